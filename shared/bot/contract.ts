@@ -1,0 +1,96 @@
+/**
+ * All that the execute functions and the invoker share: one run of one Bot, as plain JSON.
+ * The invoker trusts nothing else, holds no credentials and never throws because of a Bot.
+ */
+
+/** How a Bot's code is packed. `text` is JavaScript: TypeScript is stripped when the Bot is deployed. */
+export interface BotCode {
+  /** sha256 of the author's text, hex: names the immutable version. */
+  version: string;
+  format: 'esm' | 'cjs';
+  filename: string;
+  text: string;
+}
+
+/** The checked input; the guest parses `text` itself, so that values cross as they were sent. */
+export interface RunInput {
+  kind: 'none' | 'text' | 'json' | 'form' | 'fhir' | 'hl7';
+  /** JSON for json, form and fhir; the text itself for text and hl7; absent for none. */
+  text?: string;
+}
+
+/** What the Bot sees beside its input. */
+export interface RunEvent {
+  bot: { reference: string; display?: string };
+  contentType?: string;
+  requester: { reference: string; display?: string };
+  headers: Record<string, string>;
+  secrets: Record<string, BotSecret>;
+  traceId: string;
+}
+
+export interface BotSecret {
+  name: string;
+  valueString?: string;
+  valueBoolean?: boolean;
+  valueInteger?: number;
+  valueDecimal?: number;
+}
+
+export interface RunLimits {
+  /** Wall time for the Bot, in ms. */
+  timeoutMs: number;
+  /** Heap of the isolate, in MiB. */
+  memoryMb: number;
+  /** Bytes of the serialised result. */
+  resultBytes: number;
+  /** Bytes of the console log kept. */
+  logBytes: number;
+}
+
+/** `run` calls the handler; `check` compiles, evaluates and looks for the exported handler only. */
+export interface RunRequest {
+  kind: 'run' | 'check';
+  runId: string;
+  /** The tenant: a child process never serves two. */
+  project: string;
+  code: BotCode;
+  input: RunInput;
+  event: RunEvent;
+  limits: RunLimits;
+  /** Absolute, ms since the epoch: nothing of the run goes on after it. */
+  deadlineAtMs: number;
+  /** The API for the Bot's own client; the host adds the token, the guest never sees it. */
+  api?: { baseUrl: string; token: string };
+}
+
+/** A value as the guest serialised it. `json` carries JSON text, the others the text itself. */
+export type ReturnedValue =
+  | { type: 'undefined' }
+  | { type: 'json'; text: string }
+  | { type: 'string'; text: string }
+  | { type: 'hl7'; text: string };
+
+export type RunOutcome =
+  | { kind: 'returned'; value: ReturnedValue }
+  /** `outcome` is JSON of the OperationOutcome when the Bot threw an OperationOutcomeError. */
+  | { kind: 'threw'; name: string; message: string; stack?: string; outcome?: string }
+  | { kind: 'unserialisable'; message: string }
+  | { kind: 'limit'; limit: 'time' | 'memory' | 'output'; message: string }
+  | { kind: 'not-compiled'; message: string; line?: number; column?: number }
+  | { kind: 'no-handler'; message: string };
+
+export interface LogEntry {
+  atMs: number;
+  level: 'debug' | 'info' | 'warn' | 'error';
+  text: string;
+}
+
+export interface RunResult {
+  outcome: RunOutcome;
+  log: LogEntry[];
+  /** The log was cut at `limits.logBytes`. */
+  logTruncated: boolean;
+  /** Wall time of the run inside the sandbox, in ms. */
+  durationMs: number;
+}
