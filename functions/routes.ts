@@ -1,0 +1,74 @@
+/**
+ * The API on one page, data only. Four readers: CDK, the local gateway, the handlers, and a test
+ * that every route has a spec. Paths are those of an API Gateway HTTP API.
+ */
+
+export type FunctionName =
+  | 'invite'
+  | 'execute-by-id'
+  | 'execute-by-identifier'
+  | 'token'
+  | 'login'
+  | 'members'
+  | 'bots'
+  | 'resources';
+
+export interface Route {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'ANY';
+  path: string;
+  function: FunctionName;
+  /** `public` routes check their own credentials, `token` routes want a Bearer access token. */
+  access: 'public' | 'token';
+}
+
+export const routes = {
+  token: { method: 'POST', path: '/oauth2/token', function: 'token', access: 'public' },
+  jwks: { method: 'GET', path: '/.well-known/jwks.json', function: 'token', access: 'public' },
+  me: { method: 'GET', path: '/auth/me', function: 'login', access: 'token' },
+
+  project: { method: 'GET', path: '/admin/projects/{projectId}', function: 'members', access: 'token' },
+  invite: {
+    method: 'POST',
+    path: '/admin/projects/{projectId}/invite',
+    function: 'invite',
+    access: 'token',
+  },
+  member: {
+    method: 'GET',
+    path: '/admin/projects/{projectId}/members/{membershipId}',
+    function: 'members',
+    access: 'token',
+  },
+  createClient: {
+    method: 'POST',
+    path: '/admin/projects/{projectId}/client',
+    function: 'members',
+    access: 'token',
+  },
+  createBot: {
+    method: 'POST',
+    path: '/admin/projects/{projectId}/bot',
+    function: 'bots',
+    access: 'token',
+  },
+
+  executeById: {
+    method: 'POST',
+    path: '/fhir/R4/Bot/{id}/$execute',
+    function: 'execute-by-id',
+    access: 'token',
+  },
+  executeByIdentifier: {
+    method: 'POST',
+    path: '/fhir/R4/Bot/$execute',
+    function: 'execute-by-identifier',
+    access: 'token',
+  },
+  deployBot: { method: 'POST', path: '/fhir/R4/Bot/{id}/$deploy', function: 'bots', access: 'token' },
+
+  create: { method: 'POST', path: '/fhir/R4/{resourceType}', function: 'resources', access: 'token' },
+  read: { method: 'GET', path: '/fhir/R4/{resourceType}/{id}', function: 'resources', access: 'token' },
+  delete: { method: 'DELETE', path: '/fhir/R4/{resourceType}/{id}', function: 'resources', access: 'token' },
+
+  unknown: { method: 'ANY', path: '$default', function: 'resources', access: 'public' },
+} as const satisfies Record<string, Route>;
