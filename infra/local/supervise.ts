@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+/**
+ * Between us and the child stands a shell in a process group of its own. It holds the read end of
+ * a pipe whose only writer is this process, so it learns of our death, `kill -9` included, and ends
+ * the child: SIGTERM, two seconds later SIGKILL to the whole group. Nobody ever writes to the pipe.
+ */
+const watchdog = `
+exec 3<&0 </dev/null
+"$@" 3<&- & child=$!
+( read -r _ <&3; kill -TERM $child; trap '' TERM; sleep 2; kill -KILL 0 ) >/dev/null 2>&1 3<&3 & guard=$!
+exec 3<&-
+wait $child; code=$?
+trap '' TERM; kill -TERM $guard 2>/dev/null
+exit $code
+`;
+
+export interface Supervised {
+  /** Resolves when the child has ended, with its exit code (null when a signal ended the watchdog). */
+  exited: Promise<number | null>;
+  /** SIGTERM, after two seconds SIGKILL; resolves when child and descendants are gone. */
+  stop(): Promise<void>;
+}
+
+export interface Program {
+  command: string;
+  args: readonly string[];
+  /** The whole environment of the child, nothing is inherited; PATH is needed to find a bare name. */
+  env: Record<string, string>;
+  cwd?: string;
+  /** A line on stdout or stderr that says the child serves. */
+  ready: RegExp;
+  /** How long to wait for that line, in ms. */
+  readyTimeoutMs: number;
+  /** Every further line of output, for the log. */
+  onLine?: (line: string) => void;
+}
+
+/** Starts a program that cannot outlive this process; throws, with its last output, if it is not ready in time. */
+export async function supervise(program: Program): Promise<Supervised> {
+  const { command, args, env, cwd } = program;
+  const shell = spawn(
+    '/bin/sh',
+    ['-c', watchdog, 'watchdog', '/usr/bin/env', '-i', ...pairs(env), command, ...args],
+    {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+      env: {},
+      ...(cwd ? { cwd } : {}),
+    },
+  );
+  const exited = new Promise<number | null>((resolve) => {
+    shell.once('error', () => resolve(null));
+    shell.once('exit', (code) => {
+      sweep(shell);
+      resolve(code);
+    });
+  });
+  // The pipe breaks when the child ends first: that is reported by `exited`.
+  shell.stdin.on('error', () => undefined);
+  const child: Supervised = {
+    exited,
+    async stop() {
+      shell.stdin.destroy();
+      await exited;
+    },
+  };
+  try {
+    await readiness(shell, program, exited);
+  } catch (error) {
+    await child.stop();
+    throw error;
+  }
+  return child;
+}
+
+function pairs(env: Record<string, string>): string[] {
+  return Object.entries(env).map(([name, value]) => `${name}=${value}`);
+}
+
+/** Grandchildren that ignored SIGTERM are still in the group. */
+function sweep(shell: ChildProcess): void {
+  try {
+    if (shell.pid !== undefined) process.kill(-shell.pid, 'SIGKILL');
+  } catch {
+    // No process is left in the group.
+  }
+}
+
+async function readiness(
+  shell: ChildProcess,
+  program: Program,
+  exited: Promise<number | null>,
+): Promise<void> {
+  const last: string[] = [];
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const fail = (what: string) => reject(new Error(`${program.command} ${what}\n${last.join('\n')}`));
+  const timer = setTimeout(
+    () => fail(`was not ready after ${program.readyTimeoutMs} ms`),
+    program.readyTimeoutMs,
+  );
+  for (const stream of [shell.stdout, shell.stderr]) {
+    if (!stream) continue;
+    createInterface({ input: stream }).on('line', (line) => {
+      last.push(line);
+      if (last.length > 20) last.shift();
+      if (program.ready.test(line)) resolve();
+      program.onLine?.(line);
+    });
+  }
+  await exited.then((code) => fail(`ended with code ${code}`));
+  await promise.finally(() => clearTimeout(timer));
+}

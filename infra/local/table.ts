@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import {
+  CreateTableCommand,
+  DynamoDBClient,
+  ResourceInUseException,
+  UpdateTimeToLiveCommand,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb';
+import { tableDefinition } from '../table-definition.ts';
+import { clientOptions } from './environment.ts';
+import { supervise } from './supervise.ts';
+
+export interface LocalTable {
+  endpoint: string;
+  tableName: string;
+  stop(): Promise<void>;
+}
+
+interface TableOptions {
+  /** The engine keeps its file in here; without it everything is in memory. */
+  dataDir?: string;
+  /** An engine that runs already (DynamoDB Local, a real account); by default DYNAMODB_ENDPOINT. */
+  endpoint?: string | undefined;
+  tableName?: string;
+}
+
+/**
+ * Starts the embedded DynamoDB and creates the table if it is missing. Without `dataDir` each call
+ * has an empty table of its own, on an engine that runs already too: what a test wants.
+ */
+export async function startTable(options: TableOptions = {}): Promise<LocalTable> {
+  const running = options.endpoint ?? process.env.DYNAMODB_ENDPOINT;
+  const engine = running
+    ? { endpoint: running, stop: async () => undefined }
+    : await startEngine(options.dataDir);
+  const tableName = options.tableName ?? (options.dataDir ? 'portico' : `portico-${randomUUID()}`);
+  try {
+    await ensureTable(engine.endpoint, tableName);
+  } catch (error) {
+    await engine.stop();
+    throw error;
+  }
+  return { ...engine, tableName };
+}
+
+async function startEngine(
+  dataDir: string | undefined,
+): Promise<{ endpoint: string; stop(): Promise<void> }> {
+  if (dataDir) await mkdir(dataDir, { recursive: true });
+  const port = await freePort();
+  const engine = await supervise({
+    command: dynoxidePath(),
+    args: ['serve', '--port', String(port), ...(dataDir ? ['--db-path', join(dataDir, 'table.db')] : [])],
+    env: {},
+    ready: /listening on/,
+    readyTimeoutMs: 10_000,
+  });
+  return { endpoint: `http://127.0.0.1:${port}`, stop: engine.stop };
+}
+
+/** The engine cannot choose a port itself: it would not say which. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}
+
+function dynoxidePath(): string {
+  const name = `@dynoxide/${process.platform}-${process.arch}/dynoxide`;
+  try {
+    return createRequire(import.meta.url).resolve(name);
+  } catch {
+    throw new Error(`${name} is not installed: run a DynamoDB yourself and set DYNAMODB_ENDPOINT`);
+  }
+}
+
+async function ensureTable(endpoint: string, tableName: string): Promise<void> {
+  const client = new DynamoDBClient({ endpoint, ...clientOptions });
+  const { partitionKey, sortKey, billingMode, stream, ttlAttribute } = tableDefinition;
+  try {
+    await client.send(
+      new CreateTableCommand({
+        TableName: tableName,
+        BillingMode: billingMode,
+        AttributeDefinitions: [partitionKey, sortKey].map(({ name, type }) => ({
+          AttributeName: name,
+          AttributeType: type,
+        })),
+        KeySchema: [
+          { AttributeName: partitionKey.name, KeyType: 'HASH' },
+          { AttributeName: sortKey.name, KeyType: 'RANGE' },
+        ],
+        StreamSpecification: { StreamEnabled: true, StreamViewType: stream },
+      }),
+    );
+    await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1 }, { TableName: tableName });
+    await client.send(
+      new UpdateTimeToLiveCommand({
+        TableName: tableName,
+        TimeToLiveSpecification: { Enabled: true, AttributeName: ttlAttribute },
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof ResourceInUseException)) throw error;
+  } finally {
+    client.destroy();
+  }
+}
