@@ -1,0 +1,95 @@
+import type { Resource } from '../fhir/resource.ts';
+import { parseReference } from '../fhir/resource.ts';
+import { Refusal } from '../refusal.ts';
+import type { Services } from '../services.ts';
+import { type Key, keys } from '../table/keys.ts';
+import { resourceOf } from '../table/resource-item.ts';
+import type { Found, Item } from '../table/table.ts';
+import { type Caller, unauthorized } from './token.ts';
+
+/** Who calls, as the table says at this request: login and membership alive, policies resolved. */
+export interface Actor extends Caller {
+  membership: Resource;
+  admin: boolean;
+  /** The policies that the membership names and that still exist; undefined when it names none. */
+  policies: readonly NamedPolicy[] | undefined;
+}
+
+export interface NamedPolicy {
+  policy: Resource;
+  /** Values for the policy's variables, from `access[].parameter`. */
+  parameters: readonly PolicyParameter[];
+}
+
+export interface PolicyParameter {
+  name: string;
+  valueString?: string;
+  valueReference?: { reference: string };
+}
+
+/**
+ * One strongly consistent read for both: is the caller still who the token says, and what the
+ * operation wants. A membership whose policies this process does not remember costs one more.
+ * @param wanted keys that the operation needs; they answer `found.get`
+ * @throws {Refusal} unauthorized when login or membership ended after the token was issued
+ */
+export async function admit(
+  services: Services,
+  caller: Caller,
+  wanted: readonly Key[],
+): Promise<{ actor: Actor; found: Found }> {
+  const loginKey = keys.login(caller.loginId);
+  const membershipKey = keys.resource(caller.project, 'ProjectMembership', caller.membershipId);
+  const remembered = services.memory.policies.get(caller.membershipId) ?? [];
+  const found = await services.table.read([loginKey, membershipKey, ...remembered, ...wanted]);
+
+  requireLogin(found.get(loginKey), caller);
+  const membership = resourceOf(found.get(membershipKey));
+  if (!membership || membership.active === false) throw unauthorized('membership ended');
+
+  const named = namedPolicies(membership, caller.project);
+  const policyKeys = named.map((entry) => entry.key);
+  const missing = policyKeys.filter((key) => !remembered.some((known) => known.pk === key.pk));
+  const all = missing.length > 0 ? found.with(await services.table.read(missing)) : found;
+  services.memory.policies.set(caller.membershipId, policyKeys);
+
+  const policies = named.flatMap(({ key, parameters }) => {
+    const policy = resourceOf(all.get(key));
+    return policy ? [{ policy, parameters }] : [];
+  });
+  return {
+    actor: {
+      ...caller,
+      membership,
+      admin: membership.admin === true,
+      policies: named.length > 0 ? policies : undefined,
+    },
+    found: all,
+  };
+}
+
+/** The same body whether or not the Project exists. */
+export function requireAdministrator(actor: Actor, project: string): void {
+  if (!actor.admin || actor.project !== project) throw new Refusal('forbidden', 'Forbidden');
+}
+
+function requireLogin(login: Item | undefined, caller: Caller): void {
+  if (!login || login.revoked === true) throw unauthorized('login ended');
+  if (login.membershipId !== caller.membershipId) throw unauthorized('login chose another membership');
+}
+
+interface Access {
+  policy?: { reference?: unknown };
+  parameter?: PolicyParameter[];
+}
+
+/** `accessPolicy` and each `access[].policy`, as keys of this Project; anything else grants nothing. */
+function namedPolicies(membership: Resource, project: string) {
+  const single = membership.accessPolicy as { reference?: unknown } | undefined;
+  const access = [...(single ? [{ policy: single }] : []), ...((membership.access as Access[]) ?? [])];
+  return access.map(({ policy, parameter = [] }: Access) => {
+    const target = parseReference(policy?.reference);
+    const id = target?.type === 'AccessPolicy' ? target.id : 'none';
+    return { key: keys.resource(project, 'AccessPolicy', id), parameters: parameter };
+  });
+}

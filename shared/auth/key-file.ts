@@ -1,0 +1,44 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { JWK } from 'jose';
+import { type Signer, type StageSecret, thumbprint } from './signer.ts';
+
+/** A laptop's keys, in one file that only its owner reads; created when it does not exist. */
+export function openKeyFile(path: string): { signer: Signer; secret: StageSecret } {
+  const stored = JSON.parse(readOrCreate(path)) as { privateKey: JWK; secret: string };
+  const privateKey = createPrivateKey({ key: stored.privateKey as never, format: 'jwk' });
+  const publicJwk = createPublicKey(privateKey).export({ format: 'jwk' }) as JWK;
+  const kid = thumbprint(publicJwk);
+  return {
+    signer: {
+      kid,
+      publicJwk: { ...publicJwk, kid, alg: 'RS256', use: 'sig' },
+      sign: async (data) => sign('sha256', Buffer.from(data), privateKey),
+    },
+    secret: Buffer.from(stored.secret, 'base64url'),
+  };
+}
+
+function readOrCreate(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const text = JSON.stringify({
+    privateKey: privateKey.export({ format: 'jwk' }),
+    secret: randomBytes(32).toString('base64url'),
+  });
+  // link() is atomic and fails when another process was first: both then read the same keys.
+  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return readFileSync(path, 'utf8');
+}

@@ -1,0 +1,76 @@
+import { createPublicKey } from 'node:crypto';
+import {
+  DecryptCommand,
+  GenerateDataKeyCommand,
+  GetPublicKeyCommand,
+  KMSClient,
+  SignCommand,
+} from '@aws-sdk/client-kms';
+import type { JWK } from 'jose';
+import { type Signer, type StageSecret, thumbprint } from '../auth/signer.ts';
+import { keys } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+
+const context = { use: 'portico-stage-secret' };
+
+/** An RSA_2048 SIGN_VERIFY key in KMS: signs there, its private half never leaves. */
+export async function openKmsSigner(keyId: string, kms = new KMSClient({})): Promise<Signer> {
+  const { PublicKey } = await kms.send(new GetPublicKeyCommand({ KeyId: keyId }));
+  const spki = createPublicKey({ key: Buffer.from(PublicKey ?? []), format: 'der', type: 'spki' });
+  const publicJwk = spki.export({ format: 'jwk' }) as JWK;
+  const kid = thumbprint(publicJwk);
+  return {
+    kid,
+    publicJwk: { ...publicJwk, kid, alg: 'RS256', use: 'sig' },
+    async sign(data) {
+      const signed = await kms.send(
+        new SignCommand({
+          KeyId: keyId,
+          Message: Buffer.from(data),
+          MessageType: 'RAW',
+          SigningAlgorithm: 'RSASSA_PKCS1_V1_5_SHA_256',
+        }),
+      );
+      if (!signed.Signature) throw new Error('KMS returned no signature');
+      return signed.Signature;
+    },
+  };
+}
+
+/**
+ * The stage secret: a KMS data key whose ciphertext lies in the table. The first caller makes it;
+ * of two that race, one writes and both read what was written.
+ */
+export async function openKmsSecret(
+  table: Table,
+  keyId: string,
+  kms = new KMSClient({}),
+): Promise<StageSecret> {
+  const key = keys.stageSecret();
+  let item = (await table.read([key])).get(key);
+  if (!item) {
+    const made = await kms.send(
+      new GenerateDataKeyCommand({ KeyId: keyId, KeySpec: 'AES_256', EncryptionContext: context }),
+    );
+    await table
+      .update({
+        Key: key,
+        UpdateExpression: 'SET ciphertext = :made',
+        ConditionExpression: 'attribute_not_exists(pk)',
+        ExpressionAttributeValues: { ':made': made.CiphertextBlob },
+      })
+      .catch((error: Error) => {
+        if (error.name !== 'ConditionalCheckFailedException') throw error;
+      });
+    item = (await table.read([key])).get(key);
+  }
+  const { Plaintext } = await kms.send(
+    new DecryptCommand({
+      KeyId: keyId,
+      CiphertextBlob: item?.ciphertext as Uint8Array,
+      EncryptionContext: context,
+    }),
+  );
+  if (!Plaintext) throw new Error('KMS returned no plaintext');
+  return Plaintext;
+}

@@ -1,0 +1,22 @@
+/**
+ * JSON in which numbers keep the digits they were sent with: FHIR decimals are exact, `1.50` is
+ * not `1.5` (R4 datatypes, decimal). A number that JavaScript would print otherwise becomes a
+ * raw JSON value; every other value is as JSON.parse makes it.
+ * @throws {SyntaxError} on malformed JSON
+ */
+export function parseJson(text: string): unknown {
+  return JSON.parse(text, exactNumber as (key: string, value: unknown) => unknown);
+}
+
+/** Prints what parseJson read, digits and all. */
+export function stringifyJson(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+// ECMAScript 2026, JSON.parse source text access; TypeScript's library does not know it yet.
+const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
+
+function exactNumber(_key: string, value: unknown, context: { source?: string }): unknown {
+  if (typeof value !== 'number' || context.source === undefined) return value;
+  return String(value) === context.source ? value : rawJson(context.source);
+}

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+
+/** The primary key of the single table. */
+export interface Key {
+  pk: string;
+  sk: string;
+}
+
+const head = 'HEAD';
+
+/**
+ * Every key pattern of the table. What belongs to a Project starts with `P#<project>#`, closing `#`
+ * included, so that one Project's keys can never be a prefix of another's.
+ */
+export const keys = {
+  /** The current state of a resource; its `refs` counts the memberships that use it as profile. */
+  resource: (project: string, type: string, id: string): Key => ({
+    pk: `P#${project}#${type}#${id}`,
+    sk: head,
+  }),
+  version: (project: string, type: string, id: string, versionId: string): Key => ({
+    pk: `P#${project}#${type}#${id}`,
+    sk: `V#${versionId}`,
+  }),
+  /** One immutable version of a Bot's code, named by its hash. */
+  botCode: (project: string, botId: string, version: string): Key => ({
+    pk: `P#${project}#Bot#${botId}`,
+    sk: `CODE#${version}`,
+  }),
+  /** Unique inside a Project: leads from an identifier to its Bot. */
+  botIdentifier: (project: string, system: string, value: string): Key => ({
+    pk: `P#${project}#BOT-IDENTIFIER#${hash(system, value)}`,
+    sk: head,
+  }),
+  /** All that a Project knows of one person: memberships by profile type, profiles of earlier ones. */
+  person: (project: string, login: string): Key => ({ pk: `P#${project}#PERSON#${login}`, sk: head }),
+  /** How many active, accepted, human administrators a Project has. */
+  administrators: (project: string): Key => ({ pk: `P#${project}#ADMINISTRATORS`, sk: head }),
+  /** A shard of an hourly counter. */
+  rate: (project: string, what: string, hour: number, shard: number): Key => ({
+    pk: `P#${project}#RATE#${what}#${hour}#${shard}`,
+    sk: head,
+  }),
+
+  user: (id: string): Key => ({ pk: `U#${id}`, sk: head }),
+  password: (userId: string): Key => ({ pk: `U#${userId}`, sk: 'PASSWORD' }),
+  /** The mirror of a membership under its User, for reading all of a User's memberships at once. */
+  userMembership: (userId: string, project: string, membershipId: string): Key => ({
+    pk: `U#${userId}`,
+    sk: `M#${project}#${membershipId}`,
+  }),
+  /** Unique above Projects: leads from a normalised e-mail address to its User. */
+  address: (email: string): Key => ({ pk: `E#${email}`, sk: head }),
+  /** Leads from a client id to its Project and secret. */
+  client: (clientId: string): Key => ({ pk: `C#${clientId}`, sk: head }),
+  /** One sign-in of a person or a program; access tokens name it. */
+  login: (loginId: string): Key => ({ pk: `L#${loginId}`, sk: head }),
+
+  /** The stage's public signing keys (JWKS), and its symmetric secret, encrypted. */
+  publicKeys: (): Key => ({ pk: 'STAGE', sk: 'JWKS' }),
+  stageSecret: (): Key => ({ pk: 'STAGE', sk: 'SECRET' }),
+
+  /** A mail that waits to be sent: one per membership, overwritten by the next invitation. */
+  outbox: (project: string, membershipId: string): Key => ({
+    pk: outboxPartition(shardOf(membershipId, outboxShards)),
+    sk: `${project}#${membershipId}`,
+  }),
+  /** How many mails one address got on one day, over all Projects. */
+  mailQuota: (email: string, day: string): Key => ({ pk: `MAIL#${email}#${day}`, sk: head }),
+} as const;
+
+const outboxShards = 16;
+
+/** The partitions that a sweep of unsent mail reads. */
+export function outboxPartitions(): string[] {
+  return Array.from({ length: outboxShards }, (_, shard) => outboxPartition(shard));
+}
+
+export function isOutboxKey(pk: string): boolean {
+  return pk.startsWith('OUTBOX#');
+}
+
+function outboxPartition(shard: number): string {
+  return `OUTBOX#${shard}`;
+}
+
+function hash(...parts: string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+function shardOf(text: string, shards: number): number {
+  return createHash('sha256').update(text).digest().readUInt32BE(0) % shards;
+}

@@ -1,0 +1,93 @@
+import {
+  BatchGetCommand,
+  type DynamoDBDocumentClient,
+  PutCommand,
+  QueryCommand,
+  type QueryCommandInput,
+  UpdateCommand,
+  type UpdateCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import type { Key } from './keys.ts';
+import { pauseMs } from './pause.ts';
+import { type Action, transact } from './transact.ts';
+
+export type Item = Key & Record<string, unknown>;
+
+/** The single table, read strongly consistent throughout. */
+export interface Table {
+  /** Reads up to 100 items in one round trip; more only when DynamoDB leaves keys unprocessed. */
+  read(wanted: readonly Key[]): Promise<Found>;
+  /** All or nothing; throws ConditionFailed naming the actions whose condition did not hold. */
+  transact(actions: readonly Action[]): Promise<void>;
+  put(item: Item): Promise<void>;
+  /** Throws the SDK's ConditionalCheckFailedException when its condition does not hold. */
+  update(input: Omit<UpdateCommandInput, 'TableName'>): Promise<Record<string, unknown> | undefined>;
+  query(input: Omit<QueryCommandInput, 'TableName'>): Promise<{ items: Item[]; next?: Key }>;
+}
+
+/** What a read found. Items that expired but are not swept yet count as absent. */
+export class Found {
+  readonly #items: Map<string, Item>;
+
+  constructor(items: Map<string, Item>) {
+    this.#items = items;
+  }
+
+  get(key: Key): Item | undefined {
+    return this.#items.get(nameOf(key));
+  }
+
+  /** The same with what a further read found. */
+  with(other: Found): Found {
+    return new Found(new Map([...this.#items, ...other.#items]));
+  }
+}
+
+/** @param now ms since the epoch */
+export function openTable(client: DynamoDBDocumentClient, name: string, now: () => number): Table {
+  return {
+    read: (wanted) => batchRead(client, name, wanted, now),
+    transact: (actions) => transact(client, name, actions),
+    async put(item) {
+      await client.send(new PutCommand({ TableName: name, Item: item }));
+    },
+    async update(input) {
+      return (await client.send(new UpdateCommand({ TableName: name, ...input }))).Attributes;
+    },
+    async query(input) {
+      const page = await client.send(new QueryCommand({ TableName: name, ConsistentRead: true, ...input }));
+      const items = ((page.Items ?? []) as Item[]).filter((item) => isAlive(item, now()));
+      return page.LastEvaluatedKey ? { items, next: page.LastEvaluatedKey as Key } : { items };
+    },
+  };
+}
+
+async function batchRead(
+  client: DynamoDBDocumentClient,
+  name: string,
+  wanted: readonly Key[],
+  now: () => number,
+): Promise<Found> {
+  let rest = [...new Map(wanted.map((key) => [nameOf(key), { pk: key.pk, sk: key.sk }])).values()];
+  const items = new Map<string, Item>();
+  for (let attempt = 0; rest.length > 0; attempt++) {
+    if (attempt > 0) await pauseMs(attempt);
+    if (attempt > 8) throw new Error('DynamoDB leaves keys unprocessed');
+    const page = await client.send(
+      new BatchGetCommand({ RequestItems: { [name]: { Keys: rest, ConsistentRead: true } } }),
+    );
+    for (const item of (page.Responses?.[name] ?? []) as Item[]) {
+      if (isAlive(item, now())) items.set(nameOf(item), item);
+    }
+    rest = (page.UnprocessedKeys?.[name]?.Keys ?? []) as typeof rest;
+  }
+  return new Found(items);
+}
+
+function isAlive(item: Item, nowMs: number): boolean {
+  return typeof item.ttl !== 'number' || item.ttl * 1000 > nowMs;
+}
+
+function nameOf(key: Key): string {
+  return `${key.pk}\n${key.sk}`;
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import type { Key } from './keys.ts';
+import { pauseMs } from './pause.ts';
+import type { Item } from './table.ts';
+
+interface Condition {
+  /** Names the action when its condition fails. */
+  name: string;
+  if?: string;
+  names?: Record<string, string>;
+  values?: Record<string, unknown>;
+}
+
+/** One action of a transaction. `if` is a ConditionExpression (ASCII only: local engines abort on more). */
+export type Action = Condition &
+  ({ put: Item } | { update: Key; set: string } | { remove: Key } | { check: Key; if: string });
+
+/** The conditions of these actions did not hold: nothing was written. */
+export class ConditionFailed extends Error {
+  readonly failed: ReadonlySet<string>;
+
+  constructor(failed: Iterable<string>) {
+    super('A condition of the transaction did not hold');
+    this.name = 'ConditionFailed';
+    this.failed = new Set(failed);
+  }
+}
+
+const attempts = 10;
+
+/**
+ * Writes all or nothing. One ClientRequestToken covers the SDK's own repeats, so an attempt of
+ * unknown outcome is not applied twice. Cancelled for conflicts or throttling only: tried again.
+ * @throws {ConditionFailed} when a condition did not hold
+ */
+export async function transact(
+  client: DynamoDBDocumentClient,
+  table: string,
+  actions: readonly Action[],
+): Promise<void> {
+  const TransactItems = actions.map((action) => toItem(table, action));
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await client.send(new TransactWriteCommand({ TransactItems, ClientRequestToken: randomUUID() }));
+      return;
+    } catch (error) {
+      const reasons = cancellationReasons(error);
+      const failed = actions.filter((_, i) => reasons[i] === 'ConditionalCheckFailed');
+      if (failed.length > 0) throw new ConditionFailed(failed.map((action) => action.name));
+      if (attempt === attempts || !reasons.some((code) => transient.has(code))) throw error;
+      await pauseMs(attempt);
+    }
+  }
+}
+
+const transient = new Set([
+  'TransactionConflict',
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+  'TransactionInProgress',
+]);
+
+function cancellationReasons(error: unknown): string[] {
+  const reasons = (error as { CancellationReasons?: { Code?: string }[] }).CancellationReasons;
+  return reasons?.map((reason) => reason.Code ?? 'None') ?? [];
+}
+
+function toItem(TableName: string, action: Action) {
+  const condition = {
+    ...(action.if ? { ConditionExpression: action.if } : {}),
+    ...(action.names ? { ExpressionAttributeNames: action.names } : {}),
+    ...(action.values ? { ExpressionAttributeValues: action.values } : {}),
+    TableName,
+  };
+  if ('put' in action) return { Put: { Item: action.put, ...condition } };
+  if ('update' in action)
+    return { Update: { Key: action.update, UpdateExpression: action.set, ...condition } };
+  if ('remove' in action) return { Delete: { Key: action.remove, ...condition } };
+  return { ConditionCheck: { Key: action.check, ...condition, ConditionExpression: action.if } };
+}
