@@ -1,0 +1,136 @@
+import type { Hl7Context } from './context.ts';
+
+/** Formatting, character set and local sequences: kept as they stand, since plain text cannot say them. */
+const KEPT = /^(?:\.[A-Za-z]{2} ?[+-]?\d{0,4}|[CM][0-9A-Fa-f]{4,6}|Z[0-9A-Za-z]{0,32})$/;
+
+/** Line ends and the MLLP bytes would break the message; tabs do no harm. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be found
+const CONTROL = /[\u0000-\u0008\u000a-\u001f]/;
+
+/**
+ * Plain text of a value (HL7 v2.5.1 section 2.7): `\F\ \S\ \T\ \R\ \E\ \P\` become the message's own separators,
+ * `\Xhh..\` its bytes (UTF-8 when they are, else ISO 8859-1), `\.br\` a line feed; `\H\` and `\N\` (highlighting)
+ * are dropped. Every other sequence, and an escape character that begins none, stays as it is.
+ */
+export function decode(text: string, context: Hl7Context): string {
+  const escape = context.escapeCharacter;
+  return rewrite(
+    text,
+    escape,
+    (literal) => literal,
+    (sequence) => meaning(sequence, context) ?? (KEPT.test(sequence) ? escape + sequence + escape : undefined),
+  );
+}
+
+/**
+ * A plain text as a value of this message: the inverse of `decode`. A line feed becomes `\.br\`, other control
+ * characters `\Xhh\`. Where the message has no escape character, what cannot be said becomes a space.
+ */
+export function encode(text: string, context: Hl7Context): string {
+  const escape = context.escapeCharacter;
+  let result = '';
+  for (const character of text) {
+    const sequence = structural(character, context) ?? control(character);
+    if (sequence === undefined) {
+      result += character;
+    } else {
+      result += escape === '' ? ' ' : escape + sequence + escape;
+    }
+  }
+  return result;
+}
+
+/** The same value, said with the separators of another message; formatting sequences stay what they are. */
+export function transcode(text: string, from: Hl7Context, to: Hl7Context): string {
+  const escape = to.escapeCharacter;
+  return rewrite(
+    text,
+    from.escapeCharacter,
+    (literal) => encode(literal, to),
+    (sequence) => {
+      const separator = separatorNamed(sequence, from);
+      if (separator !== undefined) {
+        return encode(separator, to);
+      }
+      return meaning(sequence, from) !== undefined || KEPT.test(sequence) ? escape + sequence + escape : undefined;
+    },
+  );
+}
+
+/** One pass over text and escape sequences; `onSequence` answers undefined for what is none. */
+function rewrite(
+  text: string,
+  escape: string,
+  onLiteral: (literal: string) => string,
+  onSequence: (sequence: string) => string | undefined,
+): string {
+  let result = '';
+  let literalFrom = 0;
+  let open = escape === '' ? -1 : text.indexOf(escape);
+  while (open >= 0) {
+    const close = text.indexOf(escape, open + 1);
+    if (close < 0) {
+      break;
+    }
+    const replacement = onSequence(text.slice(open + 1, close));
+    if (replacement === undefined) {
+      open = close;
+    } else {
+      result += onLiteral(text.slice(literalFrom, open)) + replacement;
+      literalFrom = close + 1;
+      open = text.indexOf(escape, literalFrom);
+    }
+  }
+  return result + onLiteral(text.slice(literalFrom));
+}
+
+function meaning(sequence: string, context: Hl7Context): string | undefined {
+  if (sequence === 'H' || sequence === 'N') {
+    return '';
+  }
+  if (sequence === '.br') {
+    return '\n';
+  }
+  return separatorNamed(sequence, context) ?? hexadecimal(sequence);
+}
+
+function hexadecimal(sequence: string): string | undefined {
+  const hex = sequence.slice(1);
+  if (!sequence.startsWith('X') || hex === '' || hex.length % 2 === 1 || /[^0-9A-Fa-f]/.test(hex)) {
+    return undefined;
+  }
+  try {
+    return decodeURIComponent(hex.replace(/../g, '%$&'));
+  } catch {
+    return hex.replace(/../g, (byte) => String.fromCharCode(Number.parseInt(byte, 16)));
+  }
+}
+
+function separatorNamed(sequence: string, context: Hl7Context): string | undefined {
+  const named = letters(context).find(([letter]) => letter === sequence);
+  return named?.[1] === '' ? undefined : named?.[1];
+}
+
+function structural(character: string, context: Hl7Context): string | undefined {
+  return letters(context).find(([, separator]) => separator === character)?.[0];
+}
+
+function control(character: string): string | undefined {
+  if (character === '\n') {
+    return '.br';
+  }
+  return CONTROL.test(character)
+    ? `X${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
+    : undefined;
+}
+
+function letters(context: Hl7Context): [letter: string, separator: string][] {
+  return [
+    ['F', context.fieldSeparator],
+    ['S', context.componentSeparator],
+    ['T', context.subcomponentSeparator],
+    ['R', context.repetitionSeparator],
+    ['E', context.escapeCharacter],
+    ['P', context.truncationCharacter],
+  ];
+}

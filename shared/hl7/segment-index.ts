@@ -1,0 +1,70 @@
+import { Hl7Error } from './hl7-error.ts';
+
+const BATCH = new Set(['FHS', 'BHS', 'BTS', 'FTS']);
+const CR = 0x0d;
+const LF = 0x0a;
+
+/** Where the segments of a received text begin and end. One pass, two numbers a segment, no copies. */
+export class SegmentIndex {
+  readonly #text: string;
+  readonly #bounds: number[] = [];
+
+  /**
+   * Skips a byte order mark, MLLP framing (0x0B … 0x1C 0x0D) and blank lines; a segment ends with CR, LF or CRLF.
+   * Throws Hl7Error unless the text holds exactly one message.
+   */
+  constructor(text: string) {
+    this.#text = text;
+    const [from, to] = withoutFrame(text);
+    let start = from;
+    for (let at = from; at <= to; at += 1) {
+      const code = at === to ? CR : text.charCodeAt(at);
+      if (code === CR || code === LF) {
+        if (at > start) {
+          this.#bounds.push(start, at);
+        }
+        start = at + 1;
+      }
+    }
+    this.#requireOneMessage();
+  }
+
+  get count(): number {
+    return this.#bounds.length / 2;
+  }
+
+  /** The text of the segment number `position` (from 0), exactly as received. */
+  textAt(position: number): string {
+    return this.#text.slice(this.#bounds[2 * position], this.#bounds[2 * position + 1]);
+  }
+
+  #requireOneMessage(): void {
+    const header = this.textAt(0).slice(0, 4);
+    if (BATCH.has(header.slice(0, 3))) {
+      throw new Hl7Error('Batch (FHS/BHS) messages are not accepted: send one message per call');
+    }
+    if (!header.startsWith('MSH')) {
+      throw new Hl7Error('Not an HL7 v2 message: it must start with MSH');
+    }
+    for (let position = 1; position < this.count; position += 1) {
+      const start = this.#bounds[2 * position] ?? 0;
+      const name = this.#text.slice(start, start + 3);
+      if (this.#text.startsWith(header, start) || this.#text[start] === '\v' || BATCH.has(name)) {
+        throw new Hl7Error('More than one HL7 v2 message: send one message per call');
+      }
+    }
+  }
+}
+
+/** Offsets of the message inside byte order mark, MLLP frame and blank lines. */
+export function withoutFrame(text: string): [from: number, to: number] {
+  let from = 0;
+  let to = text.length;
+  while (from < to && '\uFEFF\v\r\n'.includes(text.charAt(from))) {
+    from += 1;
+  }
+  while (to > from && '\u001C\r\n'.includes(text.charAt(to - 1))) {
+    to -= 1;
+  }
+  return [from, to];
+}

@@ -1,0 +1,59 @@
+import type { Log } from '../log.ts';
+import { Refusal } from '../refusal.ts';
+import { faultOutcome, refusalOutcome, refusalStatus } from './outcome.ts';
+import { fhirResponse, type HttpResponse } from './response.ts';
+
+/** Turns whatever was thrown into the answer; a fault is logged here, once. */
+export function errorResponse(error: unknown, log: Log, traceId: string): HttpResponse {
+  const refusal = asRefusal(error);
+  if (!refusal) {
+    log.error('fault', { traceId, ...describe(error) });
+    return fhirResponse(500, faultOutcome(traceId));
+  }
+  log.info('refused', { traceId, kind: refusal.kind, reason: refusal.reason });
+  return fhirResponse(refusalStatus(refusal.kind), refusalOutcome(refusal), refusalHeaders(refusal));
+}
+
+function refusalHeaders(refusal: Refusal): Record<string, string> {
+  return {
+    ...(refusal.kind === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}),
+    ...(refusal.allow ? { allow: refusal.allow.join(', ') } : {}),
+    ...(refusal.retryAfterSeconds ? { 'retry-after': String(refusal.retryAfterSeconds) } : {}),
+  };
+}
+
+/** Middleware and the SDK throw errors of their own; those that are an expected "no" are named here. */
+function asRefusal(error: unknown): Refusal | undefined {
+  if (error instanceof Refusal) return error;
+  const { statusCode, name } = error as { statusCode?: number; name?: string };
+  if (statusCode === 415) {
+    return new Refusal(
+      'unsupported-media-type',
+      'Content-Type must be application/json or application/fhir+json',
+    );
+  }
+  if (statusCode === 422) return new Refusal('invalid', 'Content could not be parsed');
+  if (name && throttling.has(name)) {
+    return new Refusal('unavailable', 'Try again shortly', { reason: name, retryAfterSeconds: 1 });
+  }
+  return undefined;
+}
+
+const throttling = new Set([
+  'ThrottlingException',
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'TransactionInProgressException',
+  'TransactionCanceledException',
+  'TransactionConflictException',
+]);
+
+/** The error's kind and where it was thrown. Its message may hold what a caller sent: left out. */
+function describe(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { error: typeof error };
+  const where = error.stack
+    ?.split('\n')
+    .filter((line) => line.startsWith('    at '))
+    .slice(0, 8);
+  return { error: error.name, where };
+}

@@ -1,0 +1,99 @@
+import type { Refusal, RefusalIssue, RefusalKind } from '../refusal.ts';
+
+/** FHIR R4 OperationOutcome: the one shape in which Portico says what happened. */
+export interface OperationOutcome {
+  resourceType: 'OperationOutcome';
+  id?: string;
+  issue: OutcomeIssue[];
+}
+
+interface OutcomeIssue {
+  severity: 'fatal' | 'error' | 'warning' | 'information';
+  code: string;
+  details: { text: string };
+  diagnostics?: string;
+  expression?: string[];
+}
+
+/** Status and issue code (http://hl7.org/fhir/issue-type) of every kind of refusal. */
+const table: Record<RefusalKind, { status: number; code: string }> = {
+  invalid: { status: 400, code: 'invalid' },
+  unauthorized: { status: 401, code: 'login' },
+  forbidden: { status: 403, code: 'forbidden' },
+  'not-found': { status: 404, code: 'not-found' },
+  'method-not-allowed': { status: 405, code: 'not-supported' },
+  conflict: { status: 409, code: 'conflict' },
+  gone: { status: 410, code: 'deleted' },
+  'precondition-failed': { status: 412, code: 'conflict' },
+  'multiple-matches': { status: 412, code: 'multiple-matches' },
+  'too-large': { status: 413, code: 'too-long' },
+  'unsupported-media-type': { status: 415, code: 'not-supported' },
+  unprocessable: { status: 422, code: 'structure' },
+  throttled: { status: 429, code: 'throttled' },
+  unavailable: { status: 503, code: 'transient' },
+};
+
+/** Ids by which existing clients tell outcomes apart. */
+const ids: Partial<Record<RefusalKind, string>> = {
+  unauthorized: 'unauthorized',
+  forbidden: 'forbidden',
+  'not-found': 'not-found',
+  conflict: 'conflict',
+  gone: 'gone',
+  'precondition-failed': 'precondition-failed',
+  'multiple-matches': 'multiple-matches',
+  throttled: 'too-many-requests',
+};
+
+export function refusalStatus(kind: RefusalKind): number {
+  return table[kind].status;
+}
+
+export function refusalOutcome(refusal: Refusal): OperationOutcome {
+  const { code } = table[refusal.kind];
+  const id = ids[refusal.kind];
+  return {
+    resourceType: 'OperationOutcome',
+    ...(id ? { id } : {}),
+    issue: refusal.issues.map((issue) => refusalIssue(code, issue)),
+  };
+}
+
+/** The fixed answer to a fault: the trace id leads to the log, nothing else leaves. */
+export function faultOutcome(traceId: string): OperationOutcome {
+  return {
+    resourceType: 'OperationOutcome',
+    issue: [
+      {
+        severity: 'fatal',
+        code: 'exception',
+        details: { text: 'Internal server error' },
+        diagnostics: `Trace ${traceId}`,
+      },
+    ],
+  };
+}
+
+export function allOk(): OperationOutcome {
+  return {
+    resourceType: 'OperationOutcome',
+    id: 'ok',
+    issue: [{ severity: 'information', code: 'informational', details: { text: 'All OK' } }],
+  };
+}
+
+/** Why a run of a Bot gave no result; all of these are answered 400. */
+export function botFailure(
+  code: 'exception' | 'timeout' | 'too-costly' | 'too-long' | 'invalid',
+  text: string,
+  diagnostics: string,
+): OperationOutcome {
+  return {
+    resourceType: 'OperationOutcome',
+    issue: [{ severity: 'error', code, details: { text }, diagnostics }],
+  };
+}
+
+function refusalIssue(code: string, { text, expression }: RefusalIssue): OutcomeIssue {
+  return { severity: 'error', code, details: { text }, ...(expression ? { expression: [expression] } : {}) };
+}

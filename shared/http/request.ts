@@ -1,0 +1,62 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { Refusal } from '../refusal.ts';
+
+/** An HTTP API event as operations' handlers read it. */
+export interface HttpRequest {
+  method: string;
+  /** Decoded path; for messages and matching only. */
+  rawPath: string;
+  /** Decoded path parameter; the empty string when the route has none of that name. */
+  param(name: string): string;
+  /** Parsed from the raw query string: the event's own parameters lose repeated keys. */
+  query: URLSearchParams;
+  /** Lower-case names. */
+  headers: Record<string, string | undefined>;
+  /** Parsed JSON, where the route reads JSON. */
+  json: unknown;
+  /** The body's bytes; undefined when the request has none. */
+  bytes(): Buffer | undefined;
+  sourceIp: string;
+  traceId: string;
+}
+
+export function readRequest(event: APIGatewayProxyEventV2, traceId: string): HttpRequest {
+  return {
+    method: event.requestContext.http.method,
+    rawPath: event.rawPath,
+    param: (name) => event.pathParameters?.[name] ?? '',
+    query: new URLSearchParams(event.rawQueryString),
+    headers: event.headers,
+    json: event.body,
+    bytes: () =>
+      event.body === undefined
+        ? undefined
+        : Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8'),
+    sourceIp: event.requestContext.http.sourceIp,
+    traceId,
+  };
+}
+
+/** Size of the decoded body, in bytes. */
+export function bodySize(event: { body?: string; isBase64Encoded?: boolean }): number {
+  return Buffer.byteLength(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** The caller's `X-Trace-Id` or W3C `traceparent` when well-formed, else a new id. */
+export function traceIdOf(headers: Record<string, string | undefined>, newId: () => string): string {
+  const own = headers['x-trace-id'];
+  if (own && uuid.test(own)) return own;
+  return traceparent.exec(headers.traceparent ?? '')?.[1] ?? newId();
+}
+
+/** Strict UTF-8 without a byte order mark. */
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new Refusal('invalid', 'The body is not valid UTF-8');
+  }
+}

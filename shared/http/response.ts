@@ -1,0 +1,63 @@
+import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { stringifyJson } from '../fhir/json.ts';
+import type { Resource } from '../fhir/resource.ts';
+
+export type HttpResponse = APIGatewayProxyStructuredResultV2;
+
+const fhirJson = 'application/fhir+json; charset=utf-8';
+
+/** What a stored resource, or any part of the admin API, is answered as. */
+export function fhirResponse(
+  status: number,
+  body: object,
+  headers: Record<string, string> = {},
+): HttpResponse {
+  return textResponse(status, stringifyJson(body), fhirJson, headers);
+}
+
+/** A resource with the headers of FHIR R4 http#versions. */
+export function resourceResponse(
+  status: number,
+  resource: Resource,
+  headers: Record<string, string> = {},
+): HttpResponse {
+  return fhirResponse(status, resource, {
+    etag: `W/"${resource.meta.versionId}"`,
+    'last-modified': new Date(resource.meta.lastUpdated).toUTCString(),
+    ...headers,
+  });
+}
+
+export function jsonResponse(
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): HttpResponse {
+  return textResponse(status, JSON.stringify(body), 'application/json; charset=utf-8', headers);
+}
+
+export function textResponse(
+  status: number,
+  body: string,
+  contentType: string,
+  headers: Record<string, string> = {},
+): HttpResponse {
+  return {
+    statusCode: status,
+    headers: {
+      'content-type': contentType,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      ...headers,
+    },
+    body,
+  };
+}
+
+export function emptyResponse(status: number, headers: Record<string, string> = {}): HttpResponse {
+  return {
+    statusCode: status,
+    headers: { 'content-length': '0', 'cache-control': 'no-store', ...headers },
+    body: '',
+  };
+}
