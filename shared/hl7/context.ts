@@ -42,10 +42,12 @@ export class Hl7Context {
     const all = [field, ...encoding.slice(0, 6).split('')];
     const usable = all.every((character) => character !== '' && !NO_SEPARATOR.test(character));
     if (!usable || all.length < 2 || all.length > 6 || new Set(all).size < all.length) {
-      throw new Hl7Error('Not an HL7 v2 message: MSH-1 and MSH-2 must name its separators, such as MSH|^~\\&');
+      throw new Hl7Error(
+        'Not an HL7 v2 message: MSH-1 and MSH-2 must name its separators, such as MSH|^~\\&',
+      );
     }
-    const [, component, repetition = '', escape = '', subcomponent = '', truncation = ''] = all;
-    return new Hl7Context('\r', field, component, repetition, escape, subcomponent, truncation);
+    const [, component, repetition = '', escapeCharacter = '', subcomponent = '', truncation = ''] = all;
+    return new Hl7Context('\r', field, component, repetition, escapeCharacter, subcomponent, truncation);
   }
 
   /** MSH-1: the field separator. */

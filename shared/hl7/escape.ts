@@ -3,22 +3,19 @@ import type { Hl7Context } from './context.ts';
 /** Formatting, character set and local sequences: kept as they stand, since plain text cannot say them. */
 const KEPT = /^(?:\.[A-Za-z]{2} ?[+-]?\d{0,4}|[CM][0-9A-Fa-f]{4,6}|Z[0-9A-Za-z]{0,32})$/;
 
-/** Line ends and the MLLP bytes would break the message; tabs do no harm. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be found
-const CONTROL = /[\u0000-\u0008\u000a-\u001f]/;
-
 /**
  * Plain text of a value (HL7 v2.5.1 section 2.7): `\F\ \S\ \T\ \R\ \E\ \P\` become the message's own separators,
  * `\Xhh..\` its bytes (UTF-8 when they are, else ISO 8859-1), `\.br\` a line feed; `\H\` and `\N\` (highlighting)
  * are dropped. Every other sequence, and an escape character that begins none, stays as it is.
  */
 export function decode(text: string, context: Hl7Context): string {
-  const escape = context.escapeCharacter;
+  const escapeCharacter = context.escapeCharacter;
   return rewrite(
     text,
-    escape,
+    escapeCharacter,
     (literal) => literal,
-    (sequence) => meaning(sequence, context) ?? (KEPT.test(sequence) ? escape + sequence + escape : undefined),
+    (sequence) =>
+      meaning(sequence, context) ?? (KEPT.test(sequence) ? escapeCharacter + sequence + escape : undefined),
   );
 }
 
@@ -27,22 +24,19 @@ export function decode(text: string, context: Hl7Context): string {
  * characters `\Xhh\`. Where the message has no escape character, what cannot be said becomes a space.
  */
 export function encode(text: string, context: Hl7Context): string {
-  const escape = context.escapeCharacter;
-  let result = '';
-  for (const character of text) {
-    const sequence = structural(character, context) ?? control(character);
-    if (sequence === undefined) {
-      result += character;
-    } else {
-      result += escape === '' ? ' ' : escape + sequence + escape;
-    }
-  }
-  return result;
+  const escapeCharacter = context.escapeCharacter;
+  const names = new Map(letters(context).map(([letter, separator]) => [separator, letter]));
+  const separators = [...names.keys()].map((separator) => separator.replace(/[\\\]^-]/, '\\$&')).join('');
+  // Of the control characters only the tab does no harm: line ends and the MLLP bytes would break the message.
+  return text.replace(new RegExp(`[\\0-\\x08\\n-\\x1f${separators}]`, 'g'), (character) => {
+    const sequence = names.get(character) ?? control(character);
+    return escapeCharacter === '' ? ' ' : escapeCharacter + sequence + escapeCharacter;
+  });
 }
 
 /** The same value, said with the separators of another message; formatting sequences stay what they are. */
 export function transcode(text: string, from: Hl7Context, to: Hl7Context): string {
-  const escape = to.escapeCharacter;
+  const escapeCharacter = to.escapeCharacter;
   return rewrite(
     text,
     from.escapeCharacter,
@@ -52,7 +46,9 @@ export function transcode(text: string, from: Hl7Context, to: Hl7Context): strin
       if (separator !== undefined) {
         return encode(separator, to);
       }
-      return meaning(sequence, from) !== undefined || KEPT.test(sequence) ? escape + sequence + escape : undefined;
+      return meaning(sequence, from) !== undefined || KEPT.test(sequence)
+        ? escapeCharacter + sequence + escape
+        : undefined;
     },
   );
 }
@@ -60,15 +56,15 @@ export function transcode(text: string, from: Hl7Context, to: Hl7Context): strin
 /** One pass over text and escape sequences; `onSequence` answers undefined for what is none. */
 function rewrite(
   text: string,
-  escape: string,
+  escapeCharacter: string,
   onLiteral: (literal: string) => string,
   onSequence: (sequence: string) => string | undefined,
 ): string {
   let result = '';
   let literalFrom = 0;
-  let open = escape === '' ? -1 : text.indexOf(escape);
+  let open = escapeCharacter === '' ? -1 : text.indexOf(escapeCharacter);
   while (open >= 0) {
-    const close = text.indexOf(escape, open + 1);
+    const close = text.indexOf(escapeCharacter, open + 1);
     if (close < 0) {
       break;
     }
@@ -78,7 +74,7 @@ function rewrite(
     } else {
       result += onLiteral(text.slice(literalFrom, open)) + replacement;
       literalFrom = close + 1;
-      open = text.indexOf(escape, literalFrom);
+      open = text.indexOf(escapeCharacter, literalFrom);
     }
   }
   return result + onLiteral(text.slice(literalFrom));
@@ -111,17 +107,10 @@ function separatorNamed(sequence: string, context: Hl7Context): string | undefin
   return named?.[1] === '' ? undefined : named?.[1];
 }
 
-function structural(character: string, context: Hl7Context): string | undefined {
-  return letters(context).find(([, separator]) => separator === character)?.[0];
-}
-
-function control(character: string): string | undefined {
-  if (character === '\n') {
-    return '.br';
-  }
-  return CONTROL.test(character)
-    ? `X${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
-    : undefined;
+function control(character: string): string {
+  return character === '\n'
+    ? '.br'
+    : `X${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
 function letters(context: Hl7Context): [letter: string, separator: string][] {

@@ -3,8 +3,7 @@ import { decode } from './escape.ts';
 import { Hl7Error } from './hl7-error.ts';
 import { piece, pieces } from './piece.ts';
 
-const PATH =
-  /^([A-Za-z0-9]{3})(?:\[(\d+)\])?(?:[.-](\d+)(?:\[(\d+)\])?(?:[.-](\d+)(?:[.-](\d+))?)?)?$/;
+const PATH = /^([A-Za-z0-9]{3})(?:\[(\d+)\])?(?:[.-](\d+)(?:\[(\d+)\])?(?:[.-](\d+)(?:[.-](\d+))?)?)?$/;
 
 /** Where a value stands. All numbers count from 1, as in the standard; undefined means not named. */
 export interface Hl7Path {
@@ -39,8 +38,12 @@ export function valuesAt(segmentText: string, path: Hl7Path, context: Hl7Context
   if (isHeaderSeparators(path)) {
     return [path.repetition, path.component, path.subcomponent].some((n = 1) => n > 1) ? [] : [field];
   }
-  const named = path.repetition === undefined ? undefined : piece(field, context.repetitionSeparator, path.repetition - 1);
-  const repetitions = path.repetition === undefined ? pieces(field, context.repetitionSeparator) : [named ?? ''];
+  const named =
+    path.repetition === undefined
+      ? undefined
+      : piece(field, context.repetitionSeparator, path.repetition - 1);
+  const repetitions =
+    path.repetition === undefined ? pieces(field, context.repetitionSeparator) : [named ?? ''];
   return repetitions.map((repetition) => valueIn(repetition, path, context)).filter((value) => value !== '');
 }
 

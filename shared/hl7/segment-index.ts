@@ -20,7 +20,7 @@ export class SegmentIndex {
     for (let at = from; at <= to; at += 1) {
       const code = at === to ? CR : text.charCodeAt(at);
       if (code === CR || code === LF) {
-        if (at > start) {
+        if (text.slice(start, at).trim() !== '') {
           this.#bounds.push(start, at);
         }
         start = at + 1;
@@ -39,7 +39,7 @@ export class SegmentIndex {
   }
 
   #requireOneMessage(): void {
-    const header = this.textAt(0).slice(0, 4);
+    const header = this.count > 0 ? this.textAt(0).slice(0, 4) : '';
     if (BATCH.has(header.slice(0, 3))) {
       throw new Hl7Error('Batch (FHS/BHS) messages are not accepted: send one message per call');
     }
