@@ -9,13 +9,13 @@ const KEPT = /^(?:\.[A-Za-z]{2} ?[+-]?\d{0,4}|[CM][0-9A-Fa-f]{4,6}|Z[0-9A-Za-z]{
  * are dropped. Every other sequence, and an escape character that begins none, stays as it is.
  */
 export function decode(text: string, context: Hl7Context): string {
-  const escapeCharacter = context.escapeCharacter;
+  const around = context.escapeCharacter;
   return rewrite(
     text,
-    escapeCharacter,
+    around,
     (literal) => literal,
     (sequence) =>
-      meaning(sequence, context) ?? (KEPT.test(sequence) ? escapeCharacter + sequence + escape : undefined),
+      meaning(sequence, context) ?? (KEPT.test(sequence) ? around + sequence + around : undefined),
   );
 }
 
@@ -24,19 +24,19 @@ export function decode(text: string, context: Hl7Context): string {
  * characters `\Xhh\`. Where the message has no escape character, what cannot be said becomes a space.
  */
 export function encode(text: string, context: Hl7Context): string {
-  const escapeCharacter = context.escapeCharacter;
+  const around = context.escapeCharacter;
   const names = new Map(letters(context).map(([letter, separator]) => [separator, letter]));
   const separators = [...names.keys()].map((separator) => separator.replace(/[\\\]^-]/, '\\$&')).join('');
   // Of the control characters only the tab does no harm: line ends and the MLLP bytes would break the message.
   return text.replace(new RegExp(`[\\0-\\x08\\n-\\x1f${separators}]`, 'g'), (character) => {
     const sequence = names.get(character) ?? control(character);
-    return escapeCharacter === '' ? ' ' : escapeCharacter + sequence + escapeCharacter;
+    return around === '' ? ' ' : around + sequence + around;
   });
 }
 
 /** The same value, said with the separators of another message; formatting sequences stay what they are. */
 export function transcode(text: string, from: Hl7Context, to: Hl7Context): string {
-  const escapeCharacter = to.escapeCharacter;
+  const around = to.escapeCharacter;
   return rewrite(
     text,
     from.escapeCharacter,
@@ -46,9 +46,8 @@ export function transcode(text: string, from: Hl7Context, to: Hl7Context): strin
       if (separator !== undefined) {
         return encode(separator, to);
       }
-      return meaning(sequence, from) !== undefined || KEPT.test(sequence)
-        ? escapeCharacter + sequence + escape
-        : undefined;
+      const isSequence = meaning(sequence, from) !== undefined || KEPT.test(sequence);
+      return isSequence ? around + sequence + around : undefined;
     },
   );
 }

@@ -4,9 +4,9 @@ import { encode } from './escape.ts';
 import { Hl7Error } from './hl7-error.ts';
 import { normalise } from './normalise.ts';
 import { parsePath, valuesAt } from './path.ts';
-import { piece } from './piece.ts';
-import { Hl7Segment } from './segment.ts';
+import type { Hl7Segment } from './segment.ts';
 import { SegmentIndex } from './segment-index.ts';
+import { SegmentList } from './segment-list.ts';
 import type { StandardParser } from './standard.ts';
 
 export interface Hl7ParseOptions {
@@ -21,29 +21,21 @@ export interface Hl7ParseOptions {
  */
 export class Hl7Message {
   readonly context: Hl7Context;
-  /** What was received. */
-  #index: SegmentIndex | undefined;
-  /** One place per segment; what a Bot opened, set or built wins over the received text. */
-  readonly #opened: (Hl7Segment | undefined)[];
-  #isListShared = false;
-  /** Where the segments of a name are. */
-  #positions: Map<string, number[]> | undefined;
+  #segments: SegmentList;
   #standardParser: StandardParser | undefined;
   #standard: ReturnType<StandardParser> | undefined;
 
   constructor(segments: readonly (Hl7Segment | string)[], context: Hl7Context = new Hl7Context()) {
     this.context = context;
-    this.#opened = segments.map((segment) =>
-      typeof segment === 'string' ? Hl7Segment.parse(segment, context) : segment,
-    );
+    this.#segments = new SegmentList(segments, context);
   }
 
   /** Throws Hl7Error unless the text is exactly one HL7 v2 message; see `SegmentIndex` for what may surround it. */
   static parse(text: string, options: Hl7ParseOptions = {}): Hl7Message {
     const index = new SegmentIndex(text);
-    const message = new Hl7Message([], Hl7Context.fromHeader(index.textAt(0)));
-    message.#index = index;
-    message.#opened.length = index.count;
+    const context = Hl7Context.fromHeader(index.textAt(0));
+    const message = new Hl7Message([], context);
+    message.#segments = new SegmentList([], context, index);
     message.#standardParser = options.standard;
     return message;
   }
@@ -67,20 +59,18 @@ export class Hl7Message {
 
   /** All segments, opened. It is the live list: what is pushed to it belongs to the message. */
   get segments(): Hl7Segment[] {
-    for (let position = 0; position < this.#opened.length; position += 1) {
-      this.#open(position);
-    }
-    this.#isListShared = true;
-    return this.#opened as Hl7Segment[];
+    return this.#segments.openAll();
   }
 
   /** The segment at a position (from 0), or the first of a name. */
   getSegment(index: number | string): Hl7Segment | undefined {
-    return this.#open(typeof index === 'number' ? index : (this.#positionsOf(index)[0] ?? -1));
+    return this.#segments.open(
+      typeof index === 'number' ? index : (this.#segments.positionsOf(index)[0] ?? -1),
+    );
   }
 
   getAllSegments(name: string): Hl7Segment[] {
-    return this.#positionsOf(name).flatMap((position) => this.#open(position) ?? []);
+    return this.#segments.positionsOf(name).flatMap((position) => this.#segments.open(position) ?? []);
   }
 
   /**
@@ -97,12 +87,12 @@ export class Hl7Message {
       return this.getSegment(path);
     }
     const parsed = parsePath(path);
-    const position = this.#positionsOf(parsed.segment)[(parsed.occurrence ?? 1) - 1] ?? -1;
+    const position = this.#segments.positionsOf(parsed.segment)[(parsed.occurrence ?? 1) - 1] ?? -1;
     if (parsed.field === undefined) {
-      return this.#open(position);
+      return this.#segments.open(position);
     }
     return valuesAt(
-      this.#textAt(position),
+      this.#segments.textAt(position),
       { ...parsed, repetition: parsed.repetition ?? 1 },
       this.context,
     )[0];
@@ -116,13 +106,13 @@ export class Hl7Message {
   getAll(name: string): Hl7Segment[] | string[];
   getAll(path: string): Hl7Segment[] | string[] {
     const parsed = parsePath(path);
-    const all = this.#positionsOf(parsed.segment);
+    const all = this.#segments.positionsOf(parsed.segment);
     const positions =
       parsed.occurrence === undefined ? all : all.slice(parsed.occurrence - 1, parsed.occurrence);
     if (parsed.field === undefined) {
-      return positions.flatMap((position) => this.#open(position) ?? []);
+      return positions.flatMap((position) => this.#segments.open(position) ?? []);
     }
-    return positions.flatMap((position) => valuesAt(this.#textAt(position), parsed, this.context));
+    return positions.flatMap((position) => valuesAt(this.#segments.textAt(position), parsed, this.context));
   }
 
   /**
@@ -131,7 +121,7 @@ export class Hl7Message {
    */
   set(path: string, value: string): boolean {
     const { segment: name, occurrence, field, repetition = 1, component, subcomponent } = parsePath(path);
-    const segment = this.#open(this.#positionsOf(name)[(occurrence ?? 1) - 1] ?? -1);
+    const segment = this.#segments.open(this.#segments.positionsOf(name)[(occurrence ?? 1) - 1] ?? -1);
     if (segment === undefined || field === undefined) {
       return false;
     }
@@ -155,12 +145,11 @@ export class Hl7Message {
    * first segment and the only one: what would break that, or a name that is not there, answers false.
    */
   setSegment(index: number | string, segment: Hl7Segment): boolean {
-    const position = typeof index === 'number' ? index : (this.#positionsOf(index)[0] ?? -1);
+    const position = typeof index === 'number' ? index : (this.#segments.positionsOf(index)[0] ?? -1);
     if (position < 0 || (segment.name === 'MSH') !== (position === 0)) {
       return false;
     }
-    this.#opened[Math.min(position, this.#opened.length)] = segment;
-    this.#positions = undefined;
+    this.#segments.replace(position, segment);
     return true;
   }
 
@@ -179,45 +168,11 @@ export class Hl7Message {
 
   /** The segments joined by CR, without one at the end; those that nobody opened exactly as they were received. */
   toString(): string {
-    const texts: string[] = [];
-    for (let position = 0; position < this.#opened.length; position += 1) {
-      texts.push(this.#textAt(position));
-    }
-    return texts.join(this.context.segmentSeparator);
+    return this.#segments.texts().join(this.context.segmentSeparator);
   }
 
   /** Inside a JSON value a message is its text. */
   toJSON(): string {
     return this.toString();
-  }
-
-  #open(position: number): Hl7Segment | undefined {
-    if (position < 0 || position >= this.#opened.length) {
-      return undefined;
-    }
-    this.#opened[position] ??= Hl7Segment.parse(this.#textAt(position), this.context);
-    return this.#opened[position];
-  }
-
-  /** The empty string where there is no segment: it has no values. */
-  #textAt(position: number): string {
-    return position < 0 ? '' : (this.#opened[position]?.toString() ?? this.#index?.textAt(position) ?? '');
-  }
-
-  #positionsOf(name: string): readonly number[] {
-    if (this.#positions === undefined || this.#isListShared) {
-      this.#positions = new Map();
-      for (let position = 0; position < this.#opened.length; position += 1) {
-        const known =
-          this.#opened[position]?.name ?? piece(this.#textAt(position), this.context.fieldSeparator, 0) ?? '';
-        const positions = this.#positions.get(known);
-        if (positions === undefined) {
-          this.#positions.set(known, [position]);
-        } else {
-          positions.push(position);
-        }
-      }
-    }
-    return this.#positions.get(name) ?? [];
   }
 }
