@@ -32,8 +32,10 @@ export class Recent<V> {
 export interface Memory {
   /** By membership id: the policies that the membership named. */
   policies: Recent<readonly Key[]>;
+  /** Membership ids of administrators who invited: their invites are counted beside the read. */
+  inviters: Recent<true>;
 }
 
 export function emptyMemory(): Memory {
-  return { policies: new Recent(10_000) };
+  return { policies: new Recent(10_000), inviters: new Recent(1_000) };
 }

@@ -88,3 +88,39 @@ export function updateActions(
     },
   ];
 }
+
+/**
+ * Deletes a resource inside a transaction. The head stays as a tombstone, so that a later read
+ * answers "gone" and the history stays readable.
+ * @param condition an ASCII ConditionExpression beside "it exists"; its values
+ */
+export function deleteActions(
+  project: string,
+  target: { type: string; id: string },
+  stamp: { versionId: string; nowMs: number },
+  condition: { if: string; values: Record<string, unknown> },
+): Action[] {
+  const attributes = {
+    versionId: stamp.versionId,
+    lastUpdated: new Date(stamp.nowMs).toISOString(),
+    deleted: true,
+  };
+  return [
+    {
+      name: target.type,
+      update: keys.resource(project, target.type, target.id),
+      set: 'SET versionId = :version, lastUpdated = :now, deleted = :yes REMOVE content',
+      if: `attribute_exists(pk) AND attribute_not_exists(deleted) AND (${condition.if})`,
+      values: {
+        ':version': attributes.versionId,
+        ':now': attributes.lastUpdated,
+        ':yes': true,
+        ...condition.values,
+      },
+    },
+    {
+      name: `${target.type} version`,
+      put: { ...keys.version(project, target.type, target.id, stamp.versionId), ...attributes },
+    },
+  ];
+}

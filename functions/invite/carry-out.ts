@@ -1,0 +1,95 @@
+import { auditItem } from '../../shared/audit/audit-event.ts';
+import type { Reference, Resource } from '../../shared/fhir/resource.ts';
+import { changeMembership, issueInvitation, outboxAction } from '../../shared/invitation/actions.ts';
+import type { Invitation } from '../../shared/invitation/state.ts';
+import type { Services } from '../../shared/services.ts';
+import { countAdministrator } from '../../shared/table/administrators.ts';
+import { keys } from '../../shared/table/keys.ts';
+import type { Action } from '../../shared/table/transact.ts';
+import { createMember } from './create-member.ts';
+import type { Decision } from './decide.ts';
+import type { Gathered } from './gather.ts';
+import type { Invite } from './parse-invite.ts';
+
+/** What the caller is answered, once the actions are written; none when nothing changes. */
+export interface Outcome {
+  membership: Resource;
+  invitation: Invitation;
+  actions: Action[];
+}
+
+/** The decision as one transaction. */
+export function carryOut(
+  services: Pick<Services, 'now' | 'newId'>,
+  invite: Invite,
+  gathered: Gathered,
+  decision: Decision,
+  passwordHash: string | undefined,
+): Outcome {
+  const { actor } = gathered;
+  const author = { reference: actor.profile };
+  const stamp = { project: actor.project, nowMs: services.now(), author, newId: services.newId };
+  if (decision.kind === 'create') {
+    const created = createMember(invite, gathered, decision.replaces, stamp);
+    const password: Action[] =
+      passwordHash && created.newUserId
+        ? [{ name: 'password', put: { ...keys.password(created.newUserId), hash: passwordHash } }]
+        : [];
+    return { ...created, actions: [...created.actions, ...password, audit(created.membership, 'C')] };
+  }
+
+  const { standing } = decision;
+  const { membership, invitation } = standing;
+  if (decision.kind === 'keep' && !decision.mail) return { membership, invitation, actions: [] };
+  const next = nextInvitation(decision, invite, gathered.invitationDays, stamp.nowMs);
+  const rights = decision.kind === 'keep' ? membership : decision.rights;
+  const changed = changeMembership(
+    standing,
+    { rights, invitation: next },
+    { ...stamp, versionId: services.newId() },
+  );
+  const mail = decision.kind !== 'update' && invite.sendEmail && invite.email;
+  return {
+    membership: changed.membership,
+    invitation: next,
+    actions: [
+      ...changed.actions,
+      ...(mail ? [outboxAction(stamp.project, membership.id, mail, next)] : []),
+      ...(decision.kind === 'update' ? countChange(stamp.project, membership, changed.membership) : []),
+      audit(changed.membership, 'U'),
+    ],
+  };
+
+  function audit(resource: Resource, action: 'C' | 'U'): Action {
+    const entities: Reference[] = [
+      { reference: `ProjectMembership/${resource.id}` },
+      { reference: (resource.profile as Reference).reference },
+      { reference: (resource.user as Reference).reference },
+    ];
+    const event = {
+      project: stamp.project,
+      subtype: 'invite',
+      action,
+      outcome: '0' as const,
+      agent: author,
+      entities,
+    };
+    return { name: 'audit', put: auditItem(event, services.newId(), stamp.nowMs) };
+  }
+}
+
+function nextInvitation(
+  decision: Exclude<Decision, { kind: 'create' }>,
+  invite: Invite,
+  days: number | undefined,
+  nowMs: number,
+): Invitation {
+  const { invitation } = decision.standing;
+  if (decision.kind === 'renew') return issueInvitation(invitation.generation, invite.sendEmail, nowMs, days);
+  return decision.kind === 'keep' ? { ...invitation, mail: true } : invitation;
+}
+
+function countChange(project: string, before: Resource, after: Resource): Action[] {
+  if (before.active !== true || before.admin === after.admin) return [];
+  return countAdministrator(project, after.admin === true ? 1 : before.admin === true ? -1 : 0);
+}

@@ -1,0 +1,125 @@
+import type { Reference, Resource } from '../../shared/fhir/resource.ts';
+import { issueInvitation, outboxAction } from '../../shared/invitation/actions.ts';
+import { endMembershipActions } from '../../shared/invitation/end-membership.ts';
+import { createMembershipActions } from '../../shared/invitation/new-membership.ts';
+import { bindProfileActions, createProfileActions } from '../../shared/invitation/new-profile.ts';
+import { createUserActions, knownUserActions } from '../../shared/invitation/new-user.ts';
+import type { Invitation, Standing } from '../../shared/invitation/state.ts';
+import { aliasAction, type Person, personAction } from '../../shared/table/person.ts';
+import type { Action } from '../../shared/table/transact.ts';
+import type { Gathered } from './gather.ts';
+import type { Invite } from './parse-invite.ts';
+
+/** Everything one new member needs, as one transaction. */
+export interface NewMember {
+  membership: Resource;
+  invitation: Invitation;
+  /** Set when the User is created with it. */
+  newUserId: string | undefined;
+  actions: Action[];
+}
+
+interface Stamp {
+  project: string;
+  nowMs: number;
+  author: Reference;
+  newId(): string;
+}
+
+/**
+ * User if missing, profile (new, named, or the one noted from an earlier membership), membership,
+ * mirror, person and mail. `replaces` are invitations of other types that end here.
+ */
+export function createMember(
+  invite: Invite,
+  gathered: Gathered,
+  replaces: readonly Standing[],
+  stamp: Stamp,
+): NewMember {
+  const { project, nowMs, author } = stamp;
+  const existing = gathered.person?.scope === invite.scope ? gathered.person.userId : undefined;
+  const knownUserId = invite.scope === 'server' ? gathered.knownUserId : existing;
+  const userId = knownUserId ?? stamp.newId();
+  const membershipId = stamp.newId();
+  const versionId = stamp.newId();
+  const profile = chooseProfile(invite, gathered, stamp);
+  const display = `${invite.firstName} ${invite.lastName}`;
+  const invitation = issueInvitation(0, invite.sendEmail, nowMs, gathered.invitationDays);
+
+  const created = createMembershipActions(
+    {
+      id: membershipId,
+      project: {
+        reference: `Project/${project}`,
+        ...(gathered.projectName ? { display: gathered.projectName } : {}),
+      },
+      user: { reference: `User/${userId}`, display },
+      profile: { reference: `${invite.profileType}/${profile.id}`, display },
+      rights: invite.rights,
+      active: false,
+      externalId: invite.externalId,
+      invitedBy: author,
+    },
+    { userId, login: gathered.login, profileType: invite.profileType, invitation },
+    { project, versionId, nowMs },
+  );
+  return {
+    membership: created.membership,
+    invitation,
+    newUserId: knownUserId ? undefined : userId,
+    actions: [
+      ...(knownUserId
+        ? knownUserActions(userId, invite.scope === 'server' ? invite.email : undefined)
+        : createUserActions(
+            { ...invite, id: userId, project: invite.scope === 'project' ? project : undefined },
+            { versionId, nowMs },
+          )),
+      personAction(
+        project,
+        nextPerson(invite, gathered, replaces, { userId, membershipId }),
+        gathered.person,
+      ),
+      ...(gathered.alias ? [aliasAction(project, gathered.alias, gathered.login)] : []),
+      ...profile.actions,
+      ...created.actions,
+      ...replaces.flatMap((standing) =>
+        endMembershipActions(standing, { project, versionId: stamp.newId(), nowMs }),
+      ),
+      ...(invite.sendEmail && invite.email
+        ? [outboxAction(project, membershipId, invite.email, invitation)]
+        : []),
+    ],
+  };
+}
+
+function chooseProfile(
+  invite: Invite,
+  { notedProfile }: Gathered,
+  stamp: Stamp,
+): { id: string; actions: Action[] } {
+  const { project, nowMs, author } = stamp;
+  const existing = invite.profile?.reference.split('/')[1] ?? notedProfile;
+  if (existing) return { id: existing, actions: bindProfileActions(project, invite.profileType, existing) };
+  const id = stamp.newId();
+  const profile = { ...invite, id, type: invite.profileType, patients: invite.rights.patient ?? [] };
+  return { id, actions: createProfileActions(profile, { project, versionId: stamp.newId(), nowMs, author }) };
+}
+
+function nextPerson(
+  invite: Invite,
+  { person, login }: Gathered,
+  replaces: readonly Standing[],
+  created: { userId: string; membershipId: string },
+): Omit<Person, 'revision'> {
+  const ended = new Set(replaces.map((standing) => standing.profileType));
+  const isSame = person?.userId === created.userId;
+  const kept = Object.entries(isSame ? person.memberships : {}).filter(([type]) => !ended.has(type as never));
+  const noted = Object.entries(isSame ? person.profiles : {}).filter(([type]) => type !== invite.profileType);
+  return {
+    login,
+    userId: created.userId,
+    scope: invite.scope,
+    memberships: { ...Object.fromEntries(kept), [invite.profileType]: created.membershipId },
+    profiles: Object.fromEntries(noted),
+  };
+}

@@ -1,0 +1,141 @@
+import { type Actor, admit, requireAdministrator } from '../../shared/auth/actor.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import { parseReference } from '../../shared/fhir/resource.ts';
+import { type Standing, standingOf } from '../../shared/invitation/state.ts';
+import { invalidField, Refusal } from '../../shared/refusal.ts';
+import type { Services } from '../../shared/services.ts';
+import { type Key, keys } from '../../shared/table/keys.ts';
+import {
+  emailLogin,
+  externalLogin,
+  membershipKeys,
+  type Person,
+  personOf,
+} from '../../shared/table/person.ts';
+import { resourceOf } from '../../shared/table/resource-item.ts';
+import type { Found } from '../../shared/table/table.ts';
+import type { Invite } from './parse-invite.ts';
+
+/** All that an invite depends on, read strongly consistent. */
+export interface Gathered {
+  actor: Actor;
+  /** What the Project knows of the person, under `login`. */
+  person: Person | undefined;
+  login: string;
+  /** A second name that must lead to the same person. */
+  alias: string | undefined;
+  /** The User above Projects who has the address. */
+  knownUserId: string | undefined;
+  standings: Standing[];
+  /** A profile of an earlier membership of this type that may be bound again. */
+  notedProfile: string | undefined;
+  projectName: string;
+  invitesPerHour: number | undefined;
+  invitationDays: number | undefined;
+}
+
+/**
+ * One batch read; a second only for a person whom this Project already knows.
+ * @throws {Refusal} forbidden, or invalid when a policy, profile or patient is not of the Project
+ */
+export async function gather(
+  services: Services,
+  caller: Caller,
+  projectId: string,
+  invite: Invite,
+): Promise<Gathered> {
+  const { project } = caller;
+  const { login, alias } = loginsOf(invite);
+  const personKey = keys.person(project, login);
+  const aliasKey = alias ? keys.person(project, alias) : undefined;
+  const addressKey = invite.scope === 'server' && invite.email ? keys.address(invite.email) : undefined;
+  const projectKey = keys.resource(project, 'Project', project);
+  const named = namedResources(project, invite);
+
+  const { actor, found } = await admit(services, caller, [
+    projectKey,
+    personKey,
+    ...(aliasKey ? [aliasKey] : []),
+    ...(addressKey ? [addressKey] : []),
+    ...named.map((one) => one.key),
+  ]);
+  requireAdministrator(actor, projectId);
+  requireNamed(named, found);
+
+  const person = personOf(found.get(personKey));
+  if (aliasKey) requireAlias(found, aliasKey, login);
+  const noted = person?.profiles[invite.profileType];
+  const notedKey = noted ? keys.resource(project, invite.profileType, noted) : undefined;
+  const more = person
+    ? await services.table.read([...membershipKeys(project, person), ...(notedKey ? [notedKey] : [])])
+    : found;
+  const standings = person
+    ? membershipKeys(project, person).flatMap((key) => standingOf(more.get(key)) ?? [])
+    : [];
+  const notedItem = notedKey && more.get(notedKey);
+  const isFree = resourceOf(notedItem) !== undefined && Number(notedItem?.refs ?? 0) === 0;
+  const projectItem = found.get(projectKey);
+
+  return {
+    actor,
+    person,
+    login,
+    alias,
+    knownUserId: addressKey && (found.get(addressKey)?.userId as string | undefined),
+    standings,
+    notedProfile: isFree ? noted : undefined,
+    projectName: String(resourceOf(projectItem)?.name ?? ''),
+    invitesPerHour: projectItem?.invitesPerHour as number | undefined,
+    invitationDays: projectItem?.invitationDays as number | undefined,
+  };
+}
+
+/** A User above Projects is known by the address; one of a Project by the external id if there is one. */
+function loginsOf({ email, externalId, scope }: Invite): { login: string; alias: string | undefined } {
+  const byEmail = email === undefined ? undefined : emailLogin(email);
+  const byExternal = externalId === undefined ? undefined : externalLogin(externalId);
+  const [first, second] = scope === 'project' ? [byExternal, byEmail] : [byEmail, byExternal];
+  return first ? { login: first, alias: second } : { login: second ?? '', alias: undefined };
+}
+
+interface Named {
+  key: Key;
+  expression: string;
+  text: string;
+}
+
+function namedResources(project: string, { rights, profile }: Invite): Named[] {
+  const name = (reference: string, expression: string, text: string): Named => {
+    const target = parseReference(reference);
+    return { key: keys.resource(project, target?.type ?? '', target?.id ?? ''), expression, text };
+  };
+  const policies = [
+    ...(rights.accessPolicy ? [[rights.accessPolicy, 'accessPolicy'] as const] : []),
+    ...(rights.access ?? []).map((one, i) => [one.policy, `access[${i}].policy`] as const),
+  ];
+  return [
+    ...policies.map(([{ reference }, expression]) =>
+      name(reference, expression, `Access policy ${reference} does not exist`),
+    ),
+    ...(rights.patient ?? []).map(({ reference }) =>
+      name(reference, 'patient', `${reference} does not exist`),
+    ),
+    ...(profile ? [name(profile.reference, 'profile', 'Profile does not belong to project')] : []),
+  ];
+}
+
+function requireNamed(named: readonly Named[], found: Found): void {
+  for (const { key, expression, text } of named) {
+    if (!resourceOf(found.get(key))) throw invalidField(expression, text);
+  }
+}
+
+function requireAlias(found: Found, alias: Key, login: string): void {
+  const item = found.get(alias);
+  if (item && item.primary !== login) {
+    throw new Refusal(
+      'conflict',
+      'A user with this external ID or e-mail address already exists in this project',
+    );
+  }
+}

@@ -1,0 +1,31 @@
+import { domainToASCII } from 'node:url';
+
+const longestAddress = 254;
+
+/**
+ * The one form under which an e-mail address is known: NFC, lower case, domain in ASCII (IDNA).
+ * Dots and plus signs stay, a look-alike letter is another address. Undefined when `text` is not
+ * a single address with a domain of two labels or more (RFC 5321 dot-string local part).
+ */
+export function normaliseAddress(text: string): string | undefined {
+  const folded = text.normalize('NFC').toLowerCase();
+  const at = folded.lastIndexOf('@');
+  const local = folded.slice(0, at);
+  const domain = domainToASCII(folded.slice(at + 1));
+  const address = `${local}@${domain}`;
+  if (at < 1 || !isLocalPart(local) || !isDomain(domain) || Buffer.byteLength(address) > longestAddress) {
+    return undefined;
+  }
+  return address;
+}
+
+function isLocalPart(local: string): boolean {
+  return (
+    Buffer.byteLength(local) <= 64 &&
+    /^[^\s.@()<>[\]:;,\\"\p{C}]+(\.[^\s.@()<>[\]:;,\\"\p{C}]+)*$/u.test(local)
+  );
+}
+
+function isDomain(domain: string): boolean {
+  return /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/.test(domain);
+}

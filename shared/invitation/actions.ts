@@ -1,0 +1,76 @@
+import type { ProjectMembership, Rights } from '../fhir/membership.ts';
+import { rightsOf } from '../fhir/membership.ts';
+import type { Reference } from '../fhir/resource.ts';
+import { keys } from '../table/keys.ts';
+import { updateActions } from '../table/resource-item.ts';
+import type { Action } from '../table/transact.ts';
+import type { Invitation, Standing } from './state.ts';
+
+/** An invitation lives for 7 days unless its Project says otherwise (1 to 30). */
+const defaultDays = 7;
+const dayMs = 86_400_000;
+
+/** A fresh link: pending, one generation up. */
+export function issueInvitation(
+  previousGeneration: number,
+  mail: boolean,
+  nowMs: number,
+  days = defaultDays,
+): Invitation {
+  return {
+    state: 'pending',
+    generation: previousGeneration + 1,
+    invitedAtMs: nowMs,
+    expiresAtMs: nowMs + Math.min(Math.max(days, 1), 30) * dayMs,
+    mail,
+  };
+}
+
+/** Changes rights or invitation of a membership, when it still has the version that was seen. */
+export function changeMembership(
+  standing: Standing,
+  change: { rights: Rights; invitation: Invitation },
+  stamp: { project: string; versionId: string; nowMs: number; author: Reference },
+): { membership: ProjectMembership; actions: Action[] } {
+  const { membership } = standing;
+  const bare = Object.fromEntries(
+    Object.entries(membership).filter(([name]) => !(name in rightsOf(membership))),
+  ) as ProjectMembership;
+  const changed: ProjectMembership = {
+    ...bare,
+    ...change.rights,
+    meta: {
+      ...membership.meta,
+      versionId: stamp.versionId,
+      lastUpdated: new Date(stamp.nowMs).toISOString(),
+      author: stamp.author,
+    },
+  };
+  const extra = { invitation: change.invitation };
+  return {
+    membership: changed,
+    actions: updateActions(stamp.project, changed, membership.meta.versionId, extra),
+  };
+}
+
+/** The mail that the outbox will send once the transaction is committed; the newest overwrites. */
+export function outboxAction(
+  project: string,
+  membershipId: string,
+  email: string,
+  invitation: Invitation,
+): Action {
+  return {
+    name: 'outbox',
+    put: {
+      ...keys.outbox(project, membershipId),
+      kind: 'invitation',
+      project,
+      membershipId,
+      email,
+      generation: invitation.generation,
+      expiresAtMs: invitation.expiresAtMs,
+      ttl: Math.ceil(invitation.expiresAtMs / 1000),
+    },
+  };
+}

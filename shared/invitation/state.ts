@@ -1,0 +1,69 @@
+import type { ProjectMembership } from '../fhir/membership.ts';
+import type { ProfileType, Resource } from '../fhir/resource.ts';
+import { resourceOf } from '../table/resource-item.ts';
+import type { Item } from '../table/table.ts';
+
+/** An invitation's own attributes, on the head of its membership. */
+export interface Invitation {
+  state: 'pending' | 'accepted' | 'revoked';
+  /** Grows with every new link; only the newest is live. */
+  generation: number;
+  invitedAtMs: number;
+  expiresAtMs: number;
+  /** Whether a mail was asked for in this generation. */
+  mail: boolean;
+}
+
+/** A membership of a person with its invitation, as read. */
+export interface Standing {
+  membership: ProjectMembership;
+  profileType: ProfileType;
+  userId: string;
+  /** The person's key in the Project. */
+  login: string;
+  invitation: Invitation;
+}
+
+/** Undefined for a deleted membership, and for those of programs, which are never invited. */
+export function standingOf(item: Item | undefined): Standing | undefined {
+  const membership = resourceOf(item);
+  if (!item || !membership || !item.invitation) return undefined;
+  return {
+    membership: membership as ProjectMembership,
+    profileType: item.profileType as ProfileType,
+    userId: item.userId as string,
+    login: item.login as string,
+    invitation: item.invitation as Invitation,
+  };
+}
+
+export type InvitationState = Invitation['state'] | 'expired';
+
+export function stateOf(invitation: Invitation, nowMs: number): InvitationState {
+  return invitation.state === 'pending' && invitation.expiresAtMs <= nowMs ? 'expired' : invitation.state;
+}
+
+/** Where the extension of an answered membership is defined: docs/identity.md. */
+export const invitationExtension = 'urn:portico:extension:invitation';
+
+/** The membership as administrators see it: with the state of its invitation. */
+export function withInvitation(
+  membership: Resource,
+  invitation: Invitation | undefined,
+  nowMs: number,
+): Resource {
+  if (!invitation) return membership;
+  return {
+    ...membership,
+    extension: [
+      {
+        url: invitationExtension,
+        extension: [
+          { url: 'state', valueCode: stateOf(invitation, nowMs) },
+          { url: 'expires', valueInstant: new Date(invitation.expiresAtMs).toISOString() },
+          { url: 'mailRequested', valueBoolean: invitation.mail },
+        ],
+      },
+    ],
+  };
+}
