@@ -1,0 +1,36 @@
+import { admit } from '../../shared/auth/actor.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import { unauthorized } from '../../shared/auth/token.ts';
+import { parseReference, type Resource } from '../../shared/fhir/resource.ts';
+import type { Services } from '../../shared/services.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { resourceOf } from '../../shared/table/resource-item.ts';
+
+/** Who the token speaks for, in the shape that clients of this field read after every sign-in. */
+export interface Me {
+  user?: Pick<Resource, 'resourceType' | 'id'> & { email?: unknown };
+  project: Pick<Resource, 'resourceType' | 'id'> & { name?: unknown };
+  membership: Resource;
+  profile: Resource;
+  config: { resourceType: 'UserConfiguration'; menu: [] };
+}
+
+/** @throws {Refusal} unauthorized when the membership or its profile is gone */
+export async function readMe(services: Services, caller: Caller): Promise<Me> {
+  const profileTarget = parseReference(caller.profile);
+  const profileKey = keys.resource(caller.project, profileTarget?.type ?? '', profileTarget?.id ?? '');
+  const projectKey = keys.resource(caller.project, 'Project', caller.project);
+  const userKey = keys.user(caller.subject);
+  const { actor, found } = await admit(services, caller, [profileKey, projectKey, userKey]);
+  const profile = resourceOf(found.get(profileKey));
+  const project = resourceOf(found.get(projectKey));
+  const user = resourceOf(found.get(userKey));
+  if (!profile || !project) throw unauthorized('profile or project is gone');
+  return {
+    ...(user ? { user: { resourceType: 'User', id: user.id, email: user.email } } : {}),
+    project: { resourceType: 'Project', id: project.id, name: project.name },
+    membership: actor.membership,
+    profile,
+    config: { resourceType: 'UserConfiguration', menu: [] },
+  };
+}

@@ -1,0 +1,49 @@
+import { auditItem } from '../../shared/audit/audit-event.ts';
+import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
+import { newClient } from '../../shared/program/new-client.ts';
+import { parseProgram, policyKeys, requirePolicies } from '../../shared/program/parse-program.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import type { Services } from '../../shared/services.ts';
+
+/**
+ * Creates an API key: ClientApplication, membership and secret in one transaction.
+ * @returns the ClientApplication with its `secret`, shown this once
+ * @throws {Refusal} forbidden, invalid
+ */
+export async function createClient(
+  services: Services,
+  caller: Caller,
+  { projectId, body }: { projectId: string; body: unknown },
+): Promise<Resource> {
+  const { program, issues } = parseProgram(body, 'Client');
+  const { actor, found } = await admit(services, caller, policyKeys(caller.project, program.rights));
+  requireAdministrator(actor, projectId);
+  if (issues.length > 0) throw new Refusal('invalid', 'The client is not valid', { issues });
+  requirePolicies(caller.project, program.rights, found);
+
+  const author = { reference: actor.profile };
+  const stamp = { project: caller.project, nowMs: services.now(), author, newId: services.newId };
+  const { client, membership, secret, actions } = newClient(
+    program,
+    { reference: `Project/${caller.project}` },
+    stamp,
+  );
+  const audited = {
+    project: caller.project,
+    subtype: 'create-client',
+    action: 'C' as const,
+    outcome: '0' as const,
+    agent: author,
+    entities: [
+      { reference: `ClientApplication/${client.id}` },
+      { reference: `ProjectMembership/${membership.id}` },
+    ],
+  };
+  await services.table.transact([
+    ...actions,
+    { name: 'audit', put: auditItem(audited, services.newId(), stamp.nowMs) },
+  ]);
+  return { ...client, secret };
+}

@@ -1,0 +1,99 @@
+import { auditItem } from '../../shared/audit/audit-event.ts';
+import { normaliseAddress } from '../../shared/email/address.ts';
+import { newMeta, type Stamp } from '../../shared/fhir/stamp.ts';
+import { newClient } from '../../shared/program/new-client.ts';
+import type { Services } from '../../shared/services.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { createActions } from '../../shared/table/resource-item.ts';
+import type { Action } from '../../shared/table/transact.ts';
+import { firstAdministrator } from './first-administrator.ts';
+
+/** The event of the provision function, which only IAM principals of the account may invoke. */
+export interface ProvisionRequest {
+  name: string;
+  admin: {
+    email: string;
+    firstName: string;
+    lastName: string;
+    /** Only for a User that this call creates: then a member at once, and no mail is sent. */
+    password?: string;
+  };
+  /** Whether to create an API key with `admin: true` as well. */
+  client?: boolean;
+  /** Rate limit; 1,000 when left out. */
+  invitesPerHour?: number;
+  /** Lifetime of invitations, 1 to 30; 7 when left out. */
+  invitationDays?: number;
+}
+
+export interface Provisioned {
+  project: { id: string; name: string };
+  admin: { email: string; membershipId: string };
+  client?: { id: string; secret: string };
+}
+
+/**
+ * Creates a Project with its first administrator, who is invited like everybody else.
+ * @throws {Error} when the request is not valid, or a password is given for a User that exists
+ */
+export async function provision(services: Services, request: ProvisionRequest): Promise<Provisioned> {
+  const { name, admin } = request;
+  const email = normaliseAddress(admin?.email ?? '');
+  if (!name || /\p{C}/u.test(name) || !email || !admin.firstName || !admin.lastName) {
+    throw new Error('Needs name, admin.email, admin.firstName and admin.lastName');
+  }
+  const known = (await services.table.read([keys.address(email)])).get(keys.address(email));
+  if (known && admin.password) throw new Error('This person exists already and has a password of their own');
+
+  const projectId = services.newId();
+  const project = { reference: `Project/${projectId}`, display: name };
+  const author = { reference: 'system' };
+  const stamp: Stamp = { project: projectId, nowMs: services.now(), author, newId: services.newId };
+  const member = await firstAdministrator(
+    {
+      ...admin,
+      email,
+      password: admin.password,
+      knownUserId: known?.userId as string | undefined,
+      project,
+      invitationDays: request.invitationDays,
+    },
+    stamp,
+  );
+  const program = { name: `${name} client`, description: undefined, rights: { admin: true } };
+  const client = request.client ? newClient(program, project, stamp) : undefined;
+  await services.table.transact([
+    ...projectActions(request, stamp),
+    ...member.actions,
+    ...(client?.actions ?? []),
+    auditAction(stamp, project),
+  ]);
+  return {
+    project: { id: projectId, name },
+    admin: { email, membershipId: member.membershipId },
+    ...(client ? { client: { id: client.client.id, secret: client.secret } } : {}),
+  };
+}
+
+function projectActions({ name, invitesPerHour, invitationDays }: ProvisionRequest, stamp: Stamp): Action[] {
+  const resource = {
+    resourceType: 'Project',
+    id: stamp.project,
+    meta: newMeta(stamp),
+    name,
+    features: ['bots'],
+  };
+  return createActions(stamp.project, resource, { invitesPerHour, invitationDays });
+}
+
+function auditAction(stamp: Stamp, project: { reference: string }): Action {
+  const audited = {
+    project: stamp.project,
+    subtype: 'provision',
+    action: 'C' as const,
+    outcome: '0' as const,
+    agent: stamp.author,
+    entities: [{ reference: project.reference }],
+  };
+  return { name: 'audit', put: auditItem(audited, stamp.newId(), stamp.nowMs) };
+}

@@ -1,0 +1,48 @@
+import { matchesClientSecret } from '../../shared/auth/client-secret.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
+import type { Services } from '../../shared/services.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { resourceOf } from '../../shared/table/resource-item.ts';
+import { issueTokens, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
+import { OAuthError } from './oauth-error.ts';
+import { parseScope } from './scope.ts';
+import type { TokenRequest } from './token-request.ts';
+
+/** A program gets a token for itself (RFC 6749 section 4.4). */
+export async function clientCredentials(
+  services: TokenServices,
+  request: TokenRequest,
+): Promise<TokenAnswer> {
+  const client = await authenticateClient(services, request);
+  const scope = parseScope(request.parameter('scope'));
+  return issueTokens(services, { ...client, scope, subject: client.clientId });
+}
+
+export interface AuthenticatedClient {
+  clientId: string;
+  project: Resource;
+  membership: Resource;
+}
+
+/**
+ * Unknown client, wrong secret, removed or inactive: one answer, in like time.
+ * @throws {OAuthError} invalid_client
+ */
+export async function authenticateClient(
+  services: Services,
+  { client, usedBasic }: TokenRequest,
+): Promise<AuthenticatedClient> {
+  const refused = new OAuthError('invalid_client', 'Invalid client id or secret', usedBasic);
+  if (!client || client.id.length > 64) throw refused;
+  const key = keys.client(client.id);
+  const item = (await services.table.read([key])).get(key);
+  const projectId = String(item?.project ?? 'none');
+  const membershipKey = keys.resource(projectId, 'ProjectMembership', String(item?.membershipId ?? 'none'));
+  const projectKey = keys.resource(projectId, 'Project', projectId);
+  const found = await services.table.read([membershipKey, projectKey]);
+  const membership = resourceOf(found.get(membershipKey));
+  const project = resourceOf(found.get(projectKey));
+  const matches = matchesClientSecret(client.secret, item?.secretHash as string | undefined);
+  if (!matches || !membership || !project || membership.active === false) throw refused;
+  return { clientId: client.id, project, membership };
+}

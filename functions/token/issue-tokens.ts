@@ -1,0 +1,89 @@
+import type { Signer } from '../../shared/auth/signer.ts';
+import { accessTokenSeconds, type Caller, mintAccessToken, signJwt } from '../../shared/auth/token.ts';
+import type { Reference, Resource } from '../../shared/fhir/resource.ts';
+import type { Services } from '../../shared/services.ts';
+import { keys } from '../../shared/table/keys.ts';
+
+export interface TokenServices extends Services {
+  signer(): Promise<Signer>;
+}
+
+/** RFC 6749 section 5.1, with what clients of this field read beside it. */
+export interface TokenAnswer {
+  token_type: 'Bearer';
+  expires_in: number;
+  scope: string;
+  access_token: string;
+  id_token?: string;
+  project: Reference;
+  profile: Reference;
+}
+
+/** Who logged in, and into which membership. */
+interface Grant {
+  clientId: string;
+  subject: string;
+  scope: string;
+  project: Resource;
+  membership: Resource;
+}
+
+/** Writes the login that the tokens name, then signs them. */
+export async function issueTokens(services: TokenServices, grant: Grant): Promise<TokenAnswer> {
+  const { clientId, subject, scope, project, membership } = grant;
+  const nowMs = services.now();
+  const profile = membership.profile as Reference;
+  const caller: Caller = {
+    loginId: services.newId(),
+    project: project.id,
+    membershipId: membership.id,
+    profile: profile.reference,
+    clientId,
+    subject,
+    scope,
+  };
+  const expiresAtSeconds = Math.floor(nowMs / 1000) + accessTokenSeconds;
+  const login = {
+    ...keys.login(caller.loginId),
+    kind: 'client',
+    membershipId: membership.id,
+    project: project.id,
+  };
+  const [signer] = await Promise.all([
+    services.signer(),
+    services.table.put({
+      ...login,
+      clientId,
+      subject,
+      scope,
+      createdAtMs: nowMs,
+      ttl: expiresAtSeconds + 60,
+    }),
+  ]);
+  return {
+    token_type: 'Bearer',
+    expires_in: accessTokenSeconds,
+    scope,
+    access_token: await mintAccessToken(signer, caller, {
+      baseUrl: services.baseUrl,
+      nowMs,
+      tokenId: services.newId(),
+    }),
+    ...(scope.split(' ').includes('openid') ? { id_token: await mintIdToken(services, signer, caller) } : {}),
+    project: { reference: `Project/${project.id}`, display: String(project.name ?? '') },
+    profile: { reference: profile.reference, display: profile.display ?? '' },
+  };
+}
+
+/** OpenID Connect Core section 2. `typ` and audience keep it from passing as an access token. */
+function mintIdToken(services: TokenServices, signer: Signer, caller: Caller): Promise<string> {
+  const iat = Math.floor(services.now() / 1000);
+  return signJwt(signer, 'JWT', {
+    iss: services.baseUrl,
+    aud: caller.clientId,
+    sub: caller.subject,
+    fhirUser: `${services.baseUrl}/fhir/R4/${caller.profile}`,
+    iat,
+    exp: iat + accessTokenSeconds,
+  });
+}

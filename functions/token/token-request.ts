@@ -1,0 +1,65 @@
+import { OAuthError } from './oauth-error.ts';
+
+/** A token request (RFC 6749 section 3.2): its parameters, and the client's credentials from either place. */
+export interface TokenRequest {
+  grantType: string;
+  parameter(name: string): string | undefined;
+  client: ClientCredentials | undefined;
+  /** The client authenticated with HTTP Basic. */
+  usedBasic: boolean;
+}
+
+export interface ClientCredentials {
+  id: string;
+  secret: string;
+}
+
+const longestRequest = 64 * 1024;
+
+/** @throws {OAuthError} invalid_request for another content type, a repeated parameter, two different clients */
+export function parseTokenRequest(
+  headers: Record<string, string | undefined>,
+  body: Buffer | undefined,
+): TokenRequest {
+  const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (mediaType !== 'application/x-www-form-urlencoded') {
+    throw new OAuthError('invalid_request', 'Unsupported content type');
+  }
+  if ((body?.length ?? 0) > longestRequest) throw new OAuthError('invalid_request', 'Request too long');
+  const parameters = new URLSearchParams(body?.toString('utf8'));
+  if (new Set(parameters.keys()).size !== [...parameters.keys()].length) {
+    throw new OAuthError('invalid_request', 'A parameter must not be repeated');
+  }
+  // RFC 6749 section 3.1: a parameter without a value is treated as omitted.
+  const parameter = (name: string) => parameters.get(name) || undefined;
+  const basic = parseBasic(headers.authorization);
+  const inBody = parseBody(parameter('client_id'), parameter('client_secret'));
+  if (basic && inBody && (basic.id !== inBody.id || basic.secret !== inBody.secret)) {
+    throw new OAuthError('invalid_request', 'The client authenticated in two ways that differ');
+  }
+  const grantType = parameter('grant_type');
+  if (!grantType) throw new OAuthError('invalid_request', 'Missing grant_type');
+  return { grantType, parameter, client: basic ?? inBody, usedBasic: basic !== undefined };
+}
+
+function parseBasic(authorization: string | undefined): ClientCredentials | undefined {
+  const encoded = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(authorization ?? '')?.[1];
+  if (authorization === undefined) return undefined;
+  const text = Buffer.from(encoded ?? '', 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  if (colon < 1) throw new OAuthError('invalid_request', 'Malformed Authorization header');
+  return { id: formDecode(text.slice(0, colon)), secret: formDecode(text.slice(colon + 1)) };
+}
+
+function parseBody(id: string | undefined, secret: string | undefined): ClientCredentials | undefined {
+  return id !== undefined && secret !== undefined ? { id, secret } : undefined;
+}
+
+/** RFC 6749 section 2.3.1: id and secret are form-encoded inside Basic; a stray `%` stands for itself. */
+function formDecode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,19 @@
+import { clientCredentials } from './client-credentials.ts';
+import type { TokenAnswer, TokenServices } from './issue-tokens.ts';
+import { OAuthError } from './oauth-error.ts';
+import { parseTokenRequest, type TokenRequest } from './token-request.ts';
+
+type Grant = (services: TokenServices, request: TokenRequest) => Promise<TokenAnswer>;
+
+const grants: ReadonlyMap<string, Grant> = new Map([['client_credentials', clientCredentials]]);
+
+/** The token endpoint (RFC 6749 section 3.2). @throws {OAuthError} */
+export async function token(
+  services: TokenServices,
+  input: { headers: Record<string, string | undefined>; body: Buffer | undefined },
+): Promise<TokenAnswer> {
+  const request = parseTokenRequest(input.headers, input.body);
+  const grant = grants.get(request.grantType);
+  if (!grant) throw new OAuthError('unsupported_grant_type', 'Unsupported grant_type');
+  return grant(services, request);
+}

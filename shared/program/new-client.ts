@@ -1,0 +1,61 @@
+import { hashClientSecret, newClientSecret } from '../auth/client-secret.ts';
+import type { ProjectMembership } from '../fhir/membership.ts';
+import type { Reference, Resource } from '../fhir/resource.ts';
+import { newMeta, type Stamp } from '../fhir/stamp.ts';
+import { createProgramMembershipActions } from '../invitation/new-membership.ts';
+import { keys } from '../table/keys.ts';
+import { createActions } from '../table/resource-item.ts';
+import type { Action } from '../table/transact.ts';
+import type { Program } from './parse-program.ts';
+
+export interface NewClient {
+  client: Resource;
+  membership: ProjectMembership;
+  /** Shown once; only its hash is stored. */
+  secret: string;
+  actions: Action[];
+}
+
+/** A ClientApplication, its membership and its secret, as one transaction. */
+export function newClient(
+  { name, description, rights }: Program,
+  project: Reference,
+  stamp: Stamp,
+): NewClient {
+  const id = stamp.newId();
+  const membershipId = stamp.newId();
+  const secret = newClientSecret();
+  const client: Resource = {
+    resourceType: 'ClientApplication',
+    id,
+    meta: newMeta(stamp),
+    name,
+    ...(description ? { description } : {}),
+  };
+  const { membership, actions } = createProgramMembershipActions(
+    {
+      id: membershipId,
+      project,
+      profile: { reference: `ClientApplication/${id}`, display: name },
+      rights,
+      invitedBy: stamp.author,
+    },
+    { project: stamp.project, versionId: stamp.newId(), nowMs: stamp.nowMs },
+  );
+  const credential = {
+    ...keys.client(id),
+    project: stamp.project,
+    membershipId,
+    secretHash: hashClientSecret(secret),
+  };
+  return {
+    client,
+    membership,
+    secret,
+    actions: [
+      ...createActions(stamp.project, client, { refs: 1, membershipId }),
+      ...actions,
+      { name: 'credential', put: credential, if: 'attribute_not_exists(pk)' },
+    ],
+  };
+}
