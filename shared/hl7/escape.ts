@@ -25,11 +25,9 @@ export function decode(text: string, context: Hl7Context): string {
  */
 export function encode(text: string, context: Hl7Context): string {
   const around = context.escapeCharacter;
-  const names = new Map(letters(context).map(([letter, separator]) => [separator, letter]));
-  const separators = [...names.keys()].map((separator) => separator.replace(/[\\\]^-]/, '\\$&')).join('');
-  // Of the control characters only the tab does no harm: line ends and the MLLP bytes would break the message.
-  return text.replace(new RegExp(`[\\0-\\x08\\n-\\x1f${separators}]`, 'g'), (character) => {
-    const sequence = names.get(character) ?? control(character);
+  const { letters, special } = alphabetOf(context);
+  return text.replace(special, (character) => {
+    const sequence = letters.get(character) ?? control(character);
     return around === '' ? ' ' : around + sequence + around;
   });
 }
@@ -102,8 +100,7 @@ function hexadecimal(sequence: string): string | undefined {
 }
 
 function separatorNamed(sequence: string, context: Hl7Context): string | undefined {
-  const named = letters(context).find(([letter]) => letter === sequence);
-  return named?.[1] === '' ? undefined : named?.[1];
+  return alphabetOf(context).separators.get(sequence);
 }
 
 function control(character: string): string {
@@ -112,13 +109,36 @@ function control(character: string): string {
     : `X${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
-function letters(context: Hl7Context): [letter: string, separator: string][] {
-  return [
-    ['F', context.fieldSeparator],
-    ['S', context.componentSeparator],
-    ['T', context.subcomponentSeparator],
-    ['R', context.repetitionSeparator],
-    ['E', context.escapeCharacter],
-    ['P', context.truncationCharacter],
-  ];
+interface Alphabet {
+  /** Letter of the sequence → separator. */
+  separators: Map<string, string>;
+  /** Separator → letter of its sequence. */
+  letters: Map<string, string>;
+  /** What a value must not contain. Of the control characters only the tab does no harm to a message. */
+  special: RegExp;
+}
+
+const alphabets = new WeakMap<Hl7Context, Alphabet>();
+
+function alphabetOf(context: Hl7Context): Alphabet {
+  let alphabet = alphabets.get(context);
+  if (alphabet === undefined) {
+    const named: [letter: string, separator: string][] = [
+      ['F', context.fieldSeparator],
+      ['S', context.componentSeparator],
+      ['T', context.subcomponentSeparator],
+      ['R', context.repetitionSeparator],
+      ['E', context.escapeCharacter],
+      ['P', context.truncationCharacter],
+    ];
+    const used = named.filter(([, separator]) => separator !== '');
+    const characters = used.map(([, separator]) => separator.replace(/[\\\]^-]/, '\\$&')).join('');
+    alphabet = {
+      separators: new Map(used),
+      letters: new Map(used.map(([letter, separator]) => [separator, letter])),
+      special: new RegExp(`[\\0-\\x08\\n-\\x1f${characters}]`, 'g'),
+    };
+    alphabets.set(context, alphabet);
+  }
+  return alphabet;
 }

@@ -1,8 +1,6 @@
 import { Hl7Error } from './hl7-error.ts';
 
 const BATCH = new Set(['FHS', 'BHS', 'BTS', 'FTS']);
-const CR = 0x0d;
-const LF = 0x0a;
 
 /** Where the segments of a received text begin and end. One pass, two numbers a segment, no copies. */
 export class SegmentIndex {
@@ -16,15 +14,21 @@ export class SegmentIndex {
   constructor(text: string) {
     this.#text = text;
     const [from, to] = withoutFrame(text);
-    let start = from;
-    for (let at = from; at <= to; at += 1) {
-      const code = at === to ? CR : text.charCodeAt(at);
-      if (code === CR || code === LF) {
-        if (text.slice(start, at).trim() !== '') {
-          this.#bounds.push(start, at);
-        }
-        start = at + 1;
+    const next = (mark: string, at: number) => {
+      const found = text.indexOf(mark, at);
+      return found < 0 || found > to ? to : found;
+    };
+    let cr = next('\r', from);
+    let lf = next('\n', from);
+    for (let start = from; start < to; ) {
+      const end = Math.min(cr, lf);
+      if (text.slice(start, end).trim() !== '') {
+        this.#bounds.push(start, end);
       }
+      start = end + 1;
+      // Each mark is looked for only behind the last one found, so the text is passed over once per mark.
+      cr = cr < start ? next('\r', start) : cr;
+      lf = lf < start ? next('\n', start) : lf;
     }
     this.#requireOneMessage();
   }
