@@ -1,0 +1,125 @@
+/**
+ * Builds the folder that the sandbox's child process runs from. It is complete: the child may read
+ * nothing else. The laptop, the tests and the Lambda's asset all get it from here.
+ */
+
+import { createHash } from 'node:crypto';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { exportedNames } from './exported-names.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const require = createRequire(import.meta.url);
+/** Node 24's ABI: the addon of another one does not load. */
+const ADDON_ABI = 'abi137';
+
+/** Where the addon runs; glibc, as on Lambda and most laptops. */
+export type GuestPlatform = 'linux-x64' | 'linux-arm64' | 'darwin-arm64' | 'win32-x64';
+
+/**
+ * Writes child.cjs, runtime.js, medplum-core.js, hl7-standard.js, exports.json and isolated-vm.node
+ * into `outDir`. `platform` is this machine's unless told.
+ */
+export async function buildGuest(outDir: string, platform: GuestPlatform = thisPlatform()): Promise<void> {
+  await mkdir(outDir, { recursive: true });
+  await Promise.all([
+    bundle(join(root, 'shared/sandbox/child/child.ts'), join(outDir, 'child.cjs'), { platform: 'node' }),
+    bundle(join(root, 'shared/sandbox/guest/runtime.ts'), join(outDir, 'runtime.js'), {
+      banner: '(function (hostCallOfPortico) { "use strict"; const module = { exports: {} };',
+      footer: 'return module.exports.start(hostCallOfPortico); })',
+    }),
+    bundle(require.resolve('@medplum/core'), join(outDir, 'medplum-core.js'), medplumCore),
+    bundle(require.resolve('hl7-standard'), join(outDir, 'hl7-standard.js'), library),
+    exportedNames().then((names) => writeFile(join(outDir, 'exports.json'), JSON.stringify(names))),
+    copyFile(addonOf(platform), join(outDir, 'isolated-vm.node')),
+  ]);
+}
+
+/**
+ * The built folder for this machine, made anew only when a source has changed (some 200 ms).
+ * Processes that build at once do not disturb each other.
+ */
+export async function cachedGuest(): Promise<string> {
+  const cache = join(root, 'node_modules/.cache/portico');
+  const guestDir = join(cache, `guest-${await hashOfSources()}`);
+  if (await exists(guestDir)) {
+    return guestDir;
+  }
+  await mkdir(cache, { recursive: true });
+  const fresh = await mkdtemp(join(cache, 'building-'));
+  await buildGuest(fresh);
+  try {
+    await rename(fresh, guestDir);
+  } catch (error) {
+    await rm(fresh, { recursive: true, force: true });
+    if (!(await exists(guestDir))) {
+      throw error;
+    }
+  }
+  return guestDir;
+}
+
+interface Wrapping {
+  platform?: 'node' | 'neutral';
+  banner?: string;
+  footer?: string;
+}
+
+const library: Wrapping = { banner: '(function (module, exports, require) {', footer: '})' };
+/** The client reads these constants when it is loaded; there are no sockets for it to open. */
+const medplumCore: Wrapping = {
+  banner: `${library.banner} const WebSocket = { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 };`,
+  footer: '})',
+};
+
+async function bundle(entry: string, outfile: string, wrapping: Wrapping): Promise<void> {
+  await build({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    format: 'cjs',
+    target: 'node24',
+    platform: wrapping.platform ?? 'neutral',
+    mainFields: ['main'],
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+    banner: { js: wrapping.banner ?? '' },
+    footer: { js: wrapping.footer ?? '' },
+  });
+}
+
+function thisPlatform(): GuestPlatform {
+  return `${process.platform}-${process.arch}` as GuestPlatform;
+}
+
+function addonOf(platform: GuestPlatform): string {
+  const libc = platform.startsWith('linux') ? '.glibc' : '';
+  const folder = join(dirname(require.resolve('isolated-vm')), 'prebuilds', platform);
+  return join(folder, `isolated-vm.${ADDON_ABI}${libc}.node`);
+}
+
+async function hashOfSources(): Promise<string> {
+  const hash = createHash('sha256').update(thisPlatform());
+  for (const folder of ['shared/sandbox', 'shared/hl7', 'infra/guest']) {
+    const files = await readdir(join(root, folder), { recursive: true });
+    for (const file of files.filter((name) => name.endsWith('.ts')).sort()) {
+      hash.update(file).update(await readFile(join(root, folder, file)));
+    }
+  }
+  for (const name of ['package-lock.json']) {
+    hash.update(await readFile(join(root, name)));
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

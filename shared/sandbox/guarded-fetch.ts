@@ -1,0 +1,114 @@
+/** A Bot's `fetch`: which headers go where, and redirects, each checked like a first request. */
+
+import { isUtf8 } from 'node:buffer';
+import type { Agent } from 'node:http';
+import { FetchRefused, type GuardedResponse, guardedRequest, type Lookup } from './guarded-request.ts';
+import type { WireBody, WireRequest, WireResponse } from './protocol.ts';
+
+export interface FetchContext {
+  /** Requests to this origin carry the token, and no other request does. */
+  api?: { origin: string; token: string } | undefined;
+  lookup?: Lookup | undefined;
+  signal: AbortSignal;
+  agentFor: (protocol: string) => Agent;
+}
+
+const MOST_REDIRECTS = 5;
+/** Those that HTTP itself needs are set by the host. */
+const HOST_SETS =
+  /^(?:host|connection|content-length|transfer-encoding|keep-alive|upgrade|te|trailer|expect|proxy-.*)$/;
+/** A redirect to another origin must not carry on what was meant for the first. */
+const CREDENTIAL = /^(?:authorization|cookie)$|token|secret|key|auth|password/;
+const METHOD = /^[A-Z]{1,20}$/;
+
+/** Rejects with FetchRefused or with Node's connection errors. */
+export async function guardedFetch(request: WireRequest, context: FetchContext): Promise<WireResponse> {
+  let url = webUrl(request.url);
+  let method = METHOD.test(request.method) ? request.method : refuse('The method is not valid');
+  let body = request.body && Buffer.from(request.body.text, request.body.encoding);
+  let headers = request.headers.filter(([name]) => !HOST_SETS.test(name.toLowerCase()));
+
+  for (let redirects = 0; ; redirects++) {
+    const response = await send(url, method, headers, body, context);
+    const location = response.headers.find(([name]) => name === 'location')?.[1];
+    const redirect = [301, 302, 303, 307, 308].includes(response.status) && location !== undefined;
+    if (!redirect || request.redirect === 'manual') {
+      return answer(response, url, redirects > 0);
+    }
+    if (request.redirect === 'error' || redirects >= MOST_REDIRECTS) {
+      return refuse(redirects >= MOST_REDIRECTS ? 'Too many redirects' : 'The response is a redirect');
+    }
+    const next = webUrl(location, url);
+    if (next.origin !== url.origin) {
+      headers = headers.filter(([name]) => !CREDENTIAL.test(name.toLowerCase()));
+    }
+    if (response.status === 303 ? method !== 'HEAD' : response.status < 303 && method === 'POST') {
+      method = 'GET';
+      body = undefined;
+      headers = headers.filter(([name]) => !name.toLowerCase().startsWith('content-'));
+    }
+    url = next;
+  }
+}
+
+function send(
+  url: URL,
+  method: string,
+  headers: readonly [string, string][],
+  body: Buffer | undefined,
+  { api, lookup, signal, agentFor }: FetchContext,
+): Promise<GuardedResponse> {
+  const trusted = api !== undefined && url.origin === api.origin;
+  const sent: Record<string, string> = { 'user-agent': 'Portico-Bot', 'accept-encoding': 'identity' };
+  for (const [name, value] of headers) {
+    sent[name.toLowerCase()] = value;
+  }
+  sent['accept-encoding'] = 'identity';
+  if (trusted) {
+    delete sent.cookie;
+    sent.authorization = `Bearer ${api.token}`;
+  }
+  if (body !== undefined || !['GET', 'HEAD', 'OPTIONS', 'DELETE'].includes(method)) {
+    sent['content-length'] = `${body?.length ?? 0}`;
+  }
+  return guardedRequest({
+    url,
+    method,
+    headers: sent,
+    body,
+    signal,
+    trusted,
+    lookup,
+    agent: agentFor(url.protocol),
+  });
+}
+
+function answer(
+  { status, statusText, headers, body }: GuardedResponse,
+  url: URL,
+  redirected: boolean,
+): WireResponse {
+  return { url: url.href, status, statusText, headers, redirected, body: wireBody(body) };
+}
+
+function wireBody(body: Buffer): WireBody {
+  return isUtf8(body)
+    ? { encoding: 'utf8', text: body.toString('utf8') }
+    : { encoding: 'base64', text: body.toString('base64') };
+}
+
+/** Decimal, octal and short forms of an address leave the parser in the usual one. */
+function webUrl(href: string, base?: URL): URL {
+  const url = URL.canParse(href, base?.href) ? new URL(href, base) : refuse('The URL is not valid');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    return refuse(`fetch speaks http and https only, not ${url.protocol}`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    return refuse('The URL contains credentials');
+  }
+  return url;
+}
+
+function refuse(message: string): never {
+  throw new FetchRefused(message);
+}

@@ -1,0 +1,129 @@
+/** `crypto`: random values, digests and HMAC, computed by the host. */
+
+import { base64Bytes, latin1Bytes, latin1Text } from './bytes.ts';
+import { bytesOf } from './encoding.ts';
+import { DomError } from './events.ts';
+import { call } from './host.ts';
+
+type Data = ArrayBuffer | ArrayBufferView;
+
+const HASHES = ['SHA-1', 'SHA-256', 'SHA-384', 'SHA-512'];
+const BLOCK_BITS: Record<string, number> = { 'SHA-1': 512, 'SHA-256': 512, 'SHA-384': 1024, 'SHA-512': 1024 };
+/** As in browsers. */
+const MOST_RANDOM_BYTES = 65_536;
+
+function nameOf(algorithm: unknown): string {
+  const name = typeof algorithm === 'string' ? algorithm : (algorithm as { name?: unknown } | null)?.name;
+  return `${name}`.toUpperCase();
+}
+
+function hashOf(algorithm: unknown): string {
+  const name = nameOf(algorithm);
+  if (!HASHES.includes(name)) {
+    throw new DomError(`Unrecognized algorithm name: ${name}`, 'NotSupportedError');
+  }
+  return name;
+}
+
+class GuestCryptoKey {
+  readonly type = 'secret';
+  readonly algorithm: { name: 'HMAC'; hash: { name: string }; length: number };
+  readonly extractable: boolean;
+  readonly usages: string[];
+  readonly #secret: Uint8Array;
+
+  constructor(secret: Uint8Array, hash: string, extractable: boolean, usages: string[]) {
+    this.#secret = secret.slice();
+    this.algorithm = { name: 'HMAC', hash: { name: hash }, length: secret.length * 8 };
+    this.extractable = extractable;
+    this.usages = usages;
+  }
+
+  static secretOf(key: GuestCryptoKey): Uint8Array {
+    return key.#secret;
+  }
+}
+
+const secretOf = GuestCryptoKey.secretOf;
+Reflect.deleteProperty(GuestCryptoKey, 'secretOf');
+
+function hmac(key: GuestCryptoKey, usage: string, data: Data): Uint8Array<ArrayBuffer> {
+  if (!key.usages.includes(usage)) {
+    throw new DomError(`The key may not be used to ${usage}`, 'InvalidAccessError');
+  }
+  const mac = call('hmac', key.algorithm.hash.name, latin1Text(secretOf(key)), latin1Text(bytesOf(data)));
+  return latin1Bytes(mac ?? '');
+}
+
+const subtle = {
+  async digest(algorithm: unknown, data: Data): Promise<ArrayBuffer> {
+    return latin1Bytes(call('digest', hashOf(algorithm), latin1Text(bytesOf(data))) ?? '').buffer;
+  },
+
+  async importKey(format: string, key: unknown, algorithm: unknown, extractable: boolean, usages: string[]) {
+    if (nameOf(algorithm) !== 'HMAC') {
+      throw new DomError('Only HMAC keys can be imported', 'NotSupportedError');
+    }
+    const hash = hashOf((algorithm as { hash?: unknown }).hash);
+    if (format === 'jwk') {
+      const { k } = key as { k?: unknown };
+      return new GuestCryptoKey(base64Bytes(`${k}`), hash, extractable, [...usages]);
+    }
+    if (format !== 'raw') {
+      throw new DomError('Only raw and jwk keys can be imported', 'NotSupportedError');
+    }
+    return new GuestCryptoKey(bytesOf(key as Data), hash, extractable, [...usages]);
+  },
+
+  async exportKey(format: string, key: GuestCryptoKey): Promise<ArrayBuffer> {
+    if (!key.extractable || format !== 'raw') {
+      throw new DomError('The key cannot be exported so', 'InvalidAccessError');
+    }
+    return secretOf(key).slice().buffer as ArrayBuffer;
+  },
+
+  async generateKey(algorithm: unknown, extractable: boolean, usages: string[]): Promise<GuestCryptoKey> {
+    if (nameOf(algorithm) !== 'HMAC') {
+      throw new DomError('Only HMAC keys can be generated', 'NotSupportedError');
+    }
+    const hash = hashOf((algorithm as { hash?: unknown }).hash);
+    const bits = (algorithm as { length?: number }).length ?? (BLOCK_BITS[hash] as number);
+    const secret = guestCrypto.getRandomValues(new Uint8Array(bits / 8));
+    return new GuestCryptoKey(secret, hash, extractable, [...usages]);
+  },
+
+  async sign(_algorithm: unknown, key: GuestCryptoKey, data: Data): Promise<ArrayBuffer> {
+    return hmac(key, 'sign', data).buffer;
+  },
+
+  async verify(_algorithm: unknown, key: GuestCryptoKey, signature: Data, data: Data): Promise<boolean> {
+    const expected = hmac(key, 'verify', data);
+    const given = bytesOf(signature);
+    let difference = expected.length ^ given.length;
+    for (let index = 0; index < expected.length; index++) {
+      difference |= (expected[index] as number) ^ (given[index] ?? 0);
+    }
+    return difference === 0;
+  },
+};
+
+export const guestCrypto = {
+  subtle,
+
+  getRandomValues<T extends ArrayBufferView>(target: T): T {
+    const view = bytesOf(target);
+    if (view.length > MOST_RANDOM_BYTES) {
+      throw new DomError(`At most ${MOST_RANDOM_BYTES} bytes at a time`, 'QuotaExceededError');
+    }
+    view.set(latin1Bytes(call('random', `${view.length}`) ?? ''));
+    return target;
+  },
+
+  randomUUID(): string {
+    const bytes = guestCrypto.getRandomValues(new Uint8Array(16));
+    bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
+    bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+    const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  },
+};

@@ -1,0 +1,32 @@
+/**
+ * Built-ins as they were before the Bot's first line. What reports the result, a throw or a log line
+ * uses only these: a Bot that patches a prototype changes its own program, not what is said about it.
+ */
+
+const uncurryThis = Function.prototype.bind.bind(Function.prototype.call) as <T, A extends unknown[], R>(
+  method: (this: T, ...parts: A) => R,
+) => (self: T, ...parts: A) => R;
+
+export const stringifyJson = JSON.stringify;
+export const parseJson = JSON.parse;
+export const ErrorClass = Error;
+export const TypeErrorClass = TypeError;
+const settled = Promise.resolve();
+const chain = uncurryThis(Promise.prototype.then) as (promise: unknown, run: () => void) => unknown;
+/** In a microtask of its own: what it throws is an unhandled rejection and stops nothing else. */
+export const soon = (run: () => void): void => void chain(settled, run);
+export const text = String;
+export const isArray = Array.isArray;
+export const now = Date.now;
+export const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, setPrototypeOf, create } = Object;
+export const { ownKeys } = Reflect;
+export const objectToString = Object.prototype.toString;
+export const slice = uncurryThis(String.prototype.slice);
+export const split = uncurryThis(String.prototype.split as (this: string, by: string) => string[]);
+export const includes = uncurryThis(String.prototype.includes);
+export const startsWith = uncurryThis(String.prototype.startsWith);
+export const errorToString = uncurryThis(Error.prototype.toString);
+export const dateToJson = uncurryThis(Date.prototype.toISOString);
+export const regExpToString = uncurryThis(RegExp.prototype.toString);
+export const mapForEach = uncurryThis(Map.prototype.forEach);
+export const setForEach = uncurryThis(Set.prototype.forEach);

@@ -1,0 +1,31 @@
+/** `require`, and what `import` of a library is made from: two libraries and nothing else. */
+
+import { call } from './host.ts';
+import { text } from './primordials.ts';
+
+type Load = (module: { exports: unknown }, exports: unknown, require: (name: unknown) => unknown) => void;
+
+/** `@medplum/fhirtypes` holds types only: there is nothing of it at run time. */
+const loaded = new Map<string, unknown>([['@medplum/fhirtypes', {}]]);
+let arrived: Load | undefined;
+
+/** The host hands in a library's function while `requireLibrary` waits for it. */
+export function receiveLibrary(load: Load): void {
+  arrived = load;
+}
+
+/** Throws an Error with code MODULE_NOT_FOUND for every other name. */
+export function requireLibrary(name: unknown): unknown {
+  const id = text(name);
+  if (!loaded.has(id)) {
+    arrived = undefined;
+    if (call('load', id) !== 'loaded' || arrived === undefined) {
+      const message = `Cannot find module '${id}': a Bot may use @medplum/core and hl7-standard only`;
+      throw Object.assign(new Error(message), { code: 'MODULE_NOT_FOUND' });
+    }
+    const module = { exports: {} as unknown };
+    (arrived as Load)(module, module.exports, requireLibrary);
+    loaded.set(id, module.exports);
+  }
+  return loaded.get(id);
+}

@@ -1,0 +1,114 @@
+/**
+ * The first script of every isolate. Its wrapper calls `start` and returns what the host talks to.
+ * Everything that crosses is a string, but for the functions of a library and of a CommonJS Bot,
+ * which the host compiled in this very isolate.
+ */
+
+import { failed, fetched } from './fetch.ts';
+import { installGlobals } from './globals.ts';
+import { bindHost, type Call, call } from './host.ts';
+import { readInput } from './input.ts';
+import { lazyMedplum } from './medplum.ts';
+import { defineProperty, parseJson } from './primordials.ts';
+import { reportReturned, reportThrown } from './report.ts';
+import { receiveLibrary, requireLibrary } from './require.ts';
+import { wake } from './timers.ts';
+
+/** What of the request the guest needs, as JSON. */
+interface Begin {
+  kind: 'run' | 'check';
+  inputKind: string;
+  event: object;
+  resultBytes: number;
+  filename: string;
+  apiBaseUrl?: string;
+}
+
+type Exports = Record<string, unknown>;
+type CommonJs = (exports: Exports, require: unknown, module: { exports: Exports }) => void;
+
+let begin: Begin | undefined;
+let input = '';
+let loaded = false;
+
+/** `call` is the host's; the result receives `(operation, ...parts)` from the host. */
+export function start(callHost: Call): (operation: string, ...parts: never[]) => void {
+  bindHost(callHost);
+  installGlobals();
+  return (operation, ...parts) => (operations[operation] as (...parts: never[]) => void)(...parts);
+}
+
+const operations: Record<string, (...parts: never[]) => void> = {
+  begin(head: string, text: string) {
+    begin = parseJson(head) as Begin;
+    input = text;
+    // The entry module calls this once with the Bot's namespace; a Bot that calls it first fools only itself.
+    defineProperty(globalThis, '__loaded', { value: onLoaded, configurable: true });
+  },
+  commonjs(evaluate: CommonJs) {
+    const module = { exports: {} as Exports };
+    try {
+      evaluate(module.exports, requireLibrary, module);
+    } catch (error) {
+      reportThrown(error, begin?.filename ?? '');
+      return;
+    }
+    onLoaded(module.exports);
+  },
+  library: receiveLibrary,
+  wake,
+  fetched,
+  'fetch-failed': failed,
+};
+
+function onLoaded(exports: Exports): void {
+  if (loaded || begin === undefined) {
+    return;
+  }
+  loaded = true;
+  Reflect.deleteProperty(globalThis, '__loaded');
+  call('loaded');
+  const handler = handlerOf(exports);
+  if (typeof handler !== 'function') {
+    call('no-handler');
+  } else if (begin.kind === 'check') {
+    call('returned', 'undefined');
+  } else {
+    void run(handler as Handler, begin);
+  }
+}
+
+type Handler = (medplum: object, event: object) => unknown;
+
+/** Never rejects. `await` looks at no patched `then` of a native promise. */
+async function run(
+  handler: Handler,
+  { event, inputKind, apiBaseUrl, resultBytes, filename }: Begin,
+): Promise<void> {
+  try {
+    const parsed = readInput(inputKind, input);
+    input = '';
+    const { bot, contentType, requester, secrets, headers, traceId } = event as Record<string, unknown>;
+    const value = await handler(lazyMedplum(apiBaseUrl), {
+      bot,
+      input: parsed,
+      contentType,
+      requester,
+      secrets,
+      headers,
+      traceId,
+    });
+    reportReturned(value, resultBytes);
+  } catch (error) {
+    reportThrown(error, filename);
+  }
+}
+
+/** A named export, or the property of a default export as transpilers leave it. */
+function handlerOf(exports: Exports): unknown {
+  try {
+    return exports?.handler ?? (exports?.default as Exports | undefined)?.handler;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,72 @@
+/** The log of one run: secrets masked, control characters made visible, cut at the limit. */
+
+import type { BotSecret, LogEntry, RunResult } from '../bot/contract.ts';
+
+const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'];
+/** One line. The guest cuts at 65,536, so what it may have cut through is cut off here. */
+const LINE = 16_384;
+/** Counted for an entry beside its text: a million empty lines are no small log. */
+const ENTRY_BYTES = 32;
+const MASK = '***';
+/** Shorter values would mask half of any text. */
+const SHORTEST_SECRET = 6;
+
+export type Mask = (text: string) => string;
+
+export interface RunLog {
+  add: (level: string, text: string) => void;
+  read: () => Pick<RunResult, 'log' | 'logTruncated'>;
+}
+
+/** `logBytes` bounds the UTF-8 bytes kept, entries included. */
+export function createRunLog(logBytes: number, mask: Mask): RunLog {
+  const log: LogEntry[] = [];
+  let left = logBytes;
+  let logTruncated = false;
+  return {
+    add(level, text) {
+      const line = cut(escapeControls(mask(text)), LINE);
+      const bytes = Buffer.byteLength(line) + ENTRY_BYTES;
+      if (bytes > left) {
+        logTruncated = true;
+        left = 0;
+        return;
+      }
+      left -= bytes;
+      log.push({
+        atMs: Date.now(),
+        level: (LEVELS.includes(level) ? level : 'info') as LogEntry['level'],
+        text: line,
+      });
+    },
+    read: () => ({ log: [...log], logTruncated }),
+  };
+}
+
+/** Replaces the values of secrets, as they are and as they look inside a JSON text. */
+export function maskOf(secrets: Record<string, BotSecret>): Mask {
+  const values = Object.values(secrets)
+    .map((secret) => secret.valueString)
+    .filter((value) => value !== undefined && value.length >= SHORTEST_SECRET) as string[];
+  const all = [...new Set(values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]))];
+  all.sort((a, b) => b.length - a.length);
+  return (text) => all.reduce((masked, value) => masked.replaceAll(value, () => MASK), text);
+}
+
+/** Terminals and log viewers act on these; line ends and tabs stay, for an entry is a JSON string. */
+const CONTROLS = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+
+export function escapeControls(text: string): string {
+  return text.replace(CONTROLS, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Cut with a mark, never through a surrogate pair. */
+export function cut(text: string, length: number): string {
+  if (text.length <= length) {
+    return text;
+  }
+  return `${text
+    .slice(0, length)
+    .toWellFormed()
+    .replace(/\ufffd$/, '')}… (${text.length - length} more characters)`;
+}

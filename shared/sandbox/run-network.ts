@@ -1,0 +1,93 @@
+/** All network access of one run: bounded in number, and over when the run is. */
+
+import http from 'node:http';
+import https from 'node:https';
+import { guardedFetch } from './guarded-fetch.ts';
+import { FetchRefused, type Lookup } from './guarded-request.ts';
+import type { WireRequest, WireResponse } from './protocol.ts';
+
+const MOST_REQUESTS = 1000;
+/** Six responses of 4 MiB are all that the host ever holds for a Bot. */
+const MOST_AT_ONCE = 6;
+const MOST_WAITING = 64;
+
+type Answer =
+  | { type: 'fetched'; id: string; response: WireResponse }
+  | { type: 'fetch-failed'; id: string; message: string };
+
+export interface RunNetworkOptions {
+  api: { baseUrl: string; token: string } | undefined;
+  lookup: Lookup | undefined;
+  send: (answer: Answer) => void;
+}
+
+export interface RunNetwork {
+  fetch: (id: string, request: WireRequest) => void;
+  abort: (id: string) => void;
+  /** Ends every connection. */
+  close: () => void;
+}
+
+export function createRunNetwork({ api, lookup, send }: RunNetworkOptions): RunNetwork {
+  const agents = {
+    'http:': new http.Agent({ keepAlive: true }),
+    'https:': new https.Agent({ keepAlive: true }),
+  };
+  const agentFor = (protocol: string) => agents[protocol as 'http:'] ?? agents['https:'];
+  const trusted = api && { origin: new URL(api.baseUrl).origin, token: api.token };
+  const open = new Map<string, AbortController>();
+  const waiting: [id: string, request: WireRequest][] = [];
+  let made = 0;
+
+  const fail = (id: string, message: string) => send({ type: 'fetch-failed', id, message });
+
+  function fetch(id: string, request: WireRequest) {
+    made += 1;
+    if (made > MOST_REQUESTS || waiting.length >= MOST_WAITING) {
+      fail(
+        id,
+        made > MOST_REQUESTS ? `A run may make ${MOST_REQUESTS} requests` : 'Too many requests at once',
+      );
+    } else if (open.size >= MOST_AT_ONCE) {
+      waiting.push([id, request]);
+    } else {
+      void go(id, request);
+    }
+  }
+
+  async function go(id: string, request: WireRequest): Promise<void> {
+    const controller = new AbortController();
+    open.set(id, controller);
+    const { signal } = controller;
+    try {
+      const response = await guardedFetch(request, { api: trusted, lookup, signal, agentFor });
+      send({ type: 'fetched', id, response });
+    } catch (error) {
+      fail(id, error instanceof FetchRefused ? error.message : `fetch failed${codeOf(error)}`);
+    }
+    open.delete(id);
+    const next = waiting.shift();
+    if (next !== undefined) {
+      void go(...next);
+    }
+  }
+
+  return {
+    fetch,
+    abort: (id) => open.get(id)?.abort(),
+    close: () => {
+      waiting.length = 0;
+      for (const controller of open.values()) {
+        controller.abort();
+      }
+      agents['http:'].destroy();
+      agents['https:'].destroy();
+    },
+  };
+}
+
+/** ECONNREFUSED and the like help an author; the rest of Node's message may name our machines. */
+function codeOf(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? `: ${code}` : '';
+}

@@ -1,0 +1,120 @@
+/** One kept child process for one Project: runs Bots in it one after another and replaces it when in doubt. */
+
+import type { RunRequest, RunResult } from '../bot/contract.ts';
+import { type Child, startChild } from './child-process.ts';
+import type { Lookup } from './guarded-request.ts';
+import { superviseRun } from './supervised-run.ts';
+
+export interface SandboxOptions {
+  /** Made by infra/guest/build.ts. */
+  guestDir: string;
+  /** Name resolution for the Bot's `fetch`; the system's unless a test says otherwise. */
+  lookup?: Lookup;
+}
+
+export interface Sandbox {
+  /**
+   * Never rejects because of a Bot: whatever it does becomes a RunResult. Rejects with an Error when no
+   * child can be started or the sandbox is closed. One run at a time; others wait their turn.
+   */
+  run: (request: RunRequest) => Promise<RunResult>;
+  /** Runs begun or waiting. */
+  pending: () => number;
+  /** Kills the child. Runs not yet done end as if their time were up. */
+  close: () => Promise<void>;
+}
+
+/** A child whose memory has grown by this much since its first run is not kept. */
+const GROWTH_MB = 96;
+/** How long a child may take to drop an isolate before it is replaced. */
+const IDLE_WITHIN_MS = 300;
+/** Some 150 ms are usual. */
+const READY_WITHIN_MS = 10_000;
+
+interface Kept {
+  child: Child;
+  project: string | undefined;
+  firstMb: number | undefined;
+  idle: Promise<boolean>;
+}
+
+/** Forks the first child at once, so that its start overlaps the caller's own. */
+export function createSandbox(options: SandboxOptions): Sandbox {
+  let closed = false;
+  let pending = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  let kept: Kept | undefined = start(options.guestDir);
+
+  async function childFor(project: string): Promise<Kept> {
+    kept?.child.keepAlive(true);
+    if (
+      kept &&
+      (kept.child.ended || (kept.project ?? project) !== project || !(await kept.idle) || bloated(kept))
+    ) {
+      discard();
+    }
+    kept ??= start(options.guestDir);
+    kept.project = project;
+    kept.child.keepAlive(true);
+    await readyInTime(kept.child);
+    kept.firstMb ??= kept.child.residentMb();
+    return kept;
+  }
+
+  function discard() {
+    kept?.child.kill();
+    kept = undefined;
+  }
+
+  async function runNow(request: RunRequest): Promise<RunResult> {
+    if (closed) {
+      throw new Error('The sandbox is closed');
+    }
+    const current = await childFor(request.project);
+    const { result, idle } = superviseRun(current.child, request, options.lookup);
+    current.idle = Promise.race([idle, result.then(() => falseAfter(IDLE_WITHIN_MS))]);
+    const answer = await result;
+    current.child.keepAlive(false);
+    if (current.child.ended) {
+      // Begun now, the next one is ready when it is needed.
+      kept = closed ? undefined : start(options.guestDir);
+    }
+    return answer;
+  }
+
+  return {
+    run: (request) => {
+      pending += 1;
+      const result = last
+        .then(() => runNow(request))
+        .finally(() => {
+          pending -= 1;
+        });
+      last = result.catch(() => undefined);
+      return result;
+    },
+    pending: () => pending,
+    close: async () => {
+      closed = true;
+      discard();
+      await last;
+    },
+  };
+}
+
+function start(guestDir: string): Kept {
+  return { child: startChild(guestDir), project: undefined, firstMb: undefined, idle: Promise.resolve(true) };
+}
+
+async function readyInTime(child: Child): Promise<void> {
+  const timer = setTimeout(child.kill, READY_WITHIN_MS);
+  await child.ready.finally(() => clearTimeout(timer));
+}
+
+function bloated({ child, firstMb }: Kept): boolean {
+  return (child.residentMb() ?? 0) > (firstMb ?? Number.POSITIVE_INFINITY) + GROWTH_MB;
+}
+
+function falseAfter(ms: number): Promise<false> {
+  return new Promise((resolve) => setTimeout(() => resolve(false), ms).unref());
+}
