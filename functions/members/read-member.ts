@@ -1,6 +1,6 @@
 import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
-import type { Resource } from '../../shared/fhir/resource.ts';
+import { isId, type Resource } from '../../shared/fhir/resource.ts';
 import { standingOf, withInvitation } from '../../shared/invitation/state.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
@@ -13,6 +13,7 @@ export async function readMember(
   caller: Caller,
   { projectId, membershipId }: { projectId: string; membershipId: string },
 ): Promise<Resource> {
+  if (!isId(membershipId)) throw new Refusal('not-found', 'Not found');
   const key = keys.resource(caller.project, 'ProjectMembership', membershipId);
   const { actor, found } = await admit(services, caller, [key]);
   requireAdministrator(actor, projectId);

@@ -1,0 +1,78 @@
+import { auditItem } from '../../shared/audit/audit-event.ts';
+import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import { type Identifier, identifierActions, parseIdentifiers } from '../../shared/bot/identifiers.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
+import { newMeta, type Stamp } from '../../shared/fhir/stamp.ts';
+import { createProgramMembershipActions } from '../../shared/invitation/new-membership.ts';
+import { parseProgram, policyKeys, requirePolicies } from '../../shared/program/parse-program.ts';
+import { Refusal, type RefusalIssue } from '../../shared/refusal.ts';
+import type { Services } from '../../shared/services.ts';
+import { createActions } from '../../shared/table/resource-item.ts';
+import { ConditionFailed } from '../../shared/table/transact.ts';
+
+/**
+ * Creates a Bot with its membership, its own identity, and the locks on its identifiers.
+ * @throws {Refusal} forbidden, invalid, conflict when an identifier is taken in this Project
+ */
+export async function createBot(
+  services: Services,
+  caller: Caller,
+  { projectId, body }: { projectId: string; body: unknown },
+): Promise<Resource> {
+  const { program, fields, issues } = parseProgram(body, 'Bot');
+  const { actor, found } = await admit(services, caller, policyKeys(caller.project, program.rights));
+  requireAdministrator(actor, projectId);
+  const identifiers = parseIdentifiers(fields.identifier);
+  const all: RefusalIssue[] = [...issues, ...identifiers.issues];
+  if (program.rights.admin) all.push({ expression: 'admin', text: 'A Bot cannot be an administrator' });
+  if (all.length > 0) throw new Refusal('invalid', 'The Bot is not valid', { issues: all });
+  requirePolicies(caller.project, program.rights, found);
+
+  const author = { reference: actor.profile };
+  const stamp: Stamp = { project: caller.project, nowMs: services.now(), author, newId: services.newId };
+  const bot: Resource = {
+    resourceType: 'Bot',
+    id: services.newId(),
+    meta: newMeta(stamp),
+    name: program.name,
+    ...(program.description ? { description: program.description } : {}),
+    ...(identifiers.identifiers.length > 0 ? { identifier: identifiers.identifiers } : {}),
+    ...(typeof fields.runtimeVersion === 'string' ? { runtimeVersion: fields.runtimeVersion } : {}),
+  };
+  try {
+    await services.table.transact(actionsFor(bot, identifiers.identifiers, program.rights, stamp));
+  } catch (error) {
+    if (!(error instanceof ConditionFailed)) throw error;
+    throw new Refusal('conflict', 'A Bot with this identifier already exists in this project');
+  }
+  return bot;
+}
+
+function actionsFor(bot: Resource, identifiers: readonly Identifier[], rights: object, stamp: Stamp) {
+  const membershipId = stamp.newId();
+  const { membership, actions } = createProgramMembershipActions(
+    {
+      id: membershipId,
+      project: { reference: `Project/${stamp.project}` },
+      profile: { reference: `Bot/${bot.id}`, display: String(bot.name) },
+      rights,
+      invitedBy: stamp.author,
+    },
+    { project: stamp.project, versionId: stamp.newId(), nowMs: stamp.nowMs },
+  );
+  const audited = {
+    project: stamp.project,
+    subtype: 'create-bot',
+    action: 'C' as const,
+    outcome: '0' as const,
+    agent: stamp.author,
+    entities: [{ reference: `Bot/${bot.id}` }, { reference: `ProjectMembership/${membership.id}` }],
+  };
+  return [
+    ...createActions(stamp.project, bot, { refs: 1, membershipId }),
+    ...actions,
+    ...identifierActions(stamp.project, bot.id, identifiers),
+    { name: 'audit', put: auditItem(audited, stamp.newId(), stamp.nowMs) },
+  ];
+}

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { stripTypeScriptTypes } from 'node:module';
+import { extname } from 'node:path';
+import type { BotCode } from '../../shared/bot/contract.ts';
+import { invalidField } from '../../shared/refusal.ts';
+
+/**
+ * An author's file as what the sandbox runs: TypeScript is stripped here, once, and not at run time.
+ * Types are blanked, so lines and columns stay the author's; only enums and the like are rewritten.
+ * @throws {Refusal} invalid with line and column when it is not TypeScript
+ */
+export function transpile(source: string, filename: string): BotCode {
+  const format = moduleFormat(source, filename);
+  return {
+    version: createHash('sha256')
+      .update(JSON.stringify([filename, source]))
+      .digest('hex'),
+    format,
+    filename,
+    text: /^\.[cm]?ts$/.test(extname(filename)) ? strip(source, filename) : source,
+  };
+}
+
+/** By extension; else a file with `export` and without `module.exports` is an ES module. */
+function moduleFormat(source: string, filename: string): BotCode['format'] {
+  if (/\.c[jt]s$/.test(filename)) return 'cjs';
+  if (/\.m[jt]s$/.test(filename)) return 'esm';
+  const isModule = /^\s*export\s/m.test(source) && !/\bmodule\.exports\b/.test(source);
+  return isModule || /^\s*import\s[^(]/m.test(source) ? 'esm' : 'cjs';
+}
+
+function strip(source: string, filename: string): string {
+  try {
+    return stripTypeScriptTypes(source, { sourceUrl: filename });
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
+      throw refuse(error as Error);
+  }
+  try {
+    return stripTypeScriptTypes(source, { mode: 'transform', sourceUrl: filename });
+  } catch (error) {
+    throw refuse(error as Error);
+  }
+}
+
+/** Node prints `file:line`, the lines around, and a caret under the column, at the head of the stack. */
+function refuse(error: Error): Error {
+  const [head = '', ...lines] = (error.stack ?? '').split('\n');
+  const line = /:(\d+)$/.exec(head)?.[1];
+  const column = lines.map((text) => /^\s*\^/.exec(text)?.[0].length).find((length) => length !== undefined);
+  return compileRefusal(error.message, line === undefined ? undefined : Number(line), column);
+}
+
+export function compileRefusal(message: string, line: number | undefined, column: number | undefined) {
+  const where =
+    line === undefined ? '' : ` (line ${line}${column === undefined ? '' : `, column ${column}`})`;
+  return invalidField('code', `${message}${where}`);
+}

@@ -1,0 +1,18 @@
+import { executeBot } from '../../shared/bot/execute-bot.ts';
+import { executeServices } from '../../shared/bot/open-execute-services.ts';
+import { authenticated, lambdaHandler } from '../../shared/http/endpoint.ts';
+import { executeRequest } from '../../shared/http/execute-request.ts';
+import { executeResponse } from '../../shared/http/execute-response.ts';
+import { routes } from '../routes.ts';
+
+const services = executeServices(process.env);
+
+export const handler = lambdaHandler(
+  services,
+  authenticated(
+    routes.executeById,
+    'raw',
+    (caller, request) => executeBot(services, caller, { id: request.param('id') }, executeRequest(request)),
+    (executed, request) => executeResponse(executed, request.traceId),
+  ),
+);

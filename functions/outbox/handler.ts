@@ -1,0 +1,42 @@
+import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent, ScheduledEvent } from 'aws-lambda';
+import { sesMailer } from '../../shared/aws/ses.ts';
+import { coreServices } from '../../shared/core-services.ts';
+import { requireVariable } from '../../shared/env.ts';
+import { stageKeys } from '../../shared/stage-keys.ts';
+import { isOutboxKey } from '../../shared/table/keys.ts';
+import { type OutboxServices, sendInvitation } from './send-invitation.ts';
+import { sweep } from './sweep.ts';
+
+const core = coreServices(process.env);
+const services: OutboxServices = {
+  ...core,
+  secret: stageKeys(requireVariable(process.env, 'KEYS'), core.table).secret,
+  mailer: sesMailer({
+    from: requireVariable(process.env, 'MAIL_FROM'),
+    configurationSet: process.env.SES_CONFIGURATION_SET,
+    endpoint: process.env.SES_ENDPOINT,
+  }),
+};
+
+/** Fed by the table's stream; every ten minutes a schedule calls it to sweep what is still unsent. */
+export async function handler(event: DynamoDBStreamEvent | ScheduledEvent): Promise<DynamoDBBatchResponse> {
+  if (!('Records' in event)) {
+    await sweep(services);
+    return { batchItemFailures: [] };
+  }
+  for (const record of event.Records) await consume(record);
+  return { batchItemFailures: [] };
+}
+
+/** A mail that the service did not take must not hold up the stream: the sweep sends it later. */
+async function consume({ eventName, dynamodb }: DynamoDBRecord): Promise<void> {
+  const pk = dynamodb?.Keys?.pk?.S;
+  const sk = dynamodb?.Keys?.sk?.S;
+  if (eventName === 'REMOVE' || pk === undefined || sk === undefined || !isOutboxKey(pk)) return;
+  if (dynamodb?.OldImage?.generation?.N === dynamodb?.NewImage?.generation?.N) return;
+  try {
+    await sendInvitation(services, { pk, sk });
+  } catch (error) {
+    services.log.error('mail not sent', { error: (error as Error).name });
+  }
+}

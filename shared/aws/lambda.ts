@@ -1,0 +1,62 @@
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import type { RunRequest } from '../bot/contract.ts';
+import type { Invoked, Invoker } from '../bot/invoker.ts';
+import { packRun, unpackResult } from '../bot/payload.ts';
+import { Refusal } from '../refusal.ts';
+
+/** Lambda takes this much in one synchronous payload. */
+const longestPayload = 6_291_556;
+/** The invoker's own time limit is 28 s: past it no answer will come. */
+const requestTimeoutMs = 28_500;
+
+/**
+ * The invoker behind the Lambda Invoke API. Never repeats: a run that may have started is not run
+ * again. The Project is the tenant, so an environment never serves two.
+ */
+export function lambdaInvoker(functionName: string, endpoint: string | undefined): Invoker {
+  const lambda = new LambdaClient({
+    maxAttempts: 1,
+    requestHandler: { requestTimeout: requestTimeoutMs, throwOnRequestTimeout: true },
+    ...(endpoint ? { endpoint } : {}),
+  });
+  return {
+    async invoke(request) {
+      const payload = Buffer.from(JSON.stringify(packRun(request)));
+      if (payload.length > longestPayload) throw tooLarge(request, payload.length);
+      try {
+        const answer = await lambda.send(
+          new InvokeCommand({ FunctionName: functionName, TenantId: request.project, Payload: payload }),
+        );
+        if (answer.FunctionError || !answer.Payload)
+          return { kind: 'unknown', reason: answer.FunctionError ?? 'no payload' };
+        return {
+          kind: 'result',
+          result: unpackResult(JSON.parse(Buffer.from(answer.Payload).toString('utf8'))),
+        };
+      } catch (error) {
+        return classify(error as Error);
+      }
+    },
+  };
+}
+
+const notStarted = new Set([
+  'AccessDeniedException',
+  'ResourceNotFoundException',
+  'InvalidParameterValueException',
+]);
+const throttled = new Set(['TooManyRequestsException', 'EC2ThrottledException', 'ResourceNotReadyException']);
+
+function classify(error: Error & { code?: string }): Invoked {
+  if (throttled.has(error.name) || error.code === 'ECONNREFUSED') return { kind: 'throttled' };
+  if (notStarted.has(error.name)) throw error;
+  return { kind: 'unknown', reason: error.name };
+}
+
+function tooLarge({ code, input }: RunRequest, bytes: number): Refusal {
+  const sizes = `code ${Buffer.byteLength(code.text)}, input ${Buffer.byteLength(input.text ?? '')}`;
+  return new Refusal(
+    'too-large',
+    `Code and input together are too large to run: ${bytes} bytes packed (${sizes})`,
+  );
+}

@@ -1,0 +1,133 @@
+import type { Caller } from '../auth/token.ts';
+import type { Reference } from '../fhir/resource.ts';
+import { Refusal } from '../refusal.ts';
+import type { RunInput, RunRequest, RunResult } from './contract.ts';
+import type { ExecuteServices } from './execute-services.ts';
+import { executionRecord } from './execution-record.ts';
+import { type BotTarget, type GatheredRun, gatherRun } from './gather-run.ts';
+import { parseInput } from './input.ts';
+import { parseMediaType } from './media-type.ts';
+import { type Output, outputOf } from './output.ts';
+import { safeHeaders } from './safe-headers.ts';
+
+export interface ExecuteRequest {
+  contentType: string | undefined;
+  body: Buffer | undefined;
+  headers: Record<string, string | undefined>;
+  traceId: string;
+}
+
+export interface Executed {
+  output: Output;
+  result: RunResult;
+  /** Administrators are answered the log of a failure. */
+  showLog: boolean;
+}
+
+/** Every answer comes before API Gateway gives up at 30 s; the invoker ends at 28 s. */
+const longestRunMs = 26_500;
+const defaultTimeoutMs = 10_000;
+const longestTimeoutMs = 25_000;
+const mebibyte = 1024 * 1024;
+
+/**
+ * Runs a Bot: one read, one run in the sandbox, one write.
+ * @throws {Refusal} not-found, forbidden, invalid, unsupported-media-type, too-large before it runs;
+ *   throttled when the invoker did not start it; conflict when nobody knows whether it ran
+ */
+export async function executeBot(
+  services: ExecuteServices,
+  caller: Caller,
+  target: BotTarget,
+  request: ExecuteRequest,
+): Promise<Executed> {
+  const startedAtMs = services.now();
+  const gathered = await gatherRun(services, caller, target);
+  const input = parseInput(request.contentType, request.body);
+  const run = runRequest(services, gathered, input, request, startedAtMs);
+  const invoked = await services.invoker.invoke(run);
+  if (invoked.kind === 'throttled') {
+    throw new Refusal('throttled', 'Too many runs at once; this one was not started', {
+      retryAfterSeconds: 1,
+    });
+  }
+  const outcome = invoked.kind === 'result' ? invoked.result : undefined;
+  await record(services, gathered, run, outcome);
+  if (invoked.kind === 'unknown') {
+    throw new Refusal('conflict', `The outcome of run ${run.runId} is unknown: it may have run`, {
+      reason: invoked.reason,
+    });
+  }
+  const requestType = parseMediaType(request.contentType)?.type;
+  return {
+    output: outputOf(invoked.result.outcome, requestType),
+    result: invoked.result,
+    showLog: gathered.actor.admin,
+  };
+}
+
+function runRequest(
+  services: ExecuteServices,
+  { actor, bot, code }: GatheredRun,
+  input: RunInput,
+  request: ExecuteRequest,
+  startedAtMs: number,
+): RunRequest {
+  const { resource } = bot;
+  const display = typeof resource.name === 'string' ? { display: resource.name } : {};
+  const requester = actor.membership.profile as Reference;
+  return {
+    kind: 'run',
+    runId: services.newId(),
+    project: actor.project,
+    code,
+    input,
+    event: {
+      bot: { reference: `Bot/${resource.id}`, ...display },
+      ...(request.contentType === undefined ? {} : { contentType: request.contentType }),
+      requester: {
+        reference: requester.reference,
+        ...(requester.display ? { display: requester.display } : {}),
+      },
+      headers: safeHeaders(request.headers),
+      secrets: {},
+      traceId: request.traceId,
+    },
+    limits: {
+      timeoutMs: timeoutMs(resource.timeout),
+      memoryMb: 128,
+      resultBytes: 4 * mebibyte,
+      logBytes: 256 * 1024,
+    },
+    deadlineAtMs: startedAtMs + longestRunMs,
+  };
+}
+
+/** Bot.timeout is in seconds. */
+function timeoutMs(seconds: unknown): number {
+  return typeof seconds === 'number' && seconds > 0
+    ? Math.min(seconds * 1000, longestTimeoutMs)
+    : defaultTimeoutMs;
+}
+
+/** The Bot has run: its answer stands even when the record cannot be written, which the log then holds. */
+async function record(
+  services: ExecuteServices,
+  gathered: GatheredRun,
+  run: RunRequest,
+  result: RunResult | undefined,
+): Promise<void> {
+  const item = executionRecord(gathered, run, result, services.newId(), services.now());
+  try {
+    await services.table.put(item);
+  } catch (error) {
+    services.log.error('execution record lost', {
+      traceId: run.event.traceId,
+      runId: run.runId,
+      bot: run.event.bot.reference,
+      outcome: result?.outcome.kind ?? 'unknown',
+      durationMs: result?.durationMs,
+      error: (error as Error).name,
+    });
+  }
+}

@@ -1,0 +1,101 @@
+import { allows } from '../auth/access.ts';
+import { type Actor, admit } from '../auth/actor.ts';
+import type { Caller } from '../auth/token.ts';
+import { isId, type Resource } from '../fhir/resource.ts';
+import { Refusal } from '../refusal.ts';
+import { type Key, keys } from '../table/keys.ts';
+import { resourceOf } from '../table/resource-item.ts';
+import type { Found } from '../table/table.ts';
+import { botOf, codeOf, type StoredBot } from './bot-item.ts';
+import type { BotCode } from './contract.ts';
+import type { ExecuteServices } from './execute-services.ts';
+
+/** Which Bot is meant. */
+export type BotTarget = { id: string } | { system: string; value: string };
+
+/** All that a run depends on. */
+export interface GatheredRun {
+  actor: Actor;
+  bot: StoredBot;
+  code: BotCode;
+}
+
+/**
+ * One batch read when this process has served this caller and Bot before: what the token does not
+ * name is remembered, and verified against what is read. A stale memory costs one more read.
+ * @throws {Refusal} not-found, forbidden, or invalid when the Bot cannot run
+ */
+export async function gatherRun(
+  services: ExecuteServices,
+  caller: Caller,
+  target: BotTarget,
+): Promise<GatheredRun> {
+  const { project } = caller;
+  const projectKey = keys.resource(project, 'Project', project);
+  const identifierKey = 'id' in target ? undefined : keys.botIdentifier(project, target.system, target.value);
+  const guess = 'id' in target ? target.id : services.botMemory.ids.get(identifierKey?.pk ?? '');
+  const { actor, found } = await admit(services, caller, [
+    projectKey,
+    ...(identifierKey ? [identifierKey] : []),
+    ...(guess && isId(guess) ? botKeys(services, project, guess) : []),
+  ]);
+
+  const botId = identifierKey ? (found.get(identifierKey)?.botId as string | undefined) : guess;
+  if (botId === undefined || !isId(botId)) throw notFound();
+  if (identifierKey) services.botMemory.ids.set(identifierKey.pk, botId);
+  const { bot, membership } = await readBot(services, project, botId, found);
+  if (!(await allows(actor, 'execute', bot.resource))) throw new Refusal('forbidden', 'Forbidden');
+
+  const features = resourceOf(found.get(projectKey))?.features;
+  if (Array.isArray(features) && !features.includes('bots')) throw notEnabled();
+  if (membership?.active !== true) throw notEnabled();
+  return { actor, bot, code: await readCode(services, project, bot) };
+}
+
+function botKeys(services: ExecuteServices, project: string, botId: string): Key[] {
+  const botKey = keys.resource(project, 'Bot', botId);
+  const membershipId = services.botMemory.memberships.get(botKey.pk);
+  return [botKey, ...(membershipId ? [keys.resource(project, 'ProjectMembership', membershipId)] : [])];
+}
+
+async function readBot(
+  services: ExecuteServices,
+  project: string,
+  botId: string,
+  found: Found,
+): Promise<{ bot: StoredBot; membership: Resource | undefined }> {
+  const botKey = keys.resource(project, 'Bot', botId);
+  const botItem = found.get(botKey) ?? (await services.table.read([botKey])).get(botKey);
+  const bot = botOf(botItem);
+  if (!bot) throw notFound();
+  services.botMemory.memberships.set(botKey.pk, bot.membershipId);
+  const membershipKey = keys.resource(project, 'ProjectMembership', bot.membershipId);
+  const item = found.get(membershipKey) ?? (await services.table.read([membershipKey])).get(membershipKey);
+  return { bot, membership: resourceOf(item) };
+}
+
+/** Versions are immutable and named by their hash, so what is remembered is what was deployed. */
+async function readCode(
+  services: ExecuteServices,
+  project: string,
+  { resource, codeVersion }: StoredBot,
+): Promise<BotCode> {
+  if (codeVersion === undefined) throw new Refusal('invalid', 'Bot has no deployed code');
+  const key = keys.botCode(project, resource.id, codeVersion);
+  const name = `${key.pk}\n${key.sk}`;
+  const remembered = services.botMemory.code.get(name);
+  if (remembered) return remembered;
+  const item = (await services.table.read([key])).get(key);
+  if (!item) throw new Error('The deployed code of a Bot is missing');
+  const code = codeOf(item);
+  services.botMemory.code.set(name, code);
+  return code;
+}
+
+function notFound(): Refusal {
+  return new Refusal('not-found', 'Not found');
+}
+
+function notEnabled(): Refusal {
+  return new Refusal('invalid', 'Bots not enabled');
+}

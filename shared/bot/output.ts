@@ -1,0 +1,106 @@
+import type { LogEntry, ReturnedValue, RunOutcome } from './contract.ts';
+
+/** What the caller is answered: a value, or why there is none. Pure; HTTP is made of it elsewhere. */
+export type Output =
+  | { kind: 'ok' }
+  | { kind: 'text'; text: string; mediaType: string }
+  | { kind: 'binary'; bytes: Buffer; mediaType: string; inline: boolean }
+  | { kind: 'outcome'; status: number; text: string }
+  | { kind: 'failure'; code: FailureCode; text: string };
+
+export type FailureCode = 'exception' | 'timeout' | 'too-costly' | 'too-long' | 'invalid';
+
+/**
+ * A run's outcome as the answer of SPEC section 4.
+ * @param requestType media type of the request: text and HL7 callers get strings raw
+ */
+export function outputOf(outcome: RunOutcome, requestType: string | undefined): Output {
+  switch (outcome.kind) {
+    case 'returned':
+      return returned(outcome.value, requestType);
+    case 'threw':
+      if (outcome.outcome !== undefined) return thrownOutcome(outcome.outcome, outcome.message);
+      return { kind: 'failure', code: 'exception', text: outcome.message };
+    case 'unserialisable':
+      return { kind: 'failure', code: 'invalid', text: outcome.message };
+    case 'limit':
+      return { kind: 'failure', code: limitCodes[outcome.limit], text: outcome.message };
+    case 'not-compiled':
+    case 'no-handler':
+      return { kind: 'failure', code: 'exception', text: outcome.message };
+  }
+}
+
+const limitCodes = { time: 'timeout', memory: 'too-costly', output: 'too-long' } as const;
+const rawTypes = new Set(['text/plain', 'x-application/hl7-v2+er7']);
+const hl7Type = 'x-application/hl7-v2+er7';
+
+function returned(value: ReturnedValue, requestType: string | undefined): Output {
+  switch (value.type) {
+    case 'undefined':
+      return { kind: 'ok' };
+    case 'hl7':
+      return { kind: 'text', text: value.text, mediaType: hl7Type };
+    case 'string':
+      return requestType !== undefined && rawTypes.has(requestType)
+        ? { kind: 'text', text: value.text, mediaType: requestType }
+        : { kind: 'text', text: JSON.stringify(value.text), mediaType: 'application/json' };
+    case 'json':
+      return json(value.text);
+  }
+}
+
+function json(text: string): Output {
+  const value = JSON.parse(text) as { resourceType?: unknown; contentType?: unknown; data?: unknown } | null;
+  const isResource = typeof value === 'object' && value !== null && typeof value.resourceType === 'string';
+  if (!isResource) return { kind: 'text', text, mediaType: 'application/json' };
+  if (value.resourceType === 'Binary' && typeof value.data === 'string') {
+    return binary(value.data, value.contentType);
+  }
+  return { kind: 'text', text, mediaType: 'application/fhir+json' };
+}
+
+/** Types that no browser runs as a page; everything else is offered as a download. */
+const inlineTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'application/pdf', 'text/plain']);
+
+function binary(data: string, contentType: unknown): Output {
+  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(data)) {
+    return { kind: 'failure', code: 'invalid', text: 'Binary.data is not base64' };
+  }
+  const isType =
+    typeof contentType === 'string' && /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(; *[\w-]+=[\w.-]+)*$/.test(contentType);
+  const mediaType = isType ? contentType : 'application/octet-stream';
+  const inline = inlineTypes.has(mediaType.split(';')[0]?.toLowerCase() ?? '');
+  return { kind: 'binary', bytes: Buffer.from(data, 'base64'), mediaType, inline };
+}
+
+/** An outcome that the Bot threw: its status passes through unless clients would repeat the call on it. */
+function thrownOutcome(text: string, message: string): Output {
+  const outcome = JSON.parse(text) as { resourceType?: unknown; id?: unknown; issue?: { code?: unknown }[] };
+  if (outcome?.resourceType !== 'OperationOutcome')
+    return { kind: 'failure', code: 'exception', text: message };
+  const status =
+    statusByWord.get(String(outcome.id)) ?? statusByWord.get(String(outcome.issue?.[0]?.code)) ?? 400;
+  return { kind: 'outcome', status, text };
+}
+
+/** By OperationOutcome.id as clients of this field set it, else by issue code. */
+const statusByWord: ReadonlyMap<string, number> = new Map([
+  ['forbidden', 403],
+  ['not-found', 404],
+  ['conflict', 409],
+  ['gone', 410],
+  ['deleted', 410],
+  ['precondition-failed', 412],
+  ['multiple-matches', 412],
+  ['unprocessable-entity', 422],
+]);
+
+/** A log as administrators read it in an answer: one entry a line, line ends escaped. */
+export function printLog(log: readonly LogEntry[], truncated: boolean): string {
+  const lines = log.map(
+    ({ atMs, level, text }) =>
+      `${new Date(atMs).toISOString()} ${level.toUpperCase()} ${JSON.stringify(text).slice(1, -1)}`,
+  );
+  return [...lines, ...(truncated ? ['(log truncated)'] : [])].join('\n');
+}

@@ -1,0 +1,16 @@
+import type { ExecuteRequest } from '../bot/execute-bot.ts';
+import { Refusal } from '../refusal.ts';
+import type { HttpRequest } from './request.ts';
+
+/** What `$execute` reads of a request. @throws {Refusal} invalid: acting for somebody else is not offered */
+export function executeRequest(request: HttpRequest): ExecuteRequest {
+  if (request.headers['x-medplum-on-behalf-of'] !== undefined) {
+    throw new Refusal('invalid', 'X-Medplum-On-Behalf-Of is not supported');
+  }
+  return {
+    contentType: request.headers['content-type'],
+    body: request.bytes(),
+    headers: request.headers,
+    traceId: request.traceId,
+  };
+}
