@@ -109,6 +109,7 @@ async function readiness(
       program.onLine?.(line);
     });
   }
-  await exited.then((code) => fail(`ended with code ${code}`));
-  await promise.finally(() => clearTimeout(timer));
+  const ended = exited.then((code) => fail(`ended with code ${code}`));
+  await Promise.race([promise, ended]).finally(() => clearTimeout(timer));
+  await promise;
 }
