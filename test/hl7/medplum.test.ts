@@ -82,6 +82,8 @@ describe.each(libraries)('changing and building with the classes of %s', (_, lib
     const zab = new library.Hl7Segment(['ZAB', '1']);
     const header = library.Hl7Segment.parse('MSH|^~\\&|NEW');
     expect(message.setSegment('NTE', zab)).toBe(true);
+    expect(message.getSegment('NTE')).toBeUndefined();
+    expect(message.getSegment('ZAB')).toBe(zab);
     expect(message.setSegment(99, zab)).toBe(true);
     expect(message.setSegment('ZZZ', zab)).toBe(false);
     expect(message.setSegment(0, zab)).toBe(false);
@@ -105,6 +107,7 @@ describe.each(libraries)('changing and building with the classes of %s', (_, lib
 
 test('what a Bot pushes to the lists belongs to the message', () => {
   const message = Hl7Message.parse(ADMISSION);
+  expect(message.getAllSegments('NTE')).toHaveLength(1);
   message.segments.push(new Hl7Segment(['NTE', '2', '', 'added']));
   message.header.fields.push(new Hl7Field([['end']]));
   expect(message.getAllSegments('NTE')).toHaveLength(2);
