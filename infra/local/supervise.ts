@@ -63,7 +63,9 @@ export async function supervise(program: Program): Promise<Supervised> {
     exited,
     async stop() {
       shell.stdin.destroy();
+      const lastResort = setTimeout(() => sweep(shell), 4_000);
       await exited;
+      clearTimeout(lastResort);
     },
   };
   try {

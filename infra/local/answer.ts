@@ -1,0 +1,57 @@
+/** A response as node:http sends it. */
+export interface Answer {
+  statusCode: number;
+  /** A name may stand more than once (set-cookie). */
+  headers: [name: string, value: string][];
+  body: Buffer;
+}
+
+/** The gateway computes these itself. */
+const ownHeaders = new Set(['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']);
+
+/** What the gateway says itself, before or instead of a handler. */
+export function gatewayAnswer(statusCode: number, message: string): Answer {
+  return {
+    statusCode,
+    headers: [['content-type', 'application/json']],
+    body: Buffer.from(JSON.stringify({ message })),
+  };
+}
+
+/**
+ * Reads a handler's result as an HTTP API does (payload format 2.0): an object with `statusCode` is
+ * a response, every other value is itself the JSON body of a 200; a response that is no valid one
+ * is a 500.
+ * @param payload the result as Lambda serialised it
+ */
+export function answerOf(payload: string): Answer {
+  const result: unknown = JSON.parse(payload);
+  if (!isObject(result) || !('statusCode' in result)) {
+    return { statusCode: 200, headers: [['content-type', 'application/json']], body: Buffer.from(payload) };
+  }
+  const { headers = {}, cookies = [], body = '', isBase64Encoded = false } = result;
+  const statusCode = Number(result.statusCode);
+  const isValid =
+    Number.isInteger(statusCode) &&
+    statusCode >= 100 &&
+    statusCode <= 599 &&
+    typeof body === 'string' &&
+    isObject(headers) &&
+    Object.values(headers).every((value) => ['string', 'number', 'boolean'].includes(typeof value)) &&
+    Array.isArray(cookies);
+  if (!isValid) return gatewayAnswer(500, 'Internal Server Error');
+  const sent = Object.entries(headers)
+    .map(([name, value]): [string, string] => [name.toLowerCase(), String(value)])
+    .filter(([name]) => !ownHeaders.has(name));
+  if (!sent.some(([name]) => name === 'content-type'))
+    sent.push(['content-type', 'text/plain; charset=utf-8']);
+  return {
+    statusCode,
+    headers: [...sent, ...cookies.map((cookie): [string, string] => ['set-cookie', String(cookie)])],
+    body: Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8'),
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
