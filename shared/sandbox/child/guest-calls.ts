@@ -22,6 +22,8 @@ const REQUEST_BYTES = 4 * 1024 * 1024;
 
 interface GuestCalls {
   call: (...parts: string[]) => string | undefined;
+  /** A request has come to its end: another may take its place. */
+  settled: (id: string) => void;
   /** Nothing of the run goes on. */
   stop: () => void;
 }
@@ -91,6 +93,7 @@ export function guestCalls(run: GuestRun): GuestCalls {
         return undefined;
       }
     },
+    settled: (id) => void open.delete(id),
     stop: () => clearTimeout(wake),
   };
 }

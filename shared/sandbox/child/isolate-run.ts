@@ -2,7 +2,7 @@
 
 import type IsolatedVm from 'isolated-vm';
 import type { RunOutcome } from '../../bot/contract.ts';
-import type { ChildRun, WireBody, WireRequest, WireResponse } from '../protocol.ts';
+import type { ChildRun, WireRequest, WireResponse } from '../protocol.ts';
 import { compileBot, type Evaluate } from './compile.ts';
 import type { Engine } from './engine.ts';
 import { type GuestRun, guestCalls } from './guest-calls.ts';
@@ -108,15 +108,15 @@ export function startRun(engine: Engine, request: ChildRun, listener: RunListene
   }
 
   return {
-    fetched: (id, { body, ...head }) => deliverBody(deliver, id, head, body),
-    fetchFailed: (id, message) => void deliver('fetch-failed', id, message),
+    fetched: (id, { body, ...head }) => {
+      calls.settled(id);
+      void deliver('fetched', id, JSON.stringify(head), body.encoding, body.text);
+    },
+    fetchFailed: (id, message) => {
+      calls.settled(id);
+      void deliver('fetch-failed', id, message);
+    },
   };
-}
-
-type Deliver = (...parts: unknown[]) => Promise<unknown>;
-
-function deliverBody(deliver: Deliver, id: string, head: object, body: WireBody): void {
-  void deliver('fetched', id, JSON.stringify(head), body.encoding, body.text);
 }
 
 function installRuntime(

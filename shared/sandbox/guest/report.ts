@@ -74,7 +74,8 @@ function isHl7(value: unknown): boolean {
 
 function whyNot(error: unknown): string {
   const message = read(error, 'message');
-  if (error instanceof TypeErrorClass && typeof message === 'string') {
+  // The constructor, not instanceof: a Proxy that was thrown would be asked for its prototype.
+  if (read(error, 'constructor') === TypeErrorClass && typeof message === 'string') {
     if (includes(message, 'circular structure')) {
       return 'The Bot returned a cyclic object, which is no JSON';
     }
@@ -133,10 +134,10 @@ function ownFrames(stack: unknown, filename: string): string {
 /** JSON of the outcome that an OperationOutcomeError carries, else the empty string. */
 function outcomeOf(thrown: unknown): string {
   const outcome = read(thrown, 'outcome');
-  if (!(thrown instanceof ErrorClass) || read(outcome, 'resourceType') !== 'OperationOutcome') {
-    return '';
-  }
   try {
+    if (!(thrown instanceof ErrorClass) || read(outcome, 'resourceType') !== 'OperationOutcome') {
+      return '';
+    }
     const json = stringifyJson(outcome);
     return typeof json === 'string' && json.length <= 65_536 && read(parseJson(json), 'resourceType')
       ? json

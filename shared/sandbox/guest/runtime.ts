@@ -48,7 +48,7 @@ const operations: Record<string, (...parts: never[]) => void> = {
   commonjs(evaluate: CommonJs) {
     const module = { exports: {} as Exports };
     try {
-      evaluate(module.exports, requireLibrary, module);
+      Reflect.apply(evaluate, module.exports, [module.exports, requireLibrary, module]);
     } catch (error) {
       reportThrown(error, begin?.filename ?? '');
       return;

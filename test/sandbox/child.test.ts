@@ -1,0 +1,163 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeAll, expect, test } from '@jest/globals';
+import { cachedGuest } from '../../infra/guest/build.ts';
+import { createPool, PoolBusy } from '../../shared/sandbox/pool.ts';
+import { createSandbox, type Sandbox } from '../../shared/sandbox/supervisor.ts';
+import { bot, returned, runOf, word } from './bot-runs.ts';
+
+let guestDir: string;
+const open: { close: () => Promise<void> }[] = [];
+beforeAll(async () => {
+  guestDir = await cachedGuest();
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+});
+
+function sandbox(): Sandbox {
+  const made = createSandbox({ guestDir });
+  open.push(made);
+  return made;
+}
+
+/** Children of `parent` that run the sandbox. */
+function childrenOf(parent: number): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => {
+    try {
+      const [, ppid] = readFileSync(`/proc/${pid}/stat`, 'latin1')
+        .replace(/^.*\) . /, 'x ')
+        .split(' ');
+      return Number(ppid) === parent && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('child.cjs');
+    } catch {
+      return false;
+    }
+  });
+}
+
+const until = async (holds: () => boolean) => {
+  for (let tries = 0; tries < 200 && !holds(); tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  expect(holds()).toBe(true);
+};
+
+const linuxTest = process.platform === 'linux' ? test : test.failing;
+
+linuxTest('the child is given no environment and may read its own folder only', async () => {
+  await sandbox().run(runOf(bot('return 1')));
+  const [pid = 0] = childrenOf(process.pid);
+  expect(
+    readFileSync(`/proc/${pid}/environ`, 'latin1')
+      .split('\0')
+      .filter((entry) => !entry.startsWith('NODE_CHANNEL')),
+  ).toEqual(['']);
+  const args = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0');
+  expect(args).toContain('--permission');
+  expect(args.filter((arg) => arg.startsWith('--allow-'))).toEqual([
+    '--allow-addons',
+    `--allow-fs-read=${guestDir}/*`,
+  ]);
+});
+
+linuxTest('one child serves run after run, and is replaced for another Project', async () => {
+  const one = sandbox();
+  expect(returned(await one.run(runOf(bot('return 1'))))).toBe(1);
+  const first = childrenOf(process.pid);
+  expect(returned(await one.run(runOf(bot('return 2'))))).toBe(2);
+  expect(childrenOf(process.pid)).toEqual(first);
+  expect(returned(await one.run(runOf(bot('return 3'), { project: 'project-b' })))).toBe(3);
+  await until(() => childrenOf(process.pid).length === 1);
+  expect(childrenOf(process.pid)).not.toEqual(first);
+});
+
+linuxTest('a child that is killed in a run ends that run, and the next one works', async () => {
+  const one = sandbox();
+  await one.run(runOf(bot('return 1')));
+  const running = one.run(runOf(bot('console.log("begun"); await new Promise(() => {})')));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  process.kill(childrenOf(process.pid)[0] ?? 0, 'SIGKILL');
+  const result = await running;
+  expect([word(result.outcome), result.log.map((entry) => entry.text)]).toEqual(['limit memory', ['begun']]);
+  expect(returned(await one.run(runOf(bot('return 2'))))).toBe(2);
+});
+
+linuxTest('a child that is killed between runs is replaced unseen', async () => {
+  const one = sandbox();
+  await one.run(runOf(bot('return 1')));
+  process.kill(childrenOf(process.pid)[0] ?? 0, 'SIGKILL');
+  expect(returned(await one.run(runOf(bot('return 2'))))).toBe(2);
+});
+
+linuxTest('a stopped child is killed when the time is up', async () => {
+  const one = sandbox();
+  await one.run(runOf(bot('return 1')));
+  process.kill(childrenOf(process.pid)[0] ?? 0, 'SIGSTOP');
+  const result = await one.run(runOf(bot('return 2'), { limits: { timeoutMs: 300 } }));
+  expect(word(result.outcome)).toBe('limit time');
+  expect(result.durationMs).toBeLessThan(1200);
+  expect(returned(await one.run(runOf(bot('return 3'))))).toBe(3);
+});
+
+linuxTest('the child dies with its supervisor, even in the middle of a loop', async () => {
+  const text = `import { createSandbox } from '${fileURLToPath(new URL('../../shared/sandbox/supervisor.ts', import.meta.url))}';
+    const sandbox = createSandbox({ guestDir: ${JSON.stringify(guestDir)} });
+    void sandbox.run(${JSON.stringify(runOf(bot('for (;;);'), { limits: { timeoutMs: 60_000 }, deadlineAtMs: Date.now() + 60_000 }))});`;
+  const parent = spawn(process.execPath, ['--input-type=module', '-e', text], { stdio: 'ignore' });
+  await until(() => childrenOf(parent.pid ?? 0).length === 1);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const [pid = 0] = childrenOf(parent.pid ?? 0);
+  parent.kill('SIGKILL');
+  await until(() => {
+    try {
+      process.kill(pid, 0);
+      return / Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+    } catch {
+      return true;
+    }
+  });
+});
+
+test('an unused sandbox keeps no process alive', () => {
+  const text = `import { createSandbox } from '${fileURLToPath(new URL('../../shared/sandbox/supervisor.ts', import.meta.url))}';
+    const sandbox = createSandbox({ guestDir: ${JSON.stringify(guestDir)} });
+    const { outcome } = await sandbox.run(${JSON.stringify(runOf(bot('return 1')))}); console.log(outcome.kind);`;
+  expect(
+    execFileSync(process.execPath, ['--input-type=module', '-e', text], {
+      encoding: 'utf8',
+      timeout: 10_000,
+    }),
+  ).toBe('returned\n');
+});
+
+test('runs at once take turns', async () => {
+  const one = sandbox();
+  const results = await Promise.all([1, 2, 3].map((n) => one.run(runOf(bot(`return ${n}`)))));
+  expect(results.map(returned)).toEqual([1, 2, 3]);
+});
+
+test('a sandbox without its files fails as a fault, not as a Bot', async () => {
+  expect(() => createSandbox({ guestDir: '/nowhere' })).toThrow();
+  const closed = createSandbox({ guestDir });
+  await closed.close();
+  await expect(closed.run(runOf(bot('return 1')))).rejects.toThrow('closed');
+});
+
+linuxTest('a pool gives each Project children of its own, never more than allowed', async () => {
+  const pool = createPool({ guestDir, children: 3, perProject: 2 });
+  open.push(pool);
+  const run = (project: string, body: string) => pool.run(runOf(bot(body), { project }));
+  const wait = 'await new Promise((r) => setTimeout(r, 150)); return 1';
+  const busy = [run('a', wait), run('a', wait)];
+  await expect(run('a', 'return 1')).rejects.toBeInstanceOf(PoolBusy);
+  const other = run('b', wait);
+  await expect(run('c', 'return 1')).rejects.toBeInstanceOf(PoolBusy);
+  expect((await Promise.all([...busy, other])).map(returned)).toEqual([1, 1, 1]);
+  const before = childrenOf(process.pid);
+  expect(before).toHaveLength(3);
+  expect(returned(await run('c', 'return 2'))).toBe(2);
+  await until(() => childrenOf(process.pid).length === 3);
+  expect(childrenOf(process.pid).filter((pid) => !before.includes(pid))).toHaveLength(1);
+});

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { beforeAll, expect, test } from '@jest/globals';
+import { cachedGuest } from '../../infra/guest/build.ts';
+import type { RunRequest, RunResult } from '../../shared/bot/contract.ts';
+import { type Deflated, packResult, packRun, unpackResult, unpackRun } from '../../shared/bot/payload.ts';
+import { bot, returned, runOf } from './bot-runs.ts';
+
+type Handler = (
+  event: RunRequest | Deflated,
+  context?: { tenantId?: string },
+) => Promise<RunResult | Deflated>;
+let handler: Handler;
+
+beforeAll(async () => {
+  process.env.PORTICO_GUEST_DIR = await cachedGuest();
+  ({ handler } = await import('../../functions/invoker/handler.ts'));
+});
+
+test('a run as Lambda hands it over', async () => {
+  const event = JSON.parse(JSON.stringify(packRun(runOf(bot('return 1')))));
+  const result = unpackResult(await handler(event, { tenantId: 'project-a' }));
+  expect(returned(result)).toBe(1);
+  expect(result).toMatchObject({ log: [], logTruncated: false, durationMs: expect.any(Number) });
+});
+
+test('a large run and a large result go deflated', async () => {
+  const text = 'x'.repeat(4_000_000);
+  const packed = packRun(
+    runOf(bot('return event.input'), { input: { kind: 'text', text }, limits: { resultBytes: 5e6 } }),
+  );
+  expect(Object.keys(packed)).toEqual(['deflated']);
+  expect(JSON.stringify(packed).length).toBeLessThan(100_000);
+  const answer = await handler(packed);
+  expect(Object.keys(answer)).toEqual(['deflated']);
+  expect(returned(unpackResult(answer))).toBe(text);
+});
+
+test('packing and unpacking give the same, small or large', () => {
+  for (const size of [0, 200_000]) {
+    const request = runOf(bot(''), { input: { kind: 'text', text: randomBytes(size).toString('latin1') } });
+    expect(unpackRun(JSON.parse(JSON.stringify(packRun(request))))).toEqual(request);
+  }
+  const result: RunResult = {
+    outcome: { kind: 'no-handler', message: '' },
+    log: [],
+    logTruncated: false,
+    durationMs: 1,
+  };
+  expect(unpackResult(packResult(result))).toEqual(result);
+});
+
+test("another tenant's run and a payload that is none are faults", async () => {
+  await expect(handler(runOf(bot('return 1')), { tenantId: 'project-b' })).rejects.toThrow('another tenant');
+  await expect(handler({ deflated: 'AAAA' })).rejects.toThrow();
+});

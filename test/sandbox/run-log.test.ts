@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { cachedGuest } from '../../infra/guest/build.ts';
+import { createSandbox, type Sandbox } from '../../shared/sandbox/supervisor.ts';
+import { bot, runOf } from './bot-runs.ts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = createSandbox({ guestDir: await cachedGuest() });
+});
+afterAll(() => sandbox.close());
+
+const run = (body: string, changes?: Parameters<typeof runOf>[1]) => sandbox.run(runOf(bot(body), changes));
+const texts = async (body: string) => (await run(body)).log.map((entry) => entry.text);
+
+describe('the log', () => {
+  test('keeps one entry per call, control characters made visible', async () => {
+    expect(await texts(`console.log('a\\r\\nFAKE entry\\u001b[31m\\u0007\\u202e', '%s')`)).toEqual([
+      'a\\u000d\nFAKE entry\\u001b[31m\\u0007\\u202e %s',
+    ]);
+  });
+
+  test('cuts a line of 1 MB with a mark', async () => {
+    const [text = ''] = await texts(`console.log('x'.repeat(1e6))`);
+    expect(text.length).toBeLessThan(16_500);
+    expect(text).toMatch(/x… \(\d+ more characters\)$/);
+  });
+
+  test('is cut at its limit, and says so', async () => {
+    const { log, logTruncated } = await run(
+      'for (let i = 0; i < 1e5; i++) console.log("line " + i); return 1',
+      {
+        limits: { logBytes: 4000 },
+      },
+    );
+    expect(logTruncated).toBe(true);
+    expect(log[0]?.text).toBe('line 0');
+    expect(JSON.stringify(log.map((entry) => entry.text)).length).toBeLessThan(4000);
+  });
+
+  test('is kept of a run that is killed', async () => {
+    const { log } = await run('console.warn("before"); for (;;);', { limits: { timeoutMs: 200 } });
+    expect(log).toMatchObject([{ level: 'warn', text: 'before' }]);
+  });
+
+  test('shows hostile values as marks and runs none of their code', async () => {
+    const body = `let ran = 0; const o = { get a() { ran++; return 1 }, toString() { ran++ }, toJSON() { ran++ }, [Symbol.toPrimitive]() { ran++ } };
+      console.log(o); console.log(new Proxy({}, { ownKeys() { throw 1 } })); const c = {}; c.c = c; console.log(c);
+      console.log(Array(1e6).fill({ deep: { deep: { deep: { deep: {} } } } })); console.log(Object.create(null), Symbol('s'), 10n, () => 1, class A {}); console.log(ran)`;
+    const log = await texts(body);
+    expect(log[0]).toContain('a: [Getter]');
+    expect(log.slice(1, 3)).toEqual(['[unreadable]', '{ c: [Circular] }']);
+    expect(log[3]?.length).toBeLessThan(16_500);
+    expect(log[4]).toBe('{} Symbol(s) 10n [Function ] [Function A]');
+    expect(log[5]).toBe('0');
+  });
+
+  test('names an unhandled rejection', async () => {
+    const body =
+      'Promise.reject(new TypeError("forgotten")); await new Promise((r) => setTimeout(r, 20)); return 1';
+    expect(await texts(body)).toEqual(['Unhandled rejection: TypeError: forgotten']);
+  });
+
+  test('masks the values of secrets, however they are printed and wherever the line is cut', async () => {
+    const value = 'sk_live_"0123456789"\nline';
+    const secrets = {
+      KEY: { name: 'KEY', valueString: value },
+      SHORT: { name: 'SHORT', valueString: 'abc' },
+    };
+    const body = `const k = event.secrets.KEY.valueString; console.log(k); console.log(event.secrets, { k });
+      for (const at of [16370, 16384, 65530]) console.log('p'.repeat(at) + k); console.error(new Error(k)); throw new Error('with ' + k)`;
+    const result = await run(body, { event: { secrets }, limits: { logBytes: 500_000 } });
+    expect(result.log).toHaveLength(6);
+    expect(result.log[0]?.text).toBe('***');
+    expect(result.log[1]?.text).toContain('abc');
+    expect(JSON.stringify(result)).not.toMatch(/sk_live|0123456/);
+    expect(result.outcome).toMatchObject({ kind: 'threw', message: 'with ***' });
+  });
+});
