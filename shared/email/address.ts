@@ -8,15 +8,20 @@ const longestAddress = 254;
  * a single address with a domain of two labels or more (RFC 5321 dot-string local part).
  */
 export function normaliseAddress(text: string): string | undefined {
-  const folded = text.normalize('NFC').toLowerCase();
+  const folded = text.normalize('NFC').toLowerCase().normalize('NFC');
   const at = folded.lastIndexOf('@');
   const local = folded.slice(0, at);
-  const domain = domainToASCII(folded.slice(at + 1));
+  const domain = domainOf(folded.slice(at + 1));
   const address = `${local}@${domain}`;
   if (at < 1 || !isLocalPart(local) || !isDomain(domain) || Buffer.byteLength(address) > longestAddress) {
     return undefined;
   }
   return address;
+}
+
+/** Only letters, digits, hyphens and dots: the URL parser behind domainToASCII would cut off a path or a line end. */
+function domainOf(text: string): string {
+  return /^[\p{L}\p{M}\p{N}.\-\u3002\uff0e\uff61]+$/u.test(text) ? domainToASCII(text) : '';
 }
 
 function isLocalPart(local: string): boolean {
