@@ -28,6 +28,8 @@ export interface Invite {
   password: string | undefined;
 }
 
+const controlOrLineEnd = /[\p{C}\p{Zl}\p{Zp}]/u;
+
 type Fields = Record<string, unknown>;
 
 /** Checks the body of an invite: either the invite, or one issue per wrong field. Unknown fields are ignored. */
@@ -73,9 +75,10 @@ function parseProfileType(value: unknown, refuse: Refuse): ProfileType {
 }
 
 function parseName(value: unknown, field: string, label: string, refuse: Refuse): string {
-  const name = typeof value === 'string' ? value.trim().normalize('NFC') : '';
+  const text = typeof value === 'string' ? value : '';
+  const name = text.trim().normalize('NFC');
   if (name === '') refuse(field, `${label} is required`);
-  else if (/\p{C}/u.test(name)) refuse(field, `${label} must not contain control characters`);
+  else if (controlOrLineEnd.test(text)) refuse(field, `${label} must not contain control characters`);
   else if (name.length > 200) refuse(field, `${label} is longer than 200 characters`);
   return name;
 }
@@ -88,7 +91,10 @@ function parseLogin(body: Fields, membership: Fields, refuse: Refuse) {
   }
   if (externalId !== undefined && (typeof externalId !== 'string' || externalId.trim() === '')) {
     refuse('externalId', 'External ID cannot be empty');
-  } else if (typeof externalId === 'string' && (externalId.length > 255 || /\p{C}/u.test(externalId))) {
+  } else if (
+    typeof externalId === 'string' &&
+    (externalId.length > 255 || controlOrLineEnd.test(externalId))
+  ) {
     refuse('externalId', 'External ID must be up to 255 characters without control characters');
   }
   return { email, externalId: externalId as string | undefined };

@@ -8,6 +8,8 @@ type Fields = Record<string, unknown>;
 
 const mostPatients = 20;
 const mostPolicies = 20;
+/** Of `access` as JSON: a membership must fit an item of the table. */
+const longestAccessBytes = 32 * 1024;
 
 /**
  * The rights that a body names, at its top or inside `membership`, which wins. What is not named
@@ -47,6 +49,10 @@ function parseAccess(value: unknown, refuse: Refuse): Rights {
   if (value === undefined) return {};
   if (!Array.isArray(value) || value.length > mostPolicies) {
     refuse('access', `access must be an array of at most ${mostPolicies}`);
+    return {};
+  }
+  if (Buffer.byteLength(JSON.stringify(value)) > longestAccessBytes) {
+    refuse('access', `access is longer than ${longestAccessBytes / 1024} KiB`);
     return {};
   }
   return { access: value.map((entry, i) => parseAccessEntry(entry, `access[${i}]`, refuse)) };
@@ -95,10 +101,15 @@ function parsePatients(value: unknown, profileType: ProfileType, refuse: Refuse)
 function parseAuthentication(value: unknown, refuse: Refuse): Rights {
   if (value === undefined) return {};
   const issuer = isFields(value) ? value.issuer : undefined;
-  if (value !== 'password' && !(typeof issuer === 'string' && URL.canParse(issuer) && issuer.length <= 255)) {
+  if (value !== 'password' && !isIssuer(issuer)) {
     refuse('authentication', 'authentication must be "password" or {"issuer": "https://..."}');
   }
   return { authentication: issuer === undefined ? 'password' : ({ issuer } as Authentication) };
+}
+
+/** An https URL, as OpenID Connect Core section 2 wants it. */
+function isIssuer(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= 255 && URL.parse(value)?.protocol === 'https:';
 }
 
 function parseMfa(value: unknown, refuse: Refuse): Rights {
