@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** `<data>/demo.json`: all that a script needs to use a stack on a laptop. */
+export interface Demo {
+  baseUrl: string;
+  appUrl: string;
+  projects: {
+    id: string;
+    name: string;
+    clientId: string;
+    clientSecret: string;
+    admin: { email: string; password: string };
+  }[];
+}
+
+const names = ['Demo Clinic', 'Demo Hospital'];
+const demoInvitesPerHour = 1_000_000;
+
+/** Makes two Projects at the first start; later starts keep them and refresh the addresses. */
+export async function provisionDemo(dataDir: string, baseUrl: string): Promise<Demo> {
+  const path = join(dataDir, 'demo.json');
+  const stored = await readFile(path, 'utf8').then(
+    (text) => JSON.parse(text) as Demo,
+    () => undefined,
+  );
+  const projects = stored?.projects ?? [];
+  for (const name of names.slice(projects.length)) {
+    projects.push(await provisionProject(name));
+    await save(path, { baseUrl, appUrl: `${baseUrl}/app`, projects });
+  }
+  const demo = { baseUrl, appUrl: `${baseUrl}/app`, projects };
+  await save(path, demo);
+  return demo;
+}
+
+async function provisionProject(name: string): Promise<Demo['projects'][number]> {
+  const { handler } = await import('../../functions/provision/handler.ts');
+  const suffix = randomBytes(4).toString('hex');
+  const email = `admin-${suffix}@example.org`;
+  const password = randomBytes(12).toString('base64url');
+  const { project, client } = await handler({
+    name,
+    admin: { email, firstName: 'Ada', lastName: 'Administrator', password },
+    client: true,
+    invitesPerHour: demoInvitesPerHour,
+  });
+  return {
+    id: project.id,
+    name,
+    clientId: client?.id ?? '',
+    clientSecret: client?.secret ?? '',
+    admin: { email, password },
+  };
+}
+
+async function save(path: string, demo: Demo): Promise<void> {
+  await writeFile(`${path}.part`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${path}.part`, path);
+}
