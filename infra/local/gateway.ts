@@ -5,7 +5,7 @@ import type { FunctionName, Route } from '../../functions/routes.ts';
 import { type Answer, answerOf, gatewayAnswer } from './answer.ts';
 import { lambdaContext } from './context.ts';
 import { buildEvent, decodedPath, type ReceivedRequest } from './event.ts';
-import { type Listening, listen, readBody } from './listen.ts';
+import { type Listening, listen, readBody } from './loopback.ts';
 import { longestPayloadBytes } from './payload.ts';
 import { matchRoute } from './route.ts';
 

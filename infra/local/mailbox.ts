@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { listen, stopListening } from './listen.ts';
+import { listen, stopListening } from './loopback.ts';
 
 /** A mail as it was received. */
 export interface StoredMail {

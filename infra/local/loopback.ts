@@ -1,0 +1,62 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Listening {
+  port: number;
+  /** `http://127.0.0.1:<port>` */
+  url: string;
+  /** Lets requests that are under way finish for a second, then closes every socket. */
+  stop(): Promise<void>;
+}
+
+/** Node's own limit must not speak before the gateway's, which is lower. */
+const maxHeaderSize = 64 * 1024;
+
+/**
+ * Serves HTTP on loopback only, to callers who name it: a page that rebinds its own host name to
+ * 127.0.0.1 is refused with 403, because its Host header is not ours.
+ * @param port 0 for any free one
+ */
+export async function listen(
+  port: number,
+  serve: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<Listening> {
+  const server = createServer({ keepAliveTimeout: 60_000, maxHeaderSize }, (request, response) => {
+    const { port } = server.address() as AddressInfo;
+    if (isOurs(request.headers.host, port)) return serve(request, response);
+    response.writeHead(403, { 'content-type': 'application/json', connection: 'close' });
+    response.end('{"message":"Forbidden"}');
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const bound = (server.address() as AddressInfo).port;
+  return {
+    port: bound,
+    url: `http://127.0.0.1:${bound}`,
+    async stop() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeIdleConnections();
+      const timer = setTimeout(() => server.closeAllConnections(), 1_000);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function isOurs(host: string | undefined, port: number): boolean {
+  return ['127.0.0.1', 'localhost', '[::1]'].some((name) => host?.toLowerCase() === `${name}:${port}`);
+}
+
+/** The whole body; undefined when it is longer than `maxBytes` (then read to its end, but not kept). */
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= maxBytes) chunks.push(chunk);
+    else chunks.length = 0;
+  }
+  return bytes <= maxBytes ? Buffer.concat(chunks, bytes) : undefined;
+}
