@@ -1,0 +1,22 @@
+import { Aws } from 'aws-cdk-lib';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import type { Construct } from 'constructs';
+import type { Stage } from '../stage.ts';
+
+/** Where alarms go: to the stage's address when it names one, and to whoever subscribes. */
+export function alarmTopic(scope: Construct, stage: Stage): Topic {
+  const topic = new Topic(scope, 'Alarms', { enforceSSL: true });
+  // Refusing unencrypted publishers replaces the policy that let every service of the account publish.
+  topic.addToResourcePolicy(
+    new PolicyStatement({
+      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      actions: ['sns:Publish'],
+      resources: [topic.topicArn],
+      conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+    }),
+  );
+  if (stage.alarmEmail) topic.addSubscription(new EmailSubscription(stage.alarmEmail));
+  return topic;
+}

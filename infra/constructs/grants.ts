@@ -1,0 +1,78 @@
+/** From a row of permissions.ts to what a role may do and what its function is told. */
+
+import { Aws } from 'aws-cdk-lib';
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Permissions } from '../permissions.ts';
+import type { StageKeys } from './stage-keys.ts';
+
+/** What functions work on. */
+export interface Ground {
+  table: TableV2;
+  tableKey: IKey;
+  keys: StageKeys;
+  invoker: IFunction;
+  /** Without a closing slash. */
+  baseUrl: string;
+}
+
+/** The environment of a function with these permissions. */
+export function environmentOf(permissions: Permissions, ground: Ground): Record<string, string> {
+  return {
+    TABLE_NAME: ground.table.tableName,
+    BASE_URL: ground.baseUrl,
+    ...(permissions.signs || permissions.stageSecret ? { KEYS: ground.keys.specification } : {}),
+    ...(permissions.runsBots ? { INVOKER_FUNCTION: ground.invoker.functionArn } : {}),
+  };
+}
+
+/** The statements of a role with these permissions: no wildcard in an action or a resource. */
+export function statementsOf(permissions: Permissions, ground: Ground): PolicyStatement[] {
+  return [
+    new PolicyStatement({
+      actions: permissions.table.map((action) => `dynamodb:${action}`),
+      resources: [ground.table.tableArn],
+    }),
+    tableKeyStatement(ground.tableKey),
+    ...(permissions.signs ? [signingStatement(ground.keys)] : []),
+    ...(permissions.stageSecret ? [secretStatement(ground.keys, permissions.stageSecret)] : []),
+    ...(permissions.runsBots ? [invokeStatement(ground.invoker)] : []),
+  ];
+}
+
+/** DynamoDB uses the table's key in the caller's name; nobody may use it in any other way. */
+function tableKeyStatement(key: IKey): PolicyStatement {
+  return new PolicyStatement({
+    actions: [
+      'kms:Decrypt',
+      'kms:DescribeKey',
+      'kms:Encrypt',
+      'kms:GenerateDataKey',
+      'kms:ReEncryptFrom',
+      'kms:ReEncryptTo',
+    ],
+    resources: [key.keyArn],
+    conditions: { StringEquals: { 'kms:ViaService': `dynamodb.${Aws.REGION}.amazonaws.com` } },
+  });
+}
+
+function signingStatement(keys: StageKeys): PolicyStatement {
+  return new PolicyStatement({
+    actions: ['kms:GetPublicKey', 'kms:Sign'],
+    resources: [keys.signing.keyArn],
+  });
+}
+
+function secretStatement(keys: StageKeys, how: 'reads' | 'creates'): PolicyStatement {
+  return new PolicyStatement({
+    actions: ['kms:Decrypt', ...(how === 'creates' ? ['kms:GenerateDataKey'] : [])],
+    resources: [keys.wrapping.keyArn],
+    conditions: { StringEquals: { 'kms:EncryptionContext:use': 'portico-stage-secret' } },
+  });
+}
+
+function invokeStatement(invoker: IFunction): PolicyStatement {
+  return new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [invoker.functionArn] });
+}

@@ -1,0 +1,74 @@
+import { Duration } from 'aws-cdk-lib';
+import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  Architecture,
+  Function as LambdaFunction,
+  Runtime,
+  type TenancyConfig,
+} from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
+import { bundledCode } from './bundled-code.ts';
+import { alarmPeriod, ImpactAlarm } from './impact-alarm.ts';
+
+export interface HouseFunctionProps {
+  /** Under functions/; its handler.ts is the entry. */
+  folder: string;
+  description: string;
+  timeoutSeconds: number;
+  /** MiB; one vCPU is 1769. */
+  memoryMb: number;
+  environment?: Record<string, string>;
+  /** All that the function may do beside writing its own log. */
+  statements?: readonly PolicyStatement[];
+  /** What people notice when it fails. */
+  impact: string;
+  alarms: ITopic;
+  architecture?: Architecture;
+  tenancyConfig?: TenancyConfig;
+  /** Puts files that are not bundled into the asset. */
+  addFiles?: (assetDir: string) => void;
+}
+
+/** A Lambda function of this house: bundled, with a role, a log group and an alarm of its own. */
+export class HouseFunction extends Construct {
+  readonly lambda: LambdaFunction;
+  readonly role: Role;
+  readonly logGroup: LogGroup;
+
+  constructor(scope: Construct, id: string, props: HouseFunctionProps) {
+    super(scope, id);
+    this.logGroup = new LogGroup(this, 'Log', { retention: RetentionDays.THREE_MONTHS });
+    // An explicit role gets no managed policy: CDK's own would let it write to every log group.
+    this.role = new Role(this, 'Role', {
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      description: `${props.folder}: ${props.description}`,
+    });
+    this.logGroup.grantWrite(this.role);
+    for (const statement of props.statements ?? []) this.role.addToPrincipalPolicy(statement);
+    this.lambda = new LambdaFunction(this, 'Function', {
+      code: bundledCode(props.folder, props.addFiles),
+      handler: 'index.handler',
+      description: props.description,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: props.architecture ?? Architecture.ARM_64,
+      timeout: Duration.seconds(props.timeoutSeconds),
+      memorySize: props.memoryMb,
+      role: this.role,
+      logGroup: this.logGroup,
+      ...(props.environment ? { environment: props.environment } : {}),
+      ...(props.tenancyConfig ? { tenancyConfig: props.tenancyConfig } : {}),
+    });
+    new ImpactAlarm(this, 'Failing', {
+      metric: new MathExpression({
+        expression: 'errors + throttles',
+        usingMetrics: { errors: this.lambda.metricErrors(), throttles: this.lambda.metricThrottles() },
+        period: alarmPeriod,
+      }),
+      impact: props.impact,
+      topic: props.alarms,
+    });
+  }
+}

@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Architecture, TenancyConfig } from 'aws-cdk-lib/aws-lambda';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { Construct } from 'constructs';
+import type { GuestPlatform } from '../guest/build.ts';
+import { timeoutSeconds } from '../timeouts.ts';
+import { HouseFunction } from './house-function.ts';
+
+interface LockedInvokerProps {
+  alarms: ITopic;
+  /** The processor it runs on, which the native addon is built for. */
+  platform?: 'linux-arm64' | 'linux-x64';
+}
+
+/**
+ * Where customers' code runs. Its role may write its own log and nothing else, it has no environment,
+ * and Lambda gives each Project execution environments of its own.
+ */
+export class LockedInvoker extends HouseFunction {
+  constructor(scope: Construct, id: string, { alarms, platform = 'linux-arm64' }: LockedInvokerProps) {
+    super(scope, id, {
+      folder: 'invoker',
+      description: 'Runs one Bot in the sandbox',
+      timeoutSeconds: timeoutSeconds.invoker,
+      // One whole vCPU; the largest isolate, 512 MiB, leaves room for a run that overshoots.
+      memoryMb: 1769,
+      tenancyConfig: TenancyConfig.PER_TENANT,
+      architecture: platform === 'linux-arm64' ? Architecture.ARM_64 : Architecture.X86_64,
+      addFiles: (assetDir) => buildGuestBeside(assetDir, platform),
+      impact:
+        'Bots do not run, or end without an answer: callers get 429 or 409 and do not know whether the Bot ran. ' +
+        'Look for exceptions in the log of the invoker, and at the concurrency left in the account.',
+      alarms,
+    });
+  }
+}
+
+/** The folder that the sandbox's child runs from: built by a process of its own, because CDK does not wait. */
+function buildGuestBeside(assetDir: string, platform: GuestPlatform): void {
+  const build = fileURLToPath(new URL('../guest/main.ts', import.meta.url));
+  execFileSync(process.execPath, [build, join(assetDir, 'guest'), platform], { stdio: 'inherit' });
+}

@@ -1,0 +1,19 @@
+/** What browsers of the allowed origins may send and read: the headers that existing clients use. */
+export const cors = {
+  allowHeaders: [
+    'authorization',
+    'cache-control',
+    'content-type',
+    'idempotency-key',
+    'if-match',
+    'if-none-exist',
+    'if-none-match',
+    'prefer',
+    'traceparent',
+    'x-medplum',
+    'x-medplum-on-behalf-of',
+    'x-security-context',
+    'x-trace-id',
+  ],
+  exposeHeaders: ['content-location', 'etag', 'last-modified', 'location', 'retry-after', 'x-trace-id'],
+} as const;

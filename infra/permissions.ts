@@ -1,0 +1,48 @@
+/**
+ * What each function may do, one row each: its role and its environment are made from it and from
+ * nothing else. `BatchGetItem` is every read by key, `Query` a list; a transaction needs the actions of
+ * its parts. One table serves all Projects and a role serves all callers, so IAM cannot tell Projects
+ * apart (`dynamodb:LeadingKeys` would need a role per Project): the keys, made from the token's project
+ * only, do that.
+ */
+
+import type { FunctionName } from '../functions/routes.ts';
+
+export type TableAction =
+  | 'BatchGetItem'
+  | 'Query'
+  | 'PutItem'
+  | 'UpdateItem'
+  | 'DeleteItem'
+  | 'ConditionCheckItem';
+
+export interface Permissions {
+  table: readonly TableAction[];
+  /** Signs access tokens with the stage's key. */
+  signs?: true;
+  /** Unwraps the stage secret; `creates` may make it where there is none yet. */
+  stageSecret?: 'reads' | 'creates';
+  runsBots?: true;
+  sendsMail?: true;
+}
+
+export type DeployedFunction = FunctionName | 'outbox' | 'provision';
+
+const transaction = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'] as const;
+
+export const permissions: Record<DeployedFunction, Permissions> = {
+  invite: { table: ['BatchGetItem', ...transaction] },
+  members: { table: ['BatchGetItem', 'PutItem'] },
+  resources: { table: ['BatchGetItem', ...transaction] },
+  bots: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], runsBots: true },
+  'execute-by-id': { table: ['BatchGetItem', 'PutItem'], runsBots: true },
+  'execute-by-identifier': { table: ['BatchGetItem', 'PutItem'], runsBots: true },
+  token: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], signs: true },
+  login: { table: ['BatchGetItem'] },
+  outbox: {
+    table: ['BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'],
+    stageSecret: 'creates',
+    sendsMail: true,
+  },
+  provision: { table: ['BatchGetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem'] },
+};

@@ -1,0 +1,57 @@
+import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { Construct } from 'constructs';
+import { type FunctionName, type Route, routes } from '../../functions/routes.ts';
+import { apiFunctions } from '../api-functions.ts';
+import { FunctionRoutes } from '../constructs/function-routes.ts';
+import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
+import { HouseFunction } from '../constructs/house-function.ts';
+import { LogAlarm } from '../constructs/log-alarm.ts';
+import { PublicApi } from '../constructs/public-api.ts';
+import { permissions } from '../permissions.ts';
+import type { Stage } from '../stage.ts';
+
+interface ApiStackProps extends StackProps {
+  stage: Stage;
+  ground: Omit<Ground, 'baseUrl'>;
+  alarms: ITopic;
+}
+
+/** The HTTP API: a function with a role of its own per folder, a route per row of the route table. */
+export class ApiStack extends Stack {
+  readonly baseUrl: string;
+
+  constructor(scope: Construct, id: string, { stage, ground, alarms, ...props }: ApiStackProps) {
+    super(scope, id, props);
+    const { api, baseUrl } = new PublicApi(this, 'Public', { stage, alarms });
+    this.baseUrl = baseUrl;
+    for (const name of Object.keys(apiFunctions) as FunctionName[]) {
+      const house = new HouseFunction(this, name, {
+        folder: name,
+        ...apiFunctions[name],
+        memoryMb: 1024,
+        environment: environmentOf(permissions[name], { ...ground, baseUrl }),
+        statements: statementsOf(permissions[name], { ...ground, baseUrl }),
+        alarms,
+      });
+      new FunctionRoutes(house, 'Routes', { api, lambda: house.lambda, routes: routesOf(name) });
+      if (name.startsWith('execute-')) watchRecords(house, alarms);
+    }
+    new CfnOutput(this, 'BaseUrl', { value: baseUrl, description: 'Where the API is reached' });
+  }
+}
+
+function watchRecords(house: HouseFunction, alarms: ITopic): void {
+  new LogAlarm(house, 'LostRecords', {
+    logGroup: house.logGroup,
+    message: 'execution record lost',
+    impact:
+      'Bots ran and answered, but their execution records are missing from the audit trail. ' +
+      'The entries `execution record lost` of this function say which: keep them.',
+    alarms,
+  });
+}
+
+function routesOf(name: FunctionName): Record<string, Route> {
+  return Object.fromEntries(Object.entries(routes).filter(([, route]) => route.function === name));
+}

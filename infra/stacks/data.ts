@@ -1,0 +1,25 @@
+import { Stack, type StackProps } from 'aws-cdk-lib';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { Construct } from 'constructs';
+import { alarmTopic } from '../constructs/alarm-topic.ts';
+import { PorticoTable } from '../constructs/portico-table.ts';
+import { StageKeys } from '../constructs/stage-keys.ts';
+import type { Stage } from '../stage.ts';
+
+interface DataStackProps extends StackProps {
+  stage: Stage;
+}
+
+/** What outlives every release: the table, the keys, the place where alarms go. */
+export class DataStack extends Stack {
+  readonly table: PorticoTable;
+  readonly keys: StageKeys;
+  readonly alarms: ITopic;
+
+  constructor(scope: Construct, id: string, { stage, ...props }: DataStackProps) {
+    super(scope, id, props);
+    this.table = new PorticoTable(this, 'Table', stage);
+    this.keys = new StageKeys(this, 'Keys', stage);
+    this.alarms = alarmTopic(this, stage);
+  }
+}

@@ -1,0 +1,35 @@
+import { type App, RemovalPolicies, Tags } from 'aws-cdk-lib';
+import type { Stage } from '../stage.ts';
+import { ApiStack } from './api.ts';
+import { DataStack } from './data.ts';
+import { OutboxStack } from './outbox.ts';
+import { ProvisionStack } from './provision.ts';
+import { SandboxStack } from './sandbox.ts';
+
+/** All stacks of a stage; each needs only those before it. */
+export function porticoStacks(app: App, stage: Stage) {
+  const name = (part: string) => `portico-${stage.name}-${part}`;
+  const env = { region: stage.region };
+
+  const data = new DataStack(app, name('data'), { env, stage });
+  const { alarms } = data;
+  const sandbox = new SandboxStack(app, name('sandbox'), { env, alarms });
+  const ground = {
+    table: data.table.table,
+    tableKey: data.table.key,
+    keys: data.keys,
+    invoker: sandbox.invoker,
+  };
+  const api = new ApiStack(app, name('api'), { env, stage, ground, alarms });
+  const reachable = { ...ground, baseUrl: api.baseUrl };
+  const outbox = new OutboxStack(app, name('outbox'), { env, stage, ground: reachable, alarms });
+  const provision = new ProvisionStack(app, name('provision'), { env, ground: reachable, alarms });
+
+  const kept = {
+    applyToResourceTypes: ['AWS::DynamoDB::GlobalTable', 'AWS::KMS::Key', 'AWS::Logs::LogGroup'],
+  };
+  if (stage.removalPolicy === 'retain') RemovalPolicies.of(app).retain(kept);
+  else RemovalPolicies.of(app).destroy(kept);
+  Tags.of(app).add('portico:stage', stage.name);
+  return { data, sandbox, api, outbox, provision };
+}

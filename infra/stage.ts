@@ -1,0 +1,69 @@
+/**
+ * A deployment of Portico, read from the CDK context: `stages` in cdk.json, chosen by `-c stage=<name>`.
+ * Nothing here is secret and nothing names an account: credentials decide where it goes.
+ */
+
+export interface Stage {
+  /** Part of every stack's name. */
+  name: string;
+  region: string;
+  /** The address that invitations come from; SES must have verified it or its domain. */
+  mailFrom: string;
+  /** Origins of browsers that may call the API; each is echoed exactly. */
+  allowedOrigins: readonly string[];
+  /** Who is told when an alarm goes off. */
+  alarmEmail?: string;
+  /** `retain`: table and keys survive the deletion of their stack. */
+  removalPolicy: 'retain' | 'destroy';
+  /** The API's own name, with a certificate of the same region; without it API Gateway's. */
+  domain?: { name: string; certificateArn: string };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * The stage that the context names.
+ * @param context reads one key of the CDK context
+ * @throws {Error} naming the first setting that is missing or malformed
+ */
+export function readStage(context: (key: string) => unknown): Stage {
+  const name = matching('stage', context('stage'), /^[a-z][a-z0-9-]{0,19}$/);
+  const stages = context('stages') as Readonly<Record<string, Fields>> | undefined;
+  const fields = stages?.[name];
+  if (!fields) throw new Error(`cdk.json has no stage ${name} under context.stages`);
+  const setting = (key: string, pattern: RegExp) => matching(`${name}.${key}`, fields[key], pattern);
+  return {
+    name,
+    region: setting('region', /^[a-z]{2}(-[a-z]+)+-\d$/),
+    mailFrom: setting('mailFrom', address),
+    allowedOrigins: list(fields.allowedOrigins).map((origin) =>
+      matching(`${name}.allowedOrigins`, origin, /^https?:\/\/[^/*\s]+$/),
+    ),
+    removalPolicy:
+      fields.removalPolicy === undefined
+        ? 'retain'
+        : (setting('removalPolicy', /^(retain|destroy)$/) as Stage['removalPolicy']),
+    ...(fields.alarmEmail === undefined ? {} : { alarmEmail: setting('alarmEmail', address) }),
+    ...(fields.domain === undefined ? {} : { domain: readDomain(`${name}.domain`, fields.domain as Fields) }),
+  };
+}
+
+const address = /^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/;
+
+function readDomain(label: string, fields: Fields): { name: string; certificateArn: string } {
+  return {
+    name: matching(`${label}.name`, fields.name, /^[a-z0-9-]+(\.[a-z0-9-]+)+$/),
+    certificateArn: matching(`${label}.certificateArn`, fields.certificateArn, /^arn:aws[a-z-]*:acm:/),
+  };
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function matching(label: string, value: unknown, pattern: RegExp): string {
+  if (typeof value === 'string' && pattern.test(value)) return value;
+  throw new Error(
+    `The setting ${label} is ${value === undefined ? 'missing' : 'malformed'} (cdk.json, context)`,
+  );
+}

@@ -1,0 +1,14 @@
+/**
+ * Seconds, each below the one that waits for it, so that whoever runs out of time is answered for by
+ * the next: API Gateway (30 s at most, fixed by AWS), the function of a route, the invoker. A Bot has
+ * 25 s, less when the deadline in its payload is nearer.
+ */
+export const timeoutSeconds = {
+  api: 30,
+  execute: 29,
+  invoker: 28,
+  /** Functions that wait for nothing but the table. */
+  short: 15,
+  /** A batch of mails, one after the other; a mail is claimed for 60 s, so an attempt ends before. */
+  outbox: 50,
+} as const;

@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { timeoutSeconds } from '../../infra/timeouts.ts';
+import { outboxPartitions } from '../../shared/table/keys.ts';
+import { functionsOf, only, stageTemplates } from './stage-templates.ts';
+
+const { outbox, provision } = stageTemplates();
+const mapping = only(outbox, 'AWS::Lambda::EventSourceMapping');
+const queue = only(outbox, 'AWS::SQS::Queue');
+
+describe('the outbox', () => {
+  it('is fed by the table’s stream from its beginning, in small batches that are halved on a fault', () => {
+    expect(mapping.Properties).toMatchObject({
+      StartingPosition: 'TRIM_HORIZON',
+      BatchSize: 10,
+      BisectBatchOnFunctionError: true,
+      MaximumRetryAttempts: 3,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+    });
+    expect(JSON.stringify(mapping.Properties.EventSourceArn)).toContain('StreamArn');
+  });
+
+  it('does not lose what it gives up', () => {
+    expect(mapping.Properties.DestinationConfig).toEqual({
+      OnFailure: { Destination: { 'Fn::GetAtt': [queue.id, 'Arn'] } },
+    });
+    expect(queue.Properties.SqsManagedSseEnabled).toBe(true);
+  });
+
+  it('is woken by writes of outbox items only', () => {
+    const { Filters } = mapping.Properties.FilterCriteria as { Filters: { Pattern: string }[] };
+    const [pattern] = Filters.map(({ Pattern }) => JSON.parse(Pattern));
+    expect(pattern.eventName).toEqual(['INSERT', 'MODIFY']);
+    const [{ prefix }] = pattern.dynamodb.Keys.pk.S;
+    expect(outboxPartitions().filter((pk) => !pk.startsWith(prefix))).toEqual([]);
+  });
+
+  it('sweeps every ten minutes', () => {
+    const [lambda] = functionsOf(outbox);
+    const rule = only(outbox, 'AWS::Events::Rule');
+    expect(rule.Properties.ScheduleExpression).toBe('rate(10 minutes)');
+    expect(rule.Properties.Targets).toEqual([
+      expect.objectContaining({ Arn: { 'Fn::GetAtt': [lambda?.id, 'Arn'] } }),
+    ]);
+  });
+
+  it('ends before the claim of a mail that it is sending', () => {
+    expect(timeoutSeconds.outbox).toBeLessThan(60);
+    expect(functionsOf(outbox)[0]?.properties.Timeout).toBe(timeoutSeconds.outbox);
+  });
+
+  it('sends over TLS, with the addresses that bounced left out', () => {
+    const mail = only(outbox, 'AWS::SES::ConfigurationSet');
+    expect(mail.Properties).toMatchObject({
+      DeliveryOptions: { TlsPolicy: 'REQUIRE' },
+      SuppressionOptions: { SuppressedReasons: ['BOUNCE', 'COMPLAINT'] },
+    });
+  });
+});
+
+describe('provisioning', () => {
+  it('is reached by the account’s own principals only: no route, no URL, no permission', () => {
+    expect(functionsOf(provision)).toHaveLength(1);
+    expect(Object.values(provision).filter(({ Type }) => /ApiGateway|Url|Permission/.test(Type))).toEqual([]);
+  });
+});

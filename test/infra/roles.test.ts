@@ -1,0 +1,113 @@
+import { describe, expect, it } from '@jest/globals';
+import { permissions } from '../../infra/permissions.ts';
+import { actionsOf, functionsOf, ofType, stageTemplates, statementsOfRole } from './stage-templates.ts';
+
+const stacks = stageTemplates();
+const deployed = Object.entries(stacks).flatMap(([stack, resources]) =>
+  functionsOf(resources).map((one) => ({
+    ...one,
+    stack,
+    resources,
+    statements: statementsOfRole(resources, one.roleId),
+    label: String(one.properties.Description),
+  })),
+);
+
+/** The one function with that description. */
+function named(label: string) {
+  const found = deployed.find((one) => one.label === label);
+  if (!found) throw new Error(`No function ${label}`);
+  return found;
+}
+
+function actions(label: string, service: string): string[] {
+  return actionsOf(named(label).statements).filter((action) => action.startsWith(`${service}:`));
+}
+
+describe('roles', () => {
+  it('are one for each function', () => {
+    expect(new Set(deployed.map(({ stack, roleId }) => `${stack} ${roleId}`)).size).toBe(deployed.length);
+    expect(deployed).toHaveLength(Object.keys(permissions).length + 1);
+  });
+
+  it.each(deployed)('$label: no managed policy, no wildcard', ({ resources, roleId, statements }) => {
+    expect(resources[roleId]?.Properties).not.toHaveProperty('ManagedPolicyArns');
+    expect(actionsOf(statements).filter((action) => action.includes('*'))).toEqual([]);
+    expect(JSON.stringify(statements.map(({ Resource }) => Resource))).not.toContain('*');
+  });
+
+  it.each(deployed)('$label: writes to the log group that it is given', ({ properties, statements }) => {
+    const { LogGroup } = properties.LoggingConfig as { LogGroup: { Ref: string } };
+    const logs = statements.filter((statement) => actionsOf([statement])[0]?.startsWith('logs:'));
+    expect(logs.map(({ Resource }) => Resource)).toEqual([{ 'Fn::GetAtt': [LogGroup.Ref, 'Arn'] }]);
+  });
+
+  it('read and write items of the table, never the table itself', () => {
+    const items = /^dynamodb:(BatchGetItem|Query|PutItem|UpdateItem|DeleteItem|ConditionCheckItem)$/;
+    const stream = /^dynamodb:(DescribeStream|GetRecords|GetShardIterator|ListStreams)$/;
+    for (const { label, statements } of deployed) {
+      const beyond = actionsOf(statements).filter(
+        (action) => action.startsWith('dynamodb:') && !items.test(action),
+      );
+      expect(beyond.filter((action) => !stream.test(action))).toEqual([]);
+      expect(beyond.length > 0).toBe(label.startsWith('Sends the mail'));
+    }
+  });
+
+  it('let no function that runs Bots change or delete an item', () => {
+    for (const label of ['Runs a Bot named by its id', 'Runs a Bot named by an identifier']) {
+      expect(actions(label, 'dynamodb')).toEqual(['dynamodb:BatchGetItem', 'dynamodb:PutItem']);
+    }
+  });
+
+  it('let only the token function sign', () => {
+    const signing = deployed.filter(({ statements }) => actionsOf(statements).includes('kms:Sign'));
+    expect(signing.map(({ label }) => label)).toEqual(['Issues access tokens, publishes their keys']);
+  });
+
+  it('open the stage secret in its own context only, the table’s key through DynamoDB only', () => {
+    const conditions = deployed.flatMap(({ statements }) =>
+      statements
+        .filter((statement) => actionsOf([statement]).includes('kms:Decrypt'))
+        .map(({ Condition }) => Object.keys((Condition as { StringEquals: object }).StringEquals)),
+    );
+    expect(new Set(conditions.flat())).toEqual(new Set(['kms:ViaService', 'kms:EncryptionContext:use']));
+  });
+
+  it('let only the outbox send mail, from the stage’s address', () => {
+    const senders = deployed.filter(({ statements }) => actionsOf(statements).includes('ses:SendEmail'));
+    expect(senders.map(({ label }) => label)).toEqual([
+      'Sends the mail that transactions have left to be sent',
+    ]);
+    expect(senders[0]?.statements).toContainEqual(
+      expect.objectContaining({ Condition: { StringEquals: { 'ses:FromAddress': 'portico@example.org' } } }),
+    );
+  });
+});
+
+describe('functions', () => {
+  it.each(deployed)(
+    '$label: Node 24 on arm64, its log kept for a bounded time',
+    ({ resources, properties }) => {
+      expect(properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] });
+      const { LogGroup } = properties.LoggingConfig as { LogGroup: { Ref: string } };
+      expect(resources[LogGroup.Ref]?.Properties.RetentionInDays).toBeGreaterThan(0);
+    },
+  );
+
+  it.each(deployed)('$label: has an alarm that says what people notice', ({ resources, id }) => {
+    const own = ofType(resources, 'AWS::CloudWatch::Alarm').filter(([, { Properties }]) =>
+      JSON.stringify(Properties.Metrics ?? []).includes(`"Ref":"${id}"`),
+    );
+    expect(own).toHaveLength(1);
+    expect(own[0]?.[1].Properties.AlarmDescription).toMatch(/\.$/);
+    expect(own[0]?.[1].Properties.AlarmActions).toHaveLength(1);
+  });
+
+  it('have no endpoint of a laptop in their environment', () => {
+    const names = deployed.flatMap(({ properties }) =>
+      Object.keys((properties.Environment as { Variables: object } | undefined)?.Variables ?? {}),
+    );
+    expect(names.filter((name) => /ENDPOINT|PORTICO_|AWS_/.test(name))).toEqual([]);
+  });
+});

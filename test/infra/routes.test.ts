@@ -1,0 +1,119 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { type Route, routes } from '../../functions/routes.ts';
+import { apiFunctions } from '../../infra/api-functions.ts';
+import { timeoutSeconds } from '../../infra/timeouts.ts';
+import { functionsOf, ofType, only, type Resource, stageTemplates } from './stage-templates.ts';
+
+const { api, sandbox } = stageTemplates();
+const deployed = new Map(
+  ofType(api, 'AWS::ApiGatewayV2::Route').map(([, { Properties }]) => [Properties.RouteKey, Properties]),
+);
+const rows = Object.entries<Route>(routes).map(([name, route]) => ({
+  name,
+  ...route,
+  key: route.path === '$default' ? '$default' : `${route.method} ${route.path}`,
+}));
+
+/** Where a route leads: its integration and the function behind it. */
+function behind(routeKey: string): { integration: Resource | undefined; lambda: Resource | undefined } {
+  const target = deployed.get(routeKey)?.Target as { 'Fn::Join': [string, [string, { Ref: string }]] };
+  const integration = api[target['Fn::Join'][1][1].Ref];
+  const uri = integration?.Properties.IntegrationUri as { 'Fn::GetAtt': [string, string] };
+  return { integration, lambda: api[uri['Fn::GetAtt'][0]] };
+}
+
+describe('routes', () => {
+  it('are those of the route table and no other', () => {
+    expect([...deployed.keys()].sort()).toEqual(rows.map(({ key }) => key).sort());
+  });
+
+  it.each(rows)('$key leads to the function $function', ({ key, function: name }) => {
+    expect(behind(key).lambda?.Properties.Description).toBe(apiFunctions[name].description);
+  });
+
+  it('name $execute literally, so that no resource id can stand for it', () => {
+    expect(deployed.has('POST /fhir/R4/Bot/{id}/$execute')).toBe(true);
+    expect(deployed.has('POST /fhir/R4/Bot/$execute')).toBe(true);
+  });
+
+  it('are public only where this list says so', () => {
+    const open = rows.filter(({ access }) => access === 'public').map(({ key }) => key);
+    expect(open.sort()).toEqual(['$default', 'GET /.well-known/jwks.json', 'POST /oauth2/token']);
+  });
+
+  it.each(rows)('$key is served as the route table says', ({ name, function: folder, access }) => {
+    const wrapper = access === 'token' ? 'authenticated' : 'open';
+    expect(sourceOf(folder)).toMatch(new RegExp(`\\b${wrapper}\\(\\s*routes\\.${name}\\b`));
+  });
+
+  it('let API Gateway alone call their functions', () => {
+    const permissions = ofType(api, 'AWS::Lambda::Permission').map(([, { Properties }]) => Properties);
+    expect(permissions).toHaveLength(functionsOf(api).length);
+    for (const { Principal, SourceArn } of permissions) {
+      expect(Principal).toBe('apigateway.amazonaws.com');
+      expect(JSON.stringify(SourceArn)).toContain('PublicApi');
+    }
+  });
+});
+
+describe('time limits', () => {
+  it('end from the inside out', () => {
+    for (const { key } of rows.filter(({ function: name }) => name.startsWith('execute-'))) {
+      const { integration, lambda } = behind(key);
+      const [invoker] = functionsOf(sandbox);
+      const gateway = Number(integration?.Properties.TimeoutInMillis) / 1000;
+      expect(gateway).toBe(30);
+      expect(gateway).toBeGreaterThan(Number(lambda?.Properties.Timeout));
+      expect(lambda?.Properties.Timeout).toBeGreaterThan(Number(invoker?.properties.Timeout));
+      expect(invoker?.properties.Timeout).toBeGreaterThan(25);
+    }
+  });
+
+  it('let every function of a route answer before the gateway does', () => {
+    for (const { properties } of functionsOf(api))
+      expect(properties.Timeout).toBeLessThan(timeoutSeconds.api);
+  });
+});
+
+describe('the API', () => {
+  const stage = (resources: Record<string, Resource>) =>
+    only(resources, 'AWS::ApiGatewayV2::Stage').Properties;
+  const gateway = (resources: Record<string, Resource>) =>
+    only(resources, 'AWS::ApiGatewayV2::Api').Properties;
+
+  it('logs no path, query string, address or user agent', () => {
+    const { Format } = stage(api).AccessLogSettings as { Format: string };
+    expect(Format).toContain('$context.requestId');
+    expect(Format).not.toMatch(/path|query|identity|sourceIp|userAgent|header/i);
+  });
+
+  it('allows no foreign origin by default', () => {
+    expect(gateway(api)).not.toHaveProperty('CorsConfiguration');
+  });
+
+  it('echoes the origins of its stage and no others', () => {
+    const origin = 'https://app.example.org';
+    const { CorsConfiguration } = gateway(stageTemplates({ allowedOrigins: [origin] }).api);
+    expect(CorsConfiguration).toMatchObject({ AllowOrigins: [origin], AllowCredentials: true });
+    expect(JSON.stringify(CorsConfiguration)).not.toContain('*');
+  });
+
+  it('has one name: with a domain of its own API Gateway’s is shut', () => {
+    const certificateArn = 'arn:aws:acm:eu-west-1:111122223333:certificate/example';
+    const named = stageTemplates({ domain: { name: 'api.example.org', certificateArn } });
+    expect(gateway(named.api).DisableExecuteApiEndpoint).toBe(true);
+    for (const { properties } of functionsOf({ ...named.api, ...named.outbox, ...named.provision })) {
+      const { Variables } = properties.Environment as { Variables: Record<string, unknown> };
+      expect(Variables.BASE_URL).toBe('https://api.example.org');
+    }
+  });
+});
+
+function sourceOf(folder: string): string {
+  const path = new URL(`../../functions/${folder}/`, import.meta.url);
+  return readdirSync(path)
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => readFileSync(new URL(file, path), 'utf8'))
+    .join('\n');
+}

@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+import { projectContext } from '../../infra/context.ts';
+import { readStage } from '../../infra/stage.ts';
+
+const least = { region: 'eu-west-1', mailFrom: 'portico@example.org' };
+
+function stageOf(fields: unknown, name: unknown = 'prod') {
+  const context: Record<string, unknown> = { stage: name, stages: { prod: fields } };
+  return readStage((key) => context[key]);
+}
+
+describe('a stage', () => {
+  it('is the one that cdk.json names', () => {
+    const context = projectContext();
+    expect(readStage((key) => context[key]).name).toBe(context.stage);
+  });
+
+  it('keeps its data and lets no browser in unless it says so', () => {
+    expect(stageOf(least)).toEqual({ name: 'prod', ...least, allowedOrigins: [], removalPolicy: 'retain' });
+  });
+
+  it.each([
+    ['no region', { mailFrom: least.mailFrom }, 'prod.region is missing'],
+    ['a region that is none', { ...least, region: 'Ireland' }, 'prod.region is malformed'],
+    ['a sender with a name', { ...least, mailFrom: 'P <p@example.org>' }, 'prod.mailFrom is malformed'],
+    ['any origin', { ...least, allowedOrigins: ['*'] }, 'prod.allowedOrigins is malformed'],
+    [
+      'an origin with a path',
+      { ...least, allowedOrigins: ['https://a.example/x'] },
+      'prod.allowedOrigins is malformed',
+    ],
+    ['an alarm address that is none', { ...least, alarmEmail: 'me' }, 'prod.alarmEmail is malformed'],
+    [
+      'a domain without certificate',
+      { ...least, domain: { name: 'a.example' } },
+      'prod.domain.certificateArn is missing',
+    ],
+    ['an unknown removal policy', { ...least, removalPolicy: 'Destroy' }, 'prod.removalPolicy is malformed'],
+  ])('refuses %s', (_, fields, message) => {
+    expect(() => stageOf(fields)).toThrow(message);
+  });
+
+  it('refuses a name that cdk.json does not have', () => {
+    expect(() => stageOf(least, 'staging')).toThrow('no stage staging');
+    expect(() => stageOf(least, null)).toThrow('stage is malformed');
+  });
+});
