@@ -5,7 +5,7 @@ import type { FunctionName, Route } from '../../functions/routes.ts';
 import { type Answer, answerOf, gatewayAnswer } from './answer.ts';
 import { lambdaContext } from './context.ts';
 import { buildEvent, decodedPath, type ReceivedRequest } from './event.ts';
-import { type Listening, listen, readBody } from './loopback.ts';
+import { type Listening, listen, readBody } from './listen.ts';
 import { longestPayloadBytes } from './payload.ts';
 import { matchRoute } from './route.ts';
 
@@ -25,6 +25,8 @@ interface GatewayOptions {
     functionMs(name: FunctionName): number;
   };
   pages?: readonly LocalPage[];
+  /** What the caller is not told: whoever runs the stack should be. */
+  onFault(error: Error): void;
 }
 
 const longestBodyBytes = 10 * 1024 * 1024;
@@ -40,9 +42,9 @@ const surelyFitsCharacters = 1_000_000;
 export function startGateway(options: GatewayOptions): Promise<Listening> {
   return listen(options.port, (request, response) => {
     const requestId = randomBytes(11).toString('base64');
-    answer(options, request, requestId)
-      .catch((error: unknown) => logFault('gateway', error))
-      .then((found) => send(response, requestId, found));
+    void answer(options, request, requestId)
+      .catch((error: unknown) => fault(options, error))
+      .then((found) => send(options, response, requestId, found));
   });
 }
 
@@ -76,24 +78,26 @@ async function answer(
 
 /** Calls the handler as Lambda would and waits for it as API Gateway would. */
 async function integrate(
-  { loadHandler, timeouts }: GatewayOptions,
+  options: GatewayOptions,
   name: FunctionName,
   event: APIGatewayProxyEventV2,
 ): Promise<Answer> {
+  const { loadHandler, timeouts } = options;
   const functionMs = timeouts.functionMs(name);
   const call = async () => {
     const handler = await loadHandler(name);
     const result = await handler(event, lambdaContext(`portico-${name}`, functionMs));
     const payload = JSON.stringify(result ?? null);
-    return Buffer.byteLength(payload) > longestPayloadBytes ? fault() : answerOf(payload);
+    if (Buffer.byteLength(payload) > longestPayloadBytes) throw new Error(`${name}: response too large`);
+    return answerOf(payload);
   };
   const timers = [
-    later(functionMs, () => logFault(name, new Error(`Task timed out after ${functionMs / 1000} seconds`))),
+    later(functionMs, () => fault(options, new Error(`${name}: timed out after ${functionMs} ms`))),
     later(timeouts.integrationMs, () => gatewayAnswer(503, 'Service Unavailable')),
   ];
   try {
     return await Promise.race([
-      call().catch((error: unknown) => logFault(name, error)),
+      call().catch((error: unknown) => fault(options, error)),
       ...timers.map(({ promise }) => promise),
     ]);
   } finally {
@@ -106,14 +110,9 @@ function later(ms: number, what: () => Answer): { promise: Promise<Answer>; time
   return { promise, timer: setTimeout(() => resolve(what()), ms) };
 }
 
-function fault(): Answer {
+function fault({ onFault }: GatewayOptions, error: unknown): Answer {
+  onFault(error instanceof Error ? error : new Error(String(error)));
   return gatewayAnswer(500, 'Internal Server Error');
-}
-
-/** The caller learns nothing of it; whoever runs the stack does. */
-function logFault(where: string, error: unknown): Answer {
-  console.error(`${where}:`, error);
-  return fault();
 }
 
 function received(incoming: IncomingMessage, body: Buffer): ReceivedRequest {
@@ -136,7 +135,8 @@ function bytesOf(event: APIGatewayProxyEventV2): number {
   return Buffer.byteLength(JSON.stringify(event));
 }
 
-function send(response: ServerResponse, requestId: string, { statusCode, headers, body }: Answer): void {
+function send(options: GatewayOptions, response: ServerResponse, requestId: string, answer: Answer): void {
+  const { statusCode, headers, body } = answer;
   const hasBody = statusCode !== 204 && statusCode !== 304;
   const own: [string, string][] = [['apigw-requestid', requestId]];
   if (hasBody) own.push(['content-length', String(body.length)]);
@@ -144,8 +144,7 @@ function send(response: ServerResponse, requestId: string, { statusCode, headers
     response.writeHead(statusCode, [...headers, ...own].flat());
     response.end(hasBody ? body : undefined);
   } catch (error) {
-    // A header that HTTP cannot carry.
-    if (response.headersSent) response.destroy();
-    else send(response, requestId, logFault('gateway', error));
+    // A header that HTTP cannot carry: nothing has been sent.
+    send(options, response, requestId, fault(options, error));
   }
 }

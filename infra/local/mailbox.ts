@@ -1,91 +1,90 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { listen, stopListening } from './loopback.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { listen, readBody } from './listen.ts';
+import { readSendEmail, type SendEmail, type StoredMail } from './stored-mail.ts';
 
-/** A mail as it was received. */
-export interface StoredMail {
-  id: string;
-  receivedAt: string;
-  from: string;
-  to: string[];
-  subject: string;
-  text: string;
-  html: string;
-  configurationSet?: string;
-}
-
-/** How the service misbehaves, for tests. */
-export type MailFault = 'none' | 'down' | 'throttled';
+/** How the service misbehaves, for tests: no answer but a closed connection, a 429, or a late answer. */
+export type MailFault = 'none' | 'down' | 'throttled' | { delayMs: number };
 
 export interface Mailbox {
   /** Of the SES v2 API. */
   endpoint: string;
   /** Oldest first. */
   list(): Promise<StoredMail[]>;
+  read(id: string): Promise<StoredMail | undefined>;
+  /** The first mail that fits, now or within `timeoutMs`; throws an Error when none came. */
+  waitFor(fits: (mail: StoredMail) => boolean, timeoutMs?: number): Promise<StoredMail>;
   fail(fault: MailFault): void;
   stop(): Promise<void>;
 }
 
-interface SendEmail {
-  FromEmailAddress?: string;
-  Destination?: { ToAddresses?: string[] };
-  Content?: {
-    Simple?: { Subject?: { Data?: string }; Body?: { Text?: { Data?: string }; Html?: { Data?: string } } };
-  };
-  ConfigurationSetName?: string;
-}
+/** SES takes 40 MB; nothing here sends more than a letter. */
+const longestMailBytes = 10 * 1024 * 1024;
 
 /** Receives what SES v2 would (SendEmail) and keeps each mail as a file in `folder`. */
 export async function startMailbox(folder: string): Promise<Mailbox> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   let fault: MailFault = 'none';
-
-  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    if (fault === 'throttled')
-      return answer(response, 429, { message: 'Rate exceeded' }, 'TooManyRequestsException');
-    if (fault === 'down')
-      return answer(response, 503, { message: 'Service unavailable' }, 'ServiceUnavailable');
-    if (request.url !== '/v2/email/outbound-emails') return answer(response, 404, {}, 'NotFoundException');
-    const id = await store(folder, JSON.parse(Buffer.concat(chunks).toString('utf8')) as SendEmail);
-    answer(response, 200, { MessageId: id });
-  }
-
-  const server = createServer((request, response) => {
-    receive(request, response).catch(() => answer(response, 400, {}, 'BadRequestException'));
+  const server = await listen(0, (request, response) => {
+    receive(folder, fault, request, response).catch(() => refuse(response, 400, 'BadRequestException'));
   });
-  const port = await listen(server, 0);
+  const list = () => listMails(folder);
   return {
-    endpoint: `http://127.0.0.1:${port}`,
-    list: () => listMails(folder),
+    endpoint: server.url,
+    list,
+    read: async (id) => (await list()).find((mail) => mail.id === id),
+    async waitFor(fits, timeoutMs = 5_000) {
+      for (const untilMs = Date.now() + timeoutMs; ; await pause(20)) {
+        const found = (await list()).find(fits);
+        if (found) return found;
+        if (Date.now() > untilMs) throw new Error(`No such mail came within ${timeoutMs} ms`);
+      }
+    },
     fail(next) {
       fault = next;
     },
-    stop: () => stopListening(server),
+    stop: server.stop,
   };
 }
 
-/** Named by time, so that a folder listing is in order; renamed into place, so that none is half. */
-async function store(folder: string, sent: SendEmail): Promise<string> {
+async function receive(
+  folder: string,
+  fault: MailFault,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (fault === 'down') return void request.socket.destroy();
+  const body = await readBody(request, longestMailBytes);
+  if (fault === 'throttled') return refuse(response, 429, 'TooManyRequestsException');
+  if (typeof fault === 'object') await pause(fault.delayMs);
+  if (request.method !== 'POST' || request.url !== '/v2/email/outbound-emails' || !body) {
+    return refuse(response, 404, 'NotFoundException');
+  }
   const receivedAt = new Date().toISOString();
-  const id = `${receivedAt.replace(/[:.]/g, '-')}-${randomUUID()}`;
-  const simple = sent.Content?.Simple;
-  const mail: StoredMail = {
-    id,
-    receivedAt,
-    from: sent.FromEmailAddress ?? '',
-    to: sent.Destination?.ToAddresses ?? [],
-    subject: simple?.Subject?.Data ?? '',
-    text: simple?.Body?.Text?.Data ?? '',
-    html: simple?.Body?.Html?.Data ?? '',
-    ...(sent.ConfigurationSetName ? { configurationSet: sent.ConfigurationSetName } : {}),
-  };
-  await writeFile(join(folder, `${id}.part`), JSON.stringify(mail, null, 2), { mode: 0o600 });
-  await rename(join(folder, `${id}.part`), join(folder, `${id}.json`));
-  return id;
+  const id = `${receivedAt.replace(/[:.]/g, '-')}-${nextNumber()}-${randomUUID()}`;
+  const mail = readSendEmail(JSON.parse(body.toString('utf8')) as SendEmail, id, receivedAt);
+  if (!mail) return refuse(response, 400, 'BadRequestException');
+  await store(folder, mail);
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ MessageId: id }));
+}
+
+let number = 0;
+
+/** Keeps mails of one millisecond in their order. */
+function nextNumber(): string {
+  number += 1;
+  return String(number).padStart(6, '0');
+}
+
+/** Renamed into place, so that no listing sees half a mail. */
+async function store(folder: string, mail: StoredMail): Promise<void> {
+  const path = join(folder, mail.id);
+  await writeFile(`${path}.part`, `${JSON.stringify(mail, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${path}.part`, `${path}.json`);
 }
 
 async function listMails(folder: string): Promise<StoredMail[]> {
@@ -95,10 +94,7 @@ async function listMails(folder: string): Promise<StoredMail[]> {
   );
 }
 
-function answer(response: ServerResponse, status: number, body: object, errorType?: string): void {
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    ...(errorType ? { 'x-amzn-errortype': errorType } : {}),
-  });
-  response.end(JSON.stringify(body));
+function refuse(response: ServerResponse, status: number, type: string): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'x-amzn-errortype': type });
+  response.end(JSON.stringify({ message: type }));
 }

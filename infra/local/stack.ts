@@ -2,11 +2,14 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Context, DynamoDBStreamEvent } from 'aws-lambda';
 import { routes } from '../../functions/routes.ts';
+import { apiFunctions } from '../api-functions.ts';
+import { timeoutSeconds } from '../timeouts.ts';
 import { type Demo, provisionDemo } from './demo-projects.ts';
 import { useLocalCredentials } from './environment.ts';
 import { lockFolder } from './folder-lock.ts';
 import { startGateway } from './gateway.ts';
 import { startInvoker } from './invoker.ts';
+import { mailPages } from './mail-pages.ts';
 import { type Mailbox, startMailbox } from './mailbox.ts';
 import { followStream } from './stream.ts';
 import { startTable } from './table.ts';
@@ -43,9 +46,19 @@ export async function startStack({ dataDir, port }: StackOptions): Promise<Stack
       startMailbox(join(dataDir, 'mail')).then(keep),
     ]);
     const gateway = keep(
-      await startGateway({ port, routes: Object.values(routes), loadHandler, onFault: reportFault }),
+      await startGateway({
+        port,
+        routes: Object.values(routes),
+        loadHandler,
+        timeouts: {
+          integrationMs: timeoutSeconds.api * 1000,
+          functionMs: (name) => apiFunctions[name].timeoutSeconds * 1000,
+        },
+        pages: [mailPages(mailbox)],
+        onFault: reportFault,
+      }),
     );
-    const baseUrl = `http://127.0.0.1:${gateway.port}`;
+    const baseUrl = gateway.url;
     useLocalCredentials();
     Object.assign(process.env, {
       STAGE: 'local',

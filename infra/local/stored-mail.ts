@@ -1,0 +1,99 @@
+/** A mail as the mailbox keeps it. */
+export interface StoredMail {
+  /** Sorts by time. */
+  id: string;
+  /** ISO 8601. */
+  receivedAt: string;
+  /** As sent, a display name in encoded-words included. */
+  from: string;
+  to: string[];
+  subject: string;
+  text: string;
+  html: string;
+  /** Those that the sender added, or all of a raw message; names as sent. */
+  headers: { name: string; value: string }[];
+  configurationSet?: string;
+  tags: Record<string, string>;
+}
+
+/** The body of SESv2 SendEmail, as far as the mailbox reads it. */
+export interface SendEmail {
+  FromEmailAddress?: string;
+  Destination?: { ToAddresses?: string[]; CcAddresses?: string[]; BccAddresses?: string[] };
+  Content?: {
+    Simple?: {
+      Subject?: { Data?: string };
+      Body?: { Text?: { Data?: string }; Html?: { Data?: string } };
+      Headers?: { Name: string; Value: string }[];
+    };
+    /** base64 of a MIME message. */
+    Raw?: { Data?: string };
+  };
+  ConfigurationSetName?: string;
+  EmailTags?: { Name: string; Value: string }[];
+}
+
+/** Reads what was sent; undefined where SES would answer BadRequestException. */
+export function readSendEmail(sent: SendEmail, id: string, receivedAt: string): StoredMail | undefined {
+  const { ToAddresses = [], CcAddresses = [], BccAddresses = [] } = sent.Destination ?? {};
+  const raw = sent.Content?.Raw?.Data;
+  const content = raw === undefined ? readSimple(sent) : readRaw(Buffer.from(raw, 'base64').toString('utf8'));
+  const from = sent.FromEmailAddress ?? headerOf(content, 'from');
+  const to = [...ToAddresses, ...CcAddresses, ...BccAddresses];
+  if (to.length === 0 && raw !== undefined) to.push(...headerOf(content, 'to').split(',').filter(Boolean));
+  if (!content || !from || to.length === 0) return undefined;
+  return {
+    id,
+    receivedAt,
+    from,
+    to: to.map((address) => address.trim()),
+    ...content,
+    ...(sent.ConfigurationSetName ? { configurationSet: sent.ConfigurationSetName } : {}),
+    tags: Object.fromEntries((sent.EmailTags ?? []).map(({ Name, Value }) => [Name, Value])),
+  };
+}
+
+type Content = Pick<StoredMail, 'subject' | 'text' | 'html' | 'headers'>;
+
+function readSimple({ Content: sent }: SendEmail): Content | undefined {
+  const { Subject, Body, Headers = [] } = sent?.Simple ?? {};
+  if (Subject?.Data === undefined || (Body?.Text?.Data ?? Body?.Html?.Data) === undefined) return undefined;
+  return {
+    subject: Subject.Data,
+    text: Body?.Text?.Data ?? '',
+    html: Body?.Html?.Data ?? '',
+    headers: Headers.map(({ Name, Value }) => ({ name: Name, value: Value })),
+  };
+}
+
+/** A MIME message: its header fields unfolded, all that follows them as text. */
+function readRaw(message: string): Content {
+  const [head = '', ...rest] = message.split(/\r?\n\r?\n/);
+  const headers = head
+    .replace(/\r?\n[ \t]+/g, ' ')
+    .split(/\r?\n/)
+    .map((line) => ({ name: line.split(':', 1)[0] ?? '', value: line.slice(line.indexOf(':') + 1).trim() }));
+  const content = { subject: '', text: rest.join('\n\n'), html: '', headers };
+  return { ...content, subject: decodeWords(headerOf(content, 'subject')) };
+}
+
+function headerOf(content: Content | undefined, name: string): string {
+  return content?.headers.find((header) => header.name.toLowerCase() === name)?.value ?? '';
+}
+
+/** RFC 2047 encoded-words in UTF-8, for reading; others stay as they are. */
+export function decodeWords(text: string): string {
+  return text
+    .replace(/(\?=)\s+(?==\?)/g, '$1')
+    .replace(/=\?utf-8\?(b|q)\?([^?]*)\?=/gi, (_word, kind: string, encoded: string) =>
+      kind.toLowerCase() === 'b'
+        ? Buffer.from(encoded, 'base64').toString('utf8')
+        : Buffer.from(encoded.replace(/_/g, ' ').replace(/=([0-9a-f]{2})/gi, unquote), 'latin1').toString(
+            'utf8',
+          ),
+    );
+}
+
+function unquote(_match: string, hex: string): string {
+  return String.fromCharCode(Number.parseInt(hex, 16));
+}
