@@ -114,7 +114,13 @@ function nextPerson(
   const ended = new Set(replaces.map((standing) => standing.profileType));
   const isSame = person?.userId === created.userId;
   const kept = Object.entries(isSame ? person.memberships : {}).filter(([type]) => !ended.has(type as never));
-  const noted = Object.entries(isSame ? person.profiles : {}).filter(([type]) => type !== invite.profileType);
+  const left = replaces.map(({ profileType, membership }) => [
+    profileType,
+    membership.profile.reference.split('/')[1],
+  ]);
+  const noted = [...Object.entries(isSame ? person.profiles : {}), ...left].filter(
+    ([type]) => type !== invite.profileType,
+  );
   return {
     login,
     userId: created.userId,

@@ -1,6 +1,6 @@
 import { type Actor, admit, requireAdministrator } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
-import { parseReference } from '../../shared/fhir/resource.ts';
+import { parseReference, type Reference } from '../../shared/fhir/resource.ts';
 import { type Standing, standingOf } from '../../shared/invitation/state.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
@@ -13,7 +13,7 @@ import {
   personOf,
 } from '../../shared/table/person.ts';
 import { resourceOf } from '../../shared/table/resource-item.ts';
-import type { Found } from '../../shared/table/table.ts';
+import type { Found, Item } from '../../shared/table/table.ts';
 import type { Invite } from './parse-invite.ts';
 
 /** All that an invite depends on, read strongly consistent. */
@@ -29,13 +29,15 @@ export interface Gathered {
   standings: Standing[];
   /** A profile of an earlier membership of this type that may be bound again. */
   notedProfile: string | undefined;
+  /** Whether the profile that the invite names is used by no membership. */
+  isProfileFree: boolean;
   projectName: string;
   invitesPerHour: number | undefined;
   invitationDays: number | undefined;
 }
 
 /**
- * One batch read; a second only for a person whom this Project already knows.
+ * One batch read; more only for a person whom this Project already knows.
  * @throws {Refusal} forbidden, or invalid when a policy, profile or patient is not of the Project
  */
 export async function gather(
@@ -45,25 +47,29 @@ export async function gather(
   invite: Invite,
 ): Promise<Gathered> {
   const { project } = caller;
-  const { login, alias } = loginsOf(invite);
-  const personKey = keys.person(project, login);
-  const aliasKey = alias ? keys.person(project, alias) : undefined;
+  const [firstName, secondName] = loginsOf(invite);
+  const firstKey = keys.person(project, firstName);
+  const secondKey = secondName ? keys.person(project, secondName) : undefined;
   const addressKey = invite.scope === 'server' && invite.email ? keys.address(invite.email) : undefined;
   const projectKey = keys.resource(project, 'Project', project);
   const named = namedResources(project, invite);
 
   const { actor, found } = await admit(services, caller, [
     projectKey,
-    personKey,
-    ...(aliasKey ? [aliasKey] : []),
+    firstKey,
+    ...(secondKey ? [secondKey] : []),
     ...(addressKey ? [addressKey] : []),
     ...named.map((one) => one.key),
   ]);
   requireAdministrator(actor, projectId);
   requireNamed(named, found);
 
-  const person = personOf(found.get(personKey));
-  if (aliasKey) requireAlias(found, aliasKey, login);
+  const login = primaryOf(found, firstKey) ?? firstName;
+  const alias = secondName === login ? undefined : secondName;
+  if (alias && secondKey) requireAlias(found, secondKey, login);
+  const personKey = keys.person(project, login);
+  const people = login === firstName ? found : await services.table.read([personKey]);
+  const person = personOf(people.get(personKey));
   const noted = person?.profiles[invite.profileType];
   const notedKey = noted ? keys.resource(project, invite.profileType, noted) : undefined;
   const more = person
@@ -73,8 +79,9 @@ export async function gather(
     ? membershipKeys(project, person).flatMap((key) => standingOf(more.get(key)) ?? [])
     : [];
   const notedItem = notedKey && more.get(notedKey);
-  const isFree = resourceOf(notedItem) !== undefined && Number(notedItem?.refs ?? 0) === 0;
+  const isFree = isFreeProfile(notedItem);
   const projectItem = found.get(projectKey);
+  const profileItem = invite.profile && found.get(namedKey(project, invite.profile));
 
   return {
     actor,
@@ -84,18 +91,36 @@ export async function gather(
     knownUserId: addressKey && (found.get(addressKey)?.userId as string | undefined),
     standings,
     notedProfile: isFree ? noted : undefined,
+    isProfileFree: isFreeProfile(profileItem),
     projectName: String(resourceOf(projectItem)?.name ?? ''),
     invitesPerHour: projectItem?.invitesPerHour as number | undefined,
     invitationDays: projectItem?.invitationDays as number | undefined,
   };
 }
 
-/** A User above Projects is known by the address; one of a Project by the external id if there is one. */
-function loginsOf({ email, externalId, scope }: Invite): { login: string; alias: string | undefined } {
+/**
+ * One or two names of the person. A User above Projects is known by the address first; one of a
+ * Project by the external id if there is one.
+ */
+function loginsOf({ email, externalId, scope }: Invite): [string, string | undefined] {
   const byEmail = email === undefined ? undefined : emailLogin(email);
   const byExternal = externalId === undefined ? undefined : externalLogin(externalId);
   const [first, second] = scope === 'project' ? [byExternal, byEmail] : [byEmail, byExternal];
-  return first ? { login: first, alias: second } : { login: second ?? '', alias: undefined };
+  return first ? [first, second] : [second ?? '', undefined];
+}
+
+/** The name under which the person is kept, when this one is their second. */
+function primaryOf(found: Found, name: Key): string | undefined {
+  return found.get(name)?.primary as string | undefined;
+}
+
+function isFreeProfile(item: Item | undefined): boolean {
+  return resourceOf(item) !== undefined && Number(item?.refs ?? 0) === 0;
+}
+
+function namedKey(project: string, { reference }: Reference): Key {
+  const target = parseReference(reference);
+  return keys.resource(project, target?.type ?? '', target?.id ?? '');
 }
 
 interface Named {
@@ -105,10 +130,11 @@ interface Named {
 }
 
 function namedResources(project: string, { rights, profile }: Invite): Named[] {
-  const name = (reference: string, expression: string, text: string): Named => {
-    const target = parseReference(reference);
-    return { key: keys.resource(project, target?.type ?? '', target?.id ?? ''), expression, text };
-  };
+  const name = (reference: string, expression: string, text: string): Named => ({
+    key: namedKey(project, { reference }),
+    expression,
+    text,
+  });
   const policies = [
     ...(rights.accessPolicy ? [[rights.accessPolicy, 'accessPolicy'] as const] : []),
     ...(rights.access ?? []).map((one, i) => [one.policy, `access[${i}].policy`] as const),

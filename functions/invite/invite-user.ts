@@ -7,7 +7,7 @@ import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { administratorsAction } from '../../shared/table/administrators.ts';
 import { type Counted, countRate } from '../../shared/table/rate.ts';
-import { ConditionFailed } from '../../shared/table/transact.ts';
+import { ConditionFailed, OutcomeUnknown } from '../../shared/table/transact.ts';
 import { carryOut } from './carry-out.ts';
 import { decide } from './decide.ts';
 import { type Gathered, gather } from './gather.ts';
@@ -35,21 +35,25 @@ export async function inviteUser(
     throw new Refusal('invalid', 'The invite is not valid', { issues: parsed.issues });
   }
   const { invite } = parsed;
-  const passwordHash = invite.password === undefined ? undefined : await hashPassword(invite.password);
   const counting = countEarly(services, caller);
 
   let _counted: Counted | undefined;
+  let passwordHash: string | undefined;
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const gathered = await gather(services, caller, input.projectId, invite);
     _counted ??= await requireRate(services, caller, gathered, counting);
     requireSameScope(invite, gathered);
     const decision = decide(invite, gathered.standings, services.now());
+    if (decision.kind === 'create') {
+      requireFreeProfile(invite, gathered);
+      if (invite.password !== undefined) passwordHash ??= await hashPassword(invite.password);
+    }
     const { membership, invitation, actions } = carryOut(services, invite, gathered, decision, passwordHash);
     try {
       if (actions.length > 0) await services.table.transact(actions);
       return withInvitation(membership, invitation, services.now());
     } catch (error) {
-      refuseLastAdministrator(error);
+      refuse(error);
     }
   }
   throw new Refusal('unavailable', 'Too many invites of this person at once', { retryAfterSeconds: 1 });
@@ -83,7 +87,19 @@ function requireSameScope(invite: Invite, { person, standings }: Gathered): void
   }
 }
 
-function refuseLastAdministrator(error: unknown): void {
+/** One membership per profile: a bound one is not taken over. */
+function requireFreeProfile({ profile }: Invite, { isProfileFree }: Gathered): void {
+  if (profile && !isProfileFree) {
+    throw new Refusal('conflict', 'Profile is already used by another member of this project');
+  }
+}
+
+/** Returns when the conditions that failed mean that somebody else wrote: then we look again. */
+function refuse(error: unknown): void {
+  if (error instanceof OutcomeUnknown) {
+    // The same invite again finds what was written, if anything was.
+    throw new Refusal('unavailable', 'Try again shortly', { reason: error.cause, retryAfterSeconds: 1 });
+  }
   if (!(error instanceof ConditionFailed)) throw error;
   if (error.failed.has(administratorsAction)) {
     throw new Refusal('invalid', 'The last administrator of a project cannot be removed or demoted');

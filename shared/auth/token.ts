@@ -6,6 +6,9 @@ import type { Signer } from './signer.ts';
 /** Lifetime of an access token, in seconds. Clients of this field loop on tokens under 300 s. */
 export const accessTokenSeconds = 3600;
 
+/** Two hosts' clocks may differ by this much: a token is used within ms of being minted. */
+const clockSkewSeconds = 5;
+
 /** What an access token says of who calls; nothing of it is trusted beyond naming what to read. */
 export interface Caller {
   loginId: string;
@@ -48,7 +51,7 @@ export async function mintAccessToken(
     scope: caller.scope,
     jti: options.tokenId,
     iat,
-    nbf: iat,
+    nbf: iat - clockSkewSeconds,
     exp: iat + accessTokenSeconds,
   });
 }

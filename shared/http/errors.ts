@@ -1,5 +1,6 @@
 import type { Log } from '../log.ts';
 import { Refusal } from '../refusal.ts';
+import { isTransientCancellation, OutcomeUnknown } from '../table/transact.ts';
 import { faultOutcome, refusalOutcome, refusalStatus } from './outcome.ts';
 import { fhirResponse, type HttpResponse } from './response.ts';
 
@@ -25,7 +26,13 @@ function refusalHeaders(refusal: Refusal): Record<string, string> {
 /** Middleware and the SDK throw errors of their own; those that are an expected "no" are named here. */
 function asRefusal(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
-  const { statusCode, name } = error as { statusCode?: number; name?: string };
+  if (error instanceof OutcomeUnknown) {
+    // Whoever can repeat without harm has caught it before: existing clients would repeat a 5xx.
+    return new Refusal('conflict', 'It may have been done: look before you repeat it', {
+      reason: error.cause,
+    });
+  }
+  const { statusCode, name } = (error ?? {}) as { statusCode?: number; name?: string };
   if (statusCode === 415) {
     return new Refusal(
       'unsupported-media-type',
@@ -33,8 +40,8 @@ function asRefusal(error: unknown): Refusal | undefined {
     );
   }
   if (statusCode === 422) return new Refusal('invalid', 'Content could not be parsed');
-  if (name && throttling.has(name)) {
-    return new Refusal('unavailable', 'Try again shortly', { reason: name, retryAfterSeconds: 1 });
+  if ((name && throttling.has(name)) || isTransientCancellation(error)) {
+    return new Refusal('unavailable', 'Try again shortly', { reason: String(name), retryAfterSeconds: 1 });
   }
   return undefined;
 }
@@ -44,7 +51,6 @@ const throttling = new Set([
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
   'TransactionInProgressException',
-  'TransactionCanceledException',
   'TransactionConflictException',
 ]);
 

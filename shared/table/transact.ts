@@ -27,12 +27,25 @@ export class ConditionFailed extends Error {
   }
 }
 
+/** No answer came: all of it was written, or nothing. */
+export class OutcomeUnknown extends Error {
+  /** The name of the error that came instead, for the log. */
+  override readonly cause: string;
+
+  constructor(cause: string) {
+    super('The outcome of the transaction is unknown');
+    this.name = 'OutcomeUnknown';
+    this.cause = cause;
+  }
+}
+
 const attempts = 10;
 
 /**
  * Writes all or nothing. One ClientRequestToken covers the SDK's own repeats, so an attempt of
  * unknown outcome is not applied twice. Cancelled for conflicts or throttling only: tried again.
  * @throws {ConditionFailed} when a condition did not hold
+ * @throws {OutcomeUnknown} when the SDK's repeats got no answer either
  */
 export async function transact(
   client: DynamoDBDocumentClient,
@@ -48,10 +61,23 @@ export async function transact(
       const reasons = cancellationReasons(error);
       const failed = actions.filter((_, i) => reasons[i] === 'ConditionalCheckFailed');
       if (failed.length > 0) throw new ConditionFailed(failed.map((action) => action.name));
-      if (attempt === attempts || !reasons.some((code) => transient.has(code))) throw error;
+      if (isUnanswered(error)) throw new OutcomeUnknown((error as Error).name);
+      if (attempt === attempts || !isTransientCancellation(error)) throw error;
       await pauseMs(attempt);
     }
   }
+}
+
+/** Nothing was written, for conflicts or throttling only: worth a repeat. */
+export function isTransientCancellation(error: unknown): boolean {
+  const reasons = cancellationReasons(error).filter((code) => code !== 'None');
+  return reasons.length > 0 && reasons.every((code) => transient.has(code));
+}
+
+/** The connection broke, timed out, or the service failed inside. */
+function isUnanswered(error: unknown): boolean {
+  const { name, code, $fault } = error as { name?: string; code?: string; $fault?: string };
+  return $fault === 'server' || name === 'TimeoutError' || /^E[A-Z]+$/.test(code ?? '');
 }
 
 const transient = new Set([
@@ -62,7 +88,7 @@ const transient = new Set([
 ]);
 
 function cancellationReasons(error: unknown): string[] {
-  const reasons = (error as { CancellationReasons?: { Code?: string }[] }).CancellationReasons;
+  const reasons = (error as { CancellationReasons?: { Code?: string }[] } | undefined)?.CancellationReasons;
   return reasons?.map((reason) => reason.Code ?? 'None') ?? [];
 }
 
