@@ -8,7 +8,7 @@
 
 import type { FunctionName } from '../functions/routes.ts';
 
-export type TableAction =
+type TableAction =
   | 'BatchGetItem'
   | 'Query'
   | 'PutItem'
