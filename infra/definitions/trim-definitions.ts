@@ -1,0 +1,45 @@
+import type { Definition, ElementDefinition, ElementType } from './read-definitions.ts';
+
+/** Constraints that the validator never evaluates. */
+const unchecked = new Set(['ele-1', 'dom-3', 'org-1', 'sdf-19']);
+
+/**
+ * What the validator reads of a StructureDefinition: one hundredth of its text. Constraints that
+ * only warn are left out, nobody would see the warning.
+ */
+export function trimDefinition({ resourceType, name, url, type, kind, snapshot }: Definition): object {
+  return {
+    resourceType,
+    name,
+    url,
+    type,
+    kind,
+    snapshot: { element: (snapshot?.element ?? []).map(trimElement) },
+  };
+}
+
+function trimElement(element: ElementDefinition): object {
+  const { id, path, base, max, type, constraint = [] } = element;
+  const kept = constraint.filter(({ severity, key }) => severity === 'error' && !unchecked.has(key));
+  return {
+    ...pick(element, /^(path|sliceName|min|max|contentReference|slicing|(fixed|pattern)[A-Z].*)$/),
+    ...(id === path ? {} : { id }),
+    ...(base && (base.max !== max || element.contentReference) ? { base: { max: base.max } } : {}),
+    ...(type ? { type: type.map(trimType) } : {}),
+    ...(kept.length > 0
+      ? { constraint: kept.map(({ key, expression, human }) => ({ key, expression, human })) }
+      : {}),
+  };
+}
+
+function trimType(type: ElementType): object {
+  const fhirType = type.extension?.filter(({ url }) => url.endsWith('/structuredefinition-fhir-type'));
+  return {
+    ...pick(type, /^(code|targetProfile|profile)$/),
+    ...(fhirType?.length ? { extension: fhirType } : {}),
+  };
+}
+
+function pick(from: object, names: RegExp): object {
+  return Object.fromEntries(Object.entries(from).filter(([name]) => names.test(name)));
+}

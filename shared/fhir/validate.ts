@@ -1,0 +1,74 @@
+import { inflateRawSync } from 'node:zlib';
+import { Refusal, type RefusalIssue } from '../refusal.ts';
+import { stringifyJson } from './json.ts';
+import type { Resource } from './resource.ts';
+
+/** Types whose definitions the validator has; the rest wait in their text. */
+const loaded = new Set<string>();
+let waiting: Map<string, StructureDefinition> | undefined;
+
+interface StructureDefinition {
+  name: string;
+  snapshot: { element: { type?: { code: string }[] }[] };
+}
+
+/**
+ * Checks a resource against R4, or against the definition of one of the own types. Validator and
+ * definitions are loaded with the first write, and of the definitions only the types it holds.
+ * @throws {Refusal} unprocessable, an issue per fault with the element as expression
+ */
+export async function requireValid(resource: Resource): Promise<void> {
+  const { loadDataType, OperationOutcomeError, validateResource } = await import('@medplum/core');
+  waiting ??= await unpack();
+  // Exact decimals are objects here; the validator wants plain numbers.
+  const plain = JSON.parse(stringifyJson(resource)) as Resource;
+  for (const type of typesIn(plain)) load(type, loadDataType as (definition: never) => void);
+  try {
+    validateResource(plain as never);
+  } catch (error) {
+    if (!(error instanceof OperationOutcomeError)) throw error;
+    throw unprocessable(error.outcome.issue);
+  }
+}
+
+async function unpack(): Promise<Map<string, StructureDefinition>> {
+  const { definitions } = await import('./definitions.ts');
+  const all = JSON.parse(inflateRawSync(Buffer.from(definitions, 'base64')).toString('utf8'));
+  return new Map((all as StructureDefinition[]).map((definition) => [definition.name, definition]));
+}
+
+function load(type: string, loadDataType: (definition: never) => void): void {
+  if (loaded.has(type)) return;
+  loaded.add(type);
+  const definition = waiting?.get(type);
+  if (!definition) return;
+  loadDataType(definition as never);
+  for (const element of definition.snapshot.element) {
+    for (const { code } of element.type ?? []) load(code, loadDataType);
+  }
+}
+
+/** The resource types inside: its own, and those of contained resources and of a Bundle's entries. */
+function typesIn(value: unknown, found = new Set<string>()): Set<string> {
+  if (typeof value !== 'object' || value === null) return found;
+  const { resourceType } = value as { resourceType?: unknown };
+  if (typeof resourceType === 'string') found.add(resourceType);
+  for (const part of Object.values(value)) typesIn(part, found);
+  return found;
+}
+
+interface Issue {
+  severity?: string;
+  details?: { text?: string | undefined } | undefined;
+  expression?: string[] | undefined;
+}
+
+function unprocessable(all: readonly Issue[]): Refusal {
+  const issues = all
+    .filter(({ severity }) => severity !== 'warning' && severity !== 'information')
+    .map(({ details, expression }): RefusalIssue => {
+      const [at] = expression ?? [];
+      return { text: details?.text ?? 'Not valid', ...(at === undefined ? {} : { expression: at }) };
+    });
+  return new Refusal('unprocessable', 'The resource is not valid', { issues: issues.slice(0, 50) });
+}

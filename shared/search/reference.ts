@@ -1,0 +1,46 @@
+import { bucketOf, type Span } from './span.ts';
+import { fieldOf, textOf, type Value } from './value.ts';
+
+const literal = /(?:^|\/)([A-Z][A-Za-z]+)\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/;
+
+/** The reference as a text without version: `Type/id`, a URL, a canonical, a URN. */
+export function referencesOf({ type, value, target }: Value): string[] {
+  const text = referenceText(type, value);
+  if (text === undefined || text.startsWith('#')) return [];
+  const pointed = literal.exec(text)?.[1] ?? textOf(fieldOf(value, 'type'));
+  return target !== undefined && pointed !== target ? [] : [withoutVersion(text)];
+}
+
+/** @param wanted `Type/id`, `id`, or a whole URL; @param type from the modifier `:Type` */
+export function matchesReference(reference: string, wanted: string, type: string | undefined): boolean {
+  if (type !== undefined) return reference === `${type}/${wanted}` || reference === wanted;
+  if (reference === withoutVersion(wanted)) return true;
+  return !wanted.includes('/') && /^[A-Z][A-Za-z]+\//.test(reference)
+    ? reference.slice(reference.indexOf('/') + 1) === wanted
+    : false;
+}
+
+/** Where the index items of references are: under the id alone, so that an id without type finds them. */
+export function referenceBuckets(values: readonly Value[]): string[] {
+  return values.flatMap(referencesOf).map(bucketOfReference);
+}
+
+export function referenceSpans(wanted: readonly string[]): Span[] {
+  return wanted.map((text) => ({ bucket: bucketOfReference(withoutVersion(text)) }));
+}
+
+function bucketOfReference(reference: string): string {
+  return bucketOf(literal.exec(reference)?.[2] ?? reference);
+}
+
+function referenceText(type: string, value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (type !== 'Resource') return textOf(fieldOf(value, 'reference'));
+  const id = textOf(fieldOf(value, 'id'));
+  return id && `${fieldOf(value, 'resourceType')}/${id}`;
+}
+
+/** `Type/id/_history/v` and `canonical|version` speak of the same resource as without. */
+function withoutVersion(reference: string): string {
+  return reference.replace(/\/_history\/[^/]+$/, '').replace(/\|[^|/]*$/, '');
+}

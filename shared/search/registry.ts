@@ -1,0 +1,82 @@
+import { searchParameters } from './search-parameters.ts';
+
+export type ParameterType = 'token' | 'string' | 'reference' | 'date' | 'number' | 'quantity' | 'uri';
+
+/** A search parameter of one resource type. */
+export interface Parameter {
+  code: string;
+  type: ParameterType;
+  /** Under which name its values are indexed; undefined when they are not. */
+  index: string | undefined;
+  paths: readonly Path[];
+}
+
+/** Where in a resource values are found, and of which data type they are. */
+export interface Path {
+  steps: readonly Step[];
+  type: string;
+  /** For references: only those to this type. */
+  target: string | undefined;
+}
+
+export interface Step {
+  element: string;
+  /** Only the entry at this position. */
+  at?: number;
+  /** Only entries whose element `name` is `value`. */
+  where?: { name: string; value: string };
+}
+
+/** Parameters of every type (R4 Resource). */
+const common = `_id token - id:id
+_lastUpdated date _lastUpdated meta.lastUpdated:instant
+_profile uri _profile meta.profile:canonical
+_security token _security meta.security:Coding
+_source uri _source meta.source:uri
+_tag token _tag meta.tag:Coding`;
+
+const parsed = new Map<string, ReadonlyMap<string, Parameter>>();
+
+/** The search parameters of a resource type by code; only the types that are asked for are parsed. */
+export function parametersOf(type: string): ReadonlyMap<string, Parameter> {
+  const known = parsed.get(type);
+  if (known) return known;
+  const lines = `${common}\n${searchParameters[type] ?? ''}`.split('\n').filter(Boolean);
+  const parameters = new Map(lines.map(parseLine).map((parameter) => [parameter.code, parameter]));
+  parsed.set(type, parameters);
+  return parameters;
+}
+
+/** Whether `fhir/R4/<type>` exists. */
+export function isResourceType(type: string): boolean {
+  return Object.hasOwn(searchParameters, type);
+}
+
+export function resourceTypes(): string[] {
+  return Object.keys(searchParameters);
+}
+
+function parseLine(line: string): Parameter {
+  const [code = '', type, index, paths = ''] = line.split(' ');
+  return {
+    code,
+    type: type as ParameterType,
+    index: index === '-' ? undefined : index,
+    paths: paths.split('|').map(parsePath),
+  };
+}
+
+function parsePath(text: string): Path {
+  const at = text.lastIndexOf(':');
+  const [, type = '', target] = /^([^(]+)(?:\((.+)\))?$/.exec(text.slice(at + 1)) ?? [];
+  return { steps: at < 0 ? [] : text.slice(0, at).split('.').map(parseStep), type, target };
+}
+
+function parseStep(text: string): Step {
+  const [, element = '', at, name, value] = /^([A-Za-z]+)(?:\[(\d+)\]|\[([a-z]+)=(.+)\])?$/.exec(text) ?? [];
+  return {
+    element,
+    ...(at === undefined ? {} : { at: Number(at) }),
+    ...(name === undefined ? {} : { where: { name, value: value ?? '' } }),
+  };
+}

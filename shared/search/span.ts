@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+
+/** A stretch of one partition of an index: where the items of a searched value are. */
+export interface Span {
+  bucket: string;
+  /** Only sort keys that begin so. */
+  prefix?: string;
+  /** Only sort keys from here on, this one included. */
+  from?: string;
+  /** Only sort keys up to here, this one included. */
+  to?: string;
+}
+
+/** One index item of a resource: its partition, and what stands before the id in its sort key. */
+export interface Place {
+  bucket: string;
+  sort?: string;
+}
+
+/** A bucket for an exact value: of bounded length, and no personal data in a key. */
+export function bucketOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+/** Values that grow with time would all be written to one partition: spread over this many. */
+export const shards = 4;
+
+export function shardOf(id: string): number {
+  return createHash('sha256').update(id).digest().readUInt32BE(0) % shards;
+}
