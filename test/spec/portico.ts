@@ -1,0 +1,150 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import type { Demo } from '../../infra/local/demo-projects.ts';
+import type { Stack } from '../../infra/local/stack.ts';
+import type { Key } from '../../shared/table/keys.ts';
+import type { Item, Table } from '../../shared/table/table.ts';
+
+/** With BASE_URL (and PORTICO_DEMO, the path of a demo.json) the specs speak to a deployed stage. */
+export const isDeployed = process.env.BASE_URL !== undefined;
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** Parsed when the answer is JSON, else undefined. */
+  // biome-ignore lint/suspicious/noExplicitAny: a spec looks into answers of every shape
+  json: any;
+}
+
+export interface Call {
+  /** The access token; the first Project's client when left out, none when null. */
+  token?: string | null;
+  /** An object is sent as JSON, text and bytes as they are. */
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface Portico {
+  baseUrl: string;
+  projects: Demo['projects'];
+  /** An access token of a Project's own client, the first's when left out; asked for once. */
+  token(project?: Demo['projects'][number]): Promise<string>;
+  api(method: string, path: string, call?: Call): Promise<Answer>;
+  /** What a spec may look into on a laptop only. */
+  local: Local;
+  stop(): Promise<void>;
+}
+
+export interface Local extends Stack {
+  dataDir: string;
+  store: Table;
+  client: DynamoDBDocumentClient;
+  /** Every item of the table. */
+  scan(): Promise<Item[]>;
+}
+
+/** Starts the stack in an empty folder, or connects to the deployed one. Once a file. */
+export async function startPortico(): Promise<Portico> {
+  const local = isDeployed ? undefined : await startLocal();
+  const demo = local?.demo ?? (JSON.parse(await readFile(String(process.env.PORTICO_DEMO), 'utf8')) as Demo);
+  const baseUrl = local?.baseUrl ?? String(process.env.BASE_URL).replace(/\/$/, '');
+  const tokens = new Map<string, Promise<string>>();
+
+  const portico: Portico = {
+    baseUrl,
+    projects: demo.projects,
+    token(project = first(demo)) {
+      const asked = tokens.get(project.id) ?? requestToken(baseUrl, project.clientId, project.clientSecret);
+      tokens.set(project.id, asked);
+      return asked;
+    },
+    async api(method, path, { token, body, headers = {} } = {}) {
+      const bearer = token === undefined ? await portico.token() : token;
+      return send(new URL(path, `${baseUrl}/`), method, body, {
+        ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
+        ...headers,
+      });
+    },
+    get local() {
+      if (!local) throw new Error('A deployed stage cannot be looked into');
+      return local;
+    },
+    async stop() {
+      await local?.stop();
+      if (local) await rm(local.dataDir, { recursive: true, force: true });
+    },
+  };
+  return portico;
+}
+
+/** A token by client_credentials. */
+export async function requestToken(baseUrl: string, clientId: string, clientSecret: string): Promise<string> {
+  const body = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: clientId,
+    client_secret: clientSecret,
+  });
+  const answer = await send(new URL('/oauth2/token', baseUrl), 'POST', body.toString(), {
+    'content-type': 'application/x-www-form-urlencoded',
+  });
+  if (answer.status !== 200) throw new Error(`No token: ${answer.status} ${answer.text}`);
+  return answer.json.access_token;
+}
+
+function first({ projects }: Demo): Demo['projects'][number] {
+  if (!projects[0]) throw new Error('The demo has no Project');
+  return projects[0];
+}
+
+async function send(
+  url: URL,
+  method: string,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<Answer> {
+  const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
+  const response = await fetch(url, {
+    method,
+    headers: { ...(isRaw ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: isRaw ? (body as string) : JSON.stringify(body) }),
+    redirect: 'manual',
+  });
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '') && text !== '';
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: isJson ? JSON.parse(text) : undefined,
+  };
+}
+
+async function startLocal(): Promise<Local> {
+  const { startStack } = await import('../../infra/local/stack.ts');
+  const { connectDynamoDb } = await import('../../shared/aws/dynamodb.ts');
+  const { openTable } = await import('../../shared/table/table.ts');
+  const dataDir = await mkdtemp(join(tmpdir(), 'portico-spec-'));
+  const stack = await startStack({ dataDir, port: 0 });
+  const client = connectDynamoDb(stack.table.endpoint);
+  const scan = () => scanAll(client, stack.table.tableName);
+  return { ...stack, dataDir, client, scan, store: openTable(client, stack.table.tableName, Date.now) };
+}
+
+export async function scanAll(client: DynamoDBDocumentClient, tableName: string): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let from: Key | undefined; ; ) {
+    const page = await client.send(
+      new ScanCommand({
+        TableName: tableName,
+        ConsistentRead: true,
+        ...(from ? { ExclusiveStartKey: from } : {}),
+      }),
+    );
+    items.push(...((page.Items ?? []) as Item[]));
+    from = page.LastEvaluatedKey as Key | undefined;
+    if (!from) return items;
+  }
+}
