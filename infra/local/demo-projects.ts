@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Provisioned, ProvisionRequest } from '../../functions/provision/provision.ts';
 
 /** `<data>/demo.json`: all that a script needs to use a stack on a laptop. */
 export interface Demo {
@@ -15,11 +16,17 @@ export interface Demo {
   }[];
 }
 
+export type ProvisionHandler = (request: ProvisionRequest) => Promise<Provisioned>;
+
 const names = ['Demo Clinic', 'Demo Hospital'];
 const demoInvitesPerHour = 1_000_000;
 
 /** Makes two Projects at the first start; later starts keep them and refresh the addresses. */
-export async function provisionDemo(dataDir: string, baseUrl: string): Promise<Demo> {
+export async function provisionDemo(
+  dataDir: string,
+  baseUrl: string,
+  provision: ProvisionHandler,
+): Promise<Demo> {
   const path = join(dataDir, 'demo.json');
   const stored = await readFile(path, 'utf8').then(
     (text) => JSON.parse(text) as Demo,
@@ -27,7 +34,7 @@ export async function provisionDemo(dataDir: string, baseUrl: string): Promise<D
   );
   const projects = stored?.projects ?? [];
   for (const name of names.slice(projects.length)) {
-    projects.push(await provisionProject(name));
+    projects.push(await provisionProject(name, provision));
     await save(path, { baseUrl, appUrl: `${baseUrl}/app`, projects });
   }
   const demo = { baseUrl, appUrl: `${baseUrl}/app`, projects };
@@ -35,12 +42,15 @@ export async function provisionDemo(dataDir: string, baseUrl: string): Promise<D
   return demo;
 }
 
-async function provisionProject(name: string): Promise<Demo['projects'][number]> {
-  const { handler } = await import('../../functions/provision/handler.ts');
+async function provisionProject(
+  name: string,
+  provision: ProvisionHandler,
+): Promise<Demo['projects'][number]> {
+  // Never the address of an earlier attempt, whose password is lost.
   const suffix = randomBytes(4).toString('hex');
   const email = `admin-${suffix}@example.org`;
   const password = randomBytes(12).toString('base64url');
-  const { project, client } = await handler({
+  const { project, client } = await provision({
     name,
     admin: { email, firstName: 'Ada', lastName: 'Administrator', password },
     client: true,

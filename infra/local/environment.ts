@@ -1,3 +1,20 @@
+import { join } from 'node:path';
+
+/** All that the handlers read from their environment on a laptop; on AWS the stacks of infra set the same. */
+export interface HandlerEnvironment {
+  STAGE: 'local';
+  /** Without a closing slash. */
+  BASE_URL: string;
+  TABLE_NAME: string;
+  DYNAMODB_ENDPOINT: string;
+  /** `file:<path>` */
+  KEYS: string;
+  INVOKER_FUNCTION: string;
+  LAMBDA_ENDPOINT: string;
+  SES_ENDPOINT: string;
+  MAIL_FROM: string;
+}
+
 /** What the SDK asks for before it signs; the engines on loopback check none of it. */
 const localAws = {
   AWS_REGION: 'eu-west-1',
@@ -11,7 +28,23 @@ export const clientOptions = {
   credentials: { accessKeyId: localAws.AWS_ACCESS_KEY_ID, secretAccessKey: localAws.AWS_SECRET_ACCESS_KEY },
 };
 
-/** For the clients that handlers and tests make: the default chain finds these instead of a real account. */
+/**
+ * For the clients that handlers and tests make: the default chain finds these. A profile of the
+ * developer's would win over them, so real credentials are put out of sight.
+ */
 export function useLocalCredentials(): void {
-  Object.assign(process.env, localAws);
+  for (const name of ['AWS_PROFILE', 'AWS_SESSION_TOKEN', 'AWS_DEFAULT_REGION']) delete process.env[name];
+  const none = '/dev/null';
+  Object.assign(process.env, localAws, { AWS_CONFIG_FILE: none, AWS_SHARED_CREDENTIALS_FILE: none });
+}
+
+/** Where a running stack keeps its handlers' environment for other commands. */
+export function environmentFile(dataDir: string): string {
+  return join(dataDir, 'environment.json');
+}
+
+/** To be called before a handler is imported: handlers read their environment once. */
+export function useHandlerEnvironment(environment: HandlerEnvironment): void {
+  useLocalCredentials();
+  Object.assign(process.env, environment);
 }

@@ -1,25 +1,64 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Keeps a second stack off a data folder. The lock of a process that no longer lives is taken over. */
-export async function lockFolder(dataDir: string): Promise<() => Promise<void>> {
+/** Who holds a folder: a process id alone may have been given to another process since. */
+interface Holder {
+  pid: number;
+  /** In clock ticks since boot; absent where there is no /proc. */
+  startedAtTicks?: string;
+}
+
+/**
+ * Keeps a second stack off a data folder; the lock of a process that no longer lives is taken over.
+ * @returns `stop` frees the folder
+ * @throws {Error} when a living process holds it
+ */
+export async function lockFolder(dataDir: string): Promise<{ stop(): Promise<void> }> {
   const path = join(dataDir, 'lock');
+  const draft = `${path}.${process.pid}`;
+  await writeFile(draft, JSON.stringify(await holderOf(process.pid)), { mode: 0o600 });
   try {
-    await writeFile(path, String(process.pid), { flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    const holder = Number(await readFile(path, 'utf8'));
-    if (isAlive(holder)) throw new Error(`${dataDir} is in use by process ${holder}`);
-    await writeFile(path, String(process.pid));
+    for (let attempt = 0; ; attempt++) {
+      // link() fails when the name exists, so of two that start at once one is refused.
+      const taken = await link(draft, path).then(
+        () => true,
+        (error: NodeJS.ErrnoException) => {
+          if (error.code !== 'EEXIST') throw error;
+          return false;
+        },
+      );
+      if (taken) return { stop: () => rm(path, { force: true }) };
+      const pid = await lockedBy(dataDir);
+      if (pid !== undefined) throw new Error(`${dataDir} is in use by process ${pid}`);
+      if (attempt > 2) throw new Error(`${dataDir} is in use`);
+      await rm(path, { force: true });
+    }
+  } finally {
+    await rm(draft, { force: true });
   }
-  return () => rm(path, { force: true });
+}
+
+/** The living process that holds a data folder, if any. */
+export async function lockedBy(dataDir: string): Promise<number | undefined> {
+  const text = await readFile(join(dataDir, 'lock'), 'utf8').catch(() => '{}');
+  const { pid, startedAtTicks } = JSON.parse(text) as Partial<Holder>;
+  if (pid === undefined || !isAlive(pid)) return undefined;
+  const now = await holderOf(pid);
+  return now.startedAtTicks === startedAtTicks ? pid : undefined;
 }
 
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return pid !== process.pid;
+    return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+}
+
+async function holderOf(pid: number): Promise<Holder> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // The second field is the program's name, which may hold blanks and parentheses.
+  const startedAtTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  return startedAtTicks === undefined ? { pid } : { pid, startedAtTicks };
 }

@@ -9,19 +9,23 @@ export interface LocalInvoker {
   stop(): Promise<void>;
 }
 
+const functionName = 'portico-invoker';
+
 /** Starts the invoker in its own process tree, with an empty environment. */
 export async function startInvoker(): Promise<LocalInvoker> {
-  let port = '';
+  let endpoint = '';
   const program = fileURLToPath(new URL('./invoker-process.ts', import.meta.url));
+  const guestDir = await cachedGuest();
   const child = await supervise({
     command: process.execPath,
-    args: ['--disable-warning=ExperimentalWarning', '--no-node-snapshot', program, await cachedGuest()],
+    args: ['--disable-warning=ExperimentalWarning', '--no-node-snapshot', program, guestDir, functionName],
     env: {},
+    cwd: '/',
     ready: /invoker listening on/,
     readyTimeoutMs: 20_000,
     onLine: (line) => {
-      port = /invoker listening on (\d+)/.exec(line)?.[1] ?? port;
+      endpoint ||= /invoker listening on (\S+)/.exec(line)?.[1] ?? '';
     },
   });
-  return { endpoint: `http://127.0.0.1:${port}`, functionName: 'portico-invoker', stop: child.stop };
+  return { endpoint, functionName, stop: child.stop };
 }

@@ -1,13 +1,15 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Context, DynamoDBStreamEvent } from 'aws-lambda';
-import { routes } from '../../functions/routes.ts';
+import type { ScheduledEvent } from 'aws-lambda';
+
+import { type Route, routes } from '../../functions/routes.ts';
 import { apiFunctions } from '../api-functions.ts';
 import { timeoutSeconds } from '../timeouts.ts';
 import { type Demo, provisionDemo } from './demo-projects.ts';
-import { useLocalCredentials } from './environment.ts';
+import { environmentFile, useHandlerEnvironment } from './environment.ts';
 import { lockFolder } from './folder-lock.ts';
 import { startGateway } from './gateway.ts';
+import { handlerLoader } from './handlers.ts';
 import { startInvoker } from './invoker.ts';
 import { mailPages } from './mail-pages.ts';
 import { type Mailbox, startMailbox } from './mailbox.ts';
@@ -21,6 +23,7 @@ export interface Stack {
   table: { endpoint: string; tableName: string };
   /** Sends what the mail service did not take; it happens by itself every 15 s. */
   sweep(): Promise<void>;
+  /** Ends every process and closes every socket; the data folder is free again. */
   stop(): Promise<void>;
 }
 
@@ -30,81 +33,113 @@ interface StackOptions {
   port: number;
 }
 
-const sweepEveryMs = 15_000;
+interface Stoppable {
+  stop(): Promise<void>;
+}
 
-/** The whole of Portico on this machine. One stack a process: handlers read its environment once. */
+/** Ten minutes on AWS. */
+const sweepEveryMs = 15_000;
+const timeouts = {
+  integrationMs: timeoutSeconds.api * 1000,
+  functionMs: (name: Route['function']) => apiFunctions[name].timeoutSeconds * 1000,
+};
+let isRunning = false;
+
+/**
+ * The whole of Portico on this machine. One at a time in a process, because handlers read their
+ * environment once; one after the other is fine.
+ * @throws {Error} when the folder or the port is in use
+ */
 export async function startStack({ dataDir, port }: StackOptions): Promise<Stack> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const stops: (() => Promise<void>)[] = [await lockFolder(dataDir)];
+  if (isRunning) throw new Error('A stack runs in this process already');
+  isRunning = true;
+  const stops: (() => Promise<void>)[] = [];
+  /** Noted before it has started: what is still starting when another part fails is stopped too. */
+  const keep = <Part extends Stoppable>(starting: Promise<Part>): Promise<Part> => {
+    stops.push(() =>
+      starting.then(
+        (part) => part.stop(),
+        () => undefined,
+      ),
+    );
+    return starting;
+  };
   const stop = async () => {
     for (const end of stops.splice(0).reverse()) await end();
+    isRunning = false;
   };
   try {
-    const [table, invoker, mailbox] = await Promise.all([
-      startTable({ dataDir }).then(keep),
-      startInvoker().then(keep),
-      startMailbox(join(dataDir, 'mail')).then(keep),
-    ]);
-    const gateway = keep(
-      await startGateway({
-        port,
-        routes: Object.values(routes),
-        loadHandler,
-        timeouts: {
-          integrationMs: timeoutSeconds.api * 1000,
-          functionMs: (name) => apiFunctions[name].timeoutSeconds * 1000,
-        },
-        pages: [mailPages(mailbox)],
-        onFault: reportFault,
-      }),
-    );
-    const baseUrl = gateway.url;
-    useLocalCredentials();
-    Object.assign(process.env, {
-      STAGE: 'local',
-      BASE_URL: baseUrl,
-      TABLE_NAME: table.tableName,
-      DYNAMODB_ENDPOINT: table.endpoint,
-      KEYS: `file:${join(dataDir, 'keys.json')}`,
-      INVOKER_FUNCTION: invoker.functionName,
-      LAMBDA_ENDPOINT: invoker.endpoint,
-      SES_ENDPOINT: mailbox.endpoint,
-      MAIL_FROM: 'portico@example.org',
-    });
-    const demo = await provisionDemo(dataDir, baseUrl);
-    const outbox = await import('../../functions/outbox/handler.ts');
-    keep(
-      await followStream({
-        ...table,
-        positionFile: join(dataDir, 'stream-position'),
-        consume: (event: DynamoDBStreamEvent) => outbox.handler(event),
-        onFault: reportFault,
-      }),
-    );
-    const sweep = async () => {
-      await outbox.handler({ source: 'aws.events' } as never);
-    };
-    const timer = setInterval(() => sweep().catch(reportFault), sweepEveryMs);
-    stops.push(async () => clearInterval(timer));
-    return { baseUrl, demo, mailbox, table, sweep, stop };
+    return { ...(await startParts(dataDir, port, keep)), stop };
   } catch (error) {
     await stop();
     throw error;
   }
-
-  function keep<T extends { stop(): Promise<void> }>(part: T): T {
-    stops.push(part.stop);
-    return part;
-  }
 }
 
-async function loadHandler(functionName: string) {
-  const module = (await import(`../../functions/${functionName}/handler.ts`)) as {
-    handler(event: unknown, context: Context): Promise<unknown>;
+async function startParts(
+  dataDir: string,
+  port: number,
+  keep: <Part extends Stoppable>(starting: Promise<Part>) => Promise<Part>,
+): Promise<Omit<Stack, 'stop'>> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await keep(lockFolder(dataDir));
+  const [table, invoker, mailbox] = await Promise.all([
+    keep(startTable({ dataDir })),
+    keep(startInvoker()),
+    keep(startMailbox(join(dataDir, 'mail'))),
+  ]);
+  const load = handlerLoader();
+  const environmentIsSet = Promise.withResolvers<void>();
+  const { url: baseUrl } = await keep(
+    startGateway({
+      port,
+      routes: Object.values(routes),
+      loadHandler: (name) => environmentIsSet.promise.then(() => load(name)),
+      timeouts,
+      pages: [mailPages(mailbox)],
+      onFault,
+    }),
+  );
+  const environment = {
+    STAGE: 'local',
+    BASE_URL: baseUrl,
+    TABLE_NAME: table.tableName,
+    DYNAMODB_ENDPOINT: table.endpoint,
+    KEYS: `file:${join(dataDir, 'keys.json')}`,
+    INVOKER_FUNCTION: invoker.functionName,
+    LAMBDA_ENDPOINT: invoker.endpoint,
+    SES_ENDPOINT: mailbox.endpoint,
+    MAIL_FROM: 'portico@example.org',
+  } as const;
+  useHandlerEnvironment(environment);
+  environmentIsSet.resolve();
+  await writeFile(environmentFile(dataDir), JSON.stringify(environment), { mode: 0o600 });
+  const demo = await provisionDemo(dataDir, baseUrl, await load('provision'));
+  const outbox = await load('outbox');
+  const positionFile = join(dataDir, 'stream.json');
+  await keep(followStream({ ...table, positionFile, consume: outbox, onFault }));
+  const sweep = async () => {
+    await outbox({ source: 'aws.events', 'detail-type': 'Scheduled Event' } as ScheduledEvent);
   };
-  return module.handler;
+  await keep(repeat(sweep));
+  return { baseUrl, demo, mailbox, table, sweep };
 }
 
-function reportFault(error: unknown): void {
-  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+/** As the schedule on AWS; the first time at once, for what an earlier process left. */
+async function repeat(sweep: () => Promise<void>): Promise<Stoppable> {
+  let running = sweep().catch(onFault);
+  const timer = setInterval(() => {
+    running = running.then(sweep).catch(onFault);
+  }, sweepEveryMs);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
+
+/** The caller was told nothing of it. */
+function onFault(error: Error): void {
+  process.stderr.write(`${error.stack}\n`);
 }

@@ -1,63 +1,70 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type _Record,
-  DescribeStreamCommand,
-  DynamoDBStreamsClient,
-  GetRecordsCommand,
-  GetShardIteratorCommand,
-  ListStreamsCommand,
-} from '@aws-sdk/client-dynamodb-streams';
-import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { DynamoDBStreamsClient, GetRecordsCommand } from '@aws-sdk/client-dynamodb-streams';
+import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { clientOptions } from './environment.ts';
-
-type Consume = (event: DynamoDBStreamEvent) => Promise<unknown>;
+import { lambdaRecord } from './lambda-record.ts';
+import { openStream, savePosition } from './stream-position.ts';
 
 interface StreamOptions {
   endpoint: string;
   tableName: string;
   /** Where the position is kept between starts. */
   positionFile: string;
-  consume: Consume;
+  consume(event: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse | undefined>;
   onFault(error: Error): void;
+  /** Until a batch that was not taken is offered again; doubles up to a minute. */
+  retryMs?: number;
 }
 
 const idleMs = 50;
-const retryMs = 1000;
+const longestRetryMs = 60_000;
+const batchSize = 100;
 
 /**
- * Feeds the table's stream to a consumer as Lambda's event source mapping does: in order, a batch
- * again until it is taken. The engine's one shard always looks closed: only iterators are followed.
+ * Feeds the table's stream to a consumer as Lambda's event source mapping does: in order, at most 100
+ * records at once, from the first failed record again until it is taken. The engine's one shard always
+ * looks closed, so only iterators are followed.
  */
 export async function followStream(options: StreamOptions): Promise<{ stop(): Promise<void> }> {
   const client = new DynamoDBStreamsClient({ ...clientOptions, endpoint: options.endpoint });
-  let iterator = await openIterator(client, options);
-  let stopped = false;
+  const open = () => openStream(client, options.tableName, options.positionFile);
   const stopping = new AbortController();
+  const wait = (ms: number) => pause(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+  let { streamArn, iterator } = await open();
 
-  async function step(): Promise<number> {
-    const page = await client.send(new GetRecordsCommand({ ShardIterator: iterator, Limit: 100 }));
-    const records = page.Records ?? [];
-    if (records.length > 0) {
-      await options.consume({ Records: records.map(asLambdaRecord) });
-      await writeFile(options.positionFile, records.at(-1)?.dynamodb?.SequenceNumber ?? '');
+  async function step(): Promise<void> {
+    const command = new GetRecordsCommand({ ShardIterator: iterator, Limit: batchSize });
+    const { Records = [], NextShardIterator } = await client.send(command);
+    let rest = Records.map((record) => lambdaRecord(record, streamArn));
+    for (let attempt = 0; rest.length > 0 && !stopping.signal.aborted; attempt++) {
+      const left = await offer(options, rest);
+      const taken = rest[rest.length - left.length - 1]?.dynamodb?.SequenceNumber;
+      if (taken !== undefined) {
+        await savePosition(options.positionFile, streamArn, taken);
+        attempt = 0;
+      }
+      rest = left;
+      if (rest.length > 0) await wait(Math.min((options.retryMs ?? 1_000) * 2 ** attempt, longestRetryMs));
     }
-    iterator = page.NextShardIterator ?? (await openIterator(client, options));
-    return records.length > 0 ? 0 : idleMs;
+    if (NextShardIterator) iterator = NextShardIterator;
+    else ({ streamArn, iterator } = await open());
+    if (Records.length === 0) await wait(idleMs);
   }
 
   const running = (async () => {
-    while (!stopped) {
-      const waitMs = await step().catch((error: Error) => {
-        if (!stopped) options.onFault(error);
-        return retryMs;
-      });
-      if (waitMs > 0) await pause(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    while (!stopping.signal.aborted) {
+      try {
+        await step();
+      } catch (error) {
+        options.onFault(error as Error);
+        await wait(1_000);
+        // An iterator may have expired while the machine slept.
+        ({ streamArn, iterator } = await open().catch(() => ({ streamArn, iterator })));
+      }
     }
   })();
   return {
     async stop() {
-      stopped = true;
       stopping.abort();
       await running;
       client.destroy();
@@ -65,27 +72,19 @@ export async function followStream(options: StreamOptions): Promise<{ stop(): Pr
   };
 }
 
-async function openIterator(client: DynamoDBStreamsClient, options: StreamOptions): Promise<string> {
-  const { Streams = [] } = await client.send(new ListStreamsCommand({ TableName: options.tableName }));
-  const StreamArn = Streams.at(-1)?.StreamArn;
-  const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
-  const shard = { StreamArn, ShardId: StreamDescription?.Shards?.at(-1)?.ShardId };
-  const position = await readFile(options.positionFile, 'utf8').catch(() => '');
-  const { ShardIterator } = await client.send(
-    new GetShardIteratorCommand(
-      position
-        ? { ...shard, ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: position }
-        : { ...shard, ShardIteratorType: 'TRIM_HORIZON' },
-    ),
-  );
-  if (!ShardIterator) throw new Error('The table has no stream');
-  return ShardIterator;
-}
-
-/** Lambda hands records over as JSON: bytes are base64, times are seconds. */
-function asLambdaRecord(record: _Record): DynamoDBRecord {
-  const text = JSON.stringify(record, (_name, value: unknown) =>
-    value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value,
-  );
-  return { ...(JSON.parse(text) as DynamoDBRecord), eventSource: 'aws:dynamodb' };
+/** Offers a batch once; returns what of it has to be offered again, from the first failed record on. */
+async function offer(
+  { consume, onFault }: StreamOptions,
+  batch: DynamoDBRecord[],
+): Promise<DynamoDBRecord[]> {
+  try {
+    const failures = (await consume({ Records: batch }))?.batchItemFailures ?? [];
+    const failed = new Set(failures.map(({ itemIdentifier }) => itemIdentifier));
+    const first = batch.findIndex(({ dynamodb }) => failed.has(dynamodb?.SequenceNumber ?? ''));
+    // Lambda repeats the whole batch when a failure names no record of it.
+    return failed.size === 0 ? [] : batch.slice(Math.max(first, 0));
+  } catch (error) {
+    onFault(error as Error);
+    return batch;
+  }
 }

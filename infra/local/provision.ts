@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import type { Provisioned, ProvisionRequest } from '../../functions/provision/provision.ts';
+import { handlerLoader } from './handlers.ts';
+import { settings } from './settings.ts';
+import { withStack } from './with-stack.ts';
+
+/**
+ * `npm run provision -- --name <Project> --admin <address>`: a new Project and its first administrator,
+ * who gets an invitation; on this machine, or with `--function` in the account that the credentials name.
+ */
+const usage = `npm run provision -- --name <Project> --admin <address> [--first-name <name>] [--last-name <name>]
+  [--client] [--invites-per-hour <n>] [--invitation-days <n>] [--function <deployed function>]
+`;
+
+function readRequest(): { request: ProvisionRequest; deployed: string | undefined } {
+  const { values } = parseArgs({
+    options: {
+      name: { type: 'string' },
+      admin: { type: 'string' },
+      'first-name': { type: 'string' },
+      'last-name': { type: 'string' },
+      client: { type: 'boolean' },
+      'invites-per-hour': { type: 'string' },
+      'invitation-days': { type: 'string' },
+      function: { type: 'string' },
+    },
+  });
+  const { name, admin: email, client } = values;
+  if (!name || !email) throw new Error('--name and --admin are needed');
+  const firstName = values['first-name'] ?? (email.split('@', 1)[0] || email);
+  return {
+    deployed: values.function,
+    request: {
+      name,
+      admin: { email, firstName, lastName: values['last-name'] ?? 'Administrator' },
+      ...(client ? { client } : {}),
+      ...count('invitesPerHour', values['invites-per-hour']),
+      ...count('invitationDays', values['invitation-days']),
+    },
+  };
+}
+
+function count(name: 'invitesPerHour' | 'invitationDays', text: string | undefined) {
+  if (text === undefined) return {};
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`${name} must be a positive number`);
+  return { [name]: Number(text) };
+}
+
+async function provisionDeployed(functionName: string, request: ProvisionRequest): Promise<Provisioned> {
+  const lambda = new LambdaClient({ maxAttempts: 1 });
+  const { Payload, FunctionError } = await lambda.send(
+    new InvokeCommand({ FunctionName: functionName, Payload: JSON.stringify(request) }),
+  );
+  const result = JSON.parse(Buffer.from(Payload ?? []).toString('utf8')) as Provisioned & {
+    errorMessage?: string;
+  };
+  if (FunctionError) throw new Error(result.errorMessage ?? FunctionError);
+  return result;
+}
+
+try {
+  const { request, deployed } = readRequest();
+  const provisioned = deployed
+    ? await provisionDeployed(deployed, request)
+    : await withStack(settings(process.env), async () => (await handlerLoader()('provision'))(request));
+  process.stdout.write(`${JSON.stringify(provisioned, null, 2)}\n`);
+  process.exit(0);
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n${usage}`);
+  process.exit(1);
+}
