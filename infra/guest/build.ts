@@ -28,8 +28,9 @@ export async function buildGuest(outDir: string, platform: GuestPlatform = thisP
   await Promise.all([
     bundle(join(root, 'shared/sandbox/child/child.ts'), join(outDir, 'child.cjs'), { platform: 'node' }),
     bundle(join(root, 'shared/sandbox/guest/runtime.ts'), join(outDir, 'runtime.js'), {
-      banner: '(function (hostCallOfPortico) { "use strict"; const module = { exports: {} };',
-      footer: 'return module.exports.start(hostCallOfPortico); })',
+      banner:
+        '(function (hostCallOfPortico, hostPostOfPortico) { "use strict"; const module = { exports: {} };',
+      footer: 'return module.exports.start(hostCallOfPortico, hostPostOfPortico); })',
     }),
     bundle(require.resolve('@medplum/core'), join(outDir, 'medplum-core.js'), medplumCore),
     bundle(require.resolve('hl7-standard'), join(outDir, 'hl7-standard.js'), library),

@@ -14,6 +14,8 @@ export interface Child {
   /** Called once, whoever ended the process. */
   onEnd: (() => void) | undefined;
   ended: boolean;
+  /** False also for a process that has died but whose end has not been reported yet. */
+  alive: () => boolean;
   /** Resident memory in MiB; undefined where there is no /proc. */
   residentMb: () => number | undefined;
   /** Whether the child keeps this process alive: not while it waits for work. */
@@ -61,6 +63,7 @@ function watch(process: ChildProcess): Child {
     onMessage: undefined,
     onEnd: undefined,
     ended: false,
+    alive: () => !child.ended && residentMb(process.pid) !== 0,
     residentMb: () => residentMb(process.pid),
     keepAlive: (alive) => {
       const change = alive ? 'ref' : 'unref';

@@ -2,7 +2,7 @@
 
 const LITERALS = ['true', 'false', 'null'];
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+const UNICODE_ESCAPE = /\\u[0-9a-fA-F]{4}/y;
 
 /** The depth of nesting (0 for a scalar); undefined when it is no JSON text (RFC 8259). */
 export function jsonDepth(text: string): number | undefined {
@@ -71,13 +71,21 @@ function stringEnd(text: string, start: number): number | undefined {
     if (code === 0x22) {
       return index + 1;
     }
-    const next = code === 0x5c ? match(ESCAPE, text, index) : index + 1;
+    const next = code === 0x5c ? escapeEnd(text, index) : index + 1;
     if (next === undefined || code < 0x20) {
       return undefined;
     }
     index = next;
   }
   return undefined;
+}
+
+function escapeEnd(text: string, index: number): number | undefined {
+  const mark = text[index + 1];
+  if (mark === 'u') {
+    return match(UNICODE_ESCAPE, text, index);
+  }
+  return mark !== undefined && '"\\/bfnrt'.includes(mark) ? index + 2 : undefined;
 }
 
 function match(pattern: RegExp, text: string, index: number): number | undefined {

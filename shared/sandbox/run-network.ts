@@ -9,7 +9,6 @@ import type { WireRequest, WireResponse } from './protocol.ts';
 const MOST_REQUESTS = 1000;
 /** Six responses of 4 MiB are all that the host ever holds for a Bot. */
 const MOST_AT_ONCE = 6;
-const MOST_WAITING = 64;
 
 type Answer =
   | { type: 'fetched'; id: string; response: WireResponse }
@@ -29,11 +28,13 @@ export interface RunNetwork {
 }
 
 export function createRunNetwork({ api, lookup, send }: RunNetworkOptions): RunNetwork {
-  const agents = {
-    'http:': new http.Agent({ keepAlive: true }),
-    'https:': new https.Agent({ keepAlive: true }),
+  const agents = new Map<string, http.Agent>();
+  const agentFor = (protocol: string) => {
+    const agent =
+      agents.get(protocol) ?? new (protocol === 'https:' ? https : http).Agent({ keepAlive: true });
+    agents.set(protocol, agent);
+    return agent;
   };
-  const agentFor = (protocol: string) => agents[protocol as 'http:'] ?? agents['https:'];
   const trusted = api && { origin: new URL(api.baseUrl).origin, token: api.token };
   const open = new Map<string, AbortController>();
   const waiting: [id: string, request: WireRequest][] = [];
@@ -43,11 +44,8 @@ export function createRunNetwork({ api, lookup, send }: RunNetworkOptions): RunN
 
   function fetch(id: string, request: WireRequest) {
     made += 1;
-    if (made > MOST_REQUESTS || waiting.length >= MOST_WAITING) {
-      fail(
-        id,
-        made > MOST_REQUESTS ? `A run may make ${MOST_REQUESTS} requests` : 'Too many requests at once',
-      );
+    if (made > MOST_REQUESTS) {
+      fail(id, `A run may make ${MOST_REQUESTS} requests`);
     } else if (open.size >= MOST_AT_ONCE) {
       waiting.push([id, request]);
     } else {
@@ -80,8 +78,9 @@ export function createRunNetwork({ api, lookup, send }: RunNetworkOptions): RunN
       for (const controller of open.values()) {
         controller.abort();
       }
-      agents['http:'].destroy();
-      agents['https:'].destroy();
+      for (const agent of agents.values()) {
+        agent.destroy();
+      }
     },
   };
 }

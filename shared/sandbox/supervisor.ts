@@ -49,7 +49,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     kept?.child.keepAlive(true);
     if (
       kept &&
-      (kept.child.ended || (kept.project ?? project) !== project || !(await kept.idle) || bloated(kept))
+      (!kept.child.alive() || (kept.project ?? project) !== project || !(await kept.idle) || bloated(kept))
     ) {
       discard();
     }

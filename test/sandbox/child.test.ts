@@ -88,6 +88,7 @@ linuxTest('a child that is killed between runs is replaced unseen', async () => 
   const one = sandbox();
   await one.run(runOf(bot('return 1')));
   process.kill(childrenOf(process.pid)[0] ?? 0, 'SIGKILL');
+  await until(() => childrenOf(process.pid).length === 0);
   expect(returned(await one.run(runOf(bot('return 2'))))).toBe(2);
 });
 

@@ -302,10 +302,19 @@ test('an abort and the end of the run end a request', async () => {
   expect(result.outcome).toMatchObject({ kind: 'limit', limit: 'time' });
 });
 
-test('too many requests at once are refused, not queued for ever', async () => {
-  const body = `const all = await Promise.allSettled(Array.from({ length: 200 }, () => fetch('${api.baseUrl}x')));
-    return all.filter((one) => one.status === 'fulfilled').length`;
-  expect(await value(body)).toBe(64);
-  expect(seen.length).toBe(64);
-  expect(await value(`let n = 0; for (; n < 100; n++) await fetch('${api.baseUrl}x'); return n`)).toBe(100);
+test('many requests take turns, and no run makes more than a thousand', async () => {
+  const many = (
+    count: number,
+  ) => `const all = Array.from({ length: ${count} }, () => fetch('${api.baseUrl}x'));
+    return (await Promise.allSettled(all)).filter((one) => one.status === 'fulfilled').length`;
+  expect(await value(many(150))).toBe(150);
+  expect(await value(many(1010), { limits: { timeoutMs: 20_000 } })).toBe(1000);
+});
+
+test('what waits to be sent is bounded in bytes', async () => {
+  const body = `const post = () => fetch('${api.baseUrl}x', { method: 'POST', body: 'b'.repeat(3e6) }).then(() => 1, (e) => e.message);
+    return Promise.all(Array.from({ length: 9 }, post))`;
+  const results = (await value(body, { limits: { memoryMb: 128, timeoutMs: 20_000 } })) as unknown[];
+  expect(results.filter((one) => one === 1).length).toBeGreaterThan(1);
+  expect(results).toContain('Too much is being sent at once');
 });

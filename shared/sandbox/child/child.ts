@@ -5,6 +5,7 @@
 
 import type { FromChild, ToChild } from '../protocol.ts';
 import { loadEngine } from './engine.ts';
+import { type FreshIsolate, freshIsolate } from './fresh-isolate.ts';
 import { type ActiveRun, startRun } from './isolate-run.ts';
 
 const [, , guestDir = ''] = process.argv;
@@ -15,6 +16,8 @@ process.on('disconnect', die);
 process.on('uncaughtException', die);
 
 const engine = loadEngine(guestDir);
+/** Made while nobody waits, for a next run with the same limit. */
+let spare: FreshIsolate | undefined;
 let active: { run: number; handle: ActiveRun } | undefined;
 
 process.on('message', (message: ToChild) => {
@@ -31,18 +34,35 @@ process.on('message', (message: ToChild) => {
 tell({ type: 'ready' });
 
 function begin({ run, request }: Extract<ToChild, { type: 'run' }>): void {
-  const handle = startRun(engine, request, {
+  const handle = startRun(engine, takeFresh(request.limits.memoryMb), request, {
     log: (level, text) => tell({ type: 'log', run, level: level as 'info', text }),
     fetch: (id, wire) => tell({ type: 'fetch', run, id, request: wire }),
     abort: (id) => tell({ type: 'fetch-abort', run, id }),
     done: (outcome) => tell({ type: 'done', run, outcome }),
-    idle: () => {
+    idle: (libraries) => {
       active = undefined;
       tell({ type: 'idle', run });
+      setImmediate(() => prepare(request.limits.memoryMb, libraries));
     },
-    catastrophe: die,
   });
   active = { run, handle };
+}
+
+function takeFresh(memoryMb: number): FreshIsolate {
+  const taken = spare;
+  spare = undefined;
+  if (taken?.memoryMb === memoryMb) {
+    return taken;
+  }
+  taken?.dispose();
+  return freshIsolate(engine, memoryMb, die);
+}
+
+/** Most often the next run is of the same Bot: nothing of this one is kept but what it needed. */
+function prepare(memoryMb: number, libraries: ReadonlySet<string>): void {
+  if (active === undefined) {
+    spare ??= freshIsolate(engine, memoryMb, die, libraries);
+  }
 }
 
 function tell(message: FromChild): void {

@@ -5,14 +5,15 @@ import type { BotCode, RunOutcome } from '../../bot/contract.ts';
 import type { Engine } from './engine.ts';
 
 /** Starts the evaluation; resolves or rejects when the engine has no more of it to run for now. */
-export type Evaluate = (deliver: (...parts: unknown[]) => Promise<unknown>) => Promise<unknown>;
+export type Evaluate = () => Promise<unknown>;
 
 type NotCompiled = Extract<RunOutcome, { kind: 'not-compiled' }>;
 
-const COMMONJS_OPEN = '(function (exports, require, module) {\n';
+/** `__bot` is the runtime script's; see guest/runtime.ts. */
+const COMMONJS_OPEN = '__bot(function (exports, require, module) {\n';
 const COMMONJS_CLOSE = '\n})';
 /** Runs when the Bot's module has, top-level awaits included. */
-const ENTRY = "import * as bot from 'bot'; globalThis.__loaded(bot);";
+const ENTRY = "import * as bot from 'bot'; __bot(bot);";
 
 export interface Compiling {
   engine: Engine;
@@ -37,10 +38,7 @@ function compileCommonJs({ isolate, context, filename }: Compiling, text: string
     filename,
     lineOffset: -1,
   });
-  return async (deliver) => {
-    const wrapper = (await script.run(context, { reference: true })) as IsolatedVm.Reference;
-    return deliver('commonjs', wrapper.derefInto());
-  };
+  return () => script.run(context);
 }
 
 function compileModule({ engine, isolate, context, filename }: Compiling, text: string): Evaluate {

@@ -32,7 +32,7 @@ export function loadEngine(guestDir: string): Engine {
   const libraries = new Map<string, CachedScript>();
   return {
     ivm,
-    runtime: cachedScript(ivm, read('runtime.js'), 'portico:runtime', (start) => start(() => undefined)),
+    runtime: cachedScript(ivm, read('runtime.js'), 'portico:runtime', (start) => start(noAnswer, noAnswer)),
     exportsOf: (name) => (Object.hasOwn(names, name) ? names[name] : undefined),
     library: (name) => {
       const file = Object.hasOwn(LIBRARIES, name) ? LIBRARIES[name] : undefined;
@@ -50,6 +50,8 @@ function loadAddon(path: string): Ivm {
   process.dlopen(addon, path);
   return addon.exports.ivm;
 }
+
+const noAnswer = () => undefined;
 
 type Loaded = (...parts: unknown[]) => unknown;
 

@@ -1,27 +1,27 @@
 /** The calls that a guest makes out of its isolate. Each is checked and bounded here once more. */
 
 import type { RunOutcome } from '../../bot/contract.ts';
-import type { ChildRun, WireRequest } from '../protocol.ts';
+import type { ChildRun } from '../protocol.ts';
+import type { FreshIsolate, GuestCall } from './fresh-isolate.ts';
 import { hostCall } from './host-calls.ts';
 import type { RunListener } from './isolate-run.ts';
+import { openFetches } from './open-fetches.ts';
 
 export interface GuestRun {
   request: ChildRun;
   listener: RunListener;
-  /** Calls into the guest, later. */
-  deliver: (...parts: unknown[]) => Promise<unknown>;
+  fresh: FreshIsolate;
+  /** As FreshIsolate.deliver, faults taken care of. */
+  deliver: FreshIsolate['deliver'];
   finish: (outcome: RunOutcome) => void;
-  /** False for a name that is no library. */
-  loadLibrary: (name: string) => boolean;
+  /** Those that the Bot has asked for. */
+  libraries: Set<string>;
   /** The Bot's code has been evaluated. */
   loaded: boolean;
 }
 
-const MOST_OPEN_FETCHES = 64;
-const REQUEST_BYTES = 4 * 1024 * 1024;
-
 interface GuestCalls {
-  call: (...parts: string[]) => string | undefined;
+  call: GuestCall;
   /** A request has come to its end: another may take its place. */
   settled: (id: string) => void;
   /** Nothing of the run goes on. */
@@ -31,7 +31,7 @@ interface GuestCalls {
 /** `call` answers with a string or undefined and never throws: an error would show the guest our frames. */
 export function guestCalls(run: GuestRun): GuestCalls {
   const { request, listener, finish } = run;
-  const open = new Set<string>();
+  const fetches = openFetches();
   let logged = 0;
   let wake: NodeJS.Timeout | undefined;
 
@@ -51,23 +51,23 @@ export function guestCalls(run: GuestRun): GuestCalls {
       wake = setTimeout(() => void run.deliver('wake'), Number(ms));
     },
     fetch(id, head, encoding, body) {
-      if (open.size >= MOST_OPEN_FETCHES || body.length > REQUEST_BYTES * 1.4 || head.length > 65_536) {
-        return open.size >= MOST_OPEN_FETCHES ? 'Too many requests at once' : 'The request is too large';
+      const opened = fetches.open(id, head, encoding, body);
+      if (typeof opened === 'string') {
+        return opened;
       }
-      open.add(id);
-      const parsed = JSON.parse(head) as WireRequest;
-      listener.fetch(
-        id,
-        encoding === ''
-          ? parsed
-          : { ...parsed, body: { encoding, text: body } as WireRequest['body'] & object },
-      );
+      listener.fetch(id, opened);
     },
     abort(id) {
-      open.delete(id);
+      fetches.settled(id);
       listener.abort(id);
     },
-    load: (name) => (run.loadLibrary(name) ? 'loaded' : undefined),
+    load(name, how) {
+      const known = how === 'preloaded' || run.fresh.loadLibrary(name);
+      if (known) {
+        run.libraries.add(name);
+      }
+      return known ? 'loaded' : undefined;
+    },
     loaded() {
       run.loaded = true;
     },
@@ -93,7 +93,7 @@ export function guestCalls(run: GuestRun): GuestCalls {
         return undefined;
       }
     },
-    settled: (id) => void open.delete(id),
+    settled: fetches.settled,
     stop: () => clearTimeout(wake),
   };
 }

@@ -1,10 +1,11 @@
 /** One run in a fresh isolate: what goes in, what comes out, and that it ends. */
 
-import type IsolatedVm from 'isolated-vm';
 import type { RunOutcome } from '../../bot/contract.ts';
 import type { ChildRun, WireRequest, WireResponse } from '../protocol.ts';
-import { compileBot, type Evaluate } from './compile.ts';
+import { readError, safeFilename } from './bot-errors.ts';
+import { compileBot } from './compile.ts';
 import type { Engine } from './engine.ts';
+import type { FreshIsolate } from './fresh-isolate.ts';
 import { type GuestRun, guestCalls } from './guest-calls.ts';
 
 /** What a run tells the supervisor. */
@@ -13,10 +14,8 @@ export interface RunListener {
   fetch: (id: string, request: WireRequest) => void;
   abort: (id: string) => void;
   done: (outcome: RunOutcome) => void;
-  /** The isolate is gone. */
-  idle: () => void;
-  /** V8 has lost control of the isolate: this process must die. */
-  catastrophe: () => void;
+  /** The isolate is gone; `libraries` are those that the Bot asked for. */
+  idle: (libraries: ReadonlySet<string>) => void;
 }
 
 export interface ActiveRun {
@@ -24,15 +23,14 @@ export interface ActiveRun {
   fetchFailed: (id: string, message: string) => void;
 }
 
-/** Starts at once; `done` is called exactly once, then `idle`. */
-export function startRun(engine: Engine, request: ChildRun, listener: RunListener): ActiveRun {
-  const { memoryMb } = request.limits;
-  const isolate = new engine.ivm.Isolate({
-    memoryLimit: memoryMb,
-    onCatastrophicError: listener.catastrophe,
-  });
+/** Starts at once in an isolate that nothing has run in; `done` is called exactly once, then `idle`. */
+export function startRun(
+  engine: Engine,
+  fresh: FreshIsolate,
+  request: ChildRun,
+  listener: RunListener,
+): ActiveRun {
   const filename = safeFilename(request.code.filename);
-  let deliverTo: IsolatedVm.Reference | undefined;
   let finished = false;
 
   const finish = (outcome: RunOutcome) => {
@@ -45,66 +43,38 @@ export function startRun(engine: Engine, request: ChildRun, listener: RunListene
     listener.done(outcome);
     // Not now: the guest may be waiting for the very call that brought us here.
     setImmediate(() => {
-      if (!isolate.isDisposed) {
-        isolate.dispose();
-      }
-      listener.idle();
+      fresh.dispose();
+      listener.idle(run.libraries);
     });
   };
   const timer = setTimeout(() => finish(timeLimit(request)), request.timeMs);
 
   /** An error that comes out of the isolate itself: no memory, or one that no code of the Bot caught. */
   const fault = (error: unknown) => {
-    const { name, message, stack } = readError(error);
-    if (isolate.isDisposed || message.includes('memory limit')) {
-      finish({ kind: 'limit', limit: 'memory', message: `The Bot used more than ${memoryMb} MiB of memory` });
+    const { name, message, stack } = readError(error, filename);
+    if (fresh.isolate.isDisposed || message.includes('memory limit')) {
+      finish(memoryLimit(request));
     } else if (run.loaded) {
       listener.log('error', `Unhandled rejection: ${name}: ${message}`);
     } else {
-      finish({ kind: 'threw', name, message, stack: ownLines(stack, filename) });
+      finish({ kind: 'threw', name, message, stack });
     }
   };
-  const deliver = (...parts: unknown[]) =>
-    deliverTo?.apply(undefined, parts).catch(fault) ?? Promise.resolve();
-  const run: GuestRun = { request, listener, deliver, finish, loadLibrary, loaded: false };
+  const deliver: FreshIsolate['deliver'] = (...parts) => fresh.deliver(...parts).catch(fault);
+  const run: GuestRun = { request, listener, fresh, deliver, finish, libraries: new Set(), loaded: false };
   const calls = guestCalls(run);
+  fresh.listen(calls.call);
 
-  function loadLibrary(name: string): boolean {
-    const script = engine.library(name)?.(isolate);
-    if (script === undefined || context === undefined) {
-      return false;
-    }
-    const load = script.runSync(context, { reference: true }) as IsolatedVm.Reference;
-    deliverTo?.applySync(undefined, ['library', load.derefInto()]);
-    return true;
-  }
-
-  let context: IsolatedVm.Context | undefined;
   try {
-    context = isolate.createContextSync();
-    const evaluate = compileBot({ engine, isolate, context, filename }, request.code);
+    const evaluate = compileBot({ engine, ...fresh, filename }, request.code);
     if (typeof evaluate === 'function') {
-      deliverTo = installRuntime(engine, isolate, context, calls.call);
-      begin(evaluate);
+      fresh.tell('begin', headOf(request, filename), request.input.text ?? '');
+      evaluate().catch(fault);
     } else {
       finish(evaluate);
     }
   } catch (error) {
     fault(error);
-  }
-
-  function begin(evaluate: Evaluate) {
-    const { kind, input, event, limits, apiBaseUrl } = request;
-    const head = {
-      kind,
-      inputKind: input.kind,
-      event,
-      resultBytes: limits.resultBytes,
-      filename,
-      apiBaseUrl,
-    };
-    deliverTo?.applySync(undefined, ['begin', JSON.stringify(head), input.text ?? '']);
-    evaluate(deliver).catch(fault);
   }
 
   return {
@@ -119,45 +89,20 @@ export function startRun(engine: Engine, request: ChildRun, listener: RunListene
   };
 }
 
-function installRuntime(
-  engine: Engine,
-  isolate: IsolatedVm.Isolate,
-  context: IsolatedVm.Context,
-  call: (...parts: string[]) => string | undefined,
-): IsolatedVm.Reference {
-  const start = engine.runtime(isolate).runSync(context, { reference: true }) as IsolatedVm.Reference;
-  const options = { result: { reference: true } } as const;
-  return start.applySync(undefined, [new engine.ivm.Callback(call)], options) as IsolatedVm.Reference;
+/** What the runtime script needs to know, as JSON. */
+function headOf({ kind, input, event, limits, apiBaseUrl }: ChildRun, filename: string): string {
+  const { resultBytes } = limits;
+  return JSON.stringify({ kind, inputKind: input.kind, event, resultBytes, filename, apiBaseUrl });
 }
 
-function timeLimit(request: ChildRun): RunOutcome {
-  return { kind: 'limit', limit: 'time', message: `The Bot did not end within ${request.timeMs} ms` };
+function timeLimit({ timeMs }: ChildRun): RunOutcome {
+  return { kind: 'limit', limit: 'time', message: `The Bot did not end within ${timeMs} ms` };
 }
 
-/** A name for V8 that cannot be mistaken for one of ours and holds no path of the author's machine. */
-function safeFilename(filename: string): string {
-  const name = filename
-    .split(/[\\/]/)
-    .at(-1)
-    ?.replace(/[^\w.-]/g, '_')
-    .slice(0, 100);
-  return name || 'bot.js';
-}
-
-function readError(error: unknown): { name: string; message: string; stack: string } {
-  if (error instanceof Error) {
-    return { name: error.name, message: error.message, stack: `${error.stack}` };
-  }
-  return { name: 'Error', message: typeof error === 'string' ? error : String(error), stack: '' };
-}
-
-/** The error's stack goes on with the host's own frames: only those of the Bot's file may leave. */
-function ownLines(stack: string, filename: string): string {
-  const lines = stack
-    .split('\n')
-    .filter((line) => line.startsWith('    at ') && line.includes(`${filename}:`));
-  return lines
-    .map((line) => line.slice(4))
-    .slice(0, 20)
-    .join('\n');
+function memoryLimit({ limits }: ChildRun): RunOutcome {
+  return {
+    kind: 'limit',
+    limit: 'memory',
+    message: `The Bot used more than ${limits.memoryMb} MiB of memory`,
+  };
 }

@@ -1,14 +1,24 @@
-/** The one way out of the isolate: an operation's name and strings. Never handed to the Bot. */
+/** The ways out of the isolate: an operation's name and strings. Never handed to the Bot. */
 export type Call = (operation: string, ...parts: string[]) => string | undefined;
 
-let bound: Call | undefined;
+let boundCall: Call | undefined;
+let boundPost: Call | undefined;
 
 /** Called once, before any code of the Bot. */
-export function bindHost(call: Call): void {
-  bound = call;
+export function bindHost(call: Call, post: Call): void {
+  boundCall = call;
+  boundPost = post;
 }
+
+/** Waits for the host, so that a Bot in a loop cannot pile up work for it. */
 
 export function call(operation: string, ...parts: string[]): string | undefined {
   const [a = '', b = '', c = '', d = '', e = ''] = parts;
-  return bound?.(operation, a, b, c, d, e);
+  return boundCall?.(operation, a, b, c, d, e);
+}
+
+/** Does not wait: for what is said once in a run. */
+export function post(operation: string, ...parts: string[]): void {
+  const [a = '', b = '', c = '', d = '', e = ''] = parts;
+  boundPost?.(operation, a, b, c, d, e);
 }

@@ -1,7 +1,7 @@
 /** Says to the host how the run ended. Uses captured built-ins only: see primordials.ts. */
 
 import { Hl7Message } from '../../hl7/message.ts';
-import { call } from './host.ts';
+import { post } from './host.ts';
 import { inspect } from './inspect.ts';
 import {
   ErrorClass,
@@ -25,11 +25,11 @@ export function reportReturned(value: unknown, resultBytes: number): void {
   let result: string | undefined;
   try {
     if (value === undefined) {
-      call('returned', 'undefined');
+      post('returned', 'undefined');
       return;
     }
     if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') {
-      call(
+      post(
         'unserialisable',
         `The Bot returned a ${typeof value === 'bigint' ? 'BigInt' : typeof value}, which is no JSON`,
       );
@@ -45,15 +45,15 @@ export function reportReturned(value: unknown, resultBytes: number): void {
       result = stringifyJson(value);
     }
   } catch (error) {
-    call('unserialisable', whyNot(error));
+    post('unserialisable', whyNot(error));
     return;
   }
   if (typeof result !== 'string') {
-    call('unserialisable', 'The Bot returned an object whose toJSON gives nothing');
+    post('unserialisable', 'The Bot returned an object whose toJSON gives nothing');
   } else if (result.length > resultBytes) {
-    call('too-long');
+    post('too-long');
   } else {
-    call('returned', type, result);
+    post('returned', type, result);
   }
 }
 
@@ -90,13 +90,13 @@ function whyNot(error: unknown): string {
 /** `filename`: only lines of the Bot's own file are shown. */
 export function reportThrown(thrown: unknown, filename: string): void {
   if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null) {
-    call('threw', 'Error', slice(typeof thrown === 'string' ? thrown : inspect(thrown), 0, MESSAGE));
+    post('threw', 'Error', slice(typeof thrown === 'string' ? thrown : inspect(thrown), 0, MESSAGE));
     return;
   }
   const name = read(thrown, 'name');
   const message = read(thrown, 'message');
   const said = typeof message === 'string' ? message : inspect(thrown);
-  call(
+  post(
     'threw',
     typeof name === 'string' && name !== '' ? slice(name, 0, 200) : 'Error',
     slice(said, 0, MESSAGE),

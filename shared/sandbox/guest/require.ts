@@ -7,6 +7,7 @@ type Load = (module: { exports: unknown }, exports: unknown, require: (name: unk
 
 /** `@medplum/fhirtypes` holds types only: there is nothing of it at run time. */
 const loaded = new Map<string, unknown>([['@medplum/fhirtypes', {}]]);
+const preloaded = new Map<string, unknown>();
 let arrived: Load | undefined;
 
 /** The host hands in a library's function while `requireLibrary` waits for it. */
@@ -14,18 +15,32 @@ export function receiveLibrary(load: Load): void {
   arrived = load;
 }
 
+/** Loads a library that the Bot will probably require: the last one in this process did. */
+export function preloadLibrary(id: string): void {
+  preloaded.set(id, load(id));
+}
+
 /** Throws an Error with code MODULE_NOT_FOUND for every other name. */
 export function requireLibrary(name: unknown): unknown {
   const id = text(name);
   if (!loaded.has(id)) {
-    arrived = undefined;
-    if (call('load', id) !== 'loaded' || arrived === undefined) {
-      const message = `Cannot find module '${id}': a Bot may use @medplum/core and hl7-standard only`;
-      throw Object.assign(new Error(message), { code: 'MODULE_NOT_FOUND' });
-    }
-    const module = { exports: {} as unknown };
-    (arrived as Load)(module, module.exports, requireLibrary);
-    loaded.set(id, module.exports);
+    loaded.set(id, preloaded.has(id) ? usePreloaded(id) : load(id));
   }
   return loaded.get(id);
+}
+
+function usePreloaded(id: string): unknown {
+  call('load', id, 'preloaded');
+  return preloaded.get(id);
+}
+
+function load(id: string): unknown {
+  arrived = undefined;
+  if (call('load', id) !== 'loaded' || arrived === undefined) {
+    const message = `Cannot find module '${id}': a Bot may use @medplum/core and hl7-standard only`;
+    throw Object.assign(new Error(message), { code: 'MODULE_NOT_FOUND' });
+  }
+  const module = { exports: {} as unknown };
+  (arrived as Load)(module, module.exports, requireLibrary);
+  return module.exports;
 }

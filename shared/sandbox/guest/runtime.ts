@@ -1,17 +1,17 @@
 /**
  * The first script of every isolate. Its wrapper calls `start` and returns what the host talks to.
- * Everything that crosses is a string, but for the functions of a library and of a CommonJS Bot,
- * which the host compiled in this very isolate.
+ * Everything that crosses is a string, but for the function of a library, which the host compiled in
+ * this very isolate.
  */
 
 import { failed, fetched } from './fetch.ts';
 import { installGlobals } from './globals.ts';
-import { bindHost, type Call, call } from './host.ts';
+import { bindHost, type Call, post } from './host.ts';
 import { readInput } from './input.ts';
 import { lazyMedplum } from './medplum.ts';
 import { defineProperty, parseJson } from './primordials.ts';
 import { reportReturned, reportThrown } from './report.ts';
-import { receiveLibrary, requireLibrary } from './require.ts';
+import { preloadLibrary, receiveLibrary, requireLibrary } from './require.ts';
 import { wake } from './timers.ts';
 
 /** What of the request the guest needs, as JSON. */
@@ -29,52 +29,61 @@ type CommonJs = (exports: Exports, require: unknown, module: { exports: Exports 
 
 let begin: Begin | undefined;
 let input = '';
-let loaded = false;
+let received = false;
 
 /** `call` is the host's; the result receives `(operation, ...parts)` from the host. */
-export function start(callHost: Call): (operation: string, ...parts: never[]) => void {
-  bindHost(callHost);
+export function start(callHost: Call, postToHost: Call): (operation: string, ...parts: never[]) => void {
+  bindHost(callHost, postToHost);
   installGlobals();
-  return (operation, ...parts) => (operations[operation] as (...parts: never[]) => void)(...parts);
+  return (operation, ...parts) => {
+    (operations[operation] as (...parts: never[]) => void)(...parts);
+  };
 }
 
 const operations: Record<string, (...parts: never[]) => void> = {
   begin(head: string, text: string) {
     begin = parseJson(head) as Begin;
     input = text;
-    // The entry module calls this once with the Bot's namespace; a Bot that calls it first fools only itself.
-    defineProperty(globalThis, '__loaded', { value: onLoaded, configurable: true });
-  },
-  commonjs(evaluate: CommonJs) {
-    const module = { exports: {} as Exports };
-    try {
-      Reflect.apply(evaluate, module.exports, [module.exports, requireLibrary, module]);
-    } catch (error) {
-      reportThrown(error, begin?.filename ?? '');
-      return;
-    }
-    onLoaded(module.exports);
+    // The Bot's wrapper calls this once; a Bot that calls it first fools only itself.
+    defineProperty(globalThis, '__bot', { value: onBot, configurable: true });
   },
   library: receiveLibrary,
+  preload: preloadLibrary,
   wake,
   fetched,
   'fetch-failed': failed,
 };
 
-function onLoaded(exports: Exports): void {
-  if (loaded || begin === undefined) {
+/** An ES module's namespace, or the function around a CommonJS text. */
+function onBot(bot: Exports | CommonJs): void {
+  if (received || begin === undefined) {
     return;
   }
-  loaded = true;
-  Reflect.deleteProperty(globalThis, '__loaded');
-  call('loaded');
+  received = true;
+  Reflect.deleteProperty(globalThis, '__bot');
+  if (typeof bot !== 'function') {
+    onLoaded(bot, begin);
+    return;
+  }
+  const module = { exports: {} as Exports };
+  try {
+    Reflect.apply(bot, module.exports, [module.exports, requireLibrary, module]);
+  } catch (error) {
+    reportThrown(error, begin.filename);
+    return;
+  }
+  onLoaded(module.exports, begin);
+}
+
+function onLoaded(exports: Exports, toRun: Begin): void {
+  post('loaded');
   const handler = handlerOf(exports);
   if (typeof handler !== 'function') {
-    call('no-handler');
-  } else if (begin.kind === 'check') {
-    call('returned', 'undefined');
+    post('no-handler');
+  } else if (toRun.kind === 'check') {
+    post('returned', 'undefined');
   } else {
-    void run(handler as Handler, begin);
+    void run(handler as Handler, toRun);
   }
 }
 
