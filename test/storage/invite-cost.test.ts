@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { inviteUser } from '../../functions/invite/invite-user.ts';
+import { createClient } from '../../functions/members/create-client.ts';
+import { clientCredentials } from '../../functions/token/client-credentials.ts';
+import { OAuthError } from '../../functions/token/oauth-error.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import { callsOf, newProject, newResource, person, type Stage, startStage } from './stage.ts';
+
+let stage: Stage;
+let first: Caller;
+let second: Caller;
+
+beforeAll(async () => {
+  stage = await startStage();
+  [first, second] = await Promise.all([newProject(stage), newProject(stage)]);
+  for (const caller of [first, second]) await invite(caller, person());
+});
+afterAll(() => stage.stop());
+
+function invite(caller: Caller, body: unknown) {
+  return inviteUser(stage.services, caller, { projectId: caller.project, body });
+}
+
+async function callsOfInvite(caller: Caller, body: unknown): Promise<string[]> {
+  return (await callsOf(stage.client, () => invite(caller, body))).sort();
+}
+
+/** One batch of reads, one transaction, and the rate counter beside them. */
+const least = ['BatchGetItem', 'TransactWriteItems', 'UpdateItem'];
+
+describe('a warm invite costs one read, one transaction and the counter', () => {
+  test('of a person whom nobody knows', async () => {
+    expect(await callsOfInvite(first, person())).toEqual(least);
+  });
+
+  test('of a person whom another Project knows', async () => {
+    const body = person();
+    await invite(second, body);
+    expect(await callsOfInvite(first, body)).toEqual(least);
+  });
+
+  test('with a policy, a profile and patients', async () => {
+    const { project } = first;
+    const accessPolicy = { reference: await newResource(stage, project, { resourceType: 'AccessPolicy' }) };
+    const profile = { reference: await newResource(stage, project, { resourceType: 'RelatedPerson' }) };
+    const patient = { reference: await newResource(stage, project, { resourceType: 'Patient' }) };
+    const body = person({ resourceType: 'RelatedPerson', accessPolicy, profile, patient });
+    expect(await callsOfInvite(first, body)).toEqual(least);
+  });
+
+  test('without mail, with an external id, in the Project only', async () => {
+    expect(await callsOfInvite(first, person({ sendEmail: false }))).toEqual(least);
+    expect(await callsOfInvite(first, person({ scope: 'project', externalId: 'e1' }))).toEqual(least);
+  });
+
+  test('with the same number of actions for a known and an unknown person', async () => {
+    const body = person();
+    const unknown = await actionsOf(() => invite(first, body));
+    const known = await actionsOf(() => invite(second, body));
+    expect(unknown).toBeGreaterThan(5);
+    expect(known).toBe(unknown);
+  });
+});
+
+test('an invite of a person whom the Project knows already reads once more', async () => {
+  const body = person();
+  await invite(first, body);
+  expect(await callsOfInvite(first, body)).toEqual(['BatchGetItem', 'BatchGetItem', 'UpdateItem']);
+});
+
+test('an invite that is refused writes nothing but the counter', async () => {
+  const calls = callsOfInvite(first, person({ accessPolicy: { reference: 'AccessPolicy/none' } }));
+  await expect(calls).rejects.toMatchObject({ kind: 'invalid' });
+  const made = await callsOf(stage.client, () =>
+    invite(first, person({ accessPolicy: { reference: 'AccessPolicy/none' } })).catch(() => undefined),
+  );
+  expect(made.sort()).toEqual(['BatchGetItem', 'UpdateItem']);
+});
+
+test('a stranger cannot make a Project count', async () => {
+  const stranger = { ...first, membershipId: 'none' };
+  const made = await callsOf(stage.client, () => invite(stranger, person()).catch(() => undefined));
+  expect(made).toEqual(['BatchGetItem']);
+});
+
+test('a token costs two reads and one write, a wrong secret and an unknown client the two reads', async () => {
+  const signer = { kid: 'k', publicJwk: {}, sign: async () => new Uint8Array() };
+  const services = { ...stage.services, signer: async () => signer };
+  const made = await createClient(services, first, { projectId: first.project, body: { name: 'Lab' } });
+  const callsFor = (id: string, secret: string) =>
+    callsOf(stage.client, () =>
+      clientCredentials(services, {
+        grantType: 'client_credentials',
+        parameter: () => undefined,
+        client: { id, secret },
+        usedBasic: false,
+      }).catch((error: unknown) => expect(error).toBeInstanceOf(OAuthError)),
+    );
+  const reads = ['BatchGetItem', 'BatchGetItem'];
+  expect(await callsFor(made.id, String(made.secret))).toEqual([...reads, 'PutItem']);
+  expect(await callsFor(made.id, 'wrong')).toEqual(reads);
+  expect(await callsFor('11111111-2222-4333-8444-555555555555', 'wrong')).toEqual(reads);
+});
+
+async function actionsOf(run: () => Promise<unknown>): Promise<number> {
+  let actions = 0;
+  stage.client.middlewareStack.add(
+    (next) => (args) => {
+      actions += (args.input as { TransactItems?: unknown[] }).TransactItems?.length ?? 0;
+      return next(args);
+    },
+    { step: 'initialize', name: 'actions' },
+  );
+  await run().finally(() => stage.client.middlewareStack.remove('actions'));
+  return actions;
+}

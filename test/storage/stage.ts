@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { provision } from '../../functions/provision/provision.ts';
+import { useLocalCredentials } from '../../infra/local/environment.ts';
+import { startTable } from '../../infra/local/table.ts';
+import { emptyMemory } from '../../shared/auth/memory.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import { connectDynamoDb } from '../../shared/aws/dynamodb.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
+import type { Services } from '../../shared/services.ts';
+import { type Key, keys } from '../../shared/table/keys.ts';
+import { createActions } from '../../shared/table/resource-item.ts';
+import { type Item, openTable } from '../../shared/table/table.ts';
+
+/** A real local table with a Project, its administrator's client, and a clock that the test moves. */
+export interface Stage {
+  client: DynamoDBDocumentClient;
+  tableName: string;
+  services: Services;
+  clock: { nowMs: number };
+  stop(): Promise<void>;
+}
+
+export async function startStage(): Promise<Stage> {
+  useLocalCredentials();
+  const { endpoint, tableName, stop } = await startTable();
+  const client = connectDynamoDb(endpoint);
+  const clock = { nowMs: Date.UTC(2026, 0, 31, 12) };
+  const now = () => clock.nowMs;
+  const services: Services = {
+    table: openTable(client, tableName, now),
+    publicKeys: { find: async () => undefined, list: async () => [] },
+    memory: emptyMemory(),
+    log: { info: () => undefined, error: () => undefined },
+    baseUrl: 'https://portico.example',
+    now,
+    newId: randomUUID,
+  };
+  return {
+    client,
+    tableName,
+    services,
+    clock,
+    async stop() {
+      client.destroy();
+      await stop();
+    },
+  };
+}
+
+/** A new Project; answers as whom its administrator's client calls. */
+export async function newProject({ services }: Stage, name = 'Clinic'): Promise<Caller> {
+  const made = await provision(services, {
+    name,
+    admin: {
+      email: `admin-${randomUUID()}@example.com`,
+      firstName: 'Ada',
+      lastName: 'Min',
+      password: 'correct horse',
+    },
+    client: true,
+    invitesPerHour: 100_000,
+  });
+  const clientId = made.client?.id ?? '';
+  const item = await getItem(services, keys.client(clientId));
+  const caller: Caller = {
+    loginId: randomUUID(),
+    project: made.project.id,
+    membershipId: String(item?.membershipId),
+    profile: `ClientApplication/${clientId}`,
+    clientId,
+    subject: clientId,
+    scope: 'openid',
+  };
+  await services.table.put({ ...keys.login(caller.loginId), membershipId: caller.membershipId });
+  return caller;
+}
+
+export async function getItem({ table }: Pick<Services, 'table'>, key: Key): Promise<Item | undefined> {
+  return (await table.read([key])).get(key);
+}
+
+/** Writes a resource as it stands; answers its reference. */
+export async function newResource(
+  { services }: Stage,
+  project: string,
+  fields: { resourceType: string } & Record<string, unknown>,
+): Promise<string> {
+  const meta = { versionId: randomUUID(), lastUpdated: new Date(services.now()).toISOString(), project };
+  const resource: Resource = { id: randomUUID(), meta, ...fields };
+  await services.table.transact(createActions(project, resource));
+  return `${resource.resourceType}/${resource.id}`;
+}
+
+/** The names of the calls that `run` makes to DynamoDB, repeats of the SDK included. */
+export async function callsOf(
+  client: DynamoDBDocumentClient,
+  run: () => Promise<unknown>,
+): Promise<string[]> {
+  const calls: string[] = [];
+  client.middlewareStack.add(
+    (next, context) => (args) => {
+      calls.push(String(context.commandName).replace(/Command$/, ''));
+      return next(args);
+    },
+    { step: 'finalizeRequest', priority: 'low', name: 'count' },
+  );
+  try {
+    await run();
+  } finally {
+    client.middlewareStack.remove('count');
+  }
+  return calls;
+}
+
+export function person(change: Record<string, unknown> = {}) {
+  return {
+    resourceType: 'Practitioner',
+    firstName: 'Ann',
+    lastName: 'Lee',
+    email: `person-${randomUUID()}@example.com`,
+    ...change,
+  };
+}
