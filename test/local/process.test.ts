@@ -1,0 +1,169 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+
+const root = resolve(import.meta.dirname, '../..');
+let dataDir: string;
+const started: Instance[] = [];
+
+interface Instance {
+  child: ChildProcess;
+  baseUrl: string;
+  readyMs: number;
+}
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'portico-process-'));
+});
+
+afterEach(async () => {
+  for (const { child } of started.splice(0))
+    if ((child.exitCode ?? child.signalCode) === null) await end(child, 'SIGKILL');
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** `npm start` without npm: the same program, as a process of its own. */
+async function start(folder = dataDir): Promise<Instance> {
+  const startedAt = Date.now();
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'infra/local/main.ts'], {
+    cwd: root,
+    env: { PATH: process.env.PATH, PORTICO_DATA_DIR: folder, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    printed += chunk;
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    printed += chunk;
+  });
+  for (;;) {
+    const baseUrl = /Portico listens on (\S+)/.exec(printed)?.[1];
+    if (baseUrl) {
+      const instance = { child, baseUrl, readyMs: Date.now() - startedAt };
+      started.push(instance);
+      return instance;
+    }
+    if (child.exitCode !== null || Date.now() - startedAt > 20_000) throw new Error(printed);
+    await pause(20);
+  }
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  const exited = new Promise<number | null>((done) => child.once('exit', (code) => done(code)));
+  child.kill(signal);
+  return exited;
+}
+
+/** Processes below `pid`, by /proc. */
+function descendants(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter(Boolean)
+    .map(Number);
+  return children.flatMap((child) => [child, ...descendants(child)]);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function allGone(pids: readonly number[]): Promise<boolean> {
+  for (let waited = 0; waited < 5000 && pids.some(isAlive); waited += 50) await pause(50);
+  return !pids.some(isAlive);
+}
+
+async function signIn(baseUrl: string, folder = dataDir) {
+  const demo = JSON.parse(await readFile(join(folder, 'demo.json'), 'utf8'));
+  const [project] = demo.projects;
+  const response = await fetch(`${baseUrl}/oauth2/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: project.clientId,
+      client_secret: project.clientSecret,
+    }),
+  });
+  const { access_token: token } = (await response.json()) as { access_token: string };
+  const authorization = `Bearer ${token}`;
+  return { project, headers: { authorization, 'content-type': 'application/json' } };
+}
+
+async function invite(
+  baseUrl: string,
+  who: Awaited<ReturnType<typeof signIn>>,
+  email: string,
+): Promise<string> {
+  const response = await fetch(`${baseUrl}/admin/projects/${who.project.id}/invite`, {
+    method: 'POST',
+    headers: who.headers,
+    body: JSON.stringify({
+      resourceType: 'Patient',
+      firstName: 'Kim',
+      lastName: 'Kill',
+      email,
+      sendEmail: false,
+    }),
+  });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { id: string }).id;
+}
+
+jest.setTimeout(90_000);
+
+describe('npm start', () => {
+  test('is ready in under 3 s warm, and SIGTERM ends every process it started', async () => {
+    await end((await start()).child, 'SIGTERM');
+    let fastestMs = Number.POSITIVE_INFINITY;
+    // A busy machine may slow one start; it does not slow all of them.
+    for (let attempt = 0; attempt < 4 && fastestMs >= 3000; attempt++) {
+      const { child, readyMs } = await start();
+      const below = descendants(child.pid ?? 0);
+      expect(below.length).toBeGreaterThan(2);
+      expect(await end(child, 'SIGTERM')).toBe(0);
+      expect(await allGone(below)).toBe(true);
+      fastestMs = Math.min(fastestMs, readyMs);
+    }
+    expect(fastestMs).toBeLessThan(3000);
+  });
+
+  test('after kill -9 nothing runs on, and no answered request is lost', async () => {
+    const first = await start();
+    const who = await signIn(first.baseUrl);
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => invite(first.baseUrl, who, `k${i}@example.org`)),
+    );
+    const below = descendants(first.child.pid ?? 0);
+    await end(first.child, 'SIGKILL');
+    expect(await allGone(below)).toBe(true);
+
+    const second = await start();
+    const again = await signIn(second.baseUrl);
+    expect(again.project.id).toBe(who.project.id);
+    for (const id of ids) {
+      const url = `${second.baseUrl}/admin/projects/${who.project.id}/members/${id}`;
+      expect((await fetch(url, { headers: again.headers })).status).toBe(200);
+    }
+  });
+
+  test('two instances run side by side, and a folder in use is refused', async () => {
+    const other = await mkdtemp(join(tmpdir(), 'portico-process-'));
+    const [one, two] = [await start(), await start(other)];
+    expect(one.baseUrl).not.toBe(two.baseUrl);
+    await expect(start()).rejects.toThrow(/in use/);
+    const [a, b] = [await signIn(one.baseUrl), await signIn(two.baseUrl, other)];
+    expect(a.project.id).not.toBe(b.project.id);
+    await end(two.child, 'SIGTERM');
+    await rm(other, { recursive: true, force: true });
+  });
+});
