@@ -43,8 +43,18 @@ export function environmentFile(dataDir: string): string {
   return join(dataDir, 'environment.json');
 }
 
-/** To be called before a handler is imported: handlers read their environment once. */
-export function useHandlerEnvironment(environment: HandlerEnvironment): void {
+/**
+ * To be called before a handler is imported: handlers read their environment once.
+ * @returns `stop` puts back what was there before
+ */
+export function useHandlerEnvironment(environment: HandlerEnvironment): { stop(): Promise<void> } {
+  const before = { ...process.env };
   useLocalCredentials();
   Object.assign(process.env, environment);
+  return {
+    async stop() {
+      for (const name of Object.keys(environment)) delete process.env[name];
+      Object.assign(process.env, before);
+    },
+  };
 }

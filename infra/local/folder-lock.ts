@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -15,7 +16,7 @@ interface Holder {
  */
 export async function lockFolder(dataDir: string): Promise<{ stop(): Promise<void> }> {
   const path = join(dataDir, 'lock');
-  const draft = `${path}.${process.pid}`;
+  const draft = `${path}.${randomUUID()}`;
   await writeFile(draft, JSON.stringify(await holderOf(process.pid)), { mode: 0o600 });
   try {
     for (let attempt = 0; ; attempt++) {

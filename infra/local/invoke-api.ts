@@ -9,6 +9,8 @@ interface InvokeApi {
   invoke(payload: unknown, tenantId: string): Promise<unknown>;
   /** Whether an error of `invoke` says that nothing was run because no place was free. */
   isThrottle(error: unknown): boolean;
+  /** An Event failed: nobody waited for it. */
+  onEventFault(error: Error): void;
 }
 
 /** Name, partial ARN or ARN, each with an optional qualifier, percent-encoded in the path. */
@@ -47,8 +49,7 @@ async function invoke(api: InvokeApi, request: IncomingMessage, response: Server
   }
   if (type === 'DryRun') return answer(response, 204);
   if (type === 'Event') {
-    // Nobody waits for it: the function's result and its errors go to its log.
-    void api.invoke(payload, tenantId).catch((error: unknown) => console.error(error));
+    void api.invoke(payload, tenantId).catch(api.onEventFault);
     return answer(response, 202);
   }
   try {

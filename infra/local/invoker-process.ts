@@ -24,6 +24,7 @@ const server = await serveInvokeApi({
     return packResult(await run(request));
   },
   isThrottle: isBusy,
+  onEventFault: ({ message }) => process.stderr.write(`A run that nobody waited for: ${message}\n`),
 });
 process.stdout.write(`invoker listening on ${server.url}\n`);
 

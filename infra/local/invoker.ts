@@ -24,7 +24,9 @@ export async function startInvoker(): Promise<LocalInvoker> {
     ready: /invoker listening on/,
     readyTimeoutMs: 20_000,
     onLine: (line) => {
-      endpoint ||= /invoker listening on (\S+)/.exec(line)?.[1] ?? '';
+      const said = /invoker listening on (\S+)/.exec(line)?.[1];
+      if (said) endpoint = said;
+      else process.stderr.write(`invoker: ${line}\n`);
     },
   });
   return { endpoint, functionName, stop: child.stop };

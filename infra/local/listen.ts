@@ -24,8 +24,13 @@ export async function listen(
   const server = createServer({ keepAliveTimeout: 60_000, maxHeaderSize }, (request, response) => {
     const { port } = server.address() as AddressInfo;
     if (isOurs(request.headers.host, port)) return serve(request, response);
-    response.writeHead(403, { 'content-type': 'application/json', connection: 'close' });
-    response.end('{"message":"Forbidden"}');
+    const body = '{"message":"Forbidden"}';
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      connection: 'close',
+    };
+    response.writeHead(403, headers).end(body);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -7,7 +7,7 @@ import { listen, readBody } from './listen.ts';
 import { readSendEmail, type SendEmail, type StoredMail } from './stored-mail.ts';
 
 /** How the service misbehaves, for tests: no answer but a closed connection, a 429, or a late answer. */
-export type MailFault = 'none' | 'down' | 'throttled' | { delayMs: number };
+type MailFault = 'none' | 'down' | 'throttled' | { delayMs: number };
 
 export interface Mailbox {
   /** Of the SES v2 API. */

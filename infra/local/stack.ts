@@ -111,7 +111,7 @@ async function startParts(
     SES_ENDPOINT: mailbox.endpoint,
     MAIL_FROM: 'portico@example.org',
   } as const;
-  useHandlerEnvironment(environment);
+  await keep(Promise.resolve(useHandlerEnvironment(environment)));
   environmentIsSet.resolve();
   await writeFile(environmentFile(dataDir), JSON.stringify(environment), { mode: 0o600 });
   const demo = await provisionDemo(dataDir, baseUrl, await load('provision'));
