@@ -66,9 +66,56 @@ export const routes = {
   },
   deployBot: { method: 'POST', path: '/fhir/R4/Bot/{id}/$deploy', function: 'bots', access: 'token' },
 
+  metadata: { method: 'GET', path: '/fhir/R4/metadata', function: 'resources', access: 'public' },
+  bundle: { method: 'POST', path: '/fhir/R4', function: 'resources', access: 'token' },
+  search: { method: 'GET', path: '/fhir/R4/{resourceType}', function: 'resources', access: 'token' },
   create: { method: 'POST', path: '/fhir/R4/{resourceType}', function: 'resources', access: 'token' },
+  conditionalUpdate: {
+    method: 'PUT',
+    path: '/fhir/R4/{resourceType}',
+    function: 'resources',
+    access: 'token',
+  },
+  conditionalPatch: {
+    method: 'PATCH',
+    path: '/fhir/R4/{resourceType}',
+    function: 'resources',
+    access: 'token',
+  },
+  conditionalDelete: {
+    method: 'DELETE',
+    path: '/fhir/R4/{resourceType}',
+    function: 'resources',
+    access: 'token',
+  },
+  searchByPost: {
+    method: 'POST',
+    path: '/fhir/R4/{resourceType}/_search',
+    function: 'resources',
+    access: 'token',
+  },
+  typeHistory: {
+    method: 'GET',
+    path: '/fhir/R4/{resourceType}/_history',
+    function: 'resources',
+    access: 'token',
+  },
   read: { method: 'GET', path: '/fhir/R4/{resourceType}/{id}', function: 'resources', access: 'token' },
+  update: { method: 'PUT', path: '/fhir/R4/{resourceType}/{id}', function: 'resources', access: 'token' },
+  patch: { method: 'PATCH', path: '/fhir/R4/{resourceType}/{id}', function: 'resources', access: 'token' },
   delete: { method: 'DELETE', path: '/fhir/R4/{resourceType}/{id}', function: 'resources', access: 'token' },
+  history: {
+    method: 'GET',
+    path: '/fhir/R4/{resourceType}/{id}/_history',
+    function: 'resources',
+    access: 'token',
+  },
+  readVersion: {
+    method: 'GET',
+    path: '/fhir/R4/{resourceType}/{id}/_history/{versionId}',
+    function: 'resources',
+    access: 'token',
+  },
 
   unknown: { method: 'ANY', path: '$default', function: 'resources', access: 'public' },
 } as const satisfies Record<string, Route>;

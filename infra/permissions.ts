@@ -10,6 +10,7 @@ import type { FunctionName } from '../functions/routes.ts';
 
 type TableAction =
   | 'BatchGetItem'
+  | 'BatchWriteItem'
   | 'Query'
   | 'PutItem'
   | 'UpdateItem'
@@ -33,14 +34,14 @@ const transaction = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'
 export const permissions: Record<DeployedFunction, Permissions> = {
   invite: { table: ['BatchGetItem', ...transaction] },
   members: { table: ['BatchGetItem', 'PutItem'] },
-  resources: { table: ['BatchGetItem', ...transaction] },
+  resources: { table: ['BatchGetItem', 'Query', 'BatchWriteItem', ...transaction] },
   bots: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], runsBots: true },
   'execute-by-id': { table: ['BatchGetItem', 'PutItem'], runsBots: true },
   'execute-by-identifier': { table: ['BatchGetItem', 'PutItem'], runsBots: true },
   token: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], signs: true },
   login: { table: ['BatchGetItem'] },
   outbox: {
-    table: ['BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'],
+    table: ['BatchGetItem', 'BatchWriteItem', 'Query', 'UpdateItem', 'DeleteItem'],
     stageSecret: 'creates',
     sendsMail: true,
   },

@@ -1,3 +1,4 @@
+import { stringifyJson } from '../fhir/json.ts';
 import type { Resource } from '../fhir/resource.ts';
 import { Refusal } from '../refusal.ts';
 import type { Actor } from './actor.ts';
@@ -34,6 +35,29 @@ export async function allows(actor: Actor, interaction: Interaction, resource: R
   if (rules === 'all') return true;
   for (const rule of rules) if (await matchesRule(rule, resource)) return true;
   return false;
+}
+
+/**
+ * Whether the actor may turn one state of a resource into the next: some rule speaks of both, and
+ * none of the changed elements is closed to it.
+ */
+export async function allowsUpdate(actor: Actor, before: Resource, after: Resource): Promise<boolean> {
+  const rules = candidates(actor, 'update', before.resourceType);
+  if (rules === 'all') return true;
+  const changed = changedElements(before, after);
+  for (const rule of rules) {
+    const open = changed.every(
+      (name) => !rule.readonlyFields.includes(name) && (rule.writableFields?.includes(name) ?? true),
+    );
+    if (open && (await matchesRule(rule, before)) && (await matchesRule(rule, after))) return true;
+  }
+  return false;
+}
+
+function changedElements(before: Resource, after: Resource): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  names.delete('meta');
+  return [...names].filter((name) => stringifyJson(before[name]) !== stringifyJson(after[name]));
 }
 
 /** @throws {Refusal} forbidden */

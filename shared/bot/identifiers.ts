@@ -51,6 +51,29 @@ export function identifierActions(
   }));
 }
 
+/** The locks of identifiers that a Bot has no more, and of those it has newly. */
+export function moveIdentifierActions(
+  project: string,
+  botId: string,
+  before: readonly Identifier[],
+  after: readonly Identifier[],
+): Action[] {
+  const kept = new Set(after.map(nameOf));
+  const had = new Set(before.map(nameOf));
+  const given = before.filter((one) => !kept.has(nameOf(one)));
+  return [
+    ...given.map(({ system, value }) => ({
+      name: 'identifier given up',
+      remove: keys.botIdentifier(project, system ?? '', value),
+    })),
+    ...identifierActions(
+      project,
+      botId,
+      after.filter((one) => !had.has(nameOf(one))),
+    ),
+  ];
+}
+
 function nameOf({ system, value }: Identifier): string {
   return JSON.stringify([system ?? '', value]);
 }

@@ -61,7 +61,13 @@ function json(text: string): Output {
 }
 
 /** Types that no browser runs as a page; everything else is offered as a download. */
-const inlineTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'application/pdf', 'text/plain']);
+export const inlineTypes: ReadonlySet<string> = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'application/pdf',
+  'text/plain',
+]);
 
 function binary(data: string, contentType: unknown): Output {
   if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(data)) {

@@ -3,6 +3,9 @@ import { Refusal, type RefusalIssue } from '../refusal.ts';
 import { stringifyJson } from './json.ts';
 import type { Resource } from './resource.ts';
 
+/** SPEC section 9: a resource is up to 4 MiB, all of it an attachment if it likes. */
+const mostBase64Bytes = 4 * 1024 * 1024;
+
 /** Types whose definitions the validator has; the rest wait in their text. */
 const loaded = new Set<string>();
 let waiting: Map<string, StructureDefinition> | undefined;
@@ -24,7 +27,7 @@ export async function requireValid(resource: Resource): Promise<void> {
   const plain = JSON.parse(stringifyJson(resource)) as Resource;
   for (const type of typesIn(plain)) load(type, loadDataType as (definition: never) => void);
   try {
-    validateResource(plain as never);
+    validateResource(plain as never, { base64BinaryMaxBytes: mostBase64Bytes });
   } catch (error) {
     if (!(error instanceof OperationOutcomeError)) throw error;
     throw unprocessable(error.outcome.issue);

@@ -42,7 +42,7 @@ export function textResponse(
   contentType: string,
   headers: Record<string, string> = {},
 ): HttpResponse {
-  return {
+  const answer = {
     statusCode: status,
     headers: {
       'content-type': contentType,
@@ -50,9 +50,13 @@ export function textResponse(
       'x-content-type-options': 'nosniff',
       ...headers,
     },
-    body,
   };
+  if (body.length <= escapedBeyond) return { ...answer, body };
+  return { ...answer, body: Buffer.from(body).toString('base64'), isBase64Encoded: true };
 }
+
+/** Lambda's answer is JSON of at most 6 MB: a long text could escape to more, its base64 cannot. */
+const escapedBeyond = 1024 * 1024;
 
 export function emptyResponse(status: number, headers: Record<string, string> = {}): HttpResponse {
   return {

@@ -66,6 +66,21 @@ export async function* candidatesMerged(
   }
 }
 
+/** @param size how many the next batch shall hold */
+export async function* inBatches(
+  candidates: AsyncGenerator<Candidate>,
+  size: () => number,
+): AsyncGenerator<Candidate[]> {
+  let some: Candidate[] = [];
+  for await (const candidate of candidates) {
+    some.push(candidate);
+    if (some.length < size()) continue;
+    yield some;
+    some = [];
+  }
+  if (some.length > 0) yield some;
+}
+
 function leading(queues: readonly string[][], newestFirst: boolean): number | undefined {
   let best: number | undefined;
   for (const [i, [sk]] of queues.entries()) {

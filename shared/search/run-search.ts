@@ -4,7 +4,7 @@ import { Refusal } from '../refusal.ts';
 import { contentText, withContent } from '../table/content.ts';
 import { keys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import { type Candidate, candidatesInTurn, candidatesMerged } from './candidates.ts';
+import { type Candidate, candidatesInTurn, candidatesMerged, inBatches } from './candidates.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { firstPlace, listPlan, type Plan, planSearch } from './plan.ts';
 import { matchesFilters, type SearchRequest } from './search-request.ts';
@@ -134,20 +134,6 @@ async function* matching(
     }
     size = batch;
   }
-}
-
-async function* inBatches(
-  candidates: AsyncGenerator<Candidate>,
-  size: () => number,
-): AsyncGenerator<Candidate[]> {
-  let some: Candidate[] = [];
-  for await (const candidate of candidates) {
-    some.push(candidate);
-    if (some.length < size()) continue;
-    yield some;
-    some = [];
-  }
-  if (some.length > 0) yield some;
 }
 
 async function readBatches(search: Search, ids: readonly string[]): Promise<Resource[]> {

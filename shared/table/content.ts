@@ -12,22 +12,29 @@ const longestPieceBytes = 350 * 1024;
 
 /** A resource's content as attributes of its head and version, and the items of its parts. */
 export interface Packed {
-  attributes: { content: string | Uint8Array } | { parts: number };
+  attributes: Record<string, unknown>;
   parts: Item[];
+  /** Of the resource as JSON text. */
+  sizeBytes: number;
 }
 
 /** A resource as text, or deflated when long. Numbers keep the digits they were sent with. */
 export function packContent(resource: Resource): string | Uint8Array {
-  const text = stringifyJson(resource);
+  return packText(stringifyJson(resource));
+}
+
+function packText(text: string): string | Uint8Array {
   return text.length > deflateBeyond ? deflateRawSync(text) : text;
 }
 
 /** The same for a resource of any size up to 4 MiB: what does not fit an item is cut in parts. */
 export function packResource(project: string, resource: Resource): Packed {
-  const content = packContent(resource);
-  if (content.length <= longestPieceBytes) return { attributes: { content }, parts: [] };
+  const text = stringifyJson(resource);
+  const sizeBytes = Buffer.byteLength(text);
+  const content = packText(text);
+  if (content.length <= longestPieceBytes) return { attributes: { content }, parts: [], sizeBytes };
   const parts = cutParts(project, resource, Buffer.from(content));
-  return { attributes: { parts: parts.length }, parts };
+  return { attributes: { parts: parts.length }, parts, sizeBytes };
 }
 
 /** Bytes as the parts of a resource's state, each in a partition of its own. */

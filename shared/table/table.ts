@@ -16,7 +16,7 @@ export type Item = Key & Record<string, unknown>;
 
 /** The single table, read strongly consistent throughout. */
 export interface Table {
-  /** Reads up to 100 items in one round trip; more only when DynamoDB leaves keys unprocessed. */
+  /** Reads 100 items a round trip; more only when DynamoDB leaves keys unprocessed. */
   read(wanted: readonly Key[]): Promise<Found>;
   /** All or nothing; throws ConditionFailed naming the actions whose condition did not hold. */
   transact(actions: readonly Action[]): Promise<void>;
@@ -100,6 +100,8 @@ async function writeBatch(client: DynamoDBDocumentClient, name: string, batch: o
   }
 }
 
+const readsAtOnce = 100;
+
 async function batchRead(
   client: DynamoDBDocumentClient,
   name: string,
@@ -108,16 +110,19 @@ async function batchRead(
 ): Promise<Found> {
   let rest = [...new Map(wanted.map((key) => [nameOf(key), { pk: key.pk, sk: key.sk }])).values()];
   const items = new Map<string, Item>();
-  for (let attempt = 0; rest.length > 0; attempt++) {
-    if (attempt > 0) await pauseMs(attempt);
-    if (attempt > 8) throw new Error('DynamoDB leaves keys unprocessed');
+  for (let idle = 0; rest.length > 0; ) {
+    if (idle > 0) await pauseMs(idle);
+    if (idle > 8) throw new Error('DynamoDB leaves keys unprocessed');
+    const Keys = rest.slice(0, readsAtOnce);
     const page = await client.send(
-      new BatchGetCommand({ RequestItems: { [name]: { Keys: rest, ConsistentRead: true } } }),
+      new BatchGetCommand({ RequestItems: { [name]: { Keys, ConsistentRead: true } } }),
     );
     for (const item of (page.Responses?.[name] ?? []) as Item[]) {
       if (isAlive(item, now())) items.set(nameOf(item), item);
     }
-    rest = (page.UnprocessedKeys?.[name]?.Keys ?? []) as typeof rest;
+    const unprocessed = (page.UnprocessedKeys?.[name]?.Keys ?? []) as typeof rest;
+    idle = unprocessed.length === Keys.length ? idle + 1 : 0;
+    rest = [...unprocessed, ...rest.slice(readsAtOnce)];
   }
   return new Found(items);
 }

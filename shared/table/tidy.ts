@@ -12,7 +12,6 @@ import { listVersions } from './versions.ts';
 
 /** Longer than any request lives: a note older than this is of a write that was cut off. */
 const cutOffMs = 120_000;
-const batch = 100;
 
 interface Store {
   table: Table;
@@ -99,7 +98,9 @@ async function removeStale(
 ): Promise<void> {
   const { project, type, id } = target;
   const own = keys.pending(project, type, id, versionId);
-  const seen = await readAll(table, [...candidates.values()]);
+  const all = [...candidates.values()];
+  const found = await table.read(all);
+  const seen = all.flatMap((key) => found.get(key) ?? []);
   if (await isWrittenNow({ table, now }, target, own)) {
     return table.write([pendingItem({ ...target, versionId, parts: 0 }, now())]);
   }
@@ -160,14 +161,4 @@ async function keysOf(
     for (const [name, key] of resource ? indexKeys(project, resource) : []) all.set(name, key);
   }
   return all;
-}
-
-async function readAll(table: Table, wanted: readonly Key[]): Promise<Item[]> {
-  const found: Item[] = [];
-  for (let at = 0; at < wanted.length; at += batch) {
-    const some = wanted.slice(at, at + batch);
-    const read = await table.read(some);
-    found.push(...some.flatMap((key) => read.get(key) ?? []));
-  }
-  return found;
 }

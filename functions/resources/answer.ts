@@ -1,0 +1,79 @@
+import { inlineTypes } from '../../shared/bot/output.ts';
+import { binaryResponse } from '../../shared/http/execute-response.ts';
+import { allOk } from '../../shared/http/outcome.ts';
+import type { HttpRequest } from '../../shared/http/request.ts';
+import {
+  emptyResponse,
+  fhirResponse,
+  type HttpResponse,
+  resourceResponse,
+} from '../../shared/http/response.ts';
+import { locationOf, outcomeStatus } from './outcome-entry.ts';
+import { type ReadBinary, withData } from './read-binary.ts';
+import type { Outcome } from './write.ts';
+
+/** What a write is answered (R4 http, create, update, delete; `Prefer: return`). */
+export function answerWrite(baseUrl: string, outcome: Outcome, request: HttpRequest): HttpResponse {
+  const { kind, resource } = outcome;
+  const status = outcomeStatus[kind];
+  if (!resource) return fhirResponse(status, allOk());
+  const location = locationOf(baseUrl, outcome);
+  const headers = { location, 'content-location': location };
+  const wanted = /(?:^|[,;\s])return=(minimal|representation|OperationOutcome)/i.exec(
+    request.headers.prefer ?? '',
+  );
+  const versioned = resourceResponse(status, shown(baseUrl, outcome), headers);
+  switch (wanted?.[1]?.toLowerCase()) {
+    case 'minimal':
+      return {
+        ...emptyResponse(status),
+        headers: { ...emptyResponse(status).headers, ...without(versioned) },
+      };
+    case 'operationoutcome':
+      return fhirResponse(status, allOk(), without(versioned));
+    default:
+      return versioned;
+  }
+}
+
+/** A Binary is told by clients where its bytes are. */
+function shown(baseUrl: string, { type, id, resource }: Outcome) {
+  if (!resource || type !== 'Binary') return resource as NonNullable<typeof resource>;
+  return { ...resource, url: `${baseUrl}/fhir/R4/Binary/${id}` };
+}
+
+/** The headers of a version, without those of its body. */
+function without({ headers = {} }: HttpResponse): Record<string, string> {
+  const named = ['etag', 'last-modified', 'location', 'content-location'];
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => named.includes(name))) as Record<
+    string,
+    string
+  >;
+}
+
+/** A resource that was read; 304 when the caller has this version already. */
+export function answerRead(
+  resource: Parameters<typeof resourceResponse>[1],
+  request: HttpRequest,
+): HttpResponse {
+  const answer = resourceResponse(200, resource);
+  const known = request.headers['if-none-match'];
+  const etag = String(answer.headers?.etag);
+  return known?.split(',').some((tag) => tag.trim() === etag)
+    ? { ...emptyResponse(304), headers: without(answer) }
+    : answer;
+}
+
+/** The bytes, as a browser may save but hardly ever show them; FHIR JSON to who asks for it first. */
+export function answerBinary(read: ReadBinary, request: HttpRequest): HttpResponse {
+  const accept = (request.headers.accept ?? '').trim();
+  if (/^application\/(fhir\+)?json/i.test(accept)) return answerRead(withData(read), request);
+  const mediaType = String(read.resource.contentType);
+  const isSafe = /^[\x20-\x7e]+$/.test(mediaType) ? mediaType : 'application/octet-stream';
+  const answer = binaryResponse(
+    read.bytes,
+    isSafe,
+    inlineTypes.has(mediaType.split(';')[0]?.trim().toLowerCase() ?? ''),
+  );
+  return { ...answer, headers: { ...answer.headers, ...without(resourceResponse(200, read.resource)) } };
+}

@@ -1,0 +1,39 @@
+import type { Resource } from '../../shared/fhir/resource.ts';
+import type { OperationOutcome } from '../../shared/http/outcome.ts';
+
+/** R4 Bundle, as far as it is answered here. */
+export interface Bundle {
+  resourceType: 'Bundle';
+  type: 'searchset' | 'history' | 'batch-response' | 'transaction-response';
+  entry?: BundleEntry[];
+  link?: Link[];
+}
+
+export interface BundleEntry {
+  fullUrl?: string;
+  resource?: Resource | Bundle | OperationOutcome;
+  search?: { mode: 'match' };
+  request?: { method: string; url: string };
+  response?: {
+    status: string;
+    location?: string;
+    etag?: string;
+    lastModified?: string;
+    outcome?: OperationOutcome;
+  };
+}
+
+export interface Link {
+  relation: 'self' | 'next';
+  url: string;
+}
+
+export function linkTo(
+  baseUrl: string,
+  path: string,
+  query: URLSearchParams,
+  relation: Link['relation'],
+): Link {
+  const text = query.toString();
+  return { relation, url: `${baseUrl}/fhir/R4/${path}${text ? `?${text}` : ''}` };
+}

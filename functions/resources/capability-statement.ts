@@ -1,0 +1,79 @@
+import { parametersOf, resourceTypes } from '../../shared/search/registry.ts';
+import { routes } from '../routes.ts';
+
+const typePath = '/fhir/R4/{resourceType}';
+
+/** Which R4 interaction each route is. */
+const interactions = {
+  read: routes.read,
+  vread: routes.readVersion,
+  update: routes.update,
+  patch: routes.patch,
+  delete: routes.delete,
+  'history-instance': routes.history,
+  'history-type': routes.typeHistory,
+  create: routes.create,
+  'search-type': routes.search,
+} as const;
+
+/** R4 CapabilityStatement, made from the route table and the search registry. */
+export function capabilityStatement(baseUrl: string, date: string): object {
+  return {
+    resourceType: 'CapabilityStatement',
+    status: 'active',
+    date,
+    kind: 'instance',
+    software: { name: 'Portico' },
+    implementation: { description: 'Portico', url: `${baseUrl}/fhir/R4` },
+    fhirVersion: '4.0.1',
+    format: ['json'],
+    patchFormat: ['application/json-patch+json'],
+    rest: [
+      {
+        mode: 'server',
+        security: {
+          service: [
+            {
+              coding: [
+                { system: 'http://terminology.hl7.org/CodeSystem/restful-security-service', code: 'OAuth' },
+              ],
+            },
+          ],
+        },
+        resource: resourceTypes().map(resourceOf),
+        interaction: [{ code: 'transaction' }, { code: 'batch' }],
+      },
+    ],
+  };
+}
+
+function resourceOf(type: string): object {
+  const operations = Object.values(routes).flatMap(({ path }) => {
+    const [owner, last = ''] = [path.split('/')[3], path.split('/').at(-1)];
+    return owner === type && last.startsWith('$') ? [last.slice(1)] : [];
+  });
+  return {
+    type,
+    interaction: Object.entries(interactions)
+      .filter(([, { path }]) => path.startsWith(typePath))
+      .map(([code]) => ({ code })),
+    versioning: 'versioned-update',
+    readHistory: true,
+    updateCreate: true,
+    conditionalCreate: true,
+    conditionalUpdate: true,
+    conditionalDelete: 'single',
+    searchParam: [...parametersOf(type).values()].map((parameter) => ({
+      name: parameter.code,
+      type: parameter.type,
+    })),
+    ...(operations.length > 0
+      ? {
+          operation: [...new Set(operations)].map((name) => ({
+            name,
+            definition: `https://www.medplum.com/fhir/OperationDefinition/${type.toLowerCase()}-${name}`,
+          })),
+        }
+      : {}),
+  };
+}

@@ -1,0 +1,107 @@
+import { auditItem } from '../../shared/audit/audit-event.ts';
+import type { Actor } from '../../shared/auth/actor.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import type { Stamp } from '../../shared/fhir/stamp.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import type { Services } from '../../shared/services.ts';
+import { commit, mostActions } from '../../shared/table/commit.ts';
+import { pauseMs } from '../../shared/table/pause.ts';
+import { type Action, ConditionFailed } from '../../shared/table/transact.ts';
+import { gatherWrites } from './gather-writes.ts';
+import { plan } from './plan.ts';
+import { resolveReferences } from './resolve-references.ts';
+import type { Context, Located, Outcome, Planned, Write } from './write.ts';
+
+/** Others may write between our read and our transaction; then we look again. */
+const attempts = 12;
+
+/**
+ * Carries out writes, all or none: gather, decide, write once.
+ * @param names by which entries of a transaction refer to each other, in the order of the writes
+ * @throws {Refusal} whatever forbids one of them; unavailable when others kept writing
+ */
+export async function carryOut(
+  services: Services,
+  caller: Caller,
+  writes: readonly Write[],
+  names: readonly (string | undefined)[] = [],
+): Promise<Outcome[]> {
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    if (attempt > 1) await pauseMs(attempt);
+    const { actor, located } = await gatherWrites(services, caller, writes);
+    const stamp: Stamp = {
+      project: actor.project,
+      nowMs: services.now(),
+      author: { reference: actor.profile },
+      newId: services.newId,
+    };
+    requireDistinct(writes, located);
+    const resolved = await resolveReferences({ services, actor, stamp }, writes, located, names);
+    const planned = await planAll({ services, actor, stamp }, resolved, located);
+    const changes = planned.flatMap(({ change }) => change ?? []);
+    const more = planned.flatMap((one) => one.more);
+    if (changes.length === 0) return planned.map(({ outcome }) => outcome);
+    const all = [...more, audit(services, actor, planned)];
+    if (changes.length + all.length > mostActions) throw tooMany();
+    try {
+      await commit(services.table, changes, { more: all, nowMs: stamp.nowMs });
+      return planned.map(({ outcome }) => outcome);
+    } catch (error) {
+      refuseTaken(error);
+    }
+  }
+  throw new Refusal('unavailable', 'Others keep changing the same resource', { retryAfterSeconds: 1 });
+}
+
+/** One after the other, so that the first fault in the order of the entries is the one answered. */
+async function planAll(
+  context: Context,
+  writes: readonly Write[],
+  located: readonly Located[],
+): Promise<Planned[]> {
+  const planned: Planned[] = [];
+  for (const [i, write] of writes.entries()) planned.push(await plan(context, write, located[i] as Located));
+  return planned;
+}
+
+/** R4 transaction: no resource may be in it twice. */
+function requireDistinct(writes: readonly Write[], located: readonly Located[]): void {
+  const seen = new Set(writes.map(({ type }, i) => `${type}/${located[i]?.id}`));
+  if (seen.size < writes.length)
+    throw new Refusal('invalid', 'A resource is in the transaction more than once');
+}
+
+/** A failed condition is looked at again, except that of another Bot's identifier: that one stays. */
+function refuseTaken(error: unknown): void {
+  if (!(error instanceof ConditionFailed)) throw error;
+  if (error.failed.has('identifier')) {
+    throw new Refusal('conflict', 'A Bot with this identifier already exists in this project');
+  }
+}
+
+const actions = { created: 'C', updated: 'U', deleted: 'D', unchanged: 'R' } as const;
+
+/** One event for all that changes together. */
+function audit(services: Services, actor: Actor, planned: readonly Planned[]): Action {
+  const changed = planned.filter(({ change }) => change);
+  const [only] = changed;
+  const event = {
+    project: actor.project,
+    subtype: changed.length === 1 ? (only?.outcome.kind ?? '') : 'transaction',
+    action: changed.length === 1 ? actions[only?.outcome.kind ?? 'updated'] : ('E' as const),
+    outcome: '0' as const,
+    agent: { reference: actor.profile },
+    entities: changed.map(({ outcome: { kind, type, id }, change }) => ({
+      reference: `${type}/${id}`,
+      detail: [
+        { type: 'interaction', valueString: kind },
+        { type: 'version', valueString: String(change?.versionId) },
+      ],
+    })),
+  };
+  return { name: 'audit', put: auditItem(event, services.newId(), services.now()) };
+}
+
+function tooMany(): Refusal {
+  return new Refusal('invalid', `A transaction changes at most ${mostActions - 1} resources`);
+}

@@ -1,0 +1,153 @@
+import { allowsUpdate, mayInteract, requireAccess } from '../../shared/auth/access.ts';
+import { stringifyJson } from '../../shared/fhir/json.ts';
+import { applyPatch } from '../../shared/fhir/json-patch.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import { createChange, deleteChange, type Seen, updateChange } from '../../shared/table/change.ts';
+import { withBytes } from './binary-content.ts';
+import { instantAfter, nextState } from './next-state.ts';
+import { requireWritable } from './own-rules.ts';
+import { requireDepth, requireResource, type Sent } from './parse-resource.ts';
+import { endProgramActions, identifierChanges, isProgram } from './program-actions.ts';
+import type { Context, Located, Outcome, Planned, Write } from './write.ts';
+
+/**
+ * Decides a write on the state that was read: what is to be written, or why not.
+ * @throws {Refusal} forbidden, not-found, gone, precondition-failed, conflict, invalid, unprocessable
+ */
+export async function plan(context: Context, write: Write, located: Located): Promise<Planned> {
+  requireMatch(write, located);
+  switch (write.kind) {
+    case 'create':
+      // R4 conditional create: the one that matches is the answer.
+      if (located.resource) return unchanged(write, located);
+      return planCreate(context, write, located);
+    case 'update':
+      return located.head
+        ? planUpdate(context, write, located, write.body)
+        : planCreate(context, write, located);
+    case 'patch':
+      requireWritable(write.type, 'update');
+      return planUpdate(context, write, located, patched(write, located));
+    case 'delete':
+      return planDelete(context, write, located);
+  }
+}
+
+type Saving = Extract<Write, { kind: 'create' | 'update' }>;
+
+async function planCreate(context: Context, write: Saving, { id, lock }: Located): Promise<Planned> {
+  const { actor, stamp } = context;
+  requireWritable(write.type, 'create');
+  if (!mayInteract(actor, 'create', write.type)) throw new Refusal('forbidden', 'Forbidden');
+  const state = await nextState(write.body, id, stamp, undefined);
+  const { resource, packed } = withBytes(stamp.project, state, write.binary);
+  await requireAccess(actor, 'create', resource);
+  return {
+    change: createChange(stamp.project, resource, {}, packed),
+    more: lock,
+    outcome: outcomeOf('created', write, id, resource),
+  };
+}
+
+async function planUpdate(
+  context: Context,
+  write: Exclude<Write, { kind: 'create' | 'delete' }>,
+  located: Located,
+  next: Sent,
+): Promise<Planned> {
+  const { actor, stamp } = context;
+  const { id, head, resource: before, lock } = located;
+  requireWritable(write.type, before ? 'update' : 'create');
+  if (!mayInteract(actor, before ? 'update' : 'create', write.type))
+    throw new Refusal('forbidden', 'Forbidden');
+  const state = await nextState(next, id, stamp, head);
+  const { resource, packed } = withBytes(
+    stamp.project,
+    state,
+    'binary' in write ? write.binary : undefined,
+    head,
+  );
+  if (!before) await requireAccess(actor, 'create', resource);
+  else if (!(await allowsUpdate(actor, before, resource))) throw new Refusal('forbidden', 'Forbidden');
+  const seen: Seen = { versionId: String(head?.versionId), resource: before };
+  return {
+    change: updateChange(stamp.project, resource, seen, {}, packed),
+    more: [...lock, ...(before ? identifierChanges(stamp.project, before, resource) : [])],
+    outcome: outcomeOf(before ? 'updated' : 'created', write, id, resource),
+  };
+}
+
+async function planDelete(context: Context, write: Write, { id, head, resource }: Located): Promise<Planned> {
+  const { actor, stamp } = context;
+  requireWritable(write.type, 'delete');
+  if (!mayInteract(actor, 'delete', write.type)) throw new Refusal('forbidden', 'Forbidden');
+  // R4: deleting what is not there succeeds.
+  if (!head || !resource) return { ...nothing, outcome: outcomeOf('deleted', write, id, undefined) };
+  await requireAccess(actor, 'delete', resource);
+  const own = isProgram(write.type) ? 1 : 0;
+  if (Number(head.refs ?? 0) > own) throw inUse(write.type);
+  const seen = { versionId: String(head.versionId), resource };
+  const at = Date.parse(instantAfter(head.lastUpdated, stamp.nowMs));
+  const change = deleteChange(
+    stamp.project,
+    { type: write.type, id },
+    { versionId: stamp.newId(), nowMs: at },
+    // The condition that no interleaving of invite and delete can get round.
+    {
+      if: 'versionId = :seen AND (attribute_not_exists(refs) OR refs <= :own)',
+      values: { ':seen': seen.versionId, ':own': own },
+    },
+    seen,
+  );
+  const more = isProgram(write.type) ? await endProgramActions(context, resource, head) : [];
+  return { change, more, outcome: outcomeOf('deleted', write, id, undefined) };
+}
+
+const nothing = { change: undefined, more: [] };
+
+function unchanged(write: Write, { id, resource }: Located): Planned {
+  return { ...nothing, outcome: outcomeOf('unchanged', write, id, resource) };
+}
+
+function patched(write: Extract<Write, { kind: 'patch' }>, { head, resource }: Located): Sent {
+  if (!resource) throw head ? new Refusal('gone', 'Gone') : new Refusal('not-found', 'Not found');
+  const next: unknown = applyPatch(resource, write.operations);
+  requireDepth(stringifyJson(next));
+  return requireSameId(requireResource(next, write.type), resource.id);
+}
+
+/** @throws {Refusal} invalid when a body names another id than the URL */
+export function requireSameId(sent: Sent, id: string): Sent {
+  if (sent.id === undefined || sent.id === id) return sent;
+  throw new Refusal('invalid', 'The id must be that of the URL', {
+    issues: [{ text: 'The id must be that of the URL', expression: `${sent.resourceType}.id` }],
+  });
+}
+
+/** R4 http, managing resource contention: `W/"version"`; `*` is any. */
+function requireMatch(write: Write, { resource }: Located): void {
+  const { ifMatch } = write;
+  const version = resource?.meta.versionId;
+  if (ifMatch !== undefined) {
+    const wanted = ifMatch.split(',').map((tag) => /^\s*(?:W\/)?"(.*)"\s*$/.exec(tag)?.[1] ?? tag.trim());
+    if (version === undefined || !(wanted.includes(version) || wanted.includes('*'))) {
+      throw new Refusal('precondition-failed', 'The resource is not at the version that If-Match names');
+    }
+  }
+  if (write.kind === 'update' && write.ifNoneMatch?.trim() === '*' && resource) {
+    throw new Refusal('precondition-failed', 'The resource exists already');
+  }
+}
+
+function inUse(type: string): Refusal {
+  return new Refusal('conflict', `The ${type} is the profile of a membership: remove the member first`);
+}
+
+function outcomeOf(
+  kind: Outcome['kind'],
+  { type }: Write,
+  id: string,
+  resource: Outcome['resource'],
+): Outcome {
+  return { kind, type, id, resource };
+}

@@ -1,0 +1,52 @@
+import type { Caller } from '../../shared/auth/token.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
+import type { Services } from '../../shared/services.ts';
+import { readParts } from '../../shared/table/content.ts';
+import type { Item } from '../../shared/table/table.ts';
+import type { Sent } from './parse-resource.ts';
+import { readResource } from './read-resource.ts';
+import type { BinaryContent } from './write.ts';
+
+/** A Binary with its bytes. */
+export interface ReadBinary {
+  resource: Resource;
+  bytes: Buffer;
+}
+
+/** @throws {Refusal} not-found, gone, forbidden */
+export async function readBinary(
+  services: Services,
+  caller: Caller,
+  wanted: { id: string; versionId?: string },
+): Promise<ReadBinary> {
+  const { resource, item } = await readResource(services, caller, { type: 'Binary', ...wanted });
+  return { resource, bytes: await bytesOf(services, caller.project, resource.id, item) };
+}
+
+async function bytesOf({ table }: Services, project: string, id: string, item: Item): Promise<Buffer> {
+  const of = { type: 'Binary', id, versionId: String(item.bytesOf), parts: Number(item.byteParts ?? 0) };
+  return readParts(table, project, of);
+}
+
+/** The resource as FHIR has it, its bytes in `data`. */
+export function withData({ resource, bytes }: ReadBinary): Resource {
+  return resource.data === undefined ? { ...resource, data: bytes.toString('base64') } : resource;
+}
+
+/** A Binary sent as FHIR JSON: its bytes are kept apart; `data` stays too when it has white space. */
+export function splitData(sent: Sent): { body: Sent; binary?: BinaryContent } {
+  const { data, ...body } = sent as Sent & { data?: unknown };
+  if (typeof data !== 'string') return { body: sent };
+  const bytes = Buffer.from(data, 'base64');
+  if (bytes.toString('base64') === data) return { body, binary: { bytes } };
+  return { body: sent, binary: { bytes } };
+}
+
+/** A Binary of bytes as they were sent, with the type that the sender gave them. */
+export function rawBinary(contentType: string, securityContext: string | undefined): Sent {
+  return {
+    resourceType: 'Binary',
+    contentType,
+    ...(securityContext ? { securityContext: { reference: securityContext } } : {}),
+  };
+}

@@ -1,0 +1,78 @@
+import type { Caller } from '../../shared/auth/token.ts';
+import { refusalOutcome, refusalStatus } from '../../shared/http/outcome.ts';
+import { invalidField, Refusal } from '../../shared/refusal.ts';
+import type { Services } from '../../shared/services.ts';
+import type { Bundle, BundleEntry } from './bundle.ts';
+import { carryOut } from './carry-out.ts';
+import { entryOfOutcome } from './outcome-entry.ts';
+import { type Entry, parseEntries } from './parse-entries.ts';
+import { readEntry } from './read-entry.ts';
+
+/** Entries of a batch that run at once: more would only queue for the table. */
+const atOnce = 8;
+const mostBatchEntries = 500;
+const mostTransactionWrites = 99;
+
+/**
+ * R4 batch and transaction. A transaction is one write of all its changes; a batch is as many as it
+ * has entries, each with an answer of its own.
+ * @throws {Refusal} invalid; for a transaction whatever forbids one of its entries
+ */
+export async function runBundle(services: Services, caller: Caller, body: unknown): Promise<Bundle> {
+  const { type, entry } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  if (type !== 'batch' && type !== 'transaction') {
+    throw invalidField('Bundle.type', 'The type must be batch or transaction');
+  }
+  const entries = parseEntries(entry ?? [], type);
+  if (type === 'batch') return batch(services, caller, entries);
+  return transaction(services, caller, entries);
+}
+
+/** R4: deletes, creates, updates; then what reads. */
+async function transaction(services: Services, caller: Caller, entries: readonly Entry[]): Promise<Bundle> {
+  const writes = entries.flatMap((entry) => (entry.write ? [{ entry, write: entry.write }] : []));
+  if (writes.length > mostTransactionWrites) {
+    throw new Refusal('invalid', `A transaction changes at most ${mostTransactionWrites} resources`);
+  }
+  const names = writes.map(({ entry }) => entry.fullUrl);
+  const outcomes = await carryOut(
+    services,
+    caller,
+    writes.map(({ write }) => write),
+    names,
+  );
+  const answers = new Map(
+    outcomes.map((outcome, i) => [writes[i]?.entry, entryOfOutcome(services.baseUrl, outcome)]),
+  );
+  const all: BundleEntry[] = [];
+  for (const entry of entries) all.push(answers.get(entry) ?? (await readEntry(services, caller, entry)));
+  return { resourceType: 'Bundle', type: 'transaction-response', entry: all };
+}
+
+async function batch(services: Services, caller: Caller, entries: readonly Entry[]): Promise<Bundle> {
+  if (entries.length > mostBatchEntries) {
+    throw new Refusal('invalid', `A batch has at most ${mostBatchEntries} entries`);
+  }
+  const answers: BundleEntry[] = [];
+  const work = entries.entries();
+  await Promise.all(
+    Array.from({ length: Math.min(atOnce, entries.length) }, async () => {
+      for (const [i, entry] of work) answers[i] = await runOne(services, caller, entry);
+    }),
+  );
+  return { resourceType: 'Bundle', type: 'batch-response', entry: answers };
+}
+
+/** Nobody's access depends on an entry: without a login the whole batch is refused. */
+async function runOne(services: Services, caller: Caller, entry: Entry): Promise<BundleEntry> {
+  try {
+    if (entry.refusal) throw entry.refusal;
+    if (!entry.write) return await readEntry(services, caller, entry);
+    const [outcome] = await carryOut(services, caller, [entry.write]);
+    return outcome ? entryOfOutcome(services.baseUrl, outcome) : {};
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.kind === 'unauthorized') throw error;
+    const outcome = refusalOutcome(error);
+    return { response: { status: String(refusalStatus(error.kind)), outcome }, resource: outcome };
+  }
+}

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { carryOut } from '../../functions/resources/carry-out.ts';
+import { readHistory } from '../../functions/resources/read-history.ts';
+import { readResource } from '../../functions/resources/read-resource.ts';
+import { readTypeHistory } from '../../functions/resources/read-type-history.ts';
+import { searchResources } from '../../functions/resources/search-resources.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import { newProject, type Stage, startStage } from '../storage/stage.ts';
+
+let stage: Stage;
+let caller: Caller;
+
+beforeAll(async () => {
+  stage = await startStage();
+  caller = await newProject(stage);
+});
+
+afterAll(() => stage.stop());
+
+const patient = {
+  resourceType: 'Patient',
+  name: [{ family: 'Ärzte', given: ['Bela'] }],
+  birthDate: '1970-02-28',
+};
+
+async function create(body: { resourceType: string } & Record<string, unknown>) {
+  const [outcome] = await carryOut(stage.services, caller, [
+    { kind: 'create', type: body.resourceType, body },
+  ]);
+  return outcome?.resource as NonNullable<typeof outcome>['resource'] & { id: string };
+}
+
+async function find(type: string, query: string): Promise<string[]> {
+  const { entry = [] } = await searchResources(stage.services, caller, {
+    type,
+    query: new URLSearchParams(query),
+  });
+  return entry.map(({ resource }) => (resource as { id: string }).id);
+}
+
+describe('a resource', () => {
+  test('is read back and found by what is in it', async () => {
+    const { id } = await create(patient);
+    const { resource } = await readResource(stage.services, caller, { type: 'Patient', id });
+    expect(resource).toMatchObject({ ...patient, id, meta: { project: caller.project } });
+    for (const query of [
+      'family=arzt',
+      'family:exact=Ärzte',
+      'name=bela ärz',
+      'birthdate=1970-02',
+      `_id=${id}`,
+    ]) {
+      expect(await find('Patient', query)).toEqual([id]);
+    }
+    expect(await find('Patient', 'family:exact=ärzte')).toEqual([]);
+  });
+
+  test('is found by its new values alone after an update, and not at all after its end', async () => {
+    const { id } = await create(patient);
+    const body = { ...patient, id, name: [{ family: 'Later' }] };
+    await carryOut(stage.services, caller, [{ kind: 'update', type: 'Patient', id, body }]);
+    expect(await find('Patient', 'family=later')).toEqual([id]);
+    await carryOut(stage.services, caller, [{ kind: 'delete', type: 'Patient', id }]);
+    expect(await find('Patient', 'family=later')).toEqual([]);
+    await expect(readResource(stage.services, caller, { type: 'Patient', id })).rejects.toMatchObject({
+      kind: 'gone',
+    });
+    const { entry = [] } = await readHistory(stage.services, caller, {
+      type: 'Patient',
+      id,
+      query: new URLSearchParams(),
+    });
+    expect(entry.map(({ request }) => request?.method)).toEqual(['DELETE', 'PUT', 'PUT']);
+    const all = await readTypeHistory(stage.services, caller, {
+      type: 'Patient',
+      query: new URLSearchParams('_count=3'),
+    });
+    expect(all.entry?.map(({ request }) => request?.url)).toEqual([1, 2, 3].map(() => `Patient/${id}`));
+  });
+});
