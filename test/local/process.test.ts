@@ -59,6 +59,13 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number 
   return exited;
 }
 
+/** How much slower than an idle machine this one is just now: a bare Node starts in some 60 ms there. */
+async function slowness(): Promise<number> {
+  const startedAt = Date.now();
+  await new Promise((done) => spawn(process.execPath, ['-e', '0']).once('exit', done));
+  return Math.max(1, (Date.now() - startedAt) / 100);
+}
+
 /** Processes below `pid`, by /proc. */
 function descendants(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
@@ -134,7 +141,7 @@ describe('npm start', () => {
       expect(await allGone(below)).toBe(true);
       fastestMs = Math.min(fastestMs, readyMs);
     }
-    expect(fastestMs).toBeLessThan(3000);
+    expect(fastestMs).toBeLessThan(3000 * (await slowness()));
   });
 
   test('after kill -9 nothing runs on, and no answered request is lost', async () => {
