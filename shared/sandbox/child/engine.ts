@@ -8,7 +8,7 @@ import type IsolatedVm from 'isolated-vm';
 type Ivm = typeof IsolatedVm;
 
 /** One script, compiled for each new isolate from cached data. */
-export type CachedScript = (isolate: IsolatedVm.Isolate) => IsolatedVm.Script;
+type CachedScript = (isolate: IsolatedVm.Isolate) => IsolatedVm.Script;
 
 export interface Engine {
   ivm: Ivm;

@@ -1,30 +1,14 @@
 /** `Blob`, `Request` and `Response`: bodies are whole, there are no streams. */
 
-import { base64Bytes, utf8Bytes, utf8Text } from './bytes.ts';
+import { type Content, contentBytes, contentText } from './content.ts';
 import { bytesOf } from './encoding.ts';
 import { GuestHeaders } from './headers.ts';
 import { parseJson } from './primordials.ts';
 import { GuestSearchParams } from './search-params.ts';
-
-/** Text stays text as long as nobody asks for bytes: most bodies are never anything else. */
-export type Content = { text: string } | { bytes: Uint8Array<ArrayBuffer> };
-
-export function contentText(content: Content): string {
-  const text = 'text' in content ? content.text : utf8Text(content.bytes);
-  return text.startsWith('\ufeff') ? text.slice(1) : text;
-}
-
-export function contentBytes(content: Content): Uint8Array<ArrayBuffer> {
-  return 'text' in content ? utf8Bytes(content.text) : content.bytes.slice();
-}
-
-/** A received body, as it crosses into the isolate. */
-export function wireContent(encoding: string, text: string): Content {
-  return encoding === 'base64' ? { bytes: base64Bytes(text) } : { text };
-}
+import { utf8Text } from './utf8.ts';
 
 /** The content of a `body` option and the content type that goes with it. */
-export function readBody(body: unknown): { content: Content | undefined; type: string | undefined } {
+function readBody(body: unknown): { content: Content | undefined; type: string | undefined } {
   if (body === undefined || body === null) {
     return { content: undefined, type: undefined };
   }

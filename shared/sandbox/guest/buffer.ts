@@ -8,11 +8,10 @@ import {
   hexText,
   latin1Bytes,
   latin1Text,
-  utf8Bytes,
-  utf8Text,
   utf16Bytes,
   utf16Text,
-} from './bytes.ts';
+} from './binary-text.ts';
+import { utf8Bytes, utf8Text } from './utf8.ts';
 
 interface Codec {
   bytes: (text: string) => Uint8Array<ArrayBuffer>;

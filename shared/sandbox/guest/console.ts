@@ -15,7 +15,7 @@ const counts = new Map<string, number>();
 const timers = new Map<string, number>();
 
 /** One entry. Silent once the host has said that the log is full. */
-export function writeLog(level: Level, line: string): void {
+function writeLog(level: Level, line: string): void {
   if (!full) {
     full = call('log', level, slice(line, 0, LINE)) === 'full';
   }

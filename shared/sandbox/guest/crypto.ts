@@ -1,6 +1,6 @@
 /** `crypto`: random values, digests and HMAC, computed by the host. */
 
-import { base64Bytes, latin1Bytes, latin1Text } from './bytes.ts';
+import { base64Bytes, latin1Bytes, latin1Text } from './binary-text.ts';
 import { bytesOf } from './encoding.ts';
 import { DomError } from './events.ts';
 import { call } from './host.ts';

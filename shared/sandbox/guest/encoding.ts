@@ -1,7 +1,8 @@
 /** `TextEncoder`, `TextDecoder` (utf-8, utf-16le, latin1), `atob` and `btoa`. */
 
-import { base64Bytes, base64Text, latin1Bytes, latin1Text, utf8Bytes, utf8Text, utf16Text } from './bytes.ts';
+import { base64Bytes, base64Text, latin1Bytes, latin1Text, utf16Text } from './binary-text.ts';
 import { DomError } from './events.ts';
+import { utf8Bytes, utf8Text } from './utf8.ts';
 
 export class GuestTextEncoder {
   get encoding(): string {

@@ -1,14 +1,8 @@
 /** `fetch`: the request goes to the host as strings, and the host decides where it may go. */
 
-import {
-  type Content,
-  contentOf,
-  GuestRequest,
-  GuestResponse,
-  type RequestInit,
-  wireContent,
-} from './body.ts';
-import { base64Text } from './bytes.ts';
+import { base64Text } from './binary-text.ts';
+import { contentOf, GuestRequest, GuestResponse, type RequestInit } from './body.ts';
+import { type Content, wireContent } from './content.ts';
 import type { GuestAbortSignal } from './events.ts';
 import { call } from './host.ts';
 import { parseJson, stringifyJson, text } from './primordials.ts';

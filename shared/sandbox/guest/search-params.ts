@@ -1,6 +1,7 @@
 /** `URLSearchParams`, and with it the form encoding of bodies. */
 
-import { latin1Bytes, utf8Text } from './bytes.ts';
+import { latin1Bytes } from './binary-text.ts';
+import { utf8Text } from './utf8.ts';
 
 type Pair = [name: string, value: string];
 
