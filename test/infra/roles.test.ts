@@ -43,7 +43,8 @@ describe('roles', () => {
   });
 
   it('read and write items of the table, never the table itself', () => {
-    const items = /^dynamodb:(BatchGetItem|Query|PutItem|UpdateItem|DeleteItem|ConditionCheckItem)$/;
+    const items =
+      /^dynamodb:(BatchGetItem|BatchWriteItem|Query|PutItem|UpdateItem|DeleteItem|ConditionCheckItem)$/;
     const stream = /^dynamodb:(DescribeStream|GetRecords|GetShardIterator|ListStreams)$/;
     for (const { label, statements } of deployed) {
       const beyond = actionsOf(statements).filter(
