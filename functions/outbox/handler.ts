@@ -1,9 +1,17 @@
-import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent, ScheduledEvent } from 'aws-lambda';
+import type {
+  DynamoDBBatchItemFailure,
+  DynamoDBBatchResponse,
+  DynamoDBRecord,
+  DynamoDBStreamEvent,
+  ScheduledEvent,
+} from 'aws-lambda';
 import { sesMailer } from '../../shared/aws/ses.ts';
 import { coreServices } from '../../shared/core-services.ts';
 import { requireVariable } from '../../shared/env.ts';
 import { stageKeys } from '../../shared/stage-keys.ts';
 import { isOutboxKey } from '../../shared/table/keys.ts';
+import { itemOf } from '../../shared/table/stream-image.ts';
+import { sweepCutOff, tidyAfter } from '../../shared/table/tidy.ts';
 import { type OutboxServices, sendInvitation } from './send-invitation.ts';
 import { sweep } from './sweep.ts';
 
@@ -18,14 +26,30 @@ const services: OutboxServices = {
   }),
 };
 
-/** Fed by the table's stream; every ten minutes a schedule calls it to sweep what is still unsent. */
+/** Fed by the table's stream; every ten minutes a schedule calls it to sweep what was left undone. */
 export async function handler(event: DynamoDBStreamEvent | ScheduledEvent): Promise<DynamoDBBatchResponse> {
   if (!('Records' in event)) {
     await sweep(services);
+    await sweepCutOff(services);
     return { batchItemFailures: [] };
   }
   for (const record of event.Records) await consume(record);
-  return { batchItemFailures: [] };
+  return { batchItemFailures: await tidy(event.Records) };
+}
+
+/** Index items that a change left to do; in any order. @returns the first record to be given again */
+async function tidy(records: readonly DynamoDBRecord[]): Promise<DynamoDBBatchItemFailure[]> {
+  const done = await Promise.allSettled(
+    records.map(({ dynamodb }) =>
+      tidyAfter(services, { before: itemOf(dynamodb?.OldImage), after: itemOf(dynamodb?.NewImage) }),
+    ),
+  );
+  const failed = done.findIndex(({ status }) => status === 'rejected');
+  if (failed < 0) return [];
+  services.log.error('index not tidied', {
+    error: ((done[failed] as PromiseRejectedResult).reason as Error).name,
+  });
+  return [{ itemIdentifier: records[failed]?.dynamodb?.SequenceNumber ?? '' }];
 }
 
 /** A mail that the service did not take must not hold up the stream: the sweep sends it later. */

@@ -15,7 +15,10 @@ interface OutboxStreamProps {
   alarms: ITopic;
 }
 
-/** Of what the table's stream says, the outbox gets the writes of outbox items and nothing else. */
+/**
+ * Of what the table's stream says, the consumer gets the writes of outbox items, and the heads of
+ * resources that a write left something to do for; nothing else.
+ */
 export class OutboxStream extends Construct {
   constructor(scope: Construct, id: string, { table, consumer, alarms }: OutboxStreamProps) {
     super(scope, id);
@@ -42,7 +45,7 @@ export class OutboxStream extends Construct {
       target: consumer.lambda,
       eventSourceArn: tableStreamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
-      filters: [outboxWrites],
+      filters: [outboxWrites, untidyHeads],
       batchSize: 10,
       bisectBatchOnError: true,
       reportBatchItemFailures: true,
@@ -70,4 +73,9 @@ export class OutboxStream extends Construct {
 const outboxWrites = FilterCriteria.filter({
   eventName: FilterRule.or('INSERT', 'MODIFY'),
   dynamodb: { Keys: { pk: { S: FilterRule.beginsWith('OUTBOX#') } } },
+});
+
+const untidyHeads = FilterCriteria.filter({
+  eventName: FilterRule.or('INSERT', 'MODIFY'),
+  dynamodb: { NewImage: { untidy: { BOOL: FilterRule.exists() } } },
 });

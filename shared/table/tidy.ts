@@ -34,14 +34,13 @@ export async function tidyAfter(
   record: { before?: Item | undefined; after?: Item | undefined },
 ): Promise<void> {
   const { before, after } = record;
-  const target = after && parseHead(after);
-  if (!target || !isResourceType(target.type)) return;
+  const target = after?.untidy === true ? parseHead(after) : undefined;
+  if (!after || !target || !isResourceType(target.type) || before?.versionId === after.versionId) return;
   const versionId = String(after.versionId);
   if (!before && target.type === 'AuditEvent') {
     const event = resourceOf(after);
     return event && table.write(indexItems(indexKeys(target.project, event).values(), versionId));
   }
-  if (after.untidy !== true || before?.versionId === after.versionId) return;
   await removeStale({ table, now }, target, versionId, await keysOf(table, target.project, [before]));
 }
 
