@@ -4,13 +4,14 @@ import { admit } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import { botOf, codeItem, longestCodeBytes } from '../../shared/bot/bot-item.ts';
 import type { BotCode, RunRequest } from '../../shared/bot/contract.ts';
-import type { ExecuteServices } from '../../shared/bot/execute-services.ts';
+import type { InvokerServices } from '../../shared/bot/execute-services.ts';
 import { isId } from '../../shared/fhir/resource.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { ConditionFailed } from '../../shared/table/transact.ts';
 import { compileRefusal, transpile } from './transpile.ts';
 
-const checkMs = 10_000;
+const checkMs = 5_000;
 
 /**
  * Deploys code: checks in the sandbox that it compiles and exports a handler, stores an immutable
@@ -18,7 +19,7 @@ const checkMs = 10_000;
  * @throws {Refusal} forbidden, not-found, invalid with line and column, too-large
  */
 export async function deployBot(
-  services: ExecuteServices,
+  services: InvokerServices,
   caller: Caller,
   { botId, body, traceId }: { botId: string; body: unknown; traceId: string },
 ): Promise<void> {
@@ -44,16 +45,21 @@ export async function deployBot(
     agent: { reference: actor.profile },
     entities: [{ reference: `Bot/${botId}`, detail: [{ type: 'version', valueString: code.version }] }],
   };
-  await services.table.transact([
-    {
-      name: 'bot',
-      update: botKey,
-      set: 'SET codeVersion = :version',
-      if: 'attribute_exists(pk) AND attribute_not_exists(deleted)',
-      values: { ':version': code.version },
-    },
-    { name: 'audit', put: auditItem(audited, services.newId(), services.now()) },
-  ]);
+  try {
+    await services.table.transact([
+      {
+        name: 'bot',
+        update: botKey,
+        set: 'SET codeVersion = :version',
+        if: 'attribute_exists(pk) AND attribute_not_exists(deleted)',
+        values: { ':version': code.version },
+      },
+      { name: 'audit', put: auditItem(audited, services.newId(), services.now()) },
+    ]);
+  } catch (error) {
+    if (!(error instanceof ConditionFailed)) throw error;
+    throw new Refusal('not-found', 'Not found', { reason: 'deleted meanwhile' });
+  }
 }
 
 function parseDeploy(body: unknown): { source: string; filename: string } {
@@ -80,7 +86,7 @@ function requireSize({ text }: BotCode): void {
 
 /** The sandbox compiles and evaluates it as it will at every run. */
 async function requireRunnable(
-  services: ExecuteServices,
+  services: InvokerServices,
   project: string,
   botId: string,
   code: BotCode,

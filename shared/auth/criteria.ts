@@ -1,4 +1,5 @@
 import type { Resource } from '../fhir/resource.ts';
+import { Refusal } from '../refusal.ts';
 import type { Rule } from './policy.ts';
 
 /** Whether a resource is one that the rule speaks of. A criterion that cannot be read matches nothing. */
@@ -20,11 +21,17 @@ function refersTo(value: unknown, patient: string): boolean {
 
 /** The matcher is loaded with the first criterion: most memberships have none, and it is large. */
 async function matchesCriteria(criteria: string, resource: Resource): Promise<boolean> {
-  const { matchesSearchRequest, parseSearchRequest } = await import('@medplum/core');
+  if (hasHole(criteria)) return false;
+  const { matchesQuery } = await import('../search/search-request.ts');
   try {
-    const search = parseSearchRequest(criteria);
-    return search.resourceType === resource.resourceType && matchesSearchRequest(resource as never, search);
-  } catch {
-    return false;
+    return matchesQuery(resource, criteria);
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
   }
+}
+
+/** A variable that holds the empty text must not match more than one that holds a name. */
+function hasHole(criteria: string): boolean {
+  return [...new URLSearchParams(criteria.split('?').slice(1).join('?')).values()].includes('');
 }

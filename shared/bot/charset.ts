@@ -36,11 +36,11 @@ export function charsetFor({ type, charset }: MediaType, bytes: Buffer): Charset
   );
 }
 
-/** Bytes as text, without a byte order mark; nothing is ever replaced. @throws {Refusal} invalid */
+/** Bytes as text; nothing is ever replaced, no byte order mark taken away. @throws {Refusal} invalid */
 export function decodeBytes(bytes: Buffer, charset: Charset): string {
   if (charset === 'iso-8859-1') return bytes.toString('latin1');
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     if (charset === 'utf-8' || !/[^\0-\x7f]/.test(text)) return text;
   } catch {
     // falls through: both faults get the same answer

@@ -42,7 +42,7 @@ const inputTexts = { text: '', json: '{}', form: '{}', fhir: '{}', hl7: undefine
 
 function parseText(kind: keyof typeof inputTexts, media: MediaType, bytes: Buffer): string {
   const charset = kind === 'hl7' ? orRefuse(() => charsetFor(media, bytes)) : charsetFor(media, bytes);
-  const text = decodeBytes(bytes, charset);
+  const text = decodeBytes(bytes, charset).replace(/^\uFEFF/, '');
   switch (kind) {
     case 'text':
       return text;
