@@ -34,16 +34,19 @@ const transaction = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'
 export const permissions: Record<DeployedFunction, Permissions> = {
   invite: { table: ['BatchGetItem', ...transaction] },
   members: { table: ['BatchGetItem', 'PutItem'] },
-  resources: { table: ['BatchGetItem', 'Query', 'BatchWriteItem', ...transaction] },
+  resources: { table: ['BatchGetItem', 'Query', 'BatchWriteItem', ...transaction], stageSecret: 'reads' },
   bots: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], runsBots: true },
-  'execute-by-id': { table: ['BatchGetItem', 'PutItem'], runsBots: true },
-  'execute-by-identifier': { table: ['BatchGetItem', 'PutItem'], runsBots: true },
+  'execute-by-id': { table: ['BatchGetItem', 'PutItem'], stageSecret: 'reads', runsBots: true },
+  'execute-by-identifier': { table: ['BatchGetItem', 'PutItem'], stageSecret: 'reads', runsBots: true },
   token: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], signs: true },
-  login: { table: ['BatchGetItem'] },
+  login: { table: ['BatchGetItem', ...transaction], stageSecret: 'reads' },
   outbox: {
     table: ['BatchGetItem', 'BatchWriteItem', 'Query', 'UpdateItem', 'DeleteItem'],
     stageSecret: 'creates',
     sendsMail: true,
   },
-  provision: { table: ['BatchGetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem'] },
+  provision: {
+    table: ['BatchGetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
+    stageSecret: 'creates',
+  },
 };

@@ -1,4 +1,4 @@
-import { executeServices } from '../../shared/bot/open-execute-services.ts';
+import { invokerServices } from '../../shared/bot/open-execute-services.ts';
 import { dispatch, routeKey } from '../../shared/http/dispatch.ts';
 import { authenticated, lambdaHandler } from '../../shared/http/endpoint.ts';
 import { allOk } from '../../shared/http/outcome.ts';
@@ -7,7 +7,7 @@ import { routes } from '../routes.ts';
 import { createBot } from './create-bot.ts';
 import { deployBot } from './deploy-bot.ts';
 
-const services = executeServices(process.env);
+const services = invokerServices(process.env);
 
 export const handler = dispatch({
   [routeKey(routes.createBot)]: lambdaHandler(

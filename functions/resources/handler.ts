@@ -1,11 +1,13 @@
 import type { Caller } from '../../shared/auth/token.ts';
 import { coreServices } from '../../shared/core-services.ts';
+import { requireVariable } from '../../shared/env.ts';
 import { dispatch, routeKey } from '../../shared/http/dispatch.ts';
 import { authenticated, type Endpoint, lambdaHandler, open } from '../../shared/http/endpoint.ts';
 import { decodeUtf8, type HttpRequest } from '../../shared/http/request.ts';
 import { fhirResponse, type HttpResponse } from '../../shared/http/response.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { isResourceType } from '../../shared/search/registry.ts';
+import { stageKeys } from '../../shared/stage-keys.ts';
 import { routes } from '../routes.ts';
 import { answerBinary, answerRead, answerWrite } from './answer.ts';
 import { capabilityStatement } from './capability-statement.ts';
@@ -21,7 +23,8 @@ import { searchResources } from './search-resources.ts';
 import { refuseUnknown } from './unknown-route.ts';
 import type { Outcome, Write } from './write.ts';
 
-const services = coreServices(process.env);
+const core = coreServices(process.env);
+const services = { ...core, runSecret: stageKeys(requireVariable(process.env, 'KEYS'), core.table).secret };
 const startedAt = new Date(services.now()).toISOString();
 
 export const handler = dispatch({

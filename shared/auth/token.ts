@@ -1,6 +1,7 @@
 import { jwtVerify } from 'jose';
 import { Refusal } from '../refusal.ts';
 import type { PublicKeys } from './public-keys.ts';
+import type { Run } from './run.ts';
 import type { Signer } from './signer.ts';
 
 /** Lifetime of an access token, in seconds. Clients of this field loop on tokens under 300 s. */
@@ -20,6 +21,8 @@ export interface Caller {
   /** Id of the User or of the ClientApplication. */
   subject: string;
   scope: string;
+  /** Set when a Bot calls from inside a run. */
+  run?: Run;
 }
 
 /** Signs a JWT with the header `typ` given. Claims are seconds since the epoch, as RFC 7519. */

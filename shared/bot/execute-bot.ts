@@ -1,21 +1,13 @@
 import type { Caller } from '../auth/token.ts';
-import type { Reference } from '../fhir/resource.ts';
 import { Refusal } from '../refusal.ts';
-import type { RunInput, RunRequest, RunResult } from './contract.ts';
-import type { ExecuteServices } from './execute-services.ts';
+import type { RunRequest, RunResult } from './contract.ts';
+import type { ExecuteRequest, ExecuteServices } from './execute-services.ts';
 import { executionRecord } from './execution-record.ts';
 import { type BotTarget, type GatheredRun, gatherRun } from './gather-run.ts';
 import { parseInput } from './input.ts';
 import { parseMediaType } from './media-type.ts';
 import { type Output, outputOf } from './output.ts';
-import { safeHeaders } from './safe-headers.ts';
-
-export interface ExecuteRequest {
-  contentType: string | undefined;
-  body: Buffer | undefined;
-  headers: Record<string, string | undefined>;
-  traceId: string;
-}
+import { runRequest } from './run-request.ts';
 
 export interface Executed {
   output: Output;
@@ -23,12 +15,6 @@ export interface Executed {
   /** Administrators are answered the log of a failure. */
   showLog: boolean;
 }
-
-/** Every answer comes before API Gateway gives up at 30 s; the invoker ends at 28 s. */
-const longestRunMs = 26_500;
-const defaultTimeoutMs = 10_000;
-const longestTimeoutMs = 25_000;
-const mebibyte = 1024 * 1024;
 
 /**
  * Runs a Bot: one read, one run in the sandbox, one write.
@@ -44,7 +30,7 @@ export async function executeBot(
   const startedAtMs = services.now();
   const gathered = await gatherRun(services, caller, target);
   const input = parseInput(request.contentType, request.body);
-  const run = runRequest(services, gathered, input, request, startedAtMs);
+  const run = await runRequest(services, gathered, input, request, startedAtMs);
   const invoked = await services.invoker.invoke(run);
   if (invoked.kind === 'throttled') {
     throw new Refusal('throttled', 'Too many runs at once; this one was not started', {
@@ -64,50 +50,6 @@ export async function executeBot(
     result: invoked.result,
     showLog: gathered.actor.admin,
   };
-}
-
-function runRequest(
-  services: ExecuteServices,
-  { actor, bot, code }: GatheredRun,
-  input: RunInput,
-  request: ExecuteRequest,
-  startedAtMs: number,
-): RunRequest {
-  const { resource } = bot;
-  const display = typeof resource.name === 'string' ? { display: resource.name } : {};
-  const requester = actor.membership.profile as Reference;
-  return {
-    kind: 'run',
-    runId: services.newId(),
-    project: actor.project,
-    code,
-    input,
-    event: {
-      bot: { reference: `Bot/${resource.id}`, ...display },
-      ...(request.contentType === undefined ? {} : { contentType: request.contentType }),
-      requester: {
-        reference: requester.reference,
-        ...(requester.display ? { display: requester.display } : {}),
-      },
-      headers: safeHeaders(request.headers),
-      secrets: {},
-      traceId: request.traceId,
-    },
-    limits: {
-      timeoutMs: timeoutMs(resource.timeout),
-      memoryMb: 128,
-      resultBytes: 4 * mebibyte,
-      logBytes: 256 * 1024,
-    },
-    deadlineAtMs: startedAtMs + longestRunMs,
-  };
-}
-
-/** Bot.timeout is in seconds. */
-function timeoutMs(seconds: unknown): number {
-  return typeof seconds === 'number' && seconds > 0
-    ? Math.min(seconds * 1000, longestTimeoutMs)
-    : defaultTimeoutMs;
 }
 
 /** The Bot has run: its answer stands even when the record cannot be written, which the log then holds. */

@@ -1,11 +1,24 @@
 import { Recent } from '../auth/memory.ts';
+import type { StageSecret } from '../auth/signer.ts';
 import type { Services } from '../services.ts';
 import type { BotCode } from './contract.ts';
 import type { Invoker } from './invoker.ts';
 
-export interface ExecuteServices extends Services {
+export interface InvokerServices extends Services {
   invoker: Invoker;
+}
+
+export interface ExecuteServices extends InvokerServices {
+  runSecret(): Promise<StageSecret>;
   botMemory: BotMemory;
+}
+
+/** What a run is asked for with. */
+export interface ExecuteRequest {
+  contentType: string | undefined;
+  body: Buffer | undefined;
+  headers: Record<string, string | undefined>;
+  traceId: string;
 }
 
 /** Hints from earlier runs of this process, each verified before it is used. */

@@ -1,13 +1,18 @@
 import { lambdaInvoker } from '../aws/lambda.ts';
 import { coreServices } from '../core-services.ts';
 import { type Environment, requireVariable } from '../env.ts';
-import { type ExecuteServices, emptyBotMemory } from './execute-services.ts';
+import { stageKeys } from '../stage-keys.ts';
+import { type ExecuteServices, emptyBotMemory, type InvokerServices } from './execute-services.ts';
 
-/** What the functions that run Bots need beside the rest. */
+/** What functions need that reach the sandbox. */
+export function invokerServices(env: Environment): InvokerServices {
+  const invoker = lambdaInvoker(requireVariable(env, 'INVOKER_FUNCTION'), env.LAMBDA_ENDPOINT);
+  return { ...coreServices(env), invoker };
+}
+
+/** What functions need that run Bots. */
 export function executeServices(env: Environment): ExecuteServices {
-  return {
-    ...coreServices(env),
-    invoker: lambdaInvoker(requireVariable(env, 'INVOKER_FUNCTION'), env.LAMBDA_ENDPOINT),
-    botMemory: emptyBotMemory(),
-  };
+  const services = invokerServices(env);
+  const { secret } = stageKeys(requireVariable(env, 'KEYS'), services.table);
+  return { ...services, runSecret: secret, botMemory: emptyBotMemory() };
 }

@@ -1,4 +1,4 @@
-import type { ExecuteRequest } from '../bot/execute-bot.ts';
+import type { ExecuteRequest } from '../bot/execute-services.ts';
 import { Refusal } from '../refusal.ts';
 import type { HttpRequest } from './request.ts';
 

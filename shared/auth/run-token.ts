@@ -1,0 +1,52 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { Run } from './run.ts';
+import type { StageSecret } from './signer.ts';
+import { type Caller, unauthorized } from './token.ts';
+
+interface RunIdentity {
+  project: string;
+  botId: string;
+  /** The Bot's own: its rights are the run's rights. */
+  membershipId: string;
+}
+
+const prefix = 'run.';
+
+export function isRunToken(token: string): boolean {
+  return token.startsWith(prefix);
+}
+
+/** Mints the token of one run: an HMAC under a key of the stage, so no network call. */
+export function mintRunToken(secret: StageSecret, identity: RunIdentity, run: Run): string {
+  const payload = Buffer.from(JSON.stringify({ ...identity, run })).toString('base64url');
+  return `${prefix}${payload}.${mac(secret, payload).toString('base64url')}`;
+}
+
+/** The Bot as caller, until the run's deadline. @throws {Refusal} unauthorized */
+export function verifyRunToken(secret: StageSecret, token: string, nowMs: number): Caller {
+  const [payload = '', given = '', ...more] = token.slice(prefix.length).split('.');
+  const expected = mac(secret, payload);
+  const actual = Buffer.from(given, 'base64url');
+  if (more.length > 0 || actual.length !== expected.length || !timingSafeEqual(actual, expected)) {
+    throw unauthorized('run token is not ours');
+  }
+  const { project, botId, membershipId, run } = JSON.parse(
+    Buffer.from(payload, 'base64url').toString('utf8'),
+  ) as RunIdentity & { run: Run };
+  if (run.deadlineAtMs <= nowMs) throw unauthorized('the run is over');
+  return {
+    loginId: `run-${run.id}`,
+    project,
+    membershipId,
+    profile: `Bot/${botId}`,
+    clientId: botId,
+    subject: botId,
+    scope: '',
+    run,
+  };
+}
+
+function mac(secret: StageSecret, payload: string): Buffer {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'portico run token', 32));
+  return createHmac('sha256', key).update(payload).digest();
+}

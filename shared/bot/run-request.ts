@@ -1,0 +1,73 @@
+import type { Run } from '../auth/run.ts';
+import { mintRunToken } from '../auth/run-token.ts';
+import type { Reference } from '../fhir/resource.ts';
+import { Refusal } from '../refusal.ts';
+import type { RunInput, RunRequest } from './contract.ts';
+import type { ExecuteRequest, ExecuteServices } from './execute-services.ts';
+import type { GatheredRun } from './gather-run.ts';
+import { safeHeaders } from './safe-headers.ts';
+
+/** Every answer comes before API Gateway gives up at 30 s; the invoker ends at 28 s. */
+const longestRunMs = 26_500;
+const defaultTimeoutMs = 10_000;
+const longestTimeoutMs = 25_000;
+/** Bots that call Bots: this deep and no deeper. */
+const deepestRun = 8;
+const mebibyte = 1024 * 1024;
+
+/** One run as the invoker gets it. @throws {Refusal} invalid when Bots call Bots too deep */
+export async function runRequest(
+  services: ExecuteServices,
+  gathered: GatheredRun,
+  input: RunInput,
+  request: ExecuteRequest,
+  startedAtMs: number,
+): Promise<RunRequest> {
+  const { actor, bot, code } = gathered;
+  const { resource } = bot;
+  const requester = actor.membership.profile as Reference;
+  const run = nextRun(services.newId(), actor.run, startedAtMs);
+  const identity = { project: actor.project, botId: resource.id, membershipId: bot.membershipId };
+  return {
+    kind: 'run',
+    runId: run.id,
+    project: actor.project,
+    code,
+    input,
+    event: {
+      bot: referTo(`Bot/${resource.id}`, resource.name),
+      ...(request.contentType === undefined ? {} : { contentType: request.contentType }),
+      requester: referTo(requester.reference, requester.display),
+      headers: safeHeaders(request.headers),
+      secrets: {},
+      traceId: request.traceId,
+    },
+    limits: {
+      timeoutMs: timeoutMs(resource.timeout),
+      memoryMb: 128,
+      resultBytes: 4 * mebibyte,
+      logBytes: 256 * 1024,
+    },
+    deadlineAtMs: run.deadlineAtMs,
+    api: { baseUrl: services.baseUrl, token: mintRunToken(await services.runSecret(), identity, run) },
+  };
+}
+
+/** Depth and time come from the caller's token, never from a header; a nested run ends with its parent. */
+function nextRun(id: string, parent: Run | undefined, startedAtMs: number): Run {
+  const depth = (parent?.depth ?? 0) + 1;
+  if (depth > deepestRun) throw new Refusal('invalid', `Bots call each other more than ${deepestRun} deep`);
+  const own = startedAtMs + longestRunMs;
+  return { id, depth, deadlineAtMs: parent ? Math.min(own, parent.deadlineAtMs) : own };
+}
+
+/** Bot.timeout is in seconds. */
+function timeoutMs(seconds: unknown): number {
+  return typeof seconds === 'number' && seconds > 0
+    ? Math.min(seconds * 1000, longestTimeoutMs)
+    : defaultTimeoutMs;
+}
+
+function referTo(reference: string, display: unknown): Reference {
+  return typeof display === 'string' ? { reference, display } : { reference };
+}

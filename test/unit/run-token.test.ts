@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { isRunToken, mintRunToken, verifyRunToken } from '../../shared/auth/run-token.ts';
+
+const secret = randomBytes(32);
+const identity = { project: 'p', botId: 'b', membershipId: 'm' };
+const run = { id: 'r', depth: 2, deadlineAtMs: 1000 };
+const token = mintRunToken(secret, identity, run);
+
+describe('a run token', () => {
+  test('names the Bot and the run until the deadline', () => {
+    expect(isRunToken(token)).toBe(true);
+    expect(verifyRunToken(secret, token, 999)).toMatchObject({
+      project: 'p',
+      membershipId: 'm',
+      profile: 'Bot/b',
+      run,
+    });
+  });
+
+  test('is worth nothing from the deadline on', () => {
+    expect(() => verifyRunToken(secret, token, 1000)).toThrow('Unauthorized');
+  });
+
+  test('is worth nothing under another secret', () => {
+    expect(() => verifyRunToken(randomBytes(32), token, 0)).toThrow('Unauthorized');
+  });
+
+  test('is worth nothing once a character has changed', () => {
+    fc.assert(
+      fc.property(fc.nat(token.length - 1), fc.constantFrom(...'AZaz09-_.'), (at, character) => {
+        const changed = token.slice(0, at) + character + token.slice(at + 1);
+        fc.pre(changed !== token && changed.startsWith('run.'));
+        // The last character of a base64url text has bits that mean nothing.
+        fc.pre(at < token.length - 1);
+        expect(() => verifyRunToken(secret, changed, 0)).toThrow('Unauthorized');
+      }),
+    );
+  });
+});
