@@ -121,6 +121,7 @@ describe('which Bot', () => {
     'nobody',
     '__proto__',
     'constructor',
+    '%2e%2e%2fBot',
     'a%20b',
     'a'.repeat(64),
     'a'.repeat(65),
@@ -155,6 +156,18 @@ describe('which Bot', () => {
     const answer = await execute(portico, mirror, 'x', 'text/plain', { token: null });
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
     expect((await byIdentifier('?identifier=|plain', 'a.b.c')).status).toBe(401);
+  });
+});
+
+describe('another method', () => {
+  test('is not allowed, by id or by identifier', async () => {
+    for (const path of [`fhir/R4/Bot/${mirror}/$execute`, 'fhir/R4/Bot/$execute?identifier=|plain']) {
+      for (const method of ['GET', 'PUT', 'DELETE']) {
+        const answer = await portico.api(method, path);
+        expect([method, path, answer.status]).toEqual([method, path, 405]);
+        expect(answer.headers.get('allow')).toBe('POST');
+      }
+    }
   });
 });
 

@@ -1,0 +1,130 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Portico, startPortico } from './portico.ts';
+import { botThat, execute } from './running.ts';
+
+const type = 'x-application/hl7-v2+er7';
+const folder = resolve(import.meta.dirname, '../../../shared/data/hl7v2');
+const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.hl7')) : [];
+
+let portico: Portico;
+/** Reads type and patient, and acknowledges with them. */
+let reader = '';
+/** Answers the message that it was given. */
+let echo = '';
+
+beforeAll(async () => {
+  portico = await startPortico();
+  reader = await botThat(
+    portico,
+    `const message = event.input;
+     const read = (path) => message.get(path) ?? '';
+     const pid = message.getSegment('PID');
+     const patient = pid ? [pid.getComponent(3, 1), pid.getComponent(5, 1)] : ['', ''];
+     const text = [read('MSH.9.1') + '^' + read('MSH.9.2'), read('PID.3.1'), read('PID.5.1')].join(';');
+     if (patient.join() !== [read('PID.3.1'), read('PID.5.1')].join()) throw new Error('two ways, two patients');
+     return message.buildAck({ ackCode: 'AA', text });`,
+  );
+  echo = await botThat(portico, 'return event.input');
+});
+afterAll(() => portico.stop());
+
+function segmentsOf(text: string): string[] {
+  return text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '');
+}
+
+/** As a receiver with nothing but split would read it. */
+function readPlainly(text: string, name: string, field: number, component: number): string {
+  const segment = segmentsOf(text).find((line) => line.startsWith(`${name}|`)) ?? '';
+  const at = name === 'MSH' ? field - 1 : field;
+  return segment.split('|')[at]?.split('~')[0]?.split('^')[component - 1] ?? '';
+}
+
+// The samples are not part of the repository: without them there is nothing to read, and the name says so.
+if (files.length === 0) {
+  test(`sample messages: none executed, ${folder} is not there`, () => {
+    expect(files).toHaveLength(0);
+  });
+} else {
+  test.each(files)('%s comes back segment for segment, and is acknowledged', async (file) => {
+    const bytes = readFileSync(resolve(folder, file));
+    const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+    const [back, ack] = await Promise.all([
+      execute(portico, echo, bytes, type),
+      execute(portico, reader, bytes, type),
+    ]);
+    expect([back.status, back.headers.get('content-type')]).toEqual([200, `${type}; charset=utf-8`]);
+    expect(back.text.split('\r')).toEqual(segmentsOf(text));
+
+    expect([ack.status, ack.text]).toEqual([200, ack.text]);
+    const [msh = '', msa = ''] = ack.text.split('\r');
+    expect(msh.split('|').slice(2, 6)).toEqual([
+      ...(segmentsOf(text)[0] ?? '').split('|').slice(4, 6),
+      ...(segmentsOf(text)[0] ?? '').split('|').slice(2, 4),
+    ]);
+    const [name, code, control, said = ''] = msa.split('|');
+    expect([name, code, control]).toEqual(['MSA', 'AA', readPlainly(text, 'MSH', 10, 1)]);
+    const [messageType, id, family] = said.replaceAll('\\S\\', '^').replaceAll('\\T\\', '&').split(';');
+    expect(messageType).toBe(`${readPlainly(text, 'MSH', 9, 1)}^${readPlainly(text, 'MSH', 9, 2)}`);
+    expect([id, family]).toEqual([readPlainly(text, 'PID', 3, 1), readPlainly(text, 'PID', 5, 1)]);
+  });
+}
+
+describe('a message', () => {
+  const message = [
+    'MSH|^~\\&|A|B|C|D|20260101||ADT^A01|7|P|2.5',
+    'PID|1||7~8||Doe^Jane',
+    'NTE|1||a\\.br\\b\\T\\c',
+  ];
+
+  test.each([
+    ['CR', message.join('\r')],
+    ['CR at its end too', `${message.join('\r')}\r`],
+    ['LF', message.join('\n')],
+    ['CRLF', message.join('\r\n')],
+    ['mixed ends', `${message[0]}\r\n${message[1]}\n${message[2]}\r`],
+    ['a byte order mark', `\uFEFF${message.join('\r')}`],
+    ['MLLP framing', `\x0b${message.join('\r')}\r\x1c\r`],
+  ])('with %s comes back segment for segment', async (_name, text) => {
+    const answer = await execute(portico, echo, text, type);
+    expect([answer.status, segmentsOf(answer.text)]).toEqual([200, message]);
+  });
+
+  test('with separators of its own is read by them and answered in them', async () => {
+    const own = 'MSH#*+?%#A#B#C#D#20260101##ADT*A01#7#P#2.5\rPID#1##99##Doe*Jane';
+    const answer = await execute(portico, reader, own, type);
+    expect([answer.status, answer.text]).toEqual([
+      200,
+      expect.stringMatching(/^MSH#\*\+\?%#C#D#A#B#.*\rMSA#AA#7#ADT.*;99;Doe/),
+    ]);
+  });
+
+  test('of 4 MiB is read in time', async () => {
+    const head = `${message.join('\r')}\rOBX|1|ED|PDF||`;
+    const text = head + 'A'.repeat(4 * 1024 * 1024 - head.length);
+    const beganAt = performance.now();
+    const answer = await execute(portico, echo, text, type);
+    expect([answer.status, answer.text.length]).toEqual([200, text.length]);
+    expect(performance.now() - beganAt).toBeLessThan(8000);
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['white space', '\r\n'],
+    ['MSH alone', 'MSH'],
+    ['no MSH', 'PID|1'],
+    ['JSON', '{"a":1}'],
+    ['separators that are one', 'MSH|||||A'],
+  ])('that is %s is refused', async (_name, text) => {
+    const answer = await execute(portico, echo, text, type);
+    expect([answer.status, answer.json?.issue?.[0]?.code]).toEqual([400, 'invalid']);
+  });
+
+  test('of a batch is taken whole or refused, never cut', async () => {
+    const batch = ['FHS|^~\\&|A', 'BHS|^~\\&|A', ...message, 'BTS|1', 'FTS|1'];
+    const answer = await execute(portico, echo, batch.join('\r'), type);
+    expect([200, 400]).toContain(answer.status);
+    if (answer.status === 200) expect(segmentsOf(answer.text)).toEqual(batch);
+  });
+});
