@@ -1,11 +1,18 @@
 import { coreServices } from '../../shared/core-services.ts';
+import { requireVariable } from '../../shared/env.ts';
 import { dispatch, routeKey } from '../../shared/http/dispatch.ts';
-import { authenticated, lambdaHandler } from '../../shared/http/endpoint.ts';
-import { jsonResponse } from '../../shared/http/response.ts';
+import { authenticated, lambdaHandler, open } from '../../shared/http/endpoint.ts';
+import { allOk } from '../../shared/http/outcome.ts';
+import { fhirResponse, jsonResponse } from '../../shared/http/response.ts';
+import { stageKeys } from '../../shared/stage-keys.ts';
 import { routes } from '../routes.ts';
+import type { LoginServices } from './invitation-of-link.ts';
 import { readMe } from './read-me.ts';
+import { setPassword } from './set-password.ts';
 
-const services = coreServices(process.env);
+const core = coreServices(process.env);
+const keys = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
+const services: LoginServices = { ...core, secret: keys.secret };
 
 export const handler = dispatch({
   [routeKey(routes.me)]: lambdaHandler(
@@ -15,6 +22,15 @@ export const handler = dispatch({
       'raw',
       (caller) => readMe(services, caller),
       (me) => jsonResponse(200, me),
+    ),
+  ),
+  [routeKey(routes.setPassword)]: lambdaHandler(
+    services,
+    open(
+      routes.setPassword,
+      'json',
+      (request) => setPassword(services, request.json),
+      () => fhirResponse(200, allOk()),
     ),
   ),
 });

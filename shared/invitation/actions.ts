@@ -26,10 +26,13 @@ export function issueInvitation(
   };
 }
 
-/** Changes rights or invitation of a membership, when it still has the version that was seen. */
+/**
+ * Changes rights, invitation or activity of a membership, when it still has the version that was
+ * seen: of two changes decided on one state, one fails.
+ */
 export function changeMembership(
   standing: Standing,
-  change: { rights: Rights; invitation: Invitation },
+  change: { rights: Rights; invitation: Invitation; active?: boolean },
   stamp: { project: string; versionId: string; nowMs: number; author: Reference },
 ): { membership: ProjectMembership; actions: Action[] } {
   const { membership } = standing;
@@ -39,6 +42,7 @@ export function changeMembership(
   const changed: ProjectMembership = {
     ...bare,
     ...change.rights,
+    active: change.active ?? membership.active,
     meta: {
       ...membership.meta,
       versionId: stamp.versionId,

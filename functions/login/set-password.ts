@@ -1,0 +1,51 @@
+import { parseNewPassword } from '../../shared/auth/parse-password.ts';
+import { hashPassword, verifyPassword } from '../../shared/auth/password.ts';
+import { acceptActions } from '../../shared/invitation/accept.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { type Action, ConditionFailed, OutcomeUnknown } from '../../shared/table/transact.ts';
+import { deadLink, type LoginServices, requireLink } from './invitation-of-link.ts';
+
+/**
+ * Accepts an invitation by its link. A person without a password chooses one; a person who has one
+ * proves it: a link never changes the credentials of a User that exists.
+ * @param body `{id, secret, password}`, id and secret from the link's fragment
+ * @throws {Refusal} invalid; one text for a link that is expired, revoked, superseded or made up
+ */
+export async function setPassword(services: LoginServices, body: unknown): Promise<void> {
+  const fields = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  const standing = await requireLink(services, fields);
+  const passwordKey = keys.password(standing.userId);
+  const stored = (await services.table.read([passwordKey])).get(passwordKey)?.hash as string | undefined;
+  const password = stored === undefined ? parseNewPassword(fields.password) : String(fields.password ?? '');
+  if (stored !== undefined) await requirePassword(password, stored);
+  if (typeof standing.membership.authentication === 'object') {
+    throw new Refusal('invalid', 'This invitation is accepted by signing in with its issuer');
+  }
+  const credential: Action[] =
+    stored === undefined
+      ? [
+          {
+            name: 'password',
+            put: { ...passwordKey, hash: await hashPassword(password) },
+            if: 'attribute_not_exists(pk)',
+          },
+        ]
+      : [];
+  try {
+    await services.table.transact([...acceptActions(services, standing), ...credential]);
+  } catch (error) {
+    if (error instanceof ConditionFailed) throw deadLink();
+    if (error instanceof OutcomeUnknown) {
+      throw new Refusal('conflict', 'It may have been done: try to sign in', { reason: error.cause });
+    }
+    throw error;
+  }
+}
+
+async function requirePassword(password: string, hash: string): Promise<void> {
+  if (password.length <= 1024 && (await verifyPassword(password, hash))) return;
+  throw new Refusal('invalid', 'You have a password already: accept with that one', {
+    issues: [{ expression: 'password', text: 'You have a password already: accept with that one' }],
+  });
+}

@@ -1,0 +1,35 @@
+import { auditItem } from '../audit/audit-event.ts';
+import type { Services } from '../services.ts';
+import { countAdministrator } from '../table/administrators.ts';
+import type { Action } from '../table/transact.ts';
+import { changeMembership } from './actions.ts';
+import type { Standing } from './state.ts';
+
+/**
+ * The person joins: membership active, invitation accepted, an administrator counted. The membership
+ * must still have the version that was seen, so that of two who accept one succeeds.
+ */
+export function acceptActions(services: Pick<Services, 'now' | 'newId'>, standing: Standing): Action[] {
+  const { membership, invitation } = standing;
+  const project = membership.project.reference.replace(/^Project\//, '');
+  const author = { reference: membership.profile.reference };
+  const stamp = { project, versionId: services.newId(), nowMs: services.now(), author };
+  const { actions } = changeMembership(
+    standing,
+    { rights: membership, invitation: { ...invitation, state: 'accepted' }, active: true },
+    stamp,
+  );
+  const audited = {
+    project,
+    subtype: 'accept',
+    action: 'U' as const,
+    outcome: '0' as const,
+    agent: author,
+    entities: [{ reference: `ProjectMembership/${membership.id}` }, { reference: membership.user.reference }],
+  };
+  return [
+    ...actions,
+    ...countAdministrator(project, membership.admin === true ? 1 : 0),
+    { name: 'audit', put: auditItem(audited, services.newId(), stamp.nowMs) },
+  ];
+}
