@@ -1,0 +1,138 @@
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Route, routes } from '../../functions/routes.ts';
+import { permissions } from '../../infra/permissions.ts';
+import { type HostedStage, startHostedStage } from './hosted-stage.ts';
+
+let stage: HostedStage;
+
+beforeAll(async () => {
+  stage = await startHostedStage();
+}, 180_000);
+afterAll(() => stage?.stop());
+
+it('runs where no node_modules can help it', () => {
+  for (let folder = stage.root; folder !== tmpdir(); folder = dirname(folder)) {
+    expect(existsSync(join(folder, 'node_modules'))).toBe(false);
+  }
+});
+
+describe('without a token', () => {
+  const rows = Object.values<Route>(routes).map((route) => ({ ...route, line: lineOf(route) }));
+
+  it.each(rows.filter(({ access }) => access === 'token'))('$method $path is refused', async (route) => {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await stage.host(route.function).request(route.line, headers, '{}');
+    expect(answer).toMatchObject({ statusCode: 401, headers: { 'www-authenticate': 'Bearer' } });
+  });
+
+  it.each(rows.filter(({ access }) => access === 'public'))('$method $path answers', async (route) => {
+    const answer = await stage.host(route.function).request(route.line, {}, '');
+    expect(answer.statusCode).not.toBe(401);
+    expect(answer.statusCode).toBeLessThan(500);
+  });
+});
+
+describe('the main job, by the bundles alone', () => {
+  let project: string;
+  let authorization: string;
+  let botId: string;
+  const identifier = { system: 'https://example.org/bots', value: 'echo' };
+
+  it('provisions a Project with a client', async () => {
+    const password = 'correct horse battery';
+    const admin = { email: 'ada@example.org', firstName: 'Ada', lastName: 'Admin', password };
+    const event = { name: 'Clinic', admin, client: true };
+    const made = (await stage.host('provision').invoke(event)) as Provisioned;
+    project = made.project.id;
+    const credentials = Buffer.from(`${made.client.id}:${made.client.secret}`).toString('base64');
+    const answer = await stage
+      .host('token')
+      .request(
+        'POST /oauth2/token',
+        { authorization: `Basic ${credentials}`, 'content-type': 'application/x-www-form-urlencoded' },
+        'grant_type=client_credentials',
+      );
+    expect(answer.statusCode).toBe(200);
+    authorization = `Bearer ${JSON.parse(answer.body ?? '').access_token}`;
+  });
+
+  it('invites a person', async () => {
+    const body = { resourceType: 'Patient', firstName: 'Pat', lastName: 'Ient', email: 'pat@example.org' };
+    const answer = await sendJson('invite', `POST /admin/projects/${project}/invite`, body);
+    expect(answer.statusCode).toBe(200);
+    expect(JSON.parse(answer.body ?? '')).toMatchObject({ resourceType: 'ProjectMembership', active: false });
+  });
+
+  it('creates and deploys a Bot', async () => {
+    const bot = { name: 'Echo', identifier: [identifier] };
+    const created = await sendJson('bots', `POST /admin/projects/${project}/bot`, bot);
+    expect(created.statusCode).toBe(201);
+    botId = JSON.parse(created.body ?? '').id;
+    const code = 'export async function handler(medplum, event) { return { got: event.input }; }';
+    const line = `POST /fhir/R4/Bot/${botId}/$deploy` as const;
+    const deployed = await sendJson('bots', line, { code, filename: 'index.js' });
+    expect({ status: deployed.statusCode, body: deployed.body }).toMatchObject({ status: 200 });
+  });
+
+  it('executes it by id and by identifier', async () => {
+    const byIdentifier = `${identifier.system}|${identifier.value}`;
+    for (const [name, line] of [
+      ['execute-by-id', `POST /fhir/R4/Bot/${botId}/$execute`],
+      ['execute-by-identifier', `POST /fhir/R4/Bot/$execute?identifier=${byIdentifier}`],
+    ] as const) {
+      const headers = { authorization, 'content-type': 'text/plain' };
+      const answer = await stage.host(name).request(line, headers, 'hello');
+      expect({ status: answer.statusCode, body: answer.body }).toEqual({
+        status: 200,
+        body: '{"got":"hello"}',
+      });
+    }
+  });
+
+  it('creates, reads and deletes a resource', async () => {
+    const created = await sendJson('resources', 'POST /fhir/R4/Patient', { resourceType: 'Patient' });
+    expect(created.statusCode).toBe(201);
+    const { id } = JSON.parse(created.body ?? '');
+    for (const [method, status] of [
+      ['GET', 200],
+      ['DELETE', 200],
+      ['GET', 410],
+    ] as const) {
+      const line = `${method} /fhir/R4/Patient/${id}` as const;
+      expect((await stage.host('resources').request(line, { authorization }, '')).statusCode).toBe(status);
+    }
+  });
+
+  it('sweeps', async () => {
+    expect(await stage.host('outbox').invoke({ source: 'aws.events' })).toEqual({ batchItemFailures: [] });
+  });
+
+  it.each(Object.entries(permissions))(
+    '%s has asked the table for nothing beyond its role',
+    (name, { table }) => {
+      const allowed: readonly string[] = table;
+      const asked = stage.actionsOf(name);
+      expect(asked.filter((action) => !allowed.includes(action))).toEqual([]);
+      expect(asked.length > 0).toBe(!['login', 'members'].includes(name));
+    },
+  );
+
+  function sendJson(name: string, line: `${string} ${string}`, body: object) {
+    const headers = { authorization, 'content-type': 'application/json' };
+    return stage.host(name).request(line, headers, JSON.stringify(body));
+  }
+});
+
+interface Provisioned {
+  project: { id: string };
+  client: { id: string; secret: string };
+}
+
+/** A request that the route matches. */
+function lineOf({ method, path }: Route): `${string} ${string}` {
+  if (path === '$default') return 'GET /no/such/path';
+  return `${method} ${path.replace('{resourceType}', 'Patient').replaceAll(/\{\w+\}/g, 'x')}`;
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import { type Bundles, deployedBundles } from './deployed-bundles.ts';
+import { type HostedFunction, hostFunction } from './hosted-function.ts';
+import { type RecordedTable, startRecordedTable } from './recorded-table.ts';
+import { functionsOf, stageTemplates } from './stage-templates.ts';
+
+export interface HostedStage {
+  /** The function whose source is in that folder. */
+  host(name: string): HostedFunction;
+  /** IAM actions on the table that the function has asked for. */
+  actionsOf(name: string): string[];
+  /** Holds the bundles. */
+  root: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * All functions of a stage as they are deployed, each a process with the variables of its template and
+ * no others but those that lead to this machine's engines.
+ */
+export async function startHostedStage(): Promise<HostedStage> {
+  const variables = variablesByFunction();
+  const bundles = await deployedBundles([...variables.keys()]);
+  const table = await startRecordedTable();
+  const hosted = new Map<string, HostedFunction>();
+  const seen = new Map<string, ReadonlySet<string>>();
+  const stop = () => stopAll([...hosted.values()], table, bundles);
+  try {
+    const invoker = await hostFunction(join(bundles.root, 'invoker'), {});
+    hosted.set('invoker', invoker);
+    const values: Record<string, string> = {
+      TABLE_NAME: table.tableName,
+      BASE_URL: 'https://api.example.org',
+      KEYS: `file:${join(bundles.root, 'keys.json')}`,
+      INVOKER_FUNCTION: 'invoker',
+      MAIL_FROM: 'portico@example.org',
+      SES_CONFIGURATION_SET: 'mail',
+    };
+    for (const [name, names] of variables) {
+      const { endpoint, actions } = await table.watch();
+      seen.set(name, actions);
+      const given = Object.fromEntries(names.map((variable) => [variable, values[variable] ?? '']));
+      const engines = { DYNAMODB_ENDPOINT: endpoint, LAMBDA_ENDPOINT: invoker.endpoint };
+      hosted.set(name, await hostFunction(join(bundles.root, name), { ...given, ...engines, ...runtime }));
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    host(name) {
+      const found = hosted.get(name);
+      if (!found) throw new Error(`${name} is not hosted`);
+      return found;
+    },
+    actionsOf: (name) => [...(seen.get(name) ?? [])],
+    root: bundles.root,
+    stop,
+  };
+}
+
+/** What Lambda itself sets. */
+const runtime = { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' };
+
+/** The variables that the templates give each function; a role's description begins with its folder. */
+function variablesByFunction(): Map<string, string[]> {
+  const { api, outbox, provision } = stageTemplates();
+  const pairs = [api, outbox, provision].flatMap((resources) =>
+    functionsOf(resources).map(({ roleId, properties }): [string, string[]] => {
+      const { Variables } = properties.Environment as { Variables: object };
+      return [String(resources[roleId]?.Properties.Description).split(':')[0] ?? '', Object.keys(Variables)];
+    }),
+  );
+  return new Map(pairs);
+}
+
+async function stopAll(hosted: readonly HostedFunction[], table: RecordedTable, bundles: Bundles) {
+  await Promise.all(hosted.map((one) => one.stop()));
+  await table.stop();
+  await bundles.remove();
+}
