@@ -43,7 +43,7 @@ export async function gatherRun(
   const botId = identifierKey ? (found.get(identifierKey)?.botId as string | undefined) : guess;
   if (botId === undefined || !isId(botId)) throw notFound();
   if (identifierKey) services.botMemory.ids.set(identifierKey.pk, botId);
-  const { bot, membership } = await readBot(services, project, botId, found);
+  const { bot, membership } = await readBot(services, project, botId, { found, guess });
   if (!(await allows(actor, 'execute', bot.resource))) throw new Refusal('forbidden', 'Forbidden');
 
   const features = resourceOf(found.get(projectKey))?.features;
@@ -62,15 +62,16 @@ async function readBot(
   services: ExecuteServices,
   project: string,
   botId: string,
-  found: Found,
+  { found, guess }: { found: Found; guess: string | undefined },
 ): Promise<{ bot: StoredBot; membership: Resource | undefined }> {
   const botKey = keys.resource(project, 'Bot', botId);
-  const botItem = found.get(botKey) ?? (await services.table.read([botKey])).get(botKey);
-  const bot = botOf(botItem);
+  const all =
+    botId === guess ? found : found.with(await services.table.read(botKeys(services, project, botId)));
+  const bot = botOf(all.get(botKey));
   if (!bot) throw notFound();
   services.botMemory.memberships.set(botKey.pk, bot.membershipId);
   const membershipKey = keys.resource(project, 'ProjectMembership', bot.membershipId);
-  const item = found.get(membershipKey) ?? (await services.table.read([membershipKey])).get(membershipKey);
+  const item = all.get(membershipKey) ?? (await services.table.read([membershipKey])).get(membershipKey);
   return { bot, membership: resourceOf(item) };
 }
 

@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createBot } from '../../functions/bots/create-bot.ts';
+import { deployBot } from '../../functions/bots/deploy-bot.ts';
+import { createClient } from '../../functions/members/create-client.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import type { RunRequest, RunResult } from '../../shared/bot/contract.ts';
+import { executeBot } from '../../shared/bot/execute-bot.ts';
+import { type ExecuteServices, emptyBotMemory } from '../../shared/bot/execute-services.ts';
+import type { BotTarget } from '../../shared/bot/gather-run.ts';
+import type { Invoked } from '../../shared/bot/invoker.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { resourceOf, updateActions } from '../../shared/table/resource-item.ts';
+import { callsOf, getItem, newProject, newResource, type Stage, startStage } from './stage.ts';
+
+let stage: Stage;
+let services: ExecuteServices;
+let caller: Caller;
+/** Every run that reached the invoker. */
+const runs: RunRequest[] = [];
+/** What the invoker does with the next run; answers its code when undefined. */
+let next: (() => Invoked) | undefined;
+
+beforeAll(async () => {
+  stage = await startStage();
+  services = {
+    ...stage.services,
+    runSecret: async () => Buffer.alloc(32, 1),
+    botMemory: emptyBotMemory(),
+    invoker: {
+      async invoke(run) {
+        runs.push(run);
+        const made = next?.();
+        next = undefined;
+        return made ?? { kind: 'result', result: resultOf(run) };
+      },
+    },
+  };
+  caller = await newProject(stage);
+});
+afterAll(() => stage.stop());
+
+function resultOf(run: RunRequest): RunResult {
+  const value = { type: 'string', text: run.code.text } as const;
+  return { outcome: { kind: 'returned', value }, log: [], logTruncated: false, durationMs: 1 };
+}
+
+async function newBot(code: string, value?: string): Promise<string> {
+  const body = { name: 'Bot', ...(value === undefined ? {} : { identifier: [{ system: 's', value }] }) };
+  const { id } = await createBot(services, caller, { projectId: caller.project, body });
+  await deploy(id, code);
+  return id;
+}
+
+function deploy(botId: string, code: string) {
+  return deployBot(services, caller, { botId, body: { code }, traceId: 't' });
+}
+
+async function run(target: BotTarget, as = caller): Promise<string> {
+  const request = { contentType: 'text/plain', body: Buffer.from('x'), headers: {}, traceId: 't' };
+  const { output } = await executeBot(services, as, target, request);
+  return output.kind === 'text' ? output.text : output.kind;
+}
+
+/** What the Bot answered, and the calls that it cost. */
+async function costOf(target: BotTarget, as = caller): Promise<[string, string[]]> {
+  let text = '';
+  const calls = await callsOf(stage.client, async () => {
+    text = await run(target, as).catch((error) => String(error.kind));
+  });
+  return [text, calls];
+}
+
+const least = ['BatchGetItem', 'PutItem'];
+const oneMore = ['BatchGetItem', ...least];
+
+async function newReader(resource: unknown): Promise<{ as: Caller; policy: string }> {
+  const policy = await newResource(stage, caller.project, { resourceType: 'AccessPolicy', resource });
+  const made = await createClient(services, caller, {
+    projectId: caller.project,
+    body: { name: 'Reader', accessPolicy: { reference: policy } },
+  });
+  const credential = await getItem(services, keys.client(made.id));
+  const membershipId = String(credential?.membershipId);
+  const as: Caller = {
+    ...caller,
+    loginId: services.newId(),
+    membershipId,
+    profile: `ClientApplication/${made.id}`,
+    clientId: made.id,
+    subject: made.id,
+  };
+  await services.table.put({ ...keys.login(as.loginId), membershipId });
+  return { as, policy: policy.slice('AccessPolicy/'.length) };
+}
+
+async function change(type: string, id: string, fields: Record<string, unknown>): Promise<void> {
+  const stored = resourceOf(await getItem(services, keys.resource(caller.project, type, id)));
+  if (!stored) throw new Error(`No ${type}/${id}`);
+  const meta = { ...stored.meta, versionId: services.newId() };
+  await services.table.transact(updateActions(caller.project, { ...stored, ...fields, meta }, stored));
+}
+
+describe('a warm execute costs one read before the run and one write after it', () => {
+  test('by id', async () => {
+    const id = await newBot('by id');
+    expect(await run({ id })).toBe('by id');
+    expect(await costOf({ id })).toEqual(['by id', least]);
+  });
+
+  test('by identifier', async () => {
+    await newBot('by identifier', 'warm');
+    const target = { system: 's', value: 'warm' };
+    expect(await run(target)).toBe('by identifier');
+    expect(await costOf(target)).toEqual(['by identifier', least]);
+  });
+
+  test('by a caller whose policy narrows which Bots', async () => {
+    const id = await newBot('narrow');
+    const rule = { resourceType: 'Bot', interaction: ['execute'], criteria: `Bot?_id=${id}` };
+    const { as } = await newReader([rule]);
+    expect(await run({ id }, as)).toBe('narrow');
+    expect(await costOf({ id }, as)).toEqual(['narrow', least]);
+  });
+
+  test('the read comes first, the write last', async () => {
+    const id = await newBot('order');
+    await run({ id });
+    const before = runs.length;
+    let atRun: string[] = [];
+    const seen: string[] = [];
+    stage.client.middlewareStack.add(
+      (call, context) => (args) => {
+        seen.push(String(context.commandName));
+        return call(args);
+      },
+      { step: 'initialize', name: 'order' },
+    );
+    next = () => {
+      atRun = [...seen];
+      return { kind: 'result', result: resultOf(runs.at(-1) as RunRequest) };
+    };
+    await run({ id }).finally(() => stage.client.middlewareStack.remove('order'));
+    expect([atRun, seen.length, runs.length - before]).toEqual([['BatchGetItemCommand'], 2, 1]);
+  });
+});
+
+describe('a stale hint costs one more read and gives the right answer', () => {
+  test('when the identifier moved to another Bot', async () => {
+    const target = { system: 's', value: 'moving' };
+    await newBot('from', 'moving');
+    const to = await newBot('to');
+    expect([await run(target), await run({ id: to })]).toEqual(['from', 'to']);
+    await services.table.put({ ...keys.botIdentifier(caller.project, 's', 'moving'), botId: to });
+    expect(await costOf(target)).toEqual(['to', oneMore]);
+    expect(await costOf(target)).toEqual(['to', least]);
+  });
+
+  test('when new code was deployed', async () => {
+    const id = await newBot('old');
+    await run({ id });
+    await deploy(id, 'new');
+    expect(await costOf({ id })).toEqual(['new', oneMore]);
+    expect(await costOf({ id })).toEqual(['new', least]);
+    await deploy(id, 'old');
+    expect(await costOf({ id })).toEqual(['old', least]);
+  });
+
+  test('when the membership names another policy', async () => {
+    const id = await newBot('guarded');
+    const { as } = await newReader([{ resourceType: 'Bot' }]);
+    expect(await run({ id }, as)).toBe('guarded');
+    const none = await newResource(stage, caller.project, { resourceType: 'AccessPolicy', resource: [] });
+    await change('ProjectMembership', as.membershipId, { accessPolicy: { reference: none } });
+    expect(await costOf({ id }, as)).toEqual(['forbidden', ['BatchGetItem', 'BatchGetItem']]);
+    expect(await costOf({ id }, as)).toEqual(['forbidden', ['BatchGetItem']]);
+  });
+
+  test('not even that when the policy itself changed', async () => {
+    const id = await newBot('policed');
+    const { as, policy } = await newReader([{ resourceType: 'Bot' }]);
+    expect(await run({ id }, as)).toBe('policed');
+    await change('AccessPolicy', policy, { resource: [] });
+    expect(await costOf({ id }, as)).toEqual(['forbidden', ['BatchGetItem']]);
+  });
+});
+
+describe('nothing runs and nothing is written', () => {
+  test.each<[string, BotTarget]>([
+    ['an id that there is not', { id: 'nobody' }],
+    ['an id that is none', { id: '../x' }],
+    ['an identifier that there is not', { system: 's', value: 'nobody' }],
+  ])('for %s, after one read', async (_name, target) => {
+    const before = runs.length;
+    expect(await costOf(target)).toEqual(['not-found', ['BatchGetItem']]);
+    expect(runs.length).toBe(before);
+  });
+
+  test('for a Bot that was deleted, warm or not', async () => {
+    const id = await newBot('gone', 'gone');
+    const target = { system: 's', value: 'gone' };
+    await run(target);
+    await services.table.update({
+      Key: keys.resource(caller.project, 'Bot', id),
+      UpdateExpression: 'SET deleted = :yes',
+      ExpressionAttributeValues: { ':yes': true },
+    });
+    expect(await costOf({ id })).toEqual(['not-found', ['BatchGetItem']]);
+    expect(await costOf(target)).toEqual(['not-found', ['BatchGetItem']]);
+  });
+
+  test('for a run that the invoker did not start', async () => {
+    const id = await newBot('throttled');
+    await run({ id });
+    next = () => ({ kind: 'throttled' });
+    expect(await costOf({ id })).toEqual(['throttled', ['BatchGetItem']]);
+  });
+});
+
+test('a run whose outcome nobody knows is recorded, and not run again', async () => {
+  const id = await newBot('unknown');
+  await run({ id });
+  const before = runs.length;
+  next = () => ({ kind: 'unknown', reason: 'ECONNRESET' });
+  expect(await costOf({ id })).toEqual(['conflict', least]);
+  expect(runs.length - before).toBe(1);
+});
+
+test('an answer stands when its record cannot be written, which the log then holds', async () => {
+  const id = await newBot('unrecorded');
+  const lines: unknown[] = [];
+  const failing: ExecuteServices = {
+    ...services,
+    table: { ...services.table, put: () => Promise.reject(new Error('down')) },
+    log: { ...services.log, error: (message, fields) => lines.push([message, fields]) },
+  };
+  const request = { contentType: 'text/plain', body: Buffer.from('Zebra'), headers: {}, traceId: 'trace-9' };
+  const { output } = await executeBot(failing, caller, { id }, request);
+  expect(output).toMatchObject({ kind: 'text', text: 'unrecorded' });
+  expect(lines).toEqual([
+    [
+      'execution record lost',
+      expect.objectContaining({ bot: `Bot/${id}`, outcome: 'returned', traceId: 'trace-9' }),
+    ],
+  ]);
+  expect(JSON.stringify(lines)).not.toContain('Zebra');
+});
+
+test("another Project's memory is never used", async () => {
+  const id = await newBot('ours', 'shared');
+  await run({ system: 's', value: 'shared' });
+  const other = await newProject(stage);
+  expect(await costOf({ id }, other)).toEqual(['not-found', ['BatchGetItem']]);
+  expect(await costOf({ system: 's', value: 'shared' }, other)).toEqual(['not-found', ['BatchGetItem']]);
+});
