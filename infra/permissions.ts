@@ -33,7 +33,7 @@ const transaction = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'
 
 export const permissions: Record<DeployedFunction, Permissions> = {
   invite: { table: ['BatchGetItem', ...transaction] },
-  members: { table: ['BatchGetItem', 'PutItem'] },
+  members: { table: ['BatchGetItem', 'Query', ...transaction] },
   resources: { table: ['BatchGetItem', 'Query', 'BatchWriteItem', ...transaction], stageSecret: 'reads' },
   bots: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], runsBots: true },
   'execute-by-id': { table: ['BatchGetItem', 'PutItem'], stageSecret: 'reads', runsBots: true },
