@@ -40,6 +40,36 @@ export const routes = {
     function: 'members',
     access: 'token',
   },
+  members: {
+    method: 'GET',
+    path: '/admin/projects/{projectId}/members',
+    function: 'members',
+    access: 'token',
+  },
+  changeMember: {
+    method: 'POST',
+    path: '/admin/projects/{projectId}/members/{membershipId}',
+    function: 'members',
+    access: 'token',
+  },
+  removeMember: {
+    method: 'DELETE',
+    path: '/admin/projects/{projectId}/members/{membershipId}',
+    function: 'members',
+    access: 'token',
+  },
+  resendInvitation: {
+    method: 'POST',
+    path: '/admin/projects/{projectId}/members/{membershipId}/invitation',
+    function: 'members',
+    access: 'token',
+  },
+  revokeInvitation: {
+    method: 'DELETE',
+    path: '/admin/projects/{projectId}/members/{membershipId}/invitation',
+    function: 'members',
+    access: 'token',
+  },
   createClient: {
     method: 'POST',
     path: '/admin/projects/{projectId}/client',

@@ -1,11 +1,17 @@
 import { coreServices } from '../../shared/core-services.ts';
 import { dispatch, routeKey } from '../../shared/http/dispatch.ts';
 import { authenticated, lambdaHandler } from '../../shared/http/endpoint.ts';
+import { allOk } from '../../shared/http/outcome.ts';
+import type { HttpRequest } from '../../shared/http/request.ts';
 import { fhirResponse, jsonResponse, resourceResponse } from '../../shared/http/response.ts';
 import { routes } from '../routes.ts';
+import { resendInvitation, revokeInvitation } from './change-invitation.ts';
+import { changeMember } from './change-member.ts';
 import { createClient } from './create-client.ts';
+import { listMembers } from './list-members.ts';
 import { readMember } from './read-member.ts';
 import { readProject } from './read-project.ts';
+import { removeMember } from './remove-member.ts';
 
 const services = coreServices(process.env);
 
@@ -32,6 +38,51 @@ export const handler = dispatch({
       (membership) => resourceResponse(200, membership),
     ),
   ),
+  [routeKey(routes.members)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.members,
+      'raw',
+      (caller, request) => listMembers(services, caller, { ...named(request), query: request.query }),
+      (list) => fhirResponse(200, list),
+    ),
+  ),
+  [routeKey(routes.changeMember)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.changeMember,
+      'json',
+      (caller, request) => changeMember(services, caller, { ...named(request), body: request.json }),
+      (membership) => resourceResponse(200, membership),
+    ),
+  ),
+  [routeKey(routes.removeMember)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.removeMember,
+      'raw',
+      (caller, request) => removeMember(services, caller, named(request)),
+      () => fhirResponse(200, allOk()),
+    ),
+  ),
+  [routeKey(routes.resendInvitation)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.resendInvitation,
+      'raw',
+      (caller, request) => resendInvitation(services, caller, named(request)),
+      (membership) => resourceResponse(200, membership),
+    ),
+  ),
+  [routeKey(routes.revokeInvitation)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.revokeInvitation,
+      'raw',
+      (caller, request) => revokeInvitation(services, caller, named(request)),
+      (membership) => resourceResponse(200, membership),
+    ),
+  ),
   [routeKey(routes.createClient)]: lambdaHandler(
     services,
     authenticated(
@@ -44,3 +95,7 @@ export const handler = dispatch({
     ),
   ),
 });
+
+function named(request: HttpRequest) {
+  return { projectId: request.param('projectId'), membershipId: request.param('membershipId') };
+}

@@ -31,11 +31,10 @@ export function issueInvitation(
  * seen: of two changes decided on one state, one fails.
  */
 export function changeMembership(
-  standing: Standing,
-  change: { rights: Rights; invitation: Invitation; active?: boolean },
+  { membership }: Pick<Standing, 'membership'>,
+  change: { rights: Rights; invitation?: Invitation | undefined; active?: boolean },
   stamp: { project: string; versionId: string; nowMs: number; author: Reference },
 ): { membership: ProjectMembership; actions: Action[] } {
-  const { membership } = standing;
   const bare = Object.fromEntries(
     Object.entries(membership).filter(([name]) => !(name in rightsOf(membership))),
   ) as ProjectMembership;
@@ -50,7 +49,7 @@ export function changeMembership(
       author: stamp.author,
     },
   };
-  const extra = { invitation: change.invitation };
+  const extra = change.invitation ? { invitation: change.invitation } : {};
   return {
     membership: changed,
     actions: updateActions(stamp.project, changed, membership, extra),

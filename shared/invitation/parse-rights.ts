@@ -18,7 +18,7 @@ const longestAccessBytes = 32 * 1024;
 export function parseRights(
   body: Fields,
   membership: Fields,
-  profileType: ProfileType,
+  profileType: ProfileType | 'ClientApplication' | 'Bot',
   refuse: Refuse,
 ): Rights {
   const named = (field: string) => membership[field] ?? body[field] ?? undefined;
@@ -32,10 +32,10 @@ export function parseRights(
   };
 }
 
-function parseAdmin(value: unknown, profileType: ProfileType, refuse: Refuse): Rights {
+function parseAdmin(value: unknown, profileType: string, refuse: Refuse): Rights {
   if (value === undefined) return {};
   if (typeof value !== 'boolean') refuse('admin', 'admin must be true or false');
-  if (value === true && profileType !== 'Practitioner')
+  if (value === true && profileType !== 'Practitioner' && profileType !== 'ClientApplication')
     refuse('admin', `A ${profileType} cannot be an administrator`);
   return { admin: value === true };
 }
@@ -87,7 +87,7 @@ function parseParameter(value: unknown, expression: string, refuse: Refuse) {
   return { name: String(name) };
 }
 
-function parsePatients(value: unknown, profileType: ProfileType, refuse: Refuse): Rights {
+function parsePatients(value: unknown, profileType: string, refuse: Refuse): Rights {
   if (value === undefined) return {};
   const list = Array.isArray(value) ? value : [value];
   if (profileType !== 'RelatedPerson') refuse('patient', 'Only a RelatedPerson is invited for patients');

@@ -1,0 +1,79 @@
+import { type Actor, admit, requireAdministrator } from '../../shared/auth/actor.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
+import { changeMembership, issueInvitation, outboxAction } from '../../shared/invitation/actions.ts';
+import { type Invitation, type Standing, withInvitation } from '../../shared/invitation/state.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import type { Services } from '../../shared/services.ts';
+import { keys } from '../../shared/table/keys.ts';
+import type { Action } from '../../shared/table/transact.ts';
+import { memberAudit, memberKey, requireMember, untilWritten } from './member.ts';
+
+interface Which {
+  projectId: string;
+  membershipId: string;
+}
+
+/** A new link by mail that kills the one before. @throws {Refusal} forbidden, not-found, conflict */
+export function resendInvitation(services: Services, caller: Caller, which: Which): Promise<Resource> {
+  const projectKey = keys.resource(caller.project, 'Project', caller.project);
+  return changeInvitation(services, caller, which, async (standing) => {
+    const userKey = keys.user(standing.userId);
+    const found = await services.table.read([projectKey, userKey]);
+    const known = standing.login.startsWith('E:') ? standing.login.slice(2) : found.get(userKey)?.email;
+    if (typeof known !== 'string') throw new Refusal('invalid', 'The person has no e-mail address');
+    const days = found.get(projectKey)?.invitationDays as number | undefined;
+    const next = issueInvitation(standing.invitation.generation, true, services.now(), days);
+    const mail = outboxAction(caller.project, standing.membership.id, known, next);
+    return { next, subtype: 'resend-invitation', actions: [mail] };
+  });
+}
+
+/** The link is dead until the person is invited again. @throws {Refusal} forbidden, not-found, conflict */
+export function revokeInvitation(services: Services, caller: Caller, which: Which): Promise<Resource> {
+  return changeInvitation(services, caller, which, async ({ membership, invitation }) => {
+    if (invitation.state === 'revoked') throw new Refusal('not-found', 'Not found');
+    const unsent = keys.outbox(caller.project, membership.id);
+    return {
+      next: { ...invitation, state: 'revoked' },
+      subtype: 'revoke-invitation',
+      actions: [{ name: 'unsent mail', remove: unsent }],
+    };
+  });
+}
+
+async function changeInvitation(
+  services: Services,
+  caller: Caller,
+  { projectId, membershipId }: Which,
+  decide: (standing: Standing) => Promise<{ next: Invitation; subtype: string; actions: Action[] }>,
+): Promise<Resource> {
+  const key = memberKey(caller.project, membershipId);
+  return untilWritten(services, async () => {
+    const { actor, found } = await admit(services, caller, [key]);
+    requireAdministrator(actor, projectId);
+    const { membership, standing } = requireMember(found.get(key));
+    if (!standing) throw new Refusal('not-found', 'Not found');
+    if (standing.invitation.state === 'accepted') {
+      throw new Refusal('conflict', 'User is already a member of this project');
+    }
+    const { next, subtype, actions } = await decide(standing);
+    const changed = changeMembership(
+      standing,
+      { rights: membership, invitation: next },
+      stampOf(services, actor),
+    );
+    return {
+      result: withInvitation(changed.membership, next, services.now()),
+      actions: [
+        ...changed.actions,
+        ...actions,
+        memberAudit(services, actor, membership, { subtype, action: 'U' }),
+      ],
+    };
+  });
+}
+
+function stampOf(services: Services, { project, profile }: Actor) {
+  return { project, versionId: services.newId(), nowMs: services.now(), author: { reference: profile } };
+}

@@ -1,0 +1,60 @@
+import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import { endMembershipActions } from '../../shared/invitation/end-membership.ts';
+import type { Standing } from '../../shared/invitation/state.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import type { Services } from '../../shared/services.ts';
+import { countAdministrator } from '../../shared/table/administrators.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { type Person, personAction, personOf } from '../../shared/table/person.ts';
+import { isCounted, memberAudit, memberKey, requireMember, untilWritten } from './member.ts';
+
+/**
+ * Takes a person out of the Project, by an administrator or by themself. The profile stays where it
+ * is and is noted: a later invite of the same person as the same type binds it again.
+ * @throws {Refusal} forbidden, not-found, invalid for the last administrator
+ */
+export async function removeMember(
+  services: Services,
+  caller: Caller,
+  { projectId, membershipId }: { projectId: string; membershipId: string },
+): Promise<void> {
+  const key = memberKey(caller.project, membershipId);
+  const { project } = caller;
+  await untilWritten(services, async () => {
+    const { actor, found } = await admit(services, caller, [key]);
+    const leaves = membershipId === caller.membershipId && projectId === project;
+    if (!leaves) requireAdministrator(actor, projectId);
+    const { membership, standing } = requireMember(found.get(key));
+    if (!standing) {
+      throw new Refusal('invalid', 'This membership ends when its Bot or ClientApplication is deleted');
+    }
+    const personKey = keys.person(project, standing.login);
+    const person = personOf((await services.table.read([personKey])).get(personKey));
+    const stamp = { project, versionId: services.newId(), nowMs: services.now() };
+    return {
+      result: undefined,
+      actions: [
+        ...endMembershipActions(standing, stamp),
+        ...(person ? [personAction(project, withoutMembership(person, standing), person)] : []),
+        ...countAdministrator(project, isCounted(membership, standing) ? -1 : 0),
+        memberAudit(services, actor, membership, { subtype: 'remove-member', action: 'D' }),
+      ],
+    };
+  });
+}
+
+function withoutMembership(
+  { login, userId, scope, memberships, profiles }: Person,
+  { membership, profileType }: Standing,
+): Omit<Person, 'revision'> {
+  const kept = Object.entries(memberships).filter(([, id]) => id !== membership.id);
+  const profileId = membership.profile.reference.split('/')[1] ?? '';
+  return {
+    login,
+    userId,
+    scope,
+    memberships: Object.fromEntries(kept),
+    profiles: { ...profiles, [profileType]: profileId },
+  };
+}
