@@ -1,0 +1,138 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Refusal } from '../refusal.ts';
+import { stringifyJson } from './json.ts';
+
+/** One operation of a JSON Patch (RFC 6902). */
+export interface PatchOperation {
+  op: string;
+  path: string;
+  from?: string;
+  value?: unknown;
+}
+
+const mostOperations = 1000;
+/** A few copies of copies would otherwise grow without end. */
+const mostCopied = 4 * 1024 * 1024;
+
+/** @throws {Refusal} invalid when it is not a list of operations */
+export function parsePatch(body: unknown): PatchOperation[] {
+  const isOperation = (one: unknown) => {
+    const { op, path, from } = (one ?? {}) as Record<string, unknown>;
+    if (typeof op !== 'string' || typeof path !== 'string') return false;
+    return op === 'move' || op === 'copy' ? typeof from === 'string' : true;
+  };
+  if (!Array.isArray(body) || !body.every(isOperation))
+    throw invalid('The body must be a JSON Patch (RFC 6902)');
+  if (body.length > mostOperations) throw invalid(`A patch holds at most ${mostOperations} operations`);
+  return body;
+}
+
+/**
+ * The value with all operations applied; the value given stays as it is.
+ * @throws {Refusal} invalid when a path leads nowhere, precondition-failed when a `test` does not hold
+ */
+export function applyPatch<T>(value: T, operations: readonly PatchOperation[]): T {
+  // A holder, so that the whole value can be replaced like any other.
+  const holder: Holder = { value: copy(value), copied: 0 };
+  for (const operation of operations) apply(holder, operation);
+  return holder.value as T;
+}
+
+interface Holder {
+  value: unknown;
+  /** Characters that `copy` operations have added. */
+  copied: number;
+}
+
+function apply(holder: Holder, { op, path, from = '', value }: PatchOperation): void {
+  if (op === 'add') add(holder, path, copy(value));
+  else if (op === 'remove') take(holder, path);
+  else if (op === 'replace') replace(holder, path, copy(value));
+  else if (op === 'move') move(holder, from, path);
+  else if (op === 'copy') add(holder, path, duplicate(holder, from));
+  else if (op === 'test') requireEqual(read(holder, path), value, path);
+  else throw invalid(`Unknown operation ${op}`);
+}
+
+function move(holder: object, from: string, path: string): void {
+  if (path.startsWith(`${from}/`)) throw invalid('A value cannot be moved into itself');
+  add(holder, path, take(holder, from));
+}
+
+function requireEqual(found: unknown, wanted: unknown, path: string): void {
+  if (isDeepStrictEqual(found, wanted)) return;
+  throw new Refusal('precondition-failed', `The test of ${path} does not hold`);
+}
+
+function read(holder: object, path: string): unknown {
+  const { parent, name } = locate(holder, path);
+  if (!Object.hasOwn(parent, name)) throw invalid(`There is nothing at ${path}`);
+  return (parent as Record<string, unknown>)[name];
+}
+
+function duplicate(holder: Holder, from: string): unknown {
+  const value = read(holder, from);
+  holder.copied += stringifyJson(value).length;
+  if (holder.copied > mostCopied) throw new Refusal('too-large', 'The patch copies more than 4 MiB');
+  return copy(value);
+}
+
+function replace(holder: object, path: string, value: unknown): void {
+  read(holder, path);
+  const { parent, name } = locate(holder, path);
+  Object.defineProperty(parent, name, { value, writable: true, enumerable: true, configurable: true });
+}
+
+function take(holder: object, path: string): unknown {
+  const value = read(holder, path);
+  const { parent, name } = locate(holder, path);
+  if (Array.isArray(parent)) parent.splice(Number(name), 1);
+  else delete (parent as Record<string, unknown>)[name];
+  return value;
+}
+
+function add(holder: object, path: string, value: unknown): void {
+  const { parent, name } = locate(holder, path);
+  if (!Array.isArray(parent)) {
+    Object.defineProperty(parent, name, { value, writable: true, enumerable: true, configurable: true });
+    return;
+  }
+  const at = name === '-' ? parent.length : isIndex(name) ? Number(name) : -1;
+  if (at < 0 || at > parent.length) throw invalid(`There is no place ${path}`);
+  parent.splice(at, 0, value);
+}
+
+/** The object or array that holds what a pointer (RFC 6901) points at, and its name in there. */
+function locate(holder: object, path: string): { parent: object; name: string } {
+  if (path !== '' && !path.startsWith('/')) throw invalid(`${path} is not a JSON Pointer`);
+  const names = ['value', ...path.split('/').slice(1).map(plainName)];
+  const name = names.pop() ?? '';
+  let parent: unknown = holder;
+  for (const step of names) {
+    const isThere = typeof parent === 'object' && parent !== null && Object.hasOwn(parent, step);
+    if (!isThere || (Array.isArray(parent) && !isIndex(step))) throw invalid(`There is nothing at ${path}`);
+    parent = (parent as Record<string, unknown>)[step];
+  }
+  if (typeof parent !== 'object' || parent === null) throw invalid(`There is nothing at ${path}`);
+  if (Array.isArray(parent) && name !== '-' && !isIndex(name)) throw invalid(`There is no place ${path}`);
+  return { parent, name };
+}
+
+function plainName(text: string): string {
+  return text.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function isIndex(name: string): boolean {
+  return /^(0|[1-9]\d{0,8})$/.test(name);
+}
+
+/** Numbers that keep their digits are immutable objects: they are shared, not copied. */
+function copy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copy);
+  if (typeof value !== 'object' || value === null || Object.hasOwn(value, 'rawJSON')) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, copy(part)]));
+}
+
+function invalid(text: string): Refusal {
+  return new Refusal('invalid', text);
+}
