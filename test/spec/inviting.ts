@@ -10,7 +10,7 @@ export interface Inviting {
   /** As the second Project. */
   inviteByOther(body: unknown): Promise<Answer>;
   /** Creates a resource that an invite refers to, in the first Project unless a token of the second is given. */
-  create(resource: { resourceType: string }, token?: string): Promise<string>;
+  create(resource: { resourceType: string } & Record<string, unknown>, token?: string): Promise<string>;
 }
 
 export function inviting(portico: Portico): Inviting {
