@@ -16,7 +16,7 @@ interface StreamOptions {
   retryMs?: number;
 }
 
-const idleMs = 50;
+const pollEveryMs = 50;
 const longestRetryMs = 60_000;
 const batchSize = 100;
 
@@ -48,7 +48,8 @@ export async function followStream(options: StreamOptions): Promise<{ stop(): Pr
     }
     if (NextShardIterator) iterator = NextShardIterator;
     else ({ streamArn, iterator } = await open());
-    if (Records.length === 0) await wait(idleMs);
+    // A full page says that more is waiting; otherwise records gather meanwhile, and requests are not slowed.
+    if (Records.length < batchSize) await wait(pollEveryMs);
   }
 
   const running = (async () => {

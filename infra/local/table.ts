@@ -12,6 +12,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { tableDefinition } from '../table-definition.ts';
 import { clientOptions } from './environment.ts';
+import { indexStream } from './stream-index.ts';
 import { supervise } from './supervise.ts';
 
 export interface LocalTable {
@@ -51,14 +52,16 @@ async function startEngine(
   dataDir: string | undefined,
 ): Promise<{ endpoint: string; stop(): Promise<void> }> {
   if (dataDir) await mkdir(dataDir, { recursive: true });
+  const file = dataDir && join(dataDir, 'table.db');
   const port = await freePort();
   const engine = await supervise({
     command: dynoxidePath(),
-    args: ['serve', '--port', String(port), ...(dataDir ? ['--db-path', join(dataDir, 'table.db')] : [])],
+    args: ['serve', '--port', String(port), ...(file ? ['--db-path', file] : [])],
     env: {},
     ready: /listening on/,
     readyTimeoutMs: 10_000,
   });
+  if (file) indexStream(file);
   return { endpoint: `http://127.0.0.1:${port}`, stop: engine.stop };
 }
 

@@ -1,6 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+// biome-ignore lint/correctness/noUnresolvedImports: Node has it, Biome does not know it yet
+import { DatabaseSync } from 'node:sqlite';
 import {
   DescribeTableCommand,
   DynamoDBClient,
@@ -40,6 +42,18 @@ describe('the embedded table', () => {
     const reader = new DynamoDBClient({ endpoint: second.endpoint, ...clientOptions });
     expect((await reader.send(new GetItemCommand({ TableName, Key: key }))).Item).toEqual(item);
     await second.stop();
+    await rm(dataDir, { recursive: true });
+  });
+
+  test('numbers stream records without reading those that there were', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'portico-table-'));
+    const table = await startTable({ dataDir });
+    const database = new DatabaseSync(join(dataDir, 'table.db'), { readOnly: true });
+    const next = 'SELECT MAX(CAST(sequence_number AS INTEGER)) FROM _stream_records WHERE table_name = ?';
+    const [step] = database.prepare(`EXPLAIN QUERY PLAN ${next}`).all(table.tableName);
+    expect(step?.detail).toContain('SEARCH _stream_records USING COVERING INDEX stream_order');
+    database.close();
+    await table.stop();
     await rm(dataDir, { recursive: true });
   });
 
