@@ -1,0 +1,84 @@
+import type { AccessTokens } from './access-tokens.ts';
+import { executePath, type Identifier } from './bot-url.ts';
+import type { InviteRequest, ProjectMembership } from './invite-request.ts';
+import { outcomeErrorOf } from './operation-outcome-error.ts';
+import { pathSegment } from './path-segment.ts';
+import { readAnswer } from './read-answer.ts';
+import { type BotInput, type RequestBody, requestBody } from './request-body.ts';
+import { serviceUrl } from './service-url.ts';
+
+export interface PorticoOptions {
+  /** The service's address, as `https://portico.example.org`. */
+  baseUrl: string | URL;
+  /** An access token, or where to get one: `clientCredentials(…)`. */
+  auth: string | AccessTokens;
+}
+
+export interface CallOptions {
+  /** Ends the call for the caller. What the service began may still happen. */
+  signal?: AbortSignal;
+}
+
+export interface Portico {
+  /**
+   * Executes a Bot once and answers what it returned: JSON parsed, text and HL7 v2 as a string, a
+   * Binary's content as a Blob. A Bot that returned nothing answers the outcome `All OK`.
+   * @param bot its id, or an identifier of it
+   * @param input see `contentType`; `undefined` sends no body
+   * @param contentType text/plain for a string, application/x-www-form-urlencoded for
+   *   URLSearchParams, a Blob's own, application/fhir+json for a resource and application/json for
+   *   other values, unless said. A string of a JSON type is sent as JSON text.
+   * @throws {OperationOutcomeError} when the service refused or the Bot failed
+   * @throws {TypeError} before anything is sent: the input cannot be sent as what it is. From
+   *   `fetch`: the connection failed and the Bot may have run
+   */
+  executeBot<Result = unknown>(
+    bot: string | Identifier,
+    input?: BotInput,
+    contentType?: string,
+    options?: CallOptions,
+  ): Promise<Result>;
+
+  /**
+   * Invites a person into a Project, once.
+   * @throws {OperationOutcomeError} one issue per wrong field, named in its `expression`
+   */
+  invite(projectId: string, body: InviteRequest, options?: CallOptions): Promise<ProjectMembership>;
+}
+
+/** Calls one service. Every method sends exactly one request of its own and repeats nothing. */
+export function createPortico({ baseUrl, auth }: PorticoOptions): Portico {
+  const tokens = typeof auth === 'string' ? { get: async () => auth, drop() {} } : auth;
+
+  async function post(path: string, { body, contentType }: RequestBody, { signal }: CallOptions = {}) {
+    const url = serviceUrl(baseUrl, path);
+    const token = await tokens.get();
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, ...(contentType ? { 'content-type': contentType } : {}) },
+      ...(body === undefined ? {} : { body }),
+      ...(signal ? { signal } : {}),
+      credentials: 'omit',
+      // A redirect would send the body, and what it says of a patient, a second time.
+      redirect: 'error',
+    });
+    if (response.ok) return readAnswer(response);
+    if (response.status === 401) tokens.drop(token);
+    throw await outcomeErrorOf(response);
+  }
+
+  return {
+    async executeBot<Result>(
+      bot: string | Identifier,
+      input?: BotInput,
+      contentType?: string,
+      options?: CallOptions,
+    ) {
+      return (await post(executePath(bot), requestBody(input, contentType), options)) as Result;
+    },
+    async invite(projectId, body, options) {
+      const path = `admin/projects/${pathSegment(projectId)}/invite`;
+      return (await post(path, requestBody(body, 'application/json'), options)) as ProjectMembership;
+    },
+  };
+}
