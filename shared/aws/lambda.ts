@@ -50,7 +50,7 @@ const throttled = new Set(['TooManyRequestsException', 'EC2ThrottledException', 
 function classify(error: Error & { code?: string }): Invoked {
   if (throttled.has(error.name) || error.code === 'ECONNREFUSED') return { kind: 'throttled' };
   if (notStarted.has(error.name)) throw error;
-  return { kind: 'unknown', reason: error.name };
+  return { kind: 'unknown', reason: error.code ?? error.name };
 }
 
 function tooLarge({ code, input }: RunRequest, bytes: number): Refusal {
