@@ -52,7 +52,7 @@ export function headKey(caller: Caller, type: string, id: string) {
   return keys.user(id);
 }
 
-export async function requireVisible(
+async function requireVisible(
   actor: Actor,
   interaction: 'read' | 'vread' | 'history',
   resource: Resource,

@@ -9,7 +9,7 @@ export interface TokenRequest {
   usedBasic: boolean;
 }
 
-export interface ClientCredentials {
+interface ClientCredentials {
   id: string;
   secret: string;
 }

@@ -19,7 +19,7 @@ const administrative = new Set([
 const reading = new Set<Interaction>(['read', 'vread', 'search', 'history']);
 
 /** The rules under which the actor acts; undefined for an administrator whom nothing narrows. */
-export function accessRules(actor: Actor): Rule[] | undefined {
+function accessRules(actor: Actor): Rule[] | undefined {
   if (actor.policies) return policyRules(actor, actor.policies);
   return actor.admin ? undefined : defaultRules(actor);
 }

@@ -21,7 +21,7 @@ export interface NamedPolicy {
   parameters: readonly PolicyParameter[];
 }
 
-export interface PolicyParameter {
+interface PolicyParameter {
   name: string;
   valueString?: string;
   valueReference?: { reference: string };

@@ -34,7 +34,7 @@ export function defaultRules(actor: Actor): Rule[] {
 }
 
 /** Contact details that a patient keeps up to date; everything else of the record is the clinic's. */
-export const patientContactFields = ['telecom', 'address', 'communication', 'photo', 'contact'] as const;
+const patientContactFields = ['telecom', 'address', 'communication', 'photo', 'contact'] as const;
 
 function patientRules(id: string, reference: string): Rule[] {
   return [

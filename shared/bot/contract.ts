@@ -20,7 +20,7 @@ export interface RunInput {
 }
 
 /** What the Bot sees beside its input. */
-export interface RunEvent {
+interface RunEvent {
   bot: { reference: string; display?: string };
   contentType?: string;
   requester: { reference: string; display?: string };

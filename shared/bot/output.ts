@@ -8,7 +8,7 @@ export type Output =
   | { kind: 'outcome'; status: number; text: string }
   | { kind: 'failure'; code: FailureCode; text: string };
 
-export type FailureCode = 'exception' | 'timeout' | 'too-costly' | 'too-long' | 'invalid';
+type FailureCode = 'exception' | 'timeout' | 'too-costly' | 'too-long' | 'invalid';
 
 /**
  * A run's outcome as the answer of SPEC section 4.

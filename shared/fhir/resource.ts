@@ -39,7 +39,3 @@ export function parseReference(text: unknown): { type: string; id: string } | un
   const match = /^([A-Z][A-Za-z]{1,63})\/([A-Za-z0-9\-.]{1,64})$/.exec(text);
   return match?.[1] && match[2] ? { type: match[1], id: match[2] } : undefined;
 }
-
-export function referenceTo(resource: Resource, display?: string): Reference {
-  return { reference: `${resource.resourceType}/${resource.id}`, ...(display ? { display } : {}) };
-}

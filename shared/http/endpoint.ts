@@ -23,7 +23,7 @@ export type LambdaHandler = (event: APIGatewayProxyEventV2, context: Context) =>
 type Event = APIGatewayProxyEventV2 & { traceId?: string; caller?: Caller };
 
 /** SPEC: request bodies are at most 4 MiB decoded. */
-export const longestBodyBytes = 4 * 1024 * 1024;
+const longestBodyBytes = 4 * 1024 * 1024;
 
 /**
  * One route as a Lambda handler: trace, authenticate, parse, call, respond. Every error becomes an

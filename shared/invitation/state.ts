@@ -44,7 +44,7 @@ export function stateOf(invitation: Invitation, nowMs: number): InvitationState 
 }
 
 /** Where the extension of an answered membership is defined: docs/identity.md. */
-export const invitationExtension = 'urn:portico:extension:invitation';
+const invitationExtension = 'urn:portico:extension:invitation';
 
 /** The membership as administrators see it: with the state of its invitation. */
 export function withInvitation(

@@ -95,7 +95,7 @@ export function jointSpans(
 }
 
 /** R4 search, escaping: `\,` `\|` `\$` and `\\` stand for themselves. */
-export function unescapeValue(text: string): string {
+function unescapeValue(text: string): string {
   return text.replace(/\\([,|$\\])/g, '$1');
 }
 

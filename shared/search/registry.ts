@@ -1,6 +1,6 @@
 import { searchParameters } from './search-parameters.ts';
 
-export type ParameterType = 'token' | 'string' | 'reference' | 'date' | 'number' | 'quantity' | 'uri';
+type ParameterType = 'token' | 'string' | 'reference' | 'date' | 'number' | 'quantity' | 'uri';
 
 /** A search parameter of one resource type. */
 export interface Parameter {

@@ -30,7 +30,7 @@ export async function commit(
 }
 
 /** How many heads one transaction can hold beside these actions. */
-export function roomFor(more: readonly Action[]): number {
+function roomFor(more: readonly Action[]): number {
   return mostActions - more.length;
 }
 
