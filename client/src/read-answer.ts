@@ -1,6 +1,4 @@
-import { mediaType } from './request-body.ts';
-
-const json = /^application\/([\w.-]+\+)?json$/;
+import { isJson, mediaType } from './request-body.ts';
 
 /**
  * A successful answer by its type: JSON parsed, text and HL7 v2 as a string, everything else as a
@@ -11,7 +9,7 @@ export async function readAnswer(response: Response): Promise<unknown> {
   const contentType = response.headers.get('content-type') ?? '';
   const type = mediaType(contentType);
   if (type === 'text/plain' || type === 'x-application/hl7-v2+er7') return response.text();
-  if (json.test(type)) {
+  if (isJson(type)) {
     const text = await response.text();
     return text === '' ? undefined : JSON.parse(text);
   }

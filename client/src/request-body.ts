@@ -90,7 +90,7 @@ function required(contentType: string | undefined): string {
   throw new TypeError('Bytes need a content type');
 }
 
-function isJson(contentType: string): boolean {
+export function isJson(contentType: string): boolean {
   return /^application\/([\w.-]+\+)?json$/.test(mediaType(contentType));
 }
 
