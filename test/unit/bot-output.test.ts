@@ -1,0 +1,90 @@
+import { describe, expect, test } from '@jest/globals';
+import { transpile } from '../../functions/bots/transpile.ts';
+import { outputOf, printLog } from '../../shared/bot/output.ts';
+import { Refusal } from '../../shared/refusal.ts';
+
+describe('the output', () => {
+  test.each([
+    ['text/plain', 'text/plain', 'a"b'],
+    ['x-application/hl7-v2+er7', 'x-application/hl7-v2+er7', 'a"b'],
+    ['application/json', 'application/json', '"a\\"b"'],
+    [undefined, 'application/json', '"a\\"b"'],
+  ])('of a string to a request of %s is %s', (requestType, mediaType, text) => {
+    const outcome = { kind: 'returned', value: { type: 'string', text: 'a"b' } } as const;
+    expect(outputOf(outcome, requestType)).toEqual({ kind: 'text', text, mediaType });
+  });
+
+  test.each([
+    ['time', 'timeout'],
+    ['memory', 'too-costly'],
+    ['output', 'too-long'],
+  ] as const)('over the limit of %s is %s', (limit, code) => {
+    expect(outputOf({ kind: 'limit', limit, message: 'm' }, undefined)).toEqual({
+      kind: 'failure',
+      code,
+      text: 'm',
+    });
+  });
+
+  test('of a thrown outcome that is none is a failure', () => {
+    for (const outcome of ['{}', '1', 'null', '[]', '{"resourceType":"Patient"}']) {
+      const output = outputOf({ kind: 'threw', name: 'E', message: 'm', outcome }, undefined);
+      expect(output).toEqual({ kind: 'failure', code: 'exception', text: 'm' });
+    }
+  });
+
+  test('a log is one line an entry, whatever it holds', () => {
+    const log = [
+      { atMs: 0, level: 'info', text: 'a\r\nb\u001b[31m' },
+      { atMs: 1, level: 'error', text: '"q"' },
+    ] as const;
+    expect(printLog(log, true).split('\n')).toEqual([
+      '1970-01-01T00:00:00.000Z INFO a\\r\\nb\\u001b[31m',
+      '1970-01-01T00:00:00.001Z ERROR \\"q\\"',
+      '(log truncated)',
+    ]);
+  });
+});
+
+describe('a Bot file', () => {
+  test.each([
+    ['export const handler = 1', 'bot.js', 'esm'],
+    ['  export default 1', 'bot.js', 'esm'],
+    ["import a from 'a'", 'bot.js', 'esm'],
+    ["import('a')", 'bot.js', 'cjs'],
+    ['exports.handler = 1', 'bot.js', 'cjs'],
+    ['module.exports = {}; // export const', 'bot.js', 'cjs'],
+    ['export const a = 1', 'bot.cjs', 'cjs'],
+    ['exports.a = 1', 'bot.mjs', 'esm'],
+    ['export const a: number = 1', 'bot.ts', 'esm'],
+    ['exports.a = 1 as number', 'bot.cts', 'cjs'],
+  ])('%j named %s is %s', (source, filename, format) => {
+    expect(transpile(source, filename).format).toBe(format);
+  });
+
+  test('keeps its lines and columns when types are stripped', () => {
+    const { text } = transpile('const a: string = "x";\nexport const handler = (b: number) => b;', 'bot.ts');
+    expect(text.split('\n\n')[0]).toBe('const a         = "x";\nexport const handler = (b        ) => b;');
+  });
+
+  test('is named by its name and text', () => {
+    const version = (source: string, filename: string) => transpile(source, filename).version;
+    expect(version('1', 'a.js')).toMatch(/^[0-9a-f]{64}$/);
+    expect(version('1', 'a.js')).toBe(version('1', 'a.js'));
+    expect(new Set([version('1', 'a.js'), version('2', 'a.js'), version('1', 'a.cjs')]).size).toBe(3);
+  });
+
+  test('that is no TypeScript is refused with line and column', () => {
+    let refusal: unknown;
+    try {
+      transpile('type A = string;\nconst a: = 1;', 'bot.ts');
+    } catch (error) {
+      refusal = error;
+    }
+    expect(refusal).toBeInstanceOf(Refusal);
+    expect((refusal as Refusal).issues[0]).toMatchObject({
+      expression: 'code',
+      text: expect.stringMatching(/line 2, column \d+/),
+    });
+  });
+});
