@@ -2,18 +2,13 @@ import { type Actor, admit, requireAdministrator } from '../../shared/auth/actor
 import type { Caller } from '../../shared/auth/token.ts';
 import { parseReference, type Reference } from '../../shared/fhir/resource.ts';
 import { type Standing, standingOf } from '../../shared/invitation/state.ts';
-import { invalidField, Refusal } from '../../shared/refusal.ts';
+import { invalidField } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
-import {
-  emailLogin,
-  externalLogin,
-  membershipKeys,
-  type Person,
-  personOf,
-} from '../../shared/table/person.ts';
+import { membershipKeys, type Person, personOf } from '../../shared/table/person.ts';
 import { resourceOf } from '../../shared/table/resource-item.ts';
 import type { Found, Item } from '../../shared/table/table.ts';
+import { namesOf, primaryOf, requireSecondName } from './names.ts';
 import type { Invite } from './parse-invite.ts';
 
 /** All that an invite depends on, read strongly consistent. */
@@ -47,7 +42,7 @@ export async function gather(
   invite: Invite,
 ): Promise<Gathered> {
   const { project } = caller;
-  const [firstName, secondName] = loginsOf(invite);
+  const [firstName, secondName] = namesOf(invite);
   const firstKey = keys.person(project, firstName);
   const secondKey = secondName ? keys.person(project, secondName) : undefined;
   const addressKey = invite.scope === 'server' && invite.email ? keys.address(invite.email) : undefined;
@@ -66,7 +61,7 @@ export async function gather(
 
   const login = primaryOf(found, firstKey) ?? firstName;
   const alias = secondName === login ? undefined : secondName;
-  if (alias && secondKey) requireAlias(found, secondKey, login);
+  if (alias && secondKey) requireSecondName(found, secondKey, login);
   const personKey = keys.person(project, login);
   const people = login === firstName ? found : await services.table.read([personKey]);
   const person = personOf(people.get(personKey));
@@ -96,22 +91,6 @@ export async function gather(
     invitesPerHour: projectItem?.invitesPerHour as number | undefined,
     invitationDays: projectItem?.invitationDays as number | undefined,
   };
-}
-
-/**
- * One or two names of the person. A User above Projects is known by the address first; one of a
- * Project by the external id if there is one.
- */
-function loginsOf({ email, externalId, scope }: Invite): [string, string | undefined] {
-  const byEmail = email === undefined ? undefined : emailLogin(email);
-  const byExternal = externalId === undefined ? undefined : externalLogin(externalId);
-  const [first, second] = scope === 'project' ? [byExternal, byEmail] : [byEmail, byExternal];
-  return first ? [first, second] : [second ?? '', undefined];
-}
-
-/** The name under which the person is kept, when this one is their second. */
-function primaryOf(found: Found, name: Key): string | undefined {
-  return found.get(name)?.primary as string | undefined;
 }
 
 function isFreeProfile(item: Item | undefined): boolean {
@@ -153,15 +132,5 @@ function namedResources(project: string, { rights, profile }: Invite): Named[] {
 function requireNamed(named: readonly Named[], found: Found): void {
   for (const { key, expression, text } of named) {
     if (!resourceOf(found.get(key))) throw invalidField(expression, text);
-  }
-}
-
-function requireAlias(found: Found, alias: Key, login: string): void {
-  const item = found.get(alias);
-  if (item && item.primary !== login) {
-    throw new Refusal(
-      'conflict',
-      'A user with this external ID or e-mail address already exists in this project',
-    );
   }
 }

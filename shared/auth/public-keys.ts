@@ -16,11 +16,21 @@ export function publishedKeys(table: Table, now: () => number): PublicKeys {
   let known: JWK[] = [];
   let readAtMs = Number.NEGATIVE_INFINITY;
 
+  let reading: Promise<JWK[]> | undefined;
+
   async function list(): Promise<JWK[]> {
     if (known.length > 0 && now() - readAtMs < rereadAfterMs) return known;
-    readAtMs = now();
+    // Shared, so that of two requests with a new key neither is judged by the old ones.
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  }
+
+  async function read(): Promise<JWK[]> {
     const item = (await table.read([keys.publicKeys()])).get(keys.publicKeys());
     known = (item?.jwks as JWK[] | undefined) ?? [];
+    readAtMs = now();
     return known;
   }
 

@@ -38,7 +38,7 @@ if (!isDeployed) {
       expect(new Set(answers.map((answer) => invitationOf(answer).expires)).size).toBe(1);
       expect(countOf(await portico.local.scan(), body.email)).toEqual({ ...one, generations: [1] });
       const isHers = ({ to }: StoredMail) => to.includes(body.email);
-      await portico.local.mailbox.waitFor(isHers);
+      await portico.local.mailbox.waitFor(isHers, 20_000);
       await pause(300);
       expect((await portico.local.mailbox.list()).filter(isHers)).toHaveLength(1);
     });

@@ -1,0 +1,32 @@
+import { Refusal } from '../../shared/refusal.ts';
+import type { Key } from '../../shared/table/keys.ts';
+import { emailLogin, externalLogin } from '../../shared/table/person.ts';
+import type { Found } from '../../shared/table/table.ts';
+import type { Invite } from './parse-invite.ts';
+
+/**
+ * One or two names of the person. A User above Projects is known by the address first; one of a
+ * Project by the external id if there is one.
+ */
+export function namesOf({ email, externalId, scope }: Invite): [string, string | undefined] {
+  const byEmail = email === undefined ? undefined : emailLogin(email);
+  const byExternal = externalId === undefined ? undefined : externalLogin(externalId);
+  const [first, second] = scope === 'project' ? [byExternal, byEmail] : [byEmail, byExternal];
+  return first ? [first, second] : [second ?? '', undefined];
+}
+
+/** The name under which the person is kept, when this one is their second. */
+export function primaryOf(found: Found, name: Key): string | undefined {
+  return found.get(name)?.primary as string | undefined;
+}
+
+/** @throws {Refusal} conflict when the second name leads to somebody else */
+export function requireSecondName(found: Found, alias: Key, login: string): void {
+  const item = found.get(alias);
+  if (item && item.primary !== login) {
+    throw new Refusal(
+      'conflict',
+      'A user with this external ID or e-mail address already exists in this project',
+    );
+  }
+}

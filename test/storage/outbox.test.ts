@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { inviteUser } from '../../functions/invite/invite-user.ts';
+import { type OutboxServices, sendInvitation } from '../../functions/outbox/send-invitation.ts';
+import { sweep } from '../../functions/outbox/sweep.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import type { Mail } from '../../shared/email/mailer.ts';
+import { isInvitationSecret } from '../../shared/invitation/link.ts';
+import { standingOf } from '../../shared/invitation/state.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
+
+const minuteMs = 60_000;
+const secret = Buffer.alloc(32, 7);
+let stage: Stage;
+let caller: Caller;
+let services: OutboxServices;
+let sent: Mail[] = [];
+/** What the mail service does at the next calls; after that it takes every mail. */
+let faults: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  stage = await startStage();
+  services = {
+    ...stage.services,
+    secret: async () => secret,
+    mailer: {
+      async send(mail) {
+        await faults.shift()?.();
+        sent.push(mail);
+      },
+    },
+  };
+});
+beforeEach(async () => {
+  caller = await newProject(stage, 'Clinic <b>&</b>');
+  sent = [];
+  faults = [];
+});
+afterAll(() => stage.stop());
+
+async function invite(body: Record<string, unknown>): Promise<string> {
+  return (await inviteUser(services, caller, { projectId: caller.project, body })).id;
+}
+
+const outboxKey = (id: string) => keys.outbox(caller.project, id);
+const down = () => Promise.reject(new Error('down'));
+
+async function invitationOf(id: string) {
+  const item = await getItem(services, keys.resource(caller.project, 'ProjectMembership', id));
+  const found = standingOf(item)?.invitation;
+  if (!found) throw new Error('No such membership');
+  return found;
+}
+
+/** Generation of the link in a mail, whose secret must be good. */
+async function generationIn(mail: Mail | undefined, id: string): Promise<number> {
+  const fragment = new URLSearchParams(/#(\S+)/.exec(mail?.text ?? '')?.[1]);
+  const generation = Number(fragment.get('id')?.split('.')[2]);
+  const { expiresAtMs } = await invitationOf(id);
+  const link = { project: caller.project, membershipId: id, generation, expiresAtMs };
+  expect(isInvitationSecret(secret, link, fragment.get('secret') ?? '')).toBe(true);
+  return generation;
+}
+
+describe('the mail of an invitation', () => {
+  test('is sent once and forgotten, however often the stream tells of it, at once or later', async () => {
+    const id = await invite(person());
+    await Promise.all(Array.from({ length: 10 }, () => sendInvitation(services, outboxKey(id))));
+    await sendInvitation(services, outboxKey(id));
+    await sweep(services);
+    expect(sent).toHaveLength(1);
+    expect(await getItem(services, outboxKey(id))).toBeUndefined();
+    expect(await generationIn(sent[0], id)).toBe(1);
+  });
+
+  test('stays while the service is down, and is sent by the first sweep after', async () => {
+    const id = await invite(person());
+    faults = [down, down];
+    await expect(sendInvitation(services, outboxKey(id))).rejects.toThrow('down');
+    await sweep(services);
+    expect(sent).toEqual([]);
+    await sweep(services);
+    await sweep(services);
+    expect(sent).toHaveLength(1);
+  });
+
+  test('one that is stuck does not hold up the others', async () => {
+    const ids = [await invite(person()), await invite(person()), await invite(person())];
+    faults = [down];
+    await sweep(services);
+    expect(sent).toHaveLength(2);
+    await sweep(services);
+    expect(new Set(sent.map(({ to }) => to)).size).toBe(ids.length);
+  });
+
+  test('is not sent a second time while a slow service still has it', async () => {
+    const id = await invite(person());
+    const slow = Promise.withResolvers<void>();
+    faults = [() => slow.promise];
+    const sending = sendInvitation(services, outboxKey(id));
+    await untilClaimed(id);
+    await sweep(services);
+    slow.resolve();
+    await sending;
+    await sweep(services);
+    expect(sent).toHaveLength(1);
+  });
+
+  test('is sent by a sweep a minute after the process died over it', async () => {
+    const id = await invite(person());
+    faults = [() => new Promise(() => undefined)];
+    void sendInvitation(services, outboxKey(id));
+    await untilClaimed(id);
+    await sweep(services);
+    expect(sent).toEqual([]);
+    stage.clock.nowMs += minuteMs + 1;
+    await sweep(services);
+    expect(sent).toHaveLength(1);
+  });
+
+  test('is of the newest link only, however late an older one comes', async () => {
+    const body = person();
+    const id = await invite(body);
+    const old = await getItem(services, outboxKey(id));
+    stage.clock.nowMs += minuteMs;
+    await invite(body);
+    await sendInvitation(services, outboxKey(id));
+    if (old) await services.table.put(old);
+    await sweep(services);
+    expect(sent).toHaveLength(1);
+    expect(await generationIn(sent[0], id)).toBe(2);
+  });
+
+  test.each([
+    ['revoked', { state: 'revoked' as const }],
+    ['accepted', { state: 'accepted' as const }],
+    ['expired', { expiresAtMs: 0 }],
+  ])('is dropped when the invitation is %s before it went out', async (_, change) => {
+    const id = await invite(person());
+    await services.table.update({
+      Key: keys.resource(caller.project, 'ProjectMembership', id),
+      UpdateExpression: 'SET invitation = :invitation',
+      ExpressionAttributeValues: { ':invitation': { ...(await invitationOf(id)), ...change } },
+    });
+    await sweep(services);
+    expect(sent).toEqual([]);
+    expect(await getItem(services, outboxKey(id))).toBeUndefined();
+  });
+
+  test('ends when the invitation makes way for one of another type', async () => {
+    const body = person();
+    const first = await invite(body);
+    const second = await invite({ ...body, resourceType: 'Patient', upsert: true });
+    await sweep(services);
+    expect(sent).toHaveLength(1);
+    expect(await getItem(services, outboxKey(first))).toBeUndefined();
+    expect(await generationIn(sent[0], second)).toBe(1);
+  });
+
+  test('goes to one address five times a day, and again the next day', async () => {
+    const body = person();
+    const send = async () => {
+      stage.clock.nowMs += minuteMs;
+      await invite(body);
+      await sweep(services);
+    };
+    for (let i = 0; i < 7; i++) await send();
+    expect(sent).toHaveLength(5);
+    stage.clock.nowMs += 24 * 60 * minuteMs;
+    await send();
+    expect(sent).toHaveLength(6);
+  });
+
+  test('that the service refused does not count as one of the five', async () => {
+    const body = person();
+    const id = await invite(body);
+    faults = Array.from({ length: 6 }, () => down);
+    for (let i = 0; i < 6; i++) await sendInvitation(services, outboxKey(id)).catch(() => undefined);
+    await sendInvitation(services, outboxKey(id));
+    expect(sent).toHaveLength(1);
+  });
+
+  test('shows the name of the Project as text', async () => {
+    await invite(person());
+    await sweep(services);
+    expect(sent[0]).toMatchObject({
+      senderName: 'Clinic <b>&</b>',
+      subject: 'Invitation to Clinic <b>&</b>',
+    });
+    expect(sent[0]?.html).toContain('Clinic &#60;b&#62;&#38;&#60;/b&#62;');
+    expect(sent[0]?.html).not.toContain('<b>');
+  });
+});
+
+async function untilClaimed(id: string): Promise<void> {
+  while ((await getItem(services, outboxKey(id)))?.claimedUntilMs === undefined) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
