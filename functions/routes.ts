@@ -25,6 +25,9 @@ export const routes = {
   token: { method: 'POST', path: '/oauth2/token', function: 'token', access: 'public' },
   jwks: { method: 'GET', path: '/.well-known/jwks.json', function: 'token', access: 'public' },
   me: { method: 'GET', path: '/auth/me', function: 'login', access: 'token' },
+  login: { method: 'POST', path: '/auth/login', function: 'login', access: 'public' },
+  chooseProfile: { method: 'POST', path: '/auth/profile', function: 'login', access: 'public' },
+  signOut: { method: 'POST', path: '/oauth2/logout', function: 'login', access: 'token' },
   setPassword: { method: 'POST', path: '/auth/setpassword', function: 'login', access: 'public' },
 
   project: { method: 'GET', path: '/admin/projects/{projectId}', function: 'members', access: 'token' },

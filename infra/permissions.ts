@@ -39,7 +39,7 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   'execute-by-id': { table: ['BatchGetItem', 'PutItem'], stageSecret: 'reads', runsBots: true },
   'execute-by-identifier': { table: ['BatchGetItem', 'PutItem'], stageSecret: 'reads', runsBots: true },
   token: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], signs: true },
-  login: { table: ['BatchGetItem', ...transaction], stageSecret: 'reads' },
+  login: { table: ['BatchGetItem', 'Query', ...transaction], stageSecret: 'reads' },
   outbox: {
     table: ['BatchGetItem', 'BatchWriteItem', 'Query', 'UpdateItem', 'DeleteItem'],
     stageSecret: 'creates',

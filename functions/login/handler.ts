@@ -6,9 +6,12 @@ import { allOk } from '../../shared/http/outcome.ts';
 import { fhirResponse, jsonResponse } from '../../shared/http/response.ts';
 import { stageKeys } from '../../shared/stage-keys.ts';
 import { routes } from '../routes.ts';
+import { chooseProfile } from './choose-profile.ts';
 import type { LoginServices } from './invitation-of-link.ts';
 import { readMe } from './read-me.ts';
 import { setPassword } from './set-password.ts';
+import { signIn } from './sign-in.ts';
+import { signOut } from './sign-out.ts';
 
 const core = coreServices(process.env);
 const keys = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
@@ -22,6 +25,33 @@ export const handler = dispatch({
       'raw',
       (caller) => readMe(services, caller),
       (me) => jsonResponse(200, me),
+    ),
+  ),
+  [routeKey(routes.login)]: lambdaHandler(
+    services,
+    open(
+      routes.login,
+      'json',
+      (request) => signIn(services, { body: request.json, sourceIp: request.sourceIp }),
+      (login) => jsonResponse(200, login),
+    ),
+  ),
+  [routeKey(routes.chooseProfile)]: lambdaHandler(
+    services,
+    open(
+      routes.chooseProfile,
+      'json',
+      (request) => chooseProfile(services, request.json),
+      (login) => jsonResponse(200, login),
+    ),
+  ),
+  [routeKey(routes.signOut)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.signOut,
+      'raw',
+      (caller) => signOut(services, caller),
+      () => fhirResponse(200, allOk()),
     ),
   ),
   [routeKey(routes.setPassword)]: lambdaHandler(

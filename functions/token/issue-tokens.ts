@@ -28,13 +28,35 @@ interface Grant {
   membership: Resource;
 }
 
-/** Writes the login that the tokens name, then signs them. */
+/** Writes the login that a program's tokens name, then signs them. */
 export async function issueTokens(services: TokenServices, grant: Grant): Promise<TokenAnswer> {
   const { clientId, subject, scope, project, membership } = grant;
   const nowMs = services.now();
+  const loginId = services.newId();
+  const login = {
+    ...keys.login(loginId),
+    kind: 'client',
+    membershipId: membership.id,
+    project: project.id,
+    clientId,
+    subject,
+    scope,
+    createdAtMs: nowMs,
+    ttl: Math.floor(nowMs / 1000) + accessTokenSeconds + 60,
+  };
+  await Promise.all([services.signer(), services.table.put(login)]);
+  return signTokens(services, { ...grant, loginId });
+}
+
+/** The tokens of a login that is written. */
+export async function signTokens(
+  services: TokenServices,
+  { loginId, clientId, subject, scope, project, membership }: Grant & { loginId: string },
+): Promise<TokenAnswer> {
+  const signer = await services.signer();
   const profile = membership.profile as Reference;
   const caller: Caller = {
-    loginId: services.newId(),
+    loginId,
     project: project.id,
     membershipId: membership.id,
     profile: profile.reference,
@@ -42,31 +64,13 @@ export async function issueTokens(services: TokenServices, grant: Grant): Promis
     subject,
     scope,
   };
-  const expiresAtSeconds = Math.floor(nowMs / 1000) + accessTokenSeconds;
-  const login = {
-    ...keys.login(caller.loginId),
-    kind: 'client',
-    membershipId: membership.id,
-    project: project.id,
-  };
-  const [signer] = await Promise.all([
-    services.signer(),
-    services.table.put({
-      ...login,
-      clientId,
-      subject,
-      scope,
-      createdAtMs: nowMs,
-      ttl: expiresAtSeconds + 60,
-    }),
-  ]);
   return {
     token_type: 'Bearer',
     expires_in: accessTokenSeconds,
     scope,
     access_token: await mintAccessToken(signer, caller, {
       baseUrl: services.baseUrl,
-      nowMs,
+      nowMs: services.now(),
       tokenId: services.newId(),
     }),
     ...(scope.split(' ').includes('openid') ? { id_token: await mintIdToken(services, signer, caller) } : {}),

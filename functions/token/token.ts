@@ -1,3 +1,4 @@
+import { authorizationCode } from './authorization-code.ts';
 import { clientCredentials } from './client-credentials.ts';
 import type { TokenAnswer, TokenServices } from './issue-tokens.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -5,7 +6,10 @@ import { parseTokenRequest, type TokenRequest } from './token-request.ts';
 
 type Grant = (services: TokenServices, request: TokenRequest) => Promise<TokenAnswer>;
 
-const grants: ReadonlyMap<string, Grant> = new Map([['client_credentials', clientCredentials]]);
+const grants: ReadonlyMap<string, Grant> = new Map([
+  ['authorization_code', authorizationCode],
+  ['client_credentials', clientCredentials],
+]);
 
 /** The token endpoint (RFC 6749 section 3.2). @throws {OAuthError} */
 export async function token(

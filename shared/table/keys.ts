@@ -82,6 +82,8 @@ export const keys = {
   address: (email: string): Key => ({ pk: `E#${email}`, sk: head }),
   /** Leads from a client id to its Project and secret. */
   client: (clientId: string): Key => ({ pk: `C#${clientId}`, sk: head }),
+  /** How often a password was tried in a stretch of time: for an address, or from one source for it. */
+  attempts: (of: string[], window: number): Key => ({ pk: `TRIES#${hash(...of)}#${window}`, sk: head }),
   /** One sign-in of a person or a program; access tokens name it. */
   login: (loginId: string): Key => ({ pk: `L#${loginId}`, sk: head }),
 

@@ -41,6 +41,8 @@ describe('routes', () => {
       '$default',
       'GET /.well-known/jwks.json',
       'GET /fhir/R4/metadata',
+      'POST /auth/login',
+      'POST /auth/profile',
       'POST /auth/setpassword',
       'POST /oauth2/token',
     ]);

@@ -1,0 +1,47 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Refusal } from '../../shared/refusal.ts';
+import type { Services } from '../../shared/services.ts';
+import { keys } from '../../shared/table/keys.ts';
+
+const windowMs = 15 * 60_000;
+const mostFromOneSource = 10;
+const slowBeyond = 30;
+const slowMs = 1500;
+
+/**
+ * Counts a try to sign in. Too many from one source for one address are refused; many for an address
+ * from anywhere are only slowed, so that nobody can lock another person out.
+ * @returns takes the try back: it was the right password
+ * @throws {Refusal} throttled
+ */
+export async function countAttempt(
+  services: Services,
+  email: string,
+  sourceIp: string,
+): Promise<() => Promise<void>> {
+  const [fromSource, forAddress] = await Promise.all([
+    count(services, [email, sourceIp], 1),
+    count(services, [email], 1),
+  ]);
+  if (fromSource > mostFromOneSource) {
+    throw new Refusal('throttled', 'Too many attempts: wait a few minutes', {
+      retryAfterSeconds: Math.ceil((windowMs - (services.now() % windowMs)) / 1000),
+    });
+  }
+  if (forAddress > slowBeyond) await pause(slowMs);
+  return async () => {
+    await Promise.all([count(services, [email, sourceIp], -1), count(services, [email], -1)]);
+  };
+}
+
+async function count({ table, now }: Services, of: string[], by: 1 | -1): Promise<number> {
+  const window = Math.floor(now() / windowMs);
+  const counted = await table.update({
+    Key: keys.attempts(of, window),
+    UpdateExpression: 'ADD #count :by SET #ttl = :ttl',
+    ExpressionAttributeNames: { '#count': 'count', '#ttl': 'ttl' },
+    ExpressionAttributeValues: { ':by': by, ':ttl': ((window + 2) * windowMs) / 1000 },
+    ReturnValues: 'UPDATED_NEW',
+  });
+  return Number(counted?.count);
+}

@@ -1,0 +1,48 @@
+import { codeMs, newLoginCode } from '../../shared/auth/login-code.ts';
+import { acceptActions } from '../../shared/invitation/accept.ts';
+import type { Standing } from '../../shared/invitation/state.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import type { Services } from '../../shared/services.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { ConditionFailed } from '../../shared/table/transact.ts';
+
+/** What a client exchanges for tokens. */
+export interface LoginCode {
+  login: string;
+  code: string;
+}
+
+/**
+ * Binds a login to one membership, once. Choosing an invitation that is still open accepts it.
+ * @throws {Refusal} invalid when the login has chosen already, or the membership has changed
+ */
+export async function chooseMembership(
+  services: Services,
+  loginId: string,
+  standing: Standing,
+): Promise<LoginCode> {
+  const { membership } = standing;
+  const { code, hash } = newLoginCode(loginId);
+  try {
+    await services.table.transact([
+      {
+        name: 'login',
+        update: keys.login(loginId),
+        set: 'SET membershipId = :membership, #project = :project, codeHash = :hash, codeExpiresAtMs = :until',
+        if: 'attribute_exists(pk) AND attribute_not_exists(membershipId)',
+        names: { '#project': 'project' },
+        values: {
+          ':membership': membership.id,
+          ':project': membership.project.reference.replace(/^Project\//, ''),
+          ':hash': hash,
+          ':until': services.now() + codeMs,
+        },
+      },
+      ...(membership.active ? [] : acceptActions(services, standing)),
+    ]);
+  } catch (error) {
+    if (error instanceof ConditionFailed) throw new Refusal('invalid', 'Sign in again');
+    throw error;
+  }
+  return { login: loginId, code };
+}

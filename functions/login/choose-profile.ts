@@ -1,0 +1,27 @@
+import { isId } from '../../shared/fhir/resource.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import type { Services } from '../../shared/services.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { choicesOf } from './choices.ts';
+import { chooseMembership, type LoginCode } from './choose-membership.ts';
+
+/**
+ * Picks one of the memberships that a login may choose.
+ * @param body `{login, profile}`, the profile being the id of a membership
+ * @throws {Refusal} invalid
+ */
+export async function chooseProfile(services: Services, body: unknown): Promise<LoginCode> {
+  const { login: loginId, profile } = (body ?? {}) as Record<string, unknown>;
+  const refused = new Refusal('invalid', 'Sign in again');
+  if (typeof loginId !== 'string' || !isId(loginId)) throw refused;
+  const key = keys.login(loginId);
+  const login = (await services.table.read([key])).get(key);
+  if (login?.kind !== 'person' || login.membershipId !== undefined || login.revoked === true) throw refused;
+  const client = login.clientId ? keys.client(String(login.clientId)) : undefined;
+  const project = client && (await services.table.read([client])).get(client)?.project;
+  if (client && project === undefined) throw refused;
+  const choices = await choicesOf(services, String(login.subject), project as string | undefined);
+  const chosen = choices.find(({ membership }) => membership.id === profile);
+  if (!chosen) throw refused;
+  return chooseMembership(services, loginId, chosen);
+}

@@ -1,0 +1,46 @@
+import { isId } from '../../shared/fhir/resource.ts';
+import { invalidField, Refusal } from '../../shared/refusal.ts';
+
+export interface SignIn {
+  email: string;
+  password: string;
+  /** Empty for a client that is not registered, such as the own app. */
+  clientId: string;
+  projectId: string | undefined;
+  scope: string;
+  codeChallenge: string;
+  codeChallengeMethod: 'S256' | 'plain';
+}
+
+/** @throws {Refusal} invalid, naming the field */
+export function parseSignIn(body: unknown): SignIn {
+  if (typeof body !== 'object' || body === null)
+    throw new Refusal('invalid', 'The body must be a JSON object');
+  const fields = body as Record<string, unknown>;
+  const { clientId = '', projectId, scope = 'openid', codeChallengeMethod = 'plain' } = fields;
+  if (typeof clientId !== 'string' || (clientId !== '' && !isId(clientId))) {
+    throw invalidField('clientId', 'clientId must be an id');
+  }
+  if (projectId != null && projectId !== '' && !(typeof projectId === 'string' && isId(projectId))) {
+    throw invalidField('projectId', 'projectId must be an id');
+  }
+  if (typeof scope !== 'string' || scope.length > 1000) throw invalidField('scope', 'scope must be text');
+  if (codeChallengeMethod !== 'S256' && codeChallengeMethod !== 'plain') {
+    throw invalidField('codeChallengeMethod', 'codeChallengeMethod must be S256 or plain');
+  }
+  return {
+    email: text(fields, 'email'),
+    password: text(fields, 'password'),
+    clientId,
+    projectId: (projectId as string | null | undefined) || undefined,
+    scope,
+    codeChallenge: text(fields, 'codeChallenge'),
+    codeChallengeMethod,
+  };
+}
+
+function text(fields: Record<string, unknown>, name: string): string {
+  const value = fields[name];
+  if (typeof value === 'string' && value !== '' && value.length <= 1024) return value;
+  throw invalidField(name, `${name} is required`);
+}

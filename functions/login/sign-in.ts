@@ -1,0 +1,92 @@
+import { codeMs } from '../../shared/auth/login-code.ts';
+import { hashPassword, longestPassword, verifyPassword } from '../../shared/auth/password.ts';
+import { normaliseAddress } from '../../shared/email/address.ts';
+import type { Reference } from '../../shared/fhir/resource.ts';
+import type { Standing } from '../../shared/invitation/state.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import type { Services } from '../../shared/services.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { emailLogin, personOf } from '../../shared/table/person.ts';
+import { countAttempt } from './attempts.ts';
+import { choicesOf } from './choices.ts';
+import { chooseMembership, type LoginCode } from './choose-membership.ts';
+import { parseSignIn, type SignIn } from './parse-sign-in.ts';
+
+/** A login that has to choose one of these with `POST auth/profile`. */
+export interface LoginChoices {
+  login: string;
+  memberships: { id: string; project: Reference; profile: Reference }[];
+}
+
+/**
+ * Signs a person in with address and password. Unknown address and wrong password: one text, like
+ * time. With one membership the answer is a code; with more, or an open invitation, a choice.
+ * @throws {Refusal} invalid, throttled
+ */
+export async function signIn(
+  services: Services,
+  { body, sourceIp }: { body: unknown; sourceIp: string },
+): Promise<LoginCode | LoginChoices> {
+  const input = parseSignIn(body);
+  const email = normaliseAddress(input.email) ?? 'none@none.invalid';
+  const takeBack = await countAttempt(services, email, sourceIp);
+  const { userId, clientProject } = await findUser(services, input, email);
+  const passwordKey = keys.password(userId ?? 'none');
+  const hash = (await services.table.read([passwordKey])).get(passwordKey)?.hash as string | undefined;
+  if (!userId || !(await isRight(input.password, hash))) throw refused();
+  const wanted = input.projectId ?? clientProject;
+  const choices = await choicesOf(services, userId, wanted);
+  if (choices.length === 0 || (clientProject && clientProject !== wanted)) throw refused();
+  await takeBack();
+
+  const loginId = services.newId();
+  const nowMs = services.now();
+  const { clientId, scope, codeChallenge, codeChallengeMethod } = input;
+  await services.table.put({
+    ...keys.login(loginId),
+    kind: 'person',
+    subject: userId,
+    clientId,
+    scope,
+    codeChallenge,
+    codeChallengeMethod,
+    createdAtMs: nowMs,
+    ttl: Math.ceil((nowMs + 2 * codeMs) / 1000),
+  });
+  const [only] = choices;
+  if (only && choices.length === 1 && only.membership.active)
+    return chooseMembership(services, loginId, only);
+  return { login: loginId, memberships: choices.map(choice) };
+}
+
+function choice({ membership: { id, project, profile } }: Standing) {
+  return { id, project, profile };
+}
+
+/** The User of the address: one that lives in the named Project only comes first. */
+async function findUser(services: Services, { clientId, projectId }: SignIn, email: string) {
+  const addressKey = keys.address(email);
+  const personKey = keys.person(projectId ?? 'none', emailLogin(email));
+  const clientKey = keys.client(clientId || 'none');
+  const found = await services.table.read([addressKey, personKey, clientKey]);
+  const client = found.get(clientKey);
+  if (clientId && !client) throw new Refusal('invalid', 'Unknown client');
+  const person = personOf(found.get(personKey));
+  const known = found.get(addressKey)?.userId as string | undefined;
+  return {
+    userId: person?.scope === 'project' ? person.userId : known,
+    clientProject: client?.project as string | undefined,
+  };
+}
+
+/** Hashing takes as long as comparing: no password and a wrong one cannot be told apart. */
+async function isRight(password: string, hash: string | undefined): Promise<boolean> {
+  const given = password.slice(0, longestPassword + 1);
+  if (hash !== undefined) return verifyPassword(given, hash);
+  await hashPassword(given);
+  return false;
+}
+
+function refused(): Refusal {
+  return new Refusal('invalid', 'Email or password is invalid');
+}

@@ -1,0 +1,181 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { MedplumClient } from '@medplum/core';
+import { mailedLink } from './mailed-link.ts';
+import { type Answer, type Portico, startPortico } from './portico.ts';
+
+let portico: Portico;
+beforeAll(async () => {
+  portico = await startPortico();
+});
+afterAll(() => portico.stop());
+
+const password = 'correct horse battery';
+const newAddress = () => `person-${randomUUID()}@example.com`;
+const post = (path: string, body: unknown) => portico.api('POST', path, { body, token: null });
+
+async function invite(email: string, projectIndex = 0, change: object = {}): Promise<Answer['json']> {
+  const of = portico.projects[projectIndex];
+  const body = { resourceType: 'Practitioner', firstName: 'Ann', lastName: 'Lee', email, ...change };
+  const token = await portico.token(of);
+  const answer = await portico.api('POST', `admin/projects/${of?.id}/invite`, { body, token });
+  expect(answer.status).toBe(200);
+  return answer.json;
+}
+
+async function newMember(change: object = {}): Promise<{ email: string; membership: string }> {
+  const email = newAddress();
+  const { id } = await invite(email, 0, change);
+  const link = await mailedLink(portico, email);
+  expect((await post('auth/setpassword', { ...link, password })).status).toBe(200);
+  return { email, membership: id };
+}
+
+const codeVerifier = randomBytes(32).toString('base64url');
+const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
+
+function login(email: string, change: object = {}): Promise<Answer> {
+  const body = { email, password, codeChallenge, codeChallengeMethod: 'S256', clientId: '' };
+  return post('auth/login', { ...body, ...change });
+}
+
+function exchange(code: string, verifier = codeVerifier): Promise<Answer> {
+  return portico.api('POST', 'oauth2/token', {
+    token: null,
+    body: `${new URLSearchParams({ grant_type: 'authorization_code', code, code_verifier: verifier })}`,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+}
+
+async function signIn(email: string): Promise<string> {
+  const answer = await exchange((await login(email)).json.code);
+  expect(answer.status).toBe(200);
+  return answer.json.access_token;
+}
+
+const me = (token: string) => portico.api('GET', 'auth/me', { token });
+
+describe('signing in', () => {
+  test('leads from the mail to a token of the membership', async () => {
+    const { email, membership } = await newMember();
+    const answer = await me(await signIn(email));
+    expect(answer.status).toBe(200);
+    expect(answer.json).toMatchObject({ user: { email }, membership: { id: membership, active: true } });
+  });
+
+  test('answers one text for an unknown address and a wrong password', async () => {
+    const { email } = await newMember();
+    const [unknown, wrong] = [await login(newAddress()), await login(email, { password: 'wrong password' })];
+    expect([unknown.status, unknown.json]).toEqual([400, wrong.json]);
+    expect(wrong.json.issue[0].details.text).toBe('Email or password is invalid');
+  });
+
+  test('is slowed for one source and one address', async () => {
+    const { email } = await newMember();
+    const tries = await Promise.all(
+      Array.from({ length: 12 }, () => login(email, { password: 'wrong one' })),
+    );
+    expect(tries.map(({ status }) => status).filter((status) => status === 429)).toHaveLength(2);
+    const refused = await login(email);
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
+    const other = await newMember();
+    expect((await login(other.email)).status).toBe(200);
+  });
+
+  test('needs PKCE', async () => {
+    const { email } = await newMember();
+    expect((await login(email, { codeChallenge: undefined })).status).toBe(400);
+    const { code } = (await login(email)).json;
+    expect((await exchange(code, 'x'.repeat(43))).json).toMatchObject({ error: 'invalid_grant' });
+    expect((await exchange(code)).json).toMatchObject({ error: 'invalid_grant' });
+  });
+
+  test('gives one token for a code; a second use ends the login', async () => {
+    const { email } = await newMember();
+    const { code } = (await login(email)).json;
+    const first = await exchange(code);
+    expect((await me(first.json.access_token)).status).toBe(200);
+    expect((await exchange(code)).status).toBe(400);
+    expect((await me(first.json.access_token)).status).toBe(401);
+  });
+
+  test('asks a known person which membership, and choosing an invitation accepts it', async () => {
+    const { email, membership } = await newMember();
+    const invited = await invite(email, 1, { sendEmail: false });
+    const { json } = await login(email);
+    expect(json.code).toBeUndefined();
+    expect(json.memberships.map(({ id }: { id: string }) => id).sort()).toEqual(
+      [membership, invited.id].sort(),
+    );
+    const wrong = await post('auth/profile', { login: json.login, profile: randomUUID() });
+    expect(wrong.status).toBe(400);
+    const chosen = await post('auth/profile', { login: json.login, profile: invited.id });
+    expect(chosen.status).toBe(200);
+    expect((await post('auth/profile', { login: json.login, profile: membership })).status).toBe(400);
+    const { access_token } = (await exchange(chosen.json.code)).json;
+    expect((await me(access_token)).json).toMatchObject({
+      membership: { id: invited.id, active: true },
+      project: { id: portico.projects[1]?.id },
+    });
+    const own = await login(email, { projectId: portico.projects[0]?.id });
+    expect((await me((await exchange(own.json.code)).json.access_token)).json.membership.id).toBe(membership);
+  });
+
+  test('is not enough with a password where the membership wants an issuer or a second factor', async () => {
+    const { email, membership } = await newMember();
+    const path = `admin/projects/${portico.projects[0]?.id}/members/${membership}`;
+    for (const body of [
+      { mfaRequired: true },
+      { mfaRequired: false, authentication: { issuer: 'https://i.example' } },
+    ]) {
+      expect((await portico.api('POST', path, { body })).status).toBe(200);
+      expect((await login(email)).status).toBe(400);
+    }
+  });
+});
+
+describe('a signed-in person', () => {
+  test('has a token that is useless once they sign out', async () => {
+    const { email } = await newMember();
+    const token = await signIn(email);
+    expect((await portico.api('POST', 'oauth2/logout', { token })).status).toBe(200);
+    expect((await me(token)).status).toBe(401);
+  });
+
+  test('has a token that is useless once the membership is removed or inactive', async () => {
+    const { email, membership } = await newMember();
+    const token = await signIn(email);
+    const path = `admin/projects/${portico.projects[0]?.id}/members/${membership}`;
+    await portico.api('POST', path, { body: { active: false } });
+    expect((await me(token)).status).toBe(401);
+    expect((await login(email)).status).toBe(400);
+    await portico.api('POST', path, { body: { active: true } });
+    expect((await me(token)).status).toBe(200);
+    await portico.api('DELETE', path);
+    expect((await me(token)).status).toBe(401);
+  });
+
+  test('may leave the Project, and administers nothing', async () => {
+    const { email, membership } = await newMember();
+    const other = await newMember();
+    const token = await signIn(email);
+    const members = `admin/projects/${portico.projects[0]?.id}/members`;
+    expect((await portico.api('DELETE', `${members}/${other.membership}`, { token })).status).toBe(403);
+    expect((await portico.api('GET', members, { token })).status).toBe(403);
+    expect((await portico.api('DELETE', `${members}/${membership}`, { token })).status).toBe(200);
+    expect((await me(token)).status).toBe(401);
+  });
+});
+
+test('the unmodified MedplumClient signs in and out', async () => {
+  const { email, membership } = await newMember();
+  const client = new MedplumClient({ baseUrl: portico.baseUrl, fetch });
+  const { code = '' } = await client.startLogin({ email, password });
+  const profile = await client.processCode(code);
+  expect(profile.resourceType).toBe('Practitioner');
+  expect(client.getProfile()?.id).toBe(profile.id);
+  const token = String(client.getAccessToken());
+  expect((await me(token)).json.membership.id).toBe(membership);
+  await client.signOut();
+  expect((await me(token)).status).toBe(401);
+});
