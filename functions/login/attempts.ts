@@ -9,19 +9,19 @@ const slowBeyond = 30;
 const slowMs = 1500;
 
 /**
- * Counts a try to sign in. Too many from one source for one address are refused; many for an address
+ * Counts a try of somebody's password. Too many from one source for one person are refused; many for a person
  * from anywhere are only slowed, so that nobody can lock another person out.
  * @returns takes the try back: it was the right password
  * @throws {Refusal} throttled
  */
 export async function countAttempt(
   services: Services,
-  email: string,
+  person: string,
   sourceIp: string,
 ): Promise<() => Promise<void>> {
   const [fromSource, forAddress] = await Promise.all([
-    count(services, [email, sourceIp], 1),
-    count(services, [email], 1),
+    count(services, [person, sourceIp], 1),
+    count(services, [person], 1),
   ]);
   if (fromSource > mostFromOneSource) {
     throw new Refusal('throttled', 'Too many attempts: wait a few minutes', {
@@ -30,7 +30,7 @@ export async function countAttempt(
   }
   if (forAddress > slowBeyond) await pause(slowMs);
   return async () => {
-    await Promise.all([count(services, [email, sourceIp], -1), count(services, [email], -1)]);
+    await Promise.all([count(services, [person, sourceIp], -1), count(services, [person], -1)]);
   };
 }
 

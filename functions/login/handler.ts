@@ -59,7 +59,7 @@ export const handler = dispatch({
     open(
       routes.setPassword,
       'json',
-      (request) => setPassword(services, request.json),
+      (request) => setPassword(services, { body: request.json, sourceIp: request.sourceIp }),
       () => fhirResponse(200, allOk()),
     ),
   ),

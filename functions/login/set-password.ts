@@ -4,21 +4,29 @@ import { acceptActions } from '../../shared/invitation/accept.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { type Action, ConditionFailed, OutcomeUnknown } from '../../shared/table/transact.ts';
+import { countAttempt } from './attempts.ts';
 import { deadLink, type LoginServices, requireLink } from './invitation-of-link.ts';
 
 /**
  * Accepts an invitation by its link. A person without a password chooses one; a person who has one
  * proves it: a link never changes the credentials of a User that exists.
- * @param body `{id, secret, password}`, id and secret from the link's fragment
- * @throws {Refusal} invalid; one text for a link that is expired, revoked, superseded or made up
+ * @param input.body `{id, secret, password}`, id and secret from the link's fragment
+ * @throws {Refusal} throttled, invalid; one text for a link that is expired, revoked, superseded or made up
  */
-export async function setPassword(services: LoginServices, body: unknown): Promise<void> {
+export async function setPassword(
+  services: LoginServices,
+  { body, sourceIp }: { body: unknown; sourceIp: string },
+): Promise<void> {
   const fields = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
   const standing = await requireLink(services, fields);
   const passwordKey = keys.password(standing.userId);
   const stored = (await services.table.read([passwordKey])).get(passwordKey)?.hash as string | undefined;
   const password = stored === undefined ? parseNewPassword(fields.password) : String(fields.password ?? '');
-  if (stored !== undefined) await requirePassword(password, stored);
+  if (stored !== undefined) {
+    const takeBack = await countAttempt(services, standing.userId, sourceIp);
+    await requirePassword(password, stored);
+    await takeBack();
+  }
   if (typeof standing.membership.authentication === 'object') {
     throw new Refusal('invalid', 'This invitation is accepted by signing in with its issuer');
   }

@@ -128,6 +128,17 @@ describe('a person with a password', () => {
     expect((await accept({ ...link, password })).status).toBe(200);
     expect((await portico.local.store.read([key])).get(key)?.hash).toBe(hash);
   });
+
+  test('is not guessed at through a link', async () => {
+    const email = newAddress();
+    await invite(email);
+    await accept({ ...(await mailedLink(portico, email)), password });
+    await invite(email, {}, 1);
+    const link = await mailedLink(portico, email, (id) => id.startsWith(`${portico.projects[1]?.id}.`));
+    const tries = Array.from({ length: 12 }, () => accept({ ...link, password: 'a guess of it' }));
+    const statuses = (await Promise.all(tries)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(2);
+  });
 });
 
 describe('a link leads nowhere', () => {
