@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { provision } from '../../functions/provision/provision.ts';
 import { useLocalCredentials } from '../../infra/local/environment.ts';
@@ -21,9 +24,11 @@ export interface Stage {
   stop(): Promise<void>;
 }
 
-export async function startStage(): Promise<Stage> {
+/** @param onDisk for many items: the engine slows down with every item that it keeps in memory */
+export async function startStage({ onDisk = false } = {}): Promise<Stage> {
   useLocalCredentials();
-  const { endpoint, tableName, stop } = await startTable();
+  const dataDir = onDisk ? await mkdtemp(join(tmpdir(), 'portico-stage-')) : undefined;
+  const { endpoint, tableName, stop } = await startTable(dataDir ? { dataDir } : {});
   const client = connectDynamoDb(endpoint);
   const clock = { nowMs: Date.UTC(2026, 0, 31, 12) };
   const now = () => clock.nowMs;
@@ -44,6 +49,7 @@ export async function startStage(): Promise<Stage> {
     async stop() {
       client.destroy();
       await stop();
+      if (dataDir) await rm(dataDir, { recursive: true });
     },
   };
 }
