@@ -27,7 +27,7 @@ export function encode(text: string, context: Hl7Context): string {
   const around = context.escapeCharacter;
   const { letters, special } = alphabetOf(context);
   return text.replace(special, (character) => {
-    const sequence = letters.get(character) ?? control(character);
+    const sequence = letters.get(character) ?? control(character, around);
     return around === '' ? ' ' : around + sequence + around;
   });
 }
@@ -103,8 +103,9 @@ function separatorNamed(sequence: string, context: Hl7Context): string | undefin
   return alphabetOf(context).separators.get(sequence);
 }
 
-function control(character: string): string {
-  return character === '\n'
+/** The command of a line break begins with a dot, so a message that escapes with dots says it in hexadecimal. */
+function control(character: string, around: string): string {
+  return character === '\n' && around !== '.'
     ? '.br'
     : `X${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 }

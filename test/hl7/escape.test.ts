@@ -45,6 +45,12 @@ describe('encoding', () => {
     expect(encode('a|b^c\rd', new Hl7Context('\r', '|', '^', '', '', ''))).toBe('a b c d');
   });
 
+  test('says a line break in hexadecimal where the escape character is a dot', () => {
+    const dotted = new Hl7Context('\r', '|', '^', '~', '.', '&');
+    expect(encode('a\nb', dotted)).toBe('a.X0A.b');
+    expect(decode('a.X0A.b', dotted)).toBe('a\nb');
+  });
+
   test('is undone by decoding, whatever the text and the separators', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), contexts, (text, context) => {

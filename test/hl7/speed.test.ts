@@ -28,12 +28,16 @@ describe.each(shapes)('a large message of %s', (_, make) => {
       [normaliseWhole, 10],
     ] as const) {
       work(small);
-      const ratio =
-        fastestMs(() => work(large)) /
-        Math.max(
-          fastestMs(() => work(small)),
-          1,
-        );
+      let ratio = Number.POSITIVE_INFINITY;
+      // A busy machine may spoil one measure; what is not linear is over the bound every time.
+      for (let attempt = 0; attempt < 4 && ratio >= bound; attempt++) {
+        ratio =
+          fastestMs(() => work(large)) /
+          Math.max(
+            fastestMs(() => work(small)),
+            1,
+          );
+      }
       expect(ratio).toBeLessThan(bound);
     }
   });

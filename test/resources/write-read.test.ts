@@ -56,6 +56,7 @@ describe('a resource', () => {
   });
 
   test('is found by its new values alone after an update, and not at all after its end', async () => {
+    stage.clock.nowMs += 1000;
     const { id } = await create(patient);
     const body = { ...patient, id, name: [{ family: 'Later' }] };
     await carryOut(stage.services, caller, [{ kind: 'update', type: 'Patient', id, body }]);
