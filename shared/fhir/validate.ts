@@ -24,7 +24,7 @@ export async function requireValid(resource: Resource): Promise<void> {
   const { loadDataType, OperationOutcomeError, validateResource } = await import('@medplum/core');
   waiting ??= await unpack();
   // Exact decimals are objects here; the validator wants plain numbers.
-  const plain = JSON.parse(stringifyJson(resource)) as Resource;
+  const plain = JSON.parse(stringifyJson(resource), withoutSpaceInBase64) as Resource;
   for (const type of typesIn(plain)) load(type, loadDataType as (definition: never) => void);
   try {
     validateResource(plain as never, { base64BinaryMaxBytes: mostBase64Bytes });
@@ -32,6 +32,12 @@ export async function requireValid(resource: Resource): Promise<void> {
     if (!(error instanceof OperationOutcomeError)) throw error;
     throw unprocessable(error.outcome.issue);
   }
+}
+
+/** R4 allows white space in base64Binary, the validator does not. */
+function withoutSpaceInBase64(name: string, value: unknown): unknown {
+  const mayBeBase64 = typeof value === 'string' && (name === 'data' || name === 'valueBase64Binary');
+  return mayBeBase64 && /^[A-Za-z0-9+/=\s]+$/.test(value) ? value.replace(/\s+/g, '') : value;
 }
 
 async function unpack(): Promise<Map<string, StructureDefinition>> {

@@ -30,7 +30,7 @@ export async function commit(
 }
 
 /** How many heads one transaction can hold beside these actions. */
-function roomFor(more: readonly Action[]): number {
+function _roomFor(more: readonly Action[]): number {
   return mostActions - more.length;
 }
 

@@ -59,8 +59,13 @@ export async function readParts(
     keys.part(project, of.type, of.id, of.versionId, n),
   );
   const found = await table.read(wanted);
-  return Buffer.concat(wanted.map((key) => found.get(key)?.bytes as Uint8Array));
+  const pieces = wanted.flatMap((key) => (found.get(key)?.bytes as Uint8Array | undefined) ?? []);
+  if (pieces.length < of.parts) throw new MissingPart();
+  return Buffer.concat(pieces);
 }
+
+/** A state was written without all of its parts: its write was cut off, or this is a fault. */
+export class MissingPart extends Error {}
 
 /** The item with its content, which may have been stored in parts. */
 export async function withContent(table: Table, project: string, item: Item): Promise<Item> {

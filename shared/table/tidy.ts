@@ -3,7 +3,7 @@ import { indexKeys } from '../search/index-items.ts';
 import { isResourceType } from '../search/registry.ts';
 import { historyKey, indexItems } from './change.ts';
 import { pendingItem } from './commit.ts';
-import { withContent } from './content.ts';
+import { MissingPart, withContent } from './content.ts';
 import { type Key, keys, parseHead, pendingPartitions } from './keys.ts';
 import { resourceOf } from './resource-item.ts';
 import type { Item, Table } from './table.ts';
@@ -154,10 +154,16 @@ async function keysOf(
   project: string,
   items: readonly (Item | undefined)[],
 ): Promise<Map<string, Key>> {
-  const all = new Map<string, Key>();
-  for (const item of items) {
-    const resource: Resource | undefined = item && resourceOf(await withContent(table, project, item));
-    for (const [name, key] of resource ? indexKeys(project, resource) : []) all.set(name, key);
+  const states = await Promise.all(items.map((item) => item && stateOf(table, project, item)));
+  return new Map(states.flatMap((resource) => (resource ? [...indexKeys(project, resource)] : [])));
+}
+
+/** Index items are written after all parts: a state without one of them has none. */
+async function stateOf(table: Table, project: string, item: Item): Promise<Resource | undefined> {
+  try {
+    return resourceOf(await withContent(table, project, item));
+  } catch (error) {
+    if (error instanceof MissingPart) return undefined;
+    throw error;
   }
-  return all;
 }

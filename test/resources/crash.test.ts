@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { carryOut } from '../../functions/resources/carry-out.ts';
+import type { Sent } from '../../functions/resources/parse-resource.ts';
+import { readHistory } from '../../functions/resources/read-history.ts';
+import { readResource } from '../../functions/resources/read-resource.ts';
+import { searchResources } from '../../functions/resources/search-resources.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
+import type { Services } from '../../shared/services.ts';
+import { parseHead } from '../../shared/table/keys.ts';
+import type { Item, Table } from '../../shared/table/table.ts';
+import { sweepCutOff, tidyAfter } from '../../shared/table/tidy.ts';
+import { scanAll } from '../spec/portico.ts';
+import { newProject, type Stage, startStage } from '../storage/stage.ts';
+import { findLeftOver } from './left-over.ts';
+
+let stage: Stage;
+let caller: Caller;
+
+beforeAll(async () => {
+  stage = await startStage({ onDisk: true });
+  caller = await newProject(stage);
+});
+
+afterAll(() => stage.stop());
+
+class Death extends Error {}
+
+/** Dies before its n-th item is written, or after all of them; batches are cut in the middle too. */
+function dyingAt(table: Table, n: number): { table: Table; written(): number } {
+  let left = n;
+  const spend = (items: number) => {
+    const allowed = Math.min(items, left);
+    left -= allowed;
+    return allowed;
+  };
+  const dying: Table = {
+    ...table,
+    async write(items, removed = []) {
+      const allowed = spend(items.length + removed.length);
+      await table.write(items.slice(0, allowed), removed.slice(0, Math.max(0, allowed - items.length)));
+      if (allowed < items.length + removed.length) throw new Death();
+    },
+    async transact(actions) {
+      if (spend(1) === 0) throw new Death();
+      await table.transact(actions);
+    },
+  };
+  return { table: dying, written: () => n - left };
+}
+
+/** Large enough to be written in steps: more index items than a transaction holds. */
+function large(mark: string, size = 120): Sent {
+  return {
+    resourceType: 'CodeSystem',
+    status: 'active',
+    content: 'complete',
+    name: mark,
+    concept: Array.from({ length: size }, (_, n) => ({ code: `${mark}-${n}` })),
+  };
+}
+
+/** Hardly compressible, so that it is stored in parts. */
+function veryLarge(mark: string): Sent {
+  const div = `<div>${randomBytes(600_000).toString('base64')}</div>`;
+  return { ...large(mark), text: { status: 'generated', div } };
+}
+
+let read = new Map<string, Item>();
+
+/** The stream's work: every head that changed since, with the state before. */
+async function readStream(): Promise<void> {
+  const items = await scanAll(stage.client, stage.tableName);
+  const heads = items.filter((item) => parseHead(item));
+  for (const after of heads) await tidyAfter(stage.services, { before: read.get(after.pk), after });
+  read = new Map(heads.map((item) => [item.pk, item]));
+}
+
+async function found(name: string): Promise<string[]> {
+  const query = new URLSearchParams({ name });
+  const { entry = [] } = await searchResources(stage.services, caller, { type: 'CodeSystem', query });
+  return entry.map(({ resource }) => (resource as Resource).id);
+}
+
+async function nameOf(id: string): Promise<unknown> {
+  try {
+    return (await readResource(stage.services, caller, { type: 'CodeSystem', id })).resource.name;
+  } catch {
+    return undefined;
+  }
+}
+
+const scenarios: Record<string, (mark: string) => { first?: Sent; next: Sent }> = {
+  'a create': (mark) => ({ next: large(`New${mark}`) }),
+  'an update': (mark) => ({ first: large(`Old${mark}`), next: large(`New${mark}`, 130) }),
+  'an update back to a small resource': (mark) => ({
+    first: large(`Old${mark}`),
+    next: large(`New${mark}`, 1),
+  }),
+  'an update to parts': (mark) => ({ first: large(`Old${mark}`), next: veryLarge(`New${mark}`) }),
+};
+
+/** The scenario once; its last write dies after `n` items. */
+async function run(title: string, n: number) {
+  const mark = `${title.replaceAll(' ', '')}${n}`;
+  const id = `${mark.slice(0, 50)}-${n}`;
+  const { first, next } = (scenarios[title] as (mark: string) => { first?: Sent; next: Sent })(mark);
+  const put = (services: Services, body: Sent) =>
+    carryOut(services, caller, [{ kind: 'update', type: 'CodeSystem', id, body }]);
+  if (first) await put(stage.services, first);
+  await readStream();
+  const dying = dyingAt(stage.services.table, n);
+  const died = await put({ ...stage.services, table: dying.table }, next).then(
+    () => false,
+    (error) => {
+      if (!(error instanceof Death)) throw error;
+      return true;
+    },
+  );
+  return { id, mark, first, next, died, written: dying.written() };
+}
+
+/** Either state as a whole, whoever looks. */
+async function requireWhole({ id, mark, first, next, died }: Awaited<ReturnType<typeof run>>): Promise<void> {
+  expect(await nameOf(id)).toBe(died ? first?.name : next.name);
+  expect(await found(`New${mark}`)).toEqual(died ? [] : [id]);
+  expect(await found(`Old${mark}`)).toEqual(died && first ? [id] : []);
+  const query = new URLSearchParams();
+  const history = readHistory(stage.services, caller, { type: 'CodeSystem', id, query });
+  if (died && !first) await expect(history).rejects.toMatchObject({ kind: 'not-found' });
+  else expect((await history).entry).toHaveLength((first ? 1 : 0) + (died ? 0 : 1));
+}
+
+describe('a crash between any two writes leaves the old state or the new one', () => {
+  test.each(Object.keys(scenarios))(
+    'in %s',
+    async (title) => {
+      const whole = await run(title, Number.MAX_SAFE_INTEGER);
+      const last = whole.written;
+      for (const n of [0, 1, 2, 3, Math.round(last / 2), last - 2, last - 1, last]) {
+        const state = await run(title, n);
+        expect(state.died).toBe(n < last);
+        await requireWhole(state);
+        await readStream();
+        await requireWhole(state);
+        stage.clock.nowMs += 180_000;
+        await sweepCutOff(stage.services);
+        await requireWhole(state);
+      }
+      expect(await findLeftOver(stage.services.table, stage.client, stage.tableName)).toEqual({
+        stray: [],
+        missing: [],
+        other: [],
+      });
+    },
+    120_000,
+  );
+});

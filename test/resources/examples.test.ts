@@ -1,0 +1,140 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { carryOut } from '../../functions/resources/carry-out.ts';
+import { readBinary, splitData, withData } from '../../functions/resources/read-binary.ts';
+import { readResource } from '../../functions/resources/read-resource.ts';
+import { searchResources } from '../../functions/resources/search-resources.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import { parseJson, stringifyJson } from '../../shared/fhir/json.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import { newProject, type Stage, startStage } from '../storage/stage.ts';
+
+const folder = dirname(createRequire(import.meta.url).resolve('hl7.fhir.r4.examples/package.json'));
+const mostBytes = 4 * 1024 * 1024;
+const atOnce = 6;
+
+let stage: Stage;
+let caller: Caller;
+
+beforeAll(async () => {
+  stage = await startStage({ onDisk: true });
+  caller = await newProject(stage);
+});
+
+afterAll(() => stage.stop());
+
+/** Several files hold the same resource; a memory of what was sent last tells what must be read. */
+interface Sent {
+  file: string;
+  resource: Resource;
+}
+
+function examples(): { sent: Sent[]; tooLarge: number } {
+  const files = readdirSync(folder).filter(
+    (name) => name.endsWith('.json') && !/^(package|\.index)/.test(name),
+  );
+  const texts = files.map((file) => ({ file, text: readFileSync(join(folder, file), 'utf8') }));
+  const fitting = texts.filter(({ text }) => Buffer.byteLength(text) <= mostBytes);
+  const all = fitting.map(({ file, text }) => ({ file, resource: parseJson(text) as Resource }));
+  const byName = new Map(all.map((one) => [`${one.resource.resourceType}/${one.resource.id}`, one]));
+  return { sent: [...byName.values()], tooLarge: texts.length - fitting.length };
+}
+
+async function inParallel<T>(all: readonly T[], run: (one: T) => Promise<void>): Promise<void> {
+  const work = all.values();
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (const one of work) await run(one);
+    }),
+  );
+}
+
+/** Ours to say, and so not compared. */
+function withoutOwnMeta(resource: Resource): string {
+  const { versionId: _v, lastUpdated: _l, project: _p, author: _a, ...meta } = resource.meta ?? {};
+  const { meta: _m, ...elements } = resource;
+  return stringifyJson({ ...elements, ...(Object.keys(meta).length > 0 ? { meta } : {}) });
+}
+
+/** Element order inside a resource has no meaning, and ours puts the meta first. */
+function inOrder(resource: Resource): string {
+  return stringifyJson(
+    Object.fromEntries(
+      Object.entries(parseJson(withoutOwnMeta(resource)) as object).sort(([a], [b]) => (a < b ? -1 : 1)),
+    ),
+  );
+}
+
+async function find(type: string, query: Record<string, string>): Promise<string[]> {
+  const parameters = new URLSearchParams(query);
+  const { entry = [] } = await searchResources(stage.services, caller, { type, query: parameters });
+  return entry.map(({ resource }) => String((resource as Resource).id));
+}
+
+describe('the R4 examples', () => {
+  test('are stored, read back equal to the digit and found', async () => {
+    const { sent, tooLarge } = examples();
+    const refusals = new Map<string, string[]>();
+    const stored: Resource[] = [];
+    const startedAt = performance.now();
+    await inParallel(sent, async ({ file, resource }) => {
+      const { resourceType: type, id } = resource;
+      const content = type === 'Binary' ? splitData(resource) : { body: resource };
+      try {
+        await carryOut(stage.services, caller, [{ kind: 'update', type, id, ...content }]);
+        stored.push(resource);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw new Error(`${file}: ${(error as Error).stack}`);
+        const [issue] = error.issues;
+        const reason = `${error.kind}: ${issue?.text} (${issue?.expression?.replace(/\d+/g, 'n')})`;
+        refusals.set(reason, [...(refusals.get(reason) ?? []), file]);
+      }
+    });
+    const storedMs = performance.now() - startedAt;
+
+    const different: string[] = [];
+    const lost: string[] = [];
+    let byIdentifier = 0;
+    await inParallel(stored, async (resource) => {
+      const { resourceType: type, id } = resource;
+      const read =
+        type === 'Binary'
+          ? withData(await readBinary(stage.services, caller, { id }))
+          : (await readResource(stage.services, caller, { type, id })).resource;
+      if (inOrder(read) !== inOrder(resource)) different.push(`${type}/${id}`);
+      if (!(await find(type, { _id: id })).includes(id)) lost.push(`${type}?_id=${id}`);
+      const [identifier] = [resource.identifier].flat() as (
+        | { system?: string; value?: string }
+        | undefined
+      )[];
+      if (!identifier?.value || type === 'Project') return;
+      const escaped = (text: string) => text.replace(/[\\,|$]/g, '\\$&');
+      const token = `${escaped(identifier.system ?? '')}|${escaped(identifier.value)}`;
+      const found = await find(type, { identifier: token, _count: '1000' }).catch(
+        (error: Error) => error.message,
+      );
+      if (typeof found === 'string' && found.startsWith('Unknown search parameter')) return;
+      byIdentifier++;
+      if (!found.includes(id)) lost.push(`${type}?identifier=${token}`);
+    });
+    const totalMs = performance.now() - startedAt;
+
+    const counts = {
+      resources: sent.length,
+      'over 4 MiB': tooLarge,
+      stored: stored.length,
+      refused: sent.length - stored.length,
+      'found by identifier': byIdentifier,
+      'write ms': Math.round(storedMs),
+      'all ms': Math.round(totalMs),
+    };
+    const reasons = [...refusals].map(([reason, files]) => `${files.length} ${reason}: ${files[0]}`);
+    process.stdout.write(`${JSON.stringify(counts)}\n${reasons.join('\n')}\n`);
+    expect(different).toEqual([]);
+    expect(lost).toEqual([]);
+    expect(stored.length).toBeGreaterThan(5000);
+  }, 900_000);
+});

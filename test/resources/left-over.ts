@@ -1,0 +1,65 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { indexKeys } from '../../shared/search/index-items.ts';
+import { isResourceType } from '../../shared/search/registry.ts';
+import { withContent } from '../../shared/table/content.ts';
+import { parseHead } from '../../shared/table/keys.ts';
+import { resourceOf } from '../../shared/table/resource-item.ts';
+import type { Item, Table } from '../../shared/table/table.ts';
+import { scanAll } from '../spec/portico.ts';
+
+/** What does not belong together in a table: items that lead nowhere, and values that nothing leads to. */
+export interface LeftOver {
+  /** Index items whose resource has no such value. */
+  stray: string[];
+  /** Index items that a resource ought to have. */
+  missing: string[];
+  /** Parts that no version names, versions that no head leads to, notes of writes. */
+  other: string[];
+}
+
+/** Looks at every item of the table. */
+export async function findLeftOver(
+  table: Table,
+  client: DynamoDBDocumentClient,
+  tableName: string,
+): Promise<LeftOver> {
+  const items = await scanAll(client, tableName);
+  const present = new Set(items.filter(({ pk }) => pk.includes('#IX#')).map(nameOf));
+  const wanted = new Set<string>();
+  const parts = new Set<string>();
+  for (const item of items) {
+    const target = parseHead(item);
+    if (target && isResourceType(target.type)) {
+      const resource = resourceOf(await withContent(table, target.project, item));
+      for (const name of resource ? indexKeys(target.project, resource).keys() : []) wanted.add(name);
+    }
+    for (const name of partNames(item)) parts.add(name);
+  }
+  const isSearch = (name: string) => !name.includes('#_history#');
+  return {
+    stray: [...present].filter((name) => isSearch(name) && !wanted.has(name)),
+    missing: [...wanted].filter((name) => !present.has(name)),
+    other: items
+      .filter(({ pk }) => pk.startsWith('PENDING#') || (pk.includes('#PART#') && !parts.has(pk)))
+      .map(nameOf)
+      .concat(historyWithoutVersion(items)),
+  };
+}
+
+function partNames(item: Item): string[] {
+  const [, project, type, id] = item.pk.split('#');
+  const names = (version: unknown, count: unknown) =>
+    Array.from({ length: Number(count ?? 0) }, (_, n) => `P#${project}#PART#${type}#${id}#${version}#${n}`);
+  return [...names(item.versionId, item.parts), ...names(item.bytesOf, item.byteParts)];
+}
+
+function historyWithoutVersion(items: readonly Item[]): string[] {
+  const versions = new Set(items.filter(({ sk }) => sk.startsWith('V#')).map(({ sk }) => sk.split('#')[2]));
+  return items
+    .filter(({ pk, sk }) => pk.includes('#_history#') && !versions.has(sk.split('#')[2]))
+    .map(nameOf);
+}
+
+function nameOf({ pk, sk }: Item): string {
+  return `${pk}\n${sk}`;
+}
