@@ -18,7 +18,7 @@ export async function clientCredentials(
   return issueTokens(services, { ...client, scope, subject: client.clientId });
 }
 
-export interface AuthenticatedClient {
+interface AuthenticatedClient {
   clientId: string;
   project: Resource;
   membership: Resource;
@@ -28,7 +28,7 @@ export interface AuthenticatedClient {
  * Unknown client, wrong secret, removed or inactive: one answer, in like time.
  * @throws {OAuthError} invalid_client
  */
-export async function authenticateClient(
+async function authenticateClient(
   services: Services,
   { client, usedBasic }: TokenRequest,
 ): Promise<AuthenticatedClient> {

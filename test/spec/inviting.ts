@@ -33,7 +33,7 @@ export function inviting(portico: Portico): Inviting {
   };
 }
 
-export function newAddress(name = 'person'): string {
+function newAddress(name = 'person'): string {
   return `${name}-${randomUUID()}@example.com`;
 }
 

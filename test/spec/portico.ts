@@ -38,7 +38,7 @@ export interface Portico {
   stop(): Promise<void>;
 }
 
-export interface Local extends Stack {
+interface Local extends Stack {
   dataDir: string;
   store: Table;
   client: DynamoDBDocumentClient;

@@ -14,7 +14,7 @@ export function projectOf(portico: Portico, position: 0 | 1): Project {
 }
 
 /** The body of an async handler as a whole Bot. */
-export function handlerOf(body: string): string {
+function handlerOf(body: string): string {
   return `export async function handler(medplum, event) { ${body} }`;
 }
 
