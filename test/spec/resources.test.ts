@@ -1,200 +1,440 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Portico, startPortico } from './portico.ts';
-import { createBot, projectOf } from './running.ts';
+import { type Answer, type Call, type Portico, startPortico } from './portico.ts';
 
 let portico: Portico;
 
 beforeAll(async () => {
   portico = await startPortico();
-}, 60_000);
-
+});
 afterAll(() => portico.stop());
 
-const patient = {
-  resourceType: 'Patient',
-  name: [{ family: 'Fhir', given: ['Fiona'] }],
-  birthDate: '1980-02-29',
-};
+const fhir = (method: string, path: string, call: Call = {}): Promise<Answer> =>
+  portico.api(method, `fhir/R4${path}`, {
+    ...call,
+    headers: {
+      ...(call.body === undefined ? {} : { 'content-type': 'application/fhir+json' }),
+      ...call.headers,
+    },
+  });
 
-async function create(body: object = patient) {
-  const answer = await portico.api('POST', `fhir/R4/${(body as typeof patient).resourceType}`, { body });
+const patient = { resourceType: 'Patient', name: [{ family: 'Okafor' }] };
+
+async function created(body: { resourceType: string } & Record<string, unknown> = patient): Promise<string> {
+  const answer = await fhir('POST', `/${body.resourceType}`, { body });
   expect(answer.status).toBe(201);
-  return answer;
+  return answer.json.id;
+}
+
+function issueOf({ json }: Answer): { code: string; expression?: string[]; details: { text: string } } {
+  expect(json.resourceType).toBe('OperationOutcome');
+  return json.issue[0];
 }
 
 describe('a resource over HTTP', () => {
-  test('is created with id, version and location, and read back equal', async () => {
-    const made = await create();
-    const { id, meta } = made.json;
-    expect(made.headers.get('location')).toContain(`/fhir/R4/Patient/${id}`);
-    expect(made.headers.get('etag')).toBe(`W/"${meta.versionId}"`);
-    const read = await portico.api('GET', `fhir/R4/Patient/${id}`);
-    expect(read.status).toBe(200);
-    expect(read.json).toEqual(made.json);
-    expect(read.json).toMatchObject(patient);
+  test('is created with Location, ETag and Last-Modified', async () => {
+    const { status, headers, json } = await fhir('POST', '/Patient', { body: patient });
+    expect(status).toBe(201);
+    expect(headers.get('location')).toBe(
+      `${portico.baseUrl}/fhir/R4/Patient/${json.id}/_history/${json.meta.versionId}`,
+    );
+    expect(headers.get('etag')).toBe(`W/"${json.meta.versionId}"`);
+    expect(new Date(headers.get('last-modified') ?? '').getTime()).not.toBeNaN();
+    const again = await fhir('GET', `/Patient/${json.id}`, {
+      headers: { 'if-none-match': `W/"${json.meta.versionId}"` },
+    });
+    expect(again.status).toBe(304);
   });
 
-  test('keeps every version, by id and for its type', async () => {
-    const { json } = await create();
-    const updated = await portico.api('PUT', `fhir/R4/Patient/${json.id}`, {
-      body: { ...json, active: true },
-    });
-    expect(updated.status).toBe(200);
-    const first = await portico.api('GET', `fhir/R4/Patient/${json.id}/_history/${json.meta.versionId}`);
-    expect(first.json.active).toBeUndefined();
-    const history = await portico.api('GET', `fhir/R4/Patient/${json.id}/_history`);
-    expect(history.json.entry).toHaveLength(2);
-    const ofType = await portico.api('GET', 'fhir/R4/Patient/_history?_count=2');
-    expect(ofType.json.entry).toHaveLength(2);
-  });
-
-  test('is changed with If-Match only as it was seen', async () => {
-    const { json } = await create();
-    const stale = await portico.api('PUT', `fhir/R4/Patient/${json.id}`, {
-      body: { ...json, active: true },
-      headers: { 'if-match': 'W/"another"' },
-    });
-    expect(stale.status).toBe(412);
-    const patched = await portico.api('PATCH', `fhir/R4/Patient/${json.id}`, {
-      body: JSON.stringify([{ op: 'add', path: '/active', value: true }]),
+  test('keeps the digits of a decimal', async () => {
+    const text =
+      '{"resourceType":"Observation","status":"final","code":{"text":"x"},"valueQuantity":{"value":1.50}}';
+    const { json, text: answered } = await fhir('POST', '/Observation', { body: text });
+    expect(answered).toContain('"value":1.50');
+    const read = await fhir('GET', `/Observation/${json.id}`);
+    expect(read.text).toContain('"value":1.50');
+    const patch = [{ op: 'replace', path: '/status', value: 'amended' }];
+    const patched = await fhir('PATCH', `/Observation/${json.id}`, {
+      body: patch,
       headers: { 'content-type': 'application/json-patch+json' },
     });
-    expect(patched.json.active).toBe(true);
+    expect(patched.text).toContain('"value":1.50');
   });
 
-  test('is found by GET and by POST _search, and an unknown parameter is refused', async () => {
-    const { json } = await create({ ...patient, name: [{ family: 'Searched' }] });
-    const found = await portico.api('GET', 'fhir/R4/Patient?family=searched');
-    expect(found.json.entry.map((entry: { resource: { id: string } }) => entry.resource.id)).toContain(
-      json.id,
+  test('answers what Prefer asks for', async () => {
+    const minimal = await fhir('POST', '/Patient', { body: patient, headers: { prefer: 'return=minimal' } });
+    expect([minimal.status, minimal.text]).toEqual([201, '']);
+    expect(minimal.headers.get('location')).toContain('/Patient/');
+    const outcome = await fhir('POST', '/Patient', {
+      body: patient,
+      headers: { prefer: 'return=OperationOutcome' },
+    });
+    expect(outcome.json.resourceType).toBe('OperationOutcome');
+  });
+
+  test('is gone after DELETE, and DELETE may be repeated', async () => {
+    const id = await created();
+    expect((await fhir('DELETE', `/Patient/${id}`)).status).toBe(200);
+    expect((await fhir('DELETE', `/Patient/${id}`)).status).toBe(200);
+    const gone = await fhir('GET', `/Patient/${id}`);
+    expect([gone.status, issueOf(gone).code]).toEqual([410, 'deleted']);
+    const history = await fhir('GET', `/Patient/${id}/_history`);
+    expect(history.json.entry.map((entry: { request: { method: string } }) => entry.request.method)).toEqual([
+      'DELETE',
+      'PUT',
+    ]);
+    const back = await fhir('PUT', `/Patient/${id}`, { body: { ...patient, id } });
+    expect(back.status).toBe(201);
+  });
+
+  test('is updated only at the version that If-Match names', async () => {
+    const id = await created();
+    const stale = await fhir('PUT', `/Patient/${id}`, {
+      body: { ...patient, id },
+      headers: { 'if-match': 'W/"old"' },
+    });
+    expect(stale.status).toBe(412);
+    const taken = await fhir('PUT', `/Patient/${id}`, {
+      body: { ...patient, id },
+      headers: { 'if-none-match': '*' },
+    });
+    expect(taken.status).toBe(412);
+  });
+
+  test('is refused with the element that is not valid R4', async () => {
+    const wrong = await fhir('POST', '/Patient', {
+      body: { ...patient, birthDate: 'yesterday', shoeSize: 44 },
+    });
+    expect(wrong.status).toBe(422);
+    const expressions = wrong.json.issue.map((issue: { expression: string[] }) => issue.expression[0]);
+    expect(expressions).toEqual(expect.arrayContaining(['Patient.birthDate', 'Patient.shoeSize']));
+  });
+
+  test.each([
+    ['a type that is none', 'POST', '/Potato', patient, 404],
+    ['another type than the URL', 'POST', '/Observation', patient, 400],
+    ['another id than the URL', 'PUT', '/Patient/a', { ...patient, id: 'b' }, 400],
+    ['an id that is none', 'PUT', '/Patient/a_b', patient, 400],
+    ['no JSON', 'POST', '/Patient', '{"resourceType":"Patient",}', 400],
+    ['JSON deeper than 128', 'POST', '/Patient', `${'['.repeat(200)}${']'.repeat(200)}`, 400],
+    [
+      'a reference to another Project',
+      'POST',
+      '/Basic',
+      { resourceType: 'Basic', code: { text: 'x' }, subject: { reference: 'Project/other' } },
+      400,
+    ],
+    ['an unknown search parameter', 'GET', '/Patient?shoe-size=44', undefined, 400],
+    ['an unknown modifier', 'GET', '/Patient?family:soundex=x', undefined, 400],
+    ['a cursor of something else', 'GET', '/Patient?_cursor=abc', undefined, 400],
+    ['a conditional delete without condition', 'DELETE', '/Patient', undefined, 412],
+    ['a resource that never was', 'GET', '/Patient/never', undefined, 404],
+  ])('refuses %s', async (_what, method, path, body, status) => {
+    const answer = await fhir(method, path, body === undefined ? {} : { body });
+    expect(answer.status).toBe(status);
+    issueOf(answer);
+  });
+
+  test('is not taken in XML, nor compressed', async () => {
+    for (const headers of [
+      { 'content-type': 'application/fhir+xml' },
+      { 'content-type': 'application/fhir+json', 'content-encoding': 'gzip' },
+    ]) {
+      expect((await fhir('POST', '/Patient', { body: '<Patient/>', headers })).status).toBe(415);
+    }
+  });
+
+  test('is another Project’s plain 404', async () => {
+    const id = await created();
+    const token = await portico.token(portico.projects[1]);
+    for (const [method, path] of [
+      ['GET', ''],
+      ['GET', '/_history'],
+      ['PATCH', ''],
+    ] as const) {
+      const body = method === 'PATCH' ? { body: [] } : {};
+      expect((await fhir(method, `/Patient/${id}${path}`, { token, ...body })).status).toBe(404);
+    }
+    expect((await fhir('GET', `/Patient?_id=${id}`, { token })).json.entry).toBeUndefined();
+  });
+});
+
+describe('conditional writes', () => {
+  test('PUT by search creates, updates, and refuses several matches', async () => {
+    const body = { ...patient, identifier: [{ value: 'conditional-1' }] };
+    const first = await fhir('PUT', '/Patient?identifier=conditional-1', { body });
+    expect(first.status).toBe(201);
+    const second = await fhir('PUT', '/Patient?identifier=conditional-1', { body });
+    expect([second.status, second.json.id]).toEqual([200, first.json.id]);
+    await created(body);
+    expect((await fhir('PUT', '/Patient?identifier=conditional-1', { body })).status).toBe(412);
+    expect((await fhir('DELETE', '/Patient?identifier=conditional-1')).status).toBe(412);
+    expect((await fhir('DELETE', `/Patient?identifier=conditional-1&_id=${first.json.id}`)).status).toBe(200);
+    expect((await fhir('GET', '/Patient?identifier=conditional-1')).json.entry).toHaveLength(1);
+  });
+
+  test('If-None-Exist answers the one that exists', async () => {
+    const body = { ...patient, identifier: [{ value: 'conditional-2' }] };
+    const headers = { 'if-none-exist': 'identifier=conditional-2' };
+    const first = await fhir('POST', '/Patient', { body, headers });
+    const second = await fhir('POST', '/Patient', { body, headers });
+    expect([first.status, second.status, second.json.id]).toEqual([201, 200, first.json.id]);
+  });
+});
+
+describe('Bundles', () => {
+  const entry = (resource: object, method = 'POST', url = 'Patient') => ({
+    resource,
+    request: { method, url },
+  });
+  const bundle = (type: string, entries: object[]) =>
+    fhir('POST', '', { body: { resourceType: 'Bundle', type, entry: entries } });
+
+  test('a transaction of 60 entries is all or nothing', async () => {
+    const good = Array.from({ length: 60 }, (_, n) =>
+      entry({ ...patient, identifier: [{ value: `t-${n}` }] }),
     );
-    const posted = await portico.api('POST', 'fhir/R4/Patient/_search', {
-      body: 'family=searched',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    });
-    expect(posted.json.entry).toHaveLength(found.json.entry.length);
-    expect((await portico.api('GET', 'fhir/R4/Patient?no-such-parameter=1')).status).toBe(400);
+    const done = await bundle('transaction', good);
+    expect(done.status).toBe(200);
+    expect(
+      new Set(done.json.entry.map((one: { response: { status: string } }) => one.response.status)),
+    ).toEqual(new Set(['201']));
+    const failed = await bundle('transaction', [
+      entry({ ...patient, identifier: [{ value: 'never' }] }),
+      entry({ resourceType: 'Patient', gender: 7 }),
+    ]);
+    expect(failed.status).toBe(422);
+    expect((await fhir('GET', '/Patient?identifier=never')).json.entry).toBeUndefined();
+    expect((await fhir('GET', '/Patient?identifier=t-59')).json.entry).toHaveLength(1);
   });
 
-  test('is gone after DELETE, which may be repeated', async () => {
-    const { json } = await create();
-    expect((await portico.api('DELETE', `fhir/R4/Patient/${json.id}`)).status).toBeLessThan(300);
-    expect((await portico.api('DELETE', `fhir/R4/Patient/${json.id}`)).status).toBeLessThan(300);
-    expect((await portico.api('GET', `fhir/R4/Patient/${json.id}`)).status).toBe(410);
+  test('a transaction above the limit is refused clearly', async () => {
+    const answer = await bundle(
+      'transaction',
+      Array.from({ length: 100 }, () => entry(patient)),
+    );
+    expect(answer.status).toBe(400);
+    expect(issueOf(answer).details.text).toBe('A transaction changes at most 99 resources');
   });
 
-  test('that is not valid R4 is refused with the element named', async () => {
-    const answer = await portico.api('POST', 'fhir/R4/Patient', { body: { ...patient, birthDate: ['x'] } });
-    expect(answer.status).toBe(422);
-    expect(answer.json.issue[0].expression[0]).toContain('birthDate');
+  test('a batch answers each entry for itself', async () => {
+    const { json } = await bundle('batch', [
+      entry(patient),
+      entry({ resourceType: 'Patient', gender: 7 }),
+      entry({}, 'DELETE', 'Patient/never'),
+      entry({}, 'POST', 'Bot/$execute'),
+    ]);
+    const statuses = json.entry.map((one: { response: { status: string } }) => one.response.status);
+    expect(statuses).toEqual(['201', '422', '200', '400']);
   });
 
-  test('of another Project is a plain 404', async () => {
-    const { json } = await create();
-    const token = await portico.token(projectOf(portico, 1));
-    const foreign = await portico.api('GET', `fhir/R4/Patient/${json.id}`, { token });
-    const invented = await portico.api('GET', 'fhir/R4/Patient/none', { token });
-    expect(foreign.status).toBe(404);
-    expect(foreign.json).toEqual(invented.json);
-  });
-});
-
-describe('resources with rules of their own', () => {
-  test.each(['Patient', 'Practitioner', 'RelatedPerson'])(
-    'a %s that a membership uses cannot be deleted',
-    async (resourceType) => {
-      const project = projectOf(portico, 0);
-      const invited = await portico.api('POST', `admin/projects/${project.id}/invite`, {
-        body: {
-          resourceType,
-          firstName: 'B',
-          lastName: 'Bound',
-          email: `${resourceType}@example.org`,
-          sendEmail: false,
-        },
-      });
-      const { reference } = invited.json.profile;
-      expect((await portico.api('GET', `fhir/R4/${reference}`)).status).toBe(200);
-      expect((await portico.api('DELETE', `fhir/R4/${reference}`)).status).toBe(409);
-      expect((await portico.api('GET', `fhir/R4/${reference}`)).status).toBe(200);
-    },
-  );
-
-  test('memberships are not written through the FHIR API, and the answer says where', async () => {
-    const answer = await portico.api('POST', 'fhir/R4/ProjectMembership', {
-      body: { resourceType: 'ProjectMembership' },
-    });
-    expect(answer.status).toBe(403);
-    expect(answer.text).toMatch(/invite|admin\/projects/);
-  });
-
-  test('an access policy is created by administrators only', async () => {
-    const body = {
-      resourceType: 'AccessPolicy',
-      name: 'Read',
-      resource: [{ resourceType: 'Patient', readonly: true }],
+  test('a conditional reference is replaced, a twice-named resource refused', async () => {
+    await created({ ...patient, identifier: [{ value: 'ref-1' }] });
+    const encounter = {
+      resourceType: 'Encounter',
+      status: 'planned',
+      class: { code: 'AMB' },
+      subject: { reference: 'Patient?identifier=ref-1' },
     };
-    const { json } = await create(body as never);
-    const project = projectOf(portico, 0);
-    const client = await portico.api('POST', `admin/projects/${project.id}/client`, {
-      body: { name: 'Reader', accessPolicy: { reference: `AccessPolicy/${json.id}` } },
-    });
-    expect(client.status).toBe(201);
-    const signedIn = await portico.api('POST', 'oauth2/token', {
-      token: null,
-      body: `grant_type=client_credentials&client_id=${client.json.id}&client_secret=${client.json.secret}`,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    });
-    const token = signedIn.json.access_token;
-    expect((await portico.api('POST', 'fhir/R4/AccessPolicy', { token, body })).status).toBe(403);
-    expect((await portico.api('POST', 'fhir/R4/Patient', { token, body: patient })).status).toBe(403);
-    expect((await portico.api('GET', 'fhir/R4/Patient?_count=1', { token })).status).toBe(200);
-    expect((await portico.api('GET', 'fhir/R4/Practitioner?_count=1', { token })).status).toBe(403);
-  });
-
-  test('a Bot is read in its own Project only', async () => {
-    const botId = await createBot(portico, { identifier: [{ system: 's', value: 'read' }] });
-    const read = await portico.api('GET', `fhir/R4/Bot/${botId}`);
-    expect(read.json).toMatchObject({
-      resourceType: 'Bot',
-      id: botId,
-      identifier: [{ system: 's', value: 'read' }],
-    });
-    const token = await portico.token(projectOf(portico, 1));
-    expect((await portico.api('GET', `fhir/R4/Bot/${botId}`, { token })).status).toBe(404);
+    const { json } = await bundle('transaction', [entry(encounter, 'POST', 'Encounter')]);
+    expect(json.entry[0].resource.subject.reference).toMatch(/^Patient\/[^?]+$/);
+    const twice = entry({ ...patient, id: 'twice' }, 'PUT', 'Patient/twice');
+    expect((await bundle('transaction', [twice, twice])).status).toBe(400);
   });
 });
 
-describe('the rest of the FHIR API', () => {
-  test('metadata says what the service can do, without a token', async () => {
-    const answer = await portico.api('GET', 'fhir/R4/metadata', { token: null });
-    expect(answer.status).toBe(200);
-    expect(answer.json).toMatchObject({ resourceType: 'CapabilityStatement', fhirVersion: '4.0.1' });
+describe('search over HTTP', () => {
+  test('POST _search keeps names out of the URL', async () => {
+    const id = await created({ ...patient, name: [{ family: 'Quietly' }] });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const { status, json } = await fhir('POST', '/Patient/_search', { body: 'family=quiet', headers });
+    expect([status, json.entry[0].resource.id, json.entry[0].search.mode]).toEqual([200, id, 'match']);
   });
 
-  test('a transaction is all or nothing', async () => {
-    const entry = (url: string, resource: object) => ({ resource, request: { method: 'POST', url } });
-    const answer = await portico.api('POST', 'fhir/R4', {
+  test('a cursor of one Project is refused in another', async () => {
+    await Promise.all([created(), created()]);
+    const { json } = await fhir('GET', '/Patient?_count=1');
+    const next = json.link.find((link: { relation: string }) => link.relation === 'next').url as string;
+    const path = next.slice(`${portico.baseUrl}/fhir/R4`.length);
+    expect((await fhir('GET', path)).json.entry).toHaveLength(1);
+    expect((await fhir('GET', path, { token: await portico.token(portico.projects[1]) })).status).toBe(400);
+  });
+
+  test('what was audited is found by what it was done to', async () => {
+    const id = await created();
+    // Its index items come with the stream.
+    for (let attempt = 0; ; attempt++) {
+      const { json } = await fhir('GET', `/AuditEvent?entity=Patient/${id}`);
+      if (json.entry) {
+        expect(json.entry[0].resource.entity[0].what.reference).toBe(`Patient/${id}`);
+        return;
+      }
+      expect(attempt).toBeLessThan(50);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  });
+
+  test('_fields answers the named elements alone', async () => {
+    const id = await created({ ...patient, gender: 'other' });
+    const { json } = await fhir('GET', `/Patient?_id=${id}&_fields=gender`);
+    expect(Object.keys(json.entry[0].resource)).toEqual(['resourceType', 'id', 'meta', 'gender']);
+  });
+});
+
+describe('Binary', () => {
+  test('is never a page of our origin', async () => {
+    const html = await fhir('POST', '/Binary', {
+      body: '<script>alert(1)</script>',
+      headers: { 'content-type': 'text/html' },
+    });
+    expect(html.status).toBe(201);
+    const { headers, text } = await fhir('GET', `/Binary/${html.json.id}`, { headers: { accept: '*/*' } });
+    expect(text).toBe('<script>alert(1)</script>');
+    expect(headers.get('content-disposition')).toBe('attachment');
+    expect(headers.get('content-security-policy')).toContain('sandbox');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  test('holds 4 MiB and not a byte more', async () => {
+    const bytes = new Uint8Array(4 * 1024 * 1024).map((_, n) => (n * 31) % 251);
+    const headers = { 'content-type': 'image/png' };
+    const made = await fhir('POST', '/Binary', { body: bytes, headers });
+    expect(made.status).toBe(201);
+    const response = await fetch(made.json.url, {
+      headers: { authorization: `Bearer ${await portico.token()}` },
+    });
+    expect(Buffer.compare(new Uint8Array(await response.arrayBuffer()), bytes)).toBe(0);
+    expect(response.headers.get('content-disposition')).toBeNull();
+    const more = new Uint8Array(4 * 1024 * 1024 + 1);
+    expect((await fhir('POST', '/Binary', { body: more, headers })).status).toBe(413);
+  });
+});
+
+describe('the rules of Portico’s own types', () => {
+  test.each([
+    ['User', 'invite'],
+    ['ProjectMembership', 'invite'],
+    ['Bot', 'admin/projects/<id>/bot'],
+    ['ClientApplication', 'admin/projects/<id>/client'],
+    ['AuditEvent', 'system'],
+    ['Project', 'provision'],
+  ])('%s is not created here, and the answer says where', async (resourceType, where) => {
+    for (const [method, path] of [
+      ['POST', `/${resourceType}`],
+      ['PUT', `/${resourceType}/new-one`],
+    ] as const) {
+      const answer = await fhir(method, path, { body: { resourceType } });
+      expect(answer.status).toBe(403);
+      expect(issueOf(answer).details.text).toContain(where);
+    }
+  });
+
+  test('a membership is not changed, nor deleted, nor patched', async () => {
+    const { json } = await fhir('GET', '/ProjectMembership?profile-type=ClientApplication');
+    const membership = json.entry[0].resource;
+    const path = `/ProjectMembership/${membership.id}`;
+    const patch = {
+      body: [{ op: 'remove', path: '/admin' }],
+      headers: { 'content-type': 'application/json-patch+json' },
+    };
+    for (const answer of await Promise.all([
+      fhir('PUT', path, { body: membership }),
+      fhir('PATCH', path, patch),
+      fhir('DELETE', path),
+    ])) {
+      expect(answer.status).toBe(403);
+      expect(issueOf(answer).details.text).toContain('admin/projects/<id>/members');
+    }
+  });
+
+  test('a bound profile is deleted in no way', async () => {
+    const [project] = portico.projects;
+    const invited = await portico.api('POST', `admin/projects/${project?.id}/invite`, {
       body: {
-        resourceType: 'Bundle',
-        type: 'transaction',
-        entry: [
-          entry('Patient', { ...patient, name: [{ family: 'Halfway' }] }),
-          entry('Patient', { resourceType: 'Patient', birthDate: ['x'] }),
-        ],
+        resourceType: 'Practitioner',
+        firstName: 'A',
+        lastName: 'B',
+        email: 'bound@example.com',
+        sendEmail: false,
       },
     });
-    expect(answer.status).toBeGreaterThanOrEqual(400);
-    const found = await portico.api('GET', 'fhir/R4/Patient?family=halfway');
-    expect(found.json.entry ?? []).toEqual([]);
+    const reference = invited.json.profile.reference as string;
+    const id = reference.split('/')[1];
+    expect((await fhir('DELETE', `/${reference}`)).status).toBe(409);
+    expect((await fhir('DELETE', `/Practitioner?_id=${id}`)).status).toBe(409);
+    const entry = [{ request: { method: 'DELETE', url: reference } }];
+    expect(
+      (await fhir('POST', '', { body: { resourceType: 'Bundle', type: 'transaction', entry } })).status,
+    ).toBe(409);
+    const batch = await fhir('POST', '', { body: { resourceType: 'Bundle', type: 'batch', entry } });
+    expect(batch.json.entry[0].response.status).toBe('409');
+    expect((await fhir('PUT', `/${reference}`, { body: { ...patient, id } })).status).toBe(400);
+    expect((await fhir('GET', `/${reference}`)).status).toBe(200);
   });
 
-  test('an unknown path is a 404 and another method a 405, both with an OperationOutcome', async () => {
-    const unknown = await portico.api('GET', 'no/such/path');
-    expect(unknown.status).toBe(404);
-    expect(unknown.json.resourceType).toBe('OperationOutcome');
-    const other = await portico.api('GET', `fhir/R4/Bot/x/$execute`);
-    expect(other.status).toBe(405);
-    expect(other.headers.get('allow')).toContain('POST');
+  test('a Bot’s identifiers stay unique on update, and its end frees them', async () => {
+    const [project] = portico.projects;
+    const make = (identifier: object[]) =>
+      portico.api('POST', `admin/projects/${project?.id}/bot`, { body: { name: 'B', identifier } });
+    const [one, other] = [
+      (await make([{ system: 'urn:b', value: '1' }])).json,
+      (await make([{ system: 'urn:b', value: '2' }])).json,
+    ];
+    const move = (bot: { id: string }, value: string) =>
+      fhir('PUT', `/Bot/${bot.id}`, { body: { ...bot, identifier: [{ system: 'urn:b', value }] } });
+    expect((await move(other, '1')).status).toBe(409);
+    expect((await move(other, '3')).status).toBe(200);
+    expect((await make([{ system: 'urn:b', value: '2' }])).status).toBe(201);
+    expect((await fhir('DELETE', `/Bot/${one.id}`)).status).toBe(200);
+    expect((await move(other, '1')).status).toBe(200);
+    const memberships = await fhir('GET', `/ProjectMembership?profile=Bot/${one.id}`);
+    expect(memberships.json.entry).toBeUndefined();
+  });
+
+  test('a client’s end takes its membership and its secret with it', async () => {
+    const [project] = portico.projects;
+    const made = await portico.api('POST', `admin/projects/${project?.id}/client`, { body: { name: 'C' } });
+    expect((await fhir('DELETE', `/ClientApplication/${made.json.id}`)).status).toBe(200);
+    const body = new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: made.json.id,
+      client_secret: made.json.secret,
+    });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const token = await portico.api('POST', 'oauth2/token', { token: null, body: body.toString(), headers });
+    expect(token.status).toBeGreaterThanOrEqual(400);
+  });
+
+  test('a policy that cannot be understood is refused', async () => {
+    const policy = (resource: object[]) =>
+      fhir('POST', '/AccessPolicy', { body: { resourceType: 'AccessPolicy', name: 'P', resource } });
+    expect((await policy([{ resourceType: 'Patient', criteria: 'Patient?shoe-size=44' }])).status).toBe(400);
+    expect((await policy([{ resourceType: 'Patient', criteria: 'Observation?code=x' }])).status).toBe(400);
+    expect((await policy([{ resourceType: 'Potato' }])).status).toBe(400);
+    expect((await policy([{ resourceType: 'Patient', criteria: 'Patient?_id=%profile.id' }])).status).toBe(
+      201,
+    );
+  });
+});
+
+describe('paths', () => {
+  test('that are none are 404, under another method 405 with Allow', async () => {
+    const none = await portico.api('GET', 'nothing/here', { token: null });
+    expect([none.status, issueOf(none).code]).toEqual([404, 'not-found']);
+    for (const [method, path, allow] of [
+      ['GET', 'fhir/R4/Bot/$execute', 'POST'],
+      ['GET', 'fhir/R4/Bot/x/$execute', 'POST'],
+      ['POST', 'fhir/R4/Patient/x', 'GET, PUT, PATCH, DELETE'],
+    ] as const) {
+      const answer = await portico.api(method, path);
+      expect([path, answer.status, answer.headers.get('allow')]).toEqual([path, 405, allow]);
+    }
+  });
+
+  test('metadata says what there is, to everybody', async () => {
+    const { status, json } = await portico.api('GET', 'fhir/R4/metadata', { token: null });
+    expect([status, json.resourceType, json.fhirVersion]).toEqual([200, 'CapabilityStatement', '4.0.1']);
+    const resources = json.rest[0].resource as { type: string; searchParam: { name: string }[] }[];
+    const found = resources.find(({ type }) => type === 'Patient')?.searchParam.map(({ name }) => name);
+    expect(found).toEqual(expect.arrayContaining(['_id', 'birthdate', 'family', 'identifier']));
   });
 });
