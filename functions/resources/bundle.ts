@@ -1,3 +1,4 @@
+import { stringifyJson } from '../../shared/fhir/json.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import type { OperationOutcome } from '../../shared/http/outcome.ts';
 
@@ -26,6 +27,13 @@ export interface BundleEntry {
 export interface Link {
   relation: 'self' | 'next';
   url: string;
+}
+
+/** What the entries of an answer may hold together, as JSON text; Lambda's answer is at most 6 MB. */
+export const mostEntryCharacters = 3_500_000;
+
+export function charactersOf({ resource }: BundleEntry): number {
+  return resource === undefined ? 0 : stringifyJson(resource).length;
 }
 
 export function linkTo(

@@ -39,7 +39,13 @@ export const handler = dispatch({
     ok(await searchResources(services, caller, { type: typeOf(request), query: request.query })),
   ),
   [routeKey(routes.searchByPost)]: serve(routes.searchByPost, async (caller, request) =>
-    ok(await searchResources(services, caller, { type: typeOf(request), query: formOf(request) })),
+    ok(
+      await searchResources(services, caller, {
+        type: typeOf(request),
+        query: formOf(request),
+        isPrivate: true,
+      }),
+    ),
   ),
   [routeKey(routes.create)]: write(routes.create, (request) => parseCreate(typeOf(request), request)),
   [routeKey(routes.conditionalUpdate)]: write(routes.conditionalUpdate, (request) =>

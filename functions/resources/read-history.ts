@@ -10,7 +10,7 @@ import type { Services } from '../../shared/services.ts';
 import { contentText, withContent } from '../../shared/table/content.ts';
 import type { Item } from '../../shared/table/table.ts';
 import { listVersions, type VersionPosition } from '../../shared/table/versions.ts';
-import { type Bundle, type BundleEntry, linkTo } from './bundle.ts';
+import { type Bundle, type BundleEntry, charactersOf, linkTo, mostEntryCharacters } from './bundle.ts';
 import { headKey } from './read-resource.ts';
 
 const defaultCount = 20;
@@ -38,13 +38,16 @@ export async function readHistory(
   let next: VersionPosition | undefined;
   let last: VersionPosition | undefined;
   let skip = offset;
+  let characters = 0;
   for await (const { item, position } of versionsOf(services, caller, { type, id, head }, start)) {
     if (skip-- > 0) continue;
-    if (entry.length === count) {
+    const found = await entryOf(services, actor, { type, id }, item);
+    characters += charactersOf(found);
+    if (entry.length === count || (characters > mostEntryCharacters && entry.length > 0)) {
       next = last;
       break;
     }
-    entry.push(await entryOf(services, actor, { type, id }, item));
+    entry.push(found);
     last = position;
   }
   const following = next && new URLSearchParams({ _count: String(count), _cursor: '' });

@@ -9,7 +9,7 @@ import type { Services } from '../../shared/services.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
 import type { Found } from '../../shared/table/table.ts';
 import { getVersion } from '../../shared/table/versions.ts';
-import { type Bundle, type BundleEntry, linkTo } from './bundle.ts';
+import { type Bundle, type BundleEntry, charactersOf, linkTo, mostEntryCharacters } from './bundle.ts';
 import { entryOf, parseHistory } from './read-history.ts';
 
 /**
@@ -33,8 +33,10 @@ export async function readTypeHistory(
   const entry: BundleEntry[] = [];
   let next: string | undefined;
   let last: string | undefined;
+  let characters = 0;
   for await (const { sk, found } of entriesAt(services, actor, type, candidates, count + 1)) {
-    if (entry.length === count) {
+    characters += charactersOf(found);
+    if (entry.length === count || (characters > mostEntryCharacters && entry.length > 0)) {
       next = last;
       break;
     }

@@ -2,7 +2,7 @@ import type { Caller } from '../../shared/auth/token.ts';
 import { refusalOutcome, refusalStatus } from '../../shared/http/outcome.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
-import type { Bundle, BundleEntry } from './bundle.ts';
+import { type Bundle, type BundleEntry, charactersOf, mostEntryCharacters } from './bundle.ts';
 import { carryOut } from './carry-out.ts';
 import { entryOfOutcome } from './outcome-entry.ts';
 import { type Entry, parseEntries } from './parse-entries.ts';
@@ -46,7 +46,7 @@ async function transaction(services: Services, caller: Caller, entries: readonly
   );
   const all: BundleEntry[] = [];
   for (const entry of entries) all.push(answers.get(entry) ?? (await readEntry(services, caller, entry)));
-  return { resourceType: 'Bundle', type: 'transaction-response', entry: all };
+  return { resourceType: 'Bundle', type: 'transaction-response', entry: fitting(entries, all) };
 }
 
 async function batch(services: Services, caller: Caller, entries: readonly Entry[]): Promise<Bundle> {
@@ -60,7 +60,7 @@ async function batch(services: Services, caller: Caller, entries: readonly Entry
       for (const [i, entry] of work) answers[i] = await runOne(services, caller, entry);
     }),
   );
-  return { resourceType: 'Bundle', type: 'batch-response', entry: answers };
+  return { resourceType: 'Bundle', type: 'batch-response', entry: fitting(entries, answers) };
 }
 
 /** Nobody's access depends on an entry: without a login the whole batch is refused. */
@@ -72,7 +72,24 @@ async function runOne(services: Services, caller: Caller, entry: Entry): Promise
     return outcome ? entryOfOutcome(services.baseUrl, outcome) : {};
   } catch (error) {
     if (!(error instanceof Refusal) || error.kind === 'unauthorized') throw error;
-    const outcome = refusalOutcome(error);
-    return { response: { status: String(refusalStatus(error.kind)), outcome }, resource: outcome };
+    return refused(error);
   }
+}
+
+/** Beyond what an answer may hold a write is answered without its resource, a read is refused. */
+function fitting(entries: readonly Entry[], answers: readonly BundleEntry[]): BundleEntry[] {
+  let characters = 0;
+  return answers.map((answer, i) => {
+    characters += charactersOf(answer);
+    if (characters <= mostEntryCharacters) return answer;
+    const { resource: _left, ...rest } = answer;
+    return entries[i]?.write
+      ? rest
+      : refused(new Refusal('too-large', 'The answer of the Bundle is too long'));
+  });
+}
+
+function refused(refusal: Refusal): BundleEntry {
+  const outcome = refusalOutcome(refusal);
+  return { response: { status: String(refusalStatus(refusal.kind)), outcome }, resource: outcome };
 }

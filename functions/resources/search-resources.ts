@@ -3,24 +3,39 @@ import { admit } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import { visible } from '../../shared/auth/visible.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
-import { Refusal } from '../../shared/refusal.ts';
+import { invalidField, Refusal } from '../../shared/refusal.ts';
 import { type Page, runSearch } from '../../shared/search/run-search.ts';
 import { parseSearch } from '../../shared/search/search-request.ts';
 import type { Services } from '../../shared/services.ts';
+import { keys } from '../../shared/table/keys.ts';
+import type { Item } from '../../shared/table/table.ts';
 import { type Bundle, type Link, linkTo } from './bundle.ts';
+
+/** How long the next page of a POST _search may be asked for. */
+const pageSeconds = 86_400;
+
+interface Input {
+  type: string;
+  /** The parameters, from the URL or a form. */
+  query: URLSearchParams;
+  /** They came in a body: no link of the answer may hold them. */
+  isPrivate?: boolean;
+}
 
 /**
  * One page of a search as a searchset Bundle.
- * @param input.query the parameters, from the URL or a form
  * @throws {Refusal} forbidden, invalid (unknown parameters too), too-costly
  */
 export async function searchResources(
   services: Services,
   caller: Caller,
-  { type, query }: { type: string; query: URLSearchParams },
+  { type, query, isPrivate = false }: Input,
 ): Promise<Bundle> {
-  const request = parseSearch(type, query);
-  const { actor } = await admit(services, caller, []);
+  const token = query.get('_page');
+  const pageKey = keys.page(caller.project, token ?? '');
+  const { actor, found } = await admit(services, caller, token === null ? [] : [pageKey]);
+  const going = token === null ? { type, query, isPrivate } : storedPage(found.get(pageKey), type);
+  const request = parseSearch(type, going.query);
   if (type === 'User') {
     throw new Refusal('forbidden', 'Users live above Projects: see admin/projects/<id>/members');
   }
@@ -28,22 +43,41 @@ export async function searchResources(
   const page = await runSearch(services.table, caller.project, request, (resource) =>
     visible(actor, 'search', resource),
   );
-  return searchset(services.baseUrl, type, query, page, request.fields);
+  const link = await linksOf(services, caller, going, page.next);
+  return searchset(services.baseUrl, type, page, link, request.fields);
+}
+
+function storedPage(item: Item | undefined, type: string): Required<Input> {
+  if (item?.type !== type)
+    throw invalidField('_page', 'The page does not belong to this search, or is too old');
+  return { type, query: new URLSearchParams(String(item.query)), isPrivate: true };
+}
+
+/** A private search is kept here, and the link names only where. */
+async function linksOf(
+  { table, baseUrl, now, newId }: Services,
+  { project }: Caller,
+  { type, query, isPrivate }: Required<Input>,
+  next: string | undefined,
+): Promise<Link[]> {
+  const self = linkTo(baseUrl, type, isPrivate ? new URLSearchParams() : query, 'self');
+  if (next === undefined) return [self];
+  const following = new URLSearchParams(query);
+  following.set('_cursor', next);
+  if (!isPrivate) return [self, linkTo(baseUrl, type, following, 'next')];
+  const token = newId();
+  const ttl = Math.floor(now() / 1000) + pageSeconds;
+  await table.put({ ...keys.page(project, token), type, query: following.toString(), ttl });
+  return [self, linkTo(baseUrl, type, new URLSearchParams({ _page: token }), 'next')];
 }
 
 function searchset(
   baseUrl: string,
   type: string,
-  query: URLSearchParams,
-  { resources, next }: Page,
+  { resources }: Page,
+  link: Link[],
   fields: readonly string[] | undefined,
 ): Bundle {
-  const link: Link[] = [linkTo(baseUrl, type, query, 'self')];
-  if (next !== undefined) {
-    const following = new URLSearchParams(query);
-    following.set('_cursor', next);
-    link.push(linkTo(baseUrl, type, following, 'next'));
-  }
   const entry = resources.map((resource) => ({
     fullUrl: `${baseUrl}/fhir/R4/${type}/${resource.id}`,
     resource: only(resource, fields),

@@ -25,7 +25,11 @@ export function planSearch({ type, filters, sort }: SearchRequest): Plan {
 }
 
 /** Every resource of the type by `_lastUpdated`, inside the bounds that the search sets to it. */
-export function listPlan(type: string, filters: readonly Filter[], newestFirst: boolean): Plan {
+export function listPlan(
+  type: string,
+  filters: readonly Filter[],
+  newestFirst: boolean,
+): Extract<Plan, { kind: 'list' }> {
   const parameter = parametersOf(type).get('_lastUpdated');
   const ranges = filters.flatMap(({ parameter, range }) =>
     parameter.code === '_lastUpdated' && range ? [range] : [],

@@ -41,6 +41,8 @@ export const keys = {
     pk: `P#${project}#IX#${type}#${index}#${bucket}`,
     sk: sort,
   }),
+  /** Where a search goes on whose parameters are to stay out of URLs. */
+  page: (project: string, token: string): Key => ({ pk: `P#${project}#PAGE#${token}`, sk: head }),
   /** What a conditional create or update found: two of one condition exclude each other. */
   condition: (project: string, search: string): Key => ({
     pk: `P#${project}#CONDITION#${hash(search)}`,
