@@ -2,7 +2,7 @@ import type { Prefix, Range } from './range.ts';
 import { fieldOf, numberOf, textOf, type Value } from './value.ts';
 
 /** A number as 16 hex digits that sort as numbers do (IEEE 754 with its sign turned round). */
-function sortableNumber(value: number): string {
+export function sortableNumber(value: number): string {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, value === 0 ? 0 : value);
   const bits = view.getBigUint64(0);

@@ -44,7 +44,7 @@ export function tokensOf({ type, value }: Value): Token[] {
 /** @param text one alternative of a search value, `system|code`, `|code`, `system|` or `code` */
 export function parseToken(text: string, plainText: (part: string) => string): WantedToken {
   const bar = /(?<!\\)\|/.exec(text);
-  if (!bar) return { system: undefined, value: plainText(text) };
+  if (!bar) return { system: undefined, value: plainText(text) || undefined };
   const value = plainText(text.slice(bar.index + 1));
   return { system: plainText(text.slice(0, bar.index)), value: value === '' ? undefined : value };
 }
