@@ -43,6 +43,7 @@ export async function carryOut(
     if (changes.length === 0) return planned.map(({ outcome }) => outcome);
     const all = [...more, audit(services, actor, planned)];
     if (changes.length + all.length > mostActions) throw tooMany();
+    requireApart(all);
     try {
       await commit(services.table, changes, { more: all, nowMs: stamp.nowMs });
       return planned.map(({ outcome }) => outcome);
@@ -69,6 +70,16 @@ function requireDistinct(writes: readonly Write[], located: readonly Located[]):
   const seen = new Set(writes.map(({ type }, i) => `${type}/${located[i]?.id}`));
   if (seen.size < writes.length)
     throw new Refusal('invalid', 'A resource is in the transaction more than once');
+}
+
+/** DynamoDB takes an item once in a transaction: two entries with one condition, or one identifier. */
+function requireApart(actions: readonly Action[]): void {
+  const targets = actions.map((action) => {
+    if ('put' in action) return action.put;
+    return 'update' in action ? action.update : 'remove' in action ? action.remove : action.check;
+  });
+  if (new Set(targets.map(({ pk, sk }) => `${pk}\n${sk}`)).size === targets.length) return;
+  throw new Refusal('invalid', 'Two entries of the transaction have the same condition or identifier');
 }
 
 /** A failed condition is looked at again, except that of another Bot's identifier: that one stays. */

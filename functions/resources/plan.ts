@@ -8,7 +8,8 @@ import { instantAfter, nextState } from './next-state.ts';
 import { requireWritable } from './own-rules.ts';
 import { requireDepth, requireResource, type Sent } from './parse-resource.ts';
 import { endProgramActions, identifierChanges, isProgram } from './program-actions.ts';
-import type { Context, Located, Outcome, Planned, Write } from './write.ts';
+import { splitData } from './read-binary.ts';
+import type { BinaryContent, Context, Located, Outcome, Planned, Write } from './write.ts';
 
 /**
  * Decides a write on the state that was read: what is to be written, or why not.
@@ -22,12 +23,10 @@ export async function plan(context: Context, write: Write, located: Located): Pr
       if (located.resource) return unchanged(write, located);
       return planCreate(context, write, located);
     case 'update':
-      return located.head
-        ? planUpdate(context, write, located, write.body)
-        : planCreate(context, write, located);
+      return located.head ? planUpdate(context, write, located, write) : planCreate(context, write, located);
     case 'patch':
       requireWritable(write.type, 'update');
-      return planUpdate(context, write, located, patched(write, located));
+      return planUpdate(context, write, located, contentOf(patched(write, located)));
     case 'delete':
       return planDelete(context, write, located);
   }
@@ -53,20 +52,15 @@ async function planUpdate(
   context: Context,
   write: Exclude<Write, { kind: 'create' | 'delete' }>,
   located: Located,
-  next: Sent,
+  { body, binary }: { body: Sent; binary?: BinaryContent },
 ): Promise<Planned> {
   const { actor, stamp } = context;
   const { id, head, resource: before, lock } = located;
   requireWritable(write.type, before ? 'update' : 'create');
   if (!mayInteract(actor, before ? 'update' : 'create', write.type))
     throw new Refusal('forbidden', 'Forbidden');
-  const state = await nextState(next, id, stamp, head);
-  const { resource, packed } = withBytes(
-    stamp.project,
-    state,
-    'binary' in write ? write.binary : undefined,
-    head,
-  );
+  const state = await nextState(body, id, stamp, head);
+  const { resource, packed } = withBytes(stamp.project, state, binary, head);
   if (!before) await requireAccess(actor, 'create', resource);
   else if (!(await allowsUpdate(actor, before, resource))) throw new Refusal('forbidden', 'Forbidden');
   const seen: Seen = { versionId: String(head?.versionId), resource: before };
@@ -104,6 +98,11 @@ async function planDelete(context: Context, write: Write, { id, head, resource }
 }
 
 const nothing = { change: undefined, more: [] };
+
+/** The bytes of a Binary are kept beside its resource. */
+function contentOf(sent: Sent) {
+  return sent.resourceType === 'Binary' ? splitData(sent) : { body: sent };
+}
 
 function unchanged(write: Write, { id, resource }: Located): Planned {
   return { ...nothing, outcome: outcomeOf('unchanged', write, id, resource) };

@@ -30,7 +30,7 @@ function patient(n: number): Resource {
   };
 }
 
-/** Heads and index items as the API writes them, without its transactions. */
+/** Heads and index items as the API writes them, without transactions and versions. */
 async function seed(from: number, to: number): Promise<void> {
   for (let at = from; at < to; at += 100) {
     const some = Array.from({ length: Math.min(100, to - at) }, (_, i) => patient(at + i));
@@ -38,7 +38,7 @@ async function seed(from: number, to: number): Promise<void> {
       some.flatMap((resource) => {
         const change = createChange(caller.project, resource);
         const head = change.head(false);
-        return [...('put' in head ? [head.put] : []), ...change.state, ...change.index];
+        return [...('put' in head ? [head.put] : []), ...change.index];
       }),
     );
   }
