@@ -18,6 +18,7 @@ import { type Item, openTable } from '../../shared/table/table.ts';
 /** A real local table with a Project, its administrator's client, and a clock that the test moves. */
 export interface Stage {
   client: DynamoDBDocumentClient;
+  endpoint: string;
   tableName: string;
   services: Services;
   clock: { nowMs: number };
@@ -43,6 +44,7 @@ export async function startStage({ onDisk = false } = {}): Promise<Stage> {
   };
   return {
     client,
+    endpoint,
     tableName,
     services,
     clock,

@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { DynamoDBStreamEvent } from 'aws-lambda';
+import { carryOut } from '../../functions/resources/carry-out.ts';
+import { searchResources } from '../../functions/resources/search-resources.ts';
+import { followStream } from '../../infra/local/stream.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import { itemOf } from '../../shared/table/stream-image.ts';
+import { sweepCutOff, tidyAfter } from '../../shared/table/tidy.ts';
+import { newProject, type Stage, startStage } from '../storage/stage.ts';
+import { findLeftOver } from './left-over.ts';
+
+const writers = 4;
+const rounds = 6;
+const codes = 150;
+
+let stage: Stage;
+let caller: Caller;
+let folder: string;
+let consumed = 0;
+let stopStream: () => Promise<void>;
+
+beforeAll(async () => {
+  stage = await startStage({ onDisk: true });
+  caller = await newProject(stage);
+  folder = await mkdtemp(join(tmpdir(), 'portico-tidy-'));
+  const { stop } = await followStream({
+    endpoint: stage.endpoint,
+    tableName: stage.tableName,
+    positionFile: join(folder, 'position'),
+    async consume({ Records }: DynamoDBStreamEvent) {
+      for (const { dynamodb } of Records) {
+        await tidyAfter(stage.services, {
+          before: itemOf(dynamodb?.OldImage),
+          after: itemOf(dynamodb?.NewImage),
+        });
+        consumed++;
+      }
+      return { batchItemFailures: [] };
+    },
+    onFault: (error) => {
+      throw error;
+    },
+  });
+  stopStream = stop;
+});
+
+afterAll(async () => {
+  await stopStream();
+  await stage.stop();
+  await rm(folder, { recursive: true });
+});
+
+/** A random choice of codes: what one state drops the next may have again. */
+function some(): { code: string }[] {
+  const chosen = Array.from({ length: codes }, (_, n) => ({ code: `c${n}` })).filter(
+    () => Math.random() < 0.8,
+  );
+  return chosen.length > 0 ? chosen : [{ code: 'c0' }];
+}
+
+async function quiet(): Promise<void> {
+  for (let seen = -1; seen !== consumed; ) {
+    seen = consumed;
+    await pause(1_000);
+  }
+}
+
+describe('writers of one large resource, while the stream is read', () => {
+  test('lose no index item, and leave none behind', async () => {
+    const body = { resourceType: 'CodeSystem', status: 'active', content: 'complete' };
+    const put = () =>
+      carryOut(stage.services, caller, [
+        { kind: 'update', type: 'CodeSystem', id: 'busy', body: { ...body, concept: some() } },
+      ]);
+    await put();
+    await Promise.all(
+      Array.from({ length: writers }, async () => {
+        for (let round = 0; round < rounds; round++) await put().catch(onlyUnavailable);
+      }),
+    );
+    const last = await put();
+    const concepts = [last[0]?.resource?.concept as { code: string }[]].flat().map(({ code }) => code);
+    const isFound = async () => {
+      for (let n = 0; n < codes; n++) {
+        const query = new URLSearchParams({ code: `c${n}` });
+        const { entry = [] } = await searchResources(stage.services, caller, { type: 'CodeSystem', query });
+        expect([n, entry.length]).toEqual([n, concepts.includes(`c${n}`) ? 1 : 0]);
+      }
+    };
+    await isFound();
+    await quiet();
+    await isFound();
+    stage.clock.nowMs += 180_000;
+    await sweepCutOff(stage.services);
+    await quiet();
+    await isFound();
+    const left = await findLeftOver(stage.services.table, stage.client, stage.tableName);
+    expect(left).toEqual({ stray: [], missing: [], other: [] });
+  }, 120_000);
+});
+
+function onlyUnavailable(error: unknown): void {
+  if ((error as { kind?: string }).kind !== 'unavailable') throw error;
+}
