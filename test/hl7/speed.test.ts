@@ -19,27 +19,22 @@ const shapes: [name: string, make: (bytes: number) => string][] = [
 ];
 
 describe.each(shapes)('a large message of %s', (_, make) => {
-  const small = make(MIB);
+  const small = make(MIB / 2);
   const large = make(4 * MIB);
 
-  test('is parsed, read, normalised and printed in linear time', () => {
-    for (const [work, bound] of [
-      [read, 10],
-      [normaliseWhole, 10],
-    ] as const) {
-      work(small);
-      let ratio = Number.POSITIVE_INFINITY;
-      // A busy machine may spoil one measure; what is not linear is over the bound every time.
-      for (let attempt = 0; attempt < 4 && ratio >= bound; attempt++) {
-        ratio =
-          fastestMs(() => work(large)) /
-          Math.max(
-            fastestMs(() => work(small)),
-            1,
-          );
-      }
-      expect(ratio).toBeLessThan(bound);
-    }
+  // Eight times the text: 8 when linear, 64 when quadratic. Garbage collection and other processes blur both.
+  test.each([
+    ['parsed, read and printed', read],
+    ['normalised', normaliseWhole],
+  ])('is %s in linear time', (_, work) => {
+    work(small);
+    const ratio =
+      fastestMs(() => work(large)) /
+      Math.max(
+        fastestMs(() => work(small)),
+        0.5,
+      );
+    expect(ratio).toBeLessThan(32);
   });
 });
 
@@ -55,7 +50,7 @@ function normaliseWhole(text: string): void {
 }
 
 function fastestMs(work: () => void): number {
-  const times = Array.from({ length: 3 }, () => {
+  const times = Array.from({ length: 5 }, () => {
     const start = performance.now();
     work();
     return performance.now() - start;

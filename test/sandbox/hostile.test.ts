@@ -207,9 +207,9 @@ async function holds(code: string, expected: string, said?: RegExp): Promise<voi
     expect('message' in outcome ? outcome.message : '').toMatch(said);
   }
   expect(JSON.stringify(outcome).length).toBeLessThan(1_100_000);
-  expect(result.durationMs).toBeLessThan(timeoutMs + 400);
+  expect(result.durationMs).toBeLessThan(timeoutMs + 1500);
   // A child that was killed before this run is started within it.
-  expect(tookMs).toBeLessThan(timeoutMs + 2500);
+  expect(tookMs).toBeLessThan(timeoutMs + 5000);
   expect(Math.max(peakMb, rssMb()) - idleMb).toBeLessThan(HOST_GROWTH_MB);
 
   const next = await sandbox.run(
@@ -242,9 +242,9 @@ test('a late top-level rejection is the outcome, not a time-out', async () => {
 });
 
 test('the deadline counts when it is nearer than the time-out, and a run after it never starts', async () => {
-  const soon = await sandbox.run(runOf(bot('for (;;);'), { deadlineAtMs: Date.now() + 200 }));
+  const soon = await sandbox.run(runOf(bot('for (;;);'), { deadlineAtMs: Date.now() + 400 }));
   expect(word(soon.outcome)).toBe('limit time');
-  expect(soon.durationMs).toBeLessThan(700);
+  expect(soon.durationMs).toBeLessThan(2_000);
   const past = await sandbox.run(runOf(bot('console.log("ran")'), { deadlineAtMs: Date.now() - 1 }));
   expect([word(past.outcome), past.log]).toEqual(['limit time', []]);
 });

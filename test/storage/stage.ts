@@ -29,7 +29,10 @@ export interface Stage {
 export async function startStage({ onDisk = false } = {}): Promise<Stage> {
   useLocalCredentials();
   const dataDir = onDisk ? await mkdtemp(join(tmpdir(), 'portico-stage-')) : undefined;
-  const { endpoint, tableName, stop } = await startTable(dataDir ? { dataDir } : {});
+  const { endpoint, tableName, stop } = await startTable({
+    tableName: `portico-${randomUUID()}`,
+    ...(dataDir ? { dataDir } : {}),
+  });
   const client = connectDynamoDb(endpoint);
   const clock = { nowMs: Date.UTC(2026, 0, 31, 12) };
   const now = () => clock.nowMs;
