@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
@@ -58,7 +58,7 @@ linuxTest('the child is given no environment and may read its own folder only', 
   expect(args).toContain('--permission');
   expect(args.filter((arg) => arg.startsWith('--allow-'))).toEqual([
     '--allow-addons',
-    `--allow-fs-read=${guestDir}/*`,
+    `--allow-fs-read=${realpathSync(guestDir)}/*`,
   ]);
 });
 
