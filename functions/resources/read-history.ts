@@ -90,8 +90,10 @@ export async function entryOf(
   stored: Item,
 ): Promise<BundleEntry> {
   const fullUrl = `${baseUrl}/fhir/R4/${type}/${id}`;
+  // Only a first state follows none.
+  const isFirst = stored.follows === undefined && stored.deleted !== true;
   const response = {
-    status: '200',
+    status: isFirst ? '201' : '200',
     etag: `W/"${stored.versionId}"`,
     lastModified: String(stored.lastUpdated),
   };
@@ -103,7 +105,8 @@ export async function entryOf(
   if (type !== 'User' && !(await visible(actor, 'history', resource))) {
     throw new Refusal('forbidden', 'Forbidden');
   }
-  return { fullUrl, resource, request: { method: 'PUT', url: `${type}/${id}` }, response };
+  const request = isFirst ? { method: 'POST', url: type } : { method: 'PUT', url: `${type}/${id}` };
+  return { fullUrl, resource, request, response };
 }
 
 export function parseHistory(query: URLSearchParams) {

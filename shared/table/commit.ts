@@ -29,11 +29,6 @@ export async function commit(
   await table.transact([...changes.map(({ head }) => head(true)), ...more]);
 }
 
-/** How many heads one transaction can hold beside these actions. */
-function _roomFor(more: readonly Action[]): number {
-  return mostActions - more.length;
-}
-
 /** The note that a write is under way; it says all that a sweep needs to undo or to finish it. */
 export function pendingItem(
   { project, type, id, versionId, parts }: Pick<Change, 'project' | 'type' | 'id' | 'versionId' | 'parts'>,

@@ -80,7 +80,7 @@ describe('a resource over HTTP', () => {
     const history = await fhir('GET', `/Patient/${id}/_history`);
     expect(history.json.entry.map((entry: { request: { method: string } }) => entry.request.method)).toEqual([
       'DELETE',
-      'PUT',
+      'POST',
     ]);
     const back = await fhir('PUT', `/Patient/${id}`, { body: { ...patient, id } });
     expect(back.status).toBe(201);
