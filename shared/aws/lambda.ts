@@ -1,3 +1,5 @@
+import type { Agent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { RunRequest } from '../bot/contract.ts';
 import type { Invoked, Invoker } from '../bot/invoker.ts';
@@ -8,20 +10,27 @@ import { Refusal } from '../refusal.ts';
 const longestPayload = 6_291_556;
 /** How long past the run's deadline an answer may take: the caller's own 29 s must not end first. */
 const graceMs = 1_500;
+/** A connection unused for longer may be dead, above all when Lambda froze this process meanwhile. */
+const freshMs = 10_000;
 
 /**
  * The invoker behind the Lambda Invoke API. Never repeats: a run that may have started is not run
  * again. The Project is the tenant, so an environment never serves two.
  */
 export function lambdaInvoker(functionName: string, endpoint: string | undefined): Invoker {
+  const httpsAgent = new HttpsAgent({ keepAlive: true });
   const lambda = new LambdaClient({
     maxAttempts: 1,
+    requestHandler: { httpsAgent },
     ...(endpoint ? { endpoint } : {}),
   });
+  let usedAtMs = Date.now();
   return {
     async invoke(request) {
       const payload = Buffer.from(JSON.stringify(packRun(request)));
       if (payload.length > longestPayload) throw tooLarge(request, payload.length);
+      if (Date.now() - usedAtMs > freshMs) closeUnused(httpsAgent);
+      usedAtMs = Date.now();
       try {
         const answer = await lambda.send(
           new InvokeCommand({ FunctionName: functionName, TenantId: request.project, Payload: payload }),
@@ -38,6 +47,11 @@ export function lambdaInvoker(functionName: string, endpoint: string | undefined
       }
     },
   };
+}
+
+/** A run that is sent over a dead connection cannot be repeated: nobody knows that it did not start. */
+export function closeUnused({ freeSockets }: Pick<Agent, 'freeSockets'>): void {
+  for (const socket of Object.values(freeSockets).flat()) socket?.destroy();
 }
 
 const notStarted = new Set([
