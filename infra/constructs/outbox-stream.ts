@@ -1,11 +1,12 @@
 import { Duration, Validations } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { EventSourceMapping, FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { streamFilters } from '../stream-filters.ts';
 import type { HouseFunction } from './house-function.ts';
 import { alarmPeriod, ImpactAlarm } from './impact-alarm.ts';
 
@@ -15,10 +16,7 @@ interface OutboxStreamProps {
   alarms: ITopic;
 }
 
-/**
- * Of what the table's stream says, the consumer gets the writes of outbox items, and the heads of
- * resources that a write left something to do for; nothing else.
- */
+/** The consumer gets of the table's stream what the filters let through, nothing else. */
 export class OutboxStream extends Construct {
   constructor(scope: Construct, id: string, { table, consumer, alarms }: OutboxStreamProps) {
     super(scope, id);
@@ -45,7 +43,7 @@ export class OutboxStream extends Construct {
       target: consumer.lambda,
       eventSourceArn: tableStreamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
-      filters: [outboxWrites, untidyHeads],
+      filters: Object.values(streamFilters).map((pattern) => FilterCriteria.filter(pattern)),
       batchSize: 10,
       bisectBatchOnError: true,
       reportBatchItemFailures: true,
@@ -69,13 +67,3 @@ export class OutboxStream extends Construct {
     });
   }
 }
-
-const outboxWrites = FilterCriteria.filter({
-  eventName: FilterRule.or('INSERT', 'MODIFY'),
-  dynamodb: { Keys: { pk: { S: FilterRule.beginsWith('OUTBOX#') } } },
-});
-
-const untidyHeads = FilterCriteria.filter({
-  eventName: FilterRule.or('INSERT', 'MODIFY'),
-  dynamodb: { NewImage: { untidy: { BOOL: FilterRule.exists() } } },
-});

@@ -4,6 +4,7 @@ import type { ScheduledEvent } from 'aws-lambda';
 
 import { type Route, routes } from '../../functions/routes.ts';
 import { apiFunctions } from '../api-functions.ts';
+import { streamFilters } from '../stream-filters.ts';
 import { timeoutSeconds } from '../timeouts.ts';
 import { type Demo, provisionDemo } from './demo-projects.ts';
 import { environmentFile, useHandlerEnvironment } from './environment.ts';
@@ -117,7 +118,8 @@ async function startParts(
   const demo = await provisionDemo(dataDir, baseUrl, await load('provision'));
   const outbox = await load('outbox');
   const positionFile = join(dataDir, 'stream.json');
-  await keep(followStream({ ...table, positionFile, consume: outbox, onFault }));
+  const filters = Object.values(streamFilters);
+  await keep(followStream({ ...table, positionFile, filters, consume: outbox, onFault }));
   const sweep = async () => {
     await outbox({ source: 'aws.events', 'detail-type': 'Scheduled Event' } as ScheduledEvent);
   };

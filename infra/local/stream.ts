@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DynamoDBStreamsClient, GetRecordsCommand } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { matchesPattern, type Pattern } from '../stream-filters.ts';
 import { clientOptions } from './environment.ts';
 import { lambdaRecord } from './lambda-record.ts';
 import { openStream, savePosition } from './stream-position.ts';
@@ -10,6 +11,8 @@ interface StreamOptions {
   tableName: string;
   /** Where the position is kept between starts. */
   positionFile: string;
+  /** Lambda event filter patterns: a record that matches none is passed over. Without them all are given. */
+  filters?: readonly Pattern[];
   consume(event: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse | undefined>;
   onFault(error: Error): void;
   /** Until a batch that was not taken is offered again; doubles up to a minute. */
@@ -35,7 +38,10 @@ export async function followStream(options: StreamOptions): Promise<{ stop(): Pr
   async function step(): Promise<void> {
     const command = new GetRecordsCommand({ ShardIterator: iterator, Limit: batchSize });
     const { Records = [], NextShardIterator } = await client.send(command);
-    let rest = Records.map((record) => lambdaRecord(record, streamArn));
+    const wanted = Records.filter(
+      (record) => options.filters?.some((pattern) => matchesPattern(pattern, record)) ?? true,
+    );
+    let rest = wanted.map((record) => lambdaRecord(record, streamArn));
     for (let attempt = 0; rest.length > 0 && !stopping.signal.aborted; attempt++) {
       const left = await offer(options, rest);
       const taken = rest[rest.length - left.length - 1]?.dynamodb?.SequenceNumber;

@@ -53,16 +53,22 @@ async function startEngine(
 ): Promise<{ endpoint: string; stop(): Promise<void> }> {
   if (dataDir) await mkdir(dataDir, { recursive: true });
   const file = dataDir && join(dataDir, 'table.db');
+  const { port, stop } = await serve(file).catch(() => serve(file));
+  if (file) indexStream(file);
+  return { endpoint: `http://127.0.0.1:${port}`, stop };
+}
+
+/** Fails when another process takes the port in between. */
+async function serve(file: string | undefined): Promise<{ port: number; stop(): Promise<void> }> {
   const port = await freePort();
-  const engine = await supervise({
+  const { stop } = await supervise({
     command: dynoxidePath(),
     args: ['serve', '--port', String(port), ...(file ? ['--db-path', file] : [])],
     env: {},
     ready: /listening on/,
     readyTimeoutMs: 10_000,
   });
-  if (file) indexStream(file);
-  return { endpoint: `http://127.0.0.1:${port}`, stop: engine.stop };
+  return { port, stop };
 }
 
 /** The engine cannot choose a port itself: it would not say which. */

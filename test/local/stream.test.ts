@@ -8,6 +8,7 @@ import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
 import { clientOptions } from '../../infra/local/environment.ts';
 import { followStream } from '../../infra/local/stream.ts';
 import { type LocalTable, startTable } from '../../infra/local/table.ts';
+import { streamFilters } from '../../infra/stream-filters.ts';
 
 let dataDir: string;
 let table: LocalTable;
@@ -30,9 +31,10 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-const follow = () =>
+const follow = (filters?: Parameters<typeof followStream>[0]['filters']) =>
   followStream({
     ...table,
+    ...(filters ? { filters } : {}),
     positionFile: join(dataDir, 'stream.json'),
     retryMs: 10,
     onFault: ({ message }) => faults.push(message),
@@ -92,6 +94,18 @@ describe('the stream of the table', () => {
     await following.stop();
     expect(delivered()).toEqual(all);
     expect(Math.max(...batches.map(({ length }) => length))).toBe(100);
+  });
+
+  test('gives of it what the filters let through', async () => {
+    await put('OUTBOX#1');
+    await put('other');
+    await put('P#p#Patient#x', { untidy: { BOOL: true } });
+    await client.send(new DeleteItemCommand({ TableName: table.tableName, Key: keyOf('OUTBOX#1') }));
+    await put('OUTBOX#2');
+    const following = await follow(Object.values(streamFilters));
+    await until(() => delivered().includes('OUTBOX#2'));
+    await following.stop();
+    expect(delivered()).toEqual(['OUTBOX#1', 'P#p#Patient#x', 'OUTBOX#2']);
   });
 
   test('goes on where it was, over a restart of the engine too', async () => {

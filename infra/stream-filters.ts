@@ -1,0 +1,30 @@
+type Rule = string | { prefix: string } | { exists: true };
+export interface Pattern {
+  readonly [name: string]: Pattern | readonly Rule[];
+}
+
+const written = ['INSERT', 'MODIFY'];
+
+/**
+ * What of the table's stream the outbox is given, as Lambda event filter patterns: the writes of outbox
+ * items, and the heads of resources that a write left something to do for.
+ */
+export const streamFilters: Readonly<Record<string, Pattern>> = {
+  outboxWrites: { eventName: written, dynamodb: { Keys: { pk: { S: [{ prefix: 'OUTBOX#' }] } } } },
+  untidyHeads: { eventName: written, dynamodb: { NewImage: { untidy: { BOOL: [{ exists: true }] } } } },
+};
+
+/** Whether a record matches, by those rules of Lambda's event filtering that are used above. */
+export function matchesPattern(pattern: Pattern, value: unknown): boolean {
+  return Object.entries(pattern).every(([name, expected]) => {
+    const found = (value as Record<string, unknown> | null | undefined)?.[name];
+    return Array.isArray(expected)
+      ? expected.some((rule: Rule) => matchesRule(rule, found))
+      : matchesPattern(expected as Pattern, found);
+  });
+}
+
+function matchesRule(rule: Rule, value: unknown): boolean {
+  if (typeof rule === 'string') return value === rule;
+  return 'prefix' in rule ? typeof value === 'string' && value.startsWith(rule.prefix) : value !== undefined;
+}
