@@ -1,3 +1,4 @@
+import { isMadeFor } from '../../shared/auth/person-login.ts';
 import { type Standing, standingOf, stateOf } from '../../shared/invitation/state.ts';
 import type { Services } from '../../shared/services.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
@@ -19,8 +20,7 @@ export async function choicesOf(
 }
 
 function isChoosable({ membership, invitation }: Standing, nowMs: number): boolean {
-  if (typeof membership.authentication === 'object' || membership.mfaRequired === true) return false;
-  return membership.active || stateOf(invitation, nowMs) === 'pending';
+  return isMadeFor({}, membership) && (membership.active || stateOf(invitation, nowMs) === 'pending');
 }
 
 async function membershipKeysOf(

@@ -1,3 +1,4 @@
+import { isOffline, readScope } from '../../shared/auth/scope.ts';
 import { isId } from '../../shared/fhir/resource.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
 
@@ -10,6 +11,7 @@ export interface SignIn {
   scope: string;
   codeChallenge: string;
   codeChallengeMethod: 'S256' | 'plain';
+  nonce: string | undefined;
 }
 
 /** @throws {Refusal} invalid, naming the field */
@@ -17,14 +19,16 @@ export function parseSignIn(body: unknown): SignIn {
   if (typeof body !== 'object' || body === null)
     throw new Refusal('invalid', 'The body must be a JSON object');
   const fields = body as Record<string, unknown>;
-  const { clientId = '', projectId, scope = 'openid', codeChallengeMethod = 'plain' } = fields;
+  const { clientId = '', projectId, codeChallengeMethod = 'plain', remember, nonce } = fields;
+  const scope = fields.scope || 'openid';
   if (typeof clientId !== 'string' || (clientId !== '' && !isId(clientId))) {
     throw invalidField('clientId', 'clientId must be an id');
   }
   if (projectId != null && projectId !== '' && !(typeof projectId === 'string' && isId(projectId))) {
     throw invalidField('projectId', 'projectId must be an id');
   }
-  if (typeof scope !== 'string' || scope.length > 1000) throw invalidField('scope', 'scope must be text');
+  const known = typeof scope === 'string' && scope.length <= 1000 ? readScope(scope) : undefined;
+  if (known === undefined) throw invalidField('scope', 'Unknown scope');
   if (codeChallengeMethod !== 'S256' && codeChallengeMethod !== 'plain') {
     throw invalidField('codeChallengeMethod', 'codeChallengeMethod must be S256 or plain');
   }
@@ -33,9 +37,10 @@ export function parseSignIn(body: unknown): SignIn {
     password: text(fields, 'password'),
     clientId,
     projectId: (projectId as string | null | undefined) || undefined,
-    scope,
+    scope: remember === true && !isOffline(known) ? `${known} offline_access` : known,
     codeChallenge: text(fields, 'codeChallenge'),
     codeChallengeMethod,
+    nonce: nonce == null ? undefined : text(fields, 'nonce'),
   };
 }
 

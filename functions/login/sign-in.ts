@@ -1,5 +1,5 @@
-import { codeMs } from '../../shared/auth/login-code.ts';
 import { hashPassword, longestPassword, verifyPassword } from '../../shared/auth/password.ts';
+import { newLoginActions } from '../../shared/auth/person-login.ts';
 import { normaliseAddress } from '../../shared/email/address.ts';
 import type { Reference } from '../../shared/fhir/resource.ts';
 import type { Standing } from '../../shared/invitation/state.ts';
@@ -7,6 +7,7 @@ import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { emailLogin, personOf } from '../../shared/table/person.ts';
+import { ConditionFailed } from '../../shared/table/transact.ts';
 import { countAttempt } from './attempts.ts';
 import { choicesOf } from './choices.ts';
 import { chooseMembership, type LoginCode } from './choose-membership.ts';
@@ -40,19 +41,23 @@ export async function signIn(
   await takeBack();
 
   const loginId = services.newId();
-  const nowMs = services.now();
-  const { clientId, scope, codeChallenge, codeChallengeMethod } = input;
-  await services.table.put({
-    ...keys.login(loginId),
-    kind: 'person',
-    subject: userId,
-    clientId,
-    scope,
-    codeChallenge,
-    codeChallengeMethod,
-    createdAtMs: nowMs,
-    ttl: Math.ceil((nowMs + 2 * codeMs) / 1000),
-  });
+  const { clientId, scope, codeChallenge, codeChallengeMethod, nonce } = input;
+  const login = { id: loginId, userId, clientId, scope, codeChallenge, codeChallengeMethod, nonce };
+  await services.table
+    .transact([
+      ...newLoginActions(login, services.now()),
+      // Of a sign-in and a change of the password at the same time, this one loses.
+      {
+        name: 'password',
+        check: passwordKey,
+        if: '#hash = :seen',
+        names: { '#hash': 'hash' },
+        values: { ':seen': hash },
+      },
+    ])
+    .catch((error: unknown) => {
+      throw error instanceof ConditionFailed ? refused() : error;
+    });
   const [only] = choices;
   if (only && choices.length === 1 && only.membership.active)
     return chooseMembership(services, loginId, only);

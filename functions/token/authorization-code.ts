@@ -1,81 +1,69 @@
 import { matchesClientSecret } from '../../shared/auth/client-secret.ts';
+import { endLogin } from '../../shared/auth/end-login.ts';
 import { challengeOf, parseLoginCode } from '../../shared/auth/login-code.ts';
-import { accessTokenSeconds } from '../../shared/auth/token.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { resourceOf } from '../../shared/table/resource-item.ts';
 import type { Item } from '../../shared/table/table.ts';
 import { signTokens, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
 import { OAuthError } from './oauth-error.ts';
+import {
+  clientIdOf,
+  firstRefreshToken,
+  grantable,
+  grantKeys,
+  requireOwnSecret,
+  spendCode,
+} from './person-grant.ts';
 import { parseScope } from './scope.ts';
 import type { TokenRequest } from './token-request.ts';
 
 /**
  * A person's client exchanges the code of a sign-in (RFC 6749 section 4.1.3), with PKCE (RFC 7636).
- * A code used twice, or with the wrong verifier, ends the login.
+ * A code used twice, late, or with the wrong verifier, client or redirect URI ends the login.
  */
 export async function authorizationCode(
   services: TokenServices,
-  { parameter }: TokenRequest,
+  request: TokenRequest,
 ): Promise<TokenAnswer> {
-  const code = parseLoginCode(parameter('code'));
+  const code = parseLoginCode(request.parameter('code'));
   if (!code) throw invalidGrant();
-  const key = keys.login(code.loginId);
+  const { loginId } = code;
+  const key = keys.login(loginId);
   const login = (await services.table.read([key])).get(key);
   if (!login || !matchesClientSecret(code.secret, login.codeHash as string | undefined)) throw invalidGrant();
-  const verifier = parameter('code_verifier') ?? '';
-  const isProven = challengeOf(verifier, login.codeChallengeMethod) === login.codeChallenge;
   const isLate = Number(login.codeExpiresAtMs) <= services.now();
-  const isOther = (parameter('client_id') ?? '') !== login.clientId;
-  if (!isProven || isLate || isOther || login.granted === true || login.revoked === true) {
-    return endLogin(services, login);
+  if (isLate || login.granted === true || login.revoked === true || !isProven(request, login)) {
+    await endLogin(services.table, loginId);
+    throw invalidGrant();
   }
-  const project = String(login.project);
-  const membershipKey = keys.resource(project, 'ProjectMembership', String(login.membershipId));
-  const projectKey = keys.resource(project, 'Project', project);
-  const found = await services.table.read([membershipKey, projectKey]);
-  const membership = resourceOf(found.get(membershipKey));
-  const projectResource = resourceOf(found.get(projectKey));
-  if (membership?.active !== true || !projectResource) throw invalidGrant();
+  const { clientId, project, membershipId } = login as Item & Record<string, string>;
+  const of = { project: String(project), membershipId: String(membershipId), clientId: String(clientId) };
+  const found = await services.table.read(grantKeys(of));
+  requireOwnSecret(request, of.clientId, found);
+  const granted = grantable(login, found);
+  if (!granted) throw invalidGrant();
   const scope = parseScope(String(login.scope));
-  if (!(await grant(services, login))) return endLogin(services, login);
-  return signTokens(services, {
-    loginId: code.loginId,
-    clientId: String(login.clientId),
-    subject: String(login.subject),
-    scope,
-    project: projectResource,
-    membership,
-  });
-}
-
-/** False when the code was exchanged before, or at the same time. */
-async function grant({ table, now }: TokenServices, { pk, sk }: Item): Promise<boolean> {
-  try {
-    await table.update({
-      Key: { pk, sk },
-      UpdateExpression: 'SET granted = :true, #ttl = :ttl',
-      ConditionExpression:
-        'attribute_exists(pk) AND attribute_not_exists(granted) AND attribute_not_exists(revoked)',
-      ExpressionAttributeNames: { '#ttl': 'ttl' },
-      ExpressionAttributeValues: {
-        ':true': true,
-        ':ttl': Math.floor(now() / 1000) + accessTokenSeconds + 60,
-      },
-    });
-    return true;
-  } catch (error) {
-    if ((error as Error).name !== 'ConditionalCheckFailedException') throw error;
-    return false;
+  const refresh = firstRefreshToken(loginId, login);
+  if (!(await spendCode(services, login, refresh))) {
+    await endLogin(services.table, loginId);
+    throw invalidGrant();
   }
+  return signTokens(
+    services,
+    { loginId, clientId: of.clientId, subject: String(login.subject), scope, ...granted },
+    { ...login, refreshToken: refresh?.text },
+  );
 }
 
-async function endLogin({ table }: TokenServices, { pk, sk }: Item): Promise<never> {
-  await table.update({
-    Key: { pk, sk },
-    UpdateExpression: 'SET revoked = :true',
-    ExpressionAttributeValues: { ':true': true },
-  });
-  throw invalidGrant();
+/** The client that began the login finishes it: same client, verifier (RFC 7636) and redirect URI. */
+function isProven(request: TokenRequest, login: Item): boolean {
+  const { codeChallenge, codeChallengeMethod, redirectUri, clientId } = login;
+  const verifier = request.parameter('code_verifier');
+  const challenge = verifier === undefined ? undefined : challengeOf(verifier, codeChallengeMethod);
+  return (
+    clientIdOf(request) === clientId &&
+    challenge === codeChallenge &&
+    (redirectUri === undefined || request.parameter('redirect_uri') === redirectUri)
+  );
 }
 
 function invalidGrant(): OAuthError {

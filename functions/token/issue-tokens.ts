@@ -15,6 +15,7 @@ export interface TokenAnswer {
   scope: string;
   access_token: string;
   id_token?: string;
+  refresh_token?: string;
   project: Reference;
   profile: Reference;
 }
@@ -26,6 +27,13 @@ interface Grant {
   scope: string;
   project: Resource;
   membership: Resource;
+}
+
+/** What a person's login adds to its tokens. */
+interface PersonsPart {
+  nonce?: unknown;
+  createdAtMs?: unknown;
+  refreshToken?: string | undefined;
 }
 
 /** Writes the login that a program's tokens name, then signs them. */
@@ -52,6 +60,7 @@ export async function issueTokens(services: TokenServices, grant: Grant): Promis
 export async function signTokens(
   services: TokenServices,
   { loginId, clientId, subject, scope, project, membership }: Grant & { loginId: string },
+  login: PersonsPart = {},
 ): Promise<TokenAnswer> {
   const signer = await services.signer();
   const profile = membership.profile as Reference;
@@ -73,20 +82,30 @@ export async function signTokens(
       nowMs: services.now(),
       tokenId: services.newId(),
     }),
-    ...(scope.split(' ').includes('openid') ? { id_token: await mintIdToken(services, signer, caller) } : {}),
+    ...(scope.split(' ').includes('openid')
+      ? { id_token: await mintIdToken(services, signer, caller, login) }
+      : {}),
+    ...(login.refreshToken ? { refresh_token: login.refreshToken } : {}),
     project: { reference: `Project/${project.id}`, display: String(project.name ?? '') },
     profile: { reference: profile.reference, display: profile.display ?? '' },
   };
 }
 
 /** OpenID Connect Core section 2. `typ` and audience keep it from passing as an access token. */
-function mintIdToken(services: TokenServices, signer: Signer, caller: Caller): Promise<string> {
+function mintIdToken(
+  services: TokenServices,
+  signer: Signer,
+  caller: Caller,
+  { nonce, createdAtMs }: PersonsPart,
+): Promise<string> {
   const iat = Math.floor(services.now() / 1000);
   return signJwt(signer, 'JWT', {
     iss: services.baseUrl,
     aud: caller.clientId,
     sub: caller.subject,
     fhirUser: `${services.baseUrl}/fhir/R4/${caller.profile}`,
+    ...(nonce === undefined ? {} : { nonce }),
+    ...(createdAtMs === undefined ? {} : { auth_time: Math.floor(Number(createdAtMs) / 1000) }),
     iat,
     exp: iat + accessTokenSeconds,
   });

@@ -2,6 +2,7 @@ import { authorizationCode } from './authorization-code.ts';
 import { clientCredentials } from './client-credentials.ts';
 import type { TokenAnswer, TokenServices } from './issue-tokens.ts';
 import { OAuthError } from './oauth-error.ts';
+import { refreshTokens } from './refresh-tokens.ts';
 import { parseTokenRequest, type TokenRequest } from './token-request.ts';
 
 type Grant = (services: TokenServices, request: TokenRequest) => Promise<TokenAnswer>;
@@ -9,6 +10,7 @@ type Grant = (services: TokenServices, request: TokenRequest) => Promise<TokenAn
 const grants: ReadonlyMap<string, Grant> = new Map([
   ['authorization_code', authorizationCode],
   ['client_credentials', clientCredentials],
+  ['refresh_token', refreshTokens],
 ]);
 
 /** The token endpoint (RFC 6749 section 3.2). @throws {OAuthError} */

@@ -80,6 +80,8 @@ export const keys = {
     pk: `U#${userId}`,
     sk: `M#${project}#${membershipId}`,
   }),
+  /** The mirror of a login under its User, for ending all of a person's logins. */
+  userLogin: (userId: string, loginId: string): Key => ({ pk: `U#${userId}`, sk: `L#${loginId}` }),
   /** Unique above Projects: leads from a normalised e-mail address to its User. */
   address: (email: string): Key => ({ pk: `E#${email}`, sk: head }),
   /** Leads from a client id to its Project and secret. */

@@ -1,64 +1,27 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MedplumClient } from '@medplum/core';
-import { mailedLink } from './mailed-link.ts';
-import { type Answer, type Portico, startPortico } from './portico.ts';
+import { type Portico, startPortico } from './portico.ts';
+import { newAddress, password, type SigningIn, signingIn } from './signing-in.ts';
 
 let portico: Portico;
+let at: SigningIn;
 beforeAll(async () => {
   portico = await startPortico();
+  at = signingIn(portico);
 });
 afterAll(() => portico.stop());
 
-const password = 'correct horse battery';
-const newAddress = () => `person-${randomUUID()}@example.com`;
-const post = (path: string, body: unknown) => portico.api('POST', path, { body, token: null });
-
-async function invite(email: string, projectIndex = 0, change: object = {}): Promise<Answer['json']> {
-  const of = portico.projects[projectIndex];
-  const body = { resourceType: 'Practitioner', firstName: 'Ann', lastName: 'Lee', email, ...change };
-  const token = await portico.token(of);
-  const answer = await portico.api('POST', `admin/projects/${of?.id}/invite`, { body, token });
-  expect(answer.status).toBe(200);
-  return answer.json;
-}
-
-async function newMember(change: object = {}): Promise<{ email: string; membership: string }> {
-  const email = newAddress();
-  const { id } = await invite(email, 0, change);
-  const link = await mailedLink(portico, email);
-  expect((await post('auth/setpassword', { ...link, password })).status).toBe(200);
-  return { email, membership: id };
-}
-
-const codeVerifier = randomBytes(32).toString('base64url');
-const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
-
-function login(email: string, change: object = {}): Promise<Answer> {
-  const body = { email, password, codeChallenge, codeChallengeMethod: 'S256', clientId: '' };
-  return post('auth/login', { ...body, ...change });
-}
-
-function exchange(code: string, verifier = codeVerifier): Promise<Answer> {
-  return portico.api('POST', 'oauth2/token', {
-    token: null,
-    body: `${new URLSearchParams({ grant_type: 'authorization_code', code, code_verifier: verifier })}`,
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-  });
-}
-
-async function signIn(email: string): Promise<string> {
-  const answer = await exchange((await login(email)).json.code);
-  expect(answer.status).toBe(200);
-  return answer.json.access_token;
-}
-
-const me = (token: string) => portico.api('GET', 'auth/me', { token });
+/** The helpers of `signingIn`, by the names that these specs use. */
+const newMember: SigningIn['newMember'] = (change) => at.newMember(change);
+const login: SigningIn['login'] = (email, change) => at.login(email, change);
+const exchange: SigningIn['exchange'] = (code, change) => at.exchange(code, change);
+const me: SigningIn['me'] = (token) => at.me(token);
 
 describe('signing in', () => {
   test('leads from the mail to a token of the membership', async () => {
     const { email, membership } = await newMember();
-    const answer = await me(await signIn(email));
+    const answer = await me((await at.signIn(email)).access_token);
     expect(answer.status).toBe(200);
     expect(answer.json).toMatchObject({ user: { email }, membership: { id: membership, active: true } });
   });
@@ -86,7 +49,9 @@ describe('signing in', () => {
     const { email } = await newMember();
     expect((await login(email, { codeChallenge: undefined })).status).toBe(400);
     const { code } = (await login(email)).json;
-    expect((await exchange(code, 'x'.repeat(43))).json).toMatchObject({ error: 'invalid_grant' });
+    expect((await exchange(code, { code_verifier: 'x'.repeat(43) })).json).toMatchObject({
+      error: 'invalid_grant',
+    });
     expect((await exchange(code)).json).toMatchObject({ error: 'invalid_grant' });
   });
 
@@ -101,17 +66,17 @@ describe('signing in', () => {
 
   test('asks a known person which membership, and choosing an invitation accepts it', async () => {
     const { email, membership } = await newMember();
-    const invited = await invite(email, 1, { sendEmail: false });
+    const invited = await at.invite(email, 1, { sendEmail: false });
     const { json } = await login(email);
     expect(json.code).toBeUndefined();
     expect(json.memberships.map(({ id }: { id: string }) => id).sort()).toEqual(
       [membership, invited.id].sort(),
     );
-    const wrong = await post('auth/profile', { login: json.login, profile: randomUUID() });
+    const wrong = await at.post('auth/profile', { login: json.login, profile: randomUUID() });
     expect(wrong.status).toBe(400);
-    const chosen = await post('auth/profile', { login: json.login, profile: invited.id });
+    const chosen = await at.post('auth/profile', { login: json.login, profile: invited.id });
     expect(chosen.status).toBe(200);
-    expect((await post('auth/profile', { login: json.login, profile: membership })).status).toBe(400);
+    expect((await at.post('auth/profile', { login: json.login, profile: membership })).status).toBe(400);
     const { access_token } = (await exchange(chosen.json.code)).json;
     expect((await me(access_token)).json).toMatchObject({
       membership: { id: invited.id, active: true },
@@ -137,14 +102,14 @@ describe('signing in', () => {
 describe('a signed-in person', () => {
   test('has a token that is useless once they sign out', async () => {
     const { email } = await newMember();
-    const token = await signIn(email);
+    const token = (await at.signIn(email)).access_token;
     expect((await portico.api('POST', 'oauth2/logout', { token })).status).toBe(200);
     expect((await me(token)).status).toBe(401);
   });
 
   test('has a token that is useless once the membership is removed or inactive', async () => {
     const { email, membership } = await newMember();
-    const token = await signIn(email);
+    const token = (await at.signIn(email)).access_token;
     const path = `admin/projects/${portico.projects[0]?.id}/members/${membership}`;
     await portico.api('POST', path, { body: { active: false } });
     expect((await me(token)).status).toBe(401);
@@ -158,7 +123,7 @@ describe('a signed-in person', () => {
   test('may leave the Project, and administers nothing', async () => {
     const { email, membership } = await newMember();
     const other = await newMember();
-    const token = await signIn(email);
+    const token = (await at.signIn(email)).access_token;
     const members = `admin/projects/${portico.projects[0]?.id}/members`;
     expect((await portico.api('DELETE', `${members}/${other.membership}`, { token })).status).toBe(403);
     expect((await portico.api('GET', members, { token })).status).toBe(403);

@@ -1,0 +1,69 @@
+import type { ProjectMembership } from '../fhir/membership.ts';
+import { keys } from '../table/keys.ts';
+import type { Action } from '../table/transact.ts';
+import { codeMs } from './login-code.ts';
+import { isOffline } from './scope.ts';
+import { accessTokenSeconds } from './token.ts';
+
+/** A login with refresh tokens ends so long after the sign-in, however it is used (NIST SP 800-63B, AAL1). */
+const longestLoginSeconds = 30 * 86_400;
+
+/** A person has this long to give a second factor and to choose a membership. */
+const choosingMs = 2 * codeMs;
+
+/** A login of a person who has shown who they are; which membership it is for comes later. */
+export interface NewPersonLogin {
+  id: string;
+  userId: string;
+  /** Empty for the own app. */
+  clientId: string;
+  scope: string;
+  /** Undefined only for the one client that goes without PKCE. */
+  codeChallenge?: string | undefined;
+  codeChallengeMethod?: 'S256' | 'plain' | undefined;
+  /** When given, the code is exchanged with the same. */
+  redirectUri?: string | undefined;
+  nonce?: string | undefined;
+  /** The second factor is still to come: no membership can be chosen before. */
+  needsMfa?: boolean;
+}
+
+/** The login, and its mirror under the User, by which all of a person's logins are found. */
+export function newLoginActions({ id, userId, ...login }: NewPersonLogin, nowMs: number): Action[] {
+  const mirrorSeconds = isOffline(login.scope)
+    ? longestLoginSeconds
+    : Math.ceil(choosingMs / 1000) + accessTokenSeconds + 60;
+  return [
+    {
+      name: 'new login',
+      put: {
+        ...keys.login(id),
+        kind: 'person',
+        subject: userId,
+        ...login,
+        createdAtMs: nowMs,
+        ttl: Math.ceil((nowMs + choosingMs) / 1000),
+      },
+    },
+    {
+      name: 'new session',
+      put: { ...keys.userLogin(userId, id), loginId: id, ttl: Math.ceil(nowMs / 1000) + mirrorSeconds },
+    },
+  ];
+}
+
+/** When the item of a login that gets tokens may go. Seconds since the epoch. */
+export function loginEndSeconds(login: { scope: string; createdAtMs: number }, nowMs: number): number {
+  return isOffline(login.scope)
+    ? Math.ceil(login.createdAtMs / 1000) + longestLoginSeconds
+    : Math.floor(nowMs / 1000) + accessTokenSeconds + 60;
+}
+
+/** Whether a login was made as the membership wants it: by its issuer or a password, with a second factor. */
+export function isMadeFor(
+  login: Readonly<Record<string, unknown>>,
+  { authentication, mfaRequired }: Pick<ProjectMembership, 'authentication' | 'mfaRequired'>,
+): boolean {
+  const issuer = typeof authentication === 'object' ? authentication.issuer : undefined;
+  return login.issuer === issuer && (mfaRequired !== true || login.mfa === true);
+}
