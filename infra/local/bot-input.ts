@@ -1,0 +1,36 @@
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { transpile } from '../../functions/bots/transpile.ts';
+import type { BotCode, RunInput } from '../../shared/bot/contract.ts';
+import { parseInput } from '../../shared/bot/input.ts';
+
+/** Content types by the end of a file's name, longest first. */
+const types: readonly [end: string, contentType: string][] = [
+  ['.fhir.json', 'application/fhir+json'],
+  ['.json', 'application/json'],
+  ['.hl7', 'x-application/hl7-v2+er7'],
+  ['.form', 'application/x-www-form-urlencoded'],
+  ['.txt', 'text/plain'],
+];
+
+export interface BotFiles {
+  code: BotCode;
+  input: RunInput;
+  contentType: string | undefined;
+}
+
+/**
+ * A Bot and its input as the service would take them: deployed from this file, executed with this body.
+ * @param contentType by the input file's name when left out
+ * @throws {Refusal} as $deploy and $execute refuse; Node's error when a file cannot be read
+ */
+export async function readBotFiles(
+  botFile: string,
+  inputFile: string | undefined,
+  contentType = types.find(([end]) => inputFile?.endsWith(end))?.[1],
+): Promise<BotFiles> {
+  if (!/\.[cm]?[jt]s$/.test(botFile)) throw new Error(`${botFile} is neither JavaScript nor TypeScript`);
+  const code = transpile(await readFile(botFile, 'utf8'), basename(botFile));
+  const body = inputFile === undefined ? undefined : await readFile(inputFile);
+  return { code, input: parseInput(contentType, body), contentType };
+}

@@ -1,0 +1,123 @@
+import { parseArgs } from 'node:util';
+import type { BotSecret, RunOutcome, RunResult } from '../../shared/bot/contract.ts';
+import { parseMediaType } from '../../shared/bot/media-type.ts';
+import { type Output, outputOf, printLog } from '../../shared/bot/output.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import { readBotFiles } from './bot-input.ts';
+import { type LocalRun, runBotHere } from './bot-run.ts';
+import { type BotService, demoService } from './bot-service.ts';
+import { settings } from './settings.ts';
+
+/**
+ * `npm run bot -- <bot file> [<input file>]`: runs a Bot here, in the sandbox of the service, without deploying
+ * it. The answer goes to stdout, its log and the time to stderr; ends with 1 when the Bot failed, with 2 when
+ * it could not be asked.
+ */
+const usage = `npm run bot -- <bot file> [<input file>] [--type <content type>] [--timeout <s>] [--memory <MiB>]
+  [--secret NAME=value …] [--project <demo Project> | --base-url <url> --token <access token>]
+`;
+const mostSeconds = 25;
+const mostMemoryMb = 512;
+
+async function readRun(): Promise<LocalRun> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      type: { type: 'string' },
+      timeout: { type: 'string', default: '10' },
+      memory: { type: 'string', default: '128' },
+      secret: { type: 'string', multiple: true, default: [] },
+      project: { type: 'string' },
+      'base-url': { type: 'string' },
+      token: { type: 'string' },
+    },
+  });
+  const [botFile, inputFile, ...others] = positionals;
+  if (!botFile || others.length > 0) throw new Error('Name a Bot and at most one input');
+  return {
+    ...(await readBotFiles(botFile, inputFile, values.type)),
+    timeoutMs: count('--timeout', values.timeout, mostSeconds) * 1000,
+    memoryMb: count('--memory', values.memory, mostMemoryMb),
+    secrets: Object.fromEntries(values.secret.map(readSecret)),
+    service: await serviceOf(values.project, values['base-url'], values.token),
+  };
+}
+
+function count(option: string, text: string, most: number): number {
+  if (/^[1-9]\d{0,3}$/.test(text) && Number(text) <= most) return Number(text);
+  throw new Error(`${option} is a whole number from 1 to ${most}`);
+}
+
+function readSecret(text: string): [string, BotSecret] {
+  const [, name = '', valueString = ''] = /^(\w+)=(.*)$/s.exec(text) ?? [];
+  if (!name) throw new Error('--secret is NAME=value');
+  return [name, { name, valueString }];
+}
+
+async function serviceOf(
+  project: string | undefined,
+  baseUrl: string | undefined,
+  token: string | undefined,
+): Promise<BotService | undefined> {
+  if ((baseUrl === undefined) !== (token === undefined))
+    throw new Error('--base-url and --token go together');
+  if (baseUrl !== undefined && token !== undefined) return { baseUrl, token };
+  return project === undefined ? undefined : demoService(settings(process.env).dataDir, project);
+}
+
+function print(run: LocalRun, { outcome, log, logTruncated, durationMs }: RunResult): boolean {
+  const logged = printLog(log, logTruncated);
+  if (logged) process.stderr.write(`${logged}\n`);
+  const output = outputOf(outcome, parseMediaType(run.contentType)?.type);
+  const answered = answerOf(output);
+  if (answered !== undefined) {
+    process.stdout.write(answered);
+    if (process.stdout.isTTY) process.stdout.write('\n');
+  } else {
+    process.stderr.write(`${failureOf(output)}${placeOf(outcome)}\n`);
+  }
+  if (run.service === undefined && /medplum is not available/.test(JSON.stringify([outcome, log]))) {
+    process.stderr.write(
+      'Give it a service: --project "Demo Clinic" beside npm start, or --base-url and --token\n',
+    );
+  }
+  process.stderr.write(`${answered === undefined ? 'failed' : 'done'} in ${durationMs} ms\n`);
+  return answered !== undefined;
+}
+
+/** What `$execute` would answer; a terminal gets the segments of HL7 as lines. */
+function answerOf(output: Output): string | Buffer | undefined {
+  switch (output.kind) {
+    case 'ok':
+      return 'All OK';
+    case 'text':
+      return process.stdout.isTTY && output.mediaType.includes('hl7')
+        ? output.text.replaceAll('\r', '\n')
+        : output.text;
+    case 'binary':
+      return output.bytes;
+    default:
+      return undefined;
+  }
+}
+
+function failureOf(output: Output): string {
+  if (output.kind === 'outcome') return `${output.status} ${output.text}`;
+  return output.kind === 'failure' ? `${output.code}: ${output.text}` : '';
+}
+
+/** Where in the author's file. */
+function placeOf(outcome: RunOutcome): string {
+  if (outcome.kind === 'threw') return outcome.stack ? `\n${outcome.stack}` : '';
+  return outcome.kind === 'not-compiled' && outcome.line !== undefined
+    ? ` (line ${outcome.line}, column ${outcome.column})`
+    : '';
+}
+
+const run = await readRun().catch((error: Error) => {
+  const said =
+    error instanceof Refusal ? error.issues.map(({ text }) => text).join('\n') : `${error.message}\n${usage}`;
+  process.stderr.write(`${said}\n`);
+  process.exit(2);
+});
+process.exitCode = print(run, await runBotHere(run)) ? 0 : 1;

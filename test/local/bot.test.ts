@@ -1,0 +1,165 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+
+const root = resolve(import.meta.dirname, '../..');
+const examples = 'examples/bots';
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portico-bot-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+jest.setTimeout(90_000);
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** `npm run bot -- …` without npm: the same program, as a process of its own. */
+function runBot(...args: string[]): Promise<Ended> {
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', 'infra/local/bot.ts', ...args],
+    {
+      cwd: root,
+      env: { PATH: process.env.PATH, PORTICO_DATA_DIR: folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  const said = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      said[name] += text;
+    });
+  }
+  return new Promise((done) => child.once('close', (code) => done({ code, ...said })));
+}
+
+async function file(name: string, text: string): Promise<string> {
+  await writeFile(join(folder, name), text);
+  return join(folder, name);
+}
+
+const handler = (body: string) => `export async function handler(medplum: unknown, event: any) { ${body} }`;
+
+describe('npm run bot', () => {
+  test('prints the answer, and beside it the log and the time', async () => {
+    const ended = await runBot(`${examples}/echo.ts`, `${examples}/echo.txt`);
+    expect(ended).toMatchObject({ code: 0, stdout: 'Hello, Bot' });
+    expect(ended.stderr).toMatch(
+      /INFO input of type text\/plain, asked for by Practitioner\/local\ndone in \d+ ms\n$/,
+    );
+  });
+
+  test.each([
+    ['an HL7 message', 'adt-to-patient.hl7', [], /^MSH\|\^~\\&\|WARD\|/],
+    ['a form', 'form-webhook.form', [], /^\{"submission":"form-0000-0001",/],
+    ['FHIR', 'questionnaire-intake.fhir.json', [], /^\{"resourceType":"QuestionnaireResponse"/],
+    ['JSON', 'patient-report.json', [], /^\{"identifier":/],
+    [
+      'a type that is told',
+      'patient-report.json',
+      ['--type', 'text/plain; charset=utf-8'],
+      /^\{ "identifier":/,
+    ],
+  ])('takes %s', async (_, input, options, expected) => {
+    const { code, stdout } = await runBot(`${examples}/echo.ts`, `${examples}/${input}`, ...options);
+    expect(stdout).toMatch(expected);
+    expect(code).toBe(0);
+  });
+
+  test('gives secrets, and masks them', async () => {
+    const bot = await file(
+      'secret.ts',
+      handler('console.log(event.secrets.KEY); return event.secrets.KEY.valueString.length'),
+    );
+    const ended = await runBot(bot, '--secret', 'KEY=a long = secret');
+    expect(ended).toMatchObject({ code: 0, stdout: '15' });
+    expect(ended.stderr).not.toContain('a long = secret');
+  });
+
+  test.each([
+    [
+      'throws',
+      handler('\n throw new Error("boo")'),
+      [],
+      /exception: boo\nat handler \(throws\.ts:2:8\)\nfailed in/,
+    ],
+    ['loops', handler('for (;;);'), ['--timeout', '1'], /timeout: The Bot did not end within 1000 ms/],
+    [
+      'hoards',
+      handler('const a = []; for (;;) a.push(new Array(1e4).fill(1.5))'),
+      ['--memory', '32'],
+      /too-costly: .* 32 MiB/,
+    ],
+    ['exports', 'export const a = 1;', [], /exports no function named handler/],
+    ['parses', 'export const a: = 1;', [], /line 1/],
+    ['links', 'import fs from "node:fs"; export async function handler() {}', [], /Cannot import 'node:fs'/],
+    [
+      'calls',
+      handler('await (medplum as any).readResource("Patient", "1")'),
+      [],
+      /medplum is not available.*\n.*\nGive it a service: --project/,
+    ],
+  ])('a Bot that %s wrongly ends with an error', async (name, code, options, said) => {
+    const ended = await runBot(await file(`${name}.ts`, code), ...options);
+    expect(ended.stderr).toMatch(said);
+    expect(ended.stdout).toBe('');
+    expect(ended.code).toBe(name === 'parses' ? 2 : 1);
+  });
+
+  test.each([
+    ['nothing', [], /Name a Bot/],
+    ['a missing file', ['nowhere.ts'], /ENOENT/],
+    ['no program', ['package.json'], /neither JavaScript nor TypeScript/],
+    ['an unknown option', ['--wrong'], /--wrong/],
+    ['a timeout beyond the service', [`${examples}/echo.ts`, '--timeout', '26'], /from 1 to 25/],
+    ['an input without a type', [`${examples}/echo.ts`, 'LICENSE'], /Content-Type must be one of/],
+    [
+      'an input that is not what it says',
+      [`${examples}/echo.ts`, 'LICENSE', '--type', 'application/json'],
+      /could not be parsed/,
+    ],
+    ['half a service', [`${examples}/echo.ts`, '--token', 'x'], /go together/],
+    [
+      'a Project without a stack',
+      [`${examples}/echo.ts`, '--project', 'Demo Clinic'],
+      /start the stack with npm start/,
+    ],
+  ])('refuses %s', async (_, args, said) => {
+    const ended = await runBot(...args);
+    expect(ended.stderr).toMatch(said);
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+  });
+});
+
+describe('npm run bot beside npm start', () => {
+  test('reads and writes in the Project that is named', async () => {
+    const { startStack } = await import('../../infra/local/stack.ts');
+    const stack = await startStack({ dataDir: folder, port: 0 });
+    try {
+      const args = [`${examples}/adt-to-patient.ts`, `${examples}/adt-to-patient.hl7`];
+      const first = await runBot(...args, '--project', 'Demo Clinic');
+      expect(first.stdout).toMatch(/\rMSA\|AA\|ADT-0001\|OK$/);
+      expect(first.stderr).toMatch(/INFO created Patient\//);
+      const project = stack.demo.projects[0];
+      const { requestToken } = await import('../spec/portico.ts');
+      const token = await requestToken(stack.baseUrl, project?.clientId ?? '', project?.clientSecret ?? '');
+      const second = await runBot(...args, '--base-url', stack.baseUrl, '--token', token);
+      expect(second.stderr).toMatch(/INFO updated Patient\//);
+      expect((await runBot(...args, '--project', 'Demo Hospital')).stderr).toMatch(/INFO created Patient\//);
+      const unknown = await runBot(...args, '--project', 'Nowhere');
+      expect(unknown.stderr).toMatch(
+        /No Project is called "Nowhere"; there are "Demo Clinic", "Demo Hospital"/,
+      );
+    } finally {
+      await stack.stop();
+    }
+  });
+});
