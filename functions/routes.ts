@@ -99,6 +99,8 @@ export const routes = {
     access: 'token',
   },
   deployBot: { method: 'POST', path: '/fhir/R4/Bot/{id}/$deploy', function: 'bots', access: 'token' },
+  rollBackBot: { method: 'POST', path: '/fhir/R4/Bot/{id}/$rollback', function: 'bots', access: 'token' },
+  botVersions: { method: 'GET', path: '/fhir/R4/Bot/{id}/$versions', function: 'bots', access: 'token' },
 
   metadata: { method: 'GET', path: '/fhir/R4/metadata', function: 'resources', access: 'public' },
   bundle: { method: 'POST', path: '/fhir/R4', function: 'resources', access: 'token' },

@@ -35,7 +35,7 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   invite: { table: ['BatchGetItem', ...transaction] },
   members: { table: ['BatchGetItem', 'Query', ...transaction] },
   resources: { table: ['BatchGetItem', 'Query', 'BatchWriteItem', ...transaction], stageSecret: 'reads' },
-  bots: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], runsBots: true },
+  bots: { table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem'], runsBots: true },
   'execute-by-id': { table: ['BatchGetItem', 'PutItem'], stageSecret: 'reads', runsBots: true },
   'execute-by-identifier': { table: ['BatchGetItem', 'PutItem'], stageSecret: 'reads', runsBots: true },
   token: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], signs: true },

@@ -9,7 +9,8 @@ import { parseProgram, policyKeys, requirePolicies } from '../../shared/program/
 import { Refusal, type RefusalIssue } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { createActions } from '../../shared/table/resource-item.ts';
-import { ConditionFailed } from '../../shared/table/transact.ts';
+import { type Action, ConditionFailed } from '../../shared/table/transact.ts';
+import { defaultSource } from './default-source.ts';
 
 /**
  * Creates a Bot with its membership, its own identity, and the locks on its identifiers.
@@ -31,17 +32,23 @@ export async function createBot(
 
   const author = { reference: actor.profile };
   const stamp: Stamp = { project: caller.project, nowMs: services.now(), author, newId: services.newId };
+  const id = services.newId();
+  const source = defaultSource(id, stamp);
   const bot: Resource = {
     resourceType: 'Bot',
-    id: services.newId(),
+    id,
     meta: newMeta(stamp),
     name: program.name,
     ...(program.description ? { description: program.description } : {}),
     ...(identifiers.identifiers.length > 0 ? { identifier: identifiers.identifiers } : {}),
     ...(typeof fields.runtimeVersion === 'string' ? { runtimeVersion: fields.runtimeVersion } : {}),
+    sourceCode: source.attachment,
   };
   try {
-    await services.table.transact(actionsFor(bot, identifiers.identifiers, program.rights, stamp));
+    await services.table.transact([
+      ...actionsFor(bot, identifiers.identifiers, program.rights, stamp),
+      ...source.actions,
+    ]);
   } catch (error) {
     if (!(error instanceof ConditionFailed)) throw error;
     throw new Refusal('conflict', 'A Bot with this identifier already exists in this project');
@@ -49,7 +56,12 @@ export async function createBot(
   return bot;
 }
 
-function actionsFor(bot: Resource, identifiers: readonly Identifier[], rights: object, stamp: Stamp) {
+function actionsFor(
+  bot: Resource,
+  identifiers: readonly Identifier[],
+  rights: object,
+  stamp: Stamp,
+): Action[] {
   const membershipId = stamp.newId();
   const { membership, actions } = createProgramMembershipActions(
     {

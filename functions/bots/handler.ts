@@ -6,6 +6,8 @@ import { fhirResponse, resourceResponse } from '../../shared/http/response.ts';
 import { routes } from '../routes.ts';
 import { createBot } from './create-bot.ts';
 import { deployBot } from './deploy-bot.ts';
+import { listVersions } from './list-versions.ts';
+import { rollBackBot } from './roll-back-bot.ts';
 
 const services = invokerServices(process.env);
 
@@ -24,10 +26,28 @@ export const handler = dispatch({
     services,
     authenticated(
       routes.deployBot,
-      'json',
+      'optional-json',
       (caller, { param, json, traceId }) =>
         deployBot(services, caller, { botId: param('id'), body: json, traceId }),
       () => fhirResponse(200, allOk()),
+    ),
+  ),
+  [routeKey(routes.rollBackBot)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.rollBackBot,
+      'json',
+      (caller, { param, json }) => rollBackBot(services, caller, { botId: param('id'), body: json }),
+      () => fhirResponse(200, allOk()),
+    ),
+  ),
+  [routeKey(routes.botVersions)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.botVersions,
+      'raw',
+      (caller, { param, query }) => listVersions(services, caller, { botId: param('id'), query }),
+      (versions) => fhirResponse(200, versions),
     ),
   ),
 });

@@ -1,15 +1,16 @@
 import { allowsUpdate, mayInteract, requireAccess } from '../../shared/auth/access.ts';
+import { withOwnBinaries } from '../../shared/bot/attachments.ts';
 import { stringifyJson } from '../../shared/fhir/json.ts';
 import { applyPatch } from '../../shared/fhir/json-patch.ts';
 import { Refusal } from '../../shared/refusal.ts';
+import { type BinaryContent, withBytes } from '../../shared/table/binary-content.ts';
 import { createChange, deleteChange, type Seen, updateChange } from '../../shared/table/change.ts';
-import { withBytes } from './binary-content.ts';
 import { instantAfter, nextState } from './next-state.ts';
 import { requireWritable } from './own-rules.ts';
 import { requireDepth, requireResource, type Sent } from './parse-resource.ts';
 import { endProgramActions, identifierChanges, isProgram } from './program-actions.ts';
 import { splitData } from './read-binary.ts';
-import type { BinaryContent, Context, Located, Outcome, Planned, Write } from './write.ts';
+import type { Context, Located, Outcome, Planned, Write } from './write.ts';
 
 /**
  * Decides a write on the state that was read: what is to be written, or why not.
@@ -59,7 +60,8 @@ async function planUpdate(
   requireWritable(write.type, before ? 'update' : 'create');
   if (!mayInteract(actor, before ? 'update' : 'create', write.type))
     throw new Refusal('forbidden', 'Forbidden');
-  const state = await nextState(body, id, stamp, head);
+  const sent = write.type === 'Bot' ? withOwnBinaries(body, context.services.baseUrl) : body;
+  const state = await nextState(sent, id, stamp, head);
   const { resource, packed } = withBytes(stamp.project, state, binary, head);
   if (!before) await requireAccess(actor, 'create', resource);
   else if (!(await allowsUpdate(actor, before, resource))) throw new Refusal('forbidden', 'Forbidden');

@@ -1,11 +1,9 @@
 import type { Caller } from '../../shared/auth/token.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import type { Services } from '../../shared/services.ts';
-import { readParts } from '../../shared/table/content.ts';
-import type { Item } from '../../shared/table/table.ts';
+import { type BinaryContent, readBytes } from '../../shared/table/binary-content.ts';
 import type { Sent } from './parse-resource.ts';
 import { readResource } from './read-resource.ts';
-import type { BinaryContent } from './write.ts';
 
 /** A Binary with its bytes. */
 export interface ReadBinary {
@@ -20,12 +18,7 @@ export async function readBinary(
   wanted: { id: string; versionId?: string },
 ): Promise<ReadBinary> {
   const { resource, item } = await readResource(services, caller, { type: 'Binary', ...wanted });
-  return { resource, bytes: await bytesOf(services, caller.project, resource.id, item) };
-}
-
-async function bytesOf({ table }: Services, project: string, id: string, item: Item): Promise<Buffer> {
-  const of = { type: 'Binary', id, versionId: String(item.bytesOf), parts: Number(item.byteParts ?? 0) };
-  return readParts(table, project, of);
+  return { resource, bytes: await readBytes(services.table, caller.project, resource.id, item) };
 }
 
 /** The resource as FHIR has it, its bytes in `data`. */

@@ -3,6 +3,7 @@ import type { PatchOperation } from '../../shared/fhir/json-patch.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import type { Stamp } from '../../shared/fhir/stamp.ts';
 import type { Services } from '../../shared/services.ts';
+import type { BinaryContent } from '../../shared/table/binary-content.ts';
 import type { Change } from '../../shared/table/change.ts';
 import type { Item } from '../../shared/table/table.ts';
 import type { Action } from '../../shared/table/transact.ts';
@@ -22,11 +23,6 @@ export type Write = {
   | { kind: 'patch'; operations: readonly PatchOperation[] }
   | { kind: 'delete' }
 );
-
-/** The bytes of a Binary, kept beside its resource. */
-export interface BinaryContent {
-  bytes: Uint8Array;
-}
 
 /** The resource that a write is about, as it stands. */
 export interface Located {

@@ -13,6 +13,12 @@ export interface StoredBot {
   codeVersion: string | undefined;
 }
 
+/** One immutable version. */
+export interface DeployedCode extends BotCode {
+  /** Lines are not the author's: a source map lies beside it. */
+  isMapped: boolean;
+}
+
 export function botOf(item: Item | undefined): StoredBot | undefined {
   const resource = resourceOf(item);
   if (!item || !resource) return undefined;
@@ -27,16 +33,18 @@ export function botOf(item: Item | undefined): StoredBot | undefined {
 export const longestCodeBytes = 350 * 1024;
 
 /** One immutable version of a Bot's code. */
-export function codeItem(project: string, botId: string, code: BotCode): Item & { text: Uint8Array } {
-  const { version, format, filename, text } = code;
-  return { ...keys.botCode(project, botId, version), version, format, filename, text: deflateRawSync(text) };
+export function codeItem(project: string, botId: string, code: DeployedCode): Item & { text: Uint8Array } {
+  const { version, format, filename, text, isMapped } = code;
+  const item = { ...keys.botCode(project, botId, version), version, format, filename };
+  return { ...item, text: deflateRawSync(text), ...(isMapped ? { isMapped } : {}) };
 }
 
-export function codeOf(item: Item): BotCode {
+export function codeOf(item: Item): DeployedCode {
   return {
     version: item.version as string,
     format: item.format as BotCode['format'],
     filename: item.filename as string,
     text: inflateRawSync(item.text as Uint8Array).toString('utf8'),
+    isMapped: item.isMapped === true,
   };
 }

@@ -3,6 +3,7 @@ import { Refusal } from '../refusal.ts';
 import type { RunRequest, RunResult } from './contract.ts';
 import type { ExecuteRequest, ExecuteServices } from './execute-services.ts';
 import { executionRecord } from './execution-record.ts';
+import { explainFailure } from './explain-failure.ts';
 import { type BotTarget, type GatheredRun, gatherRun } from './gather-run.ts';
 import { parseInput } from './input.ts';
 import { parseMediaType } from './media-type.ts';
@@ -37,17 +38,18 @@ export async function executeBot(
       retryAfterSeconds: 1,
     });
   }
-  const outcome = invoked.kind === 'result' ? invoked.result : undefined;
-  await record(services, gathered, run, outcome);
-  if (invoked.kind === 'unknown') {
+  const result =
+    invoked.kind === 'result' ? await explainFailure(services, gathered, invoked.result) : undefined;
+  await record(services, gathered, run, result);
+  if (!result) {
     throw new Refusal('conflict', `The outcome of run ${run.runId} is unknown: it may have run`, {
-      reason: invoked.reason,
+      reason: invoked.kind === 'unknown' ? invoked.reason : invoked.kind,
     });
   }
   const requestType = parseMediaType(request.contentType)?.type;
   return {
-    output: outputOf(invoked.result.outcome, requestType),
-    result: invoked.result,
+    output: outputOf(result.outcome, requestType),
+    result,
     showLog: gathered.actor.admin,
   };
 }

@@ -1,7 +1,7 @@
 import { Recent } from '../auth/memory.ts';
 import type { StageSecret } from '../auth/signer.ts';
 import type { Services } from '../services.ts';
-import type { BotCode } from './contract.ts';
+import type { DeployedCode } from './bot-item.ts';
 import type { Invoker } from './invoker.ts';
 
 export interface InvokerServices extends Services {
@@ -28,7 +28,7 @@ export interface BotMemory {
   /** Membership ids by the key of their Bot. */
   memberships: Recent<string>;
   /** Code by its key: immutable, so never stale. */
-  code: Recent<BotCode>;
+  code: Recent<DeployedCode>;
 }
 
 export function emptyBotMemory(): BotMemory {

@@ -6,8 +6,7 @@ import { Refusal } from '../refusal.ts';
 import { type Key, keys } from '../table/keys.ts';
 import { resourceOf } from '../table/resource-item.ts';
 import type { Found } from '../table/table.ts';
-import { botOf, codeOf, type StoredBot } from './bot-item.ts';
-import type { BotCode } from './contract.ts';
+import { botOf, codeOf, type DeployedCode, type StoredBot } from './bot-item.ts';
 import type { ExecuteServices } from './execute-services.ts';
 
 /** Which Bot is meant. */
@@ -17,7 +16,7 @@ export type BotTarget = { id: string } | { system: string; value: string };
 export interface GatheredRun {
   actor: Actor;
   bot: StoredBot;
-  code: BotCode;
+  code: DeployedCode;
 }
 
 /**
@@ -80,7 +79,7 @@ async function readCode(
   services: ExecuteServices,
   project: string,
   { resource, codeVersion }: StoredBot,
-): Promise<BotCode> {
+): Promise<DeployedCode> {
   if (codeVersion === undefined) throw new Refusal('invalid', 'Bot has no deployed code');
   const key = keys.botCode(project, resource.id, codeVersion);
   const name = `${key.pk}\n${key.sk}`;

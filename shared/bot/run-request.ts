@@ -23,7 +23,8 @@ export async function runRequest(
   request: ExecuteRequest,
   startedAtMs: number,
 ): Promise<RunRequest> {
-  const { actor, bot, code } = gathered;
+  const { actor, bot } = gathered;
+  const { isMapped: _, ...code } = gathered.code;
   const { resource } = bot;
   const requester = actor.membership.profile as Reference;
   const run = nextRun(services.newId(), actor.run, startedAtMs);

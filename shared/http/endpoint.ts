@@ -12,8 +12,11 @@ import type { HttpResponse } from './response.ts';
 /** How one operation meets HTTP: its input from a request, its answer from a result. */
 export interface Endpoint {
   access: 'public' | 'token';
-  /** `json`: @middy/http-json-body-parser reads the body; `raw`: the operation reads the bytes itself. */
-  body: 'json' | 'raw';
+  /**
+   * `json`: @middy/http-json-body-parser reads the body; `optional-json`: the same, when there is one;
+   * `raw`: the operation reads the bytes itself.
+   */
+  body: 'json' | 'optional-json' | 'raw';
   handle(request: HttpRequest, caller: Caller | undefined): Promise<HttpResponse>;
 }
 
@@ -40,7 +43,10 @@ export function lambdaHandler(services: Services, endpoint: Endpoint): LambdaHan
       throw new Refusal('unsupported-media-type', 'Compressed bodies are not accepted');
     }
   });
-  if (endpoint.body === 'json') handler.use(httpJsonBodyParser());
+  const parser = httpJsonBodyParser();
+  if (endpoint.body === 'json') handler.use(parser);
+  if (endpoint.body === 'optional-json')
+    handler.before((request) => (request.event.body ? parser.before?.(request as never) : undefined));
   handler.onError((request) => {
     request.response = errorResponse(request.error, services.log, request.event.traceId ?? services.newId());
   });

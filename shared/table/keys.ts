@@ -11,6 +11,9 @@ const head = 'HEAD';
 /** What the sort keys of a resource's states begin with. */
 export const versionPrefix = 'V#';
 
+/** What the sort keys of a Bot's versions begin with. */
+export const botVersionPrefix = 'VERSION#';
+
 /**
  * Every key pattern of the table. What belongs to a Project starts with `P#<project>#`, closing `#`
  * included, so that one Project's keys can never be a prefix of another's.
@@ -57,6 +60,16 @@ export const keys = {
   botCode: (project: string, botId: string, version: string): Key => ({
     pk: `P#${project}#Bot#${botId}`,
     sk: `CODE#${version}`,
+  }),
+  /** Leads back from a version's code to the author's lines, where these differ. */
+  botSourceMap: (project: string, botId: string, version: string): Key => ({
+    pk: `P#${project}#Bot#${botId}`,
+    sk: `MAP#${version}`,
+  }),
+  /** A Bot's versions as they were first deployed, one after the other. */
+  botVersion: (project: string, botId: string, deployed: string, version: string): Key => ({
+    pk: `P#${project}#Bot#${botId}`,
+    sk: `${botVersionPrefix}${deployed}#${version}`,
   }),
   /** Unique inside a Project: leads from an identifier to its Bot. */
   botIdentifier: (project: string, system: string, value: string): Key => ({

@@ -59,16 +59,19 @@ describe('a Bot file', () => {
     ['export const a: number = 1', 'bot.ts', 'esm'],
     ['exports.a = 1 as number', 'bot.cts', 'cjs'],
   ])('%j named %s is %s', (source, filename, format) => {
-    expect(transpile(source, filename).format).toBe(format);
+    expect(transpile(source, filename).code.format).toBe(format);
   });
 
   test('keeps its lines and columns when types are stripped', () => {
-    const { text } = transpile('const a: string = "x";\nexport const handler = (b: number) => b;', 'bot.ts');
+    const { text } = transpile(
+      'const a: string = "x";\nexport const handler = (b: number) => b;',
+      'bot.ts',
+    ).code;
     expect(text.split('\n\n')[0]).toBe('const a         = "x";\nexport const handler = (b        ) => b;');
   });
 
   test('is named by its name and text', () => {
-    const version = (source: string, filename: string) => transpile(source, filename).version;
+    const version = (source: string, filename: string) => transpile(source, filename).code.version;
     expect(version('1', 'a.js')).toMatch(/^[0-9a-f]{64}$/);
     expect(version('1', 'a.js')).toBe(version('1', 'a.js'));
     expect(new Set([version('1', 'a.js'), version('2', 'a.js'), version('1', 'a.cjs')]).size).toBe(3);

@@ -1,7 +1,11 @@
-import type { Resource } from '../../shared/fhir/resource.ts';
-import { cutParts, type Packed } from '../../shared/table/content.ts';
-import type { Item } from '../../shared/table/table.ts';
-import type { BinaryContent } from './write.ts';
+import type { Resource } from '../fhir/resource.ts';
+import { cutParts, type Packed, readParts } from './content.ts';
+import type { Item, Table } from './table.ts';
+
+/** The bytes of a Binary, kept beside its resource. */
+export interface BinaryContent {
+  bytes: Uint8Array;
+}
 
 interface State {
   resource: Resource;
@@ -34,4 +38,10 @@ export function withBytes(
 
 function bytesOf(item: Item | undefined): Record<string, unknown> {
   return { byteParts: item?.byteParts ?? 0, byteSize: item?.byteSize ?? 0, bytesOf: item?.bytesOf ?? '' };
+}
+
+/** The bytes of a Binary by its head or one of its versions. */
+export async function readBytes(table: Table, project: string, id: string, item: Item): Promise<Buffer> {
+  const of = { type: 'Binary', id, versionId: String(item.bytesOf), parts: Number(item.byteParts ?? 0) };
+  return readParts(table, project, of);
 }

@@ -1,0 +1,65 @@
+import { binaryIdOf, type CodeAttachment, codeElements } from '../../shared/bot/attachments.ts';
+import type { StoredBot } from '../../shared/bot/bot-item.ts';
+import { decodeUtf8 } from '../../shared/http/request.ts';
+import { invalidField } from '../../shared/refusal.ts';
+import type { Services } from '../../shared/services.ts';
+import { readBytes } from '../../shared/table/binary-content.ts';
+import { keys } from '../../shared/table/keys.ts';
+
+interface Source {
+  source: string;
+  filename: string;
+}
+
+/** A plain name that says which language and module kind it is. */
+const fileNames = /^[\w.-]{1,100}\.[cm]?[jt]s$/;
+
+/**
+ * What is to be deployed: the body's code, or without a body what the Bot itself names.
+ * @throws {Refusal} invalid
+ */
+export async function codeToDeploy(
+  services: Services,
+  project: string,
+  bot: StoredBot,
+  body: unknown,
+): Promise<Source> {
+  return body === undefined ? attachedCode(services, project, bot) : parseDeploy(body);
+}
+
+function parseDeploy(body: unknown): Source {
+  const { code, filename } = (typeof body === 'object' && body !== null ? body : {}) as Record<
+    string,
+    unknown
+  >;
+  if (typeof code !== 'string' || code.trim() === '')
+    throw invalidField('code', 'code must be the text of the Bot');
+  if (filename == null) return { source: code, filename: 'index.js' };
+  if (typeof filename !== 'string' || !fileNames.test(filename)) {
+    throw invalidField(
+      'filename',
+      'filename must be a plain name ending in .js, .mjs, .cjs, .ts, .mts or .cts',
+    );
+  }
+  return { source: code, filename };
+}
+
+async function attachedCode({ table, baseUrl }: Services, project: string, bot: StoredBot): Promise<Source> {
+  const fields = bot.resource as Record<string, unknown>;
+  const name = codeElements.find((one) => fields[one] !== undefined);
+  if (!name) throw invalidField('code', 'The Bot has neither executableCode nor sourceCode: send code');
+  const attachment = fields[name] as CodeAttachment;
+  const id = binaryIdOf(attachment.url, baseUrl);
+  const key = keys.resource(project, 'Binary', id ?? 'none');
+  const item = (await table.read([key])).get(key);
+  if (!id || !item || item.deleted === true)
+    throw invalidField(name, `${name} names no Binary of this project`);
+  const source = decodeUtf8(await readBytes(table, project, id, item));
+  if (source.trim() === '') throw invalidField(name, `The Binary that ${name} names is empty`);
+  return { source, filename: nameOf(attachment) };
+}
+
+function nameOf({ title, contentType }: CodeAttachment): string {
+  if (typeof title === 'string' && fileNames.test(title)) return title;
+  return /typescript/i.test(String(contentType)) ? 'index.ts' : 'index.js';
+}
