@@ -30,7 +30,7 @@ export async function readBotFiles(
   contentType = types.find(([end]) => inputFile?.endsWith(end))?.[1],
 ): Promise<BotFiles> {
   if (!/\.[cm]?[jt]s$/.test(botFile)) throw new Error(`${botFile} is neither JavaScript nor TypeScript`);
-  const code = transpile(await readFile(botFile, 'utf8'), basename(botFile));
+  const { code } = transpile(await readFile(botFile, 'utf8'), basename(botFile));
   const body = inputFile === undefined ? undefined : await readFile(inputFile);
   return { code, input: parseInput(contentType, body), contentType };
 }

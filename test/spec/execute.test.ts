@@ -595,7 +595,9 @@ describe('the answer', () => {
   test('shows the log of a failure to administrators, to others the trace id only', async () => {
     const code = 'console.log("first line\\nsecond %s", "x"); console.error({ a: 1 }); throw new Error("e")';
     const [issue] = (await run(code)).json.issue;
-    expect(issue.diagnostics).toMatch(/^\S+Z INFO first line\\nsecond x\n\S+Z ERROR \{ a: 1 \}\n\S+Z ERROR Error: e\\nat .*$/);
+    expect(issue.diagnostics).toMatch(
+      /^\S+Z INFO first line\\nsecond x\n\S+Z ERROR \{ a: 1 \}\n\S+Z ERROR Error: e\\nat .*$/,
+    );
     const theirs = await run(code, { token: member.token });
     expect(theirs.json.issue[0].details.text).toBe('e');
     expect(theirs.json.issue[0].diagnostics).toBe(`Trace ${theirs.headers.get('x-trace-id')}`);
