@@ -24,6 +24,7 @@ export interface Route {
 export const routes = {
   token: { method: 'POST', path: '/oauth2/token', function: 'token', access: 'public' },
   jwks: { method: 'GET', path: '/.well-known/jwks.json', function: 'token', access: 'public' },
+  authorize: { method: 'GET', path: '/oauth2/authorize', function: 'login', access: 'public' },
   me: { method: 'GET', path: '/auth/me', function: 'login', access: 'token' },
   login: { method: 'POST', path: '/auth/login', function: 'login', access: 'public' },
   chooseProfile: { method: 'POST', path: '/auth/profile', function: 'login', access: 'public' },

@@ -17,10 +17,8 @@ export async function chooseProfile(services: Services, body: unknown): Promise<
   const key = keys.login(loginId);
   const login = (await services.table.read([key])).get(key);
   if (login?.kind !== 'person' || login.membershipId !== undefined || login.revoked === true) throw refused;
-  const client = login.clientId ? keys.client(String(login.clientId)) : undefined;
-  const project = client && (await services.table.read([client])).get(client)?.project;
-  if (client && project === undefined) throw refused;
-  const choices = await choicesOf(services, String(login.subject), project as string | undefined);
+  const onlyProject = login.onlyProject as string | undefined;
+  const choices = await choicesOf(services, String(login.subject), onlyProject);
   const chosen = choices.find(({ membership }) => membership.id === profile);
   if (!chosen) throw refused;
   return chooseMembership(services, loginId, chosen);

@@ -3,9 +3,10 @@ import { requireVariable } from '../../shared/env.ts';
 import { dispatch, routeKey } from '../../shared/http/dispatch.ts';
 import { authenticated, lambdaHandler, open } from '../../shared/http/endpoint.ts';
 import { allOk } from '../../shared/http/outcome.ts';
-import { fhirResponse, jsonResponse } from '../../shared/http/response.ts';
+import { fhirResponse, jsonResponse, redirectResponse } from '../../shared/http/response.ts';
 import { stageKeys } from '../../shared/stage-keys.ts';
 import { routes } from '../routes.ts';
+import { authorize } from './authorize.ts';
 import { chooseProfile } from './choose-profile.ts';
 import type { LoginServices } from './invitation-of-link.ts';
 import { readMe } from './read-me.ts';
@@ -18,6 +19,10 @@ const keys = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
 const services: LoginServices = { ...core, secret: keys.secret };
 
 export const handler = dispatch({
+  [routeKey(routes.authorize)]: lambdaHandler(
+    services,
+    open(routes.authorize, 'raw', (request) => authorize(services, request.query), redirectResponse),
+  ),
   [routeKey(routes.me)]: lambdaHandler(
     services,
     authenticated(

@@ -1,3 +1,4 @@
+import { builtInClient } from '../../shared/auth/built-in-client.ts';
 import { isOffline, readScope } from '../../shared/auth/scope.ts';
 import { isId } from '../../shared/fhir/resource.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
@@ -9,8 +10,11 @@ export interface SignIn {
   clientId: string;
   projectId: string | undefined;
   scope: string;
-  codeChallenge: string;
-  codeChallengeMethod: 'S256' | 'plain';
+  /** Undefined for a client that goes without PKCE. */
+  codeChallenge: string | undefined;
+  codeChallengeMethod: 'S256' | 'plain' | undefined;
+  /** Where the code goes; undefined when the client itself has asked. */
+  redirectUri: string | undefined;
   nonce: string | undefined;
 }
 
@@ -19,7 +23,8 @@ export function parseSignIn(body: unknown): SignIn {
   if (typeof body !== 'object' || body === null)
     throw new Refusal('invalid', 'The body must be a JSON object');
   const fields = body as Record<string, unknown>;
-  const { clientId = '', projectId, codeChallengeMethod = 'plain', remember, nonce } = fields;
+  const { clientId = '', projectId, codeChallengeMethod = 'plain', remember } = fields;
+  const needsPkce = !builtInClient(String(clientId));
   const scope = fields.scope || 'openid';
   if (typeof clientId !== 'string' || (clientId !== '' && !isId(clientId))) {
     throw invalidField('clientId', 'clientId must be an id');
@@ -32,20 +37,26 @@ export function parseSignIn(body: unknown): SignIn {
   if (codeChallengeMethod !== 'S256' && codeChallengeMethod !== 'plain') {
     throw invalidField('codeChallengeMethod', 'codeChallengeMethod must be S256 or plain');
   }
+  const codeChallenge = (needsPkce ? text : optional)(fields, 'codeChallenge');
   return {
     email: text(fields, 'email'),
     password: text(fields, 'password'),
     clientId,
     projectId: (projectId as string | null | undefined) || undefined,
     scope: remember === true && !isOffline(known) ? `${known} offline_access` : known,
-    codeChallenge: text(fields, 'codeChallenge'),
-    codeChallengeMethod,
-    nonce: nonce == null ? undefined : text(fields, 'nonce'),
+    codeChallenge,
+    codeChallengeMethod: codeChallenge === undefined ? undefined : codeChallengeMethod,
+    redirectUri: optional(fields, 'redirectUri'),
+    nonce: optional(fields, 'nonce'),
   };
+}
+
+function optional(fields: Record<string, unknown>, name: string): string | undefined {
+  return fields[name] == null || fields[name] === '' ? undefined : text(fields, name);
 }
 
 function text(fields: Record<string, unknown>, name: string): string {
   const value = fields[name];
-  if (typeof value === 'string' && value !== '' && value.length <= 1024) return value;
+  if (typeof value === 'string' && value !== '' && value.length <= 2000) return value;
   throw invalidField(name, `${name} is required`);
 }

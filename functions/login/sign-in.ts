@@ -1,16 +1,19 @@
+import { builtInClient } from '../../shared/auth/built-in-client.ts';
 import { hashPassword, longestPassword, verifyPassword } from '../../shared/auth/password.ts';
 import { newLoginActions } from '../../shared/auth/person-login.ts';
 import { normaliseAddress } from '../../shared/email/address.ts';
 import type { Reference } from '../../shared/fhir/resource.ts';
 import type { Standing } from '../../shared/invitation/state.ts';
-import { Refusal } from '../../shared/refusal.ts';
+import { invalidField, Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { emailLogin, personOf } from '../../shared/table/person.ts';
+import { resourceOf } from '../../shared/table/resource-item.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
 import { countAttempt } from './attempts.ts';
 import { choicesOf } from './choices.ts';
 import { chooseMembership, type LoginCode } from './choose-membership.ts';
+import { requireRedirect } from './client-of-sign-in.ts';
 import { parseSignIn, type SignIn } from './parse-sign-in.ts';
 
 /** A login that has to choose one of these with `POST auth/profile`. */
@@ -33,7 +36,10 @@ export async function signIn(
   const takeBack = await countAttempt(services, email, sourceIp);
   const { userId, clientProject } = await findUser(services, input, email);
   const passwordKey = keys.password(userId ?? 'none');
-  const hash = (await services.table.read([passwordKey])).get(passwordKey)?.hash as string | undefined;
+  const clientKey = keys.resource(clientProject ?? 'none', 'ClientApplication', input.clientId || 'none');
+  const found = await services.table.read([passwordKey, clientKey]);
+  requireRedirect(services, input, resourceOf(found.get(clientKey)));
+  const hash = found.get(passwordKey)?.hash as string | undefined;
   if (!userId || !(await isRight(input.password, hash))) throw refused();
   const wanted = input.projectId ?? clientProject;
   const choices = await choicesOf(services, userId, wanted);
@@ -41,11 +47,10 @@ export async function signIn(
   await takeBack();
 
   const loginId = services.newId();
-  const { clientId, scope, codeChallenge, codeChallengeMethod, nonce } = input;
-  const login = { id: loginId, userId, clientId, scope, codeChallenge, codeChallengeMethod, nonce };
+  const { email: _, password: __, projectId: ___, ...asked } = input;
   await services.table
     .transact([
-      ...newLoginActions(login, services.now()),
+      ...newLoginActions({ id: loginId, userId, onlyProject: wanted, ...asked }, services.now()),
       // Of a sign-in and a change of the password at the same time, this one loses.
       {
         name: 'password',
@@ -75,7 +80,7 @@ async function findUser(services: Services, { clientId, projectId }: SignIn, ema
   const clientKey = keys.client(clientId || 'none');
   const found = await services.table.read([addressKey, personKey, clientKey]);
   const client = found.get(clientKey);
-  if (clientId && !client) throw new Refusal('invalid', 'Unknown client');
+  if (clientId && !client && !builtInClient(clientId)) throw invalidField('clientId', 'Unknown client');
   const person = personOf(found.get(personKey));
   const known = found.get(addressKey)?.userId as string | undefined;
   return {

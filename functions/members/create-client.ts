@@ -1,10 +1,11 @@
 import { auditItem } from '../../shared/audit/audit-event.ts';
 import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
+import { isRedirectUri } from '../../shared/auth/redirect-uri.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { newClient } from '../../shared/program/new-client.ts';
 import { parseProgram, policyKeys, requirePolicies } from '../../shared/program/parse-program.ts';
-import { Refusal } from '../../shared/refusal.ts';
+import { Refusal, type RefusalIssue } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 
 /**
@@ -17,7 +18,8 @@ export async function createClient(
   caller: Caller,
   { projectId, body }: { projectId: string; body: unknown },
 ): Promise<Resource> {
-  const { program, issues } = parseProgram(body, 'Client');
+  const { program, fields, issues } = parseProgram(body, 'Client');
+  const redirectUris = parseRedirectUris(fields, issues);
   const { actor, found } = await admit(services, caller, policyKeys(caller.project, program.rights));
   requireAdministrator(actor, projectId);
   if (issues.length > 0) throw new Refusal('invalid', 'The client is not valid', { issues });
@@ -26,7 +28,7 @@ export async function createClient(
   const author = { reference: actor.profile };
   const stamp = { project: caller.project, nowMs: services.now(), author, newId: services.newId };
   const { client, membership, secret, actions } = newClient(
-    program,
+    { ...program, redirectUris },
     { reference: `Project/${caller.project}` },
     stamp,
   );
@@ -46,4 +48,18 @@ export async function createClient(
     { name: 'audit', put: auditItem(audited, services.newId(), stamp.nowMs) },
   ]);
   return { ...client, secret };
+}
+
+const mostRedirectUris = 20;
+
+/** `redirectUris`, or the one `redirectUri` of older clients. */
+function parseRedirectUris(fields: Record<string, unknown>, issues: RefusalIssue[]): string[] {
+  const { redirectUri, redirectUris } = fields;
+  const given = redirectUris ?? (redirectUri == null ? [] : [redirectUri]);
+  if (Array.isArray(given) && given.length <= mostRedirectUris && given.every(isRedirectUri)) return given;
+  issues.push({
+    expression: redirectUris === undefined ? 'redirectUri' : 'redirectUris',
+    text: 'A redirect URI is https, http on localhost, or of an app’s own scheme, without a fragment',
+  });
+  return [];
 }

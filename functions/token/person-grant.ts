@@ -1,3 +1,4 @@
+import { builtInClient } from '../../shared/auth/built-in-client.ts';
 import { matchesClientSecret } from '../../shared/auth/client-secret.ts';
 import { isMadeFor, loginEndSeconds } from '../../shared/auth/person-login.ts';
 import { type NewRefreshToken, newRefreshToken } from '../../shared/auth/refresh-token.ts';
@@ -34,11 +35,15 @@ export function requireOwnSecret({ client }: TokenRequest, clientId: string, fou
   throw new OAuthError('invalid_client', 'Invalid client id or secret');
 }
 
-/** Membership and Project of a login; undefined when it may not be used for them (any more). */
+/**
+ * Membership and Project of a login; undefined when it may not be used for them (any more), or when
+ * its client is gone.
+ */
 export function grantable(
   login: Item,
   found: Found,
 ): { membership: Resource; project: Resource } | undefined {
+  if (!isThere(String(login.clientId), found)) return undefined;
   const id = String(login.project);
   const membership = resourceOf(
     found.get(keys.resource(id, 'ProjectMembership', String(login.membershipId))),
@@ -47,6 +52,11 @@ export function grantable(
   if (membership?.active !== true || !project || !isMadeFor(login, membership as ProjectMembership))
     return undefined;
   return { membership, project };
+}
+
+function isThere(clientId: string, found: Found): boolean {
+  const isOurs = clientId === '' || builtInClient(clientId) !== undefined;
+  return isOurs || found.get(keys.client(clientId)) !== undefined;
 }
 
 /** The first refresh token of a login that asked for one. */

@@ -1,9 +1,7 @@
-import { builtInClient } from '../../shared/auth/built-in-client.ts';
 import { hashClientSecret, matchesClientSecret } from '../../shared/auth/client-secret.ts';
 import { endLogin } from '../../shared/auth/end-login.ts';
 import { newRefreshToken, parseRefreshToken } from '../../shared/auth/refresh-token.ts';
 import { keys } from '../../shared/table/keys.ts';
-import type { Found } from '../../shared/table/table.ts';
 import { signTokens, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
 import { OAuthError } from './oauth-error.ts';
 import { clientIdOf, grantable, grantKeys, requireOwnSecret, rotate } from './person-grant.ts';
@@ -25,7 +23,7 @@ export async function refreshTokens(services: TokenServices, request: TokenReque
     throw invalidGrant();
   }
   requireOwnSecret(request, clientId, found);
-  if (login.clientId !== clientId || !isThere(clientId, found)) throw invalidGrant();
+  if (login.clientId !== clientId) throw invalidGrant();
   const granted = grantable(login, found);
   if (!granted || login.revoked === true) throw invalidGrant();
   const scope = narrowed(String(login.scope), request.parameter('scope'));
@@ -38,13 +36,6 @@ export async function refreshTokens(services: TokenServices, request: TokenReque
     services,
     { loginId: token.loginId, clientId, subject: String(login.subject), scope, ...granted },
     { createdAtMs: login.createdAtMs, refreshToken: next.text },
-  );
-}
-
-/** A client that its Project has deleted gets no more tokens; those that are built in stay. */
-function isThere(clientId: string, found: Found): boolean {
-  return (
-    clientId === '' || builtInClient(clientId) !== undefined || found.get(keys.client(clientId)) !== undefined
   );
 }
 

@@ -18,6 +18,8 @@ export interface NewPersonLogin {
   /** Empty for the own app. */
   clientId: string;
   scope: string;
+  /** Memberships of this Project only: its client asks, or the person said so. */
+  onlyProject?: string | undefined;
   /** Undefined only for the one client that goes without PKCE. */
   codeChallenge?: string | undefined;
   codeChallengeMethod?: 'S256' | 'plain' | undefined;

@@ -65,3 +65,8 @@ export function emptyResponse(status: number, headers: Record<string, string> = 
     body: '',
   };
 }
+
+/** Sends the browser on; where it came from, with its parameters, is not told. */
+export function redirectResponse(location: string): HttpResponse {
+  return emptyResponse(302, { location, 'referrer-policy': 'no-referrer' });
+}

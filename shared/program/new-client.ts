@@ -18,7 +18,7 @@ export interface NewClient {
 
 /** A ClientApplication, its membership and its secret, as one transaction. */
 export function newClient(
-  { name, description, rights }: Program,
+  { name, description, rights, redirectUris = [] }: Program & { redirectUris?: readonly string[] },
   project: Reference,
   stamp: Stamp,
 ): NewClient {
@@ -31,6 +31,7 @@ export function newClient(
     meta: newMeta(stamp),
     name,
     ...(description ? { description } : {}),
+    ...(redirectUris.length > 0 ? { redirectUris } : {}),
   };
   const { membership, actions } = createProgramMembershipActions(
     {

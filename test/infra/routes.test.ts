@@ -41,6 +41,7 @@ describe('routes', () => {
       '$default',
       'GET /.well-known/jwks.json',
       'GET /fhir/R4/metadata',
+      'GET /oauth2/authorize',
       'POST /auth/login',
       'POST /auth/profile',
       'POST /auth/setpassword',

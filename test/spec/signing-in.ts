@@ -24,7 +24,7 @@ export const newAddress = () => `person-${randomUUID()}@example.com`;
 const codeVerifier = randomBytes(32).toString('base64url');
 const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
 /** What begins a sign-in with PKCE; `exchange` has its verifier. */
-const pkce = { codeChallenge, codeChallengeMethod: 'S256' };
+export const pkce = { codeChallenge, codeChallengeMethod: 'S256' };
 
 export function signingIn(portico: Portico): SigningIn {
   const at: SigningIn = {
