@@ -62,7 +62,10 @@ export async function nodeFields(text: string): Promise<{ name: string; fields: 
   ) => {
     parse(text: string, id: string): Promise<{ segments: { typeofSegment: string; parts: Leaf[] }[] }>;
   };
-  const { segments } = await new Parser({ mapping: false, logger: false }).parse(text, 'sample');
+  const { segments } = await new Parser({ mapping: false, logger: { error: () => undefined } }).parse(
+    text,
+    'sample',
+  );
   return segments.map(({ typeofSegment, parts }) => ({
     name: typeofSegment,
     fields: parts.slice(typeofSegment === 'MSH' ? 1 : 0).map((part) => [part].flat()),
