@@ -24,6 +24,33 @@ export interface Route {
 export const routes = {
   token: { method: 'POST', path: '/oauth2/token', function: 'token', access: 'public' },
   jwks: { method: 'GET', path: '/.well-known/jwks.json', function: 'token', access: 'public' },
+  openidConfiguration: {
+    method: 'GET',
+    path: '/.well-known/openid-configuration',
+    function: 'token',
+    access: 'public',
+  },
+  authorizationServer: {
+    method: 'GET',
+    path: '/.well-known/oauth-authorization-server',
+    function: 'token',
+    access: 'public',
+  },
+  smartConfiguration: {
+    method: 'GET',
+    path: '/.well-known/smart-configuration',
+    function: 'token',
+    access: 'public',
+  },
+  fhirSmartConfiguration: {
+    method: 'GET',
+    path: '/fhir/R4/.well-known/smart-configuration',
+    function: 'token',
+    access: 'public',
+  },
+  introspect: { method: 'POST', path: '/oauth2/introspect', function: 'token', access: 'public' },
+  userInfo: { method: 'GET', path: '/oauth2/userinfo', function: 'login', access: 'token' },
+  userInfoByPost: { method: 'POST', path: '/oauth2/userinfo', function: 'login', access: 'token' },
   authorize: { method: 'GET', path: '/oauth2/authorize', function: 'login', access: 'public' },
   me: { method: 'GET', path: '/auth/me', function: 'login', access: 'token' },
   login: { method: 'POST', path: '/auth/login', function: 'login', access: 'public' },

@@ -1,7 +1,7 @@
 import { coreServices } from '../../shared/core-services.ts';
 import { requireVariable } from '../../shared/env.ts';
 import { dispatch, routeKey } from '../../shared/http/dispatch.ts';
-import { authenticated, lambdaHandler, open } from '../../shared/http/endpoint.ts';
+import { authenticated, type LambdaHandler, lambdaHandler, open } from '../../shared/http/endpoint.ts';
 import { allOk } from '../../shared/http/outcome.ts';
 import { fhirResponse, jsonResponse, redirectResponse } from '../../shared/http/response.ts';
 import { stageKeys } from '../../shared/stage-keys.ts';
@@ -10,6 +10,7 @@ import { authorize } from './authorize.ts';
 import { chooseProfile } from './choose-profile.ts';
 import type { LoginServices } from './invitation-of-link.ts';
 import { readMe } from './read-me.ts';
+import { readUserInfo } from './read-user-info.ts';
 import { setPassword } from './set-password.ts';
 import { signIn } from './sign-in.ts';
 import { signOut } from './sign-out.ts';
@@ -32,6 +33,8 @@ export const handler = dispatch({
       (me) => jsonResponse(200, me),
     ),
   ),
+  [routeKey(routes.userInfo)]: userInfo(routes.userInfo),
+  [routeKey(routes.userInfoByPost)]: userInfo(routes.userInfoByPost),
   [routeKey(routes.login)]: lambdaHandler(
     services,
     open(
@@ -69,3 +72,15 @@ export const handler = dispatch({
     ),
   ),
 });
+
+function userInfo(row: { access: 'token' }): LambdaHandler {
+  return lambdaHandler(
+    services,
+    authenticated(
+      row,
+      'raw',
+      (caller) => readUserInfo(services, caller),
+      (info) => jsonResponse(200, info),
+    ),
+  );
+}

@@ -28,9 +28,9 @@ interface AuthenticatedClient {
  * Unknown client, wrong secret, removed or inactive: one answer, in like time.
  * @throws {OAuthError} invalid_client
  */
-async function authenticateClient(
+export async function authenticateClient(
   services: Services,
-  { client, usedBasic }: TokenRequest,
+  { client, usedBasic }: Omit<TokenRequest, 'grantType'>,
 ): Promise<AuthenticatedClient> {
   const refused = new OAuthError('invalid_client', 'Invalid client id or secret', usedBasic);
   if (!client || client.id.length > 64) throw refused;

@@ -1,13 +1,15 @@
 import { coreServices } from '../../shared/core-services.ts';
 import { requireVariable } from '../../shared/env.ts';
 import { dispatch, routeKey } from '../../shared/http/dispatch.ts';
-import { lambdaHandler, open } from '../../shared/http/endpoint.ts';
-import { jsonResponse } from '../../shared/http/response.ts';
+import { type LambdaHandler, lambdaHandler, open } from '../../shared/http/endpoint.ts';
+import { type HttpResponse, jsonResponse } from '../../shared/http/response.ts';
 import { stageKeys } from '../../shared/stage-keys.ts';
 import { routes } from '../routes.ts';
+import { authorizationServer, openidConfiguration, smartConfiguration } from './discovery.ts';
+import { introspect } from './introspect.ts';
 import type { TokenServices } from './issue-tokens.ts';
 import { OAuthError, oauthErrorResponse } from './oauth-error.ts';
-import { token } from './token.ts';
+import { supportedGrants, token } from './token.ts';
 
 const core = coreServices(process.env);
 const keys = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
@@ -19,17 +21,24 @@ export const handler = dispatch({
     open(
       routes.token,
       'raw',
-      (request) =>
-        token(services, { headers: request.headers, body: request.bytes() }).catch((error: unknown) => {
-          if (error instanceof OAuthError) return error;
-          throw error;
-        }),
-      (result) =>
-        result instanceof OAuthError
-          ? oauthErrorResponse(result)
-          : jsonResponse(200, result, { pragma: 'no-cache' }),
+      (request) => token(services, { headers: request.headers, body: request.bytes() }).catch(oauthError),
+      oauthAnswer,
     ),
   ),
+  [routeKey(routes.introspect)]: lambdaHandler(
+    services,
+    open(
+      routes.introspect,
+      'raw',
+      (request) =>
+        introspect(services, { headers: request.headers, body: request.bytes() }).catch(oauthError),
+      oauthAnswer,
+    ),
+  ),
+  [routeKey(routes.openidConfiguration)]: published(routes.openidConfiguration, openidConfiguration),
+  [routeKey(routes.authorizationServer)]: published(routes.authorizationServer, authorizationServer),
+  [routeKey(routes.smartConfiguration)]: published(routes.smartConfiguration, smartConfiguration),
+  [routeKey(routes.fhirSmartConfiguration)]: published(routes.fhirSmartConfiguration, smartConfiguration),
   [routeKey(routes.jwks)]: lambdaHandler(
     services,
     open(
@@ -43,3 +52,30 @@ export const handler = dispatch({
     ),
   ),
 });
+
+/** Errors of these endpoints are OAuth's; every other one is ours. */
+function oauthError(error: unknown): OAuthError {
+  if (error instanceof OAuthError) return error;
+  throw error;
+}
+
+function oauthAnswer(result: object): HttpResponse {
+  if (result instanceof OAuthError) return oauthErrorResponse(result);
+  return jsonResponse(200, result, { pragma: 'no-cache' });
+}
+
+function published(
+  row: { access: 'public' },
+  describe: (baseUrl: string, supported: typeof supportedGrants) => object,
+): LambdaHandler {
+  const document = describe(services.baseUrl, supportedGrants);
+  return lambdaHandler(
+    services,
+    open(
+      row,
+      'raw',
+      async () => document,
+      () => jsonResponse(200, document, { 'cache-control': 'public, max-age=300' }),
+    ),
+  );
+}

@@ -16,11 +16,22 @@ interface ClientCredentials {
 
 const longestRequest = 64 * 1024;
 
-/** @throws {OAuthError} invalid_request for another content type, a repeated parameter, two different clients */
+/** @throws {OAuthError} invalid_request without a grant type, and as `parseClientRequest` */
 export function parseTokenRequest(
   headers: Record<string, string | undefined>,
   body: Buffer | undefined,
 ): TokenRequest {
+  const request = parseClientRequest(headers, body);
+  const grantType = request.parameter('grant_type');
+  if (!grantType) throw new OAuthError('invalid_request', 'Missing grant_type');
+  return { grantType, ...request };
+}
+
+/** @throws {OAuthError} invalid_request for another content type, a repeated parameter, two different clients */
+export function parseClientRequest(
+  headers: Record<string, string | undefined>,
+  body: Buffer | undefined,
+): Omit<TokenRequest, 'grantType'> {
   const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (mediaType !== 'application/x-www-form-urlencoded') {
     throw new OAuthError('invalid_request', 'Unsupported content type');
@@ -37,9 +48,7 @@ export function parseTokenRequest(
   if (basic && inBody && (basic.id !== inBody.id || basic.secret !== inBody.secret)) {
     throw new OAuthError('invalid_request', 'The client authenticated in two ways that differ');
   }
-  const grantType = parameter('grant_type');
-  if (!grantType) throw new OAuthError('invalid_request', 'Missing grant_type');
-  return { grantType, parameter, client: basic ?? inBody, usedBasic: basic !== undefined };
+  return { parameter, client: basic ?? inBody, usedBasic: basic !== undefined };
 }
 
 function parseBasic(authorization: string | undefined): ClientCredentials | undefined {

@@ -13,6 +13,8 @@ const grants: ReadonlyMap<string, Grant> = new Map([
   ['refresh_token', refreshTokens],
 ]);
 
+export const supportedGrants = { grantTypes: [...grants.keys()] };
+
 /** The token endpoint (RFC 6749 section 3.2). @throws {OAuthError} */
 export async function token(
   services: TokenServices,

@@ -9,6 +9,8 @@ const known = new Set([
   'online_access',
 ]);
 
+export const supportedScopes: readonly string[] = [...known];
+
 /** The scopes asked for, `openid` when none is; undefined when one of them is unknown. */
 export function readScope(text: string | undefined): string | undefined {
   const scopes = (text ?? 'openid').split(' ').filter((scope) => scope !== '');

@@ -40,11 +40,16 @@ describe('routes', () => {
     expect(open.sort()).toEqual([
       '$default',
       'GET /.well-known/jwks.json',
+      'GET /.well-known/oauth-authorization-server',
+      'GET /.well-known/openid-configuration',
+      'GET /.well-known/smart-configuration',
+      'GET /fhir/R4/.well-known/smart-configuration',
       'GET /fhir/R4/metadata',
       'GET /oauth2/authorize',
       'POST /auth/login',
       'POST /auth/profile',
       'POST /auth/setpassword',
+      'POST /oauth2/introspect',
       'POST /oauth2/token',
     ]);
   });

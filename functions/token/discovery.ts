@@ -1,0 +1,55 @@
+import { supportedScopes } from '../../shared/auth/scope.ts';
+
+/** What the token endpoint takes, from its own table. */
+interface Supported {
+  grantTypes: readonly string[];
+}
+
+const clientAuthentication = ['client_secret_basic', 'client_secret_post'];
+
+/** OAuth 2.0 Authorization Server Metadata (RFC 8414). Says nothing that is not so. */
+export function authorizationServer(baseUrl: string, { grantTypes }: Supported) {
+  return {
+    issuer: baseUrl,
+    authorization_endpoint: `${baseUrl}/oauth2/authorize`,
+    token_endpoint: `${baseUrl}/oauth2/token`,
+    introspection_endpoint: `${baseUrl}/oauth2/introspect`,
+    jwks_uri: `${baseUrl}/.well-known/jwks.json`,
+    scopes_supported: supportedScopes,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: grantTypes,
+    token_endpoint_auth_methods_supported: [...clientAuthentication, 'none'],
+    introspection_endpoint_auth_methods_supported: clientAuthentication,
+    code_challenge_methods_supported: ['S256', 'plain'],
+  };
+}
+
+/** OpenID Connect Discovery 1.0 section 3. */
+export function openidConfiguration(baseUrl: string, supported: Supported) {
+  return {
+    ...authorizationServer(baseUrl, supported),
+    userinfo_endpoint: `${baseUrl}/oauth2/userinfo`,
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256'],
+    claims_supported: ['iss', 'aud', 'sub', 'iat', 'exp', 'auth_time', 'nonce', 'fhirUser', 'name', 'email'],
+    prompt_values_supported: ['login'],
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
+  };
+}
+
+/** SMART App Launch 2.2, section 3.1; `plain` must not be among its challenge methods. */
+export function smartConfiguration(baseUrl: string, supported: Supported) {
+  return {
+    ...authorizationServer(baseUrl, supported),
+    code_challenge_methods_supported: ['S256'],
+    capabilities: [
+      'launch-standalone',
+      'client-public',
+      'client-confidential-symmetric',
+      'sso-openid-connect',
+      'permission-offline',
+    ],
+  };
+}
