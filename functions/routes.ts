@@ -113,6 +113,30 @@ export const routes = {
     function: 'bots',
     access: 'token',
   },
+  projectSecrets: {
+    method: 'GET',
+    path: '/admin/projects/{projectId}/secrets',
+    function: 'bots',
+    access: 'token',
+  },
+  changeProjectSecrets: {
+    method: 'POST',
+    path: '/admin/projects/{projectId}/secrets',
+    function: 'bots',
+    access: 'token',
+  },
+  botSecrets: {
+    method: 'GET',
+    path: '/admin/projects/{projectId}/bot/{botId}/secrets',
+    function: 'bots',
+    access: 'token',
+  },
+  changeBotSecrets: {
+    method: 'POST',
+    path: '/admin/projects/{projectId}/bot/{botId}/secrets',
+    function: 'bots',
+    access: 'token',
+  },
 
   executeById: {
     method: 'POST',

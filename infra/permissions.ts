@@ -23,11 +23,20 @@ export interface Permissions {
   signs?: true;
   /** Unwraps the stage secret; `creates` may make it where there is none yet. */
   stageSecret?: 'reads' | 'creates';
+  /** The secrets of Bots: who writes them cannot read them. */
+  botSecrets?: 'seals' | 'opens';
   runsBots?: true;
   sendsMail?: true;
 }
 
 export type DeployedFunction = FunctionName | 'outbox' | 'provision';
+
+const executing: Permissions = {
+  table: ['BatchGetItem', 'PutItem'],
+  stageSecret: 'reads',
+  botSecrets: 'opens',
+  runsBots: true,
+};
 
 const transaction = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'] as const;
 
@@ -35,9 +44,13 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   invite: { table: ['BatchGetItem', ...transaction] },
   members: { table: ['BatchGetItem', 'Query', ...transaction] },
   resources: { table: ['BatchGetItem', 'Query', 'BatchWriteItem', ...transaction], stageSecret: 'reads' },
-  bots: { table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem'], runsBots: true },
-  'execute-by-id': { table: ['BatchGetItem', 'PutItem'], stageSecret: 'reads', runsBots: true },
-  'execute-by-identifier': { table: ['BatchGetItem', 'PutItem'], stageSecret: 'reads', runsBots: true },
+  bots: {
+    table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
+    botSecrets: 'seals',
+    runsBots: true,
+  },
+  'execute-by-id': executing,
+  'execute-by-identifier': executing,
   token: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], signs: true },
   login: { table: ['BatchGetItem', 'Query', ...transaction], stageSecret: 'reads' },
   outbox: {

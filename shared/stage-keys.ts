@@ -1,3 +1,4 @@
+import { type DataKeys, fileDataKeys } from './auth/data-keys.ts';
 import { openKeyFile } from './auth/key-file.ts';
 import { publishKey } from './auth/public-keys.ts';
 import type { Signer, StageSecret } from './auth/signer.ts';
@@ -8,6 +9,8 @@ export interface StageKeys {
   /** Its public half is published before it signs anything. */
   signer(): Promise<Signer>;
   secret(): Promise<StageSecret>;
+  /** For the secrets of Bots. */
+  dataKeys(): Promise<DataKeys>;
 }
 
 /**
@@ -21,6 +24,7 @@ export function stageKeys(spec: string, table: Table): StageKeys {
     return {
       signer: once(async () => published(openKeyFile(rest).signer, table)),
       secret: once(async () => openKeyFile(rest).secret),
+      dataKeys: once(async () => fileDataKeys(openKeyFile(rest).secret)),
     };
   }
   if (kind !== 'kms') throw new Error('KEYS must be file:<path> or kms:<signing key>,<wrapping key>');
@@ -28,6 +32,7 @@ export function stageKeys(spec: string, table: Table): StageKeys {
   return {
     signer: once(async () => published(await (await kms()).openKmsSigner(signingKey), table)),
     secret: once(async () => (await kms()).openKmsSecret(table, wrappingKey)),
+    dataKeys: once(async () => (await kms()).openKmsDataKeys(wrappingKey)),
   };
 }
 

@@ -1,15 +1,21 @@
 import { invokerServices } from '../../shared/bot/open-execute-services.ts';
+import { requireVariable } from '../../shared/env.ts';
 import { dispatch, routeKey } from '../../shared/http/dispatch.ts';
 import { authenticated, lambdaHandler } from '../../shared/http/endpoint.ts';
 import { allOk } from '../../shared/http/outcome.ts';
-import { fhirResponse, resourceResponse } from '../../shared/http/response.ts';
+import { fhirResponse, jsonResponse, resourceResponse } from '../../shared/http/response.ts';
+import { stageKeys } from '../../shared/stage-keys.ts';
 import { routes } from '../routes.ts';
+import { changeSecrets } from './change-secrets.ts';
 import { createBot } from './create-bot.ts';
 import { deployBot } from './deploy-bot.ts';
+import { listSecrets } from './list-secrets.ts';
 import { listVersions } from './list-versions.ts';
 import { rollBackBot } from './roll-back-bot.ts';
 
-const services = invokerServices(process.env);
+const core = invokerServices(process.env);
+const { dataKeys } = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
+const services = { ...core, dataKeys };
 
 export const handler = dispatch({
   [routeKey(routes.createBot)]: lambdaHandler(
@@ -48,6 +54,45 @@ export const handler = dispatch({
       'raw',
       (caller, { param, query }) => listVersions(services, caller, { botId: param('id'), query }),
       (versions) => fhirResponse(200, versions),
+    ),
+  ),
+  [routeKey(routes.projectSecrets)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.projectSecrets,
+      'raw',
+      (caller, { param }) => listSecrets(services, caller, { projectId: param('projectId') }),
+      (names) => jsonResponse(200, names),
+    ),
+  ),
+  [routeKey(routes.changeProjectSecrets)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.changeProjectSecrets,
+      'json',
+      (caller, { param, json }) =>
+        changeSecrets(services, caller, { projectId: param('projectId'), body: json }),
+      (names) => jsonResponse(200, names),
+    ),
+  ),
+  [routeKey(routes.botSecrets)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.botSecrets,
+      'raw',
+      (caller, { param }) =>
+        listSecrets(services, caller, { projectId: param('projectId'), botId: param('botId') }),
+      (names) => jsonResponse(200, names),
+    ),
+  ),
+  [routeKey(routes.changeBotSecrets)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.changeBotSecrets,
+      'json',
+      (caller, { param, json }) =>
+        changeSecrets(services, caller, { projectId: param('projectId'), botId: param('botId'), body: json }),
+      (names) => jsonResponse(200, names),
     ),
   ),
 });

@@ -29,6 +29,7 @@ export async function endProgramActions(
   return [
     ...identifierChanges(project, resource, undefined),
     ...credential,
+    ...(type === 'Bot' ? [{ name: 'secrets', remove: keys.botSecrets(project, id) }] : []),
     ...(await endMembership(services, stamp, String(head.membershipId))),
   ];
 }

@@ -23,7 +23,9 @@ export function environmentOf(permissions: Permissions, ground: Ground): Record<
   return {
     TABLE_NAME: ground.table.tableName,
     BASE_URL: ground.baseUrl,
-    ...(permissions.signs || permissions.stageSecret ? { KEYS: ground.keys.specification } : {}),
+    ...(permissions.signs || permissions.stageSecret || permissions.botSecrets
+      ? { KEYS: ground.keys.specification }
+      : {}),
     ...(permissions.runsBots ? { INVOKER_FUNCTION: ground.invoker.functionArn } : {}),
   };
 }
@@ -38,6 +40,7 @@ export function statementsOf(permissions: Permissions, ground: Ground): PolicySt
     tableKeyStatement(ground.tableKey),
     ...(permissions.signs ? [signingStatement(ground.keys)] : []),
     ...(permissions.stageSecret ? [secretStatement(ground.keys, permissions.stageSecret)] : []),
+    ...(permissions.botSecrets ? [botSecretsStatement(ground.keys, permissions.botSecrets)] : []),
     ...(permissions.runsBots ? [invokeStatement(ground.invoker)] : []),
   ];
 }
@@ -70,6 +73,15 @@ function secretStatement(keys: StageKeys, how: 'reads' | 'creates'): PolicyState
     actions: ['kms:Decrypt', ...(how === 'creates' ? ['kms:GenerateDataKey'] : [])],
     resources: [keys.wrapping.keyArn],
     conditions: { StringEquals: { 'kms:EncryptionContext:use': 'portico-stage-secret' } },
+  });
+}
+
+/** The same key as the stage secret's, in a context of its own. */
+function botSecretsStatement(keys: StageKeys, how: 'seals' | 'opens'): PolicyStatement {
+  return new PolicyStatement({
+    actions: [how === 'seals' ? 'kms:GenerateDataKey' : 'kms:Decrypt'],
+    resources: [keys.wrapping.keyArn],
+    conditions: { StringEquals: { 'kms:EncryptionContext:use': 'portico-bot-secrets' } },
   });
 }
 

@@ -7,6 +7,7 @@ import {
   SignCommand,
 } from '@aws-sdk/client-kms';
 import type { JWK } from 'jose';
+import type { DataKeys } from '../auth/data-keys.ts';
 import { type Signer, type StageSecret, thumbprint } from '../auth/signer.ts';
 import { keys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
@@ -73,4 +74,24 @@ export async function openKmsSecret(
   );
   if (!Plaintext) throw new Error('KMS returned no plaintext');
   return Plaintext;
+}
+
+/** Data keys wrapped by a key in KMS, which checks their context when they are opened. */
+export function openKmsDataKeys(keyId: string, kms = new KMSClient({})): DataKeys {
+  return {
+    async make(context) {
+      const made = await kms.send(
+        new GenerateDataKeyCommand({ KeyId: keyId, KeySpec: 'AES_256', EncryptionContext: context }),
+      );
+      if (!made.Plaintext || !made.CiphertextBlob) throw new Error('KMS returned no data key');
+      return { plain: made.Plaintext, wrapped: made.CiphertextBlob };
+    },
+    async open(wrapped, context) {
+      const { Plaintext } = await kms.send(
+        new DecryptCommand({ KeyId: keyId, CiphertextBlob: wrapped, EncryptionContext: context }),
+      );
+      if (!Plaintext) throw new Error('KMS returned no plaintext');
+      return Plaintext;
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import type { DataKeys } from '../auth/data-keys.ts';
 import { Recent } from '../auth/memory.ts';
 import type { StageSecret } from '../auth/signer.ts';
 import type { Services } from '../services.ts';
@@ -10,6 +11,8 @@ export interface InvokerServices extends Services {
 
 export interface ExecuteServices extends InvokerServices {
   runSecret(): Promise<StageSecret>;
+  /** Opens the secrets of Bots. */
+  dataKeys(): Promise<DataKeys>;
   botMemory: BotMemory;
 }
 
@@ -29,8 +32,15 @@ export interface BotMemory {
   memberships: Recent<string>;
   /** Code by its key: immutable, so never stale. */
   code: Recent<DeployedCode>;
+  /** Opened data keys by their wrapped form. */
+  dataKeys: Recent<Uint8Array>;
 }
 
 export function emptyBotMemory(): BotMemory {
-  return { ids: new Recent(10_000), memberships: new Recent(10_000), code: new Recent(64) };
+  return {
+    ids: new Recent(10_000),
+    memberships: new Recent(10_000),
+    code: new Recent(64),
+    dataKeys: new Recent(1_000),
+  };
 }

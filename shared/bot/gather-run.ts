@@ -7,7 +7,10 @@ import { type Key, keys } from '../table/keys.ts';
 import { resourceOf } from '../table/resource-item.ts';
 import type { Found } from '../table/table.ts';
 import { botOf, codeOf, type DeployedCode, type StoredBot } from './bot-item.ts';
+import type { BotSecret } from './contract.ts';
 import type { ExecuteServices } from './execute-services.ts';
+import { gatherSecrets } from './gather-secrets.ts';
+import { secretsKey } from './secrets.ts';
 
 /** Which Bot is meant. */
 export type BotTarget = { id: string } | { system: string; value: string };
@@ -17,6 +20,7 @@ export interface GatheredRun {
   actor: Actor;
   bot: StoredBot;
   code: DeployedCode;
+  secrets: Record<string, BotSecret>;
 }
 
 /**
@@ -35,6 +39,7 @@ export async function gatherRun(
   const guess = 'id' in target ? target.id : services.botMemory.ids.get(identifierKey?.pk ?? '');
   const { actor, found } = await admit(services, caller, [
     projectKey,
+    secretsKey({ project }),
     ...(identifierKey ? [identifierKey] : []),
     ...(guess && isId(guess) ? botKeys(services, project, guess) : []),
   ]);
@@ -42,19 +47,27 @@ export async function gatherRun(
   const botId = identifierKey ? (found.get(identifierKey)?.botId as string | undefined) : guess;
   if (botId === undefined || !isId(botId)) throw notFound();
   if (identifierKey) services.botMemory.ids.set(identifierKey.pk, botId);
-  const { bot, membership } = await readBot(services, project, botId, { found, guess });
+  const { bot, membership, all } = await readBot(services, project, botId, { found, guess });
   if (!(await allows(actor, 'execute', bot.resource))) throw new Refusal('forbidden', 'Forbidden');
 
   const features = resourceOf(found.get(projectKey))?.features;
   if (Array.isArray(features) && !features.includes('bots')) throw notEnabled();
   if (membership?.active !== true) throw notEnabled();
-  return { actor, bot, code: await readCode(services, project, bot) };
+  const [code, secrets] = await Promise.all([
+    readCode(services, project, bot),
+    gatherSecrets(services, project, botId, all),
+  ]);
+  return { actor, bot, code, secrets };
 }
 
 function botKeys(services: ExecuteServices, project: string, botId: string): Key[] {
   const botKey = keys.resource(project, 'Bot', botId);
   const membershipId = services.botMemory.memberships.get(botKey.pk);
-  return [botKey, ...(membershipId ? [keys.resource(project, 'ProjectMembership', membershipId)] : [])];
+  return [
+    botKey,
+    secretsKey({ project, botId }),
+    ...(membershipId ? [keys.resource(project, 'ProjectMembership', membershipId)] : []),
+  ];
 }
 
 async function readBot(
@@ -62,7 +75,7 @@ async function readBot(
   project: string,
   botId: string,
   { found, guess }: { found: Found; guess: string | undefined },
-): Promise<{ bot: StoredBot; membership: Resource | undefined }> {
+): Promise<{ bot: StoredBot; membership: Resource | undefined; all: Found }> {
   const botKey = keys.resource(project, 'Bot', botId);
   const all =
     botId === guess ? found : found.with(await services.table.read(botKeys(services, project, botId)));
@@ -71,7 +84,7 @@ async function readBot(
   services.botMemory.memberships.set(botKey.pk, bot.membershipId);
   const membershipKey = keys.resource(project, 'ProjectMembership', bot.membershipId);
   const item = all.get(membershipKey) ?? (await services.table.read([membershipKey])).get(membershipKey);
-  return { bot, membership: resourceOf(item) };
+  return { bot, membership: resourceOf(item), all };
 }
 
 /** Versions are immutable and named by their hash, so what is remembered is what was deployed. */

@@ -13,6 +13,6 @@ export function invokerServices(env: Environment): InvokerServices {
 /** What functions need that run Bots. */
 export function executeServices(env: Environment): ExecuteServices {
   const services = invokerServices(env);
-  const { secret } = stageKeys(requireVariable(env, 'KEYS'), services.table);
-  return { ...services, runSecret: secret, botMemory: emptyBotMemory() };
+  const { secret, dataKeys } = stageKeys(requireVariable(env, 'KEYS'), services.table);
+  return { ...services, runSecret: secret, dataKeys, botMemory: emptyBotMemory() };
 }

@@ -23,7 +23,7 @@ export async function runRequest(
   request: ExecuteRequest,
   startedAtMs: number,
 ): Promise<RunRequest> {
-  const { actor, bot } = gathered;
+  const { actor, bot, secrets } = gathered;
   const { isMapped: _, ...code } = gathered.code;
   const { resource } = bot;
   const requester = actor.membership.profile as Reference;
@@ -40,7 +40,7 @@ export async function runRequest(
       ...(request.contentType === undefined ? {} : { contentType: request.contentType }),
       requester: referTo(requester.reference, requester.display),
       headers: safeHeaders(request.headers),
-      secrets: {},
+      secrets,
       traceId: request.traceId,
     },
     limits: {

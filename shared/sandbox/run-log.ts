@@ -8,6 +8,8 @@ const LINE = 16_384;
 /** Counted for an entry beside its text: a million empty lines are no small log. */
 const ENTRY_BYTES = 32;
 const MASK = '***';
+/** Where the guest cuts: a message (report.ts), a line (console.ts). */
+const GUEST_CUTS: readonly number[] = [4096, 65_536];
 /** Shorter values would mask half of any text. */
 const SHORTEST_SECRET = 6;
 
@@ -50,7 +52,22 @@ export function maskOf(secrets: Record<string, BotSecret>): Mask {
     .filter((value) => value !== undefined && value.length >= SHORTEST_SECRET) as string[];
   const all = [...new Set(values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]))];
   all.sort((a, b) => b.length - a.length);
-  return (text) => all.reduce((masked, value) => masked.replaceAll(value, () => MASK), text);
+  return (text) => {
+    const whole = all.reduce((masked, value) => masked.replaceAll(value, () => MASK), text);
+    // The guest has cut it, perhaps through a secret.
+    return GUEST_CUTS.includes(text.length) ? withoutTail(whole, all) : whole;
+  };
+}
+
+/** A text that ends with the beginning of a value: that end is masked too. */
+function withoutTail(text: string, values: readonly string[]): string {
+  let longest = 0;
+  for (const value of values) {
+    for (let length = Math.min(value.length - 1, text.length); length > longest; length--) {
+      if (text.endsWith(value.slice(0, length))) longest = length;
+    }
+  }
+  return longest === 0 ? text : text.slice(0, -longest) + MASK;
 }
 
 /** Terminals and log viewers act on these; line ends and tabs stay, for an entry is a JSON string. */

@@ -71,6 +71,9 @@ export const keys = {
     pk: `P#${project}#Bot#${botId}`,
     sk: `${botVersionPrefix}${deployed}#${version}`,
   }),
+  /** What all Bots of a Project are given under seal, and what one Bot is. */
+  projectSecrets: (project: string): Key => ({ pk: `P#${project}#SECRETS`, sk: head }),
+  botSecrets: (project: string, botId: string): Key => ({ pk: `P#${project}#Bot#${botId}`, sk: 'SECRETS' }),
   /** Unique inside a Project: leads from an identifier to its Bot. */
   botIdentifier: (project: string, system: string, value: string): Key => ({
     pk: `P#${project}#BOT-IDENTIFIER#${hash(system, value)}`,

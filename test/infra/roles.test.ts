@@ -66,6 +66,22 @@ describe('roles', () => {
     expect(signing.map(({ label }) => label)).toEqual(['Issues access tokens, publishes their keys']);
   });
 
+  it('let only who runs Bots open their secrets, and only who writes them make their keys', () => {
+    const allowed = (action: string) =>
+      deployed
+        .filter(({ statements }) =>
+          statements.some(
+            (statement) =>
+              actionsOf([statement]).includes(action) &&
+              JSON.stringify(statement.Condition).includes('portico-bot-secrets'),
+          ),
+        )
+        .map(({ label }) => label)
+        .sort();
+    expect(allowed('kms:Decrypt')).toEqual(['Runs a Bot named by an identifier', 'Runs a Bot named by its id']);
+    expect(allowed('kms:GenerateDataKey')).toEqual(['Creates and deploys Bots']);
+  });
+
   it('open the stage secret in its own context only, the table’s key through DynamoDB only', () => {
     const conditions = deployed.flatMap(({ statements }) =>
       statements

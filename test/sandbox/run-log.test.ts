@@ -75,4 +75,41 @@ describe('the log', () => {
     expect(JSON.stringify(result)).not.toMatch(/sk_live|0123456/);
     expect(result.outcome).toMatchObject({ kind: 'threw', message: 'with ***' });
   });
+
+  test.each([
+    ['a message', `throw new Error('p'.repeat(4096 - event.input.at) + k)`],
+    ['a name', `const e = new Error('m'); e.name = 'p'.repeat(4096 - event.input.at) + k; throw e`],
+    ['a thrown text', `throw 'p'.repeat(4096 - event.input.at) + k`],
+    ['an object', `console.log({ k: k.repeat(1000) }, [k.repeat(255) + k]); return 1`],
+    ['an error', `console.error(new Error(k.repeat(1000))); return 1`],
+    [
+      'a line of secrets',
+      `console.log(k.repeat(65536 / 64) + 'x'); console.log('p'.repeat(event.input.at) + k.repeat(2000)); return 1`,
+    ],
+  ])('masks the half of a secret that a cut leaves at the end of %s', async (_name, code) => {
+    const value = `0123456789abcdef${'S'.repeat(48)}`;
+    const secrets = { KEY: { name: 'KEY', valueString: value } };
+    for (const at of [1, 7, 40, 63]) {
+      const input = { kind: 'json' as const, text: JSON.stringify({ at }) };
+      const result = await run(`const k = event.secrets.KEY.valueString; ${code}`, {
+        event: { secrets },
+        input,
+      });
+      expect(JSON.stringify(result)).not.toMatch(/0123456|SSSSSSS/);
+    }
+  });
+
+  test('masks the longer of two secrets of which one begins like the other', async () => {
+    const secrets = {
+      SHORT: { name: 'SHORT', valueString: 'abcdef' },
+      LONG: { name: 'LONG', valueString: 'abcdef-and-more' },
+    };
+    const result = await run(
+      'console.log(event.secrets.LONG.valueString, event.secrets.SHORT.valueString); return 1',
+      {
+        event: { secrets },
+      },
+    );
+    expect(result.log[0]?.text).toBe('*** ***');
+  });
 });

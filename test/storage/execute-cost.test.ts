@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { changeSecrets } from '../../functions/bots/change-secrets.ts';
 import { createBot } from '../../functions/bots/create-bot.ts';
 import { deployBot } from '../../functions/bots/deploy-bot.ts';
 import { createClient } from '../../functions/members/create-client.ts';
+import { type DataKeys, fileDataKeys } from '../../shared/auth/data-keys.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import type { RunRequest, RunResult } from '../../shared/bot/contract.ts';
 import { executeBot } from '../../shared/bot/execute-bot.ts';
@@ -20,11 +22,23 @@ const runs: RunRequest[] = [];
 /** What the invoker does with the next run; answers its code when undefined. */
 let next: (() => Invoked) | undefined;
 
+const fileKeys = fileDataKeys(Buffer.alloc(32, 2));
+/** How often a wrapped key was opened: on AWS each is a call to KMS. */
+let opened = 0;
+const countedKeys: DataKeys = {
+  make: fileKeys.make,
+  async open(wrapped, context) {
+    opened++;
+    return fileKeys.open(wrapped, context);
+  },
+};
+
 beforeAll(async () => {
   stage = await startStage();
   services = {
     ...stage.services,
     runSecret: async () => Buffer.alloc(32, 1),
+    dataKeys: async () => countedKeys,
     botMemory: emptyBotMemory(),
     invoker: {
       async invoke(run) {
@@ -142,6 +156,23 @@ describe('a warm execute costs one read before the run and one write after it', 
     await run({ id }).finally(() => stage.client.middlewareStack.remove('order'));
     expect([atRun, seen.length, runs.length - before]).toEqual([['BatchGetItemCommand'], 2, 1]);
   });
+});
+
+test('secrets cost no call more, and their keys are opened once', async () => {
+  const id = await newBot('secret');
+  const holder = { projectId: caller.project };
+  const secret = (name: string, valueString: string) => ({ name, valueString });
+  await changeSecrets(services, caller, {
+    ...holder,
+    body: [secret('A', 'project'), secret('B', 'project')],
+  });
+  await changeSecrets(services, caller, { ...holder, botId: id, body: [secret('B', 'bot')] });
+  await run({ id });
+  const before = opened;
+  expect(await costOf({ id })).toEqual(['secret', least]);
+  expect(opened).toBe(before);
+  expect(runs.at(-1)?.event.secrets).toEqual({ A: secret('A', 'project'), B: secret('B', 'bot') });
+  await changeSecrets(services, caller, { ...holder, body: [] });
 });
 
 describe('a stale hint costs one more read and gives the right answer', () => {

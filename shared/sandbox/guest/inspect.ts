@@ -21,6 +21,8 @@ import {
 const DEPTH = 4;
 const ENTRIES = 100;
 const LENGTH = 16_384;
+/** No shorter than a line of the console: a cut in the middle of one could leave half of a secret. */
+const STRING = 65_536;
 
 interface Budget {
   left: number;
@@ -50,7 +52,7 @@ function guarded(value: unknown, budget: Budget): string {
 function notation(value: unknown, budget: Budget): string {
   switch (typeof value) {
     case 'string':
-      return stringifyJson(value.length > LENGTH ? `${slice(value, 0, LENGTH)}…` : value);
+      return stringifyJson(value.length > STRING ? `${slice(value, 0, STRING)}…` : value);
     case 'bigint':
       return `${text(value)}n`;
     case 'function':
@@ -126,7 +128,7 @@ function property(value: object, key: string | symbol, budget: Budget): string {
 
 function errorNotation(error: Error): string {
   const stack = getOwnPropertyDescriptor(error, 'stack')?.value;
-  return typeof stack === 'string' ? slice(stack, 0, LENGTH) : `${text(error.name)}: ${text(error.message)}`;
+  return typeof stack === 'string' ? slice(stack, 0, STRING) : `${text(error.name)}: ${text(error.message)}`;
 }
 
 function constructorOf(value: object): unknown {

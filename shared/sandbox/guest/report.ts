@@ -18,6 +18,7 @@ import {
 
 const MESSAGE = 4096;
 const STACK_LINES = 20;
+const LONGEST_FRAME = 304;
 
 /** Bytes allowed are checked by the host; a text with more characters than bytes allowed never leaves. */
 export function reportReturned(value: unknown, resultBytes: number): void {
@@ -98,7 +99,7 @@ export function reportThrown(thrown: unknown, filename: string): void {
   const said = typeof message === 'string' ? message : inspect(thrown);
   post(
     'threw',
-    typeof name === 'string' && name !== '' ? slice(name, 0, 200) : 'Error',
+    typeof name === 'string' && name !== '' ? slice(name, 0, MESSAGE) : 'Error',
     slice(said, 0, MESSAGE),
     ownFrames(read(thrown, 'stack'), filename),
     outcomeOf(thrown),
@@ -123,8 +124,9 @@ function ownFrames(stack: unknown, filename: string): string {
   const lines = split(slice(stack, 0, 65_536), '\n');
   for (let index = 0; index < lines.length && count < STACK_LINES; index++) {
     const line = lines[index] as string;
-    if (startsWith(line, '    at ') && includes(line, `${filename}:`)) {
-      shown += `${count === 0 ? '' : '\n'}${slice(line, 4, 304)}`;
+    // One that was cut could end inside a secret.
+    if (line.length < LONGEST_FRAME && startsWith(line, '    at ') && includes(line, `${filename}:`)) {
+      shown += `${count === 0 ? '' : '\n'}${slice(line, 4)}`;
       count += 1;
     }
   }

@@ -1,0 +1,84 @@
+import { type DataKeys, type KeyContext, openBytes, sealBytes } from '../auth/data-keys.ts';
+import type { Recent } from '../auth/memory.ts';
+import type { Key } from '../table/keys.ts';
+import { keys } from '../table/keys.ts';
+import type { Item } from '../table/table.ts';
+import type { BotSecret } from './contract.ts';
+
+/** Whose secrets: a Project's, which all of its Bots are given, or those of one Bot. */
+export interface SecretHolder {
+  project: string;
+  botId?: string;
+}
+
+/** A secret as it is stored: its name is readable, its value is not. */
+export interface SealedSecret {
+  name: string;
+  /** The value, under the data key. */
+  sealed: Uint8Array;
+  /** The data key of the write that brought it, wrapped. */
+  wrapped: Uint8Array;
+}
+
+export function secretsKey({ project, botId }: SecretHolder): Key {
+  return botId === undefined ? keys.projectSecrets(project) : keys.botSecrets(project, botId);
+}
+
+export function sealedSecrets(item: Item | undefined): SealedSecret[] {
+  return (item?.secrets as SealedSecret[] | undefined) ?? [];
+}
+
+/** Seals values under one new data key; none of them is readable here afterwards. */
+export async function sealSecrets(
+  dataKeys: DataKeys,
+  holder: SecretHolder,
+  secrets: readonly BotSecret[],
+): Promise<SealedSecret[]> {
+  if (secrets.length === 0) return [];
+  const { plain, wrapped } = await dataKeys.make(contextOf(holder));
+  return secrets.map(({ name, ...value }) => ({
+    name,
+    sealed: sealBytes(plain, Buffer.from(JSON.stringify(value)), boundTo(holder, name)),
+    wrapped,
+  }));
+}
+
+/**
+ * Opens what sealSecrets sealed.
+ * @param known data keys that this process has opened before, by their wrapped form
+ */
+export async function openSecrets(
+  dataKeys: () => Promise<DataKeys>,
+  known: Recent<Uint8Array>,
+  holder: SecretHolder,
+  secrets: readonly SealedSecret[],
+): Promise<BotSecret[]> {
+  const wrapped = new Map(secrets.map((secret) => [nameOf(secret), secret.wrapped]));
+  const opened = new Map<string, Uint8Array>();
+  await Promise.all(
+    [...wrapped].map(async ([name, bytes]) => {
+      const plain = known.get(name) ?? (await (await dataKeys()).open(bytes, contextOf(holder)));
+      known.set(name, plain);
+      opened.set(name, plain);
+    }),
+  );
+  return secrets.map((secret) => {
+    const plain = opened.get(nameOf(secret)) as Uint8Array;
+    const text = Buffer.from(openBytes(plain, secret.sealed, boundTo(holder, secret.name))).toString('utf8');
+    return { name: secret.name, ...(JSON.parse(text) as object) };
+  });
+}
+
+function nameOf({ wrapped }: SealedSecret): string {
+  return Buffer.from(wrapped).toString('base64');
+}
+
+/** IAM lets the functions that run Bots open this use, and no other function. */
+function contextOf({ project, botId }: SecretHolder): KeyContext {
+  return { use: 'portico-bot-secrets', project, ...(botId === undefined ? {} : { bot: botId }) };
+}
+
+/** A value cannot be moved to another holder or name. */
+function boundTo({ project, botId }: SecretHolder, name: string): string {
+  return JSON.stringify([project, botId ?? null, name]);
+}
