@@ -9,6 +9,7 @@ import {
   withInvitation,
 } from '../../shared/invitation/state.ts';
 import { invalidField } from '../../shared/refusal.ts';
+import type { Reader } from '../../shared/search/reader.ts';
 import { runSearch } from '../../shared/search/run-search.ts';
 import { parseSearch } from '../../shared/search/search-request.ts';
 import type { Services } from '../../shared/services.ts';
@@ -44,19 +45,20 @@ export async function listMembers(
   if (state !== undefined && state !== 'accepted') search.set('active', 'false');
 
   const invitations = new Map<string, Invitation | undefined>();
-  const page = await runSearch(
-    services.table,
-    caller.project,
-    parseSearch('ProjectMembership', search),
-    async ({ id }) => {
-      const key = keys.resource(caller.project, 'ProjectMembership', id);
-      const invitation = standingOf((await services.table.read([key])).get(key))?.invitation;
-      invitations.set(id, invitation);
-      return (
-        state === undefined || (invitation !== undefined && stateOf(invitation, services.now()) === state)
-      );
+  const { table } = services;
+  const reader: Reader = {
+    table,
+    project: caller.project,
+    async see(membership) {
+      const key = keys.resource(caller.project, 'ProjectMembership', membership.id);
+      const invitation = standingOf((await table.read([key])).get(key))?.invitation;
+      invitations.set(membership.id, invitation);
+      const isWanted =
+        state === undefined || (invitation !== undefined && stateOf(invitation, services.now()) === state);
+      return isWanted ? membership : undefined;
     },
-  );
+  };
+  const page = await runSearch(reader, parseSearch('ProjectMembership', search));
   const entry = page.resources.map((resource) => ({
     resource: withInvitation(resource, invitations.get(resource.id), services.now()),
   }));

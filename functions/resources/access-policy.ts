@@ -1,6 +1,6 @@
 import { invalidField, Refusal } from '../../shared/refusal.ts';
 import { isResourceType } from '../../shared/search/registry.ts';
-import { parseSearch } from '../../shared/search/search-request.ts';
+import { parseCriteria } from '../../shared/search/search-request.ts';
 
 /**
  * A policy whose entries cannot be understood would grant nothing, silently: it is refused.
@@ -24,7 +24,7 @@ function requireCriteria(type: string, criteria: string, at: string): void {
   // Variables get their values at run time; a date stands for whatever fits its parameter.
   const filled = query.replace(/%[A-Za-z_][A-Za-z0-9_.-]*/g, '2000');
   try {
-    parseSearch(type, new URLSearchParams(filled));
+    parseCriteria(type, filled);
   } catch (error) {
     if (error instanceof Refusal) throw invalidField(at, error.issues[0]?.text ?? error.message);
     throw error;

@@ -6,6 +6,8 @@ import type { OperationOutcome } from '../../shared/http/outcome.ts';
 export interface Bundle {
   resourceType: 'Bundle';
   type: 'searchset' | 'history' | 'batch-response' | 'transaction-response';
+  /** How many hits a search has, where that was asked. */
+  total?: number;
   entry?: BundleEntry[];
   link?: Link[];
 }
@@ -13,7 +15,7 @@ export interface Bundle {
 export interface BundleEntry {
   fullUrl?: string;
   resource?: Resource | Bundle | OperationOutcome;
-  search?: { mode: 'match' };
+  search?: { mode: 'match' | 'include' };
   request?: { method: string; url: string };
   response?: {
     status: string;

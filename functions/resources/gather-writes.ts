@@ -1,7 +1,6 @@
 import { mayInteract } from '../../shared/auth/access.ts';
 import { type Actor, admit } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
-import { visible } from '../../shared/auth/visible.ts';
 import { parseJson } from '../../shared/fhir/json.ts';
 import { isId, type Resource } from '../../shared/fhir/resource.ts';
 import { Refusal } from '../../shared/refusal.ts';
@@ -12,6 +11,7 @@ import { contentText, withContent } from '../../shared/table/content.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
 import type { Found, Item } from '../../shared/table/table.ts';
 import type { Action } from '../../shared/table/transact.ts';
+import { readerOf } from './reader.ts';
 import type { Located, Write } from './write.ts';
 
 /** Longer than any request that read it can live. */
@@ -56,7 +56,9 @@ function keyOf(project: string, { type, id }: Write): Key | undefined {
 function searchOf({ type, query }: Write): SearchRequest | undefined {
   if (query === undefined) return undefined;
   const search = parseSearch(type, new URLSearchParams(query));
-  if (search.filters.length > 0) return { ...search, count: 2, sort: undefined, cursor: undefined };
+  const isNarrowed = search.filters.length + search.links.length > 0;
+  if (isNarrowed)
+    return { ...search, count: 2, sort: [], summary: 'false', total: 'none', cursor: undefined };
   // Without a condition everything would match.
   throw new Refusal('precondition-failed', 'A conditional write needs a search parameter');
 }
@@ -87,9 +89,7 @@ async function locateBySearch(
   const { table } = services;
   const { project } = actor;
   if (!mayInteract(actor, 'search', write.type)) throw new Refusal('forbidden', 'Forbidden');
-  const { resources } = await runSearch(table, project, search, (resource) =>
-    visible(actor, 'search', resource),
-  );
+  const { resources } = await runSearch(readerOf(services, actor), search);
   const [match, second] = resources;
   if (second) throw new Refusal('multiple-matches', 'Several resources match the condition');
   if (match) {

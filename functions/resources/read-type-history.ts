@@ -26,9 +26,12 @@ export async function readTypeHistory(
   if (type === 'User' || !mayInteract(actor, 'history', type)) throw new Refusal('forbidden', 'Forbidden');
   const path = `${type}/_history`;
   const after = cursor === undefined ? undefined : readCursor(caller.project, path, cursor);
-  const spans = Array.from({ length: shards }, (_, shard) => ({ bucket: String(shard) }));
-  const of = { project: caller.project, type, index: '_history', spans };
-  const candidates = candidatesMerged(services.table, of, count + 1, { newestFirst: true, after });
+  const stretches = Array.from({ length: shards }, (_, shard) => ({
+    index: '_history',
+    bucket: String(shard),
+  }));
+  const of = { table: services.table, project: caller.project, type };
+  const candidates = candidatesMerged(of, stretches, count + 1, { newestFirst: true, after });
 
   const entry: BundleEntry[] = [];
   let next: string | undefined;

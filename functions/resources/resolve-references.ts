@@ -1,9 +1,9 @@
-import { visible } from '../../shared/auth/visible.ts';
 import { invalidField } from '../../shared/refusal.ts';
 import { isResourceType } from '../../shared/search/registry.ts';
 import { runSearch } from '../../shared/search/run-search.ts';
 import { parseSearch } from '../../shared/search/search-request.ts';
 import type { Sent } from './parse-resource.ts';
+import { readerOf } from './reader.ts';
 import type { Context, Located, Write } from './write.ts';
 
 /**
@@ -41,9 +41,7 @@ async function match({ services, actor }: Context, condition: string): Promise<s
   const [type = '', query = ''] = condition.split(/\?(.*)/s);
   if (!isResourceType(type)) throw invalidField('reference', `${type} is not a resource type`);
   const search = { ...parseSearch(type, new URLSearchParams(query)), count: 2 };
-  const { resources } = await runSearch(services.table, actor.project, search, (resource) =>
-    visible(actor, 'search', resource),
-  );
+  const { resources } = await runSearch(readerOf(services, actor), search);
   const [one, other] = resources;
   if (one && !other) return `${type}/${one.id}`;
   throw invalidField('reference', `${condition} must match exactly one resource`);

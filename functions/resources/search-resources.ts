@@ -1,15 +1,17 @@
 import { mayInteract } from '../../shared/auth/access.ts';
 import { admit } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
-import { visible } from '../../shared/auth/visible.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
-import { type Page, runSearch } from '../../shared/search/run-search.ts';
+import { runSearch } from '../../shared/search/run-search.ts';
 import { parseSearch } from '../../shared/search/search-request.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
 import type { Item } from '../../shared/table/table.ts';
-import { type Bundle, type Link, linkTo } from './bundle.ts';
+import { type Bundle, type BundleEntry, type Link, linkTo } from './bundle.ts';
+import { gatherIncluded } from './included.ts';
+import { readerOf } from './reader.ts';
+import { subsetOf } from './subset.ts';
 
 /** How long the next page of a POST _search may be asked for. */
 const pageSeconds = 86_400;
@@ -35,16 +37,35 @@ export async function searchResources(
   const pageKey = keys.page(caller.project, token ?? '');
   const { actor, found } = await admit(services, caller, token === null ? [] : [pageKey]);
   const going = token === null ? { type, query, isPrivate } : storedPage(found.get(pageKey), type);
-  const request = parseSearch(type, going.query);
+  const request = parseSearch(type, going.query, `${services.baseUrl}/fhir/R4/`);
   if (type === 'User') {
     throw new Refusal('forbidden', 'Users live above Projects: see admin/projects/<id>/members');
   }
   if (!mayInteract(actor, 'search', type)) throw new Refusal('forbidden', 'Forbidden');
-  const page = await runSearch(services.table, caller.project, request, (resource) =>
-    visible(actor, 'search', resource),
-  );
-  const link = await linksOf(services, caller, going, page.next);
-  return searchset(services.baseUrl, type, page, link, request.fields);
+  const reader = readerOf(services, actor);
+  const page = await runSearch(reader, request);
+  const { resources, characters, total } = page;
+  const included = await gatherIncluded(reader, resources, request.includes, characters);
+  const entry = await Promise.all([
+    ...resources.map(async (one) => entryOf(services, await subsetOf(one, request), 'match')),
+    ...included.map(async (one) => entryOf(services, one, 'include')),
+  ]);
+  return {
+    resourceType: 'Bundle',
+    type: 'searchset',
+    ...(total === undefined ? {} : { total }),
+    ...(entry.length > 0 ? { entry } : {}),
+    link: await linksOf(services, caller, going, page.next),
+  };
+}
+
+export function entryOf(
+  { baseUrl }: Pick<Services, 'baseUrl'>,
+  resource: Resource,
+  mode: 'match' | 'include',
+): BundleEntry {
+  const { resourceType, id } = resource;
+  return { fullUrl: `${baseUrl}/fhir/R4/${resourceType}/${id}`, resource, search: { mode } };
 }
 
 function storedPage(item: Item | undefined, type: string): Required<Input> {
@@ -70,27 +91,3 @@ async function linksOf(
   await table.put({ ...keys.page(project, token), type, query: following.toString(), ttl });
   return [self, linkTo(baseUrl, type, new URLSearchParams({ _page: token }), 'next')];
 }
-
-function searchset(
-  baseUrl: string,
-  type: string,
-  { resources }: Page,
-  link: Link[],
-  fields: readonly string[] | undefined,
-): Bundle {
-  const entry = resources.map((resource) => ({
-    fullUrl: `${baseUrl}/fhir/R4/${type}/${resource.id}`,
-    resource: only(resource, fields),
-    search: { mode: 'match' as const },
-  }));
-  return { resourceType: 'Bundle', type: 'searchset', ...(entry.length > 0 ? { entry } : {}), link };
-}
-
-/** `_fields` and `_elements`: the named elements, and what makes it a resource. */
-function only(resource: Resource, fields: readonly string[] | undefined): Resource {
-  if (!fields) return resource;
-  const kept = Object.entries(resource).filter(([name]) => fields.includes(name) || named.has(name));
-  return Object.fromEntries(kept) as Resource;
-}
-
-const named = new Set(['resourceType', 'id', 'meta']);

@@ -20,8 +20,9 @@ function searchModule(registry: Record<string, string[]>): string {
   return `${notice}
 
 /**
- * Every resource type, and its search parameters a line each: \`code type index paths\`. \`index\` names
- * the parameter whose index items hold this one's values; with \`-\` it has none.
+ * Every resource type, and its search parameters a line each: \`code type index paths target\`. \`index\`
+ * names the parameter whose index items hold this one's values; with \`-\` it has none. \`target\` is the
+ * only type that a reference can be to. What is not served reads \`code left out\`.
  */
 export const searchParameters: Readonly<Record<string, string>> = {
 ${types.join('\n')}

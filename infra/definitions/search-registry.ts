@@ -37,9 +37,16 @@ const byHand: Record<string, string> = {
 /** AuditEvents are written with every change and run: what finds them is kept to what is asked. */
 const indexedOfAuditEvent = new Set(['agent', 'entity', 'patient']);
 
+interface Line {
+  type: string;
+  paths: string;
+  target: string | undefined;
+}
+
 /**
- * The search parameters of every type, one line each: `code type index paths`. `index` names the
- * parameter whose index items hold this one's values too, or is `-` when it has none.
+ * The search parameters of every type, one line each: `code type index paths target`. `index` names the
+ * parameter whose index items hold this one's values too, or is `-` when it has none; `target` is the
+ * only type that a reference can be to. One that is not served reads `code left out`.
  */
 export function searchRegistry(
   definitions: readonly Definition[],
@@ -49,16 +56,21 @@ export function searchRegistry(
   const left: string[] = [];
   const registry = Object.fromEntries(
     resourceTypes(definitions).map((type) => {
-      const lines = new Map<string, { type: string; paths: string }>();
+      const lines = new Map<string, Line>();
+      const unserved: string[] = [];
       for (const parameter of parameters) {
         if (!appliesTo(parameter, type)) continue;
         const paths =
           byHand[`${type}.${parameter.code}`] ??
           pathsOf(elements, type, parameter.type, parameter.expression);
-        if (paths) lines.set(parameter.code, { type: parameter.type, paths });
-        else left.push(`${type}.${parameter.code} (${parameter.type})`);
+        if (paths)
+          lines.set(parameter.code, { type: parameter.type, paths, target: targetOf(parameter, paths) });
+        else {
+          left.push(`${type}.${parameter.code} (${parameter.type})`);
+          unserved.push(`${parameter.code} left out`);
+        }
       }
-      return [type, shareIndexes(type, lines)];
+      return [type, [...shareIndexes(type, lines), ...unserved]];
     }),
   );
   return { registry, left };
@@ -81,12 +93,21 @@ function pathsOf(
   return paths?.length ? [...new Set(paths.map(print))].sort().join('|') : undefined;
 }
 
+/** The type of a reference, where there is but one. */
+function targetOf({ type, target = [] }: SearchParameterDefinition, paths: string): string | undefined {
+  if (type !== 'reference') return undefined;
+  const named = new Set(paths.split('|').map((path) => /\((.+)\)$/.exec(path)?.[1]));
+  const [resolved] = named;
+  if (named.size === 1 && resolved !== undefined) return resolved;
+  return target.length === 1 ? target[0] : undefined;
+}
+
 function print({ steps, type, target }: Path): string {
   return `${steps.join('.')}:${type}${target ? `(${target})` : ''}`;
 }
 
 /** Parameters that look at the same values, such as `subject` and `patient`, share index items. */
-function shareIndexes(type: string, lines: Map<string, { type: string; paths: string }>): string[] {
+function shareIndexes(type: string, lines: Map<string, Line>): string[] {
   const codes = [...lines.keys()].sort();
   const bare = (code: string) => {
     const line = lines.get(code);
@@ -95,6 +116,7 @@ function shareIndexes(type: string, lines: Map<string, { type: string; paths: st
   return codes.map((code) => {
     const shared = codes.find((other) => bare(other) === bare(code)) ?? code;
     const index = type === 'AuditEvent' && !indexedOfAuditEvent.has(code) ? '-' : shared;
-    return `${code} ${lines.get(code)?.type} ${index} ${lines.get(code)?.paths}`;
+    const { type: parameterType, paths, target } = lines.get(code) as Line;
+    return [code, parameterType, index, paths, ...(target === undefined ? [] : [target])].join(' ');
   });
 }

@@ -4,7 +4,7 @@ import type { Definition, ElementDefinition, ElementType } from './read-definiti
 const unchecked = new Set(['ele-1', 'dom-3', 'org-1', 'sdf-19']);
 
 /**
- * What the validator reads of a StructureDefinition: one hundredth of its text. Constraints that
+ * What the validator reads of a StructureDefinition, and which elements a summary has: one hundredth of its text. Constraints that
  * only warn are left out, nobody would see the warning.
  */
 export function trimDefinition({ resourceType, name, url, type, kind, snapshot }: Definition): object {
@@ -19,11 +19,12 @@ export function trimDefinition({ resourceType, name, url, type, kind, snapshot }
 }
 
 function trimElement(element: ElementDefinition): object {
-  const { id, path, base, max, type, constraint = [] } = element;
+  const { id, path, base, max, type, isSummary, constraint = [] } = element;
   const kept = constraint.filter(({ severity, key }) => severity === 'error' && !unchecked.has(key));
   return {
     ...pick(element, /^(path|sliceName|min|max|contentReference|slicing|(fixed|pattern)[A-Z].*)$/),
     ...(id === path ? {} : { id }),
+    ...(isSummary === true && path.split('.').length === 2 ? { isSummary } : {}),
     ...(base && (base.max !== max || element.contentReference) ? { base: { max: base.max } } : {}),
     ...(type ? { type: type.map(trimType) } : {}),
     ...(kept.length > 0

@@ -29,6 +29,11 @@ export function mayInteract(actor: Actor, interaction: Interaction, type: string
   return candidates(actor, interaction, type) === 'all' || candidates(actor, interaction, type).length > 0;
 }
 
+/** The rules of which one must speak of a resource for it to be found; `all` when nothing narrows the actor. */
+export function searchRules(actor: Actor, type: string): 'all' | Rule[] {
+  return candidates(actor, 'search', type);
+}
+
 /** Whether the actor may do this with this very resource, as it stands. */
 export async function allows(actor: Actor, interaction: Interaction, resource: Resource): Promise<boolean> {
   const rules = candidates(actor, interaction, resource.resourceType);

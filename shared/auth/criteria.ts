@@ -32,6 +32,6 @@ async function matchesCriteria(criteria: string, resource: Resource): Promise<bo
 }
 
 /** A variable that holds the empty text must not match more than one that holds a name. */
-function hasHole(criteria: string): boolean {
+export function hasHole(criteria: string): boolean {
   return [...new URLSearchParams(criteria.split('?').slice(1).join('?')).values()].includes('');
 }

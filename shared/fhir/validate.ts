@@ -1,19 +1,14 @@
-import { inflateRawSync } from 'node:zlib';
 import { Refusal, type RefusalIssue } from '../refusal.ts';
 import { stringifyJson } from './json.ts';
 import type { Resource } from './resource.ts';
+import { type StructureDefinition, structures } from './structures.ts';
 
 /** SPEC section 9: a resource is up to 4 MiB, all of it an attachment if it likes. */
 const mostBase64Bytes = 4 * 1024 * 1024;
 
 /** Types whose definitions the validator has; the rest wait in their text. */
 const loaded = new Set<string>();
-let waiting: Map<string, StructureDefinition> | undefined;
-
-interface StructureDefinition {
-  name: string;
-  snapshot: { element: { type?: { code: string }[] }[] };
-}
+let waiting: ReadonlyMap<string, StructureDefinition> | undefined;
 
 /**
  * Checks a resource against R4, or against the definition of one of the own types. Validator and
@@ -22,7 +17,7 @@ interface StructureDefinition {
  */
 export async function requireValid(resource: Resource): Promise<void> {
   const { loadDataType, OperationOutcomeError, validateResource } = await import('@medplum/core');
-  waiting ??= await unpack();
+  waiting ??= await structures();
   // Exact decimals are objects here; the validator wants plain numbers.
   const plain = JSON.parse(stringifyJson(resource), withoutSpaceInBase64) as Resource;
   for (const type of typesIn(plain)) load(type, loadDataType as (definition: never) => void);
@@ -38,12 +33,6 @@ export async function requireValid(resource: Resource): Promise<void> {
 function withoutSpaceInBase64(name: string, value: unknown): unknown {
   const mayBeBase64 = typeof value === 'string' && (name === 'data' || name === 'valueBase64Binary');
   return mayBeBase64 && /^[A-Za-z0-9+/=\s]+$/.test(value) ? value.replace(/\s+/g, '') : value;
-}
-
-async function unpack(): Promise<Map<string, StructureDefinition>> {
-  const { definitions } = await import('./definitions.ts');
-  const all = JSON.parse(inflateRawSync(Buffer.from(definitions, 'base64')).toString('utf8'));
-  return new Map((all as StructureDefinition[]).map((definition) => [definition.name, definition]));
 }
 
 function load(type: string, loadDataType: (definition: never) => void): void {

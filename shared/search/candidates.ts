@@ -1,68 +1,91 @@
-import { type Key, keys } from '../table/keys.ts';
+import type { Key } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import { indexedId } from './index-items.ts';
-import type { Span } from './span.ts';
+import { indexPartition } from './index-items.ts';
+import { indexedId } from './places.ts';
+import { idIndex, isInside, nameOfStretch, type Stretch } from './span.ts';
 
 /** A resource that an index item leads to, and where that item is. */
 export interface Candidate {
   id: string;
-  span: number;
+  /** The name of its stretch. */
+  stretch: string;
   sk: string;
 }
 
-interface Partitions {
+/** Of which Project and type the stretches are. */
+export interface Owner {
+  table: Table;
   project: string;
   type: string;
-  index: string;
-  spans: readonly Span[];
 }
 
+/** A stretch that is read page by page. */
+export interface Opened {
+  name: string;
+  stretch: Stretch;
+  /** The next page of sort keys; none is empty, undefined after the last. */
+  next(): Promise<string[] | undefined>;
+  /** Asks for the first page ahead of `next`. */
+  prefetch(): Promise<string[] | undefined>;
+}
+
+/** Where a reading in turn goes on. */
+export interface TurnPosition {
+  stretch: string;
+  sk: string;
+}
+
+/** So many stretches are asked at once. */
+const together = 16;
+
 /**
- * Candidates span after span, each in the order of its sort keys.
- * @param after where the page before ended
- * @param limit how many of each span are read at once
+ * Stretches in the order of their names, ready to be read.
+ * @param limit how many items of each are read at once
  */
-export async function* candidatesInTurn(
-  table: Table,
-  of: Partitions,
+export function openInTurn(
+  of: Owner,
+  stretches: readonly Stretch[],
   limit: number,
-  after?: { span: number; sk: string },
-): AsyncGenerator<Candidate> {
-  const start = after?.span ?? 0;
-  const rest = of.spans.slice(start).map((span, i) => ({ span, at: start + i }));
-  const readers = rest.map(({ span, at }) =>
-    readSpan(table, of, span, { limit, newestFirst: false, from: at === start ? after?.sk : undefined }),
-  );
-  // All spans are asked at once: most searches have what they need after this one step.
-  const first = readers.map((reader) => reader.next());
-  for (const page of first) page.catch(() => undefined);
-  for (const [i, { at }] of rest.entries()) {
-    for (let page = await first[i]; page && !page.done; page = await readers[i]?.next()) {
-      for (const sk of page.value) yield { id: indexedId(sk), span: at, sk };
+  after?: TurnPosition,
+): Opened[] {
+  const named = new Map(stretches.map((stretch) => [nameOfStretch(stretch), stretch]));
+  const names = [...named.keys()].sort().filter((name) => after === undefined || name >= after.stretch);
+  return names.map((name) => {
+    const stretch = named.get(name) as Stretch;
+    const from = name === after?.stretch ? after.sk : undefined;
+    return open(name, stretch, readStretch(of, stretch, { limit, newestFirst: false, from }));
+  });
+}
+
+/** Candidates stretch after stretch, each in the order of its sort keys. */
+export async function* candidatesInTurn(opened: readonly Opened[]): AsyncGenerator<Candidate> {
+  // Several are asked at once: most searches have what they need after this one step.
+  for (const [i, { name, next }] of opened.entries()) {
+    if (i % together === 0) for (const one of opened.slice(i, i + together)) quietly(one.prefetch());
+    for (let page = await next(); page; page = await next()) {
+      for (const sk of page) yield { id: indexedId(sk), stretch: name, sk };
     }
   }
 }
 
-/** Candidates of all spans as one list in the order of their sort keys. */
+/** Candidates of all stretches as one list in the order of their sort keys. */
 export async function* candidatesMerged(
-  table: Table,
-  of: Partitions,
+  of: Owner,
+  stretches: readonly Stretch[],
   limit: number,
   options: { newestFirst: boolean; after?: string | undefined },
 ): AsyncGenerator<Candidate> {
-  const { newestFirst, after } = options;
-  const readers = of.spans.map((span) => readSpan(table, of, span, { limit, newestFirst, from: after }));
-  const pages = await Promise.all(readers.map((reader) => reader.next()));
-  const queues = pages.map(({ value, done }) => (done ? [] : [...value]));
+  const { newestFirst, after: from } = options;
+  const readers = stretches.map((stretch) =>
+    open(nameOfStretch(stretch), stretch, readStretch(of, stretch, { limit, newestFirst, from })),
+  );
+  const queues = await Promise.all(readers.map(async ({ next }) => [...((await next()) ?? [])]));
   for (;;) {
-    const span = leading(queues, newestFirst);
-    const sk = span === undefined ? undefined : queues[span]?.shift();
-    if (span === undefined || sk === undefined) return;
-    yield { id: indexedId(sk), span, sk };
-    if (queues[span]?.length === 0) {
-      const page = await readers[span]?.next();
-      if (page && !page.done) queues[span] = [...page.value];
-    }
+    const leader = leading(queues, newestFirst);
+    const sk = leader === undefined ? undefined : queues[leader]?.shift();
+    if (leader === undefined || sk === undefined) return;
+    yield { id: indexedId(sk), stretch: readers[leader]?.name ?? '', sk };
+    if (queues[leader]?.length === 0) queues[leader] = [...((await readers[leader]?.next()) ?? [])];
   }
 }
 
@@ -81,6 +104,34 @@ export async function* inBatches(
   if (some.length > 0) yield some;
 }
 
+function open(name: string, stretch: Stretch, pages: AsyncGenerator<string[]>): Opened {
+  let first: Promise<string[] | undefined> | undefined;
+  let isFirst = true;
+  const read = async () => {
+    const page = await pages.next();
+    return page.done ? undefined : page.value;
+  };
+  const prefetch = () => {
+    first ??= read();
+    return first;
+  };
+  return {
+    name,
+    stretch,
+    prefetch,
+    async next() {
+      if (!isFirst) return read();
+      isFirst = false;
+      return prefetch();
+    },
+  };
+}
+
+/** Whoever reads the page meets its fault; who does not read it need not. */
+function quietly(page: Promise<unknown>): void {
+  page.catch(() => undefined);
+}
+
 function leading(queues: readonly string[][], newestFirst: boolean): number | undefined {
   let best: number | undefined;
   for (const [i, [sk]] of queues.entries()) {
@@ -90,18 +141,23 @@ function leading(queues: readonly string[][], newestFirst: boolean): number | un
   return best;
 }
 
-async function* readSpan(
-  table: Table,
-  { project, type, index }: Partitions,
-  span: Span,
+async function* readStretch(
+  { table, project, type }: Owner,
+  stretch: Stretch,
   { limit, newestFirst, from }: { limit: number; newestFirst: boolean; from?: string | undefined },
 ): AsyncGenerator<string[]> {
-  const { pk } = keys.index(project, type, index, span.bucket, '');
-  let next: Key | undefined = from === undefined ? undefined : { pk, sk: from };
+  if (stretch.index === idIndex) {
+    if (from === undefined) yield [stretch.bucket];
+    return;
+  }
+  const { pk } = indexPartition(project, type, stretch.index, stretch.bucket);
+  let next: Key | undefined;
+  if (from !== undefined && isInside(stretch, stretch.bucket, from)) next = { pk, sk: from };
+  else if (from !== undefined && isBehind(stretch, from, newestFirst)) return;
   do {
     const page = await table.query({
-      KeyConditionExpression: `pk = :pk${conditionOf(span)}`,
-      ExpressionAttributeValues: { ':pk': pk, ...valuesOf(span) },
+      KeyConditionExpression: `pk = :pk${conditionOf(stretch)}`,
+      ExpressionAttributeValues: { ':pk': pk, ...valuesOf(stretch) },
       ScanIndexForward: !newestFirst,
       Limit: limit,
       ...(next ? { ExclusiveStartKey: next } : {}),
@@ -111,13 +167,20 @@ async function* readSpan(
   } while (next);
 }
 
-function conditionOf({ prefix, from, to }: Span): string {
+/** Whether a reading that has come to `sk` has left the stretch behind it. */
+function isBehind({ prefix, from, to }: Stretch, sk: string, newestFirst: boolean): boolean {
+  const low = prefix ?? from;
+  if (newestFirst) return low !== undefined && sk < low;
+  return prefix !== undefined ? sk > prefix : to !== undefined && sk > to;
+}
+
+function conditionOf({ prefix, from, to }: Stretch): string {
   if (prefix !== undefined) return ' AND begins_with(sk, :prefix)';
   if (from !== undefined && to !== undefined) return ' AND sk BETWEEN :from AND :to';
   return from !== undefined ? ' AND sk >= :from' : to !== undefined ? ' AND sk <= :to' : '';
 }
 
-function valuesOf({ prefix, from, to }: Span): Record<string, string> {
+function valuesOf({ prefix, from, to }: Stretch): Record<string, string> {
   if (prefix !== undefined) return { ':prefix': prefix };
   return { ...(from === undefined ? {} : { ':from': from }), ...(to === undefined ? {} : { ':to': to }) };
 }

@@ -1,158 +1,187 @@
-import { parseJson } from '../fhir/json.ts';
 import type { Resource } from '../fhir/resource.ts';
-import { Refusal } from '../refusal.ts';
-import { contentText, withContent } from '../table/content.ts';
-import { keys } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
-import { type Candidate, candidatesInTurn, candidatesMerged, inBatches } from './candidates.ts';
-import { firstPlace, listPlan, type Plan, planSearch } from './plan.ts';
-import { matchesFilters, type SearchRequest } from './search-request.ts';
+import { invalidField } from '../refusal.ts';
+import { tooCostly } from './budget.ts';
+import { type Candidate, candidatesInTurn, candidatesMerged, inBatches, type Opened } from './candidates.ts';
+import { chooseSource, openSource } from './choose.ts';
+import type { Filter } from './filter.ts';
+import { batch, readHeads } from './heads.ts';
+import { type Hit, openHit, type Search } from './hit.ts';
+import { sortedHits } from './order.ts';
+import { firstPlace, type Order, orderedStretches, type Source, sourcesOf } from './plan.ts';
+import type { Position } from './position.ts';
+import { parametersOf } from './registry.ts';
+import { isOrdered, type SortKey } from './sort.ts';
+import type { Stretch } from './span.ts';
+import { valuesOf } from './value.ts';
 
-export interface Search {
-  table: Table;
-  project: string;
-  request: SearchRequest;
-  admits(resource: Resource): Promise<boolean>;
-}
-
-export interface Hit {
-  resource: Resource;
-  /** Of its JSON text. */
-  characters: number;
-  /** Where the next page goes on after it. */
-  position: string;
-}
-
-/** Resources that one page may read before the search is refused as too costly. */
-const mostReads = 2000;
 /** Up to so many candidates a `_sort` is done in memory. */
 const mostSorted = 1000;
-const batch = 100;
 
 /** All hits in their order, read as they are asked for. @param after the position of the last one seen */
-export async function* findHits(search: Search, after: string | undefined): AsyncGenerator<Hit> {
-  const { table, project, request } = search;
-  const plan = planSearch(request);
-  if (plan.kind === 'ids') return yield* sortedHits(search, plan.ids, after);
-  if (plan.kind === 'list') return yield* listHits(search, plan, after);
-  const of = { project, type: request.type, index: plan.index, spans: plan.spans };
-  if (request.sort === undefined) {
-    const from = after === undefined ? undefined : parsePosition(after);
-    const candidates = candidatesInTurn(table, of, pageSize(request), from);
-    return yield* matching(search, plan, candidates, ({ span, sk }) => `${span}:${sk}`);
-  }
-  const ids = new Set<string>();
-  for await (const { id } of candidatesInTurn(table, of, mostSorted)) {
-    ids.add(id);
-    if (ids.size > mostSorted) {
-      const list = listPlan(request.type, request.filters, request.sort !== 'oldest first');
-      return yield* listHits(search, list, after);
+export async function* findHits(search: Search, after: Position | undefined): AsyncGenerator<Hit> {
+  const { reader, type, filters, sort } = search;
+  const narrowed = reader.narrow?.(type);
+  const sources = [...sourcesOf(filters), ...(narrowed ? [narrowed] : [])].sort((a, b) => a.rank - b.rank);
+  if (sort.length > 0) return yield* inOrder(search, sources, after);
+  if (after !== undefined && after.by !== 'turn') return yield* list(search, after);
+  const chosen = after
+    ? resumed(search, sources, after)
+    : await chooseSource(search, sources, pageOf(search));
+  if (!chosen) return yield* list(search, undefined);
+  yield* inTurn(search, chosen);
+}
+
+async function* inTurn(
+  search: Search,
+  { source, opened }: { source: Source; opened: readonly Opened[] },
+): AsyncGenerator<Hit> {
+  yield* matching(search, candidatesInTurn(opened), source.stretches, 'in turn', ({ stretch, sk }) => ({
+    by: 'turn',
+    source: source.name,
+    stretch,
+    sk,
+  }));
+}
+
+/** @throws {Refusal} invalid when the search does not have that source any more */
+function resumed(search: Search, sources: readonly Source[], after: Extract<Position, { by: 'turn' }>) {
+  const source = sources.find(({ name }) => name === after.source);
+  if (!source) throw invalidField('_cursor', 'The cursor does not belong to this search');
+  return { source, opened: openSource(search, source, pageOf(search), after) };
+}
+
+/** Newest first: the order of a search that names none, and that no index helps. */
+function list(search: Search, after: Position | undefined): AsyncGenerator<Hit> {
+  const parameter = parametersOf(search.type).get('_lastUpdated') as SortKey['parameter'];
+  return walk(search, { parameter, descending: true }, after);
+}
+
+async function* inOrder(
+  search: Search,
+  sources: readonly Source[],
+  after: Position | undefined,
+): AsyncGenerator<Hit> {
+  const [key, ...others] = search.sort;
+  const isWalked = key !== undefined && others.length === 0 && isOrdered(key.parameter);
+  if (after && after.by !== 'rank' && isWalked) return yield* walkAll(search, key, after);
+  const chosen = await chooseSource(search, sources, mostSorted + 1);
+  const isListed = isWalked && (key.parameter.code === '_lastUpdated' || !after);
+  if (chosen || !isListed) {
+    // A page that follows goes on as the first began, though a little more has come in between.
+    const ids = await idsOf(search, chosen?.opened, after ? 2 * mostSorted : mostSorted);
+    if (ids) return yield* sortedHits(search, [...ids], after?.by === 'rank' ? after : undefined);
+    if (!isWalked || after) {
+      const { type, filters } = search;
+      throw tooCostly(type, filters, `would sort more than ${mostSorted} resources of ${type}`);
     }
   }
-  yield* sortedHits(search, [...ids], after);
+  yield* walkAll(search, key as SortKey, after);
 }
 
-async function* listHits(search: Search, plan: ListPlan, after: string | undefined): AsyncGenerator<Hit> {
-  const { table, project, request } = search;
-  const of = { project, type: request.type, index: '_lastUpdated', spans: plan.spans };
-  const candidates = candidatesMerged(table, of, pageSize(request), { newestFirst: plan.newestFirst, after });
-  yield* matching(search, plan, candidates, ({ sk }) => sk);
-}
-
-type ListPlan = Extract<Plan, { kind: 'list' }>;
-
-/** Few enough to be read at once and put in order here. */
-async function* sortedHits(
+/** All ids of a source, or of the type; undefined when they are too many to be put in order. */
+async function idsOf(
   search: Search,
-  ids: readonly string[],
-  after: string | undefined,
-): AsyncGenerator<Hit> {
-  if (ids.length > mostReads) throw tooCostly();
-  const newestFirst = search.request.sort !== 'oldest first';
-  const heads = [...(await readHeads(search, ids))].map(([id, item]) => ({
-    item,
-    position: `${item.lastUpdated}#${id}`,
-  }));
-  heads.sort((a, b) => (a.position < b.position === newestFirst ? 1 : -1));
-  for (const { item, position } of heads) {
-    if (after !== undefined && (newestFirst ? position >= after : position <= after)) continue;
-    const hit = await openHit(search, item, position);
-    if (hit && (await search.admits(hit.resource))) yield hit;
+  opened: readonly Opened[] | undefined,
+  most: number,
+): Promise<Set<string> | undefined> {
+  const ids = new Set<string>();
+  const { type, filters } = search;
+  const everything = parametersOf(type).get('_lastUpdated') as SortKey['parameter'];
+  const candidates = opened
+    ? candidatesInTurn(opened)
+    : candidatesMerged(ownerOf(search), orderedStretches(everything, filters).stretches, mostSorted, {
+        newestFirst: true,
+      });
+  for await (const { id } of candidates) {
+    ids.add(id);
+    if (ids.size > most) return undefined;
   }
+  return ids;
+}
+
+/** In the order of an index; afterwards those that have no value in it. */
+async function* walkAll(search: Search, key: SortKey, after: Position | undefined): AsyncGenerator<Hit> {
+  if (after?.by !== 'tail') yield* walk(search, key, after);
+  const isBound = search.filters.some(
+    ({ parameters, range }) => parameters[0] === key.parameter && range !== undefined,
+  );
+  if (key.parameter.code === '_lastUpdated' || isBound) return;
+  const without: Search = {
+    ...search,
+    filters: [...search.filters, lacking(key)],
+    count: batch,
+  };
+  const start = after?.by === 'tail' ? ({ by: 'walk', sk: after.sk } as const) : undefined;
+  for await (const hit of list(without, start)) {
+    const { position } = hit;
+    yield position.by === 'walk' ? { ...hit, position: { by: 'tail', sk: position.sk } } : hit;
+  }
+}
+
+function lacking({ parameter }: SortKey): Filter {
+  return {
+    name: `no ${parameter.code}`,
+    parameters: [parameter],
+    matches: (resource) => valuesOf(resource, parameter).length === 0,
+    stretches: undefined,
+    rank: 9,
+  };
+}
+
+async function* walk(
+  search: Search,
+  { parameter, descending }: SortKey,
+  after: Position | undefined,
+): AsyncGenerator<Hit> {
+  const stretches = await walkedStretches(search, parameter);
+  const candidates = candidatesMerged(ownerOf(search), stretches, pageOf(search), {
+    newestFirst: descending,
+    ...(after?.by === 'walk' ? { after: after.sk } : {}),
+  });
+  const order = descending ? 'descending' : 'ascending';
+  yield* matching(search, candidates, stretches, order, ({ sk }) => ({ by: 'walk', sk }));
+}
+
+/** A value that begins before the bounds and reaches into them is met only on the way from the very start. */
+async function walkedStretches(search: Search, parameter: SortKey['parameter']): Promise<Stretch[]> {
+  const { stretches, wide } = orderedStretches(parameter, search.filters);
+  if (parameter.code === '_lastUpdated' || wide.length === 0) return stretches;
+  const reaching = candidatesMerged(ownerOf(search), wide, 1, { newestFirst: true });
+  if ((await reaching.next()).done) return stretches;
+  return stretches.map(({ from: _from, ...stretch }) => stretch);
 }
 
 /** Candidates as they come: each counts at the first place where it turns up, and only there. */
 async function* matching(
   search: Search,
-  plan: Exclude<Plan, { kind: 'ids' }>,
   candidates: AsyncGenerator<Candidate>,
-  positionOf: (candidate: Candidate) => string,
+  stretches: readonly Stretch[],
+  order: Order,
+  positionOf: (candidate: Candidate) => Position,
 ): AsyncGenerator<Hit> {
-  let read = 0;
-  let size = pageSize(search.request);
+  let size = pageOf(search);
   for await (const some of inBatches(candidates, () => size)) {
-    read += some.length;
-    if (read > mostReads) throw tooCostly();
+    search.budget.spend(some.length);
     const ids = some.map(({ id }) => id);
-    const heads = await readHeads(search, ids);
+    const heads = await readHeads(search.reader, search.type, ids);
     for (const candidate of some) {
       const head = heads.get(candidate.id);
-      const hit = head && (await openHit(search, head, positionOf(candidate)));
-      if (!hit) continue;
-      const first = firstPlace(plan, hit.resource);
-      if (first?.span !== candidate.span || first.sk !== candidate.sk) continue;
-      if (await search.admits(hit.resource)) yield hit;
+      const isFirst = (resource: Resource) => {
+        const first = firstPlace(stretches, resource, order);
+        return first?.sk === candidate.sk && (order !== 'in turn' || first.stretch === candidate.stretch);
+      };
+      const hit = head && (await openHit(search, head, isFirst));
+      if (hit) yield { ...hit, position: positionOf(candidate) };
     }
     size = batch;
   }
 }
 
-async function readHeads(
-  { table, project, request }: Search,
-  ids: readonly string[],
-): Promise<Map<string, Item>> {
-  const wanted = [...new Set(ids)].map((id) => ({ id, key: keys.resource(project, request.type, id) }));
-  const batches = Array.from({ length: Math.ceil(wanted.length / batch) }, (_, i) =>
-    wanted.slice(i * batch, (i + 1) * batch),
-  );
-  const read = await Promise.all(
-    batches.map(async (some) => {
-      const found = await table.read(some.map(({ key }) => key));
-      return some.flatMap(({ id, key }) => {
-        const item = found.get(key);
-        return item && item.deleted !== true ? [[id, item] as const] : [];
-      });
-    }),
-  );
-  return new Map(read.flat());
-}
-
-/** Unpacked one at a time: a hundred resources of 4 MiB would not fit the memory. */
-async function openHit(
-  { table, project, request }: Search,
-  head: Item,
-  position: string,
-): Promise<Hit | undefined> {
-  const text = contentText(await withContent(table, project, head));
-  const resource = parseJson(text) as Resource;
-  return matchesFilters(resource, request.filters)
-    ? { resource, characters: text.length, position }
-    : undefined;
-}
-
 /** One more than a page, so that the answer knows whether there is a next. */
-function pageSize({ count }: SearchRequest): number {
+function pageOf({ count }: Search): number {
   return Math.min(count + 1, batch);
 }
 
-function parsePosition(text: string): { span: number; sk: string } {
-  const at = text.indexOf(':');
-  return { span: Number(text.slice(0, at)), sk: text.slice(at + 1) };
-}
-
-function tooCostly(): Refusal {
-  return new Refusal(
-    'too-costly',
-    `The search would read more than ${mostReads} resources: add a parameter that fewer resources match`,
-  );
+function ownerOf({ reader: { table, project }, type }: Search) {
+  return { table, project, type };
 }

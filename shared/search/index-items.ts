@@ -1,34 +1,32 @@
 import type { Resource } from '../fhir/resource.ts';
 import { type Key, keys } from '../table/keys.ts';
-import { placesOf } from './filter.ts';
+import { compartmentIndex, compartmentPlaces } from './patient-index.ts';
+import { placesOf, sortKeyOf } from './places.ts';
 import { parametersOf } from './registry.ts';
+import type { Place } from './span.ts';
 
 /**
  * The keys of all index items of a resource, each once. Together they lead to the resource from
- * every value that a search parameter sees in it.
+ * every value that a search parameter sees in it, and from every Patient that it is about.
  */
 export function indexKeys(project: string, resource: Resource): Map<string, Key> {
   const found = new Map<string, Key>();
-  for (const parameter of parametersOf(resource.resourceType).values()) {
-    if (parameter.index === undefined) continue;
-    for (const { bucket, sort } of placesOf(parameter, resource)) {
-      const key = indexKey(project, resource, parameter.index, { bucket, sort });
+  const add = (index: string, places: readonly Place[]) => {
+    for (const place of places) {
+      const { pk } = indexPartition(project, resource.resourceType, index, place.bucket);
+      const key = { pk, sk: sortKeyOf(place, resource.id) };
       found.set(`${key.pk}\n${key.sk}`, key);
     }
+  };
+  for (const parameter of parametersOf(resource.resourceType).values()) {
+    if (parameter.index !== undefined) add(parameter.index, placesOf(parameter, resource));
   }
+  add(compartmentIndex, compartmentPlaces(resource));
   return found;
 }
 
-function indexKey(
-  project: string,
-  { resourceType, id }: Resource,
-  index: string,
-  { bucket, sort }: { bucket: string; sort: string | undefined },
-): Key {
-  return keys.index(project, resourceType, index, bucket, sort === undefined ? id : `${sort}#${id}`);
-}
-
-/** The id at the end of an index item's sort key. */
-export function indexedId(sk: string): string {
-  return sk.slice(sk.lastIndexOf('#') + 1);
+/** The partition of a bucket; the compartments of all types are in one index. */
+export function indexPartition(project: string, type: string, index: string, bucket: string): { pk: string } {
+  const { pk } = keys.index(project, index === compartmentIndex ? '_all' : type, index, bucket, '');
+  return { pk };
 }

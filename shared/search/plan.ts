@@ -1,91 +1,92 @@
 import type { Resource } from '../fhir/resource.ts';
-import { type Filter, jointSpans, placesOf } from './filter.ts';
-import { parametersOf } from './registry.ts';
-import type { SearchRequest } from './search-request.ts';
-import { type Span, shards } from './span.ts';
+import type { Filter } from './filter.ts';
+import { placesIn, sortKeyOf } from './places.ts';
+import { jointSpans } from './range-filter.ts';
+import type { Parameter } from './registry.ts';
+import { isInside, nameOfStretch, type Stretch, shards, stretchesOf } from './span.ts';
 
-/** How a search finds its candidates; every one is matched against its resource afterwards. */
-export type Plan =
-  | { kind: 'ids'; ids: readonly string[] }
-  | { kind: 'index'; index: string; spans: readonly Span[] }
-  | { kind: 'list'; newestFirst: boolean; spans: readonly Span[] };
-
-/** The index that promises the fewest candidates; the list of all by `_lastUpdated` when there is none. */
-export function planSearch({ type, filters, sort }: SearchRequest): Plan {
-  const ids = filters.find((filter) => filter.ids)?.ids;
-  if (ids) return { kind: 'ids', ids: [...new Set(ids)] };
-  const best = filters
-    .map((filter) => ({ filter, rank: rankOf(filter, filters) }))
-    .filter(({ filter }) => filter.spans && filter.parameter.index)
-    .sort((a, b) => a.rank - b.rank)[0]?.filter;
-  if (best?.parameter.index && best.parameter.code !== '_lastUpdated') {
-    return { kind: 'index', index: best.parameter.index, spans: spansOf(best, filters) };
-  }
-  return listPlan(type, filters, sort !== 'oldest first');
+/** Where all hits of a search can be found; every candidate is matched against its resource afterwards. */
+export interface Source {
+  /** By which a cursor knows it. */
+  name: string;
+  stretches: readonly Stretch[];
+  /** How few candidates it promises; the lowest is the best. */
+  rank: number;
 }
 
-/** Every resource of the type by `_lastUpdated`, inside the bounds that the search sets to it. */
-export function listPlan(
-  type: string,
-  filters: readonly Filter[],
-  newestFirst: boolean,
-): Extract<Plan, { kind: 'list' }> {
-  const parameter = parametersOf(type).get('_lastUpdated');
-  const ranges = filters.flatMap(({ parameter, range }) =>
-    parameter.code === '_lastUpdated' && range ? [range] : [],
-  );
-  const bounded = parameter && ranges.length > 0 ? jointSpans(parameter, ranges) : undefined;
-  const all = Array.from({ length: shards }, (_, shard) => ({ bucket: `S${shard}` }));
-  // An instant is never wide: it has no items by its end.
-  return {
-    kind: 'list',
-    newestFirst,
-    spans: (bounded ?? all).filter(({ bucket }) => bucket.startsWith('S')),
-  };
+/** The look-ups that the filters of a search allow, the most promising first. */
+export function sourcesOf(filters: readonly Filter[]): Source[] {
+  const sources = filters.flatMap((filter): Source[] => {
+    const { name, rank } = filter;
+    const [parameter] = filter.parameters;
+    if (parameter?.code === '_lastUpdated') return [];
+    const joint = parameter && filter.range ? jointStretches(parameter, filters) : undefined;
+    if (joint) return [{ name: `joint ${parameter?.code}`, stretches: joint, rank: Math.min(rank, 5) }];
+    return filter.stretches ? [{ name, stretches: filter.stretches, rank }] : [];
+  });
+  const distinct = new Map(sources.map((source) => [source.name, source]));
+  return [...distinct.values()].sort((a, b) => a.rank - b.rank);
 }
 
-/** Two bounds of one date narrow one look-up. */
-function spansOf(best: Filter, filters: readonly Filter[]): readonly Span[] {
-  const ranges = filters.flatMap(({ parameter, range }) =>
-    parameter === best.parameter && range ? [range] : [],
+/** Two bounds of one date narrow one look-up; undefined when there is but one. */
+function jointStretches(parameter: Parameter, filters: readonly Filter[]): Stretch[] | undefined {
+  const ranges = filters.flatMap((filter) =>
+    filter.parameters[0] === parameter && filter.range ? [filter.range] : [],
   );
-  return (ranges.length > 1 ? jointSpans(best.parameter, ranges) : undefined) ?? best.spans ?? [];
-}
-
-/** Fewest candidates first, by the kind of parameter: an identifier, a reference, … a flag. */
-function rankOf({ parameter, range }: Filter, filters: readonly Filter[]): number {
-  const isFlag = parameter.paths.every(
-    ({ type }) => type === 'code' || type === 'boolean' || type === '$deceased',
-  );
-  if (parameter.type === 'token') return isFlag ? 8 : parameter.code === 'identifier' ? 0 : 4;
-  if (parameter.type === 'reference' || parameter.type === 'uri') return 2;
-  if (parameter.type === 'string') return 3;
-  const bounds = filters.filter((filter) => filter.parameter === parameter).length;
-  return parameter.code === '_lastUpdated' ? 9 : range?.prefix === 'eq' || bounds > 1 ? 5 : 7;
+  const spans = ranges.length > 1 ? jointSpans(parameter, ranges) : undefined;
+  return spans && parameter.index !== undefined ? stretchesOf(parameter.index, spans) : undefined;
 }
 
 /**
- * Where a resource first turns up in a plan: candidates at any later place are repeats of it, and a
+ * Every value of a date, number or quantity by its low bound, inside the bounds that the search sets
+ * to it. `wide` is where values are that begin before those bounds and reach into them.
+ */
+export function orderedStretches(
+  parameter: Parameter,
+  filters: readonly Filter[],
+): { stretches: Stretch[]; wide: Stretch[] } {
+  const index = parameter.index ?? parameter.code;
+  const ranges = filters.flatMap((filter) =>
+    filter.parameters[0] === parameter && filter.range ? [filter.range] : [],
+  );
+  const bounded = ranges.length > 0 ? jointSpans(parameter, ranges) : undefined;
+  const all = Array.from({ length: shards }, (_, shard) => ({ bucket: `S${shard}` }));
+  const stretches = stretchesOf(index, bounded ?? all);
+  return {
+    stretches: stretches.filter(({ bucket }) => bucket.startsWith('S')),
+    wide: stretches.filter(({ bucket }) => bucket.startsWith('E')),
+  };
+}
+
+/** How candidates come: stretch after stretch, or all stretches as one list. */
+export type Order = 'in turn' | 'ascending' | 'descending';
+
+/**
+ * Where a resource first turns up in a reading: candidates at any later place are repeats of it, and a
  * candidate at a place that its resource no longer has is left over from an earlier state.
  */
 export function firstPlace(
-  plan: Extract<Plan, { spans: readonly Span[] }>,
+  stretches: readonly Stretch[],
   resource: Resource,
-): { span: number; sk: string } | undefined {
-  const index = plan.kind === 'list' ? '_lastUpdated' : plan.index;
-  const places = [...parametersOf(resource.resourceType).values()]
-    .filter((parameter) => parameter.index === index)
-    .flatMap((parameter) => placesOf(parameter, resource))
-    .flatMap(({ bucket, sort }) => {
-      const sk = sort === undefined ? resource.id : `${sort}#${resource.id}`;
-      const span = plan.spans.findIndex((one) => isInside(one, bucket, sk));
-      return span < 0 ? [] : [{ span, sk }];
-    });
-  return places.sort((a, b) => a.span - b.span || (a.sk < b.sk ? -1 : 1))[0];
+  order: Order,
+): { stretch: string; sk: string } | undefined {
+  const indexes = new Set(stretches.map(({ index }) => index));
+  const places = [...indexes].flatMap((index) =>
+    placesIn(index, resource).flatMap((place) => {
+      const sk = sortKeyOf(place, resource.id);
+      return stretches
+        .filter((stretch) => stretch.index === index && isInside(stretch, place.bucket, sk))
+        .map((stretch) => ({ stretch: nameOfStretch(stretch), sk }));
+    }),
+  );
+  const direction = order === 'descending' ? -1 : 1;
+  return places.sort((a, b) =>
+    order === 'in turn'
+      ? compare(a.stretch, b.stretch) || compare(a.sk, b.sk)
+      : direction * (compare(a.sk, b.sk) || compare(a.stretch, b.stretch)),
+  )[0];
 }
 
-function isInside({ bucket, prefix, from, to }: Span, at: string, sk: string): boolean {
-  if (bucket !== at) return false;
-  if (prefix !== undefined) return sk.startsWith(prefix);
-  return (from === undefined || sk >= from) && (to === undefined || sk <= to);
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

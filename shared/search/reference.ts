@@ -1,4 +1,5 @@
 import { bucketOf, type Span } from './span.ts';
+import { type Token, tokensOf, type WantedToken } from './token.ts';
 import { fieldOf, textOf, type Value } from './value.ts';
 
 const literal = /(?:^|\/)([A-Z][A-Za-z]+)\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/;
@@ -20,13 +21,39 @@ export function matchesReference(reference: string, wanted: string, type: string
     : false;
 }
 
-/** Where the index items of references are: under the id alone, so that an id without type finds them. */
+/** The identifiers by which references name what they point to (R4 `:identifier`). */
+export function identifiersOf({ type, value, target }: Value): Token[] {
+  const pointed = textOf(fieldOf(value, 'type')) ?? literal.exec(referenceText(type, value) ?? '')?.[1];
+  if (target !== undefined && pointed !== undefined && pointed !== target) return [];
+  const identifier = fieldOf(value, 'identifier');
+  return tokensOf({ type: 'Identifier', value: identifier, target: undefined }).filter(
+    (token) => token.value !== undefined,
+  );
+}
+
+/**
+ * Where the index items of references are: under the id alone, so that an id without type finds them,
+ * and under the value of an identifier.
+ */
 export function referenceBuckets(values: readonly Value[]): string[] {
-  return values.flatMap(referencesOf).map(bucketOfReference);
+  return [
+    ...values.flatMap(referencesOf).map(bucketOfReference),
+    ...values.flatMap(identifiersOf).map(({ value = '' }) => bucketOfIdentifier(value)),
+  ];
 }
 
 export function referenceSpans(wanted: readonly string[]): Span[] {
   return wanted.map((text) => ({ bucket: bucketOfReference(withoutVersion(text)) }));
+}
+
+/** Undefined when only a system is asked for: no index item leads to that. */
+export function identifierSpans(wanted: readonly WantedToken[]): Span[] | undefined {
+  if (wanted.some(({ value }) => value === undefined)) return undefined;
+  return wanted.map(({ value = '' }) => ({ bucket: bucketOfIdentifier(value) }));
+}
+
+function bucketOfIdentifier(value: string): string {
+  return bucketOf(`identifier ${value.toLowerCase()}`);
 }
 
 function bucketOfReference(reference: string): string {

@@ -9,6 +9,8 @@ export interface Parameter {
   /** Under which name its values are indexed; undefined when they are not. */
   index: string | undefined;
   paths: readonly Path[];
+  /** The one type that a reference is to, where R4 allows but one. */
+  target?: string;
 }
 
 /** Where in a resource values are found, and of which data type they are. */
@@ -42,9 +44,17 @@ export function parametersOf(type: string): ReadonlyMap<string, Parameter> {
   const known = parsed.get(type);
   if (known) return known;
   const lines = `${common}\n${searchParameters[type] ?? ''}`.split('\n').filter(Boolean);
-  const parameters = new Map(lines.map(parseLine).map((parameter) => [parameter.code, parameter]));
+  const searchable = lines.filter((line) => !line.includes(leftOut));
+  const parameters = new Map(searchable.map(parseLine).map((parameter) => [parameter.code, parameter]));
   parsed.set(type, parameters);
   return parameters;
+}
+
+/** What stands in the line of a parameter of R4 that is not served: composite ones, and distances. */
+const leftOut = ' left out';
+
+export function isLeftOut(type: string, code: string): boolean {
+  return (searchParameters[type] ?? '').split('\n').includes(`${code}${leftOut}`);
 }
 
 /** Whether `fhir/R4/<type>` exists. */
@@ -57,12 +67,13 @@ export function resourceTypes(): string[] {
 }
 
 function parseLine(line: string): Parameter {
-  const [code = '', type, index, paths = ''] = line.split(' ');
+  const [code = '', type, index, paths = '', target] = line.split(' ');
   return {
     code,
     type: type as ParameterType,
     index: index === '-' ? undefined : index,
     paths: paths.split('|').map(parsePath),
+    ...(target === undefined ? {} : { target }),
   };
 }
 

@@ -1,13 +1,22 @@
 import type { Resource } from '../fhir/resource.ts';
-import type { Table } from '../table/table.ts';
+import { Refusal } from '../refusal.ts';
+import { newBudget } from './budget.ts';
 import { readCursor, writeCursor } from './cursor.ts';
-import { findHits, type Hit } from './find-hits.ts';
+import { findHits } from './find-hits.ts';
+import type { Hit, Search } from './hit.ts';
+import { readPosition, writePosition } from './position.ts';
+import type { Reader } from './reader.ts';
+import { resolveLinks } from './resolve-links.ts';
 import type { SearchRequest } from './search-request.ts';
 
 /** A page of hits, digits kept; `next` is the cursor of the following page, if there is one. */
 export interface Page {
   resources: Resource[];
+  /** Of their JSON texts. */
+  characters: number;
   next: string | undefined;
+  /** How many hits there are in all, when that was asked and found out. */
+  total: number | undefined;
 }
 
 /** A page ends early rather than being longer than an answer may be. */
@@ -16,30 +25,68 @@ const mostPageCharacters = 3_500_000;
 /**
  * One page of a search. Candidates come from an index; each is matched again against the resource it
  * leads to, so the index may hold too much, never too little.
- * @param admits whether the caller may see a resource
- * @throws {Refusal} invalid: a foreign cursor; too-costly: more resources to read than the budget allows
+ * @throws {Refusal} invalid: a foreign cursor; too-costly: more resources to read than the budget allows;
+ *   forbidden: a chain over a type that the caller may not search
  */
-export async function runSearch(
-  table: Table,
-  project: string,
-  request: SearchRequest,
-  admits: (resource: Resource) => Promise<boolean>,
-): Promise<Page> {
-  const { canonical, count, cursor } = request;
-  const after = cursor === undefined ? undefined : readCursor(project, canonical, cursor);
-  if (count === 0) return { resources: [], next: undefined };
-  const page: Hit[] = [];
-  let characters = 0;
-  let isCut = false;
-  for await (const hit of findHits({ table, project, request, admits }, after)) {
-    characters += hit.characters;
-    isCut = page.length === count || (characters > mostPageCharacters && page.length > 0);
-    if (isCut) break;
-    page.push(hit);
+export async function runSearch(reader: Reader, request: SearchRequest): Promise<Page> {
+  const { canonical, count, cursor, type, sort } = request;
+  const position =
+    cursor === undefined ? undefined : readPosition(readCursor(reader.project, canonical, cursor));
+  const filters = [...request.filters, ...(await resolveLinks(reader, type, request.links))];
+  const search = { reader, type, filters, sort, count, budget: newBudget(type, filters) };
+  if (count === 0 || request.summary === 'count') {
+    return { resources: [], characters: 0, next: undefined, total: await countHits(search, 'accurate') };
   }
-  const last = page.at(-1);
+  const { hits, isCut } = await readPage(search, position);
+  const last = hits.at(-1);
   return {
-    resources: page.map(({ resource }) => resource),
-    next: isCut && last ? writeCursor(project, canonical, last.position) : undefined,
+    resources: hits.map(({ resource }) => resource),
+    characters: hits.reduce((sum, { characters }) => sum + characters, 0),
+    next: isCut && last ? writeCursor(reader.project, canonical, writePosition(last.position)) : undefined,
+    total: await totalOf(search, request.total, position || isCut ? undefined : hits.length),
   };
+}
+
+async function readPage(
+  search: Search,
+  after: ReturnType<typeof readPosition> | undefined,
+): Promise<{ hits: Hit[]; isCut: boolean }> {
+  const hits: Hit[] = [];
+  let characters = 0;
+  for await (const hit of findHits(search, after)) {
+    characters += hit.characters;
+    if (hits.length === search.count || (characters > mostPageCharacters && hits.length > 0)) {
+      return { hits, isCut: true };
+    }
+    hits.push(hit);
+  }
+  return { hits, isCut: false };
+}
+
+/** @param known when the page itself tells */
+async function totalOf(
+  search: Search,
+  wanted: SearchRequest['total'],
+  known: number | undefined,
+): Promise<number | undefined> {
+  if (wanted === 'none' || known !== undefined) return wanted === 'none' ? undefined : known;
+  return countHits(search, wanted);
+}
+
+/**
+ * Counts by looking at each, as the caller sees it.
+ * @returns undefined when an estimate would cost more than the budget
+ * @throws {Refusal} too-costly
+ */
+async function countHits(search: Search, how: 'estimate' | 'accurate'): Promise<number | undefined> {
+  const { type, filters } = search;
+  const counting: Search = { ...search, sort: [], count: 1000, budget: newBudget(type, filters) };
+  let total = 0;
+  try {
+    for await (const _hit of findHits(counting, undefined)) total++;
+    return total;
+  } catch (error) {
+    if (how === 'estimate' && error instanceof Refusal && error.kind === 'too-costly') return undefined;
+    throw error;
+  }
 }

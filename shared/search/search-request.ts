@@ -1,95 +1,70 @@
 import type { Resource } from '../fhir/resource.ts';
 import { invalidField } from '../refusal.ts';
-import { createFilter, type Filter, InvalidFilter } from './filter.ts';
-import { parametersOf } from './registry.ts';
+import { type Controls, isControl, parseControls } from './controls.ts';
+import { type Filter, matchesAll } from './filter.ts';
+import { parseExpression } from './filter-expression.ts';
+import { type Link, parseLink } from './link.ts';
+import { type OwnBase, parseFilter } from './parse-filter.ts';
 
 /** A search of one type, checked. */
-export interface SearchRequest {
+export interface SearchRequest extends Controls {
   type: string;
   filters: readonly Filter[];
-  /** Entries of a page. */
-  count: number;
-  /** By `_lastUpdated`, when asked. */
-  sort: 'oldest first' | 'newest first' | undefined;
-  /** Top-level elements to answer; undefined for all. */
-  fields: readonly string[] | undefined;
+  /** Conditions on what a resource refers to, or is referred to by: each is a search of its own first. */
+  links: readonly Link[];
   cursor: string | undefined;
   /** The search without paging, in one order: equal texts are the same search. */
   canonical: string;
 }
 
-const defaultCount = 20;
-const mostCount = 1000;
+const mostConditions = 100;
 
 /**
  * Reads the parameters of a search.
+ * @param own our own base URL: references that begin with it are to resources of ours
  * @throws {Refusal} invalid, with the parameter as expression: unknown ones too, never ignored
  */
-export function parseSearch(type: string, query: URLSearchParams): SearchRequest {
+export function parseSearch(type: string, query: URLSearchParams, own?: OwnBase): SearchRequest {
   const filters: Filter[] = [];
-  const search: Omit<SearchRequest, 'filters' | 'canonical'> = {
-    type,
-    count: defaultCount,
-    sort: undefined,
-    fields: undefined,
-    cursor: undefined,
-  };
+  const links: Link[] = [];
   for (const [name, value] of query) {
-    if (name === '_count') search.count = parseCount(value);
-    else if (name === '_sort') search.sort = parseSort(value);
-    else if (name === '_fields' || name === '_elements') search.fields = value.split(',').filter(Boolean);
-    else if (name === '_cursor') search.cursor = value;
-    else if (name === '_format' || name === '_pretty') continue;
-    else filters.push(...parseFilter(type, name, value));
+    if (name === '_cursor' || isControl(name)) continue;
+    if (filters.length + links.length === mostConditions) {
+      throw invalidField(name, `A search has at most ${mostConditions} conditions`);
+    }
+    const link = parseLink(type, name, value, own);
+    if (link) links.push(link);
+    else if (name === '_filter') filters.push(...parseExpression(type, value));
+    else filters.push(...parseFilter(type, name, value, own));
   }
   const given = [...query].filter(([name]) => name !== '_cursor' && name !== '_count');
   return {
-    ...search,
+    ...parseControls(type, query),
+    type,
     filters,
+    links,
+    cursor: query.get('_cursor') ?? undefined,
     canonical: JSON.stringify([type, given.map((pair) => pair.join('=')).sort()]),
   };
 }
 
 /**
- * Whether a resource is a hit of `Type?param=value&…`, as access policies write it.
+ * The conditions of `Type?param=value&…`, as access policies write it: what one resource alone tells.
+ * @throws {Refusal} invalid, when it cannot be read
+ */
+export function parseCriteria(type: string, text: string): readonly Filter[] {
+  const { filters, links } = parseSearch(type, new URLSearchParams(text));
+  const [link] = links;
+  if (link) throw invalidField(link.name, 'Criteria cannot look at other resources');
+  return filters;
+}
+
+/**
+ * Whether a resource is a hit of `Type?param=value&…`.
  * @throws {Refusal} invalid, when it cannot be read
  */
 export function matchesQuery(resource: Resource, query: string): boolean {
-  const [type = '', text = ''] = splitOnce(query, '?');
+  const [type = '', text = ''] = query.split(/\?(.*)/s);
   if (type !== resource.resourceType) return false;
-  return matchesFilters(resource, parseSearch(type, new URLSearchParams(text)).filters);
-}
-
-export function matchesFilters(resource: Resource, filters: readonly Filter[]): boolean {
-  return filters.every((filter) => filter.matches(resource));
-}
-
-function parseFilter(type: string, name: string, value: string): Filter[] {
-  const [code = '', modifier] = splitOnce(name, ':');
-  const parameter = parametersOf(type).get(code);
-  if (!parameter) throw invalidField(name, `Unknown search parameter ${code} of ${type}`);
-  // A text that every text starts with narrows nothing; a picker sends it before anything is typed.
-  if (parameter.type === 'string' && value === '') return [];
-  try {
-    return [createFilter(parameter, modifier, value.split(/(?<!\\),/))];
-  } catch (error) {
-    if (error instanceof InvalidFilter) throw invalidField(name, error.message);
-    throw error;
-  }
-}
-
-function parseCount(value: string): number {
-  if (!/^\d{1,9}$/.test(value)) throw invalidField('_count', '_count must be a whole number');
-  return Math.min(Number(value), mostCount);
-}
-
-function parseSort(value: string): SearchRequest['sort'] {
-  if (value === '_lastUpdated') return 'oldest first';
-  if (value === '-_lastUpdated') return 'newest first';
-  throw invalidField('_sort', '_sort must be _lastUpdated or -_lastUpdated');
-}
-
-function splitOnce(text: string, at: string): [string, string | undefined] {
-  const index = text.indexOf(at);
-  return index < 0 ? [text, undefined] : [text.slice(0, index), text.slice(index + 1)];
+  return matchesAll(resource, parseCriteria(type, text));
 }

@@ -11,10 +11,33 @@ export interface Span {
   to?: string;
 }
 
+/** A span, and the index that it is of. */
+export interface Stretch extends Span {
+  index: string;
+}
+
 /** One index item of a resource: its partition, and what stands before the id in its sort key. */
 export interface Place {
   bucket: string;
   sort?: string;
+}
+
+/** The index that is none: its bucket is the id of the one resource in it. */
+export const idIndex = '_id';
+
+/** By which a stretch is known in a cursor, and ordered among others: nothing of its values shows. */
+export function nameOfStretch({ index, bucket, prefix, from, to }: Stretch): string {
+  return bucketOf(JSON.stringify([index, bucket, prefix ?? 0, from ?? 0, to ?? 0]));
+}
+
+export function stretchesOf(index: string, spans: readonly Span[]): Stretch[] {
+  return spans.map((span) => ({ index, ...span }));
+}
+
+export function isInside({ bucket, prefix, from, to }: Span, at: string, sk: string): boolean {
+  if (bucket !== at) return false;
+  if (prefix !== undefined) return sk.startsWith(prefix);
+  return (from === undefined || sk >= from) && (to === undefined || sk <= to);
 }
 
 /** A bucket for an exact value: of bounded length, and no personal data in a key. */

@@ -10,7 +10,7 @@ export function normaliseText(text: string): string {
 }
 
 /** The texts of a value: one for a plain string, each part of a name or address. */
-function textsOf({ type, value }: Value): string[] {
+export function textsOf({ type, value }: Value): string[] {
   const parts = type === 'HumanName' ? nameParts : type === 'Address' ? addressParts : undefined;
   const found = parts ? parts.flatMap((part) => listOf(fieldOf(value, part))) : [value];
   return found.flatMap((text) => textOf(text) ?? []);

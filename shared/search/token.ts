@@ -1,3 +1,4 @@
+import { splitValue, unescapeValue } from './escape.ts';
 import { bucketOf, type Span } from './span.ts';
 import { fieldOf, listOf, textOf, type Value } from './value.ts';
 
@@ -42,11 +43,10 @@ export function tokensOf({ type, value }: Value): Token[] {
 }
 
 /** @param text one alternative of a search value, `system|code`, `|code`, `system|` or `code` */
-export function parseToken(text: string, plainText: (part: string) => string): WantedToken {
-  const bar = /(?<!\\)\|/.exec(text);
-  if (!bar) return { system: undefined, value: plainText(text) || undefined };
-  const value = plainText(text.slice(bar.index + 1));
-  return { system: plainText(text.slice(0, bar.index)), value: value === '' ? undefined : value };
+export function parseToken(text: string): WantedToken {
+  const [first = '', second] = splitValue(text, '|', 2).map(unescapeValue);
+  if (second === undefined) return { system: undefined, value: first || undefined };
+  return { system: first, value: second || undefined };
 }
 
 /** R4: tokens are compared without regard to case; systems are URIs and compared exactly. */

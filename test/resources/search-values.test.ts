@@ -3,8 +3,10 @@ import fc from 'fast-check';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { indexKeys } from '../../shared/search/index-items.ts';
 import { sortableNumber } from '../../shared/search/number.ts';
-import { firstPlace, planSearch } from '../../shared/search/plan.ts';
+import { firstPlace, orderedStretches, sourcesOf } from '../../shared/search/plan.ts';
+import { type Parameter, parametersOf } from '../../shared/search/registry.ts';
 import { matchesQuery, parseSearch } from '../../shared/search/search-request.ts';
+import { nameOfStretch } from '../../shared/search/span.ts';
 
 const meta = { versionId: 'v', lastUpdated: '2026-01-02T03:04:05.678Z' };
 
@@ -160,13 +162,19 @@ describe('a search', () => {
   });
 
   test.each(cases(yes))('%s finds what it matches', (query, resource) => {
-    const plan = planSearch(parseSearch(resource.resourceType, new URLSearchParams(query.split('?')[1])));
-    if (plan.kind === 'ids') return expect(plan.ids).toContain(resource.id);
-    const place = firstPlace(plan, resource);
-    const index = plan.kind === 'list' ? '_lastUpdated' : plan.index;
-    const bucket = plan.spans[place?.span ?? -1]?.bucket;
-    const pk = `P#x#IX#${resource.resourceType}#${index}#${bucket}`;
-    return expect([...indexKeys('x', resource).values()]).toContainEqual({ pk, sk: place?.sk });
+    const type = resource.resourceType;
+    const { filters } = parseSearch(type, new URLSearchParams(query.split('?')[1]));
+    const list = orderedStretches(parametersOf(type).get('_lastUpdated') as Parameter, filters).stretches;
+    const looked = [...sourcesOf(filters).map(({ stretches }) => stretches), list];
+    for (const stretches of looked) {
+      const place = firstPlace(stretches, resource, 'in turn');
+      const at = stretches.find((stretch) => nameOfStretch(stretch) === place?.stretch);
+      if (at?.index === '_id') expect(place?.sk).toBe(resource.id);
+      else {
+        const pk = `P#x#IX#${type}#${at?.index}#${at?.bucket}`;
+        expect([...indexKeys('x', resource).values()]).toContainEqual({ pk, sk: place?.sk });
+      }
+    }
   });
 
   test.each([
@@ -177,7 +185,17 @@ describe('a search', () => {
     'Patient?active:exact=true',
     'Patient?family:missing=perhaps',
     'Observation?value-quantity=many',
-    'Patient?_sort=birthdate',
+    'Patient?_sort=shoe-size',
+    'Patient?name:not=x',
+    'Patient?identifier:in=urn:x',
+    'Patient?general-practitioner:Nonsense=x',
+    'Observation?code-value-quantity=a$5',
+    'Patient?_include=Patient:nonsense',
+    'Patient?_summary=most',
+    'Patient?_filter=name ew x',
+    'Patient?_filter=(name eq x',
+    'Patient?_filter=name eq x and name eq y or name eq z',
+    'Patient?organization.name=x',
     'Patient?_count=-1',
     'Patient?toString=1',
   ])('%s is refused', (query) => {

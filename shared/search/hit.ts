@@ -1,0 +1,47 @@
+import type { Resource } from '../fhir/resource.ts';
+import type { Item } from '../table/table.ts';
+import type { Budget } from './budget.ts';
+import { type Filter, matchesAll } from './filter.ts';
+import { openHead } from './heads.ts';
+import type { Position } from './position.ts';
+import type { Reader } from './reader.ts';
+import type { Parameter } from './registry.ts';
+import type { SortKey } from './sort.ts';
+
+/** A search of one type whose conditions are all at hand. */
+export interface Search {
+  reader: Reader;
+  type: string;
+  filters: readonly Filter[];
+  sort: readonly SortKey[];
+  /** How many hits are wanted at first. */
+  count: number;
+  budget: Budget;
+}
+
+export interface Hit {
+  /** As the caller may see it. */
+  resource: Resource;
+  /** Of its JSON text. */
+  characters: number;
+  /** Where the next page goes on after it. */
+  position: Position;
+}
+
+/** The resource as the caller may see it, when what the caller sees of it matches. */
+export async function openHit(
+  search: Search,
+  head: Item,
+  isWanted: (resource: Resource) => boolean = () => true,
+): Promise<Omit<Hit, 'position'> | undefined> {
+  const { reader, filters } = search;
+  const { resource, characters } = await openHead(reader, head);
+  if (!isWanted(resource) || !matchesAll(resource, filters)) return undefined;
+  const seen = await reader.see(resource, searched(search));
+  if (!seen || (seen !== resource && !matchesAll(seen, filters))) return undefined;
+  return { resource: seen, characters };
+}
+
+function searched({ filters, sort }: Search): Parameter[] {
+  return [...filters.flatMap(({ parameters }) => parameters), ...sort.map(({ parameter }) => parameter)];
+}

@@ -1,0 +1,44 @@
+import { invalidField } from '../refusal.ts';
+import { splitValue } from './escape.ts';
+import { createFilter, type Filter } from './filter.ts';
+import { isLeftOut, type Parameter, parametersOf } from './registry.ts';
+import { InvalidFilter } from './wanted.ts';
+
+/** What absolute references to our own resources begin with, `https://…/fhir/R4/`. */
+export type OwnBase = string;
+
+/**
+ * One `name[:modifier]=value` as a condition; none when it narrows nothing.
+ * @throws {Refusal} invalid
+ */
+export function parseFilter(type: string, name: string, value: string, own?: OwnBase): Filter[] {
+  const [code = '', modifier] = name.split(/:(.*)/s);
+  const parameter = requireParameter(type, code, name);
+  // A text that every text starts with narrows nothing; a picker sends it before anything is typed.
+  if (parameter.type === 'string' && value === '') return [];
+  const values = splitValue(value, ',');
+  const literal = parameter.type === 'reference' && own ? values.map((one) => relative(one, own)) : values;
+  try {
+    return [createFilter(parameter, modifier, literal)];
+  } catch (error) {
+    if (error instanceof InvalidFilter) throw invalidField(name, error.message);
+    throw error;
+  }
+}
+
+/** @throws {Refusal} invalid */
+export function requireParameter(type: string, code: string, name = code): Parameter {
+  const parameter = parametersOf(type).get(code);
+  if (parameter) return parameter;
+  if (isLeftOut(type, code)) {
+    throw invalidField(
+      name,
+      `The search parameter ${code} of ${type} is composite or special: not supported`,
+    );
+  }
+  throw invalidField(name, `Unknown search parameter ${code} of ${type}`);
+}
+
+function relative(value: string, own: OwnBase): string {
+  return value.startsWith(own) ? value.slice(own.length) : value;
+}

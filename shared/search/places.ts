@@ -1,0 +1,51 @@
+import type { Resource } from '../fhir/resource.ts';
+import { datesOf, isNarrowDate } from './date.ts';
+import { isPoint, numbersOf } from './number.ts';
+import { compartmentIndex, compartmentPlaces } from './patient-index.ts';
+import { rangePlaces } from './range.ts';
+import { referenceBuckets } from './reference.ts';
+import { type Parameter, parametersOf } from './registry.ts';
+import { idIndex, type Place } from './span.ts';
+import { textPlaces } from './text.ts';
+import { tokenBuckets } from './token.ts';
+import { uriBuckets } from './uri.ts';
+import { valuesOf } from './value.ts';
+
+/** The index items of a resource for one parameter. */
+export function placesOf(parameter: Parameter, resource: Resource): Place[] {
+  const values = valuesOf(resource, parameter);
+  const inBuckets = (buckets: readonly string[]) => buckets.map((bucket) => ({ bucket }));
+  switch (parameter.type) {
+    case 'token':
+      return inBuckets(tokenBuckets(values));
+    case 'string':
+      return textPlaces(values);
+    case 'reference':
+      return inBuckets(referenceBuckets(values));
+    case 'uri':
+      return inBuckets(uriBuckets(values));
+    case 'date':
+      return rangePlaces(values.flatMap(datesOf), resource.id, isNarrowDate);
+    default:
+      return rangePlaces(values.flatMap(numbersOf), resource.id, isPoint);
+  }
+}
+
+/** The places of a resource in one index, whichever parameters share it. */
+export function placesIn(index: string, resource: Resource): Place[] {
+  if (index === idIndex) return [{ bucket: resource.id }];
+  if (index === compartmentIndex) return compartmentPlaces(resource);
+  return [...parametersOf(resource.resourceType).values()]
+    .filter((parameter) => parameter.index === index)
+    .flatMap((parameter) => placesOf(parameter, resource));
+}
+
+/** The sort key of an index item: the value, where it has an order, and the id. */
+export function sortKeyOf({ sort }: Place, id: string): string {
+  return sort === undefined ? id : `${sort}#${id}`;
+}
+
+/** The id at the end of an index item's sort key. */
+export function indexedId(sk: string): string {
+  return sk.slice(sk.lastIndexOf('#') + 1);
+}

@@ -1,0 +1,44 @@
+import { datesOf, dayBefore, parseDate } from './date.ts';
+import { splitValue, unescapeValue } from './escape.ts';
+import { matchesUnit, numbersOf, parseNumber, type WantedUnit } from './number.ts';
+import { matchesRange, type Prefix, type Range, rangeSpans, type WantedRange } from './range.ts';
+import type { Parameter } from './registry.ts';
+import type { Span } from './span.ts';
+import { InvalidFilter, type Looked } from './wanted.ts';
+
+/** R4 date, number and quantity search, with prefixes. */
+export function rangeFilter(parameter: Parameter, values: readonly string[]): Looked {
+  const wanted = values.map((text) => parseRange(parameter, text));
+  const rangesOf = parameter.type === 'date' ? datesOf : numbersOf;
+  const matches: Looked['matches'] = (found) =>
+    found.some((value) =>
+      wanted.some(
+        ({ range, unit }) =>
+          (!unit || matchesUnit(value, unit)) && rangesOf(value).some((one) => matchesRange(one, range)),
+      ),
+    );
+  const [only] = wanted;
+  if (wanted.length === 1 && only) {
+    return { matches, spans: jointSpans(parameter, [only.range]), range: only.range };
+  }
+  const all = wanted.map(({ range }) => jointSpans(parameter, [range]));
+  return { matches, spans: all.includes(undefined) ? undefined : (all.flat() as Span[]) };
+}
+
+/** Where all hits of several range filters of one parameter are. */
+export function jointSpans(
+  parameter: Parameter,
+  ranges: readonly WantedRange[],
+): readonly Span[] | undefined {
+  return rangeSpans(ranges, parameter.type === 'date' ? dayBefore : (bound) => bound);
+}
+
+function parseRange(parameter: Parameter, text: string): { range: WantedRange; unit?: WantedUnit } {
+  const [, found, rest = ''] = /^(eq|ne|gt|lt|ge|le|sa|eb|ap)?(.*)$/s.exec(text) ?? [];
+  const prefix = (found ?? 'eq') as Prefix;
+  const [value = '', system, code] = splitValue(rest, '|').map(unescapeValue);
+  const bounds: Range | undefined = parameter.type === 'date' ? parseDate(rest) : parseNumber(value, prefix);
+  if (!bounds) throw new InvalidFilter(`${unescapeValue(text)} is not a ${parameter.type}`);
+  const range = { prefix, ...bounds };
+  return parameter.type === 'quantity' ? { range, unit: { system, code } } : { range };
+}
