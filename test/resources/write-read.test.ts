@@ -71,7 +71,7 @@ describe('a resource', () => {
       id,
       query: new URLSearchParams(),
     });
-    expect(entry.map(({ request }) => request?.method)).toEqual(['DELETE', 'PUT', 'PUT']);
+    expect(entry.map(({ request }) => request?.method)).toEqual(['DELETE', 'PUT', 'POST']);
     const all = await readTypeHistory(stage.services, caller, {
       type: 'Patient',
       query: new URLSearchParams('_count=3'),
