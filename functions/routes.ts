@@ -198,6 +198,12 @@ export const routes = {
     function: 'resources',
     access: 'token',
   },
+  everything: {
+    method: 'GET',
+    path: '/fhir/R4/Patient/{id}/$everything',
+    function: 'resources',
+    access: 'token',
+  },
   readVersion: {
     method: 'GET',
     path: '/fhir/R4/{resourceType}/{id}/_history/{versionId}',

@@ -63,17 +63,24 @@ function resourceOf(type: string): object {
     conditionalCreate: true,
     conditionalUpdate: true,
     conditionalDelete: 'single',
+    searchInclude: [...parametersOf(type).values()]
+      .filter((parameter) => parameter.type === 'reference')
+      .map(({ code }) => `${type}:${code}`),
     searchParam: [...parametersOf(type).values()].map((parameter) => ({
       name: parameter.code,
       type: parameter.type,
     })),
     ...(operations.length > 0
       ? {
-          operation: [...new Set(operations)].map((name) => ({
-            name,
-            definition: `https://www.medplum.com/fhir/OperationDefinition/${type.toLowerCase()}-${name}`,
-          })),
+          operation: [...new Set(operations)].map((name) => ({ name, definition: definitionOf(type, name) })),
         }
       : {}),
   };
+}
+
+/** R4 defines `$everything`; operations on Bots are Medplum's. */
+function definitionOf(type: string, name: string): string {
+  return type === 'Bot'
+    ? `https://www.medplum.com/fhir/OperationDefinition/bot-${name}`
+    : `http://hl7.org/fhir/OperationDefinition/${type}-${name}`;
 }

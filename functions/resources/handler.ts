@@ -15,6 +15,7 @@ import { carryOut } from './carry-out.ts';
 import { parseBody, requireResource } from './parse-resource.ts';
 import { parseCreate, parseDelete, parsePatchRequest, parseUpdate } from './parse-write.ts';
 import { readBinary } from './read-binary.ts';
+import { readEverything } from './read-everything.ts';
 import { readHistory } from './read-history.ts';
 import { readResource } from './read-resource.ts';
 import { readTypeHistory } from './read-type-history.ts';
@@ -74,6 +75,9 @@ export const handler = dispatch({
     const { query } = request;
     return ok(await readHistory(services, caller, { type: typeOf(request), id: idOf(request), query }));
   }),
+  [routeKey(routes.everything)]: serve(routes.everything, async (caller, request) =>
+    ok(await readEverything(services, caller, { id: idOf(request), query: request.query })),
+  ),
   [routeKey(routes.typeHistory)]: serve(routes.typeHistory, async (caller, request) =>
     ok(await readTypeHistory(services, caller, { type: typeOf(request), query: request.query })),
   ),

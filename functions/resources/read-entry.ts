@@ -3,6 +3,7 @@ import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import type { BundleEntry } from './bundle.ts';
 import type { Entry } from './parse-entries.ts';
+import { readEverything } from './read-everything.ts';
 import { readHistory } from './read-history.ts';
 import { readResource } from './read-resource.ts';
 import { searchResources } from './search-resources.ts';
@@ -17,6 +18,10 @@ export async function readEntry(
   const parameters = new URLSearchParams(query ?? '');
   if (id === undefined) {
     const resource = await searchResources(services, caller, { type, query: parameters });
+    return { resource, response: { status: '200' } };
+  }
+  if (type === 'Patient' && history === '$everything' && path.length === 3) {
+    const resource = await readEverything(services, caller, { id, query: parameters });
     return { resource, response: { status: '200' } };
   }
   if (history === '_history' && versionId === undefined) {
