@@ -2,6 +2,7 @@ import { invokerServices } from '../../shared/bot/open-execute-services.ts';
 import { requireVariable } from '../../shared/env.ts';
 import { dispatch, routeKey } from '../../shared/http/dispatch.ts';
 import { authenticated, lambdaHandler } from '../../shared/http/endpoint.ts';
+import { once } from '../../shared/http/once.ts';
 import { allOk } from '../../shared/http/outcome.ts';
 import { fhirResponse, jsonResponse, resourceResponse } from '../../shared/http/response.ts';
 import { stageKeys } from '../../shared/stage-keys.ts';
@@ -20,13 +21,15 @@ const services = { ...core, dataKeys };
 export const handler = dispatch({
   [routeKey(routes.createBot)]: lambdaHandler(
     services,
-    authenticated(
-      routes.createBot,
-      'json',
-      (caller, request) =>
+    once(services, {
+      row: routes.createBot,
+      body: 'json',
+      windowMs: 35_000,
+      afterCrash: 'refuse',
+      run: (caller, request) =>
         createBot(services, caller, { projectId: request.param('projectId'), body: request.json }),
-      (bot) => resourceResponse(201, bot, { location: `${services.baseUrl}/fhir/R4/Bot/${bot.id}` }),
-    ),
+      answer: (bot) => resourceResponse(201, bot, { location: `${services.baseUrl}/fhir/R4/Bot/${bot.id}` }),
+    }),
   ),
   [routeKey(routes.deployBot)]: lambdaHandler(
     services,

@@ -1,6 +1,8 @@
 import { coreServices } from '../../shared/core-services.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
 import { dispatch, routeKey } from '../../shared/http/dispatch.ts';
 import { authenticated, lambdaHandler } from '../../shared/http/endpoint.ts';
+import { once } from '../../shared/http/once.ts';
 import { allOk } from '../../shared/http/outcome.ts';
 import type { HttpRequest } from '../../shared/http/request.ts';
 import { fhirResponse, jsonResponse, resourceResponse } from '../../shared/http/response.ts';
@@ -85,14 +87,18 @@ export const handler = dispatch({
   ),
   [routeKey(routes.createClient)]: lambdaHandler(
     services,
-    authenticated(
-      routes.createClient,
-      'json',
-      (caller, request) =>
+    once(services, {
+      row: routes.createClient,
+      body: 'json',
+      windowMs: 20_000,
+      afterCrash: 'refuse',
+      run: (caller, request) =>
         createClient(services, caller, { projectId: request.param('projectId'), body: request.json }),
-      (client) =>
+      // The secret is nowhere but in the first answer.
+      keep: ({ secret: _shownOnce, ...client }) => client as Resource,
+      answer: (client) =>
         fhirResponse(201, client, { location: `${services.baseUrl}/fhir/R4/ClientApplication/${client.id}` }),
-    ),
+    }),
   ),
 });
 

@@ -22,6 +22,8 @@ export interface ExecuteRequest {
   body: Buffer | undefined;
   headers: Record<string, string | undefined>;
   traceId: string;
+  /** Runs with one key, of one caller on one route, are one run. */
+  idempotencyKey?: string;
 }
 
 /** Hints from earlier runs of this process, each verified before it is used. */

@@ -24,7 +24,7 @@ function refusalHeaders(refusal: Refusal): Record<string, string> {
 }
 
 /** Middleware and the SDK throw errors of their own; those that are an expected "no" are named here. */
-function asRefusal(error: unknown): Refusal | undefined {
+export function asRefusal(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if (error instanceof OutcomeUnknown) {
     // Whoever can repeat without harm has caught it before: existing clients would repeat a 5xx.

@@ -1,10 +1,16 @@
 import type { Executed } from '../bot/execute-bot.ts';
 import { printLog } from '../bot/output.ts';
+import { replayed } from './once.ts';
 import { allOk, botFailure } from './outcome.ts';
 import { fhirResponse, type HttpResponse, textResponse } from './response.ts';
 
 /** What `$execute` answers. A Bot's fault is 400: existing clients repeat a POST on 401, 429 and 5xx. */
-export function executeResponse({ output, result, showLog }: Executed, traceId: string): HttpResponse {
+export function executeResponse(executed: Executed, traceId: string): HttpResponse {
+  const response = firstResponse(executed, traceId);
+  return executed.isReplay ? replayed(response) : response;
+}
+
+function firstResponse({ output, result, showLog }: Executed, traceId: string): HttpResponse {
   switch (output.kind) {
     case 'ok':
       return fhirResponse(200, allOk());

@@ -8,7 +8,7 @@ import type { Item, Table } from './table.ts';
 const deflateBeyond = 4096;
 
 /** What one item may hold of a content; DynamoDB's limit is 400 KB with everything else in it. */
-const longestPieceBytes = 350 * 1024;
+export const longestPieceBytes = 350 * 1024;
 
 /** A resource's content as attributes of its head and version, and the items of its parts. */
 export interface Packed {
@@ -23,7 +23,8 @@ export function packContent(resource: Resource): string | Uint8Array {
   return packText(stringifyJson(resource));
 }
 
-function packText(text: string): string | Uint8Array {
+/** A text as an attribute. */
+export function packText(text: string): string | Uint8Array {
   return text.length > deflateBeyond ? deflateRawSync(text) : text;
 }
 
@@ -77,6 +78,9 @@ export async function withContent(table: Table, project: string, item: Item): Pr
 
 /** The resource's JSON text as it was packed. */
 export function contentText(item: Item): string {
-  const content = item.content;
+  return unpackText(item.content);
+}
+
+export function unpackText(content: unknown): string {
   return typeof content === 'string' ? content : inflateRawSync(content as Uint8Array).toString('utf8');
 }

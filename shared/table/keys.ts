@@ -89,6 +89,12 @@ export const keys = {
     sk: head,
   }),
 
+  /** What a request with an Idempotency-Key did: of one membership, on one route. */
+  idempotency: (project: string, membershipId: string, route: string, key: string): Key => ({
+    pk: `P#${project}#IDEMPOTENCY#${hash(membershipId, route, key)}`,
+    sk: head,
+  }),
+
   user: (id: string): Key => ({ pk: `U#${id}`, sk: head }),
   password: (userId: string): Key => ({ pk: `U#${userId}`, sk: 'PASSWORD' }),
   /** The mirror of a membership under its User, for reading all of a User's memberships at once. */

@@ -3,6 +3,7 @@ import {
   BatchWriteCommand,
   type DynamoDBDocumentClient,
   PutCommand,
+  type PutCommandInput,
   QueryCommand,
   type QueryCommandInput,
   UpdateCommand,
@@ -20,13 +21,19 @@ export interface Table {
   read(wanted: readonly Key[]): Promise<Found>;
   /** All or nothing; throws ConditionFailed naming the actions whose condition did not hold. */
   transact(actions: readonly Action[]): Promise<void>;
-  put(item: Item): Promise<void>;
+  /** Throws the SDK's ConditionalCheckFailedException when its condition, if any, does not hold. */
+  put(item: Item, condition?: PutCondition): Promise<void>;
   /** Puts and removes in batches, in no order and not as one: for what is inert or left over. */
   write(items: readonly Item[], removed?: readonly Key[]): Promise<void>;
   /** Throws the SDK's ConditionalCheckFailedException when its condition does not hold. */
   update(input: Omit<UpdateCommandInput, 'TableName'>): Promise<Record<string, unknown> | undefined>;
   query(input: Omit<QueryCommandInput, 'TableName'>): Promise<{ items: Item[]; next?: Key }>;
 }
+
+type PutCondition = Pick<
+  PutCommandInput,
+  'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
+>;
 
 /** What a read found. Items that expired but are not swept yet count as absent. */
 export class Found {
@@ -51,8 +58,8 @@ export function openTable(client: DynamoDBDocumentClient, name: string, now: () 
   return {
     read: (wanted) => batchRead(client, name, wanted, now),
     transact: (actions) => transact(client, name, actions),
-    async put(item) {
-      await client.send(new PutCommand({ TableName: name, Item: item }));
+    async put(item, condition = {}) {
+      await client.send(new PutCommand({ TableName: name, Item: item, ...condition }));
     },
     write: (items, removed = []) => batchWrite(client, name, items, removed),
     async update(input) {

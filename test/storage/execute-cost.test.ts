@@ -283,3 +283,89 @@ test("another Project's memory is never used", async () => {
   expect(await costOf({ id }, other)).toEqual(['not-found', ['BatchGetItem']]);
   expect(await costOf({ system: 's', value: 'shared' }, other)).toEqual(['not-found', ['BatchGetItem']]);
 });
+
+describe('with an Idempotency-Key', () => {
+  const target = async (code: string) => ({ id: await newBot(code) });
+
+  function runOnce(bot: BotTarget, idempotencyKey: string, text = 'x') {
+    const body = Buffer.from(text);
+    const request = { contentType: 'text/plain', body, headers: {}, traceId: 't', idempotencyKey };
+    return executeBot(services, caller, bot, request);
+  }
+
+  test('an execute costs one write more, before the run; a repeat one read more and no run', async () => {
+    const bot = await target('once');
+    await run(bot);
+    const before = runs.length;
+    const first = await callsOf(stage.client, () => runOnce(bot, 'k1'));
+    expect(first).toEqual(['BatchGetItem', 'PutItem', 'TransactWriteItems']);
+    expect(runs.length).toBe(before + 1);
+    const second = await callsOf(stage.client, async () => {
+      expect(await runOnce(bot, 'k1')).toMatchObject({ isReplay: true, output: { text: 'once' } });
+    });
+    expect(second).toEqual(['BatchGetItem', 'PutItem', 'BatchGetItem']);
+    expect(runs.length).toBe(before + 1);
+  });
+
+  test('of 20 at once one runs', async () => {
+    const bot = await target('one');
+    const before = runs.length;
+    const ended = await Promise.allSettled(Array.from({ length: 20 }, () => runOnce(bot, 'k2')));
+    expect(runs.length).toBe(before + 1);
+    for (const one of ended) {
+      if (one.status === 'rejected') expect(one.reason).toMatchObject({ kind: 'conflict' });
+    }
+  });
+
+  test('another input is refused, another Bot too', async () => {
+    const bot = await target('input');
+    await runOnce(bot, 'k3');
+    await expect(runOnce(bot, 'k3', 'y')).rejects.toMatchObject({ kind: 'unprocessable' });
+    await expect(runOnce(await target('input'), 'k3')).rejects.toMatchObject({ kind: 'unprocessable' });
+  });
+
+  test('a run that was not started leaves the key free', async () => {
+    const bot = await target('free');
+    next = () => ({ kind: 'throttled' });
+    await expect(runOnce(bot, 'k4')).rejects.toMatchObject({ kind: 'throttled' });
+    expect(await runOnce(bot, 'k4')).toMatchObject({ isReplay: false });
+  });
+
+  test('a run whose end nobody knows is refused again, with its id', async () => {
+    const bot = await target('unknown');
+    next = () => ({ kind: 'unknown', reason: 'lost' });
+    const before = runs.length;
+    const refused = await runOnce(bot, 'k5').catch((error: Error) => error.message);
+    expect(refused).toContain(runs.at(-1)?.runId);
+    await expect(runOnce(bot, 'k5')).rejects.toThrow(String(refused));
+    expect(runs.length).toBe(before + 1);
+  });
+
+  test('a process that dies while the Bot runs: refused, then refused with the id of the run', async () => {
+    const bot = await target('death');
+    next = () => {
+      throw new Death();
+    };
+    const release = services.table.put;
+    const dying = { ...services, table: { ...services.table, put: putOnce(release) } };
+    const body = Buffer.from('x');
+    const request = { contentType: 'text/plain', body, headers: {}, traceId: 't', idempotencyKey: 'k6' };
+    await expect(executeBot(dying, caller, bot, request)).rejects.toThrow(Death);
+    const { runId } = runs.at(-1) as RunRequest;
+    await expect(runOnce(bot, 'k6')).rejects.toMatchObject({ kind: 'conflict', retryAfterSeconds: 30 });
+    stage.clock.nowMs += 31_000;
+    await expect(runOnce(bot, 'k6')).rejects.toThrow(runId);
+  });
+});
+
+class Death extends Error {}
+
+/** The claim is written, nothing after it. */
+function putOnce(put: ExecuteServices['table']['put']): ExecuteServices['table']['put'] {
+  let puts = 0;
+  return async (item, condition) => {
+    puts += 1;
+    if (puts > 1) throw new Death();
+    await put(item, condition);
+  };
+}
