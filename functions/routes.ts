@@ -11,7 +11,8 @@ export type FunctionName =
   | 'login'
   | 'members'
   | 'bots'
-  | 'resources';
+  | 'resources'
+  | 'site';
 
 export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'ANY';
@@ -210,6 +211,9 @@ export const routes = {
     function: 'resources',
     access: 'token',
   },
+
+  app: { method: 'GET', path: '/app', function: 'site', access: 'public' },
+  appFile: { method: 'GET', path: '/app/{path+}', function: 'site', access: 'public' },
 
   unknown: { method: 'ANY', path: '$default', function: 'resources', access: 'public' },
 } as const satisfies Record<string, Route>;

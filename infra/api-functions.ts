@@ -54,4 +54,9 @@ export const apiFunctions: Record<FunctionName, ApiFunction> = {
     timeoutSeconds: timeoutSeconds.short,
     impact: 'Resources cannot be read or written.',
   },
+  site: {
+    description: 'Serves the administration app',
+    timeoutSeconds: timeoutSeconds.short,
+    impact: 'The administration app does not open, and links in mails lead nowhere. The API goes on.',
+  },
 };

@@ -3,7 +3,7 @@
  * nothing else. `BatchGetItem` is every read by key, `Query` a list; a transaction needs the actions of
  * its parts. One table serves all Projects and a role serves all callers, so IAM cannot tell Projects
  * apart (`dynamodb:LeadingKeys` would need a role per Project): the keys, made from the token's project
- * only, do that.
+ * only, do that. A function without table actions is not told where the table is.
  */
 
 import type { FunctionName } from '../functions/routes.ts';
@@ -53,6 +53,7 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   'execute-by-identifier': executing,
   token: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], signs: true },
   login: { table: ['BatchGetItem', 'Query', ...transaction], stageSecret: 'reads' },
+  site: { table: [] },
   outbox: {
     table: ['BatchGetItem', 'BatchWriteItem', 'Query', 'UpdateItem', 'DeleteItem'],
     stageSecret: 'creates',

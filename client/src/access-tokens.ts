@@ -8,7 +8,7 @@ export interface AccessTokens {
 
 /** A token and how long it lives from now. */
 export interface IssuedToken {
-  token: string;
+  accessToken: string;
   lifetimeSeconds: number;
 }
 
@@ -18,17 +18,16 @@ const marginSeconds = 60;
 /**
  * Holds a token in memory and fetches the next one when it is near its end. Calls that come
  * meanwhile wait for that one flight; a failed flight fails them all and the next call tries anew.
+ * @param first a token that was issued just now
  */
-export function cachedTokens(fetchToken: () => Promise<IssuedToken>): AccessTokens {
-  let held: { token: string; replaceAtMs: number } | undefined;
+export function cachedTokens(fetchToken: () => Promise<IssuedToken>, first?: IssuedToken): AccessTokens {
+  let held = first && holding(first, Date.now());
   let flight: Promise<string> | undefined;
   const renew = async () => {
     try {
       const startedAtMs = Date.now();
-      const { token, lifetimeSeconds } = await fetchToken();
-      const usableSeconds = lifetimeSeconds - Math.min(marginSeconds, lifetimeSeconds / 2);
-      held = { token, replaceAtMs: startedAtMs + usableSeconds * 1000 };
-      return token;
+      held = holding(await fetchToken(), startedAtMs);
+      return held.token;
     } finally {
       flight = undefined;
     }
@@ -43,4 +42,9 @@ export function cachedTokens(fetchToken: () => Promise<IssuedToken>): AccessToke
       if (held?.token === token) held = undefined;
     },
   };
+}
+
+function holding({ accessToken, lifetimeSeconds }: IssuedToken, startedAtMs: number) {
+  const usableSeconds = lifetimeSeconds - Math.min(marginSeconds, lifetimeSeconds / 2);
+  return { token: accessToken, replaceAtMs: startedAtMs + usableSeconds * 1000 };
 }

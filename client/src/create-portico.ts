@@ -44,27 +44,62 @@ export interface Portico {
    * @throws {OperationOutcomeError} one issue per wrong field, named in its `expression`
    */
   invite(projectId: string, body: InviteRequest, options?: CallOptions): Promise<ProjectMembership>;
+
+  /**
+   * Any other call of the API: its answer as it came, when it is a success.
+   * @param path below the service's address, or an address of its own that the service gave, as the
+   *   `next` link of a Bundle
+   * @throws {OperationOutcomeError} when the service refused
+   * @throws {TypeError} before anything is sent: the address is not the service's
+   */
+  fetch(path: string, request?: ApiRequest, options?: CallOptions): Promise<Response>;
+}
+
+export interface ApiRequest {
+  /** GET when left out. */
+  method?: string;
+  /** Sent as `executeBot` sends its input. */
+  body?: BotInput;
+  contentType?: string;
+  headers?: Record<string, string>;
 }
 
 /** Calls one service. Every method sends exactly one request of its own and repeats nothing. */
 export function createPortico({ baseUrl, auth }: PorticoOptions): Portico {
   const tokens = typeof auth === 'string' ? { get: async () => auth, drop() {} } : auth;
 
-  async function post(path: string, { body, contentType }: RequestBody, { signal }: CallOptions = {}) {
+  async function send(
+    path: string,
+    {
+      method,
+      body,
+      contentType,
+      headers = {},
+    }: RequestBody & { method: string; headers?: Record<string, string> },
+    { signal }: CallOptions = {},
+  ) {
     const url = serviceUrl(baseUrl, path);
     const token = await tokens.get();
     const response = await fetch(url, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, ...(contentType ? { 'content-type': contentType } : {}) },
+      method,
+      headers: {
+        ...headers,
+        authorization: `Bearer ${token}`,
+        ...(contentType ? { 'content-type': contentType } : {}),
+      },
       ...(body === undefined ? {} : { body }),
       ...(signal ? { signal } : {}),
       credentials: 'omit',
       // A redirect would send the body, and what it says of a patient, a second time.
       redirect: 'error',
     });
-    if (response.ok) return readAnswer(response);
+    if (response.ok) return response;
     if (response.status === 401) tokens.drop(token);
     throw await outcomeErrorOf(response);
+  }
+
+  async function post(path: string, body: RequestBody, options?: CallOptions) {
+    return readAnswer(await send(path, { method: 'POST', ...body }, options));
   }
 
   return {
@@ -79,6 +114,9 @@ export function createPortico({ baseUrl, auth }: PorticoOptions): Portico {
     async invite(projectId, body, options) {
       const path = `admin/projects/${pathSegment(projectId)}/invite`;
       return (await post(path, requestBody(body, 'application/json'), options)) as ProjectMembership;
+    },
+    async fetch(path, { method = 'GET', body, contentType, headers = {} } = {}, options) {
+      return send(path, { method, headers, ...requestBody(body, contentType) }, options);
     },
   };
 }

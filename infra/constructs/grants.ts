@@ -21,7 +21,7 @@ export interface Ground {
 /** The environment of a function with these permissions. */
 export function environmentOf(permissions: Permissions, ground: Ground): Record<string, string> {
   return {
-    TABLE_NAME: ground.table.tableName,
+    ...(permissions.table.length > 0 ? { TABLE_NAME: ground.table.tableName } : {}),
     BASE_URL: ground.baseUrl,
     ...(permissions.signs || permissions.stageSecret || permissions.botSecrets
       ? { KEYS: ground.keys.specification }
@@ -33,15 +33,21 @@ export function environmentOf(permissions: Permissions, ground: Ground): Record<
 /** The statements of a role with these permissions: no wildcard in an action or a resource. */
 export function statementsOf(permissions: Permissions, ground: Ground): PolicyStatement[] {
   return [
-    new PolicyStatement({
-      actions: permissions.table.map((action) => `dynamodb:${action}`),
-      resources: [ground.table.tableArn],
-    }),
-    tableKeyStatement(ground.tableKey),
+    ...(permissions.table.length > 0 ? tableStatements(permissions.table, ground) : []),
     ...(permissions.signs ? [signingStatement(ground.keys)] : []),
     ...(permissions.stageSecret ? [secretStatement(ground.keys, permissions.stageSecret)] : []),
     ...(permissions.botSecrets ? [botSecretsStatement(ground.keys, permissions.botSecrets)] : []),
     ...(permissions.runsBots ? [invokeStatement(ground.invoker)] : []),
+  ];
+}
+
+function tableStatements(actions: Permissions['table'], { table, tableKey }: Ground): PolicyStatement[] {
+  return [
+    new PolicyStatement({
+      actions: actions.map((action) => `dynamodb:${action}`),
+      resources: [table.tableArn],
+    }),
+    tableKeyStatement(tableKey),
   ];
 }
 

@@ -13,6 +13,8 @@ export interface HandlerEnvironment {
   LAMBDA_ENDPOINT: string;
   SES_ENDPOINT: string;
   MAIL_FROM: string;
+  /** Of the administration app; built when it is first asked for. */
+  SITE_DIR: string;
 }
 
 /** What the SDK asks for before it signs; the engines on loopback check none of it. */

@@ -19,6 +19,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
+// Builds the app while nobody waits for it; the request that needs it says what went wrong.
+void fetch(stack.demo.appUrl).catch(() => undefined);
+
 const [project] = stack.demo.projects;
 process.stdout.write(`Portico listens on ${stack.baseUrl}
 App:     ${stack.demo.appUrl}

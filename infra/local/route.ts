@@ -10,8 +10,8 @@ export interface MatchedRoute {
 
 /**
  * Chooses the route as an HTTP API does: among those whose method and path match, the one with the
- * first literal segment where the other has a parameter, then a named method before ANY; `$default`
- * when none matches.
+ * first literal segment where the other has a parameter, then a named method before ANY; a `{path+}`
+ * takes all that is left; `$default` when none matches.
  * @param path decoded, without query string: an encoded slash separates like a plain one
  */
 export function matchRoute(routes: readonly Route[], method: string, path: string): MatchedRoute | undefined {
@@ -27,7 +27,7 @@ function matches(route: Route, method: string, segments: readonly string[]): boo
   const pattern = route.path.split('/');
   return (
     (route.method === method || route.method === 'ANY') &&
-    pattern.length === segments.length &&
+    (pattern.length === segments.length || (isGreedy(pattern.at(-1)) && pattern.length < segments.length)) &&
     pattern.every((part, index) => (isParameter(part) ? segments[index] !== '' : part === segments[index]))
   );
 }
@@ -42,10 +42,16 @@ function bySpecificity(a: Route, b: Route): number {
 }
 
 function parametersOf(route: Route, segments: readonly string[]): Record<string, string> {
-  const pairs = route.path
-    .split('/')
-    .flatMap((part, index) => (isParameter(part) ? [[part.slice(1, -1), segments[index] ?? '']] : []));
+  const pairs = route.path.split('/').flatMap((part, index) => {
+    if (!isParameter(part)) return [];
+    const value = isGreedy(part) ? segments.slice(index).join('/') : segments[index];
+    return [[part.replace(/^\{|\+?\}$/g, ''), value ?? '']];
+  });
   return Object.fromEntries(pairs);
+}
+
+function isGreedy(part = ''): boolean {
+  return part.endsWith('+}');
 }
 
 function isParameter(part: string): boolean {

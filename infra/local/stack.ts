@@ -14,6 +14,7 @@ import { handlerLoader } from './handlers.ts';
 import { startInvoker } from './invoker.ts';
 import { mailPages } from './mail-pages.ts';
 import { type Mailbox, startMailbox } from './mailbox.ts';
+import { openSite } from './site.ts';
 import { followStream } from './stream.ts';
 import { startTable } from './table.ts';
 
@@ -84,10 +85,11 @@ async function startParts(
 ): Promise<Omit<Stack, 'stop'>> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await keep(lockFolder(dataDir));
-  const [table, invoker, mailbox] = await Promise.all([
+  const [table, invoker, mailbox, site] = await Promise.all([
     keep(startTable({ dataDir })),
     keep(startInvoker()),
     keep(startMailbox(join(dataDir, 'mail'))),
+    keep(openSite()),
   ]);
   const load = handlerLoader();
   const environmentIsSet = Promise.withResolvers<void>();
@@ -95,7 +97,11 @@ async function startParts(
     startGateway({
       port,
       routes: Object.values(routes),
-      loadHandler: (name) => environmentIsSet.promise.then(() => load(name)),
+      loadHandler: async (name) => {
+        await environmentIsSet.promise;
+        if (name === 'site') await site.built();
+        return load(name);
+      },
       timeouts,
       pages: [mailPages(mailbox)],
       onFault,
@@ -111,6 +117,7 @@ async function startParts(
     LAMBDA_ENDPOINT: invoker.endpoint,
     SES_ENDPOINT: mailbox.endpoint,
     MAIL_FROM: 'portico@example.org',
+    SITE_DIR: site.folder,
   } as const;
   await keep(Promise.resolve(useHandlerEnvironment(environment)));
   environmentIsSet.resolve();

@@ -8,6 +8,7 @@ import { environmentOf, type Ground, statementsOf } from '../constructs/grants.t
 import { HouseFunction } from '../constructs/house-function.ts';
 import { LogAlarm } from '../constructs/log-alarm.ts';
 import { PublicApi } from '../constructs/public-api.ts';
+import { addSite } from '../constructs/site-files.ts';
 import { permissions } from '../permissions.ts';
 import type { Stage } from '../stage.ts';
 
@@ -33,6 +34,7 @@ export class ApiStack extends Stack {
         environment: environmentOf(permissions[name], { ...ground, baseUrl }),
         statements: statementsOf(permissions[name], { ...ground, baseUrl }),
         alarms,
+        ...(name === 'site' ? { addFiles: addSite } : {}),
       });
       new FunctionRoutes(house, 'Routes', { api, lambda: house.lambda, routes: routesOf(name) });
       if (name.startsWith('execute-')) watchRecords(house, alarms);

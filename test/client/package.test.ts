@@ -62,6 +62,8 @@ test('the examples of its README run as they stand, with types', async () => {
       CLIENT_ID: project?.clientId,
       CLIENT_SECRET: project?.clientSecret,
       BOT_ID: botId,
+      EMAIL: project?.admin.email,
+      PASSWORD: project?.admin.password,
     },
   });
   const lines = stdout.trim().split('\n');
@@ -71,6 +73,7 @@ test('the examples of its README run as they stand, with types', async () => {
     '0 false null',
     'b c',
     expect.stringMatching(/^Practitioner\//),
+    'true',
     '[ "email" ] Valid email address is required'.replaceAll('"', "'"),
   ]);
 }, 60_000);

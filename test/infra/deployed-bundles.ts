@@ -5,6 +5,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { HouseFunction } from '../../infra/constructs/house-function.ts';
 import { LockedInvoker } from '../../infra/constructs/locked-invoker.ts';
+import { addSite } from '../../infra/constructs/site-files.ts';
 
 export interface Bundles {
   /** Holds a folder for each function, named like it, with what Lambda would unpack. */
@@ -28,7 +29,9 @@ export async function deployedBundles(functions: readonly string[]): Promise<Bun
   const alarms = new Topic(stack, 'Alarms');
   for (const folder of functions) {
     const limits = { timeoutSeconds: 29, memoryMb: 1024 };
-    new HouseFunction(stack, folder, { folder, description: folder, impact: 'None.', ...limits, alarms });
+    const files = folder === 'site' ? { addFiles: addSite } : {};
+    const props = { folder, description: folder, impact: 'None.', ...limits, alarms, ...files };
+    new HouseFunction(stack, folder, props);
   }
   new LockedInvoker(stack, 'invoker', { alarms, platform: `linux-${process.arch}` as 'linux-x64' });
   app.synth();

@@ -43,6 +43,8 @@ describe('routes', () => {
       'GET /.well-known/oauth-authorization-server',
       'GET /.well-known/openid-configuration',
       'GET /.well-known/smart-configuration',
+      'GET /app',
+      'GET /app/{path+}',
       'GET /fhir/R4/.well-known/smart-configuration',
       'GET /fhir/R4/metadata',
       'GET /oauth2/authorize',

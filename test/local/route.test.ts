@@ -20,6 +20,9 @@ describe('the route table', () => {
     ['POST', '/admin/projects/p/invite', 'POST /admin/projects/{projectId}/invite', { projectId: 'p' }],
     ['GET', '/.well-known/jwks.json', 'GET /.well-known/jwks.json', {}],
     ['POST', '/oauth2/token', 'POST /oauth2/token', {}],
+    ['GET', '/app', 'GET /app', {}],
+    ['GET', '/app/accept', 'GET /app/{path+}', { path: 'accept' }],
+    ['GET', '/app/assets/a b/c', 'GET /app/{path+}', { path: 'assets/a b/c' }],
   ])('%s %s → %s', (method, path, routeKey, pathParameters) => {
     expect(matchRoute(table, method, path)).toMatchObject({ routeKey, pathParameters });
   });
@@ -35,6 +38,8 @@ describe('the route table', () => {
     ['POST', '/fhir/R4/Bot/a/b/$execute'],
     ['TRACE', '/x'],
     ['GET', '/$default'],
+    ['GET', '/app/'],
+    ['GET', '/apple'],
   ])('%s %s → $default', (method, path) => {
     expect(matchRoute(table, method, path)).toMatchObject({ routeKey: '$default', pathParameters: {} });
   });

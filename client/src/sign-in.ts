@@ -1,0 +1,81 @@
+import type { Reference } from './invite-request.ts';
+import { postJson } from './post-json.ts';
+
+/** A person's sign-in; the challenge is from `newPkce`, or from the client that the person came from. */
+export interface SignInRequest {
+  /** The service's address. */
+  baseUrl: string | URL;
+  email: string;
+  password: string;
+  codeChallenge: string;
+  codeChallengeMethod: 'S256' | 'plain';
+  /** The registered client that gets the code, and where it wants it; none for an app of your own. */
+  clientId?: string;
+  redirectUri?: string;
+  /** Signs in to this Project only. */
+  projectId?: string;
+  /** `openid` when left out; `offline_access` asks for a refresh token. */
+  scope?: string;
+  nonce?: string;
+}
+
+/** Someone's place in one Project. */
+export interface MembershipChoice {
+  id: string;
+  project: Reference;
+  profile: Reference;
+}
+
+/** What comes next in a sign-in, until there is a code for `exchangeCode`. */
+export type SignInStep =
+  | { kind: 'code'; code: string }
+  | {
+      kind: 'choose';
+      memberships: MembershipChoice[];
+      /** Choosing an invitation that is still open accepts it. */
+      choose(membershipId: string): Promise<SignInStep>;
+    }
+  | { kind: 'second-factor'; verify(token: string): Promise<SignInStep> }
+  | {
+      kind: 'enroll-second-factor';
+      /** `otpauth:` address of the new secret, and the same as an image (`data:` address). */
+      uri: string;
+      qrCode: string;
+      enroll(token: string): Promise<SignInStep>;
+    };
+
+/**
+ * Begins a person's sign-in with address and password.
+ * @throws {OperationOutcomeError} wrong address or password, too many tries
+ */
+export async function signIn({ baseUrl, ...request }: SignInRequest): Promise<SignInStep> {
+  return stepOf(baseUrl, await postJson(baseUrl, 'auth/login', { clientId: '', ...request }));
+}
+
+/** The step that an answer of `auth/…` asks for. @throws {TypeError} when it asks for none that is known */
+function stepOf(baseUrl: string | URL, answer: unknown): SignInStep {
+  const fields = { ...(answer as object) } as Record<string, unknown>;
+  const { login, code, memberships } = fields;
+  const next = async (path: string, given: object) =>
+    stepOf(baseUrl, await postJson(baseUrl, path, { login, ...given }));
+  if (typeof code === 'string') return { kind: 'code', code };
+  if (fields.mfaEnrollRequired === true) {
+    return {
+      kind: 'enroll-second-factor',
+      uri: String(fields.enrollUri ?? ''),
+      qrCode: String(fields.enrollQrCode ?? ''),
+      enroll: (token) => next('auth/mfa/login-enroll', { token }),
+    };
+  }
+  if (fields.mfaRequired === true) {
+    return { kind: 'second-factor', verify: (token) => next('auth/mfa/verify', { token }) };
+  }
+  if (Array.isArray(memberships)) {
+    return {
+      kind: 'choose',
+      memberships: memberships as MembershipChoice[],
+      choose: (profile) => next('auth/profile', { profile }),
+    };
+  }
+  throw new TypeError('The service wants something of the sign-in that this library does not know');
+}

@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+/** Debian's, or another one by CHROMIUM. */
+export const chromiumPath = process.env.CHROMIUM || '/usr/bin/chromium';
+
+export const hasChromium = existsSync(chromiumPath);
+
+/** A browser without a window that speaks to nobody by itself. */
+export function openBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: chromiumPath,
+    args: [
+      '--headless',
+      // Containers and root have no user namespace; every page it opens here is our own.
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}

@@ -1,0 +1,71 @@
+import { describe, test } from '@jest/globals';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { chromiumPath, hasChromium, openBrowser } from '../../infra/site/browser.ts';
+import { type Portico, startPortico } from '../spec/portico.ts';
+
+/** A suite that needs a browser; where there is none, jest lists it as to be done. */
+export const describeInBrowser = (name: string, suite: () => void): void =>
+  hasChromium ? describe(name, suite) : test.todo(`${name}: needs Chromium at ${chromiumPath}`);
+
+export const views = {
+  desktop: { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
+  phone: { viewport: { width: 360, height: 740 }, colorScheme: 'dark', hasTouch: true },
+} as const;
+
+export interface App {
+  portico: Portico;
+  /** A window of its own, as of another person; what goes wrong in it is noted in `faults`. */
+  open(view: keyof typeof views): Promise<Page>;
+  /** Script errors and refusals of the pages' own policy, in all windows. */
+  faults: string[];
+  stop(): Promise<void>;
+}
+
+/** The whole of Portico and a browser. */
+export async function startApp(): Promise<App> {
+  const portico = await startPortico();
+  const browser: Browser = await openBrowser();
+  const contexts: BrowserContext[] = [];
+  const faults: string[] = [];
+  return {
+    portico,
+    faults,
+    async open(view) {
+      const context = await browser.newContext({ ...views[view], locale: 'en-GB', baseURL: portico.baseUrl });
+      contexts.push(context);
+      const page = await context.newPage();
+      page.setDefaultTimeout(20_000);
+      page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.message}`));
+      page.on('console', (message) => {
+        const isRefusedCall = /^Failed to load resource/.test(message.text());
+        if (message.type() === 'error' && !isRefusedCall) faults.push(`${page.url()}: ${message.text()}`);
+      });
+      return page;
+    },
+    async stop() {
+      await browser.close();
+      await portico.stop();
+    },
+  };
+}
+
+/** From the sign-in page to the first page of the Project. */
+export async function signIn(page: Page, email: string, password: string): Promise<void> {
+  if (!page.url().includes('/app/sign-in')) await page.goto('/app');
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.locator('nav').waitFor({ state: 'attached' });
+}
+
+/** Opens a page by its name in the navigation. */
+export async function go(page: Page, name: string): Promise<void> {
+  const menu = page.getByRole('button', { name: 'Menu' });
+  if (await menu.isVisible()) await menu.click();
+  await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+}
+
+/** Until the page has its heading. */
+export async function arrived(page: Page, heading: string | RegExp): Promise<void> {
+  await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+}

@@ -1,0 +1,28 @@
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+
+/**
+ * What a page does wrong: what axe finds serious (WCAG 2.2 A and AA), and content wider than the window.
+ * @returns one line each; none for a page with good manners
+ */
+export async function badManners(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate(async () => {
+    const { axe, document } = globalThis as unknown as InPage;
+    const { violations } = await axe.run(document, {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    });
+    const { scrollWidth, clientWidth } = document.documentElement;
+    return [
+      ...violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`),
+      ...(scrollWidth > clientWidth ? [`${scrollWidth} px wide in a window of ${clientWidth}`] : []),
+    ];
+  });
+}
+
+interface InPage {
+  document: { documentElement: { scrollWidth: number; clientWidth: number } };
+  axe: {
+    run(of: object, options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+  };
+}

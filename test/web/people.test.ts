@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { type App, arrived, describeInBrowser, go, signIn, startApp, type views } from './app.ts';
+import { badManners } from './manners.ts';
+
+const password = 'correct horse battery';
+
+describeInBrowser('the way of a person through the app', () => {
+  let app: App;
+  beforeAll(async () => {
+    app = await startApp();
+    await app.portico.api('POST', 'fhir/R4/AccessPolicy', {
+      body: {
+        resourceType: 'AccessPolicy',
+        name: 'Only patients called Allowed',
+        resource: [{ resourceType: 'Patient', criteria: 'Patient?family=Allowed', readonly: true }],
+      },
+    });
+    for (const family of ['Allowed', 'Hidden']) {
+      const body = { resourceType: 'Patient', name: [{ family, given: ['Pat'] }] };
+      await app.portico.api('POST', 'fhir/R4/Patient', { body });
+    }
+  }, 60_000);
+  afterAll(() => app?.stop());
+
+  test.each(['desktop', 'phone'] as const)(
+    'on a %s: invited, joined, sees what the policy allows, removed',
+    async (view) => {
+      const email = `grace-${view}@example.org`;
+      const admin = await app.open(view);
+      await admin.goto('/app');
+      await arrived(admin, 'Sign in');
+      expect(await badManners(admin)).toEqual([]);
+      const { email: own, password: secret } = app.portico.projects[0]?.admin ?? { email: '', password: '' };
+      await signIn(admin, own, secret);
+      await arrived(admin, 'Members');
+      await admin.getByText('Ada Administrator').last().waitFor();
+      expect(await badManners(admin)).toEqual([]);
+
+      await invite(admin, email);
+      const person = await join(admin, view, email);
+      await seesOnlyWhatIsAllowed(person);
+      await removes(admin, person);
+      expect(app.faults).toEqual([]);
+    },
+    90_000,
+  );
+
+  test('an invitation is sent again and revoked', async () => {
+    const admin = await app.open('desktop');
+    const { email, password: secret } = app.portico.projects[0]?.admin ?? { email: '', password: '' };
+    await signIn(admin, email, secret);
+    await go(admin, 'Invite');
+    await fillInvite(admin, 'Rosa', 'rosa@example.org');
+    await admin.getByRole('link', { name: 'See Rosa Hopper' }).click();
+    await arrived(admin, 'Rosa Hopper');
+    await admin.getByRole('button', { name: 'Send a new link' }).click();
+    await admin.getByText('A mail with a new link is on its way').waitFor();
+    await admin.getByRole('button', { name: 'Revoke', exact: true }).click();
+    expect(await badManners(admin)).toEqual([]);
+    await admin.getByRole('button', { name: 'Revoke the invitation' }).click();
+    await admin.getByText('Invitation revoked').waitFor();
+    await go(admin, 'Mailbox');
+    await admin
+      .getByRole('article')
+      .filter({ hasText: 'rosa@example.org' })
+      .first()
+      .getByRole('link')
+      .click();
+    await admin.getByLabel('Password', { exact: true }).fill(password);
+    await admin.getByRole('button', { name: 'Accept and join' }).click();
+    await admin.getByText('This link is not valid any more').waitFor();
+  }, 60_000);
+
+  async function fillInvite(page: Page, firstName: string, email: string) {
+    await page.getByLabel('First name').fill(firstName);
+    await page.getByLabel('Last name').fill('Hopper');
+    await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
+    await page.getByRole('button', { name: 'Invite', exact: true }).click();
+  }
+
+  async function invite(admin: Page, email: string) {
+    await go(admin, 'Invite');
+    await arrived(admin, 'Invite somebody');
+    await fillInvite(admin, 'Grace', 'not an address');
+    await admin.getByText('Valid email address is required').waitFor();
+    expect(await admin.getByLabel('First name').inputValue()).toBe('Grace');
+    expect(await badManners(admin)).toEqual([]);
+    await admin.getByRole('combobox', { name: 'Access policy' }).fill('Only pat');
+    await admin.getByRole('option', { name: 'Only patients called Allowed' }).click();
+    await fillInvite(admin, 'Grace', email);
+    await admin.getByText('Grace Hopper is invited').waitFor();
+    expect(await badManners(admin)).toEqual([]);
+    await fillInvite(admin, 'Grace', email);
+    await admin.getByText('already invited to this project with another').waitFor();
+  }
+
+  async function join(admin: Page, view: keyof typeof views, email: string): Promise<Page> {
+    await go(admin, 'Mailbox');
+    await arrived(admin, 'Mailbox');
+    const mail = admin.getByRole('article').filter({ hasText: email });
+    for (let tries = 0; tries < 40 && (await mail.count()) === 0; tries++) {
+      await admin.getByRole('button', { name: 'Look again' }).click();
+      await admin.waitForTimeout(100);
+    }
+    expect(await badManners(admin)).toEqual([]);
+    const link = (await mail.getByRole('link').getAttribute('href')) ?? '';
+    const person = await app.open(view);
+    await person.goto(link);
+    await arrived(person, 'Accept your invitation');
+    expect(await badManners(person)).toEqual([]);
+    await person.getByLabel('Password', { exact: true }).fill(password);
+    await person.getByRole('button', { name: 'Accept and join' }).click();
+    await person.getByText('You have joined').waitFor();
+    expect(new URL(person.url()).hash).toBe('');
+    await signIn(person, email, password);
+    return person;
+  }
+
+  async function seesOnlyWhatIsAllowed(person: Page) {
+    await arrived(person, 'Records');
+    await person.getByText('Pat Allowed').waitFor();
+    expect(await person.getByText('Pat Hidden').count()).toBe(0);
+    expect(await badManners(person)).toEqual([]);
+    await person.getByRole('button', { name: 'Type' }).click();
+    await person.getByRole('option', { name: 'Observation' }).click();
+    await person.getByText(/Forbidden|No Observation/).waitFor();
+    expect(await person.getByRole('link', { name: 'Members' }).count()).toBe(0);
+  }
+
+  async function removes(admin: Page, person: Page) {
+    await go(admin, 'Members');
+    await admin.getByRole('link', { name: 'Grace Hopper' }).first().click();
+    await arrived(admin, 'Grace Hopper');
+    await admin.getByRole('button', { name: 'Remove from the project' }).click();
+    await admin.getByText('stay where they are').waitFor();
+    expect(await badManners(admin)).toEqual([]);
+    await admin.getByRole('button', { name: 'Remove Grace Hopper' }).click();
+    await arrived(admin, 'Members');
+    await go(person, 'Records').catch(() => undefined);
+    await person.getByRole('button', { name: 'Type' }).click();
+    await person.getByRole('option', { name: 'Condition' }).click();
+    await person.getByText('Your session has ended').waitFor();
+  }
+});

@@ -1,0 +1,45 @@
+import { useMemo } from 'react';
+import { type ApiRequest, OAuthError, OperationOutcomeError } from '../../../client/src/index.ts';
+import { useSession, useSessionState } from '../session/session-context.tsx';
+
+export interface Api {
+  projectId: string;
+  /** `admin/projects/<id>` of this Project. */
+  admin: string;
+  get<T>(path: string, signal?: AbortSignal): Promise<T>;
+  /** JSON in, JSON out; no body when left out. */
+  send<T>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<T>;
+  /** The answer as it came. @throws {OperationOutcomeError} */
+  fetch(path: string, request?: ApiRequest, signal?: AbortSignal): Promise<Response>;
+}
+
+/** The API as the person who is signed in. A session that the service has ended ends here too. */
+export function useApi(): Api {
+  const { portico, me } = useSession();
+  const { end } = useSessionState();
+  return useMemo(() => {
+    const fetchAs = async (path: string, request?: ApiRequest, signal?: AbortSignal) => {
+      try {
+        return await portico.fetch(path, request, signal ? { signal } : {});
+      } catch (error) {
+        if (hasEnded(error)) end('Your session has ended. Sign in again.');
+        throw error;
+      }
+    };
+    const json = async <T>(answer: Promise<Response>) => (await (await answer).json()) as T;
+    return {
+      projectId: me.project.id,
+      admin: `admin/projects/${encodeURIComponent(me.project.id)}`,
+      get: <T>(path: string, signal?: AbortSignal) => json<T>(fetchAs(path, {}, signal)),
+      send: <T>(method: string, path: string, body?: unknown, headers = {}) => {
+        const content = body === undefined ? {} : { body, contentType: 'application/json' };
+        return json<T>(fetchAs(path, { method, headers, ...content }));
+      },
+      fetch: fetchAs,
+    };
+  }, [portico, me, end]);
+}
+
+function hasEnded(error: unknown): boolean {
+  return error instanceof OAuthError || (error instanceof OperationOutcomeError && error.status === 401);
+}

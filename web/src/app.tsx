@@ -1,0 +1,42 @@
+import { I18nProvider, RouterProvider } from 'react-aria-components';
+import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
+import type { Session } from './session/session.ts';
+import { SessionProvider, useSessionState } from './session/session-context.tsx';
+import { Shell } from './shell/shell.tsx';
+import { SignedInPages } from './shell/signed-in-pages.tsx';
+import { AcceptPage } from './sign-in/accept-page.tsx';
+import { SignInPage } from './sign-in/sign-in-page.tsx';
+
+export function App({ restored }: { restored: Session | undefined }) {
+  return (
+    <I18nProvider>
+      <Router base="/app">
+        <SessionProvider restored={restored}>
+          <Pages />
+        </SessionProvider>
+      </Router>
+    </I18nProvider>
+  );
+}
+
+function Pages() {
+  const { session } = useSessionState();
+  const [path, navigate] = useLocation();
+  return (
+    <RouterProvider navigate={navigate} useHref={(href) => `/app${href}`}>
+      <Switch>
+        <Route path="/accept" component={AcceptPage} />
+        <Route path="/sign-in" component={SignInPage} />
+        <Route>
+          {session ? (
+            <Shell>
+              <SignedInPages />
+            </Shell>
+          ) : (
+            <Redirect to={path === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(path)}`} replace />
+          )}
+        </Route>
+      </Switch>
+    </RouterProvider>
+  );
+}

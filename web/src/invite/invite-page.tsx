@@ -1,0 +1,28 @@
+import type { ProjectMembership } from '@medplum/fhirtypes';
+import { useState } from 'react';
+import { Page } from '../ui/page.tsx';
+import { InviteForm } from './invite-form.tsx';
+import { InviteResult } from './invite-result.tsx';
+
+export interface Invited {
+  membership: ProjectMembership;
+  email: string;
+}
+
+export function InvitePage() {
+  const [invited, setInvited] = useState<Invited>();
+  const [round, setRound] = useState(0);
+  return (
+    <Page title="Invite somebody">
+      {invited && <InviteResult invited={invited} />}
+      <InviteForm
+        key={round}
+        onInvited={(done) => {
+          setInvited(done);
+          setRound(round + 1);
+        }}
+        onTyping={() => setInvited(undefined)}
+      />
+    </Page>
+  );
+}

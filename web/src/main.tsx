@@ -1,0 +1,19 @@
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/controls.css';
+import './styles/layout.css';
+import './styles/lists.css';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './app.tsx';
+import { restoreSession } from './session/session.ts';
+
+const root = document.getElementById('root');
+if (root) {
+  const restored = await restoreSession();
+  createRoot(root).render(
+    <StrictMode>
+      <App restored={restored} />
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,73 @@
+import type { ProjectMembership } from '@medplum/fhirtypes';
+import { useState } from 'react';
+import { useAction } from '../api/use-action.ts';
+import { useApi } from '../api/use-api.ts';
+import { Button } from '../ui/button.tsx';
+import { Confirm } from '../ui/confirm.tsx';
+import { Moment } from '../ui/moment.tsx';
+import { Failure, Notice } from '../ui/notice.tsx';
+import { invitationOf } from './invitation.ts';
+
+/** An invitation that nobody has accepted: sent again, or taken back. */
+export function InvitationCard({
+  membership,
+  onChange,
+}: {
+  membership: ProjectMembership;
+  onChange(): void;
+}) {
+  const { admin, send } = useApi();
+  const [isAsking, setAsking] = useState(false);
+  const [done, setDone] = useState<string>();
+  const path = `${admin}/members/${membership.id}/invitation`;
+  const change = (method: string, said: string) => async () => {
+    await send(method, path);
+    setAsking(false);
+    setDone(said);
+    onChange();
+  };
+  const resend = useAction(change('POST', 'A mail with a new link is on its way. Earlier links are dead.'));
+  const revoke = useAction(change('DELETE', 'The invitation is revoked. Its link is dead.'));
+  const invitation = invitationOf(membership);
+  if (!invitation || invitation.state === 'accepted') return null;
+  return (
+    <section className="card" aria-labelledby="invitation">
+      <h2 id="invitation">Invitation</h2>
+      {invitation.state === 'pending' && (
+        <p>
+          The link is good until <Moment at={invitation.expires} />.{' '}
+          {!invitation.mailRequested && 'No mail was asked for: the person can accept at their next sign-in.'}
+        </p>
+      )}
+      {invitation.state === 'expired' && (
+        <p>
+          Nobody accepted it until <Moment at={invitation.expires} />.
+        </p>
+      )}
+      {invitation.state === 'revoked' && <p>It was taken back. The person can be invited again.</p>}
+      {done && <Notice kind="good">{done}</Notice>}
+      <Failure message={resend.message} />
+      <div className="buttons">
+        <Button isPending={resend.isBusy} onPress={() => resend.run()}>
+          Send a new link
+        </Button>
+        {invitation.state !== 'revoked' && (
+          <Button kind="danger" onPress={() => setAsking(true)}>
+            Revoke
+          </Button>
+        )}
+      </div>
+      <Confirm
+        isOpen={isAsking}
+        title="Revoke the invitation?"
+        deed="Revoke the invitation"
+        isBusy={revoke.isBusy}
+        message={revoke.message}
+        onConfirm={() => revoke.run()}
+        onClose={() => setAsking(false)}
+      >
+        <p>The link in the mail stops working at once. You can invite the person again at any time.</p>
+      </Confirm>
+    </section>
+  );
+}

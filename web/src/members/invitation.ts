@@ -1,0 +1,40 @@
+import type { ProjectMembership } from '@medplum/fhirtypes';
+import type { BadgeKind } from '../ui/badge.tsx';
+
+type InvitationState = 'pending' | 'accepted' | 'expired' | 'revoked';
+
+export interface Invitation {
+  state: InvitationState;
+  /** ISO 8601; of the newest link. */
+  expires: string | undefined;
+  mailRequested: boolean;
+}
+
+/** The state of a member's invitation (docs/identity.md); undefined for programs, which nobody invites. */
+export function invitationOf({ extension }: ProjectMembership): Invitation | undefined {
+  const parts = extension?.find(({ url }) => url === 'urn:portico:extension:invitation')?.extension ?? [];
+  const part = (name: string) => parts.find(({ url }) => url === name);
+  const state = part('state')?.valueCode as InvitationState | undefined;
+  if (!state) return undefined;
+  return {
+    state,
+    expires: part('expires')?.valueInstant,
+    mailRequested: part('mailRequested')?.valueBoolean === true,
+  };
+}
+
+/** How somebody stands in the Project, in a word. */
+export function standingOf(membership: ProjectMembership): { label: string; kind: BadgeKind } {
+  switch (invitationOf(membership)?.state) {
+    case 'pending':
+      return { label: 'Invited', kind: 'waiting' };
+    case 'expired':
+      return { label: 'Invitation expired', kind: 'bad' };
+    case 'revoked':
+      return { label: 'Invitation revoked', kind: 'bad' };
+    default:
+      return membership.active === false
+        ? { label: 'Deactivated', kind: 'bad' }
+        : { label: 'Active', kind: 'good' };
+  }
+}

@@ -1,0 +1,22 @@
+/** The types that a clinic looks at most; the API serves every R4 type. */
+export const recordTypes = [
+  'Patient',
+  'Practitioner',
+  'RelatedPerson',
+  'Observation',
+  'Condition',
+  'Encounter',
+  'DiagnosticReport',
+  'ServiceRequest',
+  'MedicationRequest',
+  'AllergyIntolerance',
+  'Immunization',
+  'Procedure',
+  'Appointment',
+  'Communication',
+  'DocumentReference',
+  'Organization',
+  'Questionnaire',
+  'QuestionnaireResponse',
+  'Task',
+].map((type) => ({ value: type, label: type.replace(/(?<=[a-z])(?=[A-Z])/g, ' ') }));

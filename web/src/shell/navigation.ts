@@ -1,0 +1,18 @@
+interface NavigationPage {
+  href: string;
+  label: string;
+}
+
+const forAdministrators: readonly NavigationPage[] = [
+  { href: '/members', label: 'Members' },
+  { href: '/invite', label: 'Invite' },
+];
+
+/** The pages that a person is offered. What they may do is decided by the service alone. */
+export function pagesFor(who: { isAdministrator: boolean; hasMailbox: boolean }): readonly NavigationPage[] {
+  return [
+    ...(who.isAdministrator ? forAdministrators : []),
+    { href: '/records', label: 'Records' },
+    ...(who.hasMailbox ? [{ href: '/mail', label: 'Mailbox' }] : []),
+  ];
+}

@@ -1,0 +1,70 @@
+import { type ReactNode, useState } from 'react';
+import { useLocation } from 'wouter';
+import { useSession, useSessionState } from '../session/session-context.tsx';
+import { Button } from '../ui/button.tsx';
+import { Link } from '../ui/link.tsx';
+import { Mark } from '../ui/mark.tsx';
+import { pagesFor } from './navigation.ts';
+import { useStage } from './use-stage.ts';
+
+/** The frame around every page: Project, navigation, who is signed in. */
+export function Shell({ children }: { children: ReactNode }) {
+  const { me, portico } = useSession();
+  const { end } = useSessionState();
+  const { hasMailbox } = useStage();
+  const [path] = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  const signOut = () => {
+    void portico.fetch('oauth2/logout', { method: 'POST' }).catch(() => undefined);
+    end('You are signed out.');
+  };
+  return (
+    <div className="shell">
+      <a className="skip" href="#page">
+        Skip to the page
+      </a>
+      <div className="shell-side">
+        <header className="shell-top">
+          <Mark />
+          <div className="shell-project">
+            <span className="shell-name">{me.project.name ?? 'Portico'}</span>
+            <span className="shell-who">{me.membership.profile?.display ?? me.user?.email}</span>
+          </div>
+          <Button
+            kind="quiet"
+            className="shell-menu"
+            aria-expanded={isOpen}
+            aria-controls="navigation"
+            onPress={() => setOpen(!isOpen)}
+          >
+            Menu
+          </Button>
+        </header>
+        <nav id="navigation" className="shell-nav" aria-label="Pages" data-open={isOpen || undefined}>
+          <ul>
+            {pagesFor({ isAdministrator: me.membership.admin === true, hasMailbox }).map(
+              ({ href, label }) => (
+                <li key={href}>
+                  <Link
+                    href={href}
+                    className="shell-link"
+                    {...(path.startsWith(href) ? { 'aria-current': 'page' } : {})}
+                    onPress={() => setOpen(false)}
+                  >
+                    {label}
+                  </Link>
+                </li>
+              ),
+            )}
+          </ul>
+          <Button kind="quiet" className="shell-out" onPress={signOut}>
+            Sign out
+          </Button>
+        </nav>
+      </div>
+      <main id="page" className="shell-page" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  );
+}

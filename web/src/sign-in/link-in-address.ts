@@ -1,0 +1,11 @@
+/** Id and secret of a mailed link. They stand in the fragment, which no browser sends to a server. */
+export interface MailedLink {
+  id: string;
+  secret: string;
+}
+
+export function linkInAddress(): MailedLink | undefined {
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const [id, secret] = [fragment.get('id'), fragment.get('secret')];
+  return id && secret ? { id, secret } : undefined;
+}

@@ -1,0 +1,64 @@
+import { useEffect, useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import type { SignInStep } from '../../../client/src/index.ts';
+import { messageOf } from '../api/message-of.ts';
+import { useSessionState } from '../session/session-context.tsx';
+import { Failure, Notice } from '../ui/notice.tsx';
+import { ChooseMembership } from './choose-membership.tsx';
+import { CredentialsForm } from './credentials-form.tsx';
+import { Door } from './door.tsx';
+import { EnrollForm } from './enroll-form.tsx';
+import { SecondFactorForm } from './second-factor-form.tsx';
+import { type SignInTarget, signInTarget } from './sign-in-target.ts';
+
+/** Signs a person in, step by step, to this app or to the client that sent them. */
+export function SignInPage() {
+  const search = useSearch();
+  const [, navigate] = useLocation();
+  const { notice, begin } = useSessionState();
+  const [target, setTarget] = useState<SignInTarget>();
+  const [step, setStep] = useState<SignInStep>();
+  const [failure, setFailure] = useState<string>();
+  useEffect(() => {
+    signInTarget(new URLSearchParams(search)).then(setTarget, (error: unknown) =>
+      setFailure(messageOf(error)),
+    );
+  }, [search]);
+
+  const proceed = async (next: SignInStep) => {
+    if (next.kind !== 'code') return setStep(next);
+    try {
+      const tokens = await target?.finish(next.code);
+      if (!tokens) return;
+      await begin(tokens);
+      navigate(nextPage(search), { replace: true });
+    } catch (error) {
+      setStep(undefined);
+      setFailure(messageOf(error));
+    }
+  };
+
+  return (
+    <Door title={titles[step?.kind ?? 'code']}>
+      {step ? null : notice && <Notice kind="plain">{notice}</Notice>}
+      <Failure message={failure} />
+      {step === undefined && <CredentialsForm target={target} onStep={proceed} />}
+      {step?.kind === 'choose' && <ChooseMembership step={step} onStep={proceed} />}
+      {step?.kind === 'second-factor' && <SecondFactorForm step={step} onStep={proceed} />}
+      {step?.kind === 'enroll-second-factor' && <EnrollForm step={step} onStep={proceed} />}
+    </Door>
+  );
+}
+
+const titles: Record<SignInStep['kind'], string> = {
+  code: 'Sign in',
+  choose: 'Where do you want to go?',
+  'second-factor': 'Your second factor',
+  'enroll-second-factor': 'Add a second factor',
+};
+
+/** Where the person wanted to go: a page of this app, never an address of somebody else. */
+function nextPage(search: string): string {
+  const next = new URLSearchParams(search).get('next') ?? '/';
+  return /^\/(?!\/)[\w/-]*$/.test(next) ? next : '/';
+}

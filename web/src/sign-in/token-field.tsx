@@ -1,0 +1,19 @@
+import { TextField } from '../ui/text-field.tsx';
+
+/** Six digits of an authenticator app (RFC 6238). */
+export function TokenField({ value, onChange }: { value: string; onChange(value: string): void }) {
+  return (
+    <TextField
+      label="Six-digit code"
+      name="token"
+      inputMode="numeric"
+      autoComplete="one-time-code"
+      pattern="[0-9]{6}"
+      maxLength={6}
+      value={value}
+      onChange={onChange}
+      isRequired
+      autoFocus
+    />
+  );
+}

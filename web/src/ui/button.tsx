@@ -1,0 +1,18 @@
+import { Button as AriaButton, type ButtonProps } from 'react-aria-components';
+
+interface Props extends Omit<ButtonProps, 'className' | 'isPending'> {
+  kind?: 'primary' | 'plain' | 'danger' | 'quiet';
+  className?: string;
+  /** What it began is not done yet: it keeps its place and its focus. */
+  isPending?: boolean;
+}
+
+export function Button({ kind = 'plain', className = '', isPending = false, ...props }: Props) {
+  return (
+    <AriaButton
+      {...props}
+      className={`button button-${kind} ${className}`}
+      {...(isPending ? { 'data-pending': true } : {})}
+    />
+  );
+}
