@@ -20,7 +20,7 @@ describeInBrowser('the way of a person through the app', () => {
       const body = { resourceType: 'Patient', name: [{ family, given: ['Pat'] }] };
       await app.portico.api('POST', 'fhir/R4/Patient', { body });
     }
-  }, 60_000);
+  }, 240_000);
   afterAll(() => app?.stop());
 
   test.each(['desktop', 'phone'] as const)(
@@ -43,7 +43,7 @@ describeInBrowser('the way of a person through the app', () => {
       await removes(admin, person);
       expect(app.faults).toEqual([]);
     },
-    90_000,
+    240_000,
   );
 
   test('an invitation is sent again and revoked', async () => {
@@ -70,7 +70,7 @@ describeInBrowser('the way of a person through the app', () => {
     await admin.getByLabel('Password', { exact: true }).fill(password);
     await admin.getByRole('button', { name: 'Accept and join' }).click();
     await admin.getByText('This link is not valid any more').waitFor();
-  }, 60_000);
+  }, 240_000);
 
   async function fillInvite(page: Page, firstName: string, email: string) {
     await page.getByLabel('First name').fill(firstName);
