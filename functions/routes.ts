@@ -57,6 +57,8 @@ export const routes = {
   login: { method: 'POST', path: '/auth/login', function: 'login', access: 'public' },
   chooseProfile: { method: 'POST', path: '/auth/profile', function: 'login', access: 'public' },
   signOut: { method: 'POST', path: '/oauth2/logout', function: 'login', access: 'token' },
+  changePassword: { method: 'POST', path: '/auth/changepassword', function: 'login', access: 'token' },
+  resetPassword: { method: 'POST', path: '/auth/resetpassword', function: 'login', access: 'public' },
   setPassword: { method: 'POST', path: '/auth/setpassword', function: 'login', access: 'public' },
 
   project: { method: 'GET', path: '/admin/projects/{projectId}', function: 'members', access: 'token' },

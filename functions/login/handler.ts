@@ -7,10 +7,12 @@ import { fhirResponse, jsonResponse, redirectResponse } from '../../shared/http/
 import { stageKeys } from '../../shared/stage-keys.ts';
 import { routes } from '../routes.ts';
 import { authorize } from './authorize.ts';
+import { changePassword } from './change-password.ts';
 import { chooseProfile } from './choose-profile.ts';
 import type { LoginServices } from './invitation-of-link.ts';
 import { readMe } from './read-me.ts';
 import { readUserInfo } from './read-user-info.ts';
+import { resetPassword } from './reset-password.ts';
 import { setPassword } from './set-password.ts';
 import { signIn } from './sign-in.ts';
 import { signOut } from './sign-out.ts';
@@ -59,6 +61,24 @@ export const handler = dispatch({
       routes.signOut,
       'raw',
       (caller) => signOut(services, caller),
+      () => fhirResponse(200, allOk()),
+    ),
+  ),
+  [routeKey(routes.changePassword)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.changePassword,
+      'json',
+      (caller, { json, sourceIp }) => changePassword(services, caller, { body: json, sourceIp }),
+      () => fhirResponse(200, allOk()),
+    ),
+  ),
+  [routeKey(routes.resetPassword)]: lambdaHandler(
+    services,
+    open(
+      routes.resetPassword,
+      'json',
+      ({ json, sourceIp }) => resetPassword(services, { body: json, sourceIp }),
       () => fhirResponse(200, allOk()),
     ),
   ),

@@ -1,23 +1,39 @@
 import { parseNewPassword } from '../../shared/auth/parse-password.ts';
 import { hashPassword, verifyPassword } from '../../shared/auth/password.ts';
+import { parseResetId } from '../../shared/auth/reset-link.ts';
 import { acceptActions } from '../../shared/invitation/accept.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { type Action, ConditionFailed, OutcomeUnknown } from '../../shared/table/transact.ts';
 import { countAttempt } from './attempts.ts';
 import { deadLink, type LoginServices, requireLink } from './invitation-of-link.ts';
+import { replaceForgotten } from './replace-forgotten.ts';
 
 /**
- * Accepts an invitation by its link. A person without a password chooses one; a person who has one
- * proves it: a link never changes the credentials of a User that exists.
+ * What the page behind a mailed link posts: it accepts an invitation, or replaces a forgotten password.
  * @param input.body `{id, secret, password}`, id and secret from the link's fragment
  * @throws {Refusal} throttled, invalid; one text for a link that is expired, revoked, superseded or made up
  */
 export async function setPassword(
   services: LoginServices,
-  { body, sourceIp }: { body: unknown; sourceIp: string },
+  input: { body: unknown; sourceIp: string },
 ): Promise<void> {
+  const { body } = input;
   const fields = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  return parseResetId(fields.id)
+    ? replaceForgotten(services, fields)
+    : acceptInvitation(services, fields, input.sourceIp);
+}
+
+/**
+ * Accepts an invitation by its link. A person without a password chooses one; a person who has one
+ * proves it: a link never changes the credentials of a User that exists.
+ */
+async function acceptInvitation(
+  services: LoginServices,
+  fields: Record<string, unknown>,
+  sourceIp: string,
+): Promise<void> {
   const standing = await requireLink(services, fields);
   const passwordKey = keys.password(standing.userId);
   const stored = (await services.table.read([passwordKey])).get(passwordKey)?.hash as string | undefined;

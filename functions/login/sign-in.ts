@@ -40,7 +40,8 @@ export async function signIn(
   const found = await services.table.read([passwordKey, clientKey]);
   requireRedirect(services, input, resourceOf(found.get(clientKey)));
   const hash = found.get(passwordKey)?.hash as string | undefined;
-  if (!userId || !(await isRight(input.password, hash))) throw refused();
+  const matches = await isRight(input.password, hash);
+  if (!userId || !matches) throw refused();
   const wanted = input.projectId ?? clientProject;
   const choices = await choicesOf(services, userId, wanted);
   if (choices.length === 0 || (clientProject && clientProject !== wanted)) throw refused();

@@ -6,7 +6,6 @@ type Store = Pick<Services, 'table' | 'now'>;
 
 /** Longer than any attempt to send takes. */
 const claimMs = 60_000;
-const mailsPerDay = 5;
 
 /** Whether this call may send: nobody else is at it, and the item is still of its generation. */
 export function claim({ table, now }: Store, item: Item): Promise<boolean> {
@@ -46,8 +45,17 @@ export async function dropMail({ table }: Store, item: Item): Promise<void> {
   );
 }
 
-/** Counts mails to an address over all Projects; false when today's are used up. */
-export function takeQuota({ table, now }: Store, email: string, count: 1 | -1): Promise<boolean> {
+/** Counts a mail to an address, over all Projects; false when there were `most` today. */
+export function takeQuota(store: Store, email: string, most: number): Promise<boolean> {
+  return countMail(store, email, 1, most);
+}
+
+/** The mail service did not take it. */
+export async function giveBackQuota(store: Store, email: string): Promise<void> {
+  await countMail(store, email, -1, Number.MAX_SAFE_INTEGER);
+}
+
+function countMail({ table, now }: Store, email: string, count: 1 | -1, most: number): Promise<boolean> {
   const day = new Date(now()).toISOString().slice(0, 10);
   return held(
     table.update({
@@ -57,7 +65,7 @@ export function takeQuota({ table, now }: Store, email: string, count: 1 | -1): 
       ExpressionAttributeNames: { '#count': 'count', '#ttl': 'ttl' },
       ExpressionAttributeValues: {
         ':count': count,
-        ':most': count > 0 ? mailsPerDay : Number.MAX_SAFE_INTEGER,
+        ':most': most,
         ':ttl': Math.floor(now() / 1000) + 2 * 86_400,
       },
     }),

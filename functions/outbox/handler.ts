@@ -12,7 +12,7 @@ import { stageKeys } from '../../shared/stage-keys.ts';
 import { isOutboxKey } from '../../shared/table/keys.ts';
 import { itemOf } from '../../shared/table/stream-image.ts';
 import { sweepCutOff, tidyAfter } from '../../shared/table/tidy.ts';
-import { type OutboxServices, sendInvitation } from './send-invitation.ts';
+import { type OutboxServices, sendMail } from './send-mail.ts';
 import { sweep } from './sweep.ts';
 
 const core = coreServices(process.env);
@@ -59,7 +59,7 @@ async function consume({ eventName, dynamodb }: DynamoDBRecord): Promise<void> {
   if (eventName === 'REMOVE' || pk === undefined || sk === undefined || !isOutboxKey(pk)) return;
   if (dynamodb?.OldImage?.generation?.N === dynamodb?.NewImage?.generation?.N) return;
   try {
-    await sendInvitation(services, { pk, sk });
+    await sendMail(services, { pk, sk });
   } catch (error) {
     services.log.error('mail not sent', { error: (error as Error).name });
   }

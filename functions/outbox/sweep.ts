@@ -1,6 +1,6 @@
 import type { Key } from '../../shared/table/keys.ts';
 import { outboxPartitions } from '../../shared/table/keys.ts';
-import { type OutboxServices, sendInvitation } from './send-invitation.ts';
+import { type OutboxServices, sendMail } from './send-mail.ts';
 
 /** Tries every unsent mail once more. One that fails again stays for the next sweep. */
 export async function sweep(services: OutboxServices): Promise<void> {
@@ -13,7 +13,7 @@ export async function sweep(services: OutboxServices): Promise<void> {
         ...(from ? { ExclusiveStartKey: from } : {}),
       });
       for (const { pk, sk } of page.items) {
-        await sendInvitation(services, { pk, sk }).catch((error: Error) => {
+        await sendMail(services, { pk, sk }).catch((error: Error) => {
           services.log.error('mail not sent', { error: error.name });
         });
       }

@@ -122,6 +122,11 @@ export const keys = {
     pk: outboxPartition(shardOf(membershipId, outboxShards)),
     sk: `${project}#${membershipId}`,
   }),
+  /** A mail for who has forgotten their password: one per address, overwritten by the next request. */
+  resetMail: (email: string, project: string | undefined): Key => ({
+    pk: outboxPartition(shardOf(email, outboxShards)),
+    sk: `RESET#${hash(email, project ?? '')}`,
+  }),
   /** How many mails one address got on one day, over all Projects. */
   mailQuota: (email: string, day: string): Key => ({ pk: `MAIL#${email}#${day}`, sk: head }),
 } as const;

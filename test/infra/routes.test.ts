@@ -50,6 +50,7 @@ describe('routes', () => {
       'GET /oauth2/authorize',
       'POST /auth/login',
       'POST /auth/profile',
+      'POST /auth/resetpassword',
       'POST /auth/setpassword',
       'POST /oauth2/introspect',
       'POST /oauth2/token',

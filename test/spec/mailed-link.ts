@@ -1,18 +1,38 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Portico } from './portico.ts';
 
-/** Id and secret of the newest link that was mailed to an address. */
-export async function mailedLink(
+type Link = { id: string; secret: string };
+
+/** Id and secret of the newest link of an invitation that was mailed to an address. */
+export function mailedLink(
   portico: Portico,
   email: string,
   isOther: (id: string) => boolean = () => true,
-): Promise<{ id: string; secret: string }> {
+): Promise<Link> {
+  return mailed(portico, email, { page: 'accept', isOther });
+}
+
+/** The same of the reset of a password. */
+export function mailedReset(
+  portico: Portico,
+  email: string,
+  isOther: (id: string) => boolean = () => true,
+): Promise<Link> {
+  return mailed(portico, email, { page: 'reset', isOther });
+}
+
+async function mailed(
+  portico: Portico,
+  email: string,
+  { page, isOther }: { page: string; isOther: (id: string) => boolean },
+): Promise<Link> {
   for (let attempt = 0; attempt < 200; attempt++) {
     const mails = (await portico.local.mailbox.list()).filter(({ to }) => to.includes(email));
-    const text = mails.at(-1)?.text ?? '';
-    const fragment = new URLSearchParams(/accept#(\S+)/.exec(text)?.[1]);
-    const [id, secret] = [fragment.get('id'), fragment.get('secret')];
-    if (id && secret && isOther(id)) return { id, secret };
+    for (const { text } of mails.toReversed()) {
+      const fragment = new URLSearchParams(new RegExp(`/${page}#(\\S+)`).exec(text)?.[1]);
+      const [id, secret] = [fragment.get('id'), fragment.get('secret')];
+      if (id && secret && isOther(id)) return { id, secret };
+    }
     await pause(50);
   }
   throw new Error('No mail came');

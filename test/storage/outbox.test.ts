@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { inviteUser } from '../../functions/invite/invite-user.ts';
-import { type OutboxServices, sendInvitation } from '../../functions/outbox/send-invitation.ts';
+import { type OutboxServices, sendMail } from '../../functions/outbox/send-mail.ts';
 import { sweep } from '../../functions/outbox/sweep.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import type { Mail } from '../../shared/email/mailer.ts';
@@ -65,8 +65,8 @@ async function generationIn(mail: Mail | undefined, id: string): Promise<number>
 describe('the mail of an invitation', () => {
   test('is sent once and forgotten, however often the stream tells of it, at once or later', async () => {
     const id = await invite(person());
-    await Promise.all(Array.from({ length: 10 }, () => sendInvitation(services, outboxKey(id))));
-    await sendInvitation(services, outboxKey(id));
+    await Promise.all(Array.from({ length: 10 }, () => sendMail(services, outboxKey(id))));
+    await sendMail(services, outboxKey(id));
     await sweep(services);
     expect(sent).toHaveLength(1);
     expect(await getItem(services, outboxKey(id))).toBeUndefined();
@@ -76,7 +76,7 @@ describe('the mail of an invitation', () => {
   test('stays while the service is down, and is sent by the first sweep after', async () => {
     const id = await invite(person());
     faults = [down, down];
-    await expect(sendInvitation(services, outboxKey(id))).rejects.toThrow('down');
+    await expect(sendMail(services, outboxKey(id))).rejects.toThrow('down');
     await sweep(services);
     expect(sent).toEqual([]);
     await sweep(services);
@@ -97,7 +97,7 @@ describe('the mail of an invitation', () => {
     const id = await invite(person());
     const slow = Promise.withResolvers<void>();
     faults = [() => slow.promise];
-    const sending = sendInvitation(services, outboxKey(id));
+    const sending = sendMail(services, outboxKey(id));
     await untilClaimed(id);
     await sweep(services);
     slow.resolve();
@@ -109,7 +109,7 @@ describe('the mail of an invitation', () => {
   test('is sent by a sweep a minute after the process died over it', async () => {
     const id = await invite(person());
     faults = [() => new Promise(() => undefined)];
-    void sendInvitation(services, outboxKey(id));
+    void sendMail(services, outboxKey(id));
     await untilClaimed(id);
     await sweep(services);
     expect(sent).toEqual([]);
@@ -124,7 +124,7 @@ describe('the mail of an invitation', () => {
     const old = await getItem(services, outboxKey(id));
     stage.clock.nowMs += minuteMs;
     await invite(body);
-    await sendInvitation(services, outboxKey(id));
+    await sendMail(services, outboxKey(id));
     if (old) await services.table.put(old);
     await sweep(services);
     expect(sent).toHaveLength(1);
@@ -175,8 +175,8 @@ describe('the mail of an invitation', () => {
     const body = person();
     const id = await invite(body);
     faults = Array.from({ length: 6 }, () => down);
-    for (let i = 0; i < 6; i++) await sendInvitation(services, outboxKey(id)).catch(() => undefined);
-    await sendInvitation(services, outboxKey(id));
+    for (let i = 0; i < 6; i++) await sendMail(services, outboxKey(id)).catch(() => undefined);
+    await sendMail(services, outboxKey(id));
     expect(sent).toHaveLength(1);
   });
 

@@ -1,0 +1,19 @@
+import { builtInClient } from '../../shared/auth/built-in-client.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import type { Item } from '../../shared/table/table.ts';
+
+/**
+ * Whether a login speaks for the whole person, above Projects: made with their password, in the own app
+ * or on the command line. An app or an issuer of one Project sees and changes nothing beyond it.
+ */
+function isOwnLogin(login: Item | undefined): boolean {
+  if (!login) return false;
+  const { kind, issuer, clientId } = login;
+  const isOurs = clientId === '' || builtInClient(String(clientId)) !== undefined;
+  return kind === 'person' && issuer === undefined && isOurs;
+}
+
+/** @throws {Refusal} forbidden */
+export function requireOwnLogin(login: Item | undefined): void {
+  if (!isOwnLogin(login)) throw new Refusal('forbidden', 'Sign in with your password, in the own app');
+}

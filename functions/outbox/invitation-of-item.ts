@@ -1,0 +1,29 @@
+import { invitationMail } from '../../shared/email/invitation-mail.ts';
+import type { Mail } from '../../shared/email/mailer.ts';
+import { invitationUrl } from '../../shared/invitation/link.ts';
+import { standingOf, stateOf } from '../../shared/invitation/state.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { resourceOf } from '../../shared/table/resource-item.ts';
+import type { Item } from '../../shared/table/table.ts';
+import type { OutboxServices } from './send-mail.ts';
+
+/** The mail of an invitation; undefined when it is no longer pending, or there is a newer link. */
+export async function invitationOfItem(services: OutboxServices, item: Item): Promise<Mail | undefined> {
+  const { project, membershipId, generation, email } = item as Item & Record<string, string>;
+  const membershipKey = keys.resource(String(project), 'ProjectMembership', String(membershipId));
+  const projectKey = keys.resource(String(project), 'Project', String(project));
+  const found = await services.table.read([membershipKey, projectKey]);
+  const standing = standingOf(found.get(membershipKey));
+  const isLive =
+    standing?.invitation.generation === Number(generation) &&
+    stateOf(standing.invitation, services.now()) === 'pending';
+  if (!standing || !isLive) return undefined;
+  const link = { project: String(project), membershipId: String(membershipId), ...standing.invitation };
+  return invitationMail({
+    to: String(email),
+    projectName: String(resourceOf(found.get(projectKey))?.name ?? ''),
+    invitee: standing.membership.profile.display ?? '',
+    url: invitationUrl(services.baseUrl, await services.secret(), link),
+    expiresAtMs: standing.invitation.expiresAtMs,
+  });
+}

@@ -1,0 +1,34 @@
+import { resetMs, resetUrl } from '../../shared/auth/reset-link.ts';
+import type { Mail } from '../../shared/email/mailer.ts';
+import { resetMail } from '../../shared/email/reset-mail.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { emailLogin, personOf } from '../../shared/table/person.ts';
+import { resourceOf } from '../../shared/table/resource-item.ts';
+import type { Item } from '../../shared/table/table.ts';
+import type { OutboxServices } from './send-mail.ts';
+
+/**
+ * The mail for who has forgotten their password; undefined when nobody with a password has that address.
+ * Only here is the address looked up: the request that asked for it took as long for any.
+ */
+export async function resetOfItem(services: OutboxServices, item: Item): Promise<Mail | undefined> {
+  const email = String(item.email);
+  const addressKey = keys.address(email);
+  const personKey = keys.person(String(item.project ?? 'none'), emailLogin(email));
+  const known = await services.table.read([addressKey, personKey]);
+  const person = personOf(known.get(personKey));
+  const userId = person?.scope === 'project' ? person.userId : known.get(addressKey)?.userId;
+  if (userId === undefined) return undefined;
+  const userKey = keys.user(String(userId));
+  const passwordKey = keys.password(String(userId));
+  const found = await services.table.read([userKey, passwordKey]);
+  const hash = found.get(passwordKey)?.hash;
+  if (hash === undefined || resourceOf(found.get(userKey))?.email !== email) return undefined;
+  const link = {
+    userId: String(userId),
+    expiresAtMs: services.now() + resetMs,
+    passwordHash: String(hash),
+    email,
+  };
+  return resetMail({ to: email, url: resetUrl(services.baseUrl, await services.secret(), link) });
+}

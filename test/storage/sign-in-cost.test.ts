@@ -1,0 +1,87 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { resetPassword } from '../../functions/login/reset-password.ts';
+import { signIn } from '../../functions/login/sign-in.ts';
+import { provision } from '../../functions/provision/provision.ts';
+import { authorizationCode } from '../../functions/token/authorization-code.ts';
+import { refreshTokens } from '../../functions/token/refresh-tokens.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import { callsOf, type Stage, startStage } from './stage.ts';
+
+let stage: Stage;
+let email = '';
+const password = 'correct horse battery';
+const verifier = 'v'.repeat(43);
+const challenge = createHash('sha256').update(verifier).digest('base64url');
+
+beforeAll(async () => {
+  stage = await startStage();
+  email = `ada-${randomUUID()}@example.com`;
+  await provision(stage.services, {
+    name: 'Clinic',
+    admin: { email, firstName: 'Ada', lastName: 'Min', password },
+  });
+});
+afterAll(() => stage.stop());
+
+const unknown = () => `nobody-${randomUUID()}@example.com`;
+
+function login(address: string, given: string) {
+  const body = { email: address, password: given, codeChallenge: challenge, codeChallengeMethod: 'S256' };
+  return signIn(stage.services, { body: { ...body, scope: 'offline' }, sourceIp: randomUUID() });
+}
+
+const refused = (run: Promise<unknown>) =>
+  run.catch((error: unknown) => expect(error).toBeInstanceOf(Refusal));
+
+describe('who asks cannot tell from the work done whether an address is known', () => {
+  test('at a sign-in with a wrong password', async () => {
+    const known = await callsOf(stage.client, () => refused(login(email, 'wrong password')));
+    const other = await callsOf(stage.client, () => refused(login(unknown(), 'wrong password')));
+    expect(known).toEqual(['UpdateItem', 'UpdateItem', 'BatchGetItem', 'BatchGetItem']);
+    expect(other).toEqual(known);
+  });
+
+  test('nor from the time, most of which is the hash', async () => {
+    const timeOf = async (address: string) => {
+      const times: number[] = [];
+      for (let i = 0; i < 9; i++) {
+        const start = performance.now();
+        await refused(login(address, 'wrong password'));
+        times.push(performance.now() - start);
+      }
+      return times.sort((a, b) => a - b)[2] ?? 0;
+    };
+    const ratio = (await timeOf(email)) / (await timeOf(unknown()));
+    expect(ratio).toBeGreaterThan(0.33);
+    expect(ratio).toBeLessThan(3);
+  });
+
+  test('at a reset', async () => {
+    const reset = (address: string) =>
+      resetPassword(stage.services, { body: { email: address }, sourceIp: randomUUID() });
+    const known = await callsOf(stage.client, () => reset(email));
+    expect(known).toEqual(['UpdateItem', 'UpdateItem', 'PutItem']);
+    expect(await callsOf(stage.client, () => reset(unknown()))).toEqual(known);
+  });
+});
+
+test('a code costs two reads and one write, a refresh one of each', async () => {
+  const signer = { kid: 'k', publicJwk: {}, sign: async () => new Uint8Array() };
+  const services = { ...stage.services, signer: async () => signer };
+  const request = (parameters: Record<string, string>) => ({
+    grantType: '',
+    parameter: (name: string) => parameters[name],
+    client: undefined,
+    usedBasic: false,
+  });
+  const { code = '' } = (await login(email, password)) as { code?: string };
+  let refreshToken = '';
+  const exchange = async () => {
+    const answer = await authorizationCode(services, request({ code, code_verifier: verifier }));
+    refreshToken = answer.refresh_token ?? '';
+  };
+  expect(await callsOf(stage.client, exchange)).toEqual(['BatchGetItem', 'BatchGetItem', 'UpdateItem']);
+  const refresh = () => refreshTokens(services, request({ refresh_token: refreshToken }));
+  expect(await callsOf(stage.client, refresh)).toEqual(['BatchGetItem', 'UpdateItem']);
+});
