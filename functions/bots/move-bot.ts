@@ -1,5 +1,5 @@
 import { auditItem } from '../../shared/audit/audit-event.ts';
-import type { Actor } from '../../shared/auth/actor.ts';
+import { type Actor, mayAdminister } from '../../shared/auth/actor.ts';
 import { botOf, type StoredBot } from '../../shared/bot/bot-item.ts';
 import { isId } from '../../shared/fhir/resource.ts';
 import { Refusal } from '../../shared/refusal.ts';
@@ -25,7 +25,7 @@ export function botKeyOf(project: string, botId: string): Key {
 
 /** @throws {Refusal} forbidden before it says whether there is such a Bot */
 export function requireBot(actor: Actor, item: Item | undefined): StoredBot {
-  if (!actor.admin) throw new Refusal('forbidden', 'Forbidden');
+  if (!mayAdminister(actor)) throw new Refusal('forbidden', 'Forbidden');
   const bot = botOf(item);
   if (!bot) throw new Refusal('not-found', 'Not found');
   return bot;

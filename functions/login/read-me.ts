@@ -1,6 +1,7 @@
 import { admit } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import { unauthorized } from '../../shared/auth/token.ts';
+import { visible } from '../../shared/auth/visible.ts';
 import { parseReference, type Resource } from '../../shared/fhir/resource.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
@@ -30,7 +31,12 @@ export async function readMe(services: Services, caller: Caller): Promise<Me> {
     ...(user ? { user: { resourceType: 'User', id: user.id, email: user.email } } : {}),
     project: { resourceType: 'Project', id: project.id, name: project.name },
     membership: actor.membership,
-    profile,
+    profile: (await visible(actor, 'read', profile)) ?? bare(profile),
     config: { resourceType: 'UserConfiguration', menu: [] },
   };
+}
+
+/** Whoever may not read the own profile still learns which one it is. */
+function bare({ resourceType, id, meta }: Resource): Resource {
+  return { resourceType, id, meta };
 }

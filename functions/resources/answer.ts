@@ -1,4 +1,5 @@
 import { inlineTypes } from '../../shared/bot/output.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
 import { binaryResponse } from '../../shared/http/execute-response.ts';
 import { allOk } from '../../shared/http/outcome.ts';
 import type { HttpRequest } from '../../shared/http/request.ts';
@@ -14,7 +15,7 @@ import type { Outcome } from './write.ts';
 
 /** What a write is answered (R4 http, create, update, delete; `Prefer: return`). */
 export function answerWrite(baseUrl: string, outcome: Outcome, request: HttpRequest): HttpResponse {
-  const { kind, resource } = outcome;
+  const { kind, resource, shown } = outcome;
   const status = outcomeStatus[kind];
   if (!resource) return fhirResponse(status, allOk());
   const location = locationOf(baseUrl, outcome);
@@ -22,8 +23,9 @@ export function answerWrite(baseUrl: string, outcome: Outcome, request: HttpRequ
   const wanted = /(?:^|[,;\s])return=(minimal|representation|OperationOutcome)/i.exec(
     request.headers.prefer ?? '',
   );
-  const versioned = resourceResponse(status, shown(baseUrl, outcome), headers);
-  switch (wanted?.[1]?.toLowerCase()) {
+  const versioned = resourceResponse(status, withUrl(baseUrl, shown ?? resource), headers);
+  // Whoever may write but not read is answered as if nothing had been wanted.
+  switch (shown ? wanted?.[1]?.toLowerCase() : 'minimal') {
     case 'minimal':
       return {
         ...emptyResponse(status),
@@ -37,9 +39,9 @@ export function answerWrite(baseUrl: string, outcome: Outcome, request: HttpRequ
 }
 
 /** A Binary is told by clients where its bytes are. */
-function shown(baseUrl: string, { type, id, resource }: Outcome) {
-  if (!resource || type !== 'Binary') return resource as NonNullable<typeof resource>;
-  return { ...resource, url: `${baseUrl}/fhir/R4/Binary/${id}` };
+function withUrl(baseUrl: string, resource: Resource): Resource {
+  if (resource.resourceType !== 'Binary') return resource;
+  return { ...resource, url: `${baseUrl}/fhir/R4/Binary/${resource.id}` };
 }
 
 /** The headers of a version, without those of its body. */

@@ -1,4 +1,3 @@
-import { mayInteract } from '../../shared/auth/access.ts';
 import { type Actor, admit } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import { parseJson } from '../../shared/fhir/json.ts';
@@ -11,7 +10,7 @@ import { contentText, withContent } from '../../shared/table/content.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
 import type { Found, Item } from '../../shared/table/table.ts';
 import type { Action } from '../../shared/table/transact.ts';
-import { readerOf } from './reader.ts';
+import { readerOf, requireSearchable } from './reader.ts';
 import type { Located, Write } from './write.ts';
 
 /** Longer than any request that read it can live. */
@@ -88,7 +87,7 @@ async function locateBySearch(
 ): Promise<Located> {
   const { table } = services;
   const { project } = actor;
-  if (!mayInteract(actor, 'search', write.type)) throw new Refusal('forbidden', 'Forbidden');
+  requireSearchable(actor, search);
   const { resources } = await runSearch(readerOf(services, actor), search);
   const [match, second] = resources;
   if (second) throw new Refusal('multiple-matches', 'Several resources match the condition');

@@ -38,7 +38,7 @@ export async function nextState(
   const checked = { resourceType, id, ...(kept ? { meta: kept } : {}), ...elements };
   await requireValid(checked as Resource);
   requireOwnProject(checked, stamp.project);
-  if (resourceType === 'AccessPolicy') requireSoundPolicy(checked);
+  if (resourceType === 'AccessPolicy') await requireSoundPolicy(checked);
 
   const resource: Resource = {
     resourceType,

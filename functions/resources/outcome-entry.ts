@@ -13,13 +13,13 @@ export function locationOf(baseUrl: string, { type, id, resource }: Outcome): st
 
 /** What became of a write, as an entry of a response Bundle. */
 export function entryOfOutcome(baseUrl: string, outcome: Outcome): BundleEntry {
-  const { kind, type, id, resource } = outcome;
+  const { kind, type, id, resource, shown } = outcome;
   const status = String(outcomeStatus[kind]);
   if (!resource) return { response: { status, outcome: allOk() } };
   const { versionId, lastUpdated } = resource.meta;
   return {
     fullUrl: `${baseUrl}/fhir/R4/${type}/${id}`,
-    resource,
+    ...(shown ? { resource: shown } : {}),
     response: {
       status,
       location: locationOf(baseUrl, outcome),

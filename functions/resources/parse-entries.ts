@@ -2,7 +2,7 @@ import { parsePatch } from '../../shared/fhir/json-patch.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
 import { isResourceType } from '../../shared/search/registry.ts';
 import { requireResource } from './parse-resource.ts';
-import { requireSameId } from './plan.ts';
+import { requireSameId } from './same-id.ts';
 import type { Write } from './write.ts';
 
 /** One entry of a Bundle: a write, or something to read. */

@@ -2,8 +2,8 @@ import { parsePatch } from '../../shared/fhir/json-patch.ts';
 import type { HttpRequest } from '../../shared/http/request.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { parseBody, requireResource } from './parse-resource.ts';
-import { requireSameId } from './plan.ts';
 import { rawBinary, splitData } from './read-binary.ts';
+import { requireSameId } from './same-id.ts';
 import type { Write } from './write.ts';
 
 type Of<Kind extends Write['kind']> = Extract<Write, { kind: Kind }>;

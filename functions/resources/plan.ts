@@ -1,13 +1,14 @@
-import { allowsUpdate, mayInteract, requireAccess } from '../../shared/auth/access.ts';
+import { allowsChange, keepClosed, mayInteract, requireAccess } from '../../shared/auth/access.ts';
+import { visible } from '../../shared/auth/visible.ts';
 import { withOwnBinaries } from '../../shared/bot/attachments.ts';
-import { stringifyJson } from '../../shared/fhir/json.ts';
-import { applyPatch } from '../../shared/fhir/json-patch.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { type BinaryContent, withBytes } from '../../shared/table/binary-content.ts';
 import { createChange, deleteChange, type Seen, updateChange } from '../../shared/table/change.ts';
 import { instantAfter, nextState } from './next-state.ts';
 import { requireWritable } from './own-rules.ts';
-import { requireDepth, requireResource, type Sent } from './parse-resource.ts';
+import type { Sent } from './parse-resource.ts';
+import { patched } from './patched.ts';
 import { endProgramActions, identifierChanges, isProgram } from './program-actions.ts';
 import { splitData } from './read-binary.ts';
 import type { Context, Located, Outcome, Planned, Write } from './write.ts';
@@ -21,13 +22,13 @@ export async function plan(context: Context, write: Write, located: Located): Pr
   switch (write.kind) {
     case 'create':
       // R4 conditional create: the one that matches is the answer.
-      if (located.resource) return unchanged(write, located);
+      if (located.resource) return unchanged(context, write, located.resource);
       return planCreate(context, write, located);
     case 'update':
       return located.head ? planUpdate(context, write, located, write) : planCreate(context, write, located);
     case 'patch':
       requireWritable(write.type, 'update');
-      return planUpdate(context, write, located, contentOf(patched(write, located)));
+      return planUpdate(context, write, located, contentOf(await patched(context.actor, write, located)));
     case 'delete':
       return planDelete(context, write, located);
   }
@@ -39,13 +40,14 @@ async function planCreate(context: Context, write: Saving, { id, lock }: Located
   const { actor, stamp } = context;
   requireWritable(write.type, 'create');
   if (!mayInteract(actor, 'create', write.type)) throw new Refusal('forbidden', 'Forbidden');
-  const state = await nextState(write.body, id, stamp, undefined);
+  const body = await keepClosed(actor, write.body, undefined);
+  const state = await nextState(body, id, stamp, undefined);
   const { resource, packed } = withBytes(stamp.project, state, write.binary);
-  await requireAccess(actor, 'create', resource);
+  if (!(await allowsChange(actor, undefined, resource))) throw new Refusal('forbidden', 'Forbidden');
   return {
     change: createChange(stamp.project, resource, {}, packed),
     more: lock,
-    outcome: outcomeOf('created', write, id, resource),
+    outcome: await outcomeOf(context, 'created', write, resource),
   };
 }
 
@@ -61,15 +63,14 @@ async function planUpdate(
   if (!mayInteract(actor, before ? 'update' : 'create', write.type))
     throw new Refusal('forbidden', 'Forbidden');
   const sent = write.type === 'Bot' ? withOwnBinaries(body, context.services.baseUrl) : body;
-  const state = await nextState(sent, id, stamp, head);
+  const state = await nextState(await keepClosed(actor, sent, before), id, stamp, head);
   const { resource, packed } = withBytes(stamp.project, state, binary, head);
-  if (!before) await requireAccess(actor, 'create', resource);
-  else if (!(await allowsUpdate(actor, before, resource))) throw new Refusal('forbidden', 'Forbidden');
+  if (!(await allowsChange(actor, before, resource))) throw new Refusal('forbidden', 'Forbidden');
   const seen: Seen = { versionId: String(head?.versionId), resource: before };
   return {
     change: updateChange(stamp.project, resource, seen, {}, packed),
     more: [...lock, ...(before ? identifierChanges(stamp.project, before, resource) : [])],
-    outcome: outcomeOf(before ? 'updated' : 'created', write, id, resource),
+    outcome: await outcomeOf(context, before ? 'updated' : 'created', write, resource),
   };
 }
 
@@ -78,7 +79,7 @@ async function planDelete(context: Context, write: Write, { id, head, resource }
   requireWritable(write.type, 'delete');
   if (!mayInteract(actor, 'delete', write.type)) throw new Refusal('forbidden', 'Forbidden');
   // R4: deleting what is not there succeeds.
-  if (!head || !resource) return { ...nothing, outcome: outcomeOf('deleted', write, id, undefined) };
+  if (!head || !resource) return { ...nothing, outcome: deleted(write, id) };
   await requireAccess(actor, 'delete', resource);
   const own = isProgram(write.type) ? 1 : 0;
   if (Number(head.refs ?? 0) > own) throw inUse(write.type);
@@ -96,7 +97,7 @@ async function planDelete(context: Context, write: Write, { id, head, resource }
     seen,
   );
   const more = isProgram(write.type) ? await endProgramActions(context, resource, head) : [];
-  return { change, more, outcome: outcomeOf('deleted', write, id, undefined) };
+  return { change, more, outcome: deleted(write, id) };
 }
 
 const nothing = { change: undefined, more: [] };
@@ -106,23 +107,8 @@ function contentOf(sent: Sent) {
   return sent.resourceType === 'Binary' ? splitData(sent) : { body: sent };
 }
 
-function unchanged(write: Write, { id, resource }: Located): Planned {
-  return { ...nothing, outcome: outcomeOf('unchanged', write, id, resource) };
-}
-
-function patched(write: Extract<Write, { kind: 'patch' }>, { head, resource }: Located): Sent {
-  if (!resource) throw head ? new Refusal('gone', 'Gone') : new Refusal('not-found', 'Not found');
-  const next: unknown = applyPatch(resource, write.operations);
-  requireDepth(stringifyJson(next));
-  return requireSameId(requireResource(next, write.type), resource.id);
-}
-
-/** @throws {Refusal} invalid when a body names another id than the URL */
-export function requireSameId(sent: Sent, id: string): Sent {
-  if (sent.id === undefined || sent.id === id) return sent;
-  throw new Refusal('invalid', 'The id must be that of the URL', {
-    issues: [{ text: 'The id must be that of the URL', expression: `${sent.resourceType}.id` }],
-  });
+async function unchanged(context: Context, write: Write, resource: Resource): Promise<Planned> {
+  return { ...nothing, outcome: await outcomeOf(context, 'unchanged', write, resource) };
 }
 
 /** R4 http, managing resource contention: `W/"version"`; `*` is any. */
@@ -144,11 +130,15 @@ function inUse(type: string): Refusal {
   return new Refusal('conflict', `The ${type} is the profile of a membership: remove the member first`);
 }
 
-function outcomeOf(
+function deleted({ type }: Write, id: string): Outcome {
+  return { kind: 'deleted', type, id, resource: undefined, shown: undefined };
+}
+
+async function outcomeOf(
+  { actor }: Context,
   kind: Outcome['kind'],
   { type }: Write,
-  id: string,
-  resource: Outcome['resource'],
-): Outcome {
-  return { kind, type, id, resource };
+  resource: Resource,
+): Promise<Outcome> {
+  return { kind, type, id: resource.id, resource, shown: await visible(actor, 'read', resource) };
 }

@@ -117,11 +117,9 @@ async function readPage(
     for (const [i, opened] of (await openAll(reader, some)).entries()) {
       const { resource, characters } = opened ?? {};
       const isOther = resource && !(resource.resourceType === 'Patient' && resource.id === patient.id);
-      const seen =
-        isOther && isWanted(resource) && patientsOf(resource).has(reference)
-          ? await reader.see(resource, [])
-          : undefined;
-      if (seen) {
+      const seen = isOther && isWanted(resource) ? await reader.see(resource, []) : undefined;
+      // By what the caller sees: a hidden element must not tell whose record it belongs to.
+      if (seen && patientsOf(seen).has(reference)) {
         const isFull = page.characters + (characters ?? 0) > mostCharacters && page.resources.length > 0;
         if (page.resources.length >= count || isFull) return end();
         page.resources.push(seen);

@@ -101,10 +101,9 @@ export async function entryOf(
     return { fullUrl, request: { method: 'DELETE', url: `${type}/${id}` }, response };
   }
   const item = await withContent(table, actor.project, stored);
-  const resource = parseJson(contentText(item)) as Resource;
-  if (type !== 'User' && !(await visible(actor, 'history', resource))) {
-    throw new Refusal('forbidden', 'Forbidden');
-  }
+  const stated = parseJson(contentText(item)) as Resource;
+  const resource = type === 'User' ? stated : await visible(actor, 'history', stated);
+  if (!resource) throw new Refusal('forbidden', 'Forbidden');
   const request = isFirst ? { method: 'POST', url: type } : { method: 'PUT', url: `${type}/${id}` };
   return { fullUrl, resource, request, response };
 }

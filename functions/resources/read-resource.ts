@@ -1,6 +1,6 @@
 import { type Actor, admit } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
-import { visible } from '../../shared/auth/visible.ts';
+import { type Reading, visible } from '../../shared/auth/visible.ts';
 import { parseJson } from '../../shared/fhir/json.ts';
 import { isId, type Resource } from '../../shared/fhir/resource.ts';
 import { Refusal } from '../../shared/refusal.ts';
@@ -10,7 +10,7 @@ import { keys } from '../../shared/table/keys.ts';
 import type { Item } from '../../shared/table/table.ts';
 import { getVersion } from '../../shared/table/versions.ts';
 
-/** A resource, digits kept, with the item that it was read from. */
+/** A resource as the caller may see it, digits kept, with the item that it was read from. */
 export interface Read {
   resource: Resource;
   item: Item;
@@ -38,8 +38,10 @@ export async function readResource(
   if (!item) throw new Refusal('not-found', 'Not found');
   if (item.deleted === true) throw new Refusal('gone', 'Gone');
   const resource = parseJson(contentText(item)) as Resource;
-  await requireVisible(actor, versionId === undefined ? 'read' : 'vread', resource);
-  return { resource, item };
+  return {
+    resource: await requireVisible(actor, versionId === undefined ? 'read' : 'vread', resource),
+    item,
+  };
 }
 
 /** The head of a User is above Projects: only the User sees it. */
@@ -52,12 +54,10 @@ export function headKey(caller: Caller, type: string, id: string) {
   return keys.user(id);
 }
 
-async function requireVisible(
-  actor: Actor,
-  interaction: 'read' | 'vread' | 'history',
-  resource: Resource,
-): Promise<void> {
+async function requireVisible(actor: Actor, interaction: Reading, resource: Resource): Promise<Resource> {
   // Every user may read the own User.
-  if (resource.resourceType === 'User') return;
-  if (!(await visible(actor, interaction, resource))) throw new Refusal('forbidden', 'Forbidden');
+  if (resource.resourceType === 'User') return resource;
+  const shown = await visible(actor, interaction, resource);
+  if (!shown) throw new Refusal('forbidden', 'Forbidden');
+  return shown;
 }

@@ -1,13 +1,12 @@
 import { mayInteract, searchRules } from '../../shared/auth/access.ts';
 import type { Actor } from '../../shared/auth/actor.ts';
-import { hasHole } from '../../shared/auth/criteria.ts';
-import type { Rule } from '../../shared/auth/policy.ts';
-import { visible } from '../../shared/auth/visible.ts';
-import { Refusal } from '../../shared/refusal.ts';
+import type { Rule } from '../../shared/auth/rule.ts';
+import { requireSearchableBy, visible } from '../../shared/auth/visible.ts';
+import { criteriaFilters } from '../../shared/search/criteria.ts';
 import { compartmentStretch, isInPatientIndex } from '../../shared/search/patient-index.ts';
 import { type Source, sourcesOf } from '../../shared/search/plan.ts';
 import type { Reader } from '../../shared/search/reader.ts';
-import { parseCriteria } from '../../shared/search/search-request.ts';
+import type { SearchRequest } from '../../shared/search/search-request.ts';
 import type { Services } from '../../shared/services.ts';
 
 /** The actor's eyes for a search: what no rule allows is not there, by whatever way it is looked for. */
@@ -15,10 +14,23 @@ export function readerOf({ table }: Pick<Services, 'table'>, actor: Actor): Read
   return {
     table,
     project: actor.project,
-    see: async (resource) => ((await visible(actor, 'search', resource)) ? resource : undefined),
+    see: (resource, searched) => visible(actor, 'search', resource, searched),
     maySearch: (type) => type !== 'User' && mayInteract(actor, 'search', type),
     narrow: (type) => narrow(searchRules(actor, type), type),
   };
+}
+
+/** @throws {Refusal} forbidden, when the actor may not search the type, or by what it hides from them */
+export function requireSearchable(actor: Actor, { type, filters, sort, links }: SearchRequest): void {
+  const by = filters.flatMap(({ parameters }) => parameters);
+  requireSearchableBy(actor, type, [...by, ...sort.map(({ parameter }) => parameter)]);
+  for (const link of links) {
+    requireSearchableBy(
+      actor,
+      link.type,
+      link.filters.flatMap(({ parameters }) => parameters),
+    );
+  }
 }
 
 /**
@@ -46,12 +58,6 @@ function sourceOf(
     return { stretches: [compartmentStretch(compartment, type)], rank: 3 };
   }
   if (criteria === undefined) return undefined;
-  const [of, query = ''] = criteria.split(/\?(.*)/s);
-  if (of !== type || hasHole(criteria)) return { stretches: [], rank: 0 };
-  try {
-    return sourcesOf(parseCriteria(type, query))[0];
-  } catch (error) {
-    if (error instanceof Refusal) return { stretches: [], rank: 0 };
-    throw error;
-  }
+  const filters = criteriaFilters(criteria, type);
+  return filters.length > 0 ? sourcesOf(filters)[0] : { stretches: [], rank: 0 };
 }

@@ -3,7 +3,7 @@ import { isResourceType } from '../../shared/search/registry.ts';
 import { runSearch } from '../../shared/search/run-search.ts';
 import { parseSearch } from '../../shared/search/search-request.ts';
 import type { Sent } from './parse-resource.ts';
-import { readerOf } from './reader.ts';
+import { readerOf, requireSearchable } from './reader.ts';
 import type { Context, Located, Write } from './write.ts';
 
 /**
@@ -41,6 +41,7 @@ async function match({ services, actor }: Context, condition: string): Promise<s
   const [type = '', query = ''] = condition.split(/\?(.*)/s);
   if (!isResourceType(type)) throw invalidField('reference', `${type} is not a resource type`);
   const search = { ...parseSearch(type, new URLSearchParams(query)), count: 2 };
+  requireSearchable(actor, search);
   const { resources } = await runSearch(readerOf(services, actor), search);
   const [one, other] = resources;
   if (one && !other) return `${type}/${one.id}`;

@@ -1,4 +1,3 @@
-import { mayInteract } from '../../shared/auth/access.ts';
 import { admit } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
@@ -10,7 +9,7 @@ import { keys } from '../../shared/table/keys.ts';
 import type { Item } from '../../shared/table/table.ts';
 import { type Bundle, type BundleEntry, type Link, linkTo } from './bundle.ts';
 import { gatherIncluded } from './included.ts';
-import { readerOf } from './reader.ts';
+import { readerOf, requireSearchable } from './reader.ts';
 import { subsetOf } from './subset.ts';
 
 /** How long the next page of a POST _search may be asked for. */
@@ -41,7 +40,7 @@ export async function searchResources(
   if (type === 'User') {
     throw new Refusal('forbidden', 'Users live above Projects: see admin/projects/<id>/members');
   }
-  if (!mayInteract(actor, 'search', type)) throw new Refusal('forbidden', 'Forbidden');
+  requireSearchable(actor, request);
   const reader = readerOf(services, actor);
   const page = await runSearch(reader, request);
   const { resources, characters, total } = page;

@@ -57,4 +57,6 @@ export interface Outcome {
   id: string;
   /** The state after it; undefined after a delete. */
   resource: Resource | undefined;
+  /** The same as the actor may see it; undefined when not at all. */
+  shown: Resource | undefined;
 }

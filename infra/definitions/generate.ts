@@ -1,5 +1,5 @@
 import { deflateRawSync } from 'node:zlib';
-import { searchParameterDefinitions, structureDefinitions } from './read-definitions.ts';
+import { patientCompartment, searchParameterDefinitions, structureDefinitions } from './read-definitions.ts';
 import { searchRegistry } from './search-registry.ts';
 import { trimDefinition } from './trim-definitions.ts';
 
@@ -11,6 +11,7 @@ export function generatedFiles(): { path: string; text: string }[] {
   const { registry } = searchRegistry(definitions, searchParameterDefinitions());
   return [
     { path: 'shared/search/search-parameters.ts', text: searchModule(registry) },
+    { path: 'shared/search/patient-compartment.ts', text: compartmentModule(patientCompartment()) },
     { path: 'shared/fhir/definitions.ts', text: definitionsModule(definitions.map(trimDefinition)) },
   ];
 }
@@ -25,6 +26,17 @@ function searchModule(registry: Record<string, string[]>): string {
  * only type that a reference can be to. What is not served reads \`code left out\`.
  */
 export const searchParameters: Readonly<Record<string, string>> = {
+${types.join('\n')}
+};
+`;
+}
+
+function compartmentModule(compartment: ReadonlyMap<string, readonly string[]>): string {
+  const types = [...compartment].map(([type, codes]) => `  ${type}: '${codes.join(' ')}',`);
+  return `${notice}
+
+/** R4 CompartmentDefinition patient: the search parameters by which a type refers to its patient. */
+export const patientCompartment: Readonly<Record<string, string>> = {
 ${types.join('\n')}
 };
 `;

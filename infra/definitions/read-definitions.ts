@@ -62,6 +62,14 @@ export function searchParameterDefinitions(): SearchParameterDefinition[] {
   ];
 }
 
+/** R4's CompartmentDefinition of patients: the codes of search parameters by resource type. */
+export function patientCompartment(): ReadonlyMap<string, readonly string[]> {
+  const { resource } = readJson('fhir/r4/compartmentdefinition-patient.json') as {
+    resource: { code: string; param?: string[] }[];
+  };
+  return new Map(resource.flatMap(({ code, param }) => (param ? [[code, param] as const] : [])));
+}
+
 function entries<T>(file: string): T[] {
   const bundle = readJson(`fhir/r4/${file}.json`) as { entry: { resource: T }[] };
   return bundle.entry.map(({ resource }) => resource);

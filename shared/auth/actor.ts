@@ -5,6 +5,7 @@ import type { Services } from '../services.ts';
 import { type Key, keys } from '../table/keys.ts';
 import { resourceOf } from '../table/resource-item.ts';
 import type { Found, Item } from '../table/table.ts';
+import { isForResourcesOnly } from './smart-scope.ts';
 import { type Caller, unauthorized } from './token.ts';
 
 /** Who calls, as the table says at this request: login and membership alive, policies resolved. */
@@ -69,9 +70,14 @@ export async function admit(
   };
 }
 
+/** A login that was given scopes for resources has those, and administers nothing. */
+export function mayAdminister({ admin, scope }: Pick<Actor, 'admin' | 'scope'>): boolean {
+  return admin && !isForResourcesOnly(scope);
+}
+
 /** The same body whether or not the Project exists. */
 export function requireAdministrator(actor: Actor, project: string): void {
-  if (!actor.admin || actor.project !== project) throw new Refusal('forbidden', 'Forbidden');
+  if (!mayAdminister(actor) || actor.project !== project) throw new Refusal('forbidden', 'Forbidden');
 }
 
 function requireLogin(login: Item | undefined, caller: Caller): void {

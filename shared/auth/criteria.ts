@@ -1,37 +1,34 @@
 import type { Resource } from '../fhir/resource.ts';
-import { Refusal } from '../refusal.ts';
-import type { Rule } from './policy.ts';
+import type { Filter } from '../search/filter.ts';
+import type { Rule } from './rule.ts';
 
 /** Whether a resource is one that the rule speaks of. A criterion that cannot be read matches nothing. */
 export async function matchesRule(rule: Rule, resource: Resource): Promise<boolean> {
-  if (rule.compartment !== undefined && !inCompartment(resource, rule.compartment)) return false;
-  return rule.criteria === undefined || matchesCriteria(rule.criteria, resource);
+  if (rule.compartment !== undefined && !(await inCompartment(resource, rule.compartment))) return false;
+  if (rule.criteria === undefined) return true;
+  const filters = await filtersOf(rule.criteria, resource.resourceType);
+  return filters.length > 0 && filters.every((filter) => filter.matches(resource));
 }
 
-/** In a Patient's compartment: the Patient itself, or what refers to it by whatever element. */
-function inCompartment(resource: Resource, patient: string): boolean {
-  return `${resource.resourceType}/${resource.id}` === patient || refersTo(resource, patient);
+/** In a Patient's compartment: the Patient itself, or what R4 says belongs to it. Loaded when needed. */
+async function inCompartment(resource: Resource, patient: string): Promise<boolean> {
+  if (`${resource.resourceType}/${resource.id}` === patient) return true;
+  const { isInCompartment } = await import('../search/compartment.ts');
+  return isInCompartment(resource, patient);
 }
 
-function refersTo(value: unknown, patient: string): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if ((value as { reference?: unknown }).reference === patient) return true;
-  return Object.values(value).some((part) => refersTo(part, patient));
-}
+/** By type and criteria. */
+const known = new Map<string, readonly Filter[]>();
+const mostKnown = 1000;
 
 /** The matcher is loaded with the first criterion: most memberships have none, and it is large. */
-async function matchesCriteria(criteria: string, resource: Resource): Promise<boolean> {
-  if (hasHole(criteria)) return false;
-  const { matchesQuery } = await import('../search/search-request.ts');
-  try {
-    return matchesQuery(resource, criteria);
-  } catch (error) {
-    if (error instanceof Refusal) return false;
-    throw error;
-  }
-}
-
-/** A variable that holds the empty text must not match more than one that holds a name. */
-export function hasHole(criteria: string): boolean {
-  return [...new URLSearchParams(criteria.split('?').slice(1).join('?')).values()].includes('');
+async function filtersOf(criteria: string, type: string): Promise<readonly Filter[]> {
+  const name = `${type} ${criteria}`;
+  const remembered = known.get(name);
+  if (remembered) return remembered;
+  const { criteriaFilters } = await import('../search/criteria.ts');
+  if (known.size >= mostKnown) known.clear();
+  const filters = criteriaFilters(criteria, type);
+  known.set(name, filters);
+  return filters;
 }

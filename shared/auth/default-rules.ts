@@ -1,6 +1,7 @@
-import { parseReference, type Reference } from '../fhir/resource.ts';
+import { parseReference } from '../fhir/resource.ts';
 import type { Actor } from './actor.ts';
-import type { Interaction, Rule } from './policy.ts';
+import { patientsOf } from './policy.ts';
+import type { Interaction, Rule } from './rule.ts';
 
 const everything: readonly Interaction[] = [
   'create',
@@ -20,13 +21,13 @@ export function defaultRules(actor: Actor): Rule[] {
     case 'Practitioner':
     case 'ClientApplication':
     case 'Bot':
-      return [rule('*', everything), rule('Bot', [...reading, 'execute'])];
+      return [rule('*', everything), rule('Bot', ['execute'])];
     case 'Patient':
-      return patientRules(profile.id, actor.profile);
+      return patientRules(actor.profile);
     case 'RelatedPerson':
       return [
         rule('RelatedPerson', reading, { criteria: `RelatedPerson?_id=${profile.id}` }),
-        ...linkedPatients(actor).flatMap((id) => patientRules(id, `Patient/${id}`)),
+        ...patientsOf(actor).flatMap(patientRules),
       ];
     default:
       return [];
@@ -36,19 +37,14 @@ export function defaultRules(actor: Actor): Rule[] {
 /** Contact details that a patient keeps up to date; everything else of the record is the clinic's. */
 const patientContactFields = ['telecom', 'address', 'communication', 'photo', 'contact'] as const;
 
-function patientRules(id: string, reference: string): Rule[] {
+function patientRules(reference: string): Rule[] {
   return [
     rule('Patient', [...reading, 'update'], {
-      criteria: `Patient?_id=${id}`,
+      criteria: `Patient?_id=${parseReference(reference)?.id}`,
       writableFields: patientContactFields,
     }),
     rule('*', reading, { compartment: reference }),
   ];
-}
-
-function linkedPatients(actor: Actor): string[] {
-  const patients = Array.isArray(actor.membership.patient) ? (actor.membership.patient as Reference[]) : [];
-  return patients.flatMap(({ reference }) => parseReference(reference)?.id ?? []);
 }
 
 function rule(resourceType: string, interactions: readonly Interaction[], more: Partial<Rule> = {}): Rule {

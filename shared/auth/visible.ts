@@ -1,12 +1,52 @@
+import { touches, withoutFields } from '../fhir/fields.ts';
 import type { Resource } from '../fhir/resource.ts';
-import { allows } from './access.ts';
+import { invalidField, Refusal } from '../refusal.ts';
+import { hiddenFields, mayInteract, unsearchableFields } from './access.ts';
 import type { Actor } from './actor.ts';
-import type { Interaction } from './policy.ts';
+import type { Interaction } from './rule.ts';
 
 /** The reading interactions. */
-type Reading = Extract<Interaction, 'read' | 'vread' | 'search' | 'history'>;
+export type Reading = Extract<Interaction, 'read' | 'vread' | 'search' | 'history'>;
 
-/** Whether the actor may see a resource, in whatever way it comes: every answer passes here. */
-export async function visible(actor: Actor, interaction: Reading, resource: Resource): Promise<boolean> {
-  return allows(actor, interaction, resource);
+/** A search parameter, as far as it matters what it looks at. */
+interface Searched {
+  code: string;
+  paths: readonly { steps: readonly { element: string }[] }[];
+}
+
+/**
+ * A resource as the actor may see it, without hidden elements; undefined when not at all. Every answer
+ * passes here, in whatever way it comes.
+ * @param searched what a search looks at: a resource that hides any of it is not seen, whatever it
+ *   holds, for else the search would tell
+ */
+export async function visible(
+  actor: Actor,
+  interaction: Reading,
+  resource: Resource,
+  searched: readonly Searched[] = [],
+): Promise<Resource | undefined> {
+  const hidden = await hiddenFields(actor, interaction, resource);
+  if (!hidden || searched.some((parameter) => looksAt(parameter, hidden))) return undefined;
+  return hidden.length > 0 ? withoutFields(resource, hidden) : resource;
+}
+
+/**
+ * Refuses at once what could never have a hit.
+ * @throws {Refusal} forbidden, when the actor may not search the type, or not by one of the parameters
+ */
+export function requireSearchableBy(actor: Actor, type: string, searched: readonly Searched[]): void {
+  if (!mayInteract(actor, 'search', type)) throw new Refusal('forbidden', 'Forbidden');
+  const never = unsearchableFields(actor, type);
+  const closed = searched.find((parameter) => looksAt(parameter, never));
+  if (!closed) return;
+  const { issues } = invalidField(closed.code, `You may not search by ${closed.code}`);
+  throw new Refusal('forbidden', 'Forbidden', { issues });
+}
+
+function looksAt({ paths }: Searched, hidden: readonly string[]): boolean {
+  return paths.some(({ steps }) => {
+    const names = steps.map(({ element }) => element);
+    return hidden.some((path) => touches(path, names));
+  });
 }

@@ -105,7 +105,7 @@ function add(holder: object, path: string, value: unknown): void {
 /** The object or array that holds what a pointer (RFC 6901) points at, and its name in there. */
 function locate(holder: object, path: string): { parent: object; name: string } {
   if (path !== '' && !path.startsWith('/')) throw invalid(`${path} is not a JSON Pointer`);
-  const names = ['value', ...path.split('/').slice(1).map(plainName)];
+  const names = ['value', ...pointerNames(path)];
   const name = names.pop() ?? '';
   let parent: unknown = holder;
   for (const step of names) {
@@ -116,6 +116,11 @@ function locate(holder: object, path: string): { parent: object; name: string } 
   if (typeof parent !== 'object' || parent === null) throw invalid(`There is nothing at ${path}`);
   if (Array.isArray(parent) && name !== '-' && !isIndex(name)) throw invalid(`There is no place ${path}`);
   return { parent, name };
+}
+
+/** The names of a pointer (RFC 6901). */
+export function pointerNames(path: string): string[] {
+  return path.split('/').slice(1).map(plainName);
 }
 
 function plainName(text: string): string {

@@ -10,6 +10,7 @@ interface StructureElement {
   path: string;
   min?: number;
   isSummary?: boolean;
+  contentReference?: string;
   type?: { code: string }[];
 }
 
@@ -25,4 +26,34 @@ async function unpack(): Promise<ReadonlyMap<string, StructureDefinition>> {
   const { definitions } = await import('./definitions.ts');
   const all = JSON.parse(inflateRawSync(Buffer.from(definitions, 'base64')).toString('utf8'));
   return new Map((all as StructureDefinition[]).map((definition) => [definition.name, definition]));
+}
+
+/** Whether a type has an element: `birthDate`, `name.family`, `deceasedBoolean`, `deceased[x]`. */
+export async function hasElement(type: string, path: string): Promise<boolean> {
+  const all = await structures();
+  let owners: readonly string[] = [type];
+  for (const name of path.split('.')) owners = owners.flatMap((owner) => members(all, owner, name));
+  return owners.length > 0;
+}
+
+/** The types of a member; the path itself where the member has members of its own. */
+function members(
+  all: ReadonlyMap<string, StructureDefinition>,
+  owner: string,
+  name: string,
+): readonly string[] {
+  const elements = all.get(owner.split('.')[0] ?? '')?.snapshot.element ?? [];
+  return elements.flatMap((element) => {
+    const { path, type = [], contentReference } = element;
+    const stem = path.endsWith('[x]') ? path.slice(0, -3) : undefined;
+    const codes = type.map(({ code }) => code);
+    if (stem !== undefined && path !== `${owner}.${name}`) {
+      return codes.filter(
+        (code) => `${stem}${code.charAt(0).toUpperCase()}${code.slice(1)}` === `${owner}.${name}`,
+      );
+    }
+    if (path !== `${owner}.${name}`) return [];
+    if (contentReference) return [contentReference.split('#')[1] ?? ''];
+    return codes.some((code) => code === 'BackboneElement' || code === 'Element') ? [path] : codes;
+  });
 }

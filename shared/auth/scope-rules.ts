@@ -1,0 +1,35 @@
+import { parseReference } from '../fhir/resource.ts';
+import type { Actor } from './actor.ts';
+import { patientsOf } from './policy.ts';
+import type { Rule } from './rule.ts';
+import { interactionsOf, type ResourceScope, resourceScopes } from './smart-scope.ts';
+
+/**
+ * The rules that the scopes of a login amount to; undefined when it has no resource scope, for then
+ * only the policy narrows. A scope whose context the actor has not grants nothing.
+ */
+export function scopeRules(actor: Pick<Actor, 'scope' | 'profile' | 'membership'>): Rule[] | undefined {
+  const scopes = resourceScopes(actor.scope);
+  if (scopes.length === 0) return undefined;
+  return scopes.flatMap((scope) => {
+    const rule = ruleOf(scope);
+    if (scope.context === 'patient')
+      return patientsOf(actor).map((compartment) => ({ ...rule, compartment }));
+    return (scope.context === 'system') === isProgram(actor) ? [rule] : [];
+  });
+}
+
+function ruleOf(scope: ResourceScope): Rule {
+  return {
+    resourceType: scope.type,
+    ...(scope.query === undefined ? {} : { criteria: `${scope.type}?${scope.query}` }),
+    interactions: interactionsOf(scope),
+    hiddenFields: [],
+    readonlyFields: [],
+  };
+}
+
+function isProgram({ profile }: Pick<Actor, 'profile'>): boolean {
+  const type = parseReference(profile)?.type;
+  return type === 'ClientApplication' || type === 'Bot';
+}

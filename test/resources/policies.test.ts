@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { carryOut } from '../../functions/resources/carry-out.ts';
+import { readResource } from '../../functions/resources/read-resource.ts';
+import { searchResources } from '../../functions/resources/search-resources.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { headAttributes } from '../../shared/table/resource-item.ts';
+import { newProject, newResource, type Stage, startStage } from '../storage/stage.ts';
+
+/**
+ * Random policies and scopes against a fixed set of resources: what a read shows is what a search shows
+ * and what the few lines of `naive` allow.
+ */
+let stage: Stage;
+let caller: Caller;
+const stored = new Map<string, Resource>();
+
+const types = ['Patient', 'Observation', 'Encounter'] as const;
+const subject = (id: string) => ({ subject: { reference: `Patient/${id}` } });
+const observation = { status: 'final', code: { text: 'x' } };
+const encounter = { status: 'planned', class: { code: 'AMB' } };
+const resources = [
+  {
+    resourceType: 'Patient',
+    id: 'p1',
+    gender: 'male',
+    birthDate: '1970-01-01',
+    name: [{ family: 'A', given: ['a'] }],
+  },
+  { resourceType: 'Patient', id: 'p2', gender: 'female', active: true },
+  {
+    resourceType: 'Patient',
+    id: 'p3',
+    name: [{ family: 'C' }],
+    link: [{ other: { reference: 'Patient/p1' }, type: 'seealso' }],
+  },
+  { resourceType: 'Observation', id: 'o1', ...observation, ...subject('p1'), valueString: 'v' },
+  {
+    resourceType: 'Observation',
+    id: 'o2',
+    ...observation,
+    ...subject('p2'),
+    performer: [{ reference: 'Patient/p1' }],
+  },
+  { resourceType: 'Observation', id: 'o3', ...observation, focus: [{ reference: 'Patient/p1' }] },
+  { resourceType: 'Encounter', id: 'e1', ...encounter, ...subject('p1') },
+  { resourceType: 'Encounter', id: 'e2', ...encounter, ...subject('p2') },
+];
+
+beforeAll(async () => {
+  stage = await startStage();
+  const project = await newProject(stage);
+  for (const resource of resources) await newResource(stage, project.project, resource);
+  const profile = 'Patient/p1';
+  await newResource(stage, project.project, {
+    resourceType: 'ProjectMembership',
+    id: 'member',
+    active: true,
+    profile: { reference: profile },
+    accessPolicy: { reference: 'AccessPolicy/policy' },
+  });
+  caller = { ...project, membershipId: 'member', profile, loginId: 'login' };
+  await stage.services.table.put({ ...keys.login('login'), membershipId: 'member' });
+  for (const { resourceType: type, id } of resources) {
+    const read = await readResource(stage.services, project, { type, id });
+    stored.set(`${type}/${id}`, read.resource);
+  }
+}, 60_000);
+afterAll(() => stage.stop());
+
+interface Entry {
+  resourceType: string;
+  criteria?: string;
+  interaction?: string[];
+  readonly?: boolean;
+  hiddenFields?: string[];
+}
+
+/** Criteria, with what they say in TypeScript. */
+const criteria: Record<string, (resource: Resource) => boolean> = {
+  '_id=%profile.id': ({ id }) => id === 'p1',
+  'gender=male': ({ gender }) => gender === 'male',
+  'gender:not=male': ({ gender }) => gender !== 'male',
+  'subject=%patient': (resource) => JSON.stringify(resource.subject ?? '').includes('Patient/p1'),
+  'name=%unknown': () => false,
+  '_count=5': () => false,
+};
+const asked = {
+  Patient: ['_id=%profile.id', 'gender=male', 'gender:not=male', 'name=%unknown', '_count=5'],
+  Observation: ['_id=%profile.id', 'subject=%patient', '_count=5'],
+  Encounter: ['_id=%profile.id', 'subject=%patient'],
+  '*': ['_id=%profile.id'],
+};
+const hideable = {
+  Patient: ['birthDate', 'name', 'name.family'],
+  Observation: ['value[x]'],
+  Encounter: ['class'],
+  '*': ['name.given'],
+};
+
+const entry: fc.Arbitrary<Entry> = fc.constantFrom(...types, '*' as const).chain((resourceType) =>
+  fc.record(
+    {
+      resourceType: fc.constant(resourceType),
+      criteria: fc.constantFrom(...asked[resourceType]).map((query) => `${resourceType}?${query}`),
+      interaction: fc.subarray(['read', 'search', 'update', 'create']),
+      readonly: fc.boolean(),
+      hiddenFields: fc.subarray(hideable[resourceType]),
+    },
+    { requiredKeys: ['resourceType'] },
+  ),
+);
+const policy = fc.array(entry, { maxLength: 4 });
+const scope = fc.array(
+  fc
+    .tuple(
+      fc.constantFrom('patient', 'user', 'system'),
+      fc.constantFrom(...types, '*'),
+      fc.constantFrom('r', 's', 'rs', 'cu', 'cruds', 'read', '*'),
+    )
+    .map(([context, type, letters]) => `${context}/${type}.${letters}`),
+  { maxLength: 3 },
+);
+
+/** The compartment of p1, by hand. */
+const compartment = new Set(['Patient/p1', 'Patient/p3', 'Observation/o1', 'Observation/o2', 'Encounter/e1']);
+
+function naive(
+  entries: Entry[],
+  scopes: string[],
+  interaction: 'read' | 'search',
+  resource: Resource,
+): Resource | undefined {
+  const type = resource.resourceType;
+  const inScope = scopes.some((one) => {
+    const [, context, of, letters = ''] = /^(\w+)\/(.+)\.(.+)$/.exec(one) ?? [];
+    const covers = ['*', 'read', 'cruds', 'rs', interaction.charAt(0)].includes(letters);
+    if (of !== '*' && of !== type) return false;
+    return (
+      covers && (context === 'user' || (context === 'patient' && compartment.has(`${type}/${resource.id}`)))
+    );
+  });
+  if (scopes.length > 0 && !inScope) return undefined;
+  const rules = entries.filter((one) => {
+    if (one.resourceType !== '*' && one.resourceType !== type) return false;
+    if (one.interaction && !one.interaction.includes(interaction)) return false;
+    return one.criteria === undefined || criteria[one.criteria.split('?')[1] ?? '']?.(resource) === true;
+  });
+  if (rules.length === 0) return undefined;
+  const hides = (path: string) => rules.every(({ hiddenFields = [] }) => hiddenFields.includes(path));
+  const shown = structuredClone(resource) as Resource & { name?: Record<string, unknown>[] };
+  if (hides('birthDate')) delete shown.birthDate;
+  if (hides('value[x]')) delete shown.valueString;
+  if (hides('class')) delete shown.class;
+  const hidesPart = (part: string) =>
+    rules.every(({ hiddenFields = [] }) =>
+      hiddenFields.some((one) => one === 'name' || one === `name.${part}`),
+    );
+  for (const name of shown.name ?? []) {
+    if (hidesPart('family')) delete name.family;
+    if (hidesPart('given')) delete name.given;
+  }
+  if (hides('name')) delete shown.name;
+  return shown;
+}
+
+async function setPolicy(entries: Entry[]): Promise<void> {
+  const { project } = caller;
+  const meta = { versionId: '1', lastUpdated: new Date(stage.services.now()).toISOString(), project };
+  const resource: Resource = { resourceType: 'AccessPolicy', id: 'policy', meta, resource: entries };
+  await stage.services.table.put({
+    ...keys.resource(project, 'AccessPolicy', 'policy'),
+    ...headAttributes(resource),
+  });
+}
+
+async function refusedAs(call: Promise<unknown>): Promise<unknown> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof Refusal) return error.kind;
+    throw error;
+  }
+}
+
+/** What GET and search show, by reference. */
+async function shown(by: Caller): Promise<Record<'read' | 'search', Map<string, Resource>>> {
+  const read = new Map<string, Resource>();
+  const search = new Map<string, Resource>();
+  for (const [reference, { resourceType: type, id }] of stored) {
+    const answer = await refusedAs(readResource(stage.services, by, { type, id }));
+    if (answer !== 'forbidden') read.set(reference, (answer as { resource: Resource }).resource);
+  }
+  for (const type of types) {
+    const query = new URLSearchParams({ _count: '100' });
+    const answer = await refusedAs(searchResources(stage.services, by, { type, query }));
+    if (answer === 'forbidden') continue;
+    for (const { resource } of (answer as { entry?: { resource: Resource }[] }).entry ?? []) {
+      search.set(`${type}/${resource.id}`, resource);
+    }
+  }
+  return { read, search };
+}
+
+const sorted = (found: Map<string, Resource>) =>
+  Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+
+describe('any policy, under any scopes', () => {
+  test('shows by GET and by search what it allows, and no scope widens it', async () => {
+    await fc.assert(
+      fc.asyncProperty(policy, scope, async (entries, scopes) => {
+        await setPolicy(entries);
+        const found = await shown({ ...caller, scope: ['openid', ...scopes].join(' ') });
+        for (const interaction of ['read', 'search'] as const) {
+          const expected = new Map(
+            [...stored].flatMap(([reference, resource]) => {
+              const one = naive(entries, scopes, interaction, resource);
+              return one ? [[reference, one] as const] : [];
+            }),
+          );
+          expect(sorted(found[interaction])).toEqual(sorted(expected));
+        }
+        const whole = await shown({ ...caller, scope: 'openid' });
+        for (const reference of found.read.keys()) expect(whole.read.has(reference)).toBe(true);
+        for (const reference of found.search.keys()) expect(whole.search.has(reference)).toBe(true);
+      }),
+      { numRuns: 80 },
+    );
+  }, 120_000);
+
+  test('lets an update store only what it may, and never what it may not see', async () => {
+    const before = stored.get('Patient/p1') as Resource;
+    await fc.assert(
+      fc.asyncProperty(policy, scope, async (entries, scopes) => {
+        await setPolicy(entries);
+        const by = { ...caller, scope: ['openid', ...scopes].join(' ') };
+        const body = { resourceType: 'Patient', id: 'p1', gender: 'male', multipleBirthBoolean: true };
+        const write = { kind: 'update' as const, type: 'Patient', id: 'p1', body };
+        const answer = await refusedAs(carryOut(stage.services, by, [write]));
+        const readable = naive(entries, [], 'read', before);
+        const mayWrite = entries.some(
+          ({ resourceType, criteria: query, interaction, readonly }) =>
+            ['Patient', '*'].includes(resourceType) &&
+            readonly !== true &&
+            (interaction?.includes('update') ?? true) &&
+            (query === undefined || criteria[query.split('?')[1] ?? '']?.(before) === true),
+        );
+        if (!mayWrite) return expect(answer).toBe('forbidden');
+        if (answer === 'forbidden') return;
+        const [outcome] = answer as { resource: Resource }[];
+        if (readable && readable.birthDate === undefined)
+          expect(outcome?.resource.birthDate).toBe(before.birthDate);
+        if (readable && readable.name === undefined) expect(outcome?.resource.name).toEqual(before.name);
+        const { name, birthDate, gender } = before;
+        const restore = { ...write, body: { resourceType: 'Patient', id: 'p1', name, birthDate, gender } };
+        await carryOut(stage.services, { ...by, ...(await administrator()) }, [restore]);
+      }),
+      { numRuns: 80 },
+    );
+  }, 120_000);
+});
+
+/** A membership of the same Project that nothing narrows. */
+async function administrator(): Promise<Pick<Caller, 'membershipId' | 'loginId' | 'scope'>> {
+  const key = keys.login('administrator');
+  if (!(await stage.services.table.read([key])).get(key)) {
+    await newResource(stage, caller.project, {
+      resourceType: 'ProjectMembership',
+      id: 'administrator',
+      active: true,
+      admin: true,
+      profile: { reference: 'Practitioner/a' },
+    });
+    await stage.services.table.put({ ...key, membershipId: 'administrator' });
+  }
+  return { membershipId: 'administrator', loginId: 'administrator', scope: '' };
+}

@@ -1,0 +1,98 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  commonFields,
+  covers,
+  isClosed,
+  keepFields,
+  touches,
+  withoutFields,
+} from '../../shared/fhir/fields.ts';
+
+const paths = ['a', 'a.b', 'a.b.c', 'b', 'v[x]', 'c.v[x]'];
+const names = ['a', '_a', 'b', 'c', 'vString', 'vQuantity', '_vString', 'v', 'vs'];
+
+/** Objects and lists over few names, so that paths meet them often. */
+const { node } = fc.letrec((tie) => ({
+  node: fc.dictionary(fc.constantFrom(...names), tie('value'), { maxKeys: 4 }),
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.integer({ min: 0, max: 3 }),
+    tie('node'),
+    fc.array(tie('node'), { maxLength: 3 }),
+  ),
+})) as { node: fc.Arbitrary<Record<string, unknown>> };
+const somePaths = fc.subarray(paths, { minLength: 1 });
+
+/** What stands at the paths, in the order of the text. */
+function closedValues(value: unknown, closed: readonly string[], steps: string[] = []): unknown[] {
+  if (closed.some((path) => steps.length > 0 && isClosed(path, steps))) return [value];
+  if (Array.isArray(value)) return value.flatMap((part) => closedValues(part, closed, steps));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, part]) => closedValues(part, closed, [...steps, name]));
+}
+
+/** With its members in the order of their names. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, part]) => [name, sorted(part)]),
+  );
+}
+
+describe('elements by path', () => {
+  test('are gone, and nothing else is', () => {
+    fc.assert(
+      fc.property(node, somePaths, (resource, closed) => {
+        const before = structuredClone(resource);
+        const left = withoutFields(resource, closed);
+        expect(closedValues(left, closed)).toEqual([]);
+        expect(withoutFields(left, closed)).toEqual(left);
+        expect(keepFields(left, resource, closed)).toEqual(resource);
+        expect(resource).toEqual(before);
+      }),
+    );
+  });
+
+  test('that are kept are those stored: none is changed, none is invented', () => {
+    fc.assert(
+      fc.property(node, node, somePaths, (sent, stored, closed) => {
+        const kept = keepFields(sent, stored, closed);
+        const count = (values: unknown[]) => values.map((one) => JSON.stringify(sorted(one))).sort();
+        expect(count(closedValues(kept, closed))).toEqual(count(closedValues(stored, closed)));
+        expect(keepFields(kept, stored, closed)).toEqual(kept);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('go through lists, choices and the extensions of a primitive', () => {
+    const resource = { a: [{ b: 1, c: 2 }], _a: 1, vString: 'x', _vString: 'y', vs: 1, v: 1 };
+    expect(withoutFields(resource, ['a.b', 'v[x]'])).toEqual({ a: [{ c: 2 }], _a: 1, vs: 1, v: 1 });
+    expect(withoutFields(resource, ['a'])).toEqual({ vString: 'x', _vString: 'y', vs: 1, v: 1 });
+  });
+
+  test('are common to lists where each has them or what holds them', () => {
+    expect(commonFields([['a', 'b'], ['a.b']])).toEqual(['a.b']);
+    expect(commonFields([['a'], []])).toEqual([]);
+    expect(commonFields([])).toEqual([]);
+    expect([covers(['a'], 'a.b'), covers(['a.b'], 'a'), covers(['a'], 'ab')]).toEqual([true, false, false]);
+  });
+
+  test('touch what holds them and what they hold', () => {
+    expect([touches('a.b', ['a']), touches('a', ['a', 'b']), touches('a', []), touches('a', ['b'])]).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+    expect([isClosed('a.b', ['a']), isClosed('a', ['a', 'b']), isClosed('a', ['_a'])]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+  });
+});
