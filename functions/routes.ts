@@ -116,6 +116,18 @@ export const routes = {
     function: 'bots',
     access: 'token',
   },
+  fetchHosts: {
+    method: 'GET',
+    path: '/admin/projects/{projectId}/fetch-hosts',
+    function: 'bots',
+    access: 'token',
+  },
+  changeFetchHosts: {
+    method: 'POST',
+    path: '/admin/projects/{projectId}/fetch-hosts',
+    function: 'bots',
+    access: 'token',
+  },
   projectSecrets: {
     method: 'GET',
     path: '/admin/projects/{projectId}/secrets',
@@ -155,6 +167,7 @@ export const routes = {
   },
   deployBot: { method: 'POST', path: '/fhir/R4/Bot/{id}/$deploy', function: 'bots', access: 'token' },
   rollBackBot: { method: 'POST', path: '/fhir/R4/Bot/{id}/$rollback', function: 'bots', access: 'token' },
+  botLogs: { method: 'GET', path: '/fhir/R4/Bot/{id}/$logs', function: 'bots', access: 'token' },
   botVersions: { method: 'GET', path: '/fhir/R4/Bot/{id}/$versions', function: 'bots', access: 'token' },
 
   metadata: { method: 'GET', path: '/fhir/R4/metadata', function: 'resources', access: 'public' },

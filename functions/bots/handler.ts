@@ -10,6 +10,8 @@ import { routes } from '../routes.ts';
 import { changeSecrets } from './change-secrets.ts';
 import { createBot } from './create-bot.ts';
 import { deployBot } from './deploy-bot.ts';
+import { changeFetchHosts, readFetchHosts } from './fetch-hosts.ts';
+import { listExecutions } from './list-executions.ts';
 import { listSecrets } from './list-secrets.ts';
 import { listVersions } from './list-versions.ts';
 import { rollBackBot } from './roll-back-bot.ts';
@@ -57,6 +59,34 @@ export const handler = dispatch({
       'raw',
       (caller, { param, query }) => listVersions(services, caller, { botId: param('id'), query }),
       (versions) => fhirResponse(200, versions),
+    ),
+  ),
+  [routeKey(routes.botLogs)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.botLogs,
+      'raw',
+      (caller, { param, query }) => listExecutions(services, caller, { botId: param('id'), query }),
+      (executions) => fhirResponse(200, executions),
+    ),
+  ),
+  [routeKey(routes.fetchHosts)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.fetchHosts,
+      'raw',
+      (caller, { param }) => readFetchHosts(services, caller, { projectId: param('projectId') }),
+      (hosts) => jsonResponse(200, hosts),
+    ),
+  ),
+  [routeKey(routes.changeFetchHosts)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.changeFetchHosts,
+      'json',
+      (caller, { param, json }) =>
+        changeFetchHosts(services, caller, { projectId: param('projectId'), body: json }),
+      (hosts) => jsonResponse(200, hosts),
     ),
   ),
   [routeKey(routes.projectSecrets)]: lambdaHandler(

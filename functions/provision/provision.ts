@@ -24,6 +24,10 @@ export interface ProvisionRequest {
   invitesPerHour?: number;
   /** Lifetime of invitations, 1 to 30; 7 when left out. */
   invitationDays?: number;
+  /** How long execution records are kept, 1 to 3,650; 365 when left out. */
+  executionDays?: number;
+  /** How many runs of Bots may go on at once, 1 to 1,000; as many as there is room for when left out. */
+  concurrentRuns?: number;
 }
 
 export interface Provisioned {
@@ -42,6 +46,8 @@ export async function provision(services: Services, request: ProvisionRequest): 
   if (!name || /\p{C}/u.test(name) || !email || !admin.firstName || !admin.lastName) {
     throw new Error('Needs name, admin.email, admin.firstName and admin.lastName');
   }
+  requireCount('executionDays', request.executionDays, 3_650);
+  requireCount('concurrentRuns', request.concurrentRuns, 1_000);
   const known = (await services.table.read([keys.address(email)])).get(keys.address(email));
   if (known && admin.password) throw new Error('This person exists already and has a password of their own');
 
@@ -75,7 +81,13 @@ export async function provision(services: Services, request: ProvisionRequest): 
   };
 }
 
-function projectActions({ name, invitesPerHour, invitationDays }: ProvisionRequest, stamp: Stamp): Action[] {
+function requireCount(name: string, value: number | undefined, most: number): void {
+  if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= most)) return;
+  throw new Error(`${name} must be a whole number from 1 to ${most}`);
+}
+
+function projectActions(request: ProvisionRequest, stamp: Stamp): Action[] {
+  const { name, invitesPerHour, invitationDays, executionDays, concurrentRuns } = request;
   const resource = {
     resourceType: 'Project',
     id: stamp.project,
@@ -83,7 +95,8 @@ function projectActions({ name, invitesPerHour, invitationDays }: ProvisionReque
     name,
     features: ['bots'],
   };
-  return createActions(stamp.project, resource, { invitesPerHour, invitationDays });
+  const settings = { invitesPerHour, invitationDays, executionDays, concurrentRuns };
+  return createActions(stamp.project, resource, settings);
 }
 
 function auditAction(stamp: Stamp, project: { reference: string }): Action {

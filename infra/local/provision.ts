@@ -10,7 +10,8 @@ import { withStack } from './with-stack.ts';
  * who gets an invitation; on this machine, or with `--function` in the account that the credentials name.
  */
 const usage = `npm run provision -- --name <Project> --admin <address> [--first-name <name>] [--last-name <name>]
-  [--client] [--invites-per-hour <n>] [--invitation-days <n>] [--function <deployed function>]
+  [--client] [--invites-per-hour <n>] [--invitation-days <n>]
+  [--execution-days <n>] [--concurrent-runs <n>] [--function <deployed function>]
 `;
 
 function readRequest(): { request: ProvisionRequest; deployed: string | undefined } {
@@ -23,6 +24,8 @@ function readRequest(): { request: ProvisionRequest; deployed: string | undefine
       client: { type: 'boolean' },
       'invites-per-hour': { type: 'string' },
       'invitation-days': { type: 'string' },
+      'execution-days': { type: 'string' },
+      'concurrent-runs': { type: 'string' },
       function: { type: 'string' },
     },
   });
@@ -37,11 +40,15 @@ function readRequest(): { request: ProvisionRequest; deployed: string | undefine
       ...(client ? { client } : {}),
       ...count('invitesPerHour', values['invites-per-hour']),
       ...count('invitationDays', values['invitation-days']),
+      ...count('executionDays', values['execution-days']),
+      ...count('concurrentRuns', values['concurrent-runs']),
     },
   };
 }
 
-function count(name: 'invitesPerHour' | 'invitationDays', text: string | undefined) {
+type Count = 'invitesPerHour' | 'invitationDays' | 'executionDays' | 'concurrentRuns';
+
+function count(name: Count, text: string | undefined) {
   if (text === undefined) return {};
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`${name} must be a positive number`);
   return { [name]: Number(text) };

@@ -58,6 +58,8 @@ export interface RunRequest {
   input: RunInput;
   event: RunEvent;
   limits: RunLimits;
+  /** Where `fetch` may go beside the API: host names, `*.` before one for all below it. */
+  fetchHosts?: { allow?: string[]; deny?: string[] };
   /** Absolute, ms since the epoch: nothing of the run goes on after it. */
   deadlineAtMs: number;
   /** The API for the Bot's own client; the host adds the token, the guest never sees it. */

@@ -4,13 +4,16 @@ import type { Item } from '../table/table.ts';
 import type { RunOutcome, RunRequest, RunResult } from './contract.ts';
 import type { GatheredRun } from './gather-run.ts';
 
+const daySeconds = 86_400;
+
 /**
  * The AuditEvent of one run: who, which Bot and version, outcome, duration, size and type of the
- * input, never the input. The log lies deflated beside it, for administrators.
+ * input, never the input. The log lies deflated beside it, for administrators. Kept as long as the
+ * Project says.
  * @param result undefined when nobody knows how the run ended
  */
 export function executionRecord(
-  { actor, bot, code }: GatheredRun,
+  { actor, bot, code, settings }: GatheredRun,
   run: RunRequest,
   result: RunResult | undefined,
   id: string,
@@ -46,7 +49,7 @@ export function executionRecord(
     },
     id,
     nowMs,
-    { log },
+    { log, ttl: Math.floor(nowMs / 1000) + settings.executionDays * daySeconds },
   );
 }
 

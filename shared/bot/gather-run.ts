@@ -10,6 +10,7 @@ import { botOf, codeOf, type DeployedCode, type StoredBot } from './bot-item.ts'
 import type { BotSecret } from './contract.ts';
 import type { ExecuteServices } from './execute-services.ts';
 import { gatherSecrets } from './gather-secrets.ts';
+import { type RunSettings, runSettings } from './project-settings.ts';
 import { secretsKey } from './secrets.ts';
 
 /** Which Bot is meant. */
@@ -21,6 +22,7 @@ export interface GatheredRun {
   bot: StoredBot;
   code: DeployedCode;
   secrets: Record<string, BotSecret>;
+  settings: RunSettings;
 }
 
 /**
@@ -57,7 +59,7 @@ export async function gatherRun(
     readCode(services, project, bot),
     gatherSecrets(services, project, botId, all),
   ]);
-  return { actor, bot, code, secrets };
+  return { actor, bot, code, secrets, settings: runSettings(found.get(projectKey)) };
 }
 
 function botKeys(services: ExecuteServices, project: string, botId: string): Key[] {

@@ -23,7 +23,7 @@ export async function runRequest(
   request: ExecuteRequest,
   startedAtMs: number,
 ): Promise<RunRequest> {
-  const { actor, bot, secrets } = gathered;
+  const { actor, bot, secrets, settings } = gathered;
   const { isMapped: _, ...code } = gathered.code;
   const { resource } = bot;
   const requester = actor.membership.profile as Reference;
@@ -49,6 +49,7 @@ export async function runRequest(
       resultBytes: 4 * mebibyte,
       logBytes: 256 * 1024,
     },
+    fetchHosts: settings.fetchHosts,
     deadlineAtMs: run.deadlineAtMs,
     api: { baseUrl: services.baseUrl, token: mintRunToken(await services.runSecret(), identity, run) },
   };

@@ -42,13 +42,14 @@ export function bodySize(event: { body?: string; isBase64Encoded?: boolean }): n
   return Buffer.byteLength(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
 }
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** A UUID, or the trace-id of a traceparent, which calls of Bots carry on. */
+const traceId = /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32})$/i;
 const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** The caller's `X-Trace-Id` or W3C `traceparent` when well-formed, else a new id. */
 export function traceIdOf(headers: Record<string, string | undefined>, newId: () => string): string {
   const own = headers['x-trace-id'];
-  if (own && uuid.test(own)) return own;
+  if (own && traceId.test(own)) return own;
   return traceparent.exec(headers.traceparent ?? '')?.[1] ?? newId();
 }
 

@@ -2,12 +2,16 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { Agent } from 'node:http';
+import type { RunRequest } from '../bot/contract.ts';
+import { isAllowedHost } from './allowed-hosts.ts';
 import { FetchRefused, type GuardedResponse, guardedRequest, type Lookup } from './guarded-request.ts';
 import type { WireBody, WireRequest, WireResponse } from './protocol.ts';
 
 export interface FetchContext {
-  /** Requests to this origin carry the token, and no other request does. */
-  api?: { origin: string; token: string } | undefined;
+  /** Requests to this origin carry token and trace id, and no other request does. */
+  api?: { origin: string; token: string; traceId: string } | undefined;
+  /** The Project's own lists; the API is always reachable. */
+  hosts?: RunRequest['fetchHosts'];
   lookup?: Lookup | undefined;
   signal: AbortSignal;
   agentFor: (protocol: string) => Agent;
@@ -51,14 +55,17 @@ export async function guardedFetch(request: WireRequest, context: FetchContext):
   }
 }
 
-function send(
+async function send(
   url: URL,
   method: string,
   headers: readonly [string, string][],
   body: Buffer | undefined,
-  { api, lookup, signal, agentFor }: FetchContext,
+  { api, hosts, lookup, signal, agentFor }: FetchContext,
 ): Promise<GuardedResponse> {
   const trusted = api !== undefined && url.origin === api.origin;
+  if (!trusted && !isAllowedHost(url.hostname, hosts)) {
+    return refuse(`fetch to ${url.hostname} is not allowed by the Project`);
+  }
   const sent: Record<string, string> = { 'user-agent': 'Portico-Bot', 'accept-encoding': 'identity' };
   for (const [name, value] of headers) {
     sent[name.toLowerCase()] = value;
@@ -67,6 +74,8 @@ function send(
   if (trusted) {
     delete sent.cookie;
     sent.authorization = `Bearer ${api.token}`;
+    sent['x-trace-id'] = api.traceId;
+    delete sent.traceparent;
   }
   if (body !== undefined || !['GET', 'HEAD', 'OPTIONS', 'DELETE'].includes(method)) {
     sent['content-length'] = `${body?.length ?? 0}`;

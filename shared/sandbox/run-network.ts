@@ -2,6 +2,7 @@
 
 import http from 'node:http';
 import https from 'node:https';
+import type { RunRequest } from '../bot/contract.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import { FetchRefused, type Lookup } from './guarded-request.ts';
 import type { WireRequest, WireResponse } from './protocol.ts';
@@ -15,7 +16,8 @@ type Answer =
   | { type: 'fetch-failed'; id: string; message: string };
 
 export interface RunNetworkOptions {
-  api: { baseUrl: string; token: string } | undefined;
+  api: { baseUrl: string; token: string; traceId: string } | undefined;
+  hosts: RunRequest['fetchHosts'];
   lookup: Lookup | undefined;
   send: (answer: Answer) => void;
 }
@@ -27,7 +29,7 @@ export interface RunNetwork {
   close: () => void;
 }
 
-export function createRunNetwork({ api, lookup, send }: RunNetworkOptions): RunNetwork {
+export function createRunNetwork({ api, hosts, lookup, send }: RunNetworkOptions): RunNetwork {
   const agents = new Map<string, http.Agent>();
   const agentFor = (protocol: string) => {
     const agent =
@@ -35,7 +37,7 @@ export function createRunNetwork({ api, lookup, send }: RunNetworkOptions): RunN
     agents.set(protocol, agent);
     return agent;
   };
-  const trusted = api && { origin: new URL(api.baseUrl).origin, token: api.token };
+  const trusted = api && { origin: new URL(api.baseUrl).origin, ...api };
   const open = new Map<string, AbortController>();
   const waiting: [id: string, request: WireRequest][] = [];
   let made = 0;
@@ -58,7 +60,7 @@ export function createRunNetwork({ api, lookup, send }: RunNetworkOptions): RunN
     open.set(id, controller);
     const { signal } = controller;
     try {
-      const response = await guardedFetch(request, { api: trusted, lookup, signal, agentFor });
+      const response = await guardedFetch(request, { api: trusted, hosts, lookup, signal, agentFor });
       send({ type: 'fetched', id, response });
     } catch (error) {
       fail(id, error instanceof FetchRefused ? error.message : `fetch failed${codeOf(error)}`);

@@ -42,7 +42,8 @@ export function superviseRun(child: Child, request: RunRequest, lookup?: Lookup)
   lastRun += 1;
   const run = lastRun;
   const network = createRunNetwork({
-    api: request.api,
+    api: request.api && { ...request.api, traceId: request.event.traceId },
+    hosts: request.fetchHosts,
     lookup,
     send: (message) => child.send({ ...message, run }),
   });

@@ -1,3 +1,4 @@
+import { runKeys } from '../audit/run-index.ts';
 import type { Resource } from '../fhir/resource.ts';
 import { indexKeys } from '../search/index-items.ts';
 import { isResourceType } from '../search/registry.ts';
@@ -39,7 +40,11 @@ export async function tidyAfter(
   const versionId = String(after.versionId);
   if (!before && target.type === 'AuditEvent') {
     const event = resourceOf(after);
-    return event && table.write(indexItems(indexKeys(target.project, event).values(), versionId));
+    if (!event) return;
+    const all = [...indexKeys(target.project, event).values(), ...runKeys(target.project, event)];
+    // What leads to a record is forgotten with it.
+    const ttl = after.ttl === undefined ? {} : { ttl: after.ttl };
+    return table.write(indexItems(all, versionId).map((item) => ({ ...item, ...ttl })));
   }
   await removeStale({ table, now }, target, versionId, await keysOf(table, target.project, [before]));
 }

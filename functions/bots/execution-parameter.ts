@@ -1,0 +1,46 @@
+import { inflateRawSync } from 'node:zlib';
+import type { LogEntry } from '../../shared/bot/contract.ts';
+import type { Reference, Resource } from '../../shared/fhir/resource.ts';
+import type { Item } from '../../shared/table/table.ts';
+import type { Parameter } from './parameters.ts';
+
+interface ExecutionEvent extends Resource {
+  recorded: string;
+  agent: { who: Reference }[];
+  entity: { detail?: { type: string; valueString: string }[] }[];
+}
+
+/** One run: when, who, which version, how it ended, and its whole log, one `entry` a line. */
+export function executionParameter(resource: Resource, item: Item): Parameter {
+  const { id, recorded, agent, entity } = resource as ExecutionEvent;
+  const { log, truncated } = readLog(item);
+  const details = (entity[0]?.detail ?? []).map(({ type, valueString }) => ({ name: type, valueString }));
+  return {
+    name: 'execution',
+    part: [
+      { name: 'id', valueString: id },
+      { name: 'time', valueInstant: recorded },
+      { name: 'requester', valueReference: agent[0]?.who as Reference },
+      ...details,
+      { name: 'log', part: log.map(entryParameter) },
+      { name: 'logTruncated', valueBoolean: truncated },
+    ],
+  };
+}
+
+function entryParameter({ atMs, level, text }: LogEntry): Parameter {
+  return {
+    name: 'entry',
+    part: [
+      { name: 'time', valueInstant: new Date(atMs).toISOString() },
+      { name: 'level', valueCode: level },
+      { name: 'text', valueString: text },
+    ],
+  };
+}
+
+function readLog(item: Item): { log: LogEntry[]; truncated: boolean } {
+  if (!(item.log instanceof Uint8Array)) return { log: [], truncated: false };
+  const { entries, truncated } = JSON.parse(inflateRawSync(item.log).toString('utf8'));
+  return { log: entries, truncated };
+}

@@ -1,0 +1,49 @@
+import { invalidField } from '../../shared/refusal.ts';
+import type { Filter } from '../../shared/search/filter.ts';
+import { parseSearch } from '../../shared/search/search-request.ts';
+import { parsePage } from './parameters.ts';
+
+/** R4 audit-event-outcome by word. */
+const outcomes: Readonly<Record<string, string>> = { success: '0', failure: '4', unknown: '8' };
+
+/** The parameters of `$logs`, as those of a search of AuditEvent. */
+const named: Readonly<Record<string, string>> = { outcome: 'outcome', date: 'date', requester: 'agent' };
+
+interface WantedExecutions {
+  filters: readonly Filter[];
+  /** Instants between which the runs lie, as far as `date` says. */
+  bounds: { from?: string; to?: string };
+  count: number;
+  cursor: string | undefined;
+  /** Equal for equal filters. */
+  canonical: string;
+}
+
+/** @throws {Refusal} invalid, an unknown parameter too */
+export function parseExecutions(query: URLSearchParams): WantedExecutions {
+  const search = new URLSearchParams();
+  for (const [name, value] of query) {
+    if (name === '_count' || name === '_cursor') continue;
+    const parameter = Object.hasOwn(named, name) ? named[name] : undefined;
+    if (parameter === undefined) throw invalidField(name, `Unknown parameter ${name} of $logs`);
+    search.append(parameter, name === 'outcome' ? outcomeCode(value) : value);
+  }
+  const { filters, canonical } = parseSearch('AuditEvent', search);
+  return { ...parsePage(query), filters, canonical, bounds: boundsOf(filters) };
+}
+
+function outcomeCode(value: string): string {
+  const code = Object.hasOwn(outcomes, value) ? outcomes[value] : value;
+  if (code !== undefined && Object.values(outcomes).includes(code)) return code;
+  throw invalidField('outcome', 'outcome must be success, failure or unknown');
+}
+
+/** Wider than what is asked does no harm: every record is matched again. */
+function boundsOf(filters: readonly Filter[]): WantedExecutions['bounds'] {
+  const bounds: WantedExecutions['bounds'] = {};
+  for (const { range } of filters) {
+    if (range && /^(eq|gt|ge|sa)$/.test(range.prefix)) bounds.from = range.low;
+    if (range && /^(eq|lt|le|eb)$/.test(range.prefix)) bounds.to = range.high;
+  }
+  return bounds;
+}

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Answer, type Portico, startPortico } from './portico.ts';
+import { botThat, createClient, execute, projectOf, recordsOf, type TestClient } from './running.ts';
+
+let portico: Portico;
+let member: TestClient;
+
+beforeAll(async () => {
+  portico = await startPortico();
+  member = await createClient(portico);
+});
+afterAll(() => portico.stop());
+
+interface Part {
+  name: string;
+  part?: Part[];
+  [value: string]: unknown;
+}
+
+interface Execution {
+  [name: string]: unknown;
+  log: { level: string; text: string }[];
+}
+
+const plain = ({ name, part: _, ...value }: Part): [string, unknown] => [name, Object.values(value)[0]];
+
+/** The executions of an answer as plain objects. */
+function executionsIn({ json }: Answer): Execution[] {
+  return (json.parameter as Part[])
+    .filter(({ name }) => name === 'execution')
+    .map(({ part = [] }) => {
+      const entries = part.find(({ name }) => name === 'log')?.part ?? [];
+      const log = entries.map((entry) => Object.fromEntries((entry.part ?? []).map(plain)));
+      return { ...Object.fromEntries(part.map(plain)), log } as Execution;
+    });
+}
+
+function logs(bot: string, query = '', token?: string): Promise<Answer> {
+  return portico.api('GET', `fhir/R4/Bot/${bot}/$logs${query}`, token ? { token } : {});
+}
+
+/** Records are listed once the table's stream has been read. */
+async function listed(bot: string, count: number): Promise<Execution[]> {
+  for (let attempt = 0; ; attempt++) {
+    const found = executionsIn(await logs(bot));
+    if (found.length >= count || attempt === 100) return found;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+const talking = () =>
+  botThat(
+    portico,
+    'console.log("got", event.input); if (event.input === "bad") throw new Error("no"); return 1',
+  );
+
+describe('the executions of a Bot', () => {
+  test('are listed newest first with their whole log', async () => {
+    const bot = await talking();
+    await execute(portico, bot, 'good');
+    await execute(portico, bot, 'bad', 'text/plain', { token: member.token });
+    const [second, first] = await listed(bot, 2);
+    expect(first).toMatchObject({
+      id: expect.any(String),
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+      requester: { reference: `ClientApplication/${projectOf(portico, 0).clientId}` },
+      version: expect.stringMatching(/^[0-9a-f]{64}$/),
+      outcome: 'returned',
+      inputType: 'text',
+      inputBytes: '4',
+      logTruncated: false,
+      log: [{ level: 'info', text: 'got good' }],
+    });
+    expect(second).toMatchObject({
+      requester: { reference: `ClientApplication/${member.id}` },
+      outcome: 'threw',
+      log: [
+        { level: 'info', text: 'got bad' },
+        { level: 'error', text: expect.stringMatching(/^Error: no\nat handler \(bot\.mjs:1:\d+\)/) },
+      ],
+    });
+  });
+
+  test('can be narrowed by outcome, time and requester', async () => {
+    const bot = await talking();
+    await execute(portico, bot, 'good');
+    await execute(portico, bot, 'bad', 'text/plain', { token: member.token });
+    const [second, first] = await listed(bot, 2);
+    const inputs = async (query: string) =>
+      executionsIn(await logs(bot, query)).map(({ log }) => log[0]?.text);
+    expect(await inputs('?outcome=success')).toEqual(['got good']);
+    expect(await inputs('?outcome=failure')).toEqual(['got bad']);
+    expect(await inputs('?outcome=unknown')).toEqual([]);
+    expect(await inputs(`?requester=ClientApplication/${member.id}`)).toEqual(['got bad']);
+    expect(await inputs(`?date=ge${second?.time}`)).toEqual(['got bad']);
+    expect(await inputs(`?date=le${first?.time}`)).toEqual(['got good']);
+    expect(await inputs(`?date=ge${first?.time}&date=le${second?.time}`)).toEqual(['got bad', 'got good']);
+    expect(await inputs('?date=lt2020')).toEqual([]);
+  });
+
+  test('come in pages, also when they are narrowed', async () => {
+    const bot = await talking();
+    for (const input of ['1', 'bad', '2', 'bad', '3', '4', '5']) await execute(portico, bot, input);
+    await listed(bot, 7);
+    const texts: unknown[] = [];
+    let path: string | undefined = `fhir/R4/Bot/${bot}/$logs?_count=2&outcome=success`;
+    while (path) {
+      const answer: Answer = await portico.api('GET', path);
+      const page = executionsIn(answer);
+      expect(page.length).toBeLessThanOrEqual(2);
+      texts.push(...page.map(({ log }) => log[0]?.text));
+      path = (answer.json.parameter as Part[]).find(({ name }) => name === 'next')?.valueUrl as
+        | string
+        | undefined;
+    }
+    expect(texts).toEqual(['got 5', 'got 4', 'got 3', 'got 2', 'got 1']);
+  });
+
+  test('have their log to its limit, and pages that an answer can hold', async () => {
+    const bot = await botThat(
+      portico,
+      'for (let i = 0; i < 40; i++) console.log(String(i).padEnd(9000, "\\u20ac")); return 1',
+    );
+    for (let i = 0; i < 3; i++) await execute(portico, bot);
+    const [newest] = await listed(bot, 3);
+    expect(newest?.logTruncated).toBe(true);
+    expect(JSON.stringify(newest?.log).length).toBeGreaterThan(50_000);
+  });
+
+  test.each([
+    ['?outcome=odd'],
+    ['?date=yesterday'],
+    ['?nothing=1'],
+    ['?_count=0'],
+    ['?_cursor=x'],
+    ['?requester='],
+  ])('refuse %s', async (query) => {
+    expect((await logs(await talking(), query)).status).toBeLessThan(500);
+    if (query !== '?requester=') expect((await logs(await talking(), query)).status).toBe(400);
+  });
+
+  test('are for administrators of the Project only', async () => {
+    const bot = await talking();
+    await execute(portico, bot, 'Zebra');
+    await listed(bot, 1);
+    expect((await logs(bot, '', member.token)).status).toBe(403);
+    const theirs = await logs(bot, '', await portico.token(projectOf(portico, 1)));
+    expect([theirs.status, theirs.text.includes('Zebra')]).toEqual([404, false]);
+  });
+
+  test('are AuditEvents that a search finds, without the log', async () => {
+    const bot = await talking();
+    await execute(portico, bot, 'Zebra');
+    const [execution] = await listed(bot, 1);
+    const found = await portico.api('GET', `fhir/R4/AuditEvent?entity=Bot/${bot}&subtype=execute`);
+    expect(found.json.entry.map(({ resource }: { resource: { id: string } }) => resource.id)).toEqual([
+      execution?.id,
+    ]);
+    expect(found.text).not.toContain('Zebra');
+  });
+
+  test('are forgotten when the Project says so, and what leads to them', async () => {
+    const bot = await talking();
+    await execute(portico, bot, 'x');
+    const [execution] = await listed(bot, 1);
+    const items = (await portico.local.scan()).filter(({ pk, sk }) =>
+      `${pk}#${sk}`.includes(String(execution?.id)),
+    );
+    expect(items.length).toBeGreaterThan(3);
+    const days = items.map(({ ttl }) => (Number(ttl) * 1000 - Date.now()) / 86_400_000);
+    for (const left of days) expect(Math.round(left)).toBe(365);
+  });
+});
+
+describe('a trace id', () => {
+  test.each([
+    ['X-Trace-Id', (id: string) => ({ 'x-trace-id': id })],
+    ['traceparent', (id: string) => ({ traceparent: `00-${id.replaceAll('-', '')}-00f067aa0ba902b7-01` })],
+  ])('sent as %s is that of the run, and of the runs that its Bot calls', async (_name, header) => {
+    const inner = await botThat(portico, 'return event.traceId');
+    const outer = await botThat(
+      portico,
+      `return [event.traceId, await medplum.executeBot('${inner}', {}, 'application/json')]`,
+    );
+    const headers = header(randomUUID());
+    const answer = await execute(portico, outer, undefined, null, { headers });
+    const sent = Object.values(headers)[0] ?? '';
+    const id = answer.headers.get('x-trace-id') ?? '';
+    expect(sent).toContain(id);
+    expect(answer.json).toEqual([id, id]);
+    for (const bot of [inner, outer]) {
+      expect(JSON.stringify(await recordsOf(portico, bot))).toContain(`"${id}"`);
+    }
+  });
+
+  test('of a Bot’s own making does not replace it', async () => {
+    const inner = await botThat(portico, 'return event.traceId');
+    const outer = await botThat(
+      portico,
+      `const answer = await fetch('${portico.baseUrl}/fhir/R4/Bot/${inner}/$execute', { method: 'POST', headers: { 'x-trace-id': '${randomUUID()}' } });
+       return await answer.json()`,
+    );
+    const answer = await execute(portico, outer);
+    expect(answer.json).toBe(answer.headers.get('x-trace-id'));
+  });
+});
