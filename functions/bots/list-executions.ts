@@ -1,9 +1,8 @@
-import { runIndex, runSpans } from '../../shared/audit/run-index.ts';
+import { listRuns } from '../../shared/audit/run-index.ts';
 import { admit } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
-import { candidatesMerged, inBatches } from '../../shared/search/candidates.ts';
 import { readCursor, writeCursor } from '../../shared/search/cursor.ts';
-import { matchesFilters } from '../../shared/search/search-request.ts';
+import { matchesAll } from '../../shared/search/filter.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { resourceOf } from '../../shared/table/resource-item.ts';
@@ -36,28 +35,27 @@ export async function listExecutions(
   const { filters, bounds, count, cursor, canonical } = parseExecutions(query);
   const binding = `${path}?${canonical}`;
   const after = cursor === undefined ? undefined : readCursor(project, binding, cursor);
-  const of = { project, type: 'AuditEvent', index: runIndex, spans: runSpans(botId, bounds) };
-  const candidates = candidatesMerged(services.table, of, count, { newestFirst: true, after });
+  const runs = listRuns(services.table, { project, botId, ...bounds, after, limit: count });
 
   const shown: Parameter[] = [];
   let read = 0;
   let characters = 0;
   let last: string | undefined;
   let isCut = false;
-  for await (const some of inBatches(candidates, () => count)) {
+  for await (const some of inBatches(runs, count)) {
     const heads = await services.table.read(some.map(({ id }) => keys.resource(project, 'AuditEvent', id)));
     read += some.length;
-    for (const { id, sk } of some) {
+    for (const { id, position } of some) {
       const item = heads.get(keys.resource(project, 'AuditEvent', id));
       const event = resourceOf(item);
-      if (item && event && matchesFilters(event, filters)) {
+      if (item && event && matchesAll(event, filters)) {
         const execution = executionParameter(event, item);
         characters += JSON.stringify(execution).length;
         isCut = shown.length === count || (characters > mostCharacters && shown.length > 0);
         if (isCut) break;
         shown.push(execution);
       }
-      last = sk;
+      last = position;
     }
     isCut ||= read >= mostReads;
     if (isCut) break;
@@ -67,4 +65,15 @@ export async function listExecutions(
     resourceType: 'Parameters',
     parameter: [...shown, ...nextParameter(services.baseUrl, path, query, following)],
   };
+}
+
+async function* inBatches<T>(all: AsyncGenerator<T>, size: number): AsyncGenerator<T[]> {
+  let some: T[] = [];
+  for await (const one of all) {
+    some.push(one);
+    if (some.length < size) continue;
+    yield some;
+    some = [];
+  }
+  if (some.length > 0) yield some;
 }

@@ -74,6 +74,11 @@ export const keys = {
   /** What all Bots of a Project are given under seal, and what one Bot is. */
   projectSecrets: (project: string): Key => ({ pk: `P#${project}#SECRETS`, sk: head }),
   botSecrets: (project: string, botId: string): Key => ({ pk: `P#${project}#Bot#${botId}`, sk: 'SECRETS' }),
+  /** One of a Bot's runs, by time and id of its AuditEvent: spread, because every run writes one. */
+  run: (project: string, botId: string, shard: number, sort: string): Key => ({
+    pk: `P#${project}#RUNS#${botId}#${shard}`,
+    sk: sort,
+  }),
   /** Unique inside a Project: leads from an identifier to its Bot. */
   botIdentifier: (project: string, system: string, value: string): Key => ({
     pk: `P#${project}#BOT-IDENTIFIER#${hash(system, value)}`,
@@ -136,6 +141,13 @@ const outboxShards = 16;
 /** The partitions that a sweep of unsent mail reads. */
 export function outboxPartitions(): string[] {
   return Array.from({ length: outboxShards }, (_, shard) => outboxPartition(shard));
+}
+
+/** Over how many partitions a Bot's runs are spread. */
+export const runShards = 4;
+
+export function runShardOf(auditEventId: string): number {
+  return shardOf(auditEventId, runShards);
 }
 
 const pendingShards = 16;
