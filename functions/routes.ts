@@ -60,6 +60,9 @@ export const routes = {
   changePassword: { method: 'POST', path: '/auth/changepassword', function: 'login', access: 'token' },
   resetPassword: { method: 'POST', path: '/auth/resetpassword', function: 'login', access: 'public' },
   setPassword: { method: 'POST', path: '/auth/setpassword', function: 'login', access: 'public' },
+  startExternal: { method: 'GET', path: '/auth/external/start', function: 'login', access: 'public' },
+  acceptExternal: { method: 'POST', path: '/auth/external/accept', function: 'login', access: 'public' },
+  finishExternal: { method: 'GET', path: '/auth/external/{issuerId}', function: 'login', access: 'public' },
 
   project: { method: 'GET', path: '/admin/projects/{projectId}', function: 'members', access: 'token' },
   invite: {
@@ -107,6 +110,24 @@ export const routes = {
   createClient: {
     method: 'POST',
     path: '/admin/projects/{projectId}/client',
+    function: 'members',
+    access: 'token',
+  },
+  issuers: {
+    method: 'GET',
+    path: '/admin/projects/{projectId}/issuers',
+    function: 'members',
+    access: 'token',
+  },
+  addIssuer: {
+    method: 'POST',
+    path: '/admin/projects/{projectId}/issuers',
+    function: 'members',
+    access: 'token',
+  },
+  removeIssuer: {
+    method: 'DELETE',
+    path: '/admin/projects/{projectId}/issuers/{issuerId}',
     function: 'members',
     access: 'token',
   },

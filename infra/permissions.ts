@@ -42,7 +42,7 @@ const transaction = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'
 
 export const permissions: Record<DeployedFunction, Permissions> = {
   invite: { table: ['BatchGetItem', ...transaction] },
-  members: { table: ['BatchGetItem', 'Query', ...transaction] },
+  members: { table: ['BatchGetItem', 'Query', ...transaction], stageSecret: 'reads' },
   resources: { table: ['BatchGetItem', 'Query', 'BatchWriteItem', ...transaction], stageSecret: 'reads' },
   bots: {
     table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
@@ -51,7 +51,7 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   },
   'execute-by-id': executing,
   'execute-by-identifier': executing,
-  token: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], signs: true },
+  token: { table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem'], signs: true },
   login: { table: ['BatchGetItem', 'Query', ...transaction], stageSecret: 'reads' },
   site: { table: [] },
   outbox: {

@@ -4,7 +4,7 @@ import type { Standing } from '../../shared/invitation/state.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { ConditionFailed } from '../../shared/table/transact.ts';
+import { type Action, ConditionFailed } from '../../shared/table/transact.ts';
 
 /** What a client exchanges for tokens. */
 export interface LoginCode {
@@ -14,12 +14,14 @@ export interface LoginCode {
 
 /**
  * Binds a login to one membership, once. Choosing an invitation that is still open accepts it.
+ * @param extra what must be written with it or not at all
  * @throws {Refusal} invalid when the login has chosen already, or the membership has changed
  */
 export async function chooseMembership(
   services: Services,
   loginId: string,
   standing: Standing,
+  extra: readonly Action[] = [],
 ): Promise<LoginCode> {
   const { membership } = standing;
   const { code, hash } = newLoginCode(loginId);
@@ -39,6 +41,7 @@ export async function chooseMembership(
         },
       },
       ...(membership.active ? [] : acceptActions(services, standing)),
+      ...extra,
     ]);
   } catch (error) {
     if (error instanceof ConditionFailed) throw new Refusal('invalid', 'Sign in again');

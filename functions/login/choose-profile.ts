@@ -1,8 +1,8 @@
 import { isId } from '../../shared/fhir/resource.ts';
+import { choicesOf } from '../../shared/invitation/choices.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { choicesOf } from './choices.ts';
 import { chooseMembership, type LoginCode } from './choose-membership.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function chooseProfile(services: Services, body: unknown): Promise<
   const login = (await services.table.read([key])).get(key);
   if (login?.kind !== 'person' || login.membershipId !== undefined || login.revoked === true) throw refused;
   const onlyProject = login.onlyProject as string | undefined;
-  const choices = await choicesOf(services, String(login.subject), onlyProject);
+  const choices = await choicesOf(services, String(login.subject), onlyProject, login);
   const chosen = choices.find(({ membership }) => membership.id === profile);
   if (!chosen) throw refused;
   return chooseMembership(services, loginId, chosen);

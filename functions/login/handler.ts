@@ -4,22 +4,29 @@ import { dispatch, routeKey } from '../../shared/http/dispatch.ts';
 import { authenticated, type LambdaHandler, lambdaHandler, open } from '../../shared/http/endpoint.ts';
 import { allOk } from '../../shared/http/outcome.ts';
 import { fhirResponse, jsonResponse, redirectResponse } from '../../shared/http/response.ts';
+import { openIssuerWeb } from '../../shared/issuer/issuer-web.ts';
+import { openIssuers } from '../../shared/issuer/issuers.ts';
 import { stageKeys } from '../../shared/stage-keys.ts';
 import { routes } from '../routes.ts';
 import { authorize } from './authorize.ts';
 import { changePassword } from './change-password.ts';
 import { chooseProfile } from './choose-profile.ts';
-import type { LoginServices } from './invitation-of-link.ts';
+import { finishExternal } from './finish-external.ts';
 import { readMe } from './read-me.ts';
 import { readUserInfo } from './read-user-info.ts';
 import { resetPassword } from './reset-password.ts';
 import { setPassword } from './set-password.ts';
 import { signIn } from './sign-in.ts';
 import { signOut } from './sign-out.ts';
+import { acceptExternal, type ExternalServices, startExternal } from './start-external.ts';
 
 const core = coreServices(process.env);
 const keys = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
-const services: LoginServices = { ...core, secret: keys.secret };
+const services: ExternalServices = {
+  ...core,
+  secret: keys.secret,
+  issuers: openIssuers(openIssuerWeb(core), core.now),
+};
 
 export const handler = dispatch({
   [routeKey(routes.authorize)]: lambdaHandler(
@@ -89,6 +96,38 @@ export const handler = dispatch({
       'json',
       (request) => setPassword(services, { body: request.json, sourceIp: request.sourceIp }),
       () => fhirResponse(200, allOk()),
+    ),
+  ),
+  [routeKey(routes.startExternal)]: lambdaHandler(
+    services,
+    open(
+      routes.startExternal,
+      'raw',
+      (request) => startExternal(services, request.query),
+      ({ location, cookie }) => ({ ...redirectResponse(location), cookies: [cookie] }),
+    ),
+  ),
+  [routeKey(routes.acceptExternal)]: lambdaHandler(
+    services,
+    open(
+      routes.acceptExternal,
+      'json',
+      (request) => acceptExternal(services, request.json),
+      ({ location, cookie }) => ({ ...jsonResponse(200, { location }), cookies: [cookie] }),
+    ),
+  ),
+  [routeKey(routes.finishExternal)]: lambdaHandler(
+    services,
+    open(
+      routes.finishExternal,
+      'raw',
+      (request) =>
+        finishExternal(services, {
+          issuerId: request.param('issuerId'),
+          query: request.query,
+          cookie: request.cookie,
+        }),
+      ({ location, cookie }) => ({ ...redirectResponse(location), cookies: [cookie] }),
     ),
   ),
 });

@@ -18,7 +18,7 @@ export async function requireLink(
   services: LoginServices,
   { id, secret }: Record<string, unknown>,
 ): Promise<Standing> {
-  const [project = '', membershipId = '', generation = ''] = String(id).split('.');
+  const [project = '', membershipId = '', generation = ''] = typeof id === 'string' ? id.split('.') : [];
   if (!isId(project) || !isId(membershipId) || typeof secret !== 'string') throw deadLink();
   const key = keys.resource(project, 'ProjectMembership', membershipId);
   const [found, stage] = await Promise.all([services.table.read([key]), services.secret()]);

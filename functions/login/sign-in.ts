@@ -3,6 +3,7 @@ import { hashPassword, longestPassword, verifyPassword } from '../../shared/auth
 import { newLoginActions } from '../../shared/auth/person-login.ts';
 import { normaliseAddress } from '../../shared/email/address.ts';
 import type { Reference } from '../../shared/fhir/resource.ts';
+import { choicesOf } from '../../shared/invitation/choices.ts';
 import type { Standing } from '../../shared/invitation/state.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
@@ -11,7 +12,6 @@ import { emailLogin, personOf } from '../../shared/table/person.ts';
 import { resourceOf } from '../../shared/table/resource-item.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
 import { countAttempt } from './attempts.ts';
-import { choicesOf } from './choices.ts';
 import { chooseMembership, type LoginCode } from './choose-membership.ts';
 import { requireRedirect } from './client-of-sign-in.ts';
 import { parseSignIn, type SignIn } from './parse-sign-in.ts';

@@ -7,6 +7,7 @@ import { newClient } from '../../shared/program/new-client.ts';
 import { parseProgram, policyKeys, requirePolicies } from '../../shared/program/parse-program.ts';
 import { Refusal, type RefusalIssue } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
+import { parseClientKeys } from './parse-client-keys.ts';
 
 /**
  * Creates an API key: ClientApplication, membership and secret in one transaction.
@@ -20,6 +21,7 @@ export async function createClient(
 ): Promise<Resource> {
   const { program, fields, issues } = parseProgram(body, 'Client');
   const redirectUris = parseRedirectUris(fields, issues);
+  const clientKeys = parseClientKeys(fields, services.baseUrl, issues);
   const { actor, found } = await admit(services, caller, policyKeys(caller.project, program.rights));
   requireAdministrator(actor, projectId);
   if (issues.length > 0) throw new Refusal('invalid', 'The client is not valid', { issues });
@@ -28,7 +30,7 @@ export async function createClient(
   const author = { reference: actor.profile };
   const stamp = { project: caller.project, nowMs: services.now(), author, newId: services.newId };
   const { client, membership, secret, actions } = newClient(
-    { ...program, redirectUris },
+    { ...program, redirectUris, ...clientKeys },
     { reference: `Project/${caller.project}` },
     stamp,
   );

@@ -1,4 +1,5 @@
 import { coreServices } from '../../shared/core-services.ts';
+import { requireVariable } from '../../shared/env.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { dispatch, routeKey } from '../../shared/http/dispatch.ts';
 import { authenticated, lambdaHandler } from '../../shared/http/endpoint.ts';
@@ -6,16 +7,27 @@ import { once } from '../../shared/http/once.ts';
 import { allOk } from '../../shared/http/outcome.ts';
 import type { HttpRequest } from '../../shared/http/request.ts';
 import { fhirResponse, jsonResponse, resourceResponse } from '../../shared/http/response.ts';
+import { openIssuerWeb } from '../../shared/issuer/issuer-web.ts';
+import { openIssuers } from '../../shared/issuer/issuers.ts';
+import { stageKeys } from '../../shared/stage-keys.ts';
 import { routes } from '../routes.ts';
+import { addIssuer } from './add-issuer.ts';
 import { resendInvitation, revokeInvitation } from './change-invitation.ts';
 import { changeMember } from './change-member.ts';
 import { createClient } from './create-client.ts';
+import { listIssuers } from './list-issuers.ts';
 import { listMembers } from './list-members.ts';
 import { readMember } from './read-member.ts';
 import { readProject } from './read-project.ts';
+import { removeIssuer } from './remove-issuer.ts';
 import { removeMember } from './remove-member.ts';
 
-const services = coreServices(process.env);
+const core = coreServices(process.env);
+const services = {
+  ...core,
+  secret: stageKeys(requireVariable(process.env, 'KEYS'), core.table).secret,
+  issuers: openIssuers(openIssuerWeb(core), core.now),
+};
 
 export const handler = dispatch({
   [routeKey(routes.project)]: lambdaHandler(
@@ -83,6 +95,38 @@ export const handler = dispatch({
       'raw',
       (caller, request) => revokeInvitation(services, caller, named(request)),
       (membership) => resourceResponse(200, membership),
+    ),
+  ),
+  [routeKey(routes.issuers)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.issuers,
+      'raw',
+      (caller, request) => listIssuers(services, caller, { projectId: request.param('projectId') }),
+      (list) => jsonResponse(200, list),
+    ),
+  ),
+  [routeKey(routes.addIssuer)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.addIssuer,
+      'json',
+      (caller, request) =>
+        addIssuer(services, caller, { projectId: request.param('projectId'), body: request.json }),
+      (issuer) => jsonResponse(200, issuer),
+    ),
+  ),
+  [routeKey(routes.removeIssuer)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.removeIssuer,
+      'raw',
+      (caller, request) =>
+        removeIssuer(services, caller, {
+          projectId: request.param('projectId'),
+          issuerId: request.param('issuerId'),
+        }),
+      () => fhirResponse(200, allOk()),
     ),
   ),
   [routeKey(routes.createClient)]: lambdaHandler(

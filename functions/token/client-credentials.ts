@@ -30,11 +30,12 @@ interface AuthenticatedClient {
  */
 export async function authenticateClient(
   services: Services,
-  { client, usedBasic }: Omit<TokenRequest, 'grantType'>,
+  { client, usedBasic, assertedClientId }: Omit<TokenRequest, 'grantType'>,
 ): Promise<AuthenticatedClient> {
   const refused = new OAuthError('invalid_client', 'Invalid client id or secret', usedBasic);
-  if (!client || client.id.length > 64) throw refused;
-  const key = keys.client(client.id);
+  const clientId = assertedClientId ?? client?.id;
+  if (clientId === undefined || clientId.length > 64) throw refused;
+  const key = keys.client(clientId);
   const item = (await services.table.read([key])).get(key);
   const projectId = String(item?.project ?? 'none');
   const membershipKey = keys.resource(projectId, 'ProjectMembership', String(item?.membershipId ?? 'none'));
@@ -42,7 +43,9 @@ export async function authenticateClient(
   const found = await services.table.read([membershipKey, projectKey]);
   const membership = resourceOf(found.get(membershipKey));
   const project = resourceOf(found.get(projectKey));
-  const matches = matchesClientSecret(client.secret, item?.secretHash as string | undefined);
-  if (!matches || !membership || !project || membership.active === false) throw refused;
-  return { clientId: client.id, project, membership };
+  const matches =
+    assertedClientId !== undefined ||
+    (client !== undefined && matchesClientSecret(client.secret, item?.secretHash as string | undefined));
+  if (!matches || !item || !membership || !project || membership.active === false) throw refused;
+  return { clientId, project, membership };
 }

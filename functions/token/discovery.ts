@@ -1,4 +1,5 @@
 import { supportedScopes } from '../../shared/auth/scope.ts';
+import { asymmetricAlgorithms } from '../../shared/issuer/key-set.ts';
 
 /** What the token endpoint takes, from its own table. */
 interface Supported {
@@ -19,7 +20,8 @@ export function authorizationServer(baseUrl: string, { grantTypes }: Supported) 
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: grantTypes,
-    token_endpoint_auth_methods_supported: [...clientAuthentication, 'none'],
+    token_endpoint_auth_methods_supported: [...clientAuthentication, 'private_key_jwt', 'none'],
+    token_endpoint_auth_signing_alg_values_supported: asymmetricAlgorithms,
     introspection_endpoint_auth_methods_supported: clientAuthentication,
     code_challenge_methods_supported: ['S256', 'plain'],
   };

@@ -3,6 +3,8 @@ import { requireVariable } from '../../shared/env.ts';
 import { dispatch, routeKey } from '../../shared/http/dispatch.ts';
 import { type LambdaHandler, lambdaHandler, open } from '../../shared/http/endpoint.ts';
 import { type HttpResponse, jsonResponse } from '../../shared/http/response.ts';
+import { openIssuerWeb } from '../../shared/issuer/issuer-web.ts';
+import { openIssuers } from '../../shared/issuer/issuers.ts';
 import { stageKeys } from '../../shared/stage-keys.ts';
 import { routes } from '../routes.ts';
 import { authorizationServer, openidConfiguration, smartConfiguration } from './discovery.ts';
@@ -13,7 +15,11 @@ import { supportedGrants, token } from './token.ts';
 
 const core = coreServices(process.env);
 const keys = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
-const services: TokenServices = { ...core, signer: keys.signer };
+const services: TokenServices = {
+  ...core,
+  signer: keys.signer,
+  issuers: openIssuers(openIssuerWeb(core), core.now),
+};
 
 export const handler = dispatch({
   [routeKey(routes.token)]: lambdaHandler(

@@ -13,8 +13,8 @@ import { OAuthError } from './oauth-error.ts';
 import type { TokenRequest } from './token-request.ts';
 
 /** The client that a person uses: empty for the own app. Its secret is optional, but never wrong. */
-export function clientIdOf({ parameter, client }: TokenRequest): string {
-  return parameter('client_id') ?? client?.id ?? '';
+export function clientIdOf({ parameter, client, assertedClientId }: TokenRequest): string {
+  return parameter('client_id') ?? client?.id ?? assertedClientId ?? '';
 }
 
 /** What must still be there when a person's client is given tokens. */

@@ -7,6 +7,8 @@ export interface TokenRequest {
   client: ClientCredentials | undefined;
   /** The client authenticated with HTTP Basic. */
   usedBasic: boolean;
+  /** The client that authenticated with a token of its own (RFC 7523), verified. */
+  assertedClientId?: string | undefined;
 }
 
 interface ClientCredentials {

@@ -1,8 +1,10 @@
 import { authorizationCode } from './authorization-code.ts';
+import { assertedClient } from './client-assertion.ts';
 import { clientCredentials } from './client-credentials.ts';
 import type { TokenAnswer, TokenServices } from './issue-tokens.ts';
 import { OAuthError } from './oauth-error.ts';
 import { refreshTokens } from './refresh-tokens.ts';
+import { tokenExchange } from './token-exchange.ts';
 import { parseTokenRequest, type TokenRequest } from './token-request.ts';
 
 type Grant = (services: TokenServices, request: TokenRequest) => Promise<TokenAnswer>;
@@ -11,6 +13,7 @@ const grants: ReadonlyMap<string, Grant> = new Map([
   ['authorization_code', authorizationCode],
   ['client_credentials', clientCredentials],
   ['refresh_token', refreshTokens],
+  ['urn:ietf:params:oauth:grant-type:token-exchange', tokenExchange],
 ]);
 
 export const supportedGrants = { grantTypes: [...grants.keys()] };
@@ -23,5 +26,5 @@ export async function token(
   const request = parseTokenRequest(input.headers, input.body);
   const grant = grants.get(request.grantType);
   if (!grant) throw new OAuthError('unsupported_grant_type', 'Unsupported grant_type');
-  return grant(services, request);
+  return grant(services, { ...request, assertedClientId: await assertedClient(services, request) });
 }

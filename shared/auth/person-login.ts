@@ -28,10 +28,21 @@ export interface NewPersonLogin {
   nonce?: string | undefined;
   /** The second factor is still to come: no membership can be chosen before. */
   needsMfa?: boolean;
+  /** Of one that an issuer vouched for, as `LoginMade`. */
+  issuer?: string;
+  issuerProject?: string | undefined;
+  mfa?: boolean;
 }
 
-/** The login, and its mirror under the User, by which all of a person's logins are found. */
-export function newLoginActions({ id, userId, ...login }: NewPersonLogin, nowMs: number): Action[] {
+/**
+ * The login, and its mirror under the User, by which all of a person's logins are found.
+ * @param chosen the membership, when it is known already and tokens follow at once
+ */
+export function newLoginActions(
+  { id, userId, ...login }: NewPersonLogin,
+  nowMs: number,
+  chosen?: { project: string; membershipId: string },
+): Action[] {
   const mirrorSeconds = isOffline(login.scope)
     ? longestLoginSeconds
     : Math.ceil(choosingMs / 1000) + accessTokenSeconds + 60;
@@ -43,8 +54,11 @@ export function newLoginActions({ id, userId, ...login }: NewPersonLogin, nowMs:
         kind: 'person',
         subject: userId,
         ...login,
+        ...(chosen ? { ...chosen, granted: true } : {}),
         createdAtMs: nowMs,
-        ttl: Math.ceil((nowMs + choosingMs) / 1000),
+        ttl: chosen
+          ? loginEndSeconds({ scope: login.scope, createdAtMs: nowMs }, nowMs)
+          : Math.ceil((nowMs + choosingMs) / 1000),
       },
     },
     {
@@ -61,11 +75,24 @@ export function loginEndSeconds(login: { scope: string; createdAtMs: number }, n
     : Math.floor(nowMs / 1000) + accessTokenSeconds + 60;
 }
 
+/** How a person showed who they are, as their login stores it. */
+export interface LoginMade {
+  /** The issuer that vouched for them; undefined for a password. */
+  issuer?: unknown;
+  /** The Project whose own issuer that is: it vouches for nobody elsewhere. Undefined for one of the stage. */
+  issuerProject?: unknown;
+  /** With a second factor. */
+  mfa?: unknown;
+  [other: string]: unknown;
+}
+
 /** Whether a login was made as the membership wants it: by its issuer or a password, with a second factor. */
 export function isMadeFor(
-  login: Readonly<Record<string, unknown>>,
-  { authentication, mfaRequired }: Pick<ProjectMembership, 'authentication' | 'mfaRequired'>,
+  { issuer, issuerProject, mfa }: LoginMade,
+  membership: Pick<ProjectMembership, 'project' | 'authentication' | 'mfaRequired'>,
 ): boolean {
-  const issuer = typeof authentication === 'object' ? authentication.issuer : undefined;
-  return login.issuer === issuer && (mfaRequired !== true || login.mfa === true);
+  const { authentication, mfaRequired, project } = membership;
+  const wanted = typeof authentication === 'object' ? authentication.issuer : undefined;
+  if (issuer !== wanted || (mfaRequired === true && mfa !== true)) return false;
+  return issuerProject === undefined || project.reference === `Project/${issuerProject}`;
 }

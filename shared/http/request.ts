@@ -12,6 +12,8 @@ export interface HttpRequest {
   query: URLSearchParams;
   /** Lower-case names. */
   headers: Record<string, string | undefined>;
+  /** The value of a cookie. */
+  cookie(name: string): string | undefined;
   /** Parsed JSON, where the route reads JSON. */
   json: unknown;
   /** The body's bytes; undefined when the request has none. */
@@ -27,6 +29,7 @@ export function readRequest(event: APIGatewayProxyEventV2, traceId: string): Htt
     param: (name) => event.pathParameters?.[name] ?? '',
     query: new URLSearchParams(event.rawQueryString),
     headers: event.headers,
+    cookie: (name) => event.cookies?.find((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1),
     json: event.body,
     bytes: () =>
       event.body === undefined

@@ -1,5 +1,6 @@
 import type { Authentication, MembershipAccess, Rights } from '../fhir/membership.ts';
 import { type ProfileType, parseReference, type Reference } from '../fhir/resource.ts';
+import { isIssuerUrl } from '../issuer/issuer-url.ts';
 
 /** Records that a field is wrong. */
 export type Refuse = (expression: string, text: string) => void;
@@ -101,15 +102,10 @@ function parsePatients(value: unknown, profileType: string, refuse: Refuse): Rig
 function parseAuthentication(value: unknown, refuse: Refuse): Rights {
   if (value === undefined) return {};
   const issuer = isFields(value) ? value.issuer : undefined;
-  if (value !== 'password' && !isIssuer(issuer)) {
+  if (value !== 'password' && !isIssuerUrl(issuer, { onLoopback: true })) {
     refuse('authentication', 'authentication must be "password" or {"issuer": "https://..."}');
   }
   return { authentication: issuer === undefined ? 'password' : ({ issuer } as Authentication) };
-}
-
-/** An https URL, as OpenID Connect Core section 2 wants it. */
-function isIssuer(value: unknown): boolean {
-  return typeof value === 'string' && value.length <= 255 && URL.parse(value)?.protocol === 'https:';
 }
 
 function parseMfa(value: unknown, refuse: Refuse): Rights {

@@ -16,9 +16,17 @@ export interface NewClient {
   actions: Action[];
 }
 
-/** A ClientApplication, its membership and its secret, as one transaction. */
+/** The public keys of a client that signs its assertions: where they are, or themselves (RFC 7517). */
+export interface ClientKeys {
+  jwksUri?: string;
+  jwks?: object;
+}
+
+type ClientProgram = Program & ClientKeys & { redirectUris?: readonly string[] };
+
+/** A ClientApplication, its membership, its secret and its keys, as one transaction. */
 export function newClient(
-  { name, description, rights, redirectUris = [] }: Program & { redirectUris?: readonly string[] },
+  { name, description, rights, redirectUris = [], jwksUri, jwks }: ClientProgram,
   project: Reference,
   stamp: Stamp,
 ): NewClient {
@@ -32,6 +40,7 @@ export function newClient(
     name,
     ...(description ? { description } : {}),
     ...(redirectUris.length > 0 ? { redirectUris } : {}),
+    ...(jwksUri ? { jwksUri } : {}),
   };
   const { membership, actions } = createProgramMembershipActions(
     {
@@ -48,6 +57,7 @@ export function newClient(
     project: stamp.project,
     membershipId,
     secretHash: hashClientSecret(secret),
+    ...(jwks ? { jwks } : {}),
   };
   return {
     client,

@@ -26,6 +26,8 @@ export interface GuardedRequest {
   trusted: boolean;
   lookup?: Lookup | undefined;
   agent: http.Agent;
+  /** Of the answer's body; 4 MiB when left out. */
+  mostBytes?: number;
 }
 
 export interface GuardedResponse {
@@ -51,7 +53,7 @@ export function guardedRequest(request: GuardedRequest): Promise<GuardedResponse
     const lookup = request.trusted ? undefined : publicLookup(request.lookup ?? systemLookup);
     const send = url.protocol === 'https:' ? https.request : http.request;
     const outgoing = send(url, { method, headers, signal, agent, ...(lookup && { lookup }) }, (incoming) => {
-      readAll(incoming).then((body) => {
+      readAll(incoming, request.mostBytes ?? RESPONSE_BYTES).then((body) => {
         const { statusCode = 0, statusMessage = '', rawHeaders } = incoming;
         resolve({ status: statusCode, statusText: statusMessage, headers: pairs(rawHeaders), body });
       }, reject);
@@ -79,14 +81,14 @@ function publicLookup(lookup: Lookup): LookupFunction {
   };
 }
 
-async function readAll(incoming: http.IncomingMessage): Promise<Buffer> {
+async function readAll(incoming: http.IncomingMessage, mostBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > RESPONSE_BYTES) {
+    if (size > mostBytes) {
       incoming.destroy();
-      throw new FetchRefused(`The response is longer than ${RESPONSE_BYTES} bytes`);
+      throw new FetchRefused(`The response is longer than ${mostBytes} bytes`);
     }
     chunks.push(chunk);
   }

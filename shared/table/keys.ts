@@ -100,8 +100,27 @@ export const keys = {
     sk: head,
   }),
 
+  /** An issuer that a Project trusts for itself, or one that the stage trusts for all Projects. */
+  issuer: (project: string | undefined, issuerId: string): Key => ({
+    pk: project === undefined ? 'STAGE#ISSUERS' : `P#${project}#ISSUERS`,
+    sk: issuerId,
+  }),
+  /** Leads from whom an issuer calls by this name to a User: for its Project only, or for the stage. */
+  subject: (project: string | undefined, issuer: string, subject: string): Key => ({
+    pk:
+      project === undefined
+        ? `SUBJECT#${hash(issuer, subject)}`
+        : `P#${project}#SUBJECT#${hash(issuer, subject)}`,
+    sk: head,
+  }),
+
   user: (id: string): Key => ({ pk: `U#${id}`, sk: head }),
   password: (userId: string): Key => ({ pk: `U#${userId}`, sk: 'PASSWORD' }),
+  /** The one name that an issuer has for a User. */
+  userSubject: (userId: string, project: string | undefined, issuer: string): Key => ({
+    pk: `U#${userId}`,
+    sk: `ISSUER#${hash(project ?? '', issuer)}`,
+  }),
   /** The mirror of a membership under its User, for reading all of a User's memberships at once. */
   userMembership: (userId: string, project: string, membershipId: string): Key => ({
     pk: `U#${userId}`,
@@ -113,6 +132,8 @@ export const keys = {
   address: (email: string): Key => ({ pk: `E#${email}`, sk: head }),
   /** Leads from a client id to its Project and secret. */
   client: (clientId: string): Key => ({ pk: `C#${clientId}`, sk: head }),
+  /** A client's signed assertion that was used (RFC 7523): its `jti` works once. */
+  assertion: (clientId: string, jti: string): Key => ({ pk: `ASSERTION#${hash(clientId, jti)}`, sk: head }),
   /** How often a password was tried in a stretch of time: for an address, or from one source for it. */
   attempts: (of: string[], window: number): Key => ({ pk: `TRIES#${hash(...of)}#${window}`, sk: head }),
   /** One sign-in of a person or a program; access tokens name it. */

@@ -155,6 +155,7 @@ describe('a link leads nowhere', () => {
       { secret: 'x'.repeat(10_000) },
       { id: undefined },
       { id: { $ne: 1 } },
+      { id: { toString: 1 } },
       { id: `${own}.${membership}.2` },
       { id: `${own}.${other.json.id}.1` },
       { id: `${portico.projects[1]?.id}.${membership}.1` },

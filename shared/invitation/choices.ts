@@ -1,26 +1,28 @@
-import { isMadeFor } from '../../shared/auth/person-login.ts';
-import { type Standing, standingOf, stateOf } from '../../shared/invitation/state.ts';
-import type { Services } from '../../shared/services.ts';
-import { type Key, keys } from '../../shared/table/keys.ts';
+import { isMadeFor, type LoginMade } from '../auth/person-login.ts';
+import type { Services } from '../services.ts';
+import { type Key, keys } from '../table/keys.ts';
+import { type Standing, standingOf, stateOf } from './state.ts';
 
 /**
- * The memberships that a person who signed in with a password may choose: active ones, and
- * invitations that are still open. One that wants an issuer or a second factor is not among them.
+ * The memberships that a person may choose: active ones, and invitations that are still open, each of
+ * those that want a login made like this one.
+ * @param login how it was made; with a password alone when left out
  */
 export async function choicesOf(
   services: Services,
   userId: string,
   project: string | undefined,
+  login: LoginMade = {},
 ): Promise<Standing[]> {
   const wanted = await membershipKeysOf(services, userId, project);
   const found = await services.table.read(wanted);
   return wanted
     .flatMap((key) => standingOf(found.get(key)) ?? [])
-    .filter((standing) => isChoosable(standing, services.now()));
+    .filter((standing) => isChoosable(standing, services.now(), login));
 }
 
-function isChoosable({ membership, invitation }: Standing, nowMs: number): boolean {
-  return isMadeFor({}, membership) && (membership.active || stateOf(invitation, nowMs) === 'pending');
+function isChoosable({ membership, invitation }: Standing, nowMs: number, login: LoginMade): boolean {
+  return isMadeFor(login, membership) && (membership.active || stateOf(invitation, nowMs) === 'pending');
 }
 
 async function membershipKeysOf(

@@ -1,0 +1,66 @@
+import { auditItem } from '../../shared/audit/audit-event.ts';
+import { type Actor, admit, requireAdministrator } from '../../shared/auth/actor.ts';
+import type { StageSecret } from '../../shared/auth/signer.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import { issuerItem } from '../../shared/issuer/issuer-item.ts';
+import { IssuerFault } from '../../shared/issuer/issuer-web.ts';
+import type { Issuers } from '../../shared/issuer/issuers.ts';
+import { parseIssuer } from '../../shared/issuer/parse-issuer.ts';
+import { invalidField, Refusal } from '../../shared/refusal.ts';
+import type { Services } from '../../shared/services.ts';
+import type { Action } from '../../shared/table/transact.ts';
+import { type IssuerAnswer, issuerAnswer } from './list-issuers.ts';
+
+export interface IssuerServices extends Services {
+  issuers: Issuers;
+  secret(): Promise<StageSecret>;
+}
+
+/**
+ * Has the Project trust an issuer for itself; one that it trusts already is replaced, and its people stay
+ * linked. The issuer is asked for its discovery document, so that a mistake shows at once.
+ * @param input.body `{issuer, clientId, clientSecret?}`; without a secret our client there is a public one
+ * @throws {Refusal} forbidden, invalid
+ */
+export async function addIssuer(
+  services: IssuerServices,
+  caller: Caller,
+  { projectId, body }: { projectId: string; body: unknown },
+): Promise<IssuerAnswer> {
+  const { actor } = await admit(services, caller, []);
+  requireAdministrator(actor, projectId);
+  const { fields, issues } = parseIssuer(body, services.issuers.web);
+  if (issues.length > 0) throw new Refusal('invalid', 'The issuer is not valid', { issues });
+  await requireDiscovery(services.issuers, fields.issuer);
+
+  const item = issuerItem(await services.secret(), { ...fields, project: caller.project });
+  await services.table.transact([
+    { name: 'issuer', put: item },
+    issuerAudit(services, actor, 'add-issuer', item.sk),
+  ]);
+  return issuerAnswer(services.baseUrl, item);
+}
+
+async function requireDiscovery(issuers: Issuers, issuer: string): Promise<void> {
+  try {
+    await issuers.discover(issuer);
+  } catch (error) {
+    if (error instanceof IssuerFault)
+      throw invalidField('issuer', `The issuer cannot be used. ${error.message}`);
+    throw error;
+  }
+}
+
+export function issuerAudit(services: Services, actor: Actor, subtype: string, issuerId: string): Action {
+  const audited = {
+    project: actor.project,
+    subtype,
+    action: 'U' as const,
+    outcome: '0' as const,
+    agent: { reference: actor.profile },
+    entities: [
+      { reference: `Project/${actor.project}`, detail: [{ type: 'issuer', valueString: issuerId }] },
+    ],
+  };
+  return { name: 'audit', put: auditItem(audited, services.newId(), services.now()) };
+}

@@ -1,0 +1,33 @@
+import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import { isId } from '../../shared/fhir/resource.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import type { Services } from '../../shared/services.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { ConditionFailed } from '../../shared/table/transact.ts';
+import { issuerAudit } from './add-issuer.ts';
+
+/**
+ * The Project trusts an issuer no more: nobody signs in with it from now on. Tokens that were issued end
+ * within the hour.
+ * @throws {Refusal} forbidden, not-found
+ */
+export async function removeIssuer(
+  services: Services,
+  caller: Caller,
+  { projectId, issuerId }: { projectId: string; issuerId: string },
+): Promise<void> {
+  const { actor } = await admit(services, caller, []);
+  requireAdministrator(actor, projectId);
+  const notFound = new Refusal('not-found', 'Not found');
+  if (!isId(issuerId)) throw notFound;
+  try {
+    await services.table.transact([
+      { name: 'issuer', remove: keys.issuer(caller.project, issuerId), if: 'attribute_exists(pk)' },
+      issuerAudit(services, actor, 'remove-issuer', issuerId),
+    ]);
+  } catch (error) {
+    if (error instanceof ConditionFailed) throw notFound;
+    throw error;
+  }
+}

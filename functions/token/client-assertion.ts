@@ -1,0 +1,116 @@
+import { decodeJwt, type JWTPayload } from 'jose';
+import { IssuerFault } from '../../shared/issuer/issuer-web.ts';
+import type { Issuers } from '../../shared/issuer/issuers.ts';
+import { parseKeySet, TokenFault, verifySigned } from '../../shared/issuer/key-set.ts';
+import type { Services } from '../../shared/services.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { resourceOf } from '../../shared/table/resource-item.ts';
+import { OAuthError } from './oauth-error.ts';
+import type { TokenRequest } from './token-request.ts';
+
+const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+/** An assertion lives at most so long, and its `jti` is kept until then. */
+const longestSeconds = 5 * 60;
+const skewSeconds = 5;
+
+/**
+ * The client that authenticates with a token that it signed (`private_key_jwt`, RFC 7523 section 3 and
+ * SMART Backend Services): `iss` and `sub` are its id, `aud` the token endpoint or the issuer, `exp` at
+ * most five minutes ahead, `jti` never used before. Its keys are the `jwksUri` of its ClientApplication, or
+ * those that it was created with.
+ * @returns undefined when the request has no assertion
+ * @throws {OAuthError} invalid_client
+ */
+export async function assertedClient(
+  services: Services & { issuers: Issuers },
+  { parameter, client }: TokenRequest,
+): Promise<string | undefined> {
+  const assertion = parameter('client_assertion');
+  const type = parameter('client_assertion_type');
+  if (assertion === undefined && type === undefined) return undefined;
+  if (client) throw new OAuthError('invalid_request', 'The client authenticated in two ways');
+  if (assertion === undefined || type !== assertionType) throw refused();
+  try {
+    const clientId = claimedClient(assertion, parameter('client_id'));
+    const payload = await verifyAssertion(services, clientId, assertion);
+    await spend(services, clientId, payload);
+    return clientId;
+  } catch (error) {
+    if (!(error instanceof TokenFault || error instanceof IssuerFault)) throw error;
+    services.log.info('refused', { kind: 'invalid_client', reason: error.message });
+    throw refused();
+  }
+}
+
+/** Whose keys to look for; nothing of it is trusted before the signature is checked. */
+function claimedClient(assertion: string, named: string | undefined): string {
+  const subject = claims(assertion).sub;
+  if (typeof subject !== 'string' || subject.length > 64 || (named ?? subject) !== subject) {
+    throw new TokenFault('sub is not the client');
+  }
+  return subject;
+}
+
+export function claims(token: string): JWTPayload {
+  try {
+    return decodeJwt(token);
+  } catch {
+    throw new TokenFault('no JWT');
+  }
+}
+
+async function verifyAssertion(
+  services: Services & { issuers: Issuers },
+  clientId: string,
+  assertion: string,
+): Promise<JWTPayload> {
+  const { table, baseUrl, issuers } = services;
+  const credentialKey = keys.client(clientId);
+  const credential = (await table.read([credentialKey])).get(credentialKey);
+  const clientKey = keys.resource(String(credential?.project ?? 'none'), 'ClientApplication', clientId);
+  const client = resourceOf((await table.read([clientKey])).get(clientKey));
+  const options = {
+    issuer: clientId,
+    subject: clientId,
+    audience: [baseUrl, `${baseUrl}/oauth2/token`],
+    currentDate: new Date(services.now()),
+    clockTolerance: skewSeconds,
+    requiredClaims: ['exp', 'jti'],
+  };
+  if (credential?.jwks !== undefined) {
+    return (await verifySigned(assertion, parseKeySet(credential.jwks), options)).payload;
+  }
+  if (typeof client?.jwksUri !== 'string') throw new TokenFault('the client has no keys');
+  return (await issuers.verify(client.jwksUri, assertion, options)).payload;
+}
+
+/** Uses an assertion up: of two requests with one, one succeeds. */
+async function spend(
+  { table, now }: Services,
+  clientId: string,
+  { exp = 0, jti }: JWTPayload,
+): Promise<void> {
+  const nowSeconds = now() / 1000;
+  if (exp > nowSeconds + longestSeconds + skewSeconds) throw new TokenFault('lives too long');
+  if (typeof jti !== 'string' || jti === '' || jti.length > 255) throw new TokenFault('no jti');
+  try {
+    await table.update({
+      Key: keys.assertion(clientId, jti),
+      UpdateExpression: 'SET #ttl = :until',
+      // What is not swept yet is as good as gone.
+      ConditionExpression: 'attribute_not_exists(pk) OR #ttl < :now',
+      ExpressionAttributeNames: { '#ttl': 'ttl' },
+      ExpressionAttributeValues: {
+        ':until': Math.ceil(exp) + skewSeconds + 1,
+        ':now': Math.floor(nowSeconds),
+      },
+    });
+  } catch (error) {
+    if ((error as Error).name !== 'ConditionalCheckFailedException') throw error;
+    throw new TokenFault('used before');
+  }
+}
+
+function refused(): OAuthError {
+  return new OAuthError('invalid_client', 'The client assertion is not valid');
+}

@@ -1,0 +1,118 @@
+import { isMadeFor, newLoginActions } from '../../shared/auth/person-login.ts';
+import { isOffline } from '../../shared/auth/scope.ts';
+import { choicesOf } from '../../shared/invitation/choices.ts';
+import type { Standing } from '../../shared/invitation/state.ts';
+import { type Identity, identityOf } from '../../shared/issuer/identity.ts';
+import { type ConfiguredIssuer, findIssuer } from '../../shared/issuer/issuer-item.ts';
+import { IssuerFault } from '../../shared/issuer/issuer-web.ts';
+import { TokenFault } from '../../shared/issuer/key-set.ts';
+import { linkedUser } from '../../shared/issuer/subject.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { resourceOf } from '../../shared/table/resource-item.ts';
+import { claims } from './client-assertion.ts';
+import { signTokens, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
+import { OAuthError } from './oauth-error.ts';
+import { clientIdOf, requireOwnSecret } from './person-grant.ts';
+import { parseScope } from './scope.ts';
+import type { TokenRequest } from './token-request.ts';
+
+const tokenType = 'urn:ietf:params:oauth:token-type:';
+const types = ['id_token', 'access_token', 'jwt'].map((name) => tokenType + name);
+
+/**
+ * A person's client exchanges a token that a configured issuer signed for our client there (RFC 8693).
+ * It creates nobody, links nobody and accepts nothing: the subject followed an invitation before. Of several
+ * memberships `membership_id` picks one.
+ * @throws {OAuthError} invalid_request for whatever is wrong with the token (RFC 8693 section 2.2.2)
+ */
+export async function tokenExchange(services: TokenServices, request: TokenRequest): Promise<TokenAnswer> {
+  const { parameter } = request;
+  const clientId = clientIdOf(request);
+  const clientKey = keys.client(clientId);
+  const found = await services.table.read([clientKey]);
+  requireOwnSecret(request, clientId, found);
+  const project = found.get(clientKey)?.project as string | undefined;
+  if (project === undefined) throw new OAuthError('invalid_client', 'Unknown client');
+  const token = parameter('subject_token');
+  if (!token) throw invalid('Missing subject_token');
+  if (!types.includes(parameter('subject_token_type') ?? '')) throw invalid('Unsupported subject_token_type');
+  const scope = withoutOffline(parseScope(parameter('scope')));
+
+  const vouched = await verifySubject(services, project, token);
+  const { configured, identity } = vouched;
+  const userId = await linkedUser(services.table, { ...configured, subject: identity.subject });
+  if (userId === undefined) throw unknownSubject();
+  const made = { issuer: configured.issuer, issuerProject: configured.project, mfa: identity.mfa };
+  const choices = (await choicesOf(services, userId, project, made)).filter(
+    ({ membership }) => membership.active && isMadeFor(made, membership),
+  );
+  const { membership } = pick(choices, parameter('membership_id'));
+
+  const loginId = services.newId();
+  const chosen = { project, membershipId: membership.id };
+  const projectKey = keys.resource(project, 'Project', project);
+  const projectResource = resourceOf((await services.table.read([projectKey])).get(projectKey));
+  if (!projectResource) throw unknownSubject();
+  const login = { id: loginId, userId, clientId, scope, ...made };
+  await services.table.transact(newLoginActions(login, services.now(), chosen));
+  const answer = await signTokens(services, {
+    loginId,
+    clientId,
+    subject: userId,
+    scope,
+    project: projectResource,
+    membership,
+  });
+  return { ...answer, issued_token_type: `${tokenType}access_token` };
+}
+
+/** Every fault of a token is answered alike; which it was goes to the log. */
+async function verifySubject(
+  services: TokenServices,
+  project: string,
+  token: string,
+): Promise<{ configured: ConfiguredIssuer; identity: Identity }> {
+  try {
+    const { iss } = claims(token);
+    const configured = typeof iss === 'string' && (await findIssuer(services.table, project, iss));
+    if (!configured) throw new TokenFault('issuer is not configured');
+    const { issuer, clientId } = configured;
+    const { jwksUri } = await services.issuers.discover(issuer);
+    const nowMs = services.now();
+    return {
+      configured,
+      identity: await identityOf(services.issuers, token, { issuer, jwksUri, clientId, nowMs }),
+    };
+  } catch (error) {
+    if (!(error instanceof TokenFault || error instanceof IssuerFault)) throw error;
+    services.log.info('refused', { kind: 'invalid_request', reason: error.message });
+    throw invalid(
+      error instanceof TokenFault ? 'The subject_token is not valid' : 'The issuer cannot be reached',
+    );
+  }
+}
+
+function pick(choices: readonly Standing[], membershipId: string | undefined): Standing {
+  const [only, ...others] = choices.filter(
+    ({ membership }) => membershipId === undefined || membership.id === membershipId,
+  );
+  if (!only) throw unknownSubject();
+  if (others.length > 0) throw invalid('There are several memberships: name one as membership_id');
+  return only;
+}
+
+/** The subject shows its token anew each time: there is nothing to refresh. */
+function withoutOffline(scope: string): string {
+  return scope
+    .split(' ')
+    .filter((one) => !isOffline(one))
+    .join(' ');
+}
+
+function unknownSubject(): OAuthError {
+  return invalid('The subject has no membership that can be chosen');
+}
+
+function invalid(description: string): OAuthError {
+  return new OAuthError('invalid_request', description);
+}

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { type SealFor, seal, unseal } from '../auth/seal.ts';
+import type { StageSecret } from '../auth/signer.ts';
+import { keys } from '../table/keys.ts';
+import type { Item, Table } from '../table/table.ts';
+
+/** An issuer that is configured. */
+export interface ConfiguredIssuer {
+  id: string;
+  issuer: string;
+  /** The Project that it vouches for; undefined for one of the stage. */
+  project: string | undefined;
+  /** Our name at the issuer. */
+  clientId: string;
+  sealedSecret: string | undefined;
+}
+
+/** Names the issuer in paths. Its redirect URI contains it, so no other issuer can answer there. */
+function issuerIdOf(project: string | undefined, issuer: string): string {
+  const text = JSON.stringify([project ?? null, issuer]);
+  return createHash('sha256').update(text).digest('base64url').replaceAll(/[-_]/g, '').slice(0, 22);
+}
+
+/** Where the issuer sends people back to: to be registered there, exactly. */
+export function issuerRedirectUri(baseUrl: string, issuerId: string): string {
+  return `${baseUrl}/auth/external/${issuerId}`;
+}
+
+/** @param secret what the issuer gave our client, if anything; only its ciphertext is stored */
+export function issuerItem(
+  stage: StageSecret,
+  configured: { project: string | undefined; issuer: string; clientId: string; secret: string | undefined },
+): Item {
+  const { project, issuer, clientId, secret } = configured;
+  const id = issuerIdOf(project, issuer);
+  return {
+    ...keys.issuer(project, id),
+    issuer,
+    project,
+    clientId,
+    sealedSecret: secret === undefined ? undefined : seal(stage, sealedFor(id, clientId), secret),
+  };
+}
+
+export function configuredIssuer(item: Item | undefined): ConfiguredIssuer | undefined {
+  if (!item) return undefined;
+  return {
+    id: item.sk,
+    issuer: String(item.issuer),
+    project: item.project as string | undefined,
+    clientId: String(item.clientId),
+    sealedSecret: item.sealedSecret as string | undefined,
+  };
+}
+
+/** The Project's own issuer of that name, else the stage's. */
+export async function findIssuer(
+  table: Table,
+  project: string | undefined,
+  issuer: string,
+): Promise<ConfiguredIssuer | undefined> {
+  const ofStage = keys.issuer(undefined, issuerIdOf(undefined, issuer));
+  const own = project === undefined ? ofStage : keys.issuer(project, issuerIdOf(project, issuer));
+  const found = await table.read([own, ofStage]);
+  return configuredIssuer(found.get(own) ?? found.get(ofStage));
+}
+
+/** Undefined for a client without a secret. @throws {Error} when it was sealed under other keys */
+export function issuerSecret(
+  stage: StageSecret,
+  { id, clientId, sealedSecret }: ConfiguredIssuer,
+): string | undefined {
+  if (sealedSecret === undefined) return undefined;
+  const secret = unseal(stage, sealedFor(id, clientId), sealedSecret);
+  if (secret === undefined) throw new Error('The secret of an issuer does not open');
+  return secret;
+}
+
+function sealedFor(id: string, clientId: string): SealFor {
+  return { use: 'issuer secret', of: [id, clientId] };
+}

@@ -1,0 +1,54 @@
+import { Refusal } from '../refusal.ts';
+import { keys } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import type { Action } from '../table/transact.ts';
+
+/** Whom an issuer names, and how far its word goes: its Project, or (undefined) the stage. */
+export interface Subject {
+  issuer: string;
+  project: string | undefined;
+  subject: string;
+}
+
+/** The User that followed an invitation while signed in as this subject. */
+export async function linkedUser(table: Table, subject: Subject): Promise<string | undefined> {
+  const key = keys.subject(subject.project, subject.issuer, subject.subject);
+  return (await table.read([key])).get(key)?.userId as string | undefined;
+}
+
+/**
+ * Links a subject to a User: neither may be linked to another one. A Project's own issuer vouches for
+ * that Project only, so there a new invitation may replace the account of a person who lost theirs.
+ * @throws {Refusal} conflict
+ */
+export async function linkActions(table: Table, subject: Subject, userId: string): Promise<Action[]> {
+  const { project, issuer } = subject;
+  const own = keys.subject(project, issuer, subject.subject);
+  const name = keys.userSubject(userId, project, issuer);
+  const found = await table.read([own, name]);
+  const linkedTo = found.get(own)?.userId;
+  const before = found.get(name)?.subjectKey as string | undefined;
+  if (linkedTo !== undefined && linkedTo !== userId) {
+    throw new Refusal('conflict', 'This account belongs to another person');
+  }
+  const isReplaced = before !== undefined && before !== own.pk;
+  if (isReplaced && project === undefined) {
+    throw new Refusal('conflict', 'You signed in with another account of this issuer before');
+  }
+  return [
+    {
+      name: 'subject',
+      put: { ...own, userId },
+      if: 'attribute_not_exists(pk) OR userId = :user',
+      values: { ':user': userId },
+    },
+    {
+      name: 'subject of user',
+      put: { ...name, subjectKey: own.pk },
+      ...(before === undefined
+        ? { if: 'attribute_not_exists(pk)' }
+        : { if: 'subjectKey = :before', values: { ':before': before } }),
+    },
+    ...(isReplaced ? [{ name: 'earlier subject', remove: { pk: before, sk: own.sk } } satisfies Action] : []),
+  ];
+}
