@@ -15,7 +15,8 @@ type TableAction =
   | 'PutItem'
   | 'UpdateItem'
   | 'DeleteItem'
-  | 'ConditionCheckItem';
+  | 'ConditionCheckItem'
+  | 'Scan';
 
 export interface Permissions {
   table: readonly TableAction[];
@@ -29,7 +30,7 @@ export interface Permissions {
   sendsMail?: true;
 }
 
-export type DeployedFunction = FunctionName | 'outbox' | 'provision';
+export type DeployedFunction = FunctionName | 'outbox' | 'provision' | 'reindex';
 
 const executing: Permissions = {
   table: ['BatchGetItem', 'PutItem'],
@@ -62,5 +63,16 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   provision: {
     table: ['BatchGetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
     stageSecret: 'creates',
+  },
+  reindex: {
+    table: [
+      'BatchGetItem',
+      'BatchWriteItem',
+      'Scan',
+      'PutItem',
+      'UpdateItem',
+      'DeleteItem',
+      'ConditionCheckItem',
+    ],
   },
 };

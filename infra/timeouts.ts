@@ -11,4 +11,6 @@ export const timeoutSeconds = {
   short: 15,
   /** A batch of mails, one after the other; a mail is claimed for 60 s, so an attempt ends before. */
   outbox: 50,
+  /** Long enough to be worth its start; whoever invokes it does so again until all is done. */
+  reindex: 300,
 } as const;

@@ -1,4 +1,5 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent, ScheduledEvent } from 'aws-lambda';
+import type { Progress } from '../../functions/reindex/reindex.ts';
 import type { FunctionName } from '../../functions/routes.ts';
 import type { DeployedFunction } from '../permissions.ts';
 import type { ProvisionHandler } from './demo-projects.ts';
@@ -8,6 +9,7 @@ import type { ApiHandler } from './gateway.ts';
 type Handlers = Record<FunctionName, ApiHandler> & {
   outbox(event: DynamoDBStreamEvent | ScheduledEvent): Promise<DynamoDBBatchResponse>;
   provision: ProvisionHandler;
+  reindex(event: { again?: boolean }): Promise<Progress>;
 };
 
 let generation = 0;

@@ -4,6 +4,7 @@ import { ApiStack } from './api.ts';
 import { DataStack } from './data.ts';
 import { OutboxStack } from './outbox.ts';
 import { ProvisionStack } from './provision.ts';
+import { ReindexStack } from './reindex.ts';
 import { SandboxStack } from './sandbox.ts';
 
 /** All stacks of a stage; each needs only those before it. */
@@ -24,6 +25,7 @@ export function porticoStacks(app: App, stage: Stage) {
   const reachable = { ...ground, baseUrl: api.baseUrl };
   const outbox = new OutboxStack(app, name('outbox'), { env, stage, ground: reachable, alarms });
   const provision = new ProvisionStack(app, name('provision'), { env, ground: reachable, alarms });
+  const reindex = new ReindexStack(app, name('reindex'), { env, ground: reachable, alarms });
 
   const kept = {
     applyToResourceTypes: ['AWS::DynamoDB::GlobalTable', 'AWS::KMS::Key', 'AWS::Logs::LogGroup'],
@@ -31,5 +33,5 @@ export function porticoStacks(app: App, stage: Stage) {
   if (stage.removalPolicy === 'retain') RemovalPolicies.of(app).retain(kept);
   else RemovalPolicies.of(app).destroy(kept);
   Tags.of(app).add('portico:stage', stage.name);
-  return { data, sandbox, api, outbox, provision };
+  return { data, sandbox, api, outbox, provision, reindex };
 }

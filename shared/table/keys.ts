@@ -56,6 +56,8 @@ export const keys = {
     pk: pendingPartition(shardOf(id, pendingShards)),
     sk: `${project}#${type}#${id}#${versionId}`,
   }),
+  /** How far the reindexing of one segment of the table has come. */
+  reindex: (job: string, segment: number): Key => ({ pk: `REINDEX#${job}`, sk: String(segment) }),
   /** One immutable version of a Bot's code, named by its hash. */
   botCode: (project: string, botId: string, version: string): Key => ({
     pk: `P#${project}#Bot#${botId}`,

@@ -6,6 +6,7 @@ import {
   type PutCommandInput,
   QueryCommand,
   type QueryCommandInput,
+  ScanCommand,
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
@@ -28,6 +29,16 @@ export interface Table {
   /** Throws the SDK's ConditionalCheckFailedException when its condition does not hold. */
   update(input: Omit<UpdateCommandInput, 'TableName'>): Promise<Record<string, unknown> | undefined>;
   query(input: Omit<QueryCommandInput, 'TableName'>): Promise<{ items: Item[]; next?: Key }>;
+  /** The keys of all resources of one part of the table, a megabyte of the table at a time. */
+  scanHeads(part: TablePart): Promise<{ heads: Key[]; next: Key | undefined }>;
+}
+
+/** One of several parts into which DynamoDB divides a table. */
+interface TablePart {
+  /** From 0. */
+  segment: number;
+  segments: number;
+  from: Key | undefined;
 }
 
 type PutCondition = Pick<
@@ -70,7 +81,27 @@ export function openTable(client: DynamoDBDocumentClient, name: string, now: () 
       const items = ((page.Items ?? []) as Item[]).filter((item) => isAlive(item, now()));
       return page.LastEvaluatedKey ? { items, next: page.LastEvaluatedKey as Key } : { items };
     },
+    scanHeads: (part) => scanHeads(client, name, part),
   };
+}
+
+async function scanHeads(
+  client: DynamoDBDocumentClient,
+  name: string,
+  { segment, segments, from }: TablePart,
+): Promise<{ heads: Key[]; next: Key | undefined }> {
+  const page = await client.send(
+    new ScanCommand({
+      TableName: name,
+      Segment: segment,
+      TotalSegments: segments,
+      FilterExpression: 'sk = :head AND begins_with(pk, :project)',
+      ExpressionAttributeValues: { ':head': 'HEAD', ':project': 'P#' },
+      ProjectionExpression: 'pk, sk',
+      ...(from ? { ExclusiveStartKey: from } : {}),
+    }),
+  );
+  return { heads: (page.Items ?? []) as Key[], next: page.LastEvaluatedKey as Key | undefined };
 }
 
 const batchItems = 25;

@@ -106,6 +106,10 @@ describe('the main job, by the bundles alone', () => {
     }
   });
 
+  it('reindexes', async () => {
+    expect(await stage.host('reindex').invoke({})).toMatchObject({ done: true });
+  });
+
   it('sweeps', async () => {
     expect(await stage.host('outbox').invoke({ source: 'aws.events' })).toEqual({ batchItemFailures: [] });
   });

@@ -64,8 +64,8 @@ const runtime = { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRE
 
 /** The variables that the templates give each function; a role's description begins with its folder. */
 function variablesByFunction(): Map<string, string[]> {
-  const { api, outbox, provision } = stageTemplates();
-  const pairs = [api, outbox, provision].flatMap((resources) =>
+  const { api, outbox, provision, reindex } = stageTemplates();
+  const pairs = [api, outbox, provision, reindex].flatMap((resources) =>
     functionsOf(resources).map(({ roleId, properties }): [string, string[]] => {
       const { Variables } = properties.Environment as { Variables: object };
       return [String(resources[roleId]?.Properties.Description).split(':')[0] ?? '', Object.keys(Variables)];

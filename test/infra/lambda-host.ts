@@ -17,7 +17,10 @@ const importMs = performance.now() - startedAtMs;
 const server = createServer(async (request, response) => {
   const tenantId = request.headers['x-amz-tenant-id'];
   try {
-    const result = await handler(JSON.parse(await bodyOf(request)), { tenantId });
+    const result = await handler(JSON.parse(await bodyOf(request)), {
+      tenantId,
+      getRemainingTimeInMillis: () => 60_000,
+    });
     response.end(JSON.stringify(result));
   } catch (error) {
     const { name, message } = error as Error;

@@ -3,7 +3,7 @@ import { timeoutSeconds } from '../../infra/timeouts.ts';
 import { outboxPartitions } from '../../shared/table/keys.ts';
 import { functionsOf, only, stageTemplates } from './stage-templates.ts';
 
-const { outbox, provision } = stageTemplates();
+const { outbox, provision, reindex } = stageTemplates();
 const mapping = only(outbox, 'AWS::Lambda::EventSourceMapping');
 const queue = only(outbox, 'AWS::SQS::Queue');
 
@@ -57,9 +57,12 @@ describe('the outbox', () => {
   });
 });
 
-describe('provisioning', () => {
+describe.each([
+  ['provisioning', provision],
+  ['reindexing', reindex],
+])('%s', (_name, resources) => {
   it('is reached by the account’s own principals only: no route, no URL, no permission', () => {
-    expect(functionsOf(provision)).toHaveLength(1);
-    expect(Object.values(provision).filter(({ Type }) => /ApiGateway|Url|Permission/.test(Type))).toEqual([]);
+    expect(functionsOf(resources)).toHaveLength(1);
+    expect(Object.values(resources).filter(({ Type }) => /ApiGateway|Url|Permission/.test(Type))).toEqual([]);
   });
 });

@@ -116,7 +116,12 @@ describe('the API', () => {
     const certificateArn = 'arn:aws:acm:eu-west-1:111122223333:certificate/example';
     const named = stageTemplates({ domain: { name: 'api.example.org', certificateArn } });
     expect(gateway(named.api).DisableExecuteApiEndpoint).toBe(true);
-    for (const { properties } of functionsOf({ ...named.api, ...named.outbox, ...named.provision })) {
+    for (const { properties } of functionsOf({
+      ...named.api,
+      ...named.outbox,
+      ...named.provision,
+      ...named.reindex,
+    })) {
       const { Variables } = properties.Environment as { Variables: Record<string, unknown> };
       expect(Variables.BASE_URL).toBe('https://api.example.org');
     }

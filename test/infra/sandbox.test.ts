@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { actionsOf, functionsOf, ofType, only, stageTemplates, statementsOfRole } from './stage-templates.ts';
 
-const { sandbox, api, outbox, provision } = stageTemplates();
+const { sandbox, api, outbox, provision, reindex } = stageTemplates();
 const [invoker] = functionsOf(sandbox);
 
 describe('the invoker', () => {
@@ -29,7 +29,7 @@ describe('the invoker', () => {
   });
 
   it('may be invoked by the functions that run Bots, and by no other', () => {
-    const mayInvoke = [api, outbox, provision].flatMap((resources) =>
+    const mayInvoke = [api, outbox, provision, reindex].flatMap((resources) =>
       functionsOf(resources)
         .filter(({ roleId }) =>
           actionsOf(statementsOfRole(resources, roleId)).includes('lambda:InvokeFunction'),

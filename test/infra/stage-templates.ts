@@ -38,6 +38,7 @@ export function stageTemplates(settings: Record<string, unknown> = {}) {
     api: resources('api'),
     outbox: resources('outbox'),
     provision: resources('provision'),
+    reindex: resources('reindex'),
   };
 }
 

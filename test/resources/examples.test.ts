@@ -10,7 +10,14 @@ import type { Caller } from '../../shared/auth/token.ts';
 import { parseJson, stringifyJson } from '../../shared/fhir/json.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { Refusal } from '../../shared/refusal.ts';
+import { matchesAll } from '../../shared/search/filter.ts';
+import { indexKeys } from '../../shared/search/index-items.ts';
+import { firstPlace, sourcesOf } from '../../shared/search/plan.ts';
+import { parseSearch } from '../../shared/search/search-request.ts';
+import { nameOfStretch, type Stretch } from '../../shared/search/span.ts';
+import { type Key, keys } from '../../shared/table/keys.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
+import { type OwnSearch, ownSearches } from './own-searches.ts';
 
 const folder = dirname(createRequire(import.meta.url).resolve('hl7.fhir.r4.examples/package.json'));
 const mostBytes = 4 * 1024 * 1024;
@@ -25,6 +32,9 @@ beforeAll(async () => {
 });
 
 afterAll(() => stage.stop());
+
+/** What the first test stores and the others look for. */
+const kept: Resource[] = [];
 
 /** Several files hold the same resource; a memory of what was sent last tells what must be read. */
 interface Sent {
@@ -136,5 +146,96 @@ describe('the R4 examples', () => {
     expect(different).toEqual([]);
     expect(lost).toEqual([]);
     expect(stored.length).toBeGreaterThan(5000);
+    kept.push(...stored);
+  }, 900_000);
+
+  test('have an index item for every value of every parameter', async () => {
+    const missing: string[] = [];
+    let items = 0;
+    await inParallel(kept, async (resource) => {
+      const wanted = [...indexKeys(caller.project, (await asStored(resource)) ?? resource).values()];
+      const found = await stage.services.table.read(wanted);
+      items += wanted.length;
+      missing.push(...wanted.filter((key) => !found.get(key)).map(({ pk, sk }) => `${pk} ${sk}`));
+    });
+    process.stdout.write(`${items} index items, ${(items / kept.length).toFixed(1)} a resource\n`);
+    expect(missing.slice(0, 10)).toEqual([]);
+  }, 900_000);
+
+  test('are found by every value of their own, where an index leads', () => {
+    const lost: string[] = [];
+    let values = 0;
+    for (const resource of kept) {
+      const keysOfIt = indexKeys('x', resource);
+      for (const { name, value } of ownSearches(resource)) {
+        const { filters } = parseSearch(resource.resourceType, new URLSearchParams([[name, value]]));
+        const sources = sourcesOf(filters);
+        const isLed = sources.every(({ stretches }) => isIndexed(keysOfIt, stretches, resource));
+        // A date of the resource itself is its own, and is looked up in the list.
+        if (!isLed || !matchesAll(resource, filters) || (sources.length === 0 && name !== '_lastUpdated')) {
+          lost.push(`${resource.resourceType}?${name}=${value} ${resource.id}`);
+        }
+        values++;
+      }
+    }
+    process.stdout.write(`${values} values of ${kept.length} resources\n`);
+    expect(lost.slice(0, 10)).toEqual([]);
+    expect(values).toBeGreaterThan(20_000);
+  }, 900_000);
+
+  test('are found by each parameter of their type, and none is found beside them', async () => {
+    const wrong: string[] = [];
+    const asked = new Map<string, { resource: Resource; search: OwnSearch }>();
+    for (const resource of kept) {
+      for (const search of ownSearches(resource)) {
+        asked.set(`${resource.resourceType}.${search.code}`, { resource, search });
+      }
+    }
+    let hits = 0;
+    await inParallel([...asked.values()], async ({ resource: { resourceType: type }, search }) => {
+      if (search.name === '_lastUpdated') return;
+      const query = new URLSearchParams([[search.name, search.value]]);
+      const { filters } = parseSearch(type, query);
+      const right = kept.filter((one) => one.resourceType === type && matchesAll(one, filters));
+      const found = await findAll(type, query);
+      hits += found.length;
+      if (
+        found.sort().join() !==
+        right
+          .map(({ id }) => id)
+          .sort()
+          .join()
+      ) {
+        wrong.push(`${type}?${search.name}=${search.value}: ${found.length} of ${right.length}`);
+      }
+    });
+    process.stdout.write(`${asked.size} parameters searched, ${hits} hits\n`);
+    expect(wrong.slice(0, 10)).toEqual([]);
+    expect(asked.size).toBeGreaterThan(500);
   }, 900_000);
 });
+
+/** Digits and meta as they came back. */
+async function asStored({ resourceType: type, id }: Resource): Promise<Resource | undefined> {
+  if (type === 'Binary') return undefined;
+  return (await readResource(stage.services, caller, { type, id })).resource;
+}
+
+function isIndexed(items: ReadonlyMap<string, Key>, stretches: readonly Stretch[], resource: Resource) {
+  const place = firstPlace(stretches, resource, 'in turn');
+  const at = stretches.find((stretch) => nameOfStretch(stretch) === place?.stretch);
+  if (!at || !place) return false;
+  const { pk } = keys.index('x', resource.resourceType, at.index, at.bucket, '');
+  return at.index === '_id' || items.has(`${pk}\n${place.sk}`);
+}
+
+async function findAll(type: string, query: URLSearchParams): Promise<string[]> {
+  const found: string[] = [];
+  for (const page = new URLSearchParams([...query, ['_count', '1000']]); ; ) {
+    const { entry = [], link = [] } = await searchResources(stage.services, caller, { type, query: page });
+    found.push(...entry.map(({ resource }) => String((resource as Resource).id)));
+    const next = link.find(({ relation }) => relation === 'next');
+    if (!next) return found;
+    page.set('_cursor', new URL(next.url).searchParams.get('_cursor') ?? '');
+  }
+}

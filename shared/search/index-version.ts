@@ -1,0 +1,11 @@
+import { createHash } from 'node:crypto';
+import { searchParameters } from './search-parameters.ts';
+
+/** To be raised when index items are made in another way from the same parameters. */
+const form = 2;
+
+/** Names what index items resources have in this release: another name, other items. */
+export function indexVersion(): string {
+  const text = JSON.stringify([form, searchParameters]);
+  return createHash('sha256').update(text).digest('base64url').slice(0, 12);
+}

@@ -1,0 +1,90 @@
+import { indexKeys } from '../search/index-items.ts';
+import { isResourceType } from '../search/registry.ts';
+import { indexItems } from './change.ts';
+import { withContent } from './content.ts';
+import { type Key, keys, parseHead } from './keys.ts';
+import { pauseMs } from './pause.ts';
+import { resourceOf } from './resource-item.ts';
+import type { Item, Table } from './table.ts';
+import { ConditionFailed } from './transact.ts';
+
+/** A transaction holds 100 actions; one of them looks at the head. */
+const mostPuts = 99;
+const attempts = 12;
+const atOnce = 8;
+
+/**
+ * Writes the index items that resources ought to have and do not. Each is put together with a look at
+ * its head: a change in between makes the transaction fail, and the new state is looked at instead.
+ * @param heads keys as a scan found them
+ * @returns how many index items were written
+ */
+export async function reindexHeads(table: Table, heads: readonly Key[]): Promise<number> {
+  const work = heads.values();
+  const written = Array.from({ length: Math.min(atOnce, heads.length) }, async () => {
+    let some = 0;
+    for (const head of work) some += await reindexHead(table, head);
+    return some;
+  });
+  return (await Promise.all(written)).reduce((sum, some) => sum + some, 0);
+}
+
+async function reindexHead(table: Table, key: Key): Promise<number> {
+  const target = parseHead(key);
+  if (!target || !isResourceType(target.type)) return 0;
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    if (attempt > 1) await pauseMs(attempt);
+    const head = (await table.read([key])).get(key);
+    const missing = await missingItems(table, target.project, head);
+    if (!head || missing.length === 0) return 0;
+    try {
+      for (let at = 0; at < missing.length; at += mostPuts) {
+        await putBeside(table, head, missing.slice(at, at + mostPuts));
+      }
+      return missing.length;
+    } catch (error) {
+      if (!(error instanceof ConditionFailed)) throw error;
+    }
+  }
+  throw new Error(`${target.type}/${target.id} keeps changing`);
+}
+
+async function missingItems(table: Table, project: string, head: Item | undefined): Promise<Item[]> {
+  const resource = resourceOf(head && (await withContent(table, project, head)));
+  if (!head || !resource) return [];
+  const wanted = [...indexKeys(project, resource).values()];
+  const found = await table.read(wanted);
+  const missing = wanted.filter((key) => !found.get(key));
+  return indexItems(missing, String(head.versionId));
+}
+
+async function putBeside(table: Table, { pk, sk, versionId }: Item, items: readonly Item[]): Promise<void> {
+  await table.transact([
+    { name: 'head', check: { pk, sk }, if: 'versionId = :v', values: { ':v': versionId } },
+    ...items.map((put) => ({ name: 'index', put })),
+  ]);
+}
+
+/** What is known of one segment of a reindexing. */
+export interface Segment {
+  done: boolean;
+  resources: number;
+  written: number;
+  cursor: Key | undefined;
+}
+
+/** @param job the index that is to be; @param segment counted from 0 */
+export async function readSegments(table: Table, job: string, segments: number): Promise<Segment[]> {
+  const wanted = Array.from({ length: segments }, (_, segment) => keys.reindex(job, segment));
+  const found = await table.read(wanted);
+  return wanted.map((key) => segmentOf(found.get(key)));
+}
+
+export function segmentOf(item: Record<string, unknown> | undefined): Segment {
+  return {
+    done: item?.done === true,
+    resources: Number(item?.resources ?? 0),
+    written: Number(item?.written ?? 0),
+    cursor: item?.cursor as Key | undefined,
+  };
+}
