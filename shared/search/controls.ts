@@ -16,7 +16,7 @@ export interface Controls {
 }
 
 const summaries = ['true', 'text', 'data', 'count', 'false'] as const;
-export type Summary = (typeof summaries)[number];
+type Summary = (typeof summaries)[number];
 const totals = ['none', 'estimate', 'accurate'] as const;
 
 const defaultCount = 20;

@@ -54,7 +54,7 @@ async function configured(name: string): Promise<string> {
 
 describe('the medplum command line client', () => {
   test('creates a Bot, saves its source and deploys it', async () => {
-    await write('echo.ts', 'export const handler = (_m: unknown, e: { input: string }) => `1 ${e.input}`;');
+    await write('echo.ts', 'export const handler = (_m: unknown, e: { input: string }) => "1 " + e.input;');
     await write('echo.js', 'exports.handler = (m, e) => "1 " + e.input;');
     const said = await medplum('bot', 'create', 'echo', projectOf(portico, 0).id, 'echo.ts', 'echo.js');
     expect(said).toMatch(/Success|created/i);

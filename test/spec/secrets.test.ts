@@ -151,7 +151,7 @@ describe('secrets', () => {
   test('are masked in the log that administrators are answered, and in the error', async () => {
     const bot = await botThat(
       portico,
-      'const { valueString } = event.secrets.TOKEN; console.log("it is", valueString); throw new Error(`no ${valueString}`)',
+      'const { valueString } = event.secrets.TOKEN; console.log("it is", valueString); throw new Error("no " + valueString)',
     );
     await set(ofBot(bot), [{ name: 'TOKEN', valueString: 'Wombat-9000' }]);
     const answer = await execute(portico, bot);

@@ -146,9 +146,9 @@ describe('a form', () => {
   });
 
   test('of a million pairs of one key is read at once', () => {
-    const beganAt = performance.now();
+    const began = process.cpuUsage();
     expect({ ...parse('a=1&'.repeat(1_000_000)) }).toEqual({ a: '1' });
-    expect(performance.now() - beganAt).toBeLessThan(3000);
+    expect(process.cpuUsage(began).user / 1000).toBeLessThan(10_000);
   });
 });
 
@@ -175,12 +175,12 @@ describe('the depth of JSON', () => {
   });
 
   test('of 4 MiB of brackets, quotes and backslashes is told at once', () => {
-    const beganAt = performance.now();
+    const began = process.cpuUsage();
     for (const piece of ['[', '[]', '"', '\\', '"\\', '"\\"', '"\\\\']) {
       isDeeperThan(piece.repeat((4 * 1024 * 1024) / piece.length), 10_000_000);
       isDeeperThan(`"${piece.repeat((4 * 1024 * 1024) / piece.length)}`, 10_000_000);
     }
-    expect(performance.now() - beganAt).toBeLessThan(5000);
+    expect(process.cpuUsage(began).user / 1000).toBeLessThan(10_000);
   });
 });
 
