@@ -106,7 +106,7 @@ describe('a message', () => {
     const beganAt = performance.now();
     const answer = await execute(portico, echo, text, type);
     expect([answer.status, answer.text.length]).toEqual([200, text.length]);
-    expect(performance.now() - beganAt).toBeLessThan(8000);
+    expect(performance.now() - beganAt).toBeLessThan(20_000);
   });
 
   test.each([
