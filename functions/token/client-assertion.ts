@@ -8,6 +8,9 @@ import { resourceOf } from '../../shared/table/resource-item.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { TokenRequest } from './token-request.ts';
 
+/** Services that reach other people's keys too. */
+export type WithIssuers<S> = S & { issuers: Issuers };
+
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 /** An assertion lives at most so long, and its `jti` is kept until then. */
 const longestSeconds = 5 * 60;
@@ -22,7 +25,7 @@ const skewSeconds = 5;
  * @throws {OAuthError} invalid_client
  */
 export async function assertedClient(
-  services: Services & { issuers: Issuers },
+  services: WithIssuers<Services>,
   { parameter, client }: TokenRequest,
 ): Promise<string | undefined> {
   const assertion = parameter('client_assertion');
@@ -60,7 +63,7 @@ export function claims(token: string): JWTPayload {
 }
 
 async function verifyAssertion(
-  services: Services & { issuers: Issuers },
+  services: WithIssuers<Services>,
   clientId: string,
   assertion: string,
 ): Promise<JWTPayload> {

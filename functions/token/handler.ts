@@ -7,6 +7,7 @@ import { openIssuerWeb } from '../../shared/issuer/issuer-web.ts';
 import { openIssuers } from '../../shared/issuer/issuers.ts';
 import { stageKeys } from '../../shared/stage-keys.ts';
 import { routes } from '../routes.ts';
+import type { WithIssuers } from './client-assertion.ts';
 import { authorizationServer, openidConfiguration, smartConfiguration } from './discovery.ts';
 import { introspect } from './introspect.ts';
 import type { TokenServices } from './issue-tokens.ts';
@@ -15,7 +16,7 @@ import { supportedGrants, token } from './token.ts';
 
 const core = coreServices(process.env);
 const keys = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
-const services: TokenServices = {
+const services: WithIssuers<TokenServices> = {
   ...core,
   signer: keys.signer,
   issuers: openIssuers(openIssuerWeb(core), core.now),

@@ -1,13 +1,11 @@
 import type { Signer } from '../../shared/auth/signer.ts';
 import { accessTokenSeconds, type Caller, mintAccessToken, signJwt } from '../../shared/auth/token.ts';
 import type { Reference, Resource } from '../../shared/fhir/resource.ts';
-import type { Issuers } from '../../shared/issuer/issuers.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
 
 export interface TokenServices extends Services {
   signer(): Promise<Signer>;
-  issuers: Issuers;
 }
 
 /** RFC 6749 section 5.1, with what clients of this field read beside it. */

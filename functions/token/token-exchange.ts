@@ -9,7 +9,7 @@ import { TokenFault } from '../../shared/issuer/key-set.ts';
 import { linkedUser } from '../../shared/issuer/subject.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { resourceOf } from '../../shared/table/resource-item.ts';
-import { claims } from './client-assertion.ts';
+import { claims, type WithIssuers } from './client-assertion.ts';
 import { signTokens, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
 import { OAuthError } from './oauth-error.ts';
 import { clientIdOf, requireOwnSecret } from './person-grant.ts';
@@ -25,7 +25,10 @@ const types = ['id_token', 'access_token', 'jwt'].map((name) => tokenType + name
  * memberships `membership_id` picks one.
  * @throws {OAuthError} invalid_request for whatever is wrong with the token (RFC 8693 section 2.2.2)
  */
-export async function tokenExchange(services: TokenServices, request: TokenRequest): Promise<TokenAnswer> {
+export async function tokenExchange(
+  services: WithIssuers<TokenServices>,
+  request: TokenRequest,
+): Promise<TokenAnswer> {
   const { parameter } = request;
   const clientId = clientIdOf(request);
   const clientKey = keys.client(clientId);
@@ -68,7 +71,7 @@ export async function tokenExchange(services: TokenServices, request: TokenReque
 
 /** Every fault of a token is answered alike; which it was goes to the log. */
 async function verifySubject(
-  services: TokenServices,
+  services: WithIssuers<TokenServices>,
   project: string,
   token: string,
 ): Promise<{ configured: ConfiguredIssuer; identity: Identity }> {

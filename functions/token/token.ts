@@ -1,5 +1,5 @@
 import { authorizationCode } from './authorization-code.ts';
-import { assertedClient } from './client-assertion.ts';
+import { assertedClient, type WithIssuers } from './client-assertion.ts';
 import { clientCredentials } from './client-credentials.ts';
 import type { TokenAnswer, TokenServices } from './issue-tokens.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -7,7 +7,7 @@ import { refreshTokens } from './refresh-tokens.ts';
 import { tokenExchange } from './token-exchange.ts';
 import { parseTokenRequest, type TokenRequest } from './token-request.ts';
 
-type Grant = (services: TokenServices, request: TokenRequest) => Promise<TokenAnswer>;
+type Grant = (services: WithIssuers<TokenServices>, request: TokenRequest) => Promise<TokenAnswer>;
 
 const grants: ReadonlyMap<string, Grant> = new Map([
   ['authorization_code', authorizationCode],
@@ -20,7 +20,7 @@ export const supportedGrants = { grantTypes: [...grants.keys()] };
 
 /** The token endpoint (RFC 6749 section 3.2). @throws {OAuthError} */
 export async function token(
-  services: TokenServices,
+  services: WithIssuers<TokenServices>,
   input: { headers: Record<string, string | undefined>; body: Buffer | undefined },
 ): Promise<TokenAnswer> {
   const request = parseTokenRequest(input.headers, input.body);

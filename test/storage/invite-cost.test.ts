@@ -4,8 +4,6 @@ import { createClient } from '../../functions/members/create-client.ts';
 import { clientCredentials } from '../../functions/token/client-credentials.ts';
 import { OAuthError } from '../../functions/token/oauth-error.ts';
 import type { Caller } from '../../shared/auth/token.ts';
-import { openIssuerWeb } from '../../shared/issuer/issuer-web.ts';
-import { openIssuers } from '../../shared/issuer/issuers.ts';
 import { callsOf, newProject, newResource, person, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;
@@ -87,8 +85,7 @@ test('a stranger cannot make a Project count', async () => {
 
 test('a token costs two reads and one write, a wrong secret and an unknown client the two reads', async () => {
   const signer = { kid: 'k', publicJwk: {}, sign: async () => new Uint8Array() };
-  const issuers = openIssuers(openIssuerWeb(stage.services), stage.services.now);
-  const services = { ...stage.services, signer: async () => signer, issuers };
+  const services = { ...stage.services, signer: async () => signer };
   const made = await createClient(services, first, { projectId: first.project, body: { name: 'Lab' } });
   const callsFor = (id: string, secret: string) =>
     callsOf(stage.client, () =>
