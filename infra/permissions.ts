@@ -33,7 +33,7 @@ export interface Permissions {
 export type DeployedFunction = FunctionName | 'outbox' | 'provision' | 'reindex';
 
 const executing: Permissions = {
-  table: ['BatchGetItem', 'PutItem'],
+  table: ['BatchGetItem', 'PutItem', 'UpdateItem'],
   stageSecret: 'reads',
   botSecrets: 'opens',
   runsBots: true,

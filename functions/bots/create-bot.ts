@@ -2,6 +2,7 @@ import { auditItem } from '../../shared/audit/audit-event.ts';
 import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import { type Identifier, identifierActions, parseIdentifiers } from '../../shared/bot/identifiers.ts';
+import { settingIssues } from '../../shared/bot/settings.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { newMeta, type Stamp } from '../../shared/fhir/stamp.ts';
 import { createProgramMembershipActions } from '../../shared/invitation/new-membership.ts';
@@ -25,7 +26,8 @@ export async function createBot(
   const { actor, found } = await admit(services, caller, policyKeys(caller.project, program.rights));
   requireAdministrator(actor, projectId);
   const identifiers = parseIdentifiers(fields.identifier);
-  const all: RefusalIssue[] = [...issues, ...identifiers.issues];
+  const settings = pickSettings(fields);
+  const all: RefusalIssue[] = [...issues, ...identifiers.issues, ...settingIssues(settings)];
   if (program.rights.admin) all.push({ expression: 'admin', text: 'A Bot cannot be an administrator' });
   if (all.length > 0) throw new Refusal('invalid', 'The Bot is not valid', { issues: all });
   requirePolicies(caller.project, program.rights, found);
@@ -42,6 +44,7 @@ export async function createBot(
     ...(program.description ? { description: program.description } : {}),
     ...(identifiers.identifiers.length > 0 ? { identifier: identifiers.identifiers } : {}),
     ...(typeof fields.runtimeVersion === 'string' ? { runtimeVersion: fields.runtimeVersion } : {}),
+    ...settings,
     sourceCode: source.attachment,
   };
   try {
@@ -54,6 +57,12 @@ export async function createBot(
     throw new Refusal('conflict', 'A Bot with this identifier already exists in this project');
   }
   return bot;
+}
+
+/** What an author may set from the start, as later by an update. */
+function pickSettings(fields: Record<string, unknown>): Record<string, unknown> {
+  const named = ['timeout', 'memory', 'runAsUser'].filter((name) => fields[name] != null);
+  return Object.fromEntries(named.map((name) => [name, fields[name]]));
 }
 
 function actionsFor(

@@ -1,6 +1,7 @@
 import { allowsChange, keepClosed, mayInteract, requireAccess } from '../../shared/auth/access.ts';
 import { visible } from '../../shared/auth/visible.ts';
 import { withOwnBinaries } from '../../shared/bot/attachments.ts';
+import { requireSettings } from '../../shared/bot/settings.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { type BinaryContent, withBytes } from '../../shared/table/binary-content.ts';
@@ -66,6 +67,7 @@ async function planUpdate(
   const state = await nextState(await keepClosed(actor, sent, before), id, stamp, head);
   const { resource, packed } = withBytes(stamp.project, state, binary, head);
   if (!(await allowsChange(actor, before, resource))) throw new Refusal('forbidden', 'Forbidden');
+  if (write.type === 'Bot') requireSettings(resource);
   const seen: Seen = { versionId: String(head?.versionId), resource: before };
   return {
     change: updateChange(stamp.project, resource, seen, {}, packed),

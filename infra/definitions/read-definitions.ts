@@ -44,7 +44,19 @@ export const ownTypes = ['AccessPolicy', 'Bot', 'ClientApplication', 'Project', 
 export function structureDefinitions(): Definition[] {
   const r4 = ['profiles-types', 'profiles-resources'].flatMap((file) => entries<Definition>(file));
   const own = entries<Definition>('profiles-medplum').filter(({ name }) => ownTypes.includes(name));
-  return [...r4, ...own].filter(({ resourceType }) => resourceType === 'StructureDefinition');
+  return [...r4, ...own.map(withOwnElements)].filter(
+    ({ resourceType }) => resourceType === 'StructureDefinition',
+  );
+}
+
+/** What Bots have beside it: `memory`, in MiB, as `timeout` is in seconds. */
+function withOwnElements(definition: Definition): Definition {
+  if (definition.name !== 'Bot' || !definition.snapshot) return definition;
+  const memory: ElementDefinition = {
+    ...{ id: 'Bot.memory', path: 'Bot.memory', min: 0, max: '1', type: [{ code: 'integer' }] },
+    base: { max: '1' },
+  };
+  return { ...definition, snapshot: { element: [...definition.snapshot.element, memory] } };
 }
 
 /** Every type that `fhir/R4/<Type>` serves. */

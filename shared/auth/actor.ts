@@ -14,6 +14,8 @@ export interface Actor extends Caller {
   admin: boolean;
   /** The policies that the membership names and that still exist; undefined when it names none. */
   policies: readonly NamedPolicy[] | undefined;
+  /** In whose name a run acts beside the Bot's: it may only what each of them may too. */
+  within?: readonly Actor[];
 }
 
 export interface NamedPolicy {
@@ -40,32 +42,45 @@ export async function admit(
   wanted: readonly Key[],
 ): Promise<{ actor: Actor; found: Found }> {
   const loginKey = keys.login(caller.loginId);
-  const membershipKey = keys.resource(caller.project, 'ProjectMembership', caller.membershipId);
-  const remembered = services.memory.policies.get(caller.membershipId) ?? [];
-  const who = caller.run ? [membershipKey] : [loginKey, membershipKey];
-  const found = await services.table.read([...who, ...remembered, ...wanted]);
-
+  const asked = [caller, ...(caller.run?.within ?? []).map((other) => ({ ...caller, ...other }))].map(
+    (one) => ({
+      one,
+      key: keys.resource(one.project, 'ProjectMembership', one.membershipId),
+      remembered: services.memory.policies.get(one.membershipId) ?? [],
+    }),
+  );
+  const found = await services.table.read([
+    ...(caller.run ? [] : [loginKey]),
+    ...asked.flatMap(({ key, remembered }) => [key, ...remembered]),
+    ...wanted,
+  ]);
   if (!caller.run) requireLogin(found.get(loginKey), caller);
-  const membership = resourceOf(found.get(membershipKey));
-  if (!membership || membership.active === false) throw unauthorized('membership ended');
 
-  const named = namedPolicies(membership, caller.project);
-  const policyKeys = named.map((entry) => entry.key);
-  const missing = policyKeys.filter((key) => !remembered.some((known) => known.pk === key.pk));
-  const all = missing.length > 0 ? found.with(await services.table.read(missing)) : found;
-  services.memory.policies.set(caller.membershipId, policyKeys);
-
-  const policies = named.flatMap(({ key, parameters }) => {
-    const policy = resourceOf(all.get(key));
-    return policy ? [{ policy, parameters }] : [];
+  const members = asked.map(({ one, key, remembered }) => {
+    const membership = requireMembership(found.get(key));
+    const named = namedPolicies(membership, one.project);
+    services.memory.policies.set(
+      one.membershipId,
+      named.map((entry) => entry.key),
+    );
+    const missing = named.filter((entry) => !remembered.some((known) => known.pk === entry.key.pk));
+    return { one, membership, named, missing: missing.map((entry) => entry.key) };
   });
+  const missing = members.flatMap((member) => member.missing);
+  const all = missing.length > 0 ? found.with(await services.table.read(missing)) : found;
+  const [first, ...others] = members.map(({ one, membership, named }): Actor => {
+    const policies = named.flatMap(({ key, parameters }) => {
+      const policy = resourceOf(all.get(key));
+      return policy ? [{ policy, parameters }] : [];
+    });
+    const admin = membership.admin === true;
+    return { ...one, membership, admin, policies: named.length > 0 ? policies : undefined };
+  });
+  const actor = first as Actor;
+  if (others.length === 0) return { actor, found: all };
+  // A run in somebody's name never administers.
   return {
-    actor: {
-      ...caller,
-      membership,
-      admin: membership.admin === true,
-      policies: named.length > 0 ? policies : undefined,
-    },
+    actor: { ...actor, admin: false, within: others.map((one) => ({ ...one, admin: false })) },
     found: all,
   };
 }
@@ -78,6 +93,12 @@ export function mayAdminister({ admin, scope }: Pick<Actor, 'admin' | 'scope'>):
 /** The same body whether or not the Project exists. */
 export function requireAdministrator(actor: Actor, project: string): void {
   if (!mayAdminister(actor) || actor.project !== project) throw new Refusal('forbidden', 'Forbidden');
+}
+
+function requireMembership(item: Item | undefined): Resource {
+  const membership = resourceOf(item);
+  if (!membership || membership.active === false) throw unauthorized('membership ended');
+  return membership;
 }
 
 function requireLogin(login: Item | undefined, caller: Caller): void {

@@ -5,4 +5,13 @@ export interface Run {
   depth: number;
   /** Ms since the epoch. */
   deadlineAtMs: number;
+  /** Whose rights bound the run beside the Bot's own (`runAsUser`), the nearest caller first. */
+  within?: readonly RunCaller[];
+}
+
+/** Who called, as far as rights follow from it. */
+export interface RunCaller {
+  membershipId: string;
+  profile: string;
+  scope: string;
 }

@@ -1,3 +1,4 @@
+import { mayAdminister } from '../auth/actor.ts';
 import type { Caller } from '../auth/token.ts';
 import { type Claim, releaseClaim } from '../idempotency/claim.ts';
 import { Refusal } from '../refusal.ts';
@@ -8,6 +9,7 @@ import { explainFailure } from './explain-failure.ts';
 import { type BotTarget, type GatheredRun, gatherRun } from './gather-run.ts';
 import { parseInput } from './input.ts';
 import type { Invoked } from './invoker.ts';
+import { type Lease, releaseLease, takeLease } from './lease.ts';
 import { parseMediaType } from './media-type.ts';
 import { type Output, outputOf } from './output.ts';
 import { claimRun, keptRun } from './run-claim.ts';
@@ -49,7 +51,7 @@ export async function executeBot(
   return {
     output: outputOf(result.outcome, parseMediaType(request.contentType)?.type),
     result,
-    showLog: gathered.actor.admin,
+    showLog: mayAdminister(gathered.actor),
     isReplay,
   };
 }
@@ -60,10 +62,10 @@ async function runNow(
   run: RunRequest,
   claim: Claim | undefined,
 ) {
-  const invoked = await invoke(services, run, claim);
+  const { invoked, lease } = await invoke(services, gathered, run, claim);
   const result =
     invoked.kind === 'result' ? await explainFailure(services, gathered, invoked.result) : undefined;
-  await record(services, gathered, run, { result, claim });
+  await Promise.all([record(services, gathered, run, { result, claim }), releaseLease(services, lease)]);
   const reason = invoked.kind === 'unknown' ? invoked.reason : undefined;
   return { runId: run.runId, result, reason, isReplay: false };
 }
@@ -71,16 +73,21 @@ async function runNow(
 /** @throws {Refusal} throttled, too-large: nothing ran, and the Idempotency-Key is free again */
 async function invoke(
   services: ExecuteServices,
+  { actor, settings }: GatheredRun,
   run: RunRequest,
   claim: Claim | undefined,
-): Promise<Exclude<Invoked, { kind: 'throttled' }>> {
+): Promise<{ invoked: Exclude<Invoked, { kind: 'throttled' }>; lease: Lease | undefined }> {
+  let lease: Lease | undefined;
   try {
+    const place = { id: run.runId, deadlineAtMs: run.deadlineAtMs };
+    lease = await takeLease(services, actor.project, settings.concurrentRuns, place);
     const invoked = await services.invoker.invoke(run);
-    if (invoked.kind !== 'throttled') return invoked;
+    if (invoked.kind !== 'throttled') return { invoked, lease };
     throw new Refusal('throttled', 'Too many runs at once; this one was not started', {
       retryAfterSeconds: 1,
     });
   } catch (error) {
+    await releaseLease(services, lease);
     if (claim) await releaseClaim(services, claim).catch(() => undefined);
     throw error;
   }

@@ -1,4 +1,5 @@
-import type { Run } from '../auth/run.ts';
+import type { Actor } from '../auth/actor.ts';
+import type { Run, RunCaller } from '../auth/run.ts';
 import { mintRunToken } from '../auth/run-token.ts';
 import type { Reference } from '../fhir/resource.ts';
 import { Refusal } from '../refusal.ts';
@@ -6,11 +7,10 @@ import type { RunInput, RunRequest } from './contract.ts';
 import type { ExecuteRequest, ExecuteServices } from './execute-services.ts';
 import type { GatheredRun } from './gather-run.ts';
 import { safeHeaders } from './safe-headers.ts';
+import { limitsOf } from './settings.ts';
 
 /** Every answer comes before API Gateway gives up at 30 s; the invoker ends at 28 s. */
 const longestRunMs = 26_500;
-const defaultTimeoutMs = 10_000;
-const longestTimeoutMs = 25_000;
 /** Bots that call Bots: this deep and no deeper. */
 const deepestRun = 8;
 const mebibyte = 1024 * 1024;
@@ -27,7 +27,10 @@ export async function runRequest(
   const { isMapped: _, ...code } = gathered.code;
   const { resource } = bot;
   const requester = actor.membership.profile as Reference;
-  const run = nextRun(services.newId(), actor.run, startedAtMs);
+  const run = {
+    ...nextRun(services.newId(), actor.run, startedAtMs),
+    ...(resource.runAsUser === true ? { within: callers(actor) } : {}),
+  };
   const identity = { project: actor.project, botId: resource.id, membershipId: bot.membershipId };
   return {
     kind: 'run',
@@ -44,8 +47,7 @@ export async function runRequest(
       traceId: request.traceId,
     },
     limits: {
-      timeoutMs: timeoutMs(resource.timeout),
-      memoryMb: 128,
+      ...limitsOf(resource, false),
       resultBytes: 4 * mebibyte,
       logBytes: 256 * 1024,
     },
@@ -55,19 +57,17 @@ export async function runRequest(
   };
 }
 
+/** The caller, and those in whose name the caller itself runs. */
+function callers({ membershipId, profile, scope, run }: Actor): RunCaller[] {
+  return [{ membershipId, profile, scope }, ...(run?.within ?? [])];
+}
+
 /** Depth and time come from the caller's token, never from a header; a nested run ends with its parent. */
 function nextRun(id: string, parent: Run | undefined, startedAtMs: number): Run {
   const depth = (parent?.depth ?? 0) + 1;
   if (depth > deepestRun) throw new Refusal('invalid', `Bots call each other more than ${deepestRun} deep`);
   const own = startedAtMs + longestRunMs;
   return { id, depth, deadlineAtMs: parent ? Math.min(own, parent.deadlineAtMs) : own };
-}
-
-/** Bot.timeout is in seconds. */
-function timeoutMs(seconds: unknown): number {
-  return typeof seconds === 'number' && seconds > 0
-    ? Math.min(seconds * 1000, longestTimeoutMs)
-    : defaultTimeoutMs;
 }
 
 function referTo(reference: string, display: unknown): Reference {

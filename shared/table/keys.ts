@@ -81,6 +81,8 @@ export const keys = {
     pk: `P#${project}#RUNS#${botId}#${shard}`,
     sk: sort,
   }),
+  /** The runs that are going on in a Project which limits them. */
+  running: (project: string): Key => ({ pk: `P#${project}#RUNNING`, sk: head }),
   /** Unique inside a Project: leads from an identifier to its Bot. */
   botIdentifier: (project: string, system: string, value: string): Key => ({
     pk: `P#${project}#BOT-IDENTIFIER#${hash(system, value)}`,

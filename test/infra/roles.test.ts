@@ -56,9 +56,13 @@ describe('roles', () => {
     }
   });
 
-  it('let no function that runs Bots change or delete an item', () => {
+  it('let no function that runs Bots delete an item, or list them', () => {
     for (const label of ['Runs a Bot named by its id', 'Runs a Bot named by an identifier']) {
-      expect(actions(label, 'dynamodb')).toEqual(['dynamodb:BatchGetItem', 'dynamodb:PutItem']);
+      expect(actions(label, 'dynamodb')).toEqual([
+        'dynamodb:BatchGetItem',
+        'dynamodb:PutItem',
+        'dynamodb:UpdateItem',
+      ]);
     }
   });
 
