@@ -14,7 +14,7 @@ export async function clientCredentials(
   request: TokenRequest,
 ): Promise<TokenAnswer> {
   const client = await authenticateClient(services, request);
-  const scope = parseScope(request.parameter('scope'));
+  const scope = parseScope(request.parameter('scope'), 'program');
   return issueTokens(services, { ...client, scope, subject: client.clientId });
 }
 

@@ -51,7 +51,12 @@ export function smartConfiguration(baseUrl: string, supported: Supported) {
       'client-public',
       'client-confidential-symmetric',
       'sso-openid-connect',
+      'context-standalone-patient',
       'permission-offline',
+      'permission-patient',
+      'permission-user',
+      'permission-v1',
+      'permission-v2',
     ],
   };
 }

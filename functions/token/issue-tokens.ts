@@ -1,6 +1,7 @@
+import { patientsOf } from '../../shared/auth/policy.ts';
 import type { Signer } from '../../shared/auth/signer.ts';
 import { accessTokenSeconds, type Caller, mintAccessToken, signJwt } from '../../shared/auth/token.ts';
-import type { Reference, Resource } from '../../shared/fhir/resource.ts';
+import { parseReference, type Reference, type Resource } from '../../shared/fhir/resource.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
 
@@ -20,6 +21,8 @@ export interface TokenAnswer {
   issued_token_type?: string;
   project: Reference;
   profile: Reference;
+  /** SMART App Launch 2, launch context: whose record the `patient/` scopes are for, when it is one. */
+  patient?: string;
 }
 
 /** Who logged in, and into which membership. */
@@ -90,7 +93,15 @@ export async function signTokens(
     ...(login.refreshToken ? { refresh_token: login.refreshToken } : {}),
     project: { reference: `Project/${project.id}`, display: String(project.name ?? '') },
     profile: { reference: profile.reference, display: profile.display ?? '' },
+    ...patientContext(scope, membership),
   };
+}
+
+function patientContext(scope: string, membership: Resource): { patient?: string } {
+  const isWanted = scope.split(' ').some((one) => one === 'launch/patient' || one.startsWith('patient/'));
+  const [patient, another] = isWanted ? patientsOf(membership) : [];
+  const id = another === undefined ? parseReference(patient)?.id : undefined;
+  return id === undefined ? {} : { patient: id };
 }
 
 /** OpenID Connect Core section 2. `typ` and audience keep it from passing as an access token. */

@@ -5,7 +5,7 @@ import { keys } from '../../shared/table/keys.ts';
 import { signTokens, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
 import { OAuthError } from './oauth-error.ts';
 import { clientIdOf, grantable, grantKeys, requireOwnSecret, rotate } from './person-grant.ts';
-import { parseScope } from './scope.ts';
+import { narrowScope } from './scope.ts';
 import type { TokenRequest } from './token-request.ts';
 
 /**
@@ -26,7 +26,7 @@ export async function refreshTokens(services: TokenServices, request: TokenReque
   if (login.clientId !== clientId) throw invalidGrant();
   const granted = grantable(login, found);
   if (!granted || login.revoked === true) throw invalidGrant();
-  const scope = narrowed(String(login.scope), request.parameter('scope'));
+  const scope = narrowScope(String(login.scope), request.parameter('scope'));
   const next = newRefreshToken(token);
   if (!(await rotate(services, login, hashClientSecret(token.secret), next))) {
     await endLogin(services.table, token.loginId);
@@ -37,15 +37,6 @@ export async function refreshTokens(services: TokenServices, request: TokenReque
     { loginId: token.loginId, clientId, subject: String(login.subject), scope, ...granted },
     { createdAtMs: login.createdAtMs, refreshToken: next.text },
   );
-}
-
-/** What the login has of the scopes asked for. @throws {OAuthError} invalid_scope when it has not all */
-function narrowed(scope: string, asked: string | undefined): string {
-  if (asked === undefined) return parseScope(scope);
-  const had = new Set(scope.split(' '));
-  const wanted = parseScope(asked);
-  if (wanted.split(' ').every((one) => had.has(one))) return wanted;
-  throw new OAuthError('invalid_scope', 'The login has not all of these scopes');
 }
 
 function invalidGrant(): OAuthError {

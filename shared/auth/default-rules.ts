@@ -27,7 +27,7 @@ export function defaultRules(actor: Actor): Rule[] {
     case 'RelatedPerson':
       return [
         rule('RelatedPerson', reading, { criteria: `RelatedPerson?_id=${profile.id}` }),
-        ...patientsOf(actor).flatMap(patientRules),
+        ...patientsOf(actor.membership).flatMap(patientRules),
       ];
     default:
       return [];

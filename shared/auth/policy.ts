@@ -1,4 +1,4 @@
-import { parseReference, type Reference } from '../fhir/resource.ts';
+import { parseReference, type Reference, type Resource } from '../fhir/resource.ts';
 import type { Actor, NamedPolicy } from './actor.ts';
 import { parsePolicy } from './parse-policy.ts';
 import type { Rule } from './rule.ts';
@@ -35,7 +35,7 @@ function replaceVariables(criteria: string, variables: ReadonlyMap<string, strin
  */
 function variablesOf(actor: Actor, parameters: NamedPolicy['parameters']): Map<string, string> {
   const variables = new Map<string, string>();
-  const patients = patientsOf(actor);
+  const patients = patientsOf(actor.membership);
   variables.set('patient', patients.join(','));
   variables.set('patient.id', patients.map((one) => one.replace('Patient/', '')).join(','));
   for (const { name, valueString, valueReference } of parameters) {
@@ -47,12 +47,13 @@ function variablesOf(actor: Actor, parameters: NamedPolicy['parameters']): Map<s
 
 const mostPatients = 20;
 
-/** References of the patients whose compartments are the actor's own: themself, or those it is linked to. */
-export function patientsOf({ profile, membership }: Pick<Actor, 'profile' | 'membership'>): string[] {
-  const type = parseReference(profile)?.type;
-  if (type === 'Patient') return [profile];
-  if (type !== 'RelatedPerson' || !Array.isArray(membership.patient)) return [];
-  return (membership.patient as Reference[])
+/** References of the patients whose compartments are the member's own: themself, or those it is linked to. */
+export function patientsOf({ profile, patient }: Resource): string[] {
+  const own = (profile as Reference).reference;
+  const type = parseReference(own)?.type;
+  if (type === 'Patient') return [own];
+  if (type !== 'RelatedPerson' || !Array.isArray(patient)) return [];
+  return (patient as Reference[])
     .filter(({ reference }) => parseReference(reference)?.type === 'Patient')
     .map(({ reference }) => reference)
     .slice(0, mostPatients);

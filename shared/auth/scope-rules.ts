@@ -14,7 +14,7 @@ export function scopeRules(actor: Pick<Actor, 'scope' | 'profile' | 'membership'
   return scopes.flatMap((scope) => {
     const rule = ruleOf(scope);
     if (scope.context === 'patient')
-      return patientsOf(actor).map((compartment) => ({ ...rule, compartment }));
+      return patientsOf(actor.membership).map((compartment) => ({ ...rule, compartment }));
     return (scope.context === 'system') === isProgram(actor) ? [rule] : [];
   });
 }
