@@ -1,4 +1,4 @@
-import { auditItem } from '../../shared/audit/audit-event.ts';
+import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import type { Reference, Resource } from '../../shared/fhir/resource.ts';
 import { changeMembership, issueInvitation, outboxAction } from '../../shared/invitation/actions.ts';
 import type { Invitation } from '../../shared/invitation/state.ts';
@@ -35,7 +35,11 @@ export function carryOut(
       passwordHash && created.newUserId
         ? [{ name: 'password', put: { ...keys.password(created.newUserId), hash: passwordHash } }]
         : [];
-    return { ...created, actions: [...created.actions, ...password, audit(created.membership, 'C')] };
+    const ended = decision.replaces.map(({ membership }) => ({
+      reference: `ProjectMembership/${membership.id}`,
+      detail: [{ type: 'interaction', valueString: 'deleted' }],
+    }));
+    return { ...created, actions: [...created.actions, ...password, audit(created.membership, 'C', ended)] };
   }
 
   const { standing } = decision;
@@ -60,11 +64,12 @@ export function carryOut(
     ],
   };
 
-  function audit(resource: Resource, action: 'C' | 'U'): Action {
-    const entities: Reference[] = [
+  function audit(resource: Resource, action: 'C' | 'U', ended: Audited['entities'] = []): Action {
+    const entities = [
       { reference: `ProjectMembership/${resource.id}` },
       { reference: (resource.profile as Reference).reference },
       { reference: (resource.user as Reference).reference },
+      ...ended,
     ];
     const event = {
       project: stamp.project,

@@ -21,11 +21,14 @@ interface FirstAdministrator {
   invitationDays: number | undefined;
 }
 
-/** A Practitioner who administers the new Project: invited, or a member at once when given a password. */
+/**
+ * A Practitioner who administers the new Project: invited, or a member at once when given a password.
+ * @returns `made`: references for the audit
+ */
 export async function firstAdministrator(
   person: FirstAdministrator,
   stamp: Stamp,
-): Promise<{ membershipId: string; actions: Action[] }> {
+): Promise<{ membershipId: string; made: string[]; actions: Action[] }> {
   const { email, firstName, lastName, password, knownUserId } = person;
   const { project, nowMs } = stamp;
   const userId = knownUserId ?? stamp.newId();
@@ -63,6 +66,7 @@ export async function firstAdministrator(
   };
   return {
     membershipId,
+    made: [`ProjectMembership/${membershipId}`, `${profileType}/${profileId}`, `User/${userId}`],
     actions: [
       ...(knownUserId ? knownUserActions(userId, email) : createUserActions(user, { versionId, nowMs })),
       ...createProfileActions(profile, { ...stamp, versionId }),

@@ -72,7 +72,7 @@ export async function provision(services: Services, request: ProvisionRequest): 
     ...projectActions(request, stamp),
     ...member.actions,
     ...(client?.actions ?? []),
-    auditAction(stamp, project),
+    auditAction(stamp, [project.reference, ...member.made, ...(client ? madeWith(client) : [])]),
   ]);
   return {
     project: { id: projectId, name },
@@ -99,14 +99,18 @@ function projectActions(request: ProvisionRequest, stamp: Stamp): Action[] {
   return createActions(stamp.project, resource, settings);
 }
 
-function auditAction(stamp: Stamp, project: { reference: string }): Action {
+function madeWith({ client, membership }: ReturnType<typeof newClient>): string[] {
+  return [`ClientApplication/${client.id}`, `ProjectMembership/${membership.id}`];
+}
+
+function auditAction(stamp: Stamp, made: readonly string[]): Action {
   const audited = {
     project: stamp.project,
     subtype: 'provision',
     action: 'C' as const,
     outcome: '0' as const,
     agent: stamp.author,
-    entities: [{ reference: project.reference }],
+    entities: made.map((reference) => ({ reference })),
   };
   return { name: 'audit', put: auditItem(audited, stamp.newId(), stamp.nowMs) };
 }

@@ -1,0 +1,48 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, test } from '@jest/globals';
+import fc from 'fast-check';
+import { walkCommands } from '../walks/commands.ts';
+import { requireInvariants } from '../walks/invariants.ts';
+import { observe } from '../walks/observed.ts';
+import { startWalk } from '../walks/walk.ts';
+import { type Stage, startStage } from './stage.ts';
+
+/** Fewer, or those of an earlier run, by variables; WALKS_SHRINK=1 makes a failing walk shorter, slowly. */
+const walks = Number(process.env.WALKS ?? 1000);
+const seed = Number(process.env.WALKS_SEED ?? Date.now() % 2 ** 31);
+const lanes = 4;
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await startStage();
+});
+afterAll(() => stage.stop());
+
+describe(`${walks} random walks of identities, from seed ${seed}`, () => {
+  test('whoever does what at once, and wherever a process dies, everything agrees', async () => {
+    process.stdout.write(`WALKS_SEED=${seed}\n`);
+    const each = Math.ceil(walks / lanes);
+    const walked = await Promise.allSettled(
+      Array.from({ length: lanes }, (_, lane) => walkMany(stage.client, each, seed + lane)),
+    );
+    const failed = walked.find(({ status }) => status === 'rejected');
+    if (failed) throw (failed as PromiseRejectedResult).reason;
+  }, 900_000);
+});
+
+async function walkMany(client: DynamoDBDocumentClient, numRuns: number, laneSeed: number): Promise<void> {
+  const walking = fc.asyncProperty(
+    fc.commands(walkCommands, { maxCommands: 8, size: 'max' }),
+    async (commands) => {
+      const walk = await startWalk(client);
+      try {
+        const seen = await observe(walk);
+        requireInvariants(walk, seen);
+        await fc.asyncModelRun(() => ({ model: { seen }, real: walk }), commands);
+      } finally {
+        await walk.end();
+      }
+    },
+  );
+  await fc.assert(walking, { numRuns, seed: laneSeed, endOnFailure: !process.env.WALKS_SHRINK });
+}

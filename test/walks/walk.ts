@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { CreateTableCommand, DeleteTableCommand } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { chooseProfile } from '../../functions/login/choose-profile.ts';
+import type { LoginServices } from '../../functions/login/invitation-of-link.ts';
+import type { OutboxServices } from '../../functions/outbox/send-invitation.ts';
+import { provision } from '../../functions/provision/provision.ts';
+import { tableDefinition } from '../../infra/table-definition.ts';
+import { emptyMemory } from '../../shared/auth/memory.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import type { Mail } from '../../shared/email/mailer.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { openTable } from '../../shared/table/table.ts';
+import { getItem } from '../storage/stage.ts';
+
+/** The process that serves a command dies at its n-th call to DynamoDB: before it, or after, unheard. */
+export interface Crash {
+  call: number;
+  when: 'before' | 'after';
+}
+
+export class Death extends Error {}
+export class MailServiceDown extends Error {}
+
+export type WalkServices = LoginServices & OutboxServices;
+
+/** A table of its own with two Projects, their administrators, and a clock that the commands move. */
+export interface Walk {
+  client: DynamoDBDocumentClient;
+  tableName: string;
+  clock: { nowMs: number };
+  /** What an operation is given; with a crash it does not survive. */
+  services(crash?: Crash): WalkServices;
+  projects: readonly WalkProject[];
+  /** Every mail that the service took. */
+  mails: Mail[];
+  mail: { isDown: boolean };
+  /** Memberships that somebody has tried to accept while they were pending. */
+  accepting: Set<string>;
+  end(): Promise<void>;
+}
+
+interface WalkProject {
+  id: string;
+  /** Its API key, which administers. */
+  client: Caller;
+  /** The person who administers from the start. */
+  administrator: Caller;
+}
+
+const stageSecret = Buffer.alloc(32, 7);
+
+export async function startWalk(client: DynamoDBDocumentClient): Promise<Walk> {
+  const tableName = await newTable(client);
+  const clock = { nowMs: Date.UTC(2026, 0, 31, 12) };
+  const mails: Mail[] = [];
+  const mail = { isDown: false };
+  const services = (crash?: Crash): WalkServices => ({
+    table: openTable(crash ? dyingAt(client, crash) : client, tableName, () => clock.nowMs),
+    publicKeys: { find: async () => undefined, list: async () => [] },
+    memory: emptyMemory(),
+    log: { info: () => undefined, error: () => undefined },
+    baseUrl: 'https://portico.example',
+    now: () => clock.nowMs,
+    newId: randomUUID,
+    secret: async () => stageSecret,
+    mailer: {
+      async send(one) {
+        if (mail.isDown) throw new MailServiceDown();
+        mails.push(one);
+      },
+    },
+  });
+  return {
+    client,
+    tableName,
+    clock,
+    services,
+    projects: [await newProject(services()), await newProject(services())],
+    mails,
+    mail,
+    accepting: new Set(),
+    async end() {
+      await client.send(new DeleteTableCommand({ TableName: tableName }));
+    },
+  };
+}
+
+/** Without a stream: the engine's would slow it down with every record of any table. */
+async function newTable(client: DynamoDBDocumentClient): Promise<string> {
+  const { partitionKey, sortKey, billingMode } = tableDefinition;
+  const TableName = `walk-${randomUUID()}`;
+  await client.send(
+    new CreateTableCommand({
+      TableName,
+      BillingMode: billingMode,
+      AttributeDefinitions: [partitionKey, sortKey].map(({ name, type }) => ({
+        AttributeName: name,
+        AttributeType: type,
+      })),
+      KeySchema: [
+        { AttributeName: partitionKey.name, KeyType: 'HASH' },
+        { AttributeName: sortKey.name, KeyType: 'RANGE' },
+      ],
+    }),
+  );
+  return TableName;
+}
+
+/** A client whose process is dead from the given call on. */
+function dyingAt(client: DynamoDBDocumentClient, { call, when }: Crash): DynamoDBDocumentClient {
+  let calls = 0;
+  let isDead = false;
+  const send = async (command: Parameters<DynamoDBDocumentClient['send']>[0]) => {
+    calls += 1;
+    const dies = calls === call;
+    if (isDead || (dies && when === 'before')) {
+      isDead = true;
+      throw new Death();
+    }
+    const answer = await client.send(command);
+    if (dies || isDead) {
+      isDead = true;
+      throw new Death();
+    }
+    return answer;
+  };
+  return { send } as unknown as DynamoDBDocumentClient;
+}
+
+/** Nobody has a password: hashing would take most of the time of a walk. */
+async function newProject(services: WalkServices): Promise<WalkProject> {
+  const email = `admin-${randomUUID()}@example.com`;
+  const admin = { email, firstName: 'Ada', lastName: 'Min' };
+  const made = await provision(services, { name: 'Clinic', admin, client: true, invitesPerHour: 1_000_000 });
+  const { id: project } = made.project;
+  const clientId = made.client?.id ?? '';
+  const membershipId = String((await getItem(services, keys.client(clientId)))?.membershipId);
+  const loginId = randomUUID();
+  await services.table.put({ ...keys.login(loginId), membershipId });
+  const profile = `ClientApplication/${clientId}`;
+  const client = {
+    loginId,
+    project,
+    membershipId,
+    profile,
+    clientId,
+    subject: clientId,
+    scope: 'openid',
+  };
+  const userId = String((await getItem(services, keys.address(email)))?.userId);
+  const login = await newLogin(services, userId);
+  await chooseProfile(services, { login, profile: made.admin.membershipId });
+  return { id: project, client, administrator: callerOf(login, project, made.admin.membershipId, userId) };
+}
+
+/** A sign-in of a person as `auth/login` leaves it: who it is is proven, nothing is chosen yet. */
+export async function newLogin(services: WalkServices, userId: string): Promise<string> {
+  const loginId = randomUUID();
+  const challenge = { clientId: '', scope: 'openid', codeChallenge: 'x', codeChallengeMethod: 'plain' };
+  await services.table.put({
+    ...keys.login(loginId),
+    kind: 'person',
+    subject: userId,
+    ...challenge,
+    createdAtMs: services.now(),
+  });
+  return loginId;
+}
+
+export function callerOf(loginId: string, project: string, membershipId: string, subject: string): Caller {
+  const profile = `Practitioner/${subject}`;
+  return { loginId, project, membershipId, profile, clientId: '', subject, scope: 'openid' };
+}
