@@ -71,6 +71,12 @@ export const routes = {
     function: 'invite',
     access: 'token',
   },
+  inviteMany: {
+    method: 'POST',
+    path: '/admin/projects/{projectId}/invite/bulk',
+    function: 'invite',
+    access: 'token',
+  },
   member: {
     method: 'GET',
     path: '/admin/projects/{projectId}/members/{membershipId}',

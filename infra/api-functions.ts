@@ -11,8 +11,9 @@ interface ApiFunction {
 /** The functions behind the routes: their folders are their names. */
 export const apiFunctions: Record<FunctionName, ApiFunction> = {
   invite: {
-    description: 'Invites a person into a Project',
-    timeoutSeconds: timeoutSeconds.short,
+    description: 'Invites people into a Project',
+    // Two hundred rows of a file.
+    timeoutSeconds: timeoutSeconds.execute,
     impact: 'Administrators cannot invite people. Nothing half-done is left behind: they can try again.',
   },
   'execute-by-id': {

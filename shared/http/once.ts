@@ -26,6 +26,8 @@ interface OnceOptions<Result> {
   afterCrash: Claim['afterCrash'];
   /** What of the result a repeat is answered: all of it, unless a secret is shown but once. */
   keep?(result: Result): Result;
+  /** False when a repeat is to be carried out, not answered from memory. */
+  isFinal?(result: Result): boolean;
   run(caller: Caller, request: HttpRequest): Promise<Result>;
   answer(result: Result, request: HttpRequest): HttpResponse;
 }
@@ -50,7 +52,8 @@ export function once<Result>(services: Services, options: OnceOptions<Result>): 
       const kept = await claimOnce(services, claim, () => standing(services, caller, request, claim));
       if (kept) return replayed(answer(kept.result as Result, request));
       const result = await runOrRelease(services, claim, () => run(caller, request));
-      await keep(services, claim, options.keep ? options.keep(result) : result, request.traceId);
+      if (options.isFinal?.(result) === false) await releaseClaim(services, claim).catch(() => undefined);
+      else await keep(services, claim, options.keep?.(result) ?? result, request.traceId);
       return answer(result, request);
     },
     (response) => response,

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { walkCommands } from '../walks/commands.ts';
 import { requireInvariants } from '../walks/invariants.ts';
 import { observe } from '../walks/observed.ts';
-import { startWalk } from '../walks/walk.ts';
+import { newStart, type Start, startWalk } from '../walks/walk.ts';
 import { type Stage, startStage } from './stage.ts';
 
 /** Fewer, or those of an earlier run, by variables; WALKS_SHRINK=1 makes a failing walk shorter, slowly. */
@@ -13,8 +13,10 @@ const seed = Number(process.env.WALKS_SEED ?? Date.now() % 2 ** 31);
 const lanes = 4;
 
 let stage: Stage;
+let start: Start;
 beforeAll(async () => {
   stage = await startStage();
+  start = await newStart(stage.client);
 });
 afterAll(() => stage.stop());
 
@@ -27,14 +29,14 @@ describe(`${walks} random walks of identities, from seed ${seed}`, () => {
     );
     const failed = walked.find(({ status }) => status === 'rejected');
     if (failed) throw (failed as PromiseRejectedResult).reason;
-  }, 900_000);
+  }, 1_800_000);
 });
 
 async function walkMany(client: DynamoDBDocumentClient, numRuns: number, laneSeed: number): Promise<void> {
   const walking = fc.asyncProperty(
-    fc.commands(walkCommands, { maxCommands: 8, size: 'max' }),
+    fc.commands(walkCommands, { maxCommands: 7, size: 'max' }),
     async (commands) => {
-      const walk = await startWalk(client);
+      const walk = await startWalk(client, start);
       try {
         const seen = await observe(walk);
         requireInvariants(walk, seen);

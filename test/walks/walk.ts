@@ -10,7 +10,8 @@ import { emptyMemory } from '../../shared/auth/memory.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import type { Mail } from '../../shared/email/mailer.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { openTable } from '../../shared/table/table.ts';
+import { type Item, openTable } from '../../shared/table/table.ts';
+import { scanAll } from '../spec/portico.ts';
 import { getItem } from '../storage/stage.ts';
 
 /** The process that serves a command dies at its n-th call to DynamoDB: before it, or after, unheard. */
@@ -50,7 +51,19 @@ interface WalkProject {
 
 const stageSecret = Buffer.alloc(32, 7);
 
-export async function startWalk(client: DynamoDBDocumentClient): Promise<Walk> {
+/** What every walk starts from: two Projects, whose administrators are in. */
+export interface Start {
+  items: readonly Item[];
+  projects: readonly WalkProject[];
+}
+
+export async function newStart(client: DynamoDBDocumentClient): Promise<Start> {
+  const walk = await startWalk(client, { items: [], projects: [] });
+  const projects = [await newProject(walk.services()), await newProject(walk.services())];
+  return { projects, items: await scanAll(client, walk.tableName) };
+}
+
+export async function startWalk(client: DynamoDBDocumentClient, { items, projects }: Start): Promise<Walk> {
   const tableName = await newTable(client);
   const clock = { nowMs: Date.UTC(2026, 0, 31, 12) };
   const mails: Mail[] = [];
@@ -71,12 +84,13 @@ export async function startWalk(client: DynamoDBDocumentClient): Promise<Walk> {
       },
     },
   });
+  await services().table.write(items);
   return {
     client,
     tableName,
     clock,
     services,
-    projects: [await newProject(services()), await newProject(services())],
+    projects,
     mails,
     mail,
     accepting: new Set(),
