@@ -7,7 +7,7 @@ import { setPassword } from '../../functions/login/set-password.ts';
 import { resendInvitation, revokeInvitation } from '../../functions/members/change-invitation.ts';
 import { changeMember } from '../../functions/members/change-member.ts';
 import { removeMember } from '../../functions/members/remove-member.ts';
-import { sendInvitation } from '../../functions/outbox/send-invitation.ts';
+import { sendMail } from '../../functions/outbox/send-mail.ts';
 import { carryOut } from '../../functions/resources/carry-out.ts';
 import { runBundle } from '../../functions/resources/run-bundle.ts';
 import type { Caller } from '../../shared/auth/token.ts';
@@ -265,7 +265,7 @@ const mailing = step('send mail', fc.record({ isDown: fc.boolean() }), ({ isDown
   run: async (services) => {
     walk.mail.isDown = isDown;
     for (const { pk, sk } of [...seen.items.values()].filter((item) => isOutboxKey(item.pk))) {
-      await sendInvitation(services, { pk, sk }).catch((error: Error) => {
+      await sendMail(services, { pk, sk }).catch((error: Error) => {
         if (!(error instanceof MailServiceDown)) throw error;
       });
     }

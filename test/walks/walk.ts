@@ -3,7 +3,7 @@ import { CreateTableCommand, DeleteTableCommand } from '@aws-sdk/client-dynamodb
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { chooseProfile } from '../../functions/login/choose-profile.ts';
 import type { LoginServices } from '../../functions/login/invitation-of-link.ts';
-import type { OutboxServices } from '../../functions/outbox/send-invitation.ts';
+import type { OutboxServices } from '../../functions/outbox/send-mail.ts';
 import { provision } from '../../functions/provision/provision.ts';
 import { tableDefinition } from '../../infra/table-definition.ts';
 import { emptyMemory } from '../../shared/auth/memory.ts';
