@@ -12,13 +12,16 @@ import { authorize } from './authorize.ts';
 import { changePassword } from './change-password.ts';
 import { chooseProfile } from './choose-profile.ts';
 import { finishExternal } from './finish-external.ts';
+import { disableMfa, enrollMfa, readMfaStatus } from './own-mfa.ts';
 import { readMe } from './read-me.ts';
 import { readUserInfo } from './read-user-info.ts';
 import { resetPassword } from './reset-password.ts';
+import { revokeLogin } from './revoke-login.ts';
 import { setPassword } from './set-password.ts';
 import { signIn } from './sign-in.ts';
 import { signOut } from './sign-out.ts';
 import { acceptExternal, type ExternalServices, startExternal } from './start-external.ts';
+import { enrollMfaInLogin, verifyMfa } from './verify-mfa.ts';
 
 const core = coreServices(process.env);
 const keys = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
@@ -69,6 +72,60 @@ export const handler = dispatch({
       'raw',
       (caller) => signOut(services, caller),
       () => fhirResponse(200, allOk()),
+    ),
+  ),
+  [routeKey(routes.revokeLogin)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.revokeLogin,
+      'json',
+      (caller, { json }) => revokeLogin(services, caller, json),
+      () => fhirResponse(200, allOk()),
+    ),
+  ),
+  [routeKey(routes.mfaStatus)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.mfaStatus,
+      'raw',
+      (caller) => readMfaStatus(services, caller),
+      (status) => jsonResponse(200, status),
+    ),
+  ),
+  [routeKey(routes.enrollMfa)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.enrollMfa,
+      'json',
+      (caller, { json }) => enrollMfa(services, caller, json),
+      () => fhirResponse(200, allOk()),
+    ),
+  ),
+  [routeKey(routes.disableMfa)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.disableMfa,
+      'json',
+      (caller, { json }) => disableMfa(services, caller, json),
+      () => fhirResponse(200, allOk()),
+    ),
+  ),
+  [routeKey(routes.verifyMfa)]: lambdaHandler(
+    services,
+    open(
+      routes.verifyMfa,
+      'json',
+      ({ json }) => verifyMfa(services, json),
+      (step) => jsonResponse(200, step),
+    ),
+  ),
+  [routeKey(routes.enrollMfaInLogin)]: lambdaHandler(
+    services,
+    open(
+      routes.enrollMfaInLogin,
+      'json',
+      ({ json }) => enrollMfaInLogin(services, json),
+      (step) => jsonResponse(200, step),
     ),
   ),
   [routeKey(routes.changePassword)]: lambdaHandler(

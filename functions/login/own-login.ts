@@ -6,14 +6,14 @@ import type { Item } from '../../shared/table/table.ts';
  * Whether a login speaks for the whole person, above Projects: made with their password, in the own app
  * or on the command line. An app or an issuer of one Project sees and changes nothing beyond it.
  */
-function isOwnLogin(login: Item | undefined): boolean {
-  if (!login) return false;
+export function isOwnLogin(login: Item): boolean {
   const { kind, issuer, clientId } = login;
   const isOurs = clientId === '' || builtInClient(String(clientId)) !== undefined;
   return kind === 'person' && issuer === undefined && isOurs;
 }
 
 /** @throws {Refusal} forbidden */
-export function requireOwnLogin(login: Item | undefined): void {
-  if (!isOwnLogin(login)) throw new Refusal('forbidden', 'Sign in with your password, in the own app');
+export function requireOwnLogin(login: Item | undefined): Item {
+  if (login && isOwnLogin(login)) return login;
+  throw new Refusal('forbidden', 'Sign in with your password, in the own app');
 }

@@ -6,6 +6,8 @@ import { parseReference, type Resource } from '../../shared/fhir/resource.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { resourceOf } from '../../shared/table/resource-item.ts';
+import { secondFactorOf } from './second-factor.ts';
+import { readSecurity, type Security } from './security.ts';
 
 /** Who the token speaks for, in the shape that clients of this field read after every sign-in. */
 export interface Me {
@@ -14,6 +16,8 @@ export interface Me {
   membership: Resource;
   profile: Resource;
   config: { resourceType: 'UserConfiguration'; menu: [] };
+  /** Of people. */
+  security?: Security;
 }
 
 /** @throws {Refusal} unauthorized when the membership or its profile is gone */
@@ -22,10 +26,14 @@ export async function readMe(services: Services, caller: Caller): Promise<Me> {
   const profileKey = keys.resource(caller.project, profileTarget?.type ?? '', profileTarget?.id ?? '');
   const projectKey = keys.resource(caller.project, 'Project', caller.project);
   const userKey = keys.user(caller.subject);
-  const { actor, found } = await admit(services, caller, [profileKey, projectKey, userKey]);
+  const { actor, found } = await admit(services, caller, [
+    ...[profileKey, projectKey, userKey],
+    keys.mfa(caller.subject),
+  ]);
   const profile = resourceOf(found.get(profileKey));
   const project = resourceOf(found.get(projectKey));
   const user = resourceOf(found.get(userKey));
+  const isEnrolled = secondFactorOf(caller.subject, found).seed !== undefined;
   if (!profile || !project) throw unauthorized('profile or project is gone');
   return {
     ...(user ? { user: { resourceType: 'User', id: user.id, email: user.email } } : {}),
@@ -33,6 +41,7 @@ export async function readMe(services: Services, caller: Caller): Promise<Me> {
     membership: actor.membership,
     profile: (await visible(actor, 'read', profile)) ?? bare(profile),
     config: { resourceType: 'UserConfiguration', menu: [] },
+    ...(user ? { security: await readSecurity(services, caller, isEnrolled) } : {}),
   };
 }
 

@@ -2,9 +2,6 @@ import { builtInClient } from '../../shared/auth/built-in-client.ts';
 import { hashPassword, longestPassword, verifyPassword } from '../../shared/auth/password.ts';
 import { newLoginActions } from '../../shared/auth/person-login.ts';
 import { normaliseAddress } from '../../shared/email/address.ts';
-import type { Reference } from '../../shared/fhir/resource.ts';
-import { choicesOf } from '../../shared/invitation/choices.ts';
-import type { Standing } from '../../shared/invitation/state.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
@@ -12,46 +9,43 @@ import { emailLogin, personOf } from '../../shared/table/person.ts';
 import { resourceOf } from '../../shared/table/resource-item.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
 import { countAttempt } from './attempts.ts';
-import { chooseMembership, type LoginCode } from './choose-membership.ts';
 import { requireRedirect } from './client-of-sign-in.ts';
+import type { LoginServices } from './invitation-of-link.ts';
 import { parseSignIn, type SignIn } from './parse-sign-in.ts';
-
-/** A login that has to choose one of these with `POST auth/profile`. */
-export interface LoginChoices {
-  login: string;
-  memberships: { id: string; project: Reference; profile: Reference }[];
-}
+import { secondFactorOf } from './second-factor.ts';
+import { choicesWithin, nextStep, type SignInStep } from './sign-in-step.ts';
 
 /**
  * Signs a person in with address and password. Unknown address and wrong password: one text, like
- * time. With one membership the answer is a code; with more, or an open invitation, a choice.
+ * time. What comes next is said by the answer: a second factor, a choice of memberships, a code.
  * @throws {Refusal} invalid, throttled
  */
 export async function signIn(
-  services: Services,
+  services: LoginServices,
   { body, sourceIp }: { body: unknown; sourceIp: string },
-): Promise<LoginCode | LoginChoices> {
+): Promise<SignInStep> {
   const input = parseSignIn(body);
   const email = normaliseAddress(input.email) ?? 'none@none.invalid';
   const takeBack = await countAttempt(services, email, sourceIp);
   const { userId, clientProject } = await findUser(services, input, email);
   const passwordKey = keys.password(userId ?? 'none');
   const clientKey = keys.resource(clientProject ?? 'none', 'ClientApplication', input.clientId || 'none');
-  const found = await services.table.read([passwordKey, clientKey]);
+  const found = await services.table.read([passwordKey, clientKey, keys.mfa(userId ?? 'none')]);
   requireRedirect(services, input, resourceOf(found.get(clientKey)));
   const hash = found.get(passwordKey)?.hash as string | undefined;
   const matches = await isRight(input.password, hash);
   if (!userId || !matches) throw refused();
   const wanted = input.projectId ?? clientProject;
-  const choices = await choicesOf(services, userId, wanted);
+  const needsMfa = secondFactorOf(userId, found).seed !== undefined;
+  const { email: _, password: __, projectId: ___, ...asked } = input;
+  const login = { id: services.newId(), userId, onlyProject: wanted, needsMfa, ...asked };
+  const choices = await choicesWithin(services, login);
   if (choices.length === 0 || (clientProject && clientProject !== wanted)) throw refused();
   await takeBack();
 
-  const loginId = services.newId();
-  const { email: _, password: __, projectId: ___, ...asked } = input;
   await services.table
     .transact([
-      ...newLoginActions({ id: loginId, userId, onlyProject: wanted, ...asked }, services.now()),
+      ...newLoginActions(login, services.now()),
       // Of a sign-in and a change of the password at the same time, this one loses.
       {
         name: 'password',
@@ -64,14 +58,7 @@ export async function signIn(
     .catch((error: unknown) => {
       throw error instanceof ConditionFailed ? refused() : error;
     });
-  const [only] = choices;
-  if (only && choices.length === 1 && only.membership.active)
-    return chooseMembership(services, loginId, only);
-  return { login: loginId, memberships: choices.map(choice) };
-}
-
-function choice({ membership: { id, project, profile } }: Standing) {
-  return { id, project, profile };
+  return nextStep(services, login, choices);
 }
 
 /** The User of the address: one that lives in the named Project only comes first. */

@@ -125,6 +125,8 @@ export const keys = {
     pk: `U#${userId}`,
     sk: `ISSUER#${hash(project ?? '', issuer)}`,
   }),
+  /** A person's second factor: the seed of its secret, and the last step of time that was used. */
+  mfa: (userId: string): Key => ({ pk: `U#${userId}`, sk: 'MFA' }),
   /** The mirror of a membership under its User, for reading all of a User's memberships at once. */
   userMembership: (userId: string, project: string, membershipId: string): Key => ({
     pk: `U#${userId}`,

@@ -52,6 +52,8 @@ describe('routes', () => {
       'GET /oauth2/authorize',
       'POST /auth/external/accept',
       'POST /auth/login',
+      'POST /auth/mfa/login-enroll',
+      'POST /auth/mfa/verify',
       'POST /auth/profile',
       'POST /auth/resetpassword',
       'POST /auth/setpassword',

@@ -5,6 +5,8 @@ import { signIn } from '../../functions/login/sign-in.ts';
 import { provision } from '../../functions/provision/provision.ts';
 import { authorizationCode } from '../../functions/token/authorization-code.ts';
 import { refreshTokens } from '../../functions/token/refresh-tokens.ts';
+import { openIssuerWeb } from '../../shared/issuer/issuer-web.ts';
+import { openIssuers } from '../../shared/issuer/issuers.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { callsOf, type Stage, startStage } from './stage.ts';
 
@@ -28,7 +30,10 @@ const unknown = () => `nobody-${randomUUID()}@example.com`;
 
 function login(address: string, given: string) {
   const body = { email: address, password: given, codeChallenge: challenge, codeChallengeMethod: 'S256' };
-  return signIn(stage.services, { body: { ...body, scope: 'offline' }, sourceIp: randomUUID() });
+  return signIn(
+    { ...stage.services, secret: async () => Buffer.alloc(32) },
+    { body: { ...body, scope: 'offline' }, sourceIp: randomUUID() },
+  );
 }
 
 const refused = (run: Promise<unknown>) =>
@@ -68,7 +73,8 @@ describe('who asks cannot tell from the work done whether an address is known', 
 
 test('a code costs two reads and one write, a refresh one of each', async () => {
   const signer = { kid: 'k', publicJwk: {}, sign: async () => new Uint8Array() };
-  const services = { ...stage.services, signer: async () => signer };
+  const issuers = openIssuers(openIssuerWeb(stage.services), stage.services.now);
+  const services = { ...stage.services, signer: async () => signer, issuers };
   const request = (parameters: Record<string, string>) => ({
     grantType: '',
     parameter: (name: string) => parameters[name],

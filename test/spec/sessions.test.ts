@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { mailedLink } from './mailed-link.ts';
+import { type Portico, startPortico } from './portico.ts';
+import { password, type SigningIn, signingIn } from './signing-in.ts';
+
+let portico: Portico;
+let at: SigningIn;
+beforeAll(async () => {
+  portico = await startPortico();
+  at = signingIn(portico);
+});
+afterAll(() => portico.stop());
+
+const loginOf = (token: string): string =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).login_id;
+const securityOf = async (token: string) => (await at.me(token)).json.security;
+const revoke = (token: string, loginId: unknown) => at.post('auth/revoke', { loginId }, token);
+
+/** Somebody with a membership in both Projects, and a token for each. */
+async function inBoth() {
+  const member = await at.newMember();
+  const invited = await at.invite(member.email, 1);
+  const link = await mailedLink(portico, member.email, (id) => id.startsWith(`${portico.projects[1]?.id}`));
+  await at.post('auth/setpassword', { ...link, password });
+  const tokens = await Promise.all(
+    portico.projects.map(async ({ id }) => (await at.signIn(member.email, { projectId: id })).access_token),
+  );
+  return { ...member, memberships: [member.membership, invited.id], tokens: tokens as [string, string] };
+}
+
+describe('auth/me', () => {
+  test('lists the logins and memberships of a person, in all Projects', async () => {
+    const { tokens, memberships } = await inBoth();
+    const security = await securityOf(tokens[0]);
+    expect(security.mfaEnrolled).toBe(false);
+    expect(security.memberships.map(({ id }: { id: string }) => id).sort()).toEqual([...memberships].sort());
+    expect(security.sessions.map(({ id }: { id: string }) => id).sort()).toEqual(tokens.map(loginOf).sort());
+    expect(security.sessions).toContainEqual({
+      id: loginOf(tokens[0]),
+      lastUpdated: expect.stringMatching(/^20/),
+      authMethod: 'password',
+      current: true,
+    });
+  });
+
+  test('tells an app of one Project nothing of the others', async () => {
+    const { email, tokens, membership } = await inBoth();
+    const clientId = portico.projects[0]?.clientId ?? '';
+    const { code } = (await at.login(email, { clientId })).json;
+    const { access_token } = (await at.exchange(code, { client_id: clientId })).json;
+    const security = await securityOf(access_token);
+    expect(security.memberships.map(({ id }: { id: string }) => id)).toEqual([membership]);
+    expect(security.sessions.map(({ id }: { id: string }) => id).sort()).toEqual(
+      [access_token, tokens[0]].map(loginOf).sort(),
+    );
+    expect((await revoke(access_token, loginOf(tokens[1]))).status).toBe(404);
+    expect((await at.me(tokens[1])).status).toBe(200);
+  });
+
+  test('says no such thing of a program', async () => {
+    expect((await at.me(await portico.token())).json.security).toBeUndefined();
+  });
+});
+
+describe('auth/revoke', () => {
+  test('ends one login at once, refresh tokens included', async () => {
+    const { email } = await at.newMember();
+    const [one, other] = [await at.signIn(email), await at.signIn(email, { remember: true })];
+    expect((await revoke(one.access_token, loginOf(other.access_token))).status).toBe(200);
+    expect((await at.me(other.access_token)).status).toBe(401);
+    expect((await at.refresh(other.refresh_token)).json.error).toBe('invalid_grant');
+    const { sessions } = await securityOf(one.access_token);
+    expect(sessions.map(({ id }: { id: string }) => id)).toEqual([loginOf(one.access_token)]);
+    expect((await revoke(one.access_token, loginOf(other.access_token))).status).toBe(404);
+  });
+
+  test('does not reach the logins of others', async () => {
+    const [one, other] = [await at.newMember(), await at.newMember()];
+    const [own, theirs] = [await at.signIn(one.email), await at.signIn(other.email)];
+    const program = loginOf(await portico.token());
+    for (const id of [loginOf(theirs.access_token), program, randomUUID()]) {
+      expect((await revoke(own.access_token, id)).status).toBe(404);
+    }
+    for (const id of [undefined, 7, '', '../x', 'a'.repeat(65)]) {
+      const answer = await revoke(own.access_token, id);
+      expect([answer.status, answer.json.issue[0].expression]).toEqual([400, ['loginId']]);
+    }
+    expect((await at.me(theirs.access_token)).status).toBe(200);
+  });
+});
