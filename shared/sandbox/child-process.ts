@@ -14,7 +14,7 @@ export interface Child {
   /** Called once, whoever ended the process. */
   onEnd: (() => void) | undefined;
   ended: boolean;
-  /** False also for a process that has died but whose end has not been reported yet. */
+  /** False also for a process that was killed or has died but whose end has not been reported yet. */
   alive: () => boolean;
   /** Resident memory in MiB; undefined where there is no /proc. */
   residentMb: () => number | undefined;
@@ -63,7 +63,7 @@ function watch(process: ChildProcess): Child {
     onMessage: undefined,
     onEnd: undefined,
     ended: false,
-    alive: () => !child.ended && residentMb(process.pid) !== 0,
+    alive: () => !child.ended && !process.killed && residentMb(process.pid) !== 0,
     residentMb: () => residentMb(process.pid),
     keepAlive: (alive) => {
       const change = alive ? 'ref' : 'unref';

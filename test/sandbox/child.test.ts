@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
+import { startChild } from '../../shared/sandbox/child-process.ts';
 import { createPool, PoolBusy } from '../../shared/sandbox/pool.ts';
 import { createSandbox, type Sandbox } from '../../shared/sandbox/supervisor.ts';
 import { bot, returned, runOf, word } from './bot-runs.ts';
@@ -90,6 +91,14 @@ linuxTest('a child that is killed between runs is replaced unseen', async () => 
   process.kill(childrenOf(process.pid)[0] ?? 0, 'SIGKILL');
   await until(() => childrenOf(process.pid).length === 0);
   expect(returned(await one.run(runOf(bot('return 2'))))).toBe(2);
+});
+
+linuxTest('a child that was told to die is not taken for alive', async () => {
+  const child = startChild(guestDir);
+  await child.ready;
+  expect(child.alive()).toBe(true);
+  child.kill();
+  expect(child.alive()).toBe(false);
 });
 
 linuxTest('a stopped child is killed when the time is up', async () => {
