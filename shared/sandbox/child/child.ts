@@ -60,7 +60,13 @@ function takeFresh(memoryMb: number): FreshIsolate {
 
 /** Most often the next run is of the same Bot: nothing of this one is kept but what it needed. */
 function prepare(memoryMb: number, libraries: ReadonlySet<string>): void {
-  if (active === undefined) {
+  if (active !== undefined) {
+    return;
+  }
+  if (engine.learn(libraries)) {
+    // A run that has come meanwhile goes first.
+    setImmediate(() => prepare(memoryMb, libraries));
+  } else {
     spare ??= freshIsolate(engine, memoryMb, die, libraries);
   }
 }

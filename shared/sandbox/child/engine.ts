@@ -4,24 +4,41 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import vm from 'node:vm';
 import type IsolatedVm from 'isolated-vm';
+import { rehearse, rehearseClient, rehearseLibrary, rehearseRuntime } from './rehearsal.ts';
 
 type Ivm = typeof IsolatedVm;
 
-/** One script, compiled for each new isolate from cached data. */
-type CachedScript = (isolate: IsolatedVm.Isolate) => IsolatedVm.Script;
+/** Compiles one script for a new isolate. */
+type Compile = (isolate: IsolatedVm.Isolate) => IsolatedVm.Script;
 
 export interface Engine {
   ivm: Ivm;
-  runtime: CachedScript;
+  runtime: Compile;
   /** Undefined for a name that is no library. */
-  library: (name: string) => CachedScript | undefined;
+  library: (name: string) => Compile | undefined;
   /** What an ES module may import, by specifier. */
   exportsOf: (name: string) => { values: string[]; types: string[] } | undefined;
+  /**
+   * One more script, of the runtime and these libraries, is from now on compiled from V8's cached data; false
+   * when all are. Making the data takes longer than it saves one run: for a moment when nobody waits.
+   */
+  learn: (libraries: Iterable<string>) => boolean;
 }
 
-const LIBRARIES: Record<string, string> = {
-  '@medplum/core': 'medplum-core.js',
-  'hl7-standard': 'hl7-standard.js',
+/** The client alone, for Bots that do not name the whole library; no Bot can load it. */
+export const CLIENT_LIBRARY = 'portico:medplum-client';
+
+interface Source {
+  text: string;
+  filename: string;
+  rehearsal: string;
+  cachedData?: IsolatedVm.ExternalCopy<ArrayBuffer>;
+}
+
+const LIBRARIES: Record<string, { file: string; rehearsal: string }> = {
+  '@medplum/core': { file: 'medplum-core.js', rehearsal: rehearseClient },
+  [CLIENT_LIBRARY]: { file: 'medplum-client.js', rehearsal: rehearseClient },
+  'hl7-standard': { file: 'hl7-standard.js', rehearsal: rehearseLibrary },
 };
 
 /** Loads everything from `guestDir`, the only folder that this process may read. */
@@ -29,17 +46,33 @@ export function loadEngine(guestDir: string): Engine {
   const ivm = loadAddon(join(guestDir, 'isolated-vm.node'));
   const read = (file: string) => readFileSync(join(guestDir, file), 'utf8');
   const names = JSON.parse(read('exports.json')) as Record<string, { values: string[]; types: string[] }>;
-  const libraries = new Map<string, CachedScript>();
+  const runtime: Source = {
+    text: read('runtime.js'),
+    filename: 'portico:runtime',
+    rehearsal: rehearseRuntime,
+  };
+  const libraries = new Map<string, Source>();
+  const libraryOf = (name: string) => {
+    const known = Object.hasOwn(LIBRARIES, name) ? LIBRARIES[name] : undefined;
+    if (known !== undefined && !libraries.has(name)) {
+      const { file, rehearsal } = known;
+      libraries.set(name, { text: read(file), filename: `portico:${name}`, rehearsal });
+    }
+    return libraries.get(name);
+  };
   return {
     ivm,
-    runtime: cachedScript(ivm, read('runtime.js'), 'portico:runtime', (start) => start(noAnswer, noAnswer)),
+    runtime: compile(runtime),
     exportsOf: (name) => (Object.hasOwn(names, name) ? names[name] : undefined),
     library: (name) => {
-      const file = Object.hasOwn(LIBRARIES, name) ? LIBRARIES[name] : undefined;
-      if (file !== undefined && !libraries.has(name)) {
-        libraries.set(name, cachedScript(ivm, read(file), `portico:${name}`, runLibrary));
-      }
-      return libraries.get(name);
+      const source = libraryOf(name);
+      return source && compile(source);
+    },
+    learn: (used) => {
+      const sources = [runtime, ...[...used].map(libraryOf)];
+      const source = sources.find((known) => known !== undefined && known.cachedData === undefined);
+      if (source) source.cachedData = cachedData(ivm, source);
+      return source !== undefined;
     },
   };
 }
@@ -51,29 +84,21 @@ function loadAddon(path: string): Ivm {
   return addon.exports.ivm;
 }
 
-const noAnswer = () => undefined;
-
-type Loaded = (...parts: unknown[]) => unknown;
-
-/**
- * `warm` runs the script once in this process, so that the functions it uses are in the cached data.
- * V8 ignores data that does not fit its version: then the script is only compiled anew.
- */
-function cachedScript(
-  ivm: Ivm,
-  source: string,
-  filename: string,
-  warm: (loaded: Loaded) => void,
-): CachedScript {
-  const script = new vm.Script(source, { filename });
-  warm(script.runInContext(vm.createContext({})) as Loaded);
-  const data = script.createCachedData();
-  const bytes = data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength) as ArrayBuffer;
-  const cachedData = new ivm.ExternalCopy(bytes);
-  return (isolate) => isolate.compileScriptSync(source, { filename, cachedData });
+function compile(source: Source): Compile {
+  return (isolate) => {
+    const { text, filename, cachedData: data } = source;
+    return isolate.compileScriptSync(text, { filename, ...(data && { cachedData: data }) });
+  };
 }
 
-function runLibrary(load: Loaded): void {
-  const module = { exports: {} };
-  load(module, module.exports, () => ({}));
+/**
+ * The script is run and put to use once in this process, so that the functions that runs need are in the data.
+ * V8 ignores data that does not fit its version: then the script is only compiled anew.
+ */
+function cachedData(ivm: Ivm, { text, filename, rehearsal }: Source): IsolatedVm.ExternalCopy<ArrayBuffer> {
+  const script = new vm.Script(text, { filename });
+  rehearse(script, rehearsal);
+  const data = script.createCachedData();
+  const bytes = data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength) as ArrayBuffer;
+  return new ivm.ExternalCopy(bytes);
 }

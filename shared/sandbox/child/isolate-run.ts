@@ -4,7 +4,7 @@ import type { RunOutcome } from '../../bot/contract.ts';
 import type { ChildRun, WireRequest, WireResponse } from '../protocol.ts';
 import { readError, safeFilename } from './bot-errors.ts';
 import { compileBot } from './compile.ts';
-import type { Engine } from './engine.ts';
+import { CLIENT_LIBRARY, type Engine } from './engine.ts';
 import type { FreshIsolate } from './fresh-isolate.ts';
 import { type GuestRun, guestCalls } from './guest-calls.ts';
 
@@ -90,9 +90,18 @@ export function startRun(
 }
 
 /** What the runtime script needs to know, as JSON. */
-function headOf({ kind, input, event, limits, apiBaseUrl }: ChildRun, filename: string): string {
+function headOf({ kind, code, input, event, limits, apiBaseUrl }: ChildRun, filename: string): string {
   const { resultBytes } = limits;
-  return JSON.stringify({ kind, inputKind: input.kind, event, resultBytes, filename, apiBaseUrl });
+  const clientLibrary = code.text.includes('@medplum/core') ? '@medplum/core' : CLIENT_LIBRARY;
+  return JSON.stringify({
+    kind,
+    inputKind: input.kind,
+    event,
+    resultBytes,
+    filename,
+    apiBaseUrl,
+    clientLibrary,
+  });
 }
 
 function timeLimit({ timeMs }: ChildRun): RunOutcome {

@@ -4,7 +4,7 @@
  */
 
 import { guestFetch } from './fetch.ts';
-import { requireLibrary } from './require.ts';
+import { useLibrary } from './require.ts';
 
 /** No JWT: the client never looks at its age and never tries to refresh it. */
 const PLACEHOLDER = 'the-host-adds-the-token';
@@ -12,14 +12,17 @@ const PLACEHOLDER = 'the-host-adds-the-token';
 type Client = Record<string | symbol, unknown>;
 type Core = { MedplumClient: new (options: object) => Client };
 
-/** Without `baseUrl` every use throws an Error that says why. */
-export function lazyMedplum(baseUrl: string | undefined): object {
+/**
+ * Without `baseUrl` every use throws an Error that says why. `library` has the class MedplumClient: the one that
+ * the Bot itself may load, so that the errors of the client are instances of the Bot's classes.
+ */
+export function lazyMedplum(baseUrl: string | undefined, library: string): object {
   let client: Client | undefined;
   const real = (): Client => {
     if (baseUrl === undefined) {
       throw new Error('medplum is not available: this run has no access to the API');
     }
-    const { MedplumClient } = requireLibrary('@medplum/core') as Core;
+    const { MedplumClient } = useLibrary(library) as Core;
     client ??= new MedplumClient({ baseUrl, fetch: guestFetch, accessToken: PLACEHOLDER });
     return client;
   };

@@ -1,7 +1,7 @@
 /** `require`, and what `import` of a library is made from: two libraries and nothing else. */
 
 import { call } from './host.ts';
-import { text } from './primordials.ts';
+import { startsWith, text } from './primordials.ts';
 
 type Load = (module: { exports: unknown }, exports: unknown, require: (name: unknown) => unknown) => void;
 
@@ -20,11 +20,16 @@ export function preloadLibrary(id: string): void {
   preloaded.set(id, load(id));
 }
 
-/** Throws an Error with code MODULE_NOT_FOUND for every other name. */
+/** What a Bot calls: throws an Error with code MODULE_NOT_FOUND for every other name. */
 export function requireLibrary(name: unknown): unknown {
   const id = text(name);
+  return useLibrary(startsWith(id, 'portico:') ? '' : id, id);
+}
+
+/** Libraries of our own are asked for here. */
+export function useLibrary(id: string, called = id): unknown {
   if (!loaded.has(id)) {
-    loaded.set(id, preloaded.has(id) ? usePreloaded(id) : load(id));
+    loaded.set(id, preloaded.has(id) ? usePreloaded(id) : load(id, called));
   }
   return loaded.get(id);
 }
@@ -34,10 +39,10 @@ function usePreloaded(id: string): unknown {
   return preloaded.get(id);
 }
 
-function load(id: string): unknown {
+function load(id: string, called = id): unknown {
   arrived = undefined;
   if (call('load', id) !== 'loaded' || arrived === undefined) {
-    const message = `Cannot find module '${id}': a Bot may use @medplum/core and hl7-standard only`;
+    const message = `Cannot find module '${called}': a Bot may use @medplum/core and hl7-standard only`;
     throw Object.assign(new Error(message), { code: 'MODULE_NOT_FOUND' });
   }
   const module = { exports: {} as unknown };

@@ -22,6 +22,8 @@ interface Begin {
   resultBytes: number;
   filename: string;
   apiBaseUrl?: string;
+  /** Where the client comes from. */
+  clientLibrary: string;
 }
 
 type Exports = Record<string, unknown>;
@@ -92,13 +94,13 @@ type Handler = (medplum: object, event: object) => unknown;
 /** Never rejects. `await` looks at no patched `then` of a native promise. */
 async function run(
   handler: Handler,
-  { event, inputKind, apiBaseUrl, resultBytes, filename }: Begin,
+  { event, inputKind, apiBaseUrl, clientLibrary, resultBytes, filename }: Begin,
 ): Promise<void> {
   try {
     const parsed = readInput(inputKind, input);
     input = '';
     const { bot, contentType, requester, secrets, headers, traceId } = event as Record<string, unknown>;
-    const value = await handler(lazyMedplum(apiBaseUrl), {
+    const value = await handler(lazyMedplum(apiBaseUrl, clientLibrary), {
       bot,
       input: parsed,
       contentType,
