@@ -1,5 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
@@ -77,12 +79,19 @@ linuxTest('one child serves run after run, and is replaced for another Project',
 linuxTest('a child that is killed in a run ends that run, and the next one works', async () => {
   const one = sandbox();
   await one.run(runOf(bot('return 1')));
-  const running = one.run(runOf(bot('console.log("begun"); await new Promise(() => {})')));
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  const asked = Promise.withResolvers<void>();
+  const api = http.createServer(() => asked.resolve());
+  await new Promise<void>((done) => api.listen(0, '127.0.0.1', done));
+  const baseUrl = `http://127.0.0.1:${(api.address() as AddressInfo).port}/`;
+  const code = bot(`console.log("begun"); await fetch("${baseUrl}")`);
+  const running = one.run(runOf(code, { api: { baseUrl, token: 'x' } }));
+  await asked.promise;
   process.kill(childrenOf(process.pid)[0] ?? 0, 'SIGKILL');
   const result = await running;
   expect([word(result.outcome), result.log.map((entry) => entry.text)]).toEqual(['limit memory', ['begun']]);
   expect(returned(await one.run(runOf(bot('return 2'))))).toBe(2);
+  api.close();
+  api.closeAllConnections();
 });
 
 linuxTest('a child that is killed between runs is replaced unseen', async () => {
