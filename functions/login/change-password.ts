@@ -1,3 +1,4 @@
+import { record } from '../../shared/audit/record.ts';
 import { admit } from '../../shared/auth/actor.ts';
 import { parseNewPassword } from '../../shared/auth/parse-password.ts';
 import { longestPassword, verifyPassword } from '../../shared/auth/password.ts';
@@ -39,4 +40,12 @@ export async function changePassword(
     if (error instanceof ConditionFailed) throw new Refusal('conflict', 'The password was changed meanwhile');
     throw error;
   }
+  await record(services, {
+    project: caller.project,
+    subtype: 'change-password',
+    action: 'U',
+    outcome: '0',
+    agent: { reference: caller.profile },
+    entities: [{ reference: `User/${caller.subject}` }],
+  });
 }

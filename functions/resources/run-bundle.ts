@@ -1,3 +1,4 @@
+import { recordAllRefused } from '../../shared/audit/refused.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import { refusalOutcome, refusalStatus } from '../../shared/http/outcome.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
@@ -60,7 +61,24 @@ async function batch(services: Services, caller: Caller, entries: readonly Entry
       for (const [i, entry] of work) answers[i] = await runOne(services, caller, entry);
     }),
   );
+  await auditRefused(services, caller, entries, answers);
   return { resourceType: 'Bundle', type: 'batch-response', entry: fitting(entries, answers) };
+}
+
+/** The batch itself succeeds: what of it was refused, each entry once. */
+async function auditRefused(
+  services: Services,
+  caller: Caller,
+  entries: readonly Entry[],
+  answers: readonly BundleEntry[],
+): Promise<void> {
+  const attempts = entries.map(({ method, path: [resourceType, id] }, i) => ({
+    method,
+    route: 'batch',
+    parameters: { resourceType, ...(id === undefined ? {} : { id }) },
+    status: Number(answers[i]?.response?.status),
+  }));
+  await recordAllRefused(services, caller, attempts);
 }
 
 /** Nobody's access depends on an entry: without a login the whole batch is refused. */

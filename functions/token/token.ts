@@ -1,3 +1,5 @@
+import type { Audited } from '../../shared/audit/audit-event.ts';
+import { record } from '../../shared/audit/record.ts';
 import { authorizationCode } from './authorization-code.ts';
 import { assertedClient, type WithIssuers } from './client-assertion.ts';
 import { clientCredentials } from './client-credentials.ts';
@@ -26,5 +28,21 @@ export async function token(
   const request = parseTokenRequest(input.headers, input.body);
   const grant = grants.get(request.grantType);
   if (!grant) throw new OAuthError('unsupported_grant_type', 'Unsupported grant_type');
-  return grant(services, { ...request, assertedClientId: await assertedClient(services, request) });
+  const answer = await grant(services, {
+    ...request,
+    assertedClientId: await assertedClient(services, request),
+  });
+  if (grant !== refreshTokens) await record(services, signedIn(request.grantType, answer));
+  return answer;
+}
+
+function signedIn(grantType: string, { project, profile }: TokenAnswer): Audited {
+  return {
+    project: project.reference.replace('Project/', ''),
+    subtype: 'sign-in',
+    action: 'E',
+    outcome: '0',
+    agent: { reference: profile.reference },
+    entities: [{ detail: [{ type: 'grant', valueString: grantType }] }],
+  };
 }

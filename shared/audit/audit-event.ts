@@ -16,7 +16,7 @@ export interface Audited {
   /** Who did it. */
   agent: Reference;
   /** What it was done to. */
-  entities: readonly (Reference & { detail?: { type: string; valueString: string }[] })[];
+  entities: readonly (Partial<Reference> & { detail?: { type: string; valueString: string }[] })[];
 }
 
 const restful = 'http://terminology.hl7.org/CodeSystem/audit-event-type';
@@ -52,6 +52,9 @@ function auditEvent(audited: Audited, id: string, recorded: string): Resource {
     ...(outcomeDesc ? { outcomeDesc } : {}),
     agent: [{ who: agent, requestor: true }],
     source: { observer: { reference: `Project/${project}` } },
-    entity: entities.map(({ detail, ...what }) => ({ what, ...(detail ? { detail } : {}) })),
+    entity: entities.map(({ detail, ...what }) => ({
+      ...(what.reference === undefined ? {} : { what }),
+      ...(detail ? { detail } : {}),
+    })),
   };
 }

@@ -1,6 +1,7 @@
 import middy from '@middy/core';
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import { type Attempt, recordRefused } from '../audit/refused.ts';
 import { type Caller, unauthorized } from '../auth/token.ts';
 import { Refusal } from '../refusal.ts';
 import type { Services } from '../services.ts';
@@ -47,8 +48,11 @@ export function lambdaHandler(services: Services, endpoint: Endpoint): LambdaHan
   if (endpoint.body === 'json') handler.use(parser);
   if (endpoint.body === 'optional-json')
     handler.before((request) => (request.event.body ? parser.before?.(request as never) : undefined));
-  handler.onError((request) => {
-    request.response = errorResponse(request.error, services.log, request.event.traceId ?? services.newId());
+  handler.onError(async (request) => {
+    const { event } = request;
+    const response = errorResponse(request.error, services.log, event.traceId ?? services.newId());
+    request.response = response;
+    if (event.caller) await recordRefused(services, event.caller, attemptOf(event, response.statusCode));
   });
   // Last, so that it runs first on the way out and every answer bears the trace id.
   handler.handler(async (event: Event) => {
@@ -59,6 +63,11 @@ export function lambdaHandler(services: Services, endpoint: Endpoint): LambdaHan
     const response = await handler(event, context);
     return { ...response, headers: { ...response.headers, 'x-trace-id': (event as Event).traceId ?? '' } };
   };
+}
+
+function attemptOf(event: Event, status: number | undefined): Attempt {
+  const [method = '', route = ''] = event.routeKey.split(' ');
+  return { method, route, parameters: event.pathParameters ?? {}, status: Number(status) };
 }
 
 /** An endpoint that needs an access token: its operation is given the caller. */

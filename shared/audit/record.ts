@@ -1,0 +1,18 @@
+import type { Services } from '../services.ts';
+import { type Audited, auditItem } from './audit-event.ts';
+
+/**
+ * Writes what happened beside the answer, which stands even when this fails; the log then says that
+ * an entry is lost. What changes something has its entry in its own transaction instead.
+ */
+export async function record(
+  { table, log, newId, now }: Pick<Services, 'table' | 'log' | 'newId' | 'now'>,
+  audited: Audited,
+): Promise<void> {
+  try {
+    await table.put(auditItem(audited, newId(), now()));
+  } catch (error) {
+    const { project, subtype, outcome } = audited;
+    log.error('audit entry lost', { project, subtype, outcome, error: (error as Error).name });
+  }
+}

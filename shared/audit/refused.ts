@@ -1,0 +1,66 @@
+import type { Caller } from '../auth/token.ts';
+import { isId } from '../fhir/resource.ts';
+import type { Services } from '../services.ts';
+import type { Audited } from './audit-event.ts';
+import { record } from './record.ts';
+
+/** A request as far as an entry may tell of it: no body, no query. */
+export interface Attempt {
+  method: string;
+  /** As in the route table, with names for ids. */
+  route: string;
+  parameters: Readonly<Record<string, string | undefined>>;
+  status: number;
+}
+
+/** A token that is not good is nobody's; throttling is not about what was asked. */
+const isRefusal = (status: number) => status >= 400 && status < 500 && status !== 401 && status !== 429;
+
+/** The entry of a refused attempt, in the Project of whoever made it. */
+export async function recordRefused(services: Services, caller: Caller, attempt: Attempt): Promise<void> {
+  await recordAllRefused(services, caller, [attempt]);
+}
+
+const mostEntities = 100;
+
+/** One entry for all of the attempts that were refused; none when none was. */
+export async function recordAllRefused(
+  services: Services,
+  caller: Caller,
+  attempts: readonly Attempt[],
+): Promise<void> {
+  const refused = attempts.filter(({ status }) => isRefusal(status)).slice(0, mostEntities);
+  const [first, ...others] = refused;
+  if (!first) return;
+  await record(services, {
+    project: caller.project,
+    subtype: 'refused',
+    action: others.length > 0 ? 'E' : actionOf(first.method, first.route),
+    outcome: '4',
+    outcomeDesc: others.length > 0 ? 'several' : String(first.status),
+    agent: { reference: caller.profile },
+    entities: refused.map(({ method, route, parameters, status }) => ({
+      ...targetOf(parameters),
+      detail: [
+        { type: 'route', valueString: `${method} ${route}`.trim() },
+        { type: 'status', valueString: String(status) },
+      ],
+    })),
+  });
+}
+
+function actionOf(method: string, route: string): Audited['action'] {
+  if (route.endsWith('$execute')) return 'E';
+  if (method === 'GET' || route.endsWith('_search')) return 'R';
+  return method === 'POST' ? 'C' : method === 'DELETE' ? 'D' : 'U';
+}
+
+/** What it was about, where the path says so. */
+function targetOf({ resourceType, id, membershipId }: Attempt['parameters']): { reference?: string } {
+  if (membershipId !== undefined) return referenceTo('ProjectMembership', membershipId);
+  return id === undefined ? {} : referenceTo(resourceType ?? 'Bot', id);
+}
+
+function referenceTo(type: string, id: string): { reference?: string } {
+  return /^[A-Z][A-Za-z]{1,63}$/.test(type) && isId(id) ? { reference: `${type}/${id}` } : {};
+}
