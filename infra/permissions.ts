@@ -61,7 +61,7 @@ export const permissions: Record<DeployedFunction, Permissions> = {
     sendsMail: true,
   },
   provision: {
-    table: ['BatchGetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
+    table: ['BatchGetItem', ...transaction],
     stageSecret: 'creates',
   },
   reindex: {

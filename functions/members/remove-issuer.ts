@@ -8,8 +8,8 @@ import { ConditionFailed } from '../../shared/table/transact.ts';
 import { issuerAudit } from './add-issuer.ts';
 
 /**
- * The Project trusts an issuer no more: nobody signs in with it from now on. Tokens that were issued end
- * within the hour.
+ * The Project trusts an issuer no more: nobody signs in with it from now on, nothing is refreshed, and
+ * tokens that were issued end within the hour.
  * @throws {Refusal} forbidden, not-found
  */
 export async function removeIssuer(

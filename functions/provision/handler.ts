@@ -1,13 +1,21 @@
 import { coreServices } from '../../shared/core-services.ts';
 import { requireVariable } from '../../shared/env.ts';
+import { openIssuerWeb } from '../../shared/issuer/issuer-web.ts';
+import { openIssuers } from '../../shared/issuer/issuers.ts';
 import { stageKeys } from '../../shared/stage-keys.ts';
 import { type Provisioned, type ProvisionRequest, provision } from './provision.ts';
+import { type StageIssuer, type StageIssuerRequest, stageIssuer } from './stage-issuer.ts';
 
-const services = coreServices(process.env);
-const keys = stageKeys(requireVariable(process.env, 'KEYS'), services.table);
+const core = coreServices(process.env);
+const { secret } = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
+const services = { ...core, secret, issuers: openIssuers(openIssuerWeb(core), core.now) };
 
 /** The stage secret exists before the first Project does: the other functions may only read it. */
-export async function handler(event: ProvisionRequest): Promise<Provisioned> {
-  await keys.secret();
-  return provision(services, event);
+export async function handler(event: ProvisionRequest): Promise<Provisioned>;
+export async function handler(event: StageIssuerRequest): Promise<StageIssuer>;
+export async function handler(
+  event: ProvisionRequest | StageIssuerRequest,
+): Promise<Provisioned | StageIssuer> {
+  await secret();
+  return 'issuer' in event ? stageIssuer(services, event) : provision(services, event);
 }

@@ -1,6 +1,7 @@
 import { hashClientSecret, matchesClientSecret } from '../../shared/auth/client-secret.ts';
 import { endLogin } from '../../shared/auth/end-login.ts';
 import { newRefreshToken, parseRefreshToken } from '../../shared/auth/refresh-token.ts';
+import { isStillTrusted } from '../../shared/issuer/issuer-item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { signTokens, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -10,7 +11,8 @@ import type { TokenRequest } from './token-request.ts';
 
 /**
  * New tokens for a refresh token (RFC 6749 section 6), which is spent by it. A spent one ends the
- * login and all its tokens (RFC 9700 section 4.14.2). One read, one conditional write.
+ * login and all its tokens (RFC 9700 section 4.14.2). One read, one conditional write;
+ * a read more where an issuer vouched for the login.
  */
 export async function refreshTokens(services: TokenServices, request: TokenRequest): Promise<TokenAnswer> {
   const token = parseRefreshToken(request.parameter('refresh_token'));
@@ -26,6 +28,7 @@ export async function refreshTokens(services: TokenServices, request: TokenReque
   if (login.clientId !== clientId) throw invalidGrant();
   const granted = grantable(login, found);
   if (!granted || login.revoked === true) throw invalidGrant();
+  if (!(await isStillTrusted(services.table, login))) throw invalidGrant();
   const scope = narrowScope(String(login.scope), request.parameter('scope'));
   const next = newRefreshToken(token);
   if (!(await rotate(services, login, hashClientSecret(token.secret), next))) {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Provisioned, ProvisionRequest } from '../../functions/provision/provision.ts';
+import type { StageIssuer, StageIssuerRequest } from '../../functions/provision/stage-issuer.ts';
 
 /** `<data>/demo.json`: all that a script needs to use a stack on a laptop. */
 export interface Demo {
@@ -16,7 +17,10 @@ export interface Demo {
   }[];
 }
 
-export type ProvisionHandler = (request: ProvisionRequest) => Promise<Provisioned>;
+export interface ProvisionHandler {
+  (request: ProvisionRequest): Promise<Provisioned>;
+  (request: StageIssuerRequest): Promise<StageIssuer>;
+}
 
 const names = ['Demo Clinic', 'Demo Hospital'];
 const demoInvitesPerHour = 1_000_000;

@@ -1,20 +1,26 @@
 import { parseArgs } from 'node:util';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Provisioned, ProvisionRequest } from '../../functions/provision/provision.ts';
+import type { StageIssuer, StageIssuerRequest } from '../../functions/provision/stage-issuer.ts';
 import { handlerLoader } from './handlers.ts';
 import { settings } from './settings.ts';
 import { withStack } from './with-stack.ts';
 
 /**
  * `npm run provision -- --name <Project> --admin <address>`: a new Project and its first administrator,
- * who gets an invitation; on this machine, or with `--function` in the account that the credentials name.
+ * who gets an invitation. With `--issuer` instead: an external issuer for all Projects of the stage. On this
+ * machine, or with `--function` in the account that the credentials name.
  */
 const usage = `npm run provision -- --name <Project> --admin <address> [--first-name <name>] [--last-name <name>]
   [--client] [--invites-per-hour <n>] [--invitation-days <n>]
   [--execution-days <n>] [--concurrent-runs <n>] [--function <deployed function>]
+npm run provision -- --issuer <https URL> (--issuer-client <id> | --remove) [--function <deployed function>]
+  with the secret of our client there, if it has one, in the variable ISSUER_CLIENT_SECRET
 `;
 
-function readRequest(): { request: ProvisionRequest; deployed: string | undefined } {
+type Request = ProvisionRequest | StageIssuerRequest;
+
+function readRequest(): { request: Request; deployed: string | undefined } {
   const { values } = parseArgs({
     options: {
       name: { type: 'string' },
@@ -26,9 +32,16 @@ function readRequest(): { request: ProvisionRequest; deployed: string | undefine
       'invitation-days': { type: 'string' },
       'execution-days': { type: 'string' },
       'concurrent-runs': { type: 'string' },
+      issuer: { type: 'string' },
+      'issuer-client': { type: 'string' },
+      remove: { type: 'boolean' },
       function: { type: 'string' },
     },
   });
+  if (values.issuer !== undefined) {
+    const { issuer, 'issuer-client': clientId, remove } = values;
+    return { deployed: values.function, request: { issuer: issuerRequest(issuer, clientId, remove) } };
+  }
   const { name, admin: email, client } = values;
   if (!name || !email) throw new Error('--name and --admin are needed');
   const firstName = values['first-name'] ?? (email.split('@', 1)[0] || email);
@@ -46,6 +59,18 @@ function readRequest(): { request: ProvisionRequest; deployed: string | undefine
   };
 }
 
+/** A secret on the command line would be seen by every other user of the machine. */
+function issuerRequest(
+  issuer: string,
+  clientId: string | undefined,
+  remove: boolean | undefined,
+): StageIssuerRequest['issuer'] {
+  if (remove) return { issuer, remove };
+  if (!clientId) throw new Error('--issuer-client is needed, or --remove');
+  const clientSecret = process.env.ISSUER_CLIENT_SECRET;
+  return { issuer, clientId, ...(clientSecret ? { clientSecret } : {}) };
+}
+
 type Count = 'invitesPerHour' | 'invitationDays' | 'executionDays' | 'concurrentRuns';
 
 function count(name: Count, text: string | undefined) {
@@ -54,23 +79,28 @@ function count(name: Count, text: string | undefined) {
   return { [name]: Number(text) };
 }
 
-async function provisionDeployed(functionName: string, request: ProvisionRequest): Promise<Provisioned> {
+async function provisionDeployed(functionName: string, request: Request): Promise<Provisioned | StageIssuer> {
   const lambda = new LambdaClient({ maxAttempts: 1 });
   const { Payload, FunctionError } = await lambda.send(
     new InvokeCommand({ FunctionName: functionName, Payload: JSON.stringify(request) }),
   );
-  const result = JSON.parse(Buffer.from(Payload ?? []).toString('utf8')) as Provisioned & {
+  const result = JSON.parse(Buffer.from(Payload ?? []).toString('utf8')) as (Provisioned | StageIssuer) & {
     errorMessage?: string;
   };
   if (FunctionError) throw new Error(result.errorMessage ?? FunctionError);
   return result;
 }
 
+async function provisionHere(request: Request): Promise<Provisioned | StageIssuer> {
+  const handler = await handlerLoader()('provision');
+  return 'issuer' in request ? handler(request) : handler(request);
+}
+
 try {
   const { request, deployed } = readRequest();
   const provisioned = deployed
     ? await provisionDeployed(deployed, request)
-    : await withStack(settings(process.env), async () => (await handlerLoader()('provision'))(request));
+    : await withStack(settings(process.env), () => provisionHere(request));
   process.stdout.write(`${JSON.stringify(provisioned, null, 2)}\n`);
   process.exit(0);
 } catch (error) {

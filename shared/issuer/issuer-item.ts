@@ -65,6 +65,17 @@ export async function findIssuer(
   return configuredIssuer(found.get(own) ?? found.get(ofStage));
 }
 
+/** Whether the issuer that vouched for a login is still trusted there. */
+export async function isStillTrusted(
+  table: Table,
+  { issuer, issuerProject }: Readonly<Record<string, unknown>>,
+): Promise<boolean> {
+  if (typeof issuer !== 'string') return true;
+  const project = issuerProject as string | undefined;
+  const key = keys.issuer(project, issuerIdOf(project, issuer));
+  return (await table.read([key])).get(key) !== undefined;
+}
+
 /** Undefined for a client without a secret. @throws {Error} when it was sealed under other keys */
 export function issuerSecret(
   stage: StageSecret,
