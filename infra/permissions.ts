@@ -56,7 +56,7 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   login: { table: ['BatchGetItem', 'Query', ...transaction], stageSecret: 'reads' },
   site: { table: [] },
   outbox: {
-    table: ['BatchGetItem', 'BatchWriteItem', 'Query', 'UpdateItem', 'DeleteItem'],
+    table: ['BatchGetItem', 'BatchWriteItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
     stageSecret: 'creates',
     sendsMail: true,
   },

@@ -3,6 +3,7 @@ import type {
   DynamoDBBatchResponse,
   DynamoDBRecord,
   DynamoDBStreamEvent,
+  EventBridgeEvent,
   ScheduledEvent,
 } from 'aws-lambda';
 import { sesMailer } from '../../shared/aws/ses.ts';
@@ -12,8 +13,11 @@ import { stageKeys } from '../../shared/stage-keys.ts';
 import { isOutboxKey } from '../../shared/table/keys.ts';
 import { itemOf } from '../../shared/table/stream-image.ts';
 import { sweepCutOff, tidyAfter } from '../../shared/table/tidy.ts';
+import { noteMailEvent } from './mark-delivery.ts';
 import { type OutboxServices, sendMail } from './send-mail.ts';
 import { sweep } from './sweep.ts';
+
+type MailServiceEvent = EventBridgeEvent<string, unknown>;
 
 const core = coreServices(process.env);
 const services: OutboxServices = {
@@ -26,9 +30,18 @@ const services: OutboxServices = {
   }),
 };
 
-/** Fed by the table's stream; every ten minutes a schedule calls it to sweep what was left undone. */
-export async function handler(event: DynamoDBStreamEvent | ScheduledEvent): Promise<DynamoDBBatchResponse> {
+/**
+ * Fed by the table's stream; every ten minutes a schedule calls it to sweep what was left undone; and
+ * EventBridge passes on what the mail service says of mails. Nobody else may invoke it.
+ */
+export async function handler(
+  event: DynamoDBStreamEvent | ScheduledEvent | MailServiceEvent,
+): Promise<DynamoDBBatchResponse> {
   if (!('Records' in event)) {
+    if (event.source === 'aws.ses') {
+      await noteMailEvent(services, event.detail);
+      return { batchItemFailures: [] };
+    }
     await sweep(services);
     await sweepCutOff(services);
     return { batchItemFailures: [] };

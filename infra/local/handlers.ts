@@ -4,10 +4,11 @@ import type { FunctionName } from '../../functions/routes.ts';
 import type { DeployedFunction } from '../permissions.ts';
 import type { ProvisionHandler } from './demo-projects.ts';
 import type { ApiHandler } from './gateway.ts';
+import type { MailServiceEvent } from './mail-simulator.ts';
 
 /** What each function's `handler` takes. */
 type Handlers = Record<FunctionName, ApiHandler> & {
-  outbox(event: DynamoDBStreamEvent | ScheduledEvent): Promise<DynamoDBBatchResponse>;
+  outbox(event: DynamoDBStreamEvent | ScheduledEvent | MailServiceEvent): Promise<DynamoDBBatchResponse>;
   provision: ProvisionHandler;
   reindex(event: { again?: boolean }): Promise<Progress>;
 };

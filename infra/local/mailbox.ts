@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { listen, readBody } from './listen.ts';
+import { type MailServiceEvent, simulatedEvents } from './mail-simulator.ts';
 import { readSendEmail, type SendEmail, type StoredMail } from './stored-mail.ts';
 
 /** How the service misbehaves, for tests: no answer but a closed connection, a 429, or a late answer. */
@@ -18,6 +19,8 @@ export interface Mailbox {
   /** The first mail that fits, now or within `timeoutMs`; throws an Error when none came. */
   waitFor(fits: (mail: StoredMail) => boolean, timeoutMs?: number): Promise<StoredMail>;
   fail(fault: MailFault): void;
+  /** Whom the service tells of mails to its simulator's addresses: bounce@ and complaint@simulator.amazonses.com. */
+  onEvent(tell: (event: MailServiceEvent) => Promise<unknown>): void;
   stop(): Promise<void>;
 }
 
@@ -28,8 +31,11 @@ const longestMailBytes = 10 * 1024 * 1024;
 export async function startMailbox(folder: string): Promise<Mailbox> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   let fault: MailFault = 'none';
+  let tell: (event: MailServiceEvent) => Promise<unknown> = async () => undefined;
   const server = await listen(0, (request, response) => {
-    receive(folder, fault, request, response).catch(() => refuse(response, 400, 'BadRequestException'));
+    receive(folder, { fault, tell }, request, response).catch(() =>
+      refuse(response, 400, 'BadRequestException'),
+    );
   });
   const list = () => listMails(folder);
   return {
@@ -46,13 +52,16 @@ export async function startMailbox(folder: string): Promise<Mailbox> {
     fail(next) {
       fault = next;
     },
+    onEvent(next) {
+      tell = next;
+    },
     stop: server.stop,
   };
 }
 
 async function receive(
   folder: string,
-  fault: MailFault,
+  { fault, tell }: { fault: MailFault; tell: (event: MailServiceEvent) => Promise<unknown> },
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -70,6 +79,7 @@ async function receive(
   await store(folder, mail);
   response.writeHead(200, { 'content-type': 'application/json' });
   response.end(JSON.stringify({ MessageId: id }));
+  for (const event of simulatedEvents(mail)) await tell(event).catch(() => undefined);
 }
 
 let number = 0;

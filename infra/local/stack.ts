@@ -124,6 +124,7 @@ async function startParts(
   await writeFile(environmentFile(dataDir), JSON.stringify(environment), { mode: 0o600 });
   const demo = await provisionDemo(dataDir, baseUrl, await load('provision'));
   const outbox = await load('outbox');
+  mailbox.onEvent(outbox);
   const positionFile = join(dataDir, 'stream.json');
   const filters = Object.values(streamFilters);
   await keep(followStream({ ...table, positionFile, filters, consume: outbox, onFault }));

@@ -1,8 +1,14 @@
 import { Aws, Duration, Stack, type StackProps } from 'aws-cdk-lib';
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { EventBus, Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { ConfigurationSet, ConfigurationSetTlsPolicy, SuppressionReasons } from 'aws-cdk-lib/aws-ses';
+import {
+  ConfigurationSet,
+  ConfigurationSetTlsPolicy,
+  EmailSendingEvent,
+  EventDestination,
+  SuppressionReasons,
+} from 'aws-cdk-lib/aws-ses';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
@@ -51,6 +57,21 @@ export class OutboxStack extends Stack {
       description: 'Mail that could not be sent is tried again',
       schedule: Schedule.rate(Duration.minutes(10)),
       targets: [new LambdaFunction(outbox.lambda, { retryAttempts: 0 })],
+    });
+    mail.addEventDestination('Events', {
+      destination: EventDestination.eventBus(EventBus.fromEventBusName(this, 'Bus', 'default')),
+      events: [EmailSendingEvent.BOUNCE, EmailSendingEvent.COMPLAINT],
+    });
+    new Rule(this, 'Undelivered', {
+      description: 'Bounces and complaints are noted at the invitation',
+      eventPattern: {
+        source: ['aws.ses'],
+        detail: {
+          eventType: ['Bounce', 'Complaint'],
+          mail: { tags: { 'ses:configuration-set': [mail.configurationSetName] } },
+        },
+      },
+      targets: [new LambdaFunction(outbox.lambda, { retryAttempts: 5 })],
     });
     new LogAlarm(outbox, 'Unsent', {
       logGroup: outbox.logGroup,

@@ -13,7 +13,7 @@ interface SesOptions {
 export function sesMailer({ from, configurationSet, endpoint }: SesOptions): Mailer {
   const ses = new SESv2Client({ maxAttempts: 2, ...(endpoint ? { endpoint } : {}) });
   return {
-    async send({ to, senderName, subject, text, html }) {
+    async send({ to, senderName, subject, text, html, tags = {} }) {
       await ses.send(
         new SendEmailCommand({
           FromEmailAddress: senderName === '' ? from : `${encodedWord(senderName)} <${from}>`,
@@ -24,6 +24,7 @@ export function sesMailer({ from, configurationSet, endpoint }: SesOptions): Mai
               Body: { Text: { Data: text, Charset: 'UTF-8' }, Html: { Data: html, Charset: 'UTF-8' } },
             },
           },
+          EmailTags: Object.entries(tags).map(([Name, Value]) => ({ Name, Value })),
           ...(configurationSet ? { ConfigurationSetName: configurationSet } : {}),
         }),
       );

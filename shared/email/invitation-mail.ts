@@ -8,11 +8,13 @@ export function invitationMail(input: {
   invitee: string;
   url: string;
   expiresAtMs: number;
+  tags: NonNullable<Mail['tags']>;
 }): Mail {
-  const { to, projectName, invitee, url, expiresAtMs } = input;
+  const { to, projectName, invitee, url, expiresAtMs, tags } = input;
   const until = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }).format(expiresAtMs);
   return {
     to,
+    tags,
     senderName: projectName,
     subject: `Invitation to ${projectName}`,
     ...letter({

@@ -6,6 +6,8 @@ export interface Mail {
   subject: string;
   text: string;
   html: string;
+  /** Come back with what the mail service later says of the mail. Letters, digits, `-`, `_` and `.` only. */
+  tags?: Readonly<Record<string, string>>;
 }
 
 /** Sends mail. @throws {Error} when the service did not take it */

@@ -12,6 +12,8 @@ export interface Invitation {
   expiresAtMs: number;
   /** Whether a mail was asked for in this generation. */
   mail: boolean;
+  /** What the mail service said of this generation's mail. */
+  delivery?: 'bounced' | 'complained';
 }
 
 /** A membership of a person with its invitation, as read. */
@@ -62,6 +64,7 @@ export function withInvitation(
           { url: 'state', valueCode: stateOf(invitation, nowMs) },
           { url: 'expires', valueInstant: new Date(invitation.expiresAtMs).toISOString() },
           { url: 'mailRequested', valueBoolean: invitation.mail },
+          ...(invitation.delivery ? [{ url: 'mail', valueCode: invitation.delivery }] : []),
         ],
       },
     ],

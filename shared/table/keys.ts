@@ -98,6 +98,11 @@ export const keys = {
     sk: head,
   }),
 
+  /** Somebody at this address said that mail of this Project is unwanted: it gets no more. */
+  complaint: (project: string, email: string): Key => ({
+    pk: `P#${project}#COMPLAINT#${email}`,
+    sk: head,
+  }),
   /** What a request with an Idempotency-Key did: of one membership, on one route. */
   idempotency: (project: string, membershipId: string, route: string, key: string): Key => ({
     pk: `P#${project}#IDEMPOTENCY#${hash(membershipId, route, key)}`,

@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { timeoutSeconds } from '../../infra/timeouts.ts';
 import { outboxPartitions } from '../../shared/table/keys.ts';
-import { functionsOf, only, stageTemplates } from './stage-templates.ts';
+import { functionsOf, ofType, only, stageTemplates } from './stage-templates.ts';
 
 const { outbox, provision, reindex } = stageTemplates();
 const mapping = only(outbox, 'AWS::Lambda::EventSourceMapping');
+const rules = ofType(outbox, 'AWS::Events::Rule').map(([, rule]) => rule);
 const queue = only(outbox, 'AWS::SQS::Queue');
 
 describe('the outbox', () => {
@@ -36,11 +37,32 @@ describe('the outbox', () => {
 
   it('sweeps every ten minutes', () => {
     const [lambda] = functionsOf(outbox);
-    const rule = only(outbox, 'AWS::Events::Rule');
-    expect(rule.Properties.ScheduleExpression).toBe('rate(10 minutes)');
-    expect(rule.Properties.Targets).toEqual([
+    const [rule] = rules.filter(({ Properties }) => Properties.ScheduleExpression);
+    expect(rule?.Properties.ScheduleExpression).toBe('rate(10 minutes)');
+    expect(rule?.Properties.Targets).toEqual([
       expect.objectContaining({ Arn: { 'Fn::GetAtt': [lambda?.id, 'Arn'] } }),
     ]);
+  });
+
+  it('is told of bounces and complaints of its own mails, by the bus that only AWS speaks on as SES', () => {
+    const mail = only(outbox, 'AWS::SES::ConfigurationSet');
+    const destination = only(outbox, 'AWS::SES::ConfigurationSetEventDestination');
+    expect(destination.Properties).toMatchObject({
+      ConfigurationSetName: { Ref: mail.id },
+      EventDestination: { Enabled: true, MatchingEventTypes: ['bounce', 'complaint'] },
+    });
+    const [rule] = rules.filter(({ Properties }) => Properties.EventPattern);
+    expect(rule?.Properties.EventPattern).toEqual({
+      source: ['aws.ses'],
+      detail: {
+        eventType: ['Bounce', 'Complaint'],
+        mail: { tags: { 'ses:configuration-set': [{ Ref: mail.id }] } },
+      },
+    });
+    const invoking = ofType(outbox, 'AWS::Lambda::Permission').map(
+      ([, { Properties }]) => Properties.Principal,
+    );
+    expect(new Set(invoking)).toEqual(new Set(['events.amazonaws.com']));
   });
 
   it('ends before the claim of a mail that it is sending', () => {

@@ -95,6 +95,22 @@ if (!isDeployed) {
       },
     );
 
+    test.each([
+      ['bounce', 'bounced'],
+      ['complaint', 'complained'],
+    ])('that comes back as a %s marks the invitation', async (kind, state) => {
+      const label = Math.random().toString(36).slice(2);
+      const body = person({ sendEmail: true, email: `${kind}+${label}@simulator.amazonses.com` });
+      const { json } = await at.invite(body);
+      const path = `admin/projects/${at.project}/members/${json.id}`;
+      let read = await portico.api('GET', path);
+      for (let attempt = 0; attempt < 100 && invitationOf(read).mail !== state; attempt++) {
+        await pause(100);
+        read = await portico.api('GET', path);
+      }
+      expect(invitationOf(read)).toMatchObject({ state: 'pending', mail: state });
+    });
+
     test('goes to one address at most five times a day over all Projects', async () => {
       const body = person({ sendEmail: true });
       const types = ['Practitioner', 'Patient', 'RelatedPerson'];

@@ -1,0 +1,57 @@
+import { auditItem } from '../../shared/audit/audit-event.ts';
+import type { Services } from '../../shared/services.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { ConditionFailed } from '../../shared/table/transact.ts';
+import { type InvitationMail, readMailEvent } from './mail-event.ts';
+
+type Store = Pick<Services, 'table' | 'now' | 'newId'>;
+
+/** A bounce or complaint, however often and in whatever order it is told. */
+export async function noteMailEvent(services: Store, detail: unknown): Promise<void> {
+  const event = readMailEvent(detail);
+  if (!event) return;
+  const { mail, address, delivery } = event;
+  // First, so that a process that dies here still sends no more to the address.
+  if (delivery === 'complained' && address !== undefined) {
+    await services.table.put({ ...keys.complaint(mail.project, address), atMs: services.now() });
+  }
+  await markDelivery(services, mail, delivery);
+}
+
+/**
+ * Notes at the invitation what became of its mail; nothing when there is a newer link or the member is
+ * gone. A complaint outweighs a bounce. Who changes the invitation at the same moment may overwrite it.
+ */
+export async function markDelivery(
+  { table, now, newId }: Store,
+  { project, membershipId, generation }: InvitationMail,
+  delivery: 'bounced' | 'complained',
+): Promise<void> {
+  const isNews = delivery === 'complained' ? ' OR invitation.delivery = :bounced' : '';
+  const audited = {
+    project,
+    subtype: delivery === 'bounced' ? 'mail-bounced' : 'mail-complained',
+    action: 'U' as const,
+    outcome: '0' as const,
+    agent: { reference: 'system' },
+    entities: [{ reference: `ProjectMembership/${membershipId}` }],
+  };
+  try {
+    await table.transact([
+      {
+        name: 'invitation',
+        update: keys.resource(project, 'ProjectMembership', membershipId),
+        set: 'SET invitation.delivery = :delivery',
+        if: `invitation.generation = :generation AND attribute_not_exists(deleted) AND (attribute_not_exists(invitation.delivery)${isNews})`,
+        values: {
+          ':delivery': delivery,
+          ':generation': generation,
+          ...(isNews ? { ':bounced': 'bounced' } : {}),
+        },
+      },
+      { name: 'audit', put: auditItem(audited, newId(), now()) },
+    ]);
+  } catch (error) {
+    if (!(error instanceof ConditionFailed)) throw error;
+  }
+}

@@ -1,0 +1,93 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { useLocalCredentials } from '../../infra/local/environment.ts';
+import { type Mailbox, startMailbox } from '../../infra/local/mailbox.ts';
+import { decodeWords } from '../../infra/local/stored-mail.ts';
+import { sesMailer } from '../../shared/aws/ses.ts';
+import { invitationMail } from '../../shared/email/invitation-mail.ts';
+import type { Mailer } from '../../shared/email/mailer.ts';
+
+let folder: string;
+let mailbox: Mailbox;
+let mailer: Mailer;
+
+beforeAll(async () => {
+  useLocalCredentials();
+  folder = await mkdtemp(join(tmpdir(), 'portico-sent-'));
+  mailbox = await startMailbox(folder);
+  mailer = sesMailer({ from: 'portico@example.org', configurationSet: 'set', endpoint: mailbox.endpoint });
+});
+afterAll(async () => {
+  await mailbox.stop();
+  await rm(folder, { recursive: true });
+});
+
+async function sentWith(projectName: string, invitee = 'Ann Lee') {
+  const url = 'https://portico.example/app/accept#id=1&secret=2';
+  const tags = { project: 'p1', membership: 'm1', generation: '2' };
+  await mailer.send(
+    invitationMail({ to: 'ann@example.com', projectName, invitee, url, expiresAtMs: 0, tags }),
+  );
+  const mail = (await mailbox.list()).at(-1);
+  if (!mail) throw new Error('No mail');
+  return mail;
+}
+
+describe('an invitation mail', () => {
+  test('goes through the configuration set, with tags that name the invitation', async () => {
+    expect(await sentWith('Clinic')).toMatchObject({
+      configurationSet: 'set',
+      tags: { project: 'p1', membership: 'm1', generation: '2' },
+      to: ['ann@example.com'],
+    });
+  });
+
+  test.each([
+    'Clinic\r\nBcc: eve@example.com',
+    '"><eve@example.com>',
+    'a, b <eve@example.com>',
+    '=?UTF-8?B?QmNj?=',
+    'Städtische Klinik 🏥 '.repeat(12),
+  ])('from %j has that as the sender’s name and nothing as a header', async (name) => {
+    const mail = await sentWith(name);
+    expect(mail.from).toMatch(/^(=\?UTF-8\?B\?[A-Za-z0-9+/=]*\?= )+<portico@example\.org>$/);
+    for (const word of mail.from.split(' ')) expect(word.length).toBeLessThanOrEqual(75);
+    expect(mail.headers).toEqual([]);
+    expect(mail.to).toEqual(['ann@example.com']);
+  });
+
+  test('shows any name as it is in the text, and escaped in the page', async () => {
+    const names = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(names, names, async (project, invitee) => {
+        const mail = await sentWith(project, invitee);
+        expect(mail.from.replace(/ <portico@example\.org>$/, '')).toMatch(/^[\x21-\x7e ]+$/);
+        expect(decodeWords(mail.from)).toBe(`${project.toWellFormed()} <portico@example.org>`);
+        expect(mail.text).toContain(invitee.toWellFormed());
+        expect(mail.html.replace(/<[^>]*>/g, '')).not.toMatch(/[<>]/);
+        expect(mail.html.match(/<a /g)).toHaveLength(1);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('the mailbox simulator', () => {
+  test.each([
+    ['bounce@simulator.amazonses.com', 'Bounce'],
+    ['Complaint+1@simulator.amazonses.com', 'Complaint'],
+    ['success@simulator.amazonses.com', undefined],
+    ['bounce@example.com', undefined],
+  ])('%s: %s', async (to, eventType) => {
+    const told: object[] = [];
+    mailbox.onEvent(async (event) => void told.push(event));
+    await mailer.send({ to, senderName: '', subject: 's', text: 't', html: 'h', tags: { project: 'p' } });
+    await mailer.send({ to: 'last@example.com', senderName: '', subject: 's', text: 't', html: 'h' });
+    const mail = { destination: [to], tags: { project: ['p'], 'ses:configuration-set': ['set'] } };
+    expect(told).toMatchObject(eventType ? [{ source: 'aws.ses', detail: { eventType, mail } }] : []);
+    expect(told).toHaveLength(eventType ? 1 : 0);
+  });
+});
