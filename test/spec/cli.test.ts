@@ -88,6 +88,10 @@ describe('the medplum command line client', () => {
     expect(said).toMatch(/"doubled":\s*42/);
   }, 60_000);
 
+  test('says which Project it works in', async () => {
+    expect(await medplum('project', 'current')).toContain(projectOf(portico, 0).name);
+  });
+
   test('invites a person', async () => {
     await medplum('project', 'invite', 'Ann', 'Lee', 'ann.cli@example.com');
     const members = await portico.api('GET', `admin/projects/${projectOf(portico, 0).id}/members`);

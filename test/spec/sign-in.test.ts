@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { MedplumClient } from '@medplum/core';
 import { type Portico, startPortico } from './portico.ts';
 import { newAddress, password, type SigningIn, signingIn } from './signing-in.ts';
 
@@ -129,17 +128,4 @@ describe('a signed-in person', () => {
     expect((await portico.api('DELETE', `${members}/${membership}`, { token })).status).toBe(200);
     expect((await me(token)).status).toBe(401);
   });
-});
-
-test('the unmodified MedplumClient signs in and out', async () => {
-  const { email, membership } = await newMember();
-  const client = new MedplumClient({ baseUrl: portico.baseUrl, fetch });
-  const { code = '' } = await client.startLogin({ email, password });
-  const profile = await client.processCode(code);
-  expect(profile.resourceType).toBe('Practitioner');
-  expect(client.getProfile()?.id).toBe(profile.id);
-  const token = String(client.getAccessToken());
-  expect((await me(token)).json.membership.id).toBe(membership);
-  await client.signOut();
-  expect((await me(token)).status).toBe(401);
 });
