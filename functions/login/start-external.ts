@@ -67,7 +67,9 @@ async function begin(
   of: Pick<ExternalFlow, 'request' | 'project' | 'link'>,
 ): Promise<Redirect> {
   const { id: issuerId, project: issuerProject, issuer, clientId } = configured;
-  const { authorizationEndpoint } = await services.issuers.discover(issuer).catch(asRefusal);
+  const { authorizationEndpoint } = await services.issuers.discover(issuer).catch((error: unknown) => {
+    throw asRefusal(error);
+  });
   const flow = newFlow({ ...of, issuerId, issuerProject }, services.now());
   const url = new URL(authorizationEndpoint);
   const parameters = {
@@ -84,10 +86,10 @@ async function begin(
   return { location: url.href, cookie: flowCookie(services.baseUrl, await services.secret(), flow) };
 }
 
-/** Nothing has happened yet: to try again is harmless. */
-export function asRefusal(error: unknown): never {
+/** Nothing has happened yet: to try again is harmless. @throws what is no fault of the issuer */
+export function asRefusal(error: unknown): Refusal {
   if (!(error instanceof IssuerFault)) throw error;
-  throw new Refusal('unavailable', 'The issuer cannot be reached', {
+  return new Refusal('unavailable', 'The issuer cannot be reached', {
     reason: error.message,
     retryAfterSeconds: 30,
   });
