@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { transpile } from '../../functions/bots/transpile.ts';
 import type { BotCode, RunInput } from '../../shared/bot/contract.ts';
 import { parseInput } from '../../shared/bot/input.ts';
+import { type TraceBack, traceBack } from '../../shared/bot/source-map.ts';
 
 /** Content types by the end of a file's name, longest first. */
 const types: readonly [end: string, contentType: string][] = [
@@ -15,6 +16,8 @@ const types: readonly [end: string, contentType: string][] = [
 
 export interface BotFiles {
   code: BotCode;
+  /** Turns lines of the code that runs into the author's. */
+  traceBack: TraceBack | undefined;
   input: RunInput;
   contentType: string | undefined;
 }
@@ -30,7 +33,8 @@ export async function readBotFiles(
   contentType = types.find(([end]) => inputFile?.endsWith(end))?.[1],
 ): Promise<BotFiles> {
   if (!/\.[cm]?[jt]s$/.test(botFile)) throw new Error(`${botFile} is neither JavaScript nor TypeScript`);
-  const { code } = transpile(await readFile(botFile, 'utf8'), basename(botFile));
+  const { code, map } = transpile(await readFile(botFile, 'utf8'), basename(botFile));
   const body = inputFile === undefined ? undefined : await readFile(inputFile);
-  return { code, input: parseInput(contentType, body), contentType };
+  const traced = map === undefined ? undefined : traceBack(map);
+  return { code, traceBack: traced, input: parseInput(contentType, body), contentType };
 }

@@ -74,7 +74,7 @@ function print(run: LocalRun, { outcome, log, logTruncated, durationMs }: RunRes
     process.stdout.write(answered);
     if (process.stdout.isTTY) process.stdout.write('\n');
   } else {
-    process.stderr.write(`${failureOf(output)}${placeOf(outcome)}\n`);
+    process.stderr.write(`${failureOf(output)}${placeOf(run, outcome)}\n`);
   }
   if (run.service === undefined && /medplum is not available/.test(JSON.stringify([outcome, log]))) {
     process.stderr.write(
@@ -107,8 +107,11 @@ function failureOf(output: Output): string {
 }
 
 /** Where in the author's file. */
-function placeOf(outcome: RunOutcome): string {
-  if (outcome.kind === 'threw') return outcome.stack ? `\n${outcome.stack}` : '';
+function placeOf({ code, traceBack }: LocalRun, outcome: RunOutcome): string {
+  if (outcome.kind === 'threw') {
+    const stack = outcome.stack ?? '';
+    return stack && `\n${traceBack?.(stack, code.filename) ?? stack}`;
+  }
   return outcome.kind === 'not-compiled' && outcome.line !== undefined
     ? ` (line ${outcome.line}, column ${outcome.column})`
     : '';

@@ -98,6 +98,12 @@ describe('npm run bot', () => {
       ['--memory', '32'],
       /too-costly: .* 32 MiB/,
     ],
+    [
+      'rewrites',
+      `enum A {\n  B,\n}\n\n${handler('\n throw new Error("no " + A.B)')}`,
+      [],
+      /exception: no 0\nat handler \(rewrites\.ts:6:8\)/,
+    ],
     ['exports', 'export const a = 1;', [], /exports no function named handler/],
     ['parses', 'export const a: = 1;', [], /line 1/],
     ['links', 'import fs from "node:fs"; export async function handler() {}', [], /Cannot import 'node:fs'/],
