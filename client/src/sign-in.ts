@@ -1,14 +1,17 @@
 import type { Reference } from './invite-request.ts';
 import { postJson } from './post-json.ts';
 
-/** A person's sign-in; the challenge is from `newPkce`, or from the client that the person came from. */
+/**
+ * A person's sign-in. The challenge is from `newPkce`, or from the client that the person came from; the
+ * service refuses a sign-in without one, but of its built-in client.
+ */
 export interface SignInRequest {
   /** The service's address. */
   baseUrl: string | URL;
   email: string;
   password: string;
-  codeChallenge: string;
-  codeChallengeMethod: 'S256' | 'plain';
+  codeChallenge?: string;
+  codeChallengeMethod?: 'S256' | 'plain';
   /** The registered client that gets the code, and where it wants it; none for an app of your own. */
   clientId?: string;
   redirectUri?: string;

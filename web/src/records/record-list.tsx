@@ -3,6 +3,7 @@ import { useCallback } from 'react';
 import { usePages } from '../api/use-pages.ts';
 import { Empty } from '../ui/loading.tsx';
 import { Moment } from '../ui/moment.tsx';
+import { Output } from '../ui/output.tsx';
 import { PagedList } from '../ui/paged-list.tsx';
 import { nameOf } from './name-of.ts';
 
@@ -23,7 +24,7 @@ function RecordRow({ resource }: { resource: Resource }) {
           changed <Moment at={resource.meta?.lastUpdated} />
         </span>
       </summary>
-      <pre className="output">{JSON.stringify(resource, undefined, 2)}</pre>
+      <Output label={nameOf(resource)} text={JSON.stringify(resource, undefined, 2)} />
     </details>
   );
 }

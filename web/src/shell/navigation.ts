@@ -6,6 +6,10 @@ interface NavigationPage {
 const forAdministrators: readonly NavigationPage[] = [
   { href: '/members', label: 'Members' },
   { href: '/invite', label: 'Invite' },
+  { href: '/policies', label: 'Access policies' },
+  { href: '/bots', label: 'Bots' },
+  { href: '/clients', label: 'API keys' },
+  { href: '/audit', label: 'Audit log' },
 ];
 
 /** The pages that a person is offered. What they may do is decided by the service alone. */

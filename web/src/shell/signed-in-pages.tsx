@@ -1,11 +1,8 @@
 import { Redirect, Route, Switch } from 'wouter';
-import { InvitePage } from '../invite/invite-page.tsx';
 import { MailPage } from '../mail/mail-page.tsx';
-import { MemberPage } from '../members/member-page.tsx';
-import { MembersPage } from '../members/members-page.tsx';
 import { RecordsPage } from '../records/records-page.tsx';
 import { useSession } from '../session/session-context.tsx';
-import { NothingHere } from './nothing-here.tsx';
+import { AdministratorPages } from './administrator-pages.tsx';
 
 export function SignedInPages() {
   const { me } = useSession();
@@ -17,12 +14,9 @@ export function SignedInPages() {
       </Route>
       <Route path="/records" component={RecordsPage} />
       <Route path="/mail" component={MailPage} />
-      {isAdministrator && <Route path="/members" component={MembersPage} />}
-      {isAdministrator && (
-        <Route path="/members/:id">{({ id }: { id: string }) => <MemberPage id={id} key={id} />}</Route>
-      )}
-      {isAdministrator && <Route path="/invite" component={InvitePage} />}
-      <Route component={NothingHere} />
+      <Route>
+        <AdministratorPages isAdministrator={isAdministrator} />
+      </Route>
     </Switch>
   );
 }

@@ -10,7 +10,7 @@ export interface SignInTarget {
 
 /** @param query of the sign-in page: a client's, or none */
 export async function signInTarget(query: URLSearchParams): Promise<SignInTarget> {
-  return query.has('client_id') ? clientTarget(query) : ownTarget();
+  return query.get('client_id') ? clientTarget(query) : ownTarget();
 }
 
 async function ownTarget(): Promise<SignInTarget> {
@@ -30,19 +30,18 @@ function clientTarget(query: URLSearchParams): SignInTarget {
       clientId: text('client_id'),
       redirectUri,
       scope: text('scope') || 'openid',
-      codeChallenge: text('code_challenge'),
-      codeChallengeMethod: query.get('code_challenge_method') === 'S256' ? 'S256' : 'plain',
+      // The one built-in client goes without.
+      ...(query.get('code_challenge') ? { codeChallenge: text('code_challenge') } : {}),
+      codeChallengeMethod: text('code_challenge_method') === 'S256' ? 'S256' : 'plain',
       ...(query.has('nonce') ? { nonce: text('nonce') } : {}),
     },
     // The service has answered a code for this client and this very address: nobody else's can stand here.
     async finish(code) {
-      const back = new URL(redirectUri);
-      if (!/^https?:$/.test(back.protocol) && !/^[a-z][a-z0-9+-]*\.[a-z0-9.+-]+:$/.test(back.protocol)) {
-        throw new Error('The client that sent you here cannot be returned to.');
-      }
-      back.searchParams.set('code', code);
-      if (query.has('state')) back.searchParams.set('state', text('state'));
-      location.assign(back);
+      // No page of a person's browser is to run what an address says.
+      if (/^(javascript|data|blob|vbscript):/i.test(redirectUri))
+        throw new Error('There is no way back from here.');
+      const answer = new URLSearchParams({ code, ...(query.has('state') ? { state: text('state') } : {}) });
+      location.assign(`${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${answer}`);
       return undefined;
     },
   };

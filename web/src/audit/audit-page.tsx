@@ -1,0 +1,62 @@
+import type { AuditEvent } from '@medplum/fhirtypes';
+import { useCallback, useState } from 'react';
+import { usePages } from '../api/use-pages.ts';
+import { Badge } from '../ui/badge.tsx';
+import { Empty } from '../ui/loading.tsx';
+import { Moment } from '../ui/moment.tsx';
+import { Page } from '../ui/page.tsx';
+import { PagedList } from '../ui/paged-list.tsx';
+import { Select } from '../ui/select.tsx';
+import { deedOf, deeds } from './deeds.ts';
+import { NameOf } from './name-of-reference.tsx';
+
+/** What was done in the Project, by whom, newest first. */
+export function AuditPage() {
+  const [deed, setDeed] = useState('');
+  return (
+    <Page title="Audit log">
+      <div className="filters">
+        <Select label="What" value={deed} options={deeds} onChange={setDeed} />
+      </div>
+      <AuditList key={deed} deed={deed} />
+    </Page>
+  );
+}
+
+function AuditList({ deed }: { deed: string }) {
+  const query = new URLSearchParams({ _count: '20', _sort: '-date' });
+  if (deed) query.set('subtype', `urn:portico:audit|${deed}`);
+  const pages = usePages<AuditEvent>(`fhir/R4/AuditEvent?${query}`);
+  const row = useCallback((event: AuditEvent) => <AuditRow event={event} />, []);
+  return (
+    <PagedList pages={pages} label="Audit log" row={row} empty={<Empty title="Nothing of this kind yet" />} />
+  );
+}
+
+const outcomes = { '0': 'done', '4': 'refused', '8': 'unknown', '12': 'failed' } as const;
+
+function AuditRow({ event }: { event: AuditEvent }) {
+  const { recorded, subtype, outcome = '0', outcomeDesc, agent, entity = [] } = event;
+  return (
+    <>
+      <div className="row-main">
+        <span className="row-title">{deedOf(subtype?.[0]?.code)}</span>
+        <span className="row-more">
+          <NameOf reference={agent[0]?.who?.reference} />
+          {entity.map(({ what }) => (
+            <span key={what?.reference}>
+              {' · '}
+              <NameOf reference={what?.reference} />
+            </span>
+          ))}
+        </span>
+      </div>
+      <div className="row-side">
+        <span className="row-more">
+          <Moment at={recorded} />
+        </span>
+        <Badge kind={outcome === '0' ? 'good' : 'bad'}>{outcomeDesc ?? outcomes[outcome]}</Badge>
+      </div>
+    </>
+  );
+}
