@@ -69,3 +69,12 @@ export async function go(page: Page, name: string): Promise<void> {
 export async function arrived(page: Page, heading: string | RegExp): Promise<void> {
   await page.getByRole('heading', { level: 1, name: heading }).waitFor();
 }
+
+/** Replaces the text of a code editor, as a person would. */
+export async function write(page: Page, editor: string, text: string): Promise<void> {
+  const box = page.getByRole('textbox', { name: editor });
+  await box.click();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.press('Delete');
+  await page.keyboard.insertText(text);
+}

@@ -13,9 +13,12 @@ export const deeds = [
   { value: 'rollback', label: 'Rolled a Bot back' },
   { value: 'change-secrets', label: 'Changed secrets' },
   { value: 'execute', label: 'Executed a Bot' },
-  { value: 'create', label: 'Created a record' },
-  { value: 'update', label: 'Changed a record' },
-  { value: 'delete', label: 'Deleted a record' },
+  { value: 'change-fetch-hosts', label: 'Changed the hosts that Bots may call' },
+  { value: 'created', label: 'Created a record' },
+  { value: 'updated', label: 'Changed a record' },
+  { value: 'deleted', label: 'Deleted a record' },
+  { value: 'transaction', label: 'Wrote several records' },
+  { value: 'provision', label: 'Set the project up' },
 ] as const;
 
 export function deedOf(code: string | undefined): string {

@@ -23,7 +23,7 @@ export async function runBot(api: Api, botId: string, contentType: SampleType, t
     method: 'POST',
     contentType,
     headers: { 'x-trace-id': traceId },
-    ...(body === '' ? {} : { body }),
+    ...(body === '' ? {} : { body: asTyped(body) }),
   };
   const done = (status: number, answer: Pick<Run, 'contentType' | 'body'>): Run => ({
     ...answer,
@@ -44,6 +44,12 @@ export async function runBot(api: Api, botId: string, contentType: SampleType, t
       body: JSON.stringify(outcome, undefined, 2),
     });
   }
+}
+
+/** As bytes, so that the Bot is given the very content type that was chosen; what is not ASCII has to name its charset. */
+function asTyped(text: string): string | Uint8Array {
+  const bytes = new TextEncoder().encode(text);
+  return bytes.length === text.length ? bytes : text;
 }
 
 async function readable(answer: Response, contentType: string): Promise<string> {

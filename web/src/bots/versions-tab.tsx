@@ -49,11 +49,8 @@ export function VersionsTab({ bot }: { bot: Bot }) {
                   {current === true ? (
                     <Badge kind="good">Runs now</Badge>
                   ) : (
-                    <Button
-                      onPress={() => rollBack.run(String(hash))}
-                      aria-label={`Run version ${String(hash).slice(0, 8)} again`}
-                    >
-                      Run this again
+                    <Button onPress={() => rollBack.run(String(hash))}>
+                      Run {String(hash).slice(0, 8)} again
                     </Button>
                   )}
                 </li>

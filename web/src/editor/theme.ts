@@ -6,7 +6,8 @@ import { tags } from '@lezer/highlight';
 export const theme = EditorView.theme({
   '&': { backgroundColor: 'var(--surface)', color: 'var(--text)', minHeight: '18rem', maxHeight: '32rem' },
   '.cm-scroller': { fontFamily: 'var(--mono)', fontSize: '0.875rem', lineHeight: '1.5', overflow: 'auto' },
-  '.cm-content': { caretColor: 'var(--text)', padding: '0.5rem 0' },
+  '.cm-content': { caretColor: 'var(--text)', padding: '0.5rem 0', minHeight: '18rem' },
+  '.cm-gutter': { minHeight: '18rem' },
   '.cm-cursor': { borderLeftColor: 'var(--text)' },
   '.cm-gutters': { backgroundColor: 'var(--ground)', color: 'var(--muted)', borderRightColor: 'var(--line)' },
   '.cm-activeLine': { backgroundColor: 'color-mix(in srgb, var(--accent-soft) 45%, transparent)' },

@@ -69,9 +69,8 @@ function located(error: unknown): never {
     if (error.status === 412)
       throw new Error('Somebody else has changed this policy. Reload the page and try again.');
     for (const issue of error.outcome.issue) {
-      const [where] = issue.expression ?? [];
-      if (where?.startsWith('resource'))
-        issue.details = { text: `${where}: ${issue.details?.text ?? issue.code}` };
+      const where = /\bresource\[.*/.exec(issue.expression?.[0] ?? '')?.[0];
+      if (where) issue.details = { text: `${where}: ${issue.details?.text ?? issue.code}` };
     }
   }
   throw error;

@@ -16,7 +16,7 @@ export function Form({ label, fieldErrors = none, onSubmit, children }: Props) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     const recheckOwn = ({ target }: Event) => {
-      if (target instanceof HTMLInputElement && target.form === form.current) recheck(target);
+      if (isField(target) && target.form === form.current) recheck(target);
     };
     // At the document, because what was typed must have reached React before.
     document.addEventListener('input', recheckOwn);
@@ -46,6 +46,10 @@ export function Form({ label, fieldErrors = none, onSubmit, children }: Props) {
  * An error goes while its field is put right. When the field is left would be too late: the page would move
  * under the pointer that is about to press the button below.
  */
-function recheck(field: HTMLInputElement): void {
+function recheck(field: HTMLElement): void {
   if (field.ariaInvalid === 'true') field.dispatchEvent(new Event('change'));
+}
+
+function isField(target: EventTarget | null): target is HTMLInputElement | HTMLTextAreaElement {
+  return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
 }

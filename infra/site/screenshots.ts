@@ -1,0 +1,118 @@
+/** `npm run screenshots`: pictures of the app's pages into docs/screenshots, from a stack of its own. */
+
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { startStack } from '../local/stack.ts';
+import { openBrowser } from './browser.ts';
+import { fillDemo } from './demo-content.ts';
+
+const folder = fileURLToPath(new URL('../../docs/screenshots', import.meta.url));
+const views = {
+  desktop: { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
+  phone: { viewport: { width: 360, height: 740 }, colorScheme: 'dark' },
+} as const;
+
+await mkdir(folder, { recursive: true });
+const dataDir = await mkdtemp(join(tmpdir(), 'portico-pictures-'));
+const stack = await startStack({ dataDir, port: 0 });
+const browser = await openBrowser();
+try {
+  const [project] = stack.demo.projects;
+  if (!project) throw new Error('There is no demo Project');
+  const { botId } = await fillDemo(stack, project);
+  for (const [view, options] of Object.entries(views)) {
+    const context = await browser.newContext({ ...options, locale: 'en-GB', baseURL: stack.baseUrl });
+    const page = await context.newPage();
+    page.setDefaultTimeout(60_000);
+    await page.goto('/app');
+    const shoot = (name: string) => picture(page, `${name}-${view}`);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await shoot('sign-in');
+    await page.getByLabel('E-mail').fill(project.admin.email);
+    await page.getByLabel('Password', { exact: true }).fill(project.admin.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('link', { name: 'Grace Hopper' }).waitFor();
+    await shoot('members');
+    await page.getByRole('link', { name: 'Grace Hopper' }).click();
+    await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor();
+    await shoot('member');
+    await page.getByRole('button', { name: 'Remove from the project' }).click();
+    await page.getByRole('alertdialog').waitFor();
+    await shoot('remove');
+    await page.getByRole('button', { name: 'Keep it as it is' }).click();
+    await invitePictures(page, shoot);
+    for (const [name, path, ready] of pages(botId)) {
+      await open(page, path);
+      await page.getByText(ready).first().waitFor();
+      await shoot(name);
+    }
+    await open(page, `/bots/${botId}`);
+    await page.getByRole('textbox', { name: 'Code of the Bot' }).waitFor();
+    await shoot('bot-code');
+    await page.getByRole('tab', { name: 'Console' }).click();
+    await page.getByRole('button', { name: 'Content type' }).click();
+    await page.getByRole('option', { name: 'HL7 v2' }).click();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByText('patient Doe').first().waitFor();
+    await shoot('bot-console');
+    for (const tab of ['Versions', 'Secrets', 'Executions']) {
+      await page.getByRole('tab', { name: tab }).click();
+      await page.getByRole('tabpanel').waitFor();
+      await shoot(`bot-${tab.toLowerCase()}`);
+    }
+    await context.close();
+  }
+} finally {
+  await browser.close();
+  await stack.stop();
+  await rm(dataDir, { recursive: true, force: true });
+}
+process.exit(0);
+
+function pages(botId: string): readonly (readonly [name: string, path: string, ready: string])[] {
+  return [
+    ['policies', '/policies', 'Laboratory'],
+    ['new-policy', '/policies/new', 'Begin with'],
+    ['bots', '/bots', 'Lab results'],
+    ['new-bot', '/bots/new', 'Identifier system'],
+    ['api-keys', '/clients', 'Demo Clinic client'],
+    ['audit-log', '/audit', 'returned'],
+    ['records', '/records', 'Mei Tanaka'],
+    ['mailbox', '/mail', 'Grace Hopper'],
+    ['nothing', `/bots/${botId}/nothing`, 'There is no such page'],
+  ];
+}
+
+async function invitePictures(page: Page, shoot: (name: string) => Promise<void>): Promise<void> {
+  await open(page, '/invite');
+  await page.getByLabel('First name').fill('Ada');
+  await page.getByLabel('Last name').fill('Lovelace');
+  await page.getByRole('textbox', { name: 'E-mail' }).fill('ada');
+  await page.getByRole('combobox', { name: 'Access policy' }).fill('Lab');
+  await page.getByRole('option', { name: 'Laboratory' }).click();
+  await page.getByRole('button', { name: 'Invite', exact: true }).click();
+  await page.getByText('Valid email address').waitFor();
+  await shoot('invite');
+}
+
+/** Without a reload, which would need the session again. */
+async function open(page: Page, path: string): Promise<void> {
+  await page.evaluate((href) => {
+    const { history, dispatchEvent, PopStateEvent } = globalThis as never as Record<string, never> & {
+      history: { pushState(state: null, title: string, url: string): void };
+      dispatchEvent(event: object): void;
+      PopStateEvent: new (name: string) => object;
+    };
+    history.pushState(null, '', href);
+    dispatchEvent(new PopStateEvent('popstate'));
+  }, `/app${path}`);
+}
+
+async function picture(page: Page, name: string): Promise<void> {
+  // Lists and editors have arrived; what breathes or slides stands still.
+  await page.waitForLoadState('networkidle');
+  await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
+}

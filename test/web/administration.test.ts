@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { type App, arrived, describeInBrowser, go, signIn, startApp, write } from './app.ts';
+import { badManners } from './manners.ts';
+
+describeInBrowser('what administrators set up', () => {
+  let app: App;
+  let page: Page;
+  beforeAll(async () => {
+    app = await startApp();
+    page = await app.open('phone');
+    const { email, password } = app.portico.projects[0]?.admin ?? { email: '', password: '' };
+    await signIn(page, email, password);
+  }, 120_000);
+  afterAll(() => app?.stop());
+
+  test('an API key: its secret is shown once and works', async () => {
+    await go(page, 'API keys');
+    await arrived(page, 'API keys');
+    await page.getByRole('list', { name: 'API keys' }).waitFor();
+    expect(await badManners(page)).toEqual([]);
+    await page.getByLabel('Name', { exact: true }).fill('Night job');
+    await page.getByLabel('Redirect URIs').fill('not a uri');
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    await page.locator('.field-error').first().waitFor();
+    await page.getByLabel('Redirect URIs').fill('https://app.example.org/back');
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    await page.getByRole('heading', { name: 'Night job is created' }).waitFor();
+    expect(await badManners(page)).toEqual([]);
+    const [id = '', secret = ''] = await page.locator('code.secret').allTextContents();
+    const token = await app.portico.api('POST', 'oauth2/token', {
+      token: null,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: `${new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: secret })}`,
+    });
+    expect(token.status).toBe(200);
+    await page.getByRole('link', { name: 'Night job' }).click();
+    await arrived(page, 'Night job');
+    await page.getByText('https://app.example.org/back').waitFor();
+    expect(await page.getByText(secret).count()).toBe(0);
+    await page.getByRole('button', { name: 'Delete Night job' }).click();
+    await page.getByRole('button', { name: 'Delete Night job for good' }).click();
+    await arrived(page, 'API keys');
+    const me = await app.portico.api('GET', 'auth/me', { token: token.json.access_token });
+    expect(me.status).toBe(401);
+  }, 240_000);
+
+  test('an access policy: what is wrong is told with its entry', async () => {
+    await go(page, 'Access policies');
+    await arrived(page, 'Access policies');
+    await page.getByText('No access policies').waitFor();
+    expect(await badManners(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Create a policy' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Readers');
+    await page.getByRole('textbox', { name: 'Entries of the policy' }).waitFor();
+    expect(await badManners(page)).toEqual([]);
+    for (const [text, said] of [
+      ['[{]', 'This is not JSON'],
+      ['{}', 'must be a list of entries'],
+      ['[{"criteria":"x"}]', 'Entry 1 has no resourceType'],
+      ['[{"resourceType":"Patient","criteria":"Patient?shoe-size=1"}]', 'resource[0].criteria'],
+    ] as const) {
+      await write(page, 'Entries of the policy', text);
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText(said).waitFor();
+    }
+    await write(page, 'Entries of the policy', '[{"resourceType":"Patient","readonly":true}]');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await arrived(page, 'Readers');
+    await write(page, 'Entries of the policy', '[{"resourceType":"Observation"}]');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved. It holds').waitFor();
+    await go(page, 'Access policies');
+    await page.getByText('Observation', { exact: true }).waitFor();
+  }, 240_000);
+
+  test('the audit log tells who did what', async () => {
+    await go(page, 'Audit log');
+    await arrived(page, 'Audit log');
+    await page.getByRole('button', { name: 'What' }).click();
+    await page.getByRole('option', { name: 'Created an API key' }).click();
+    await page.getByRole('list', { name: 'Audit log' }).getByText('Ada Administrator').first().waitFor();
+    expect(await badManners(page)).toEqual([]);
+    expect(app.faults).toEqual([]);
+  }, 240_000);
+
+  test('the keyboard is enough', async () => {
+    await page.keyboard.press('Tab');
+    const reached = new Set<string>();
+    for (let presses = 0; presses < 40; presses++) {
+      reached.add(String(await page.evaluate('document.activeElement?.textContent?.trim().slice(0, 20)')));
+      await page.keyboard.press('Tab');
+    }
+    expect([...reached]).toEqual(expect.arrayContaining(['Skip to the page', 'Menu']));
+  }, 240_000);
+});

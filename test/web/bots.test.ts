@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { type App, arrived, describeInBrowser, go, signIn, startApp, write } from './app.ts';
+import { badManners } from './manners.ts';
+
+const code = `export async function handler(medplum: unknown, event: { input: any; contentType: string; secrets: any }) {
+  console.log('got', event.contentType, Object.keys(event.secrets).join());
+  if (event.contentType === 'x-application/hl7-v2+er7') return event.input.buildAck();
+  return typeof event.input === 'string' ? event.input.toUpperCase() : event.input;
+}
+`;
+
+/** Of the five samples: what is to be seen of the Bot's answer. */
+const answers = [
+  ['Text', 'HELLO'],
+  ['JSON', '"greeting": "hello"'],
+  ['Form', '"city": "Genève"'],
+  ['FHIR', '"resourceType": "Patient"'],
+  ['HL7 v2', 'MSA|AA|MSG0001'],
+] as const;
+
+describeInBrowser('a Bot in the app', () => {
+  let app: App;
+  beforeAll(async () => {
+    app = await startApp();
+  }, 120_000);
+  afterAll(() => app?.stop());
+
+  test.each(['desktop', 'phone'] as const)(
+    'on a %s: created, deployed, run in five content types, rolled back',
+    async (view) => {
+      const page = await app.open(view);
+      const { email, password } = app.portico.projects[0]?.admin ?? { email: '', password: '' };
+      await signIn(page, email, password);
+      await create(page, `Echo on a ${view}`);
+      await deploys(page);
+      await setsASecret(page);
+      await runs(page);
+      await rollsBack(page);
+      await page.getByRole('tab', { name: 'Executions' }).click();
+      await page.getByText('hl7,').first().waitFor();
+      expect(await badManners(page)).toEqual([]);
+      expect(app.faults).toEqual([]);
+    },
+    240_000,
+  );
+
+  async function create(page: Page, name: string) {
+    await go(page, 'Bots');
+    await arrived(page, 'Bots');
+    await page
+      .getByText('No Bots yet')
+      .or(page.getByRole('list', { name: 'Bots' }))
+      .waitFor();
+    expect(await badManners(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Create a Bot' }).click();
+    await page.getByLabel('Name', { exact: true }).fill(name);
+    expect(await badManners(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await arrived(page, name);
+  }
+
+  const type = (page: Page, text: string) => write(page, 'Code of the Bot', text);
+
+  async function deploys(page: Page) {
+    await type(page, 'export async function handler() {');
+    await page.getByRole('button', { name: 'Save and deploy' }).click();
+    await page.getByText(/\(line \d+/).waitFor();
+    await type(page, 'export async function handler() { return 1; }');
+    await page.getByRole('button', { name: 'Save and deploy' }).click();
+    await page.getByText('Deployed. From now on this version runs.').waitFor();
+    await type(page, code);
+    await page.getByRole('button', { name: 'Save and deploy' }).click();
+    await page.getByText('Deployed. From now on this version runs.').waitFor();
+    expect(await badManners(page)).toEqual([]);
+    // What was saved is there when the page is opened again.
+    await page.getByRole('tab', { name: 'Console' }).click();
+    await page.getByRole('tab', { name: 'Code' }).click();
+    await page.getByText("console.log('got'").waitFor();
+  }
+
+  async function setsASecret(page: Page) {
+    await page.getByRole('tab', { name: 'Secrets' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('LAB_KEY');
+    await page.getByLabel('Value', { exact: true }).fill('a secret value');
+    await page.getByRole('button', { name: 'Set the secret' }).click();
+    await page.getByText('LAB_KEY is set').waitFor();
+    expect(await badManners(page)).toEqual([]);
+  }
+
+  async function runs(page: Page) {
+    await page.getByRole('tab', { name: 'Console' }).click();
+    for (const [kind, seen] of answers) {
+      await page.getByRole('button', { name: /^(?!Show).*Content type/ }).click();
+      await page.getByRole('option', { name: kind, exact: true }).click();
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByRole('region', { name: 'Body of the answer' }).getByText(seen).waitFor();
+      await page.getByRole('region', { name: 'Log' }).getByText('LAB_KEY').waitFor();
+    }
+    expect(await badManners(page)).toEqual([]);
+    await page.getByRole('button', { name: /^(?!Show).*Content type/ }).click();
+    await page.getByRole('option', { name: 'JSON', exact: true }).click();
+    await page.getByRole('textbox', { name: 'Input' }).fill('{"broken":');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByText('400').waitFor();
+  }
+
+  async function rollsBack(page: Page) {
+    await page.getByRole('tab', { name: 'Versions' }).click();
+    const older = page.getByRole('list', { name: 'Versions' }).getByRole('listitem').nth(1);
+    await older.getByRole('button').click();
+    await older.getByText('Runs now').waitFor();
+    expect(await badManners(page)).toEqual([]);
+    await page.getByRole('tab', { name: 'Console' }).click();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('region', { name: 'Body of the answer' }).getByText('1', { exact: true }).waitFor();
+  }
+});
