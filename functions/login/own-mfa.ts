@@ -1,3 +1,4 @@
+import { auditItem } from '../../shared/audit/audit-event.ts';
 import { admit } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import { Refusal } from '../../shared/refusal.ts';
@@ -34,6 +35,7 @@ export async function enrollMfa(services: LoginServices, caller: Caller, body: u
   await useOwn(services, factor, body, async (code) => [
     enrolAction(await services.secret(), factor, { loginId: caller.loginId, code, nowMs: services.now() }),
     provenAction(login),
+    auditAction(services, caller, 'enrol-second-factor'),
   ]);
 }
 
@@ -47,6 +49,7 @@ export async function disableMfa(services: LoginServices, caller: Caller, body: 
       nowMs: services.now(),
       set: 'REMOVE seed, lastStep',
     }),
+    auditAction(services, caller, 'disable-second-factor'),
   ]);
 }
 
@@ -70,4 +73,16 @@ async function useOwn(
     throw error instanceof ConditionFailed ? wrongCode() : error;
   }
   await takeBack();
+}
+
+function auditAction(services: LoginServices, caller: Caller, subtype: string): Action {
+  const audited = {
+    project: caller.project,
+    subtype,
+    action: 'U' as const,
+    outcome: '0' as const,
+    agent: { reference: caller.profile },
+    entities: [{ reference: `User/${caller.subject}` }],
+  };
+  return { name: 'audit', put: auditItem(audited, services.newId(), services.now()) };
 }

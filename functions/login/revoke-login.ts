@@ -1,3 +1,4 @@
+import { record } from '../../shared/audit/record.ts';
 import { admit } from '../../shared/auth/actor.ts';
 import { endLogin } from '../../shared/auth/end-login.ts';
 import type { Caller } from '../../shared/auth/token.ts';
@@ -22,4 +23,12 @@ export async function revokeLogin(services: Services, caller: Caller, body: unkn
   const isSeen = login?.project === caller.project || (own !== undefined && isOwnLogin(own));
   if (!isTheirs || !isSeen) throw new Refusal('not-found', 'There is no such login');
   await endLogin(services.table, loginId);
+  await record(services, {
+    project: caller.project,
+    subtype: 'revoke-login',
+    action: 'U',
+    outcome: '0',
+    agent: { reference: caller.profile },
+    entities: [{ reference: `User/${caller.subject}` }],
+  });
 }

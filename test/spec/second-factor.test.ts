@@ -254,6 +254,18 @@ describe('a membership that wants a second factor', () => {
 });
 
 if (!isDeployed) {
+  test('enrolling and ending leave AuditEvents, which hold no code', async () => {
+    const { user, access_token, enrollUri } = await enrolled();
+    const token = codeOf(enrollUri);
+    expect((await mfa('disable', access_token, { token })).status).toBe(200);
+    const events = (await portico.local.scan()).filter(
+      ({ pk, content }) => pk.includes('#AuditEvent#') && String(content).includes(`User/${user}`),
+    );
+    const subtypes = events.map(({ content }) => JSON.parse(String(content)).subtype[0].code);
+    expect(subtypes).toEqual(expect.arrayContaining(['enrol-second-factor', 'disable-second-factor']));
+    expect(JSON.stringify(events)).not.toContain(`"${token}"`);
+  });
+
   test('the secret is stored nowhere', async () => {
     const { enrollUri, user } = await enrolled();
     const secret = new URL(enrollUri).searchParams.get('secret') ?? 'none';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Portico, startPortico } from './portico.ts';
-import { newAddress, password, type SigningIn, signingIn } from './signing-in.ts';
+import { newAddress, type SigningIn, signingIn } from './signing-in.ts';
 
 let portico: Portico;
 let at: SigningIn;

@@ -5,6 +5,8 @@ import { SessionProvider, useSessionState } from './session/session-context.tsx'
 import { Shell } from './shell/shell.tsx';
 import { SignedInPages } from './shell/signed-in-pages.tsx';
 import { AcceptPage } from './sign-in/accept-page.tsx';
+import { ForgotPage } from './sign-in/forgot-page.tsx';
+import { ResetPage } from './sign-in/reset-page.tsx';
 import { SignInPage } from './sign-in/sign-in-page.tsx';
 
 export function App({ restored }: { restored: Session | undefined }) {
@@ -26,6 +28,8 @@ function Pages() {
     <RouterProvider navigate={navigate} useHref={(href) => `/app${href}`}>
       <Switch>
         <Route path="/accept" component={AcceptPage} />
+        <Route path="/forgot" component={ForgotPage} />
+        <Route path="/reset" component={ResetPage} />
         <Route path="/sign-in" component={SignInPage} />
         <Route>
           {session ? (

@@ -3,6 +3,7 @@ import { useLocation, useSearch } from 'wouter';
 import type { SignInStep } from '../../../client/src/index.ts';
 import { messageOf } from '../api/message-of.ts';
 import { useSessionState } from '../session/session-context.tsx';
+import { Link } from '../ui/link.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
 import { ChooseMembership } from './choose-membership.tsx';
 import { CredentialsForm } from './credentials-form.tsx';
@@ -43,6 +44,11 @@ export function SignInPage() {
       {step ? null : notice && <Notice kind="plain">{notice}</Notice>}
       <Failure message={failure} />
       {step === undefined && <CredentialsForm target={target} onStep={proceed} />}
+      {step === undefined && (
+        <p>
+          <Link href="/forgot">Forgot your password?</Link>
+        </p>
+      )}
       {step?.kind === 'choose' && <ChooseMembership step={step} onStep={proceed} />}
       {step?.kind === 'second-factor' && <SecondFactorForm step={step} onStep={proceed} />}
       {step?.kind === 'enroll-second-factor' && <EnrollForm step={step} onStep={proceed} />}
