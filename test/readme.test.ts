@@ -35,11 +35,11 @@ async function stepsOf(page: string): Promise<{ script: string; printed: string 
   return steps;
 }
 
-test.each(['README.md', 'docs/bots.md'])(
+test.each(['README.md', 'docs/bots.md', 'docs/identity.md'])(
   'every call of %s answers what is printed there',
   async (page) => {
     const steps = await stepsOf(page);
-    expect(steps.length).toBeGreaterThan(5);
+    expect(steps.length).toBeGreaterThan(4);
     // One shell, so that variables carry from block to block; a mark ends each block's output.
     const mark = '\n#### end of block ####\n';
     const script = steps.map((step) => `${step.script}\nprintf '%s' '${mark}'`).join('\n');

@@ -72,7 +72,7 @@ async function serve(file: string | undefined): Promise<{ port: number; stop(): 
 }
 
 /** The engine cannot choose a port itself: it would not say which. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

@@ -1,0 +1,3 @@
+import { stopStorageEngine } from './storage-engine.ts';
+
+export default stopStorageEngine;
