@@ -1,0 +1,97 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { type TOTP, URI } from 'otpauth';
+import type { LoginServices } from '../../functions/login/invitation-of-link.ts';
+import { loginsOf } from '../../functions/login/logins-of.ts';
+import { replacePassword } from '../../functions/login/replace-password.ts';
+import { signIn } from '../../functions/login/sign-in.ts';
+import { enrolmentOf } from '../../functions/login/sign-in-step.ts';
+import { enrollMfaInLogin } from '../../functions/login/verify-mfa.ts';
+import { provision } from '../../functions/provision/provision.ts';
+import { newLoginActions } from '../../shared/auth/person-login.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { getItem, type Stage, startStage } from './stage.ts';
+
+let stage: Stage;
+let services: LoginServices;
+let email = '';
+let userId = '';
+let seenHash = '';
+const password = 'correct horse battery';
+const codeChallenge = createHash('sha256').update('v'.repeat(43)).digest('base64url');
+
+beforeAll(async () => {
+  stage = await startStage();
+  services = { ...stage.services, secret: async () => Buffer.alloc(32, 7) };
+});
+afterAll(() => stage.stop());
+
+beforeEach(async () => {
+  email = `ada-${randomUUID()}@example.com`;
+  await provision(stage.services, {
+    name: 'Clinic',
+    admin: { email, firstName: 'Ada', lastName: 'Min', password },
+  });
+  userId = String((await getItem(services, keys.address(email)))?.userId);
+  seenHash = String((await getItem(services, keys.password(userId)))?.hash);
+});
+
+const login = () =>
+  signIn(services, {
+    body: { email, password, codeChallenge, codeChallengeMethod: 'S256' },
+    sourceIp: randomUUID(),
+  });
+
+/** A login that waits for its membership, as one of many. */
+async function openLogin(): Promise<string> {
+  const id = randomUUID();
+  const of = { id, userId, clientId: '', scope: 'openid', codeChallenge };
+  await services.table.transact(newLoginActions(of, services.now()));
+  return id;
+}
+
+test('no login with the old password outlives its change, whenever it was made', async () => {
+  const keep = await openLogin();
+  const signedIn = Promise.allSettled(Array.from({ length: 12 }, login));
+  await replacePassword(services, userId, { password: 'another good password', seenHash, keep });
+  await signedIn;
+  const alive = await loginsOf(services, userId);
+  expect(alive.map(({ pk }) => pk)).toEqual([keys.login(keep).pk]);
+  await expect(login()).rejects.toMatchObject({ kind: 'invalid' });
+});
+
+test('a person with more logins than a transaction holds loses them all', async () => {
+  await Promise.all(Array.from({ length: 130 }, openLogin));
+  expect(await loginsOf(services, userId)).toHaveLength(130);
+  await replacePassword(services, userId, { password: 'another good password', seenHash });
+  expect(await loginsOf(services, userId)).toEqual([]);
+});
+
+test('of two changes that saw one password, the second changes nothing and ends nothing', async () => {
+  await replacePassword(services, userId, { password: 'another good password', seenHash });
+  const hash = (await getItem(services, keys.password(userId)))?.hash;
+  const later = await openLogin();
+  await expect(
+    replacePassword(services, userId, { password: 'a third good password', seenHash }),
+  ).rejects.toMatchObject({ name: 'ConditionFailed' });
+  expect((await getItem(services, keys.password(userId)))?.hash).toBe(hash);
+  expect((await loginsOf(services, userId)).map(({ pk }) => pk)).toEqual([keys.login(later).pk]);
+});
+
+test('of two logins that enrol at once one does, and its secret stands', async () => {
+  const ids = [await openLogin(), await openLogin(), await openLogin()];
+  const codes = await Promise.all(
+    ids.map(async (id) => {
+      const totp = URI.parse((await enrolmentOf(services, { id, userId })).enrollUri) as TOTP;
+      return totp.generate({ timestamp: services.now() });
+    }),
+  );
+  const results = await Promise.allSettled(
+    ids.map((login, i) => enrollMfaInLogin(services, { login, token: codes[i] })),
+  );
+  const won = results.findIndex(({ status }) => status === 'fulfilled');
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  expect((await getItem(services, keys.mfa(userId)))?.seed).toBe(`${ids[won]}.0`);
+  const proven = await Promise.all(ids.map(async (id) => (await getItem(services, keys.login(id)))?.mfa));
+  expect(proven.map((mfa) => mfa === true)).toEqual(ids.map((_, i) => i === won));
+});
