@@ -6,12 +6,14 @@
 
 import type { RunRequest } from '../../shared/bot/contract.ts';
 import { type Deflated, packResult, unpackRun } from '../../shared/bot/payload.ts';
+import { SandboxNotStarted } from '../../shared/sandbox/child-process.ts';
 import { createPool, PoolBusy } from '../../shared/sandbox/pool.ts';
 import { inTurn } from './in-turn.ts';
 import { serveInvokeApi } from './invoke-api.ts';
 
 const [, , guestDir = '', functionName = ''] = process.argv;
-const isBusy = (error: unknown) => error instanceof PoolBusy;
+/** Nothing has run: the caller may repeat it. */
+const isBusy = (error: unknown) => error instanceof PoolBusy || error instanceof SandboxNotStarted;
 /** A Bot and the eight that it may call in depth each hold a child: one Project's can all run at once. */
 const pool = createPool({ guestDir, children: 12, perProject: 9 });
 const run = inTurn({ run: pool.run, isBusy, mostWaiting: 64, patienceMs: 5_000 });

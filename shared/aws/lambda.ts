@@ -1,7 +1,7 @@
 import type { Agent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import type { RunRequest } from '../bot/contract.ts';
+import { type RunRequest, sandboxNotStarted } from '../bot/contract.ts';
 import type { Invoked, Invoker } from '../bot/invoker.ts';
 import { packRun, unpackResult } from '../bot/payload.ts';
 import { Refusal } from '../refusal.ts';
@@ -36,12 +36,11 @@ export function lambdaInvoker(functionName: string, endpoint: string | undefined
           new InvokeCommand({ FunctionName: functionName, TenantId: request.project, Payload: payload }),
           { abortSignal: AbortSignal.timeout(Math.max(1, request.deadlineAtMs + graceMs - Date.now())) },
         );
-        if (answer.FunctionError || !answer.Payload)
-          return { kind: 'unknown', reason: answer.FunctionError ?? 'no payload' };
-        return {
-          kind: 'result',
-          result: unpackResult(JSON.parse(Buffer.from(answer.Payload).toString('utf8'))),
-        };
+        if (!answer.Payload) return { kind: 'unknown', reason: 'no payload' };
+        const said = JSON.parse(Buffer.from(answer.Payload).toString('utf8'));
+        if (!answer.FunctionError) return { kind: 'result', result: unpackResult(said) };
+        if (said?.errorType === sandboxNotStarted) return { kind: 'throttled' };
+        return { kind: 'unknown', reason: answer.FunctionError };
       } catch (error) {
         return classify(error as Error);
       }

@@ -96,3 +96,6 @@ export interface RunResult {
   /** Wall time of the run inside the sandbox, in ms. */
   durationMs: number;
 }
+
+/** The name of the error of an invoker whose sandbox did not start: nothing has run, a repeat is safe. */
+export const sandboxNotStarted = 'SandboxNotStarted';

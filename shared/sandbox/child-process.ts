@@ -3,10 +3,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { sandboxNotStarted } from '../bot/contract.ts';
 import type { FromChild, ToChild } from './protocol.ts';
 
 export interface Child {
-  /** Resolves when the child can take a run; rejects when it ends before. */
+  /** Resolves when the child can take a run; rejects with SandboxNotStarted when it ends before. */
   ready: Promise<void>;
   send: (message: ToChild) => void;
   /** Messages after `ready`; set anew for each run. */
@@ -22,6 +23,14 @@ export interface Child {
   keepAlive: (alive: boolean) => void;
   /** SIGKILL: nothing in the child can stop or delay it. */
   kill: () => void;
+}
+
+/** Nothing has run. */
+export class SandboxNotStarted extends Error {
+  constructor() {
+    super('The sandbox process could not start');
+    this.name = sandboxNotStarted;
+  }
 }
 
 /** statm counts pages; 4 KiB on x64 and on Lambda's arm64. */
@@ -75,7 +84,7 @@ function watch(process: ChildProcess): Child {
   const end = () => {
     if (!child.ended) {
       child.ended = true;
-      started.reject(new Error('The sandbox process could not start'));
+      started.reject(new SandboxNotStarted());
       child.onEnd?.();
     }
   };

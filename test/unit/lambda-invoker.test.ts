@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { useLocalCredentials } from '../../infra/local/environment.ts';
+import { serveInvokeApi } from '../../infra/local/invoke-api.ts';
+import type { Listening } from '../../infra/local/listen.ts';
+import { lambdaInvoker } from '../../shared/aws/lambda.ts';
+import { SandboxNotStarted } from '../../shared/sandbox/child-process.ts';
+import { bot, runOf } from '../sandbox/bot-runs.ts';
+
+let api: Listening;
+let fault: Error;
+
+beforeAll(async () => {
+  useLocalCredentials();
+  api = await serveInvokeApi({
+    functionName: 'invoker',
+    invoke: () => Promise.reject(fault),
+    isThrottle: () => false,
+    onEventFault: () => undefined,
+  });
+});
+afterAll(() => api.stop());
+
+const invoked = (error: Error) => {
+  fault = error;
+  const deadlineAtMs = Date.now() + 20_000;
+  return lambdaInvoker('invoker', api.url).invoke(runOf(bot('return 1'), { deadlineAtMs }));
+};
+
+test('a sandbox that did not start has run nothing: the caller may repeat', async () => {
+  expect(await invoked(new SandboxNotStarted())).toEqual({ kind: 'throttled' });
+});
+
+test('of any other fault nobody knows whether the Bot ran', async () => {
+  expect(await invoked(new Error('died'))).toEqual({ kind: 'unknown', reason: 'Unhandled' });
+});
