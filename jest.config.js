@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 
-const hasJava = process.env.STORAGE_ENGINE !== 'dynamodb-local' || !spawnSync('java', ['-version']).error;
+const isSecondOpinion = process.env.STORAGE_ENGINE === 'dynamodb-local';
+const hasJava = !isSecondOpinion || !spawnSync('java', ['-version']).error;
 if (!hasJava) {
   process.env.STORAGE_ENGINE = 'dynoxide';
   process.stderr.write('Skipped: there is no Java here, which DynamoDB Local needs\n');
@@ -15,6 +16,6 @@ export default {
   globalTeardown: '<rootDir>/test/setup/stop-storage-engine.ts',
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/test/setup/strip-types.cjs' },
-  testTimeout: 30_000,
+  testTimeout: isSecondOpinion ? 300_000 : 30_000,
   maxWorkers: 2,
 };

@@ -111,6 +111,21 @@ if (!isDeployed) {
       expect(invitationOf(read)).toMatchObject({ state: 'pending', mail: state });
     });
 
+    test('that the service takes slowly holds up no answer, and is sent once', async () => {
+      const body = person({ sendEmail: true });
+      portico.local.mailbox.fail({ delayMs: 4_000 });
+      try {
+        expect((await at.invite(body)).status).toBe(200);
+        expect((await at.invite(body)).status).toBe(200);
+        expect(await mailsTo(body.email)).toEqual([]);
+        await portico.local.mailbox.waitFor(isTo(body.email), 60_000);
+      } finally {
+        portico.local.mailbox.fail('none');
+      }
+      await portico.local.sweep();
+      expect(await mailsTo(body.email)).toHaveLength(1);
+    }, 120_000);
+
     test('goes to one address at most five times a day over all Projects', async () => {
       const body = person({ sendEmail: true });
       const types = ['Practitioner', 'Patient', 'RelatedPerson'];
