@@ -70,6 +70,8 @@ export const routes = {
   acceptExternal: { method: 'POST', path: '/auth/external/accept', function: 'login', access: 'public' },
   finishExternal: { method: 'GET', path: '/auth/external/{issuerId}', function: 'login', access: 'public' },
 
+  verifyEmail: { method: 'POST', path: '/auth/verifyemail', function: 'login', access: 'public' },
+
   project: { method: 'GET', path: '/admin/projects/{projectId}', function: 'members', access: 'token' },
   invite: {
     method: 'POST',
@@ -116,6 +118,12 @@ export const routes = {
   revokeInvitation: {
     method: 'DELETE',
     path: '/admin/projects/{projectId}/members/{membershipId}/invitation',
+    function: 'members',
+    access: 'token',
+  },
+  setMemberPassword: {
+    method: 'POST',
+    path: '/admin/projects/{projectId}/setpassword',
     function: 'members',
     access: 'token',
   },

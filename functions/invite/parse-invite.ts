@@ -7,6 +7,7 @@ import {
   parseReference,
   type Reference,
 } from '../../shared/fhir/resource.ts';
+import { controlOrLineEnd, parseName } from '../../shared/invitation/parse-name.ts';
 import { parseRights, type Refuse } from '../../shared/invitation/parse-rights.ts';
 import type { RefusalIssue } from '../../shared/refusal.ts';
 
@@ -27,8 +28,6 @@ export interface Invite {
   forceNewMembership: boolean;
   password: string | undefined;
 }
-
-const controlOrLineEnd = /[\p{C}\p{Zl}\p{Zp}]/u;
 
 type Fields = Record<string, unknown>;
 
@@ -72,15 +71,6 @@ function parseProfileType(value: unknown, refuse: Refuse): ProfileType {
       : 'Resource type must be Patient, Practitioner or RelatedPerson',
   );
   return 'Patient';
-}
-
-function parseName(value: unknown, field: string, label: string, refuse: Refuse): string {
-  const text = typeof value === 'string' ? value : '';
-  const name = text.trim().normalize('NFC');
-  if (name === '') refuse(field, `${label} is required`);
-  else if (controlOrLineEnd.test(text)) refuse(field, `${label} must not contain control characters`);
-  else if (name.length > 200) refuse(field, `${label} is longer than 200 characters`);
-  return name;
 }
 
 function parseLogin(body: Fields, membership: Fields, refuse: Refuse) {

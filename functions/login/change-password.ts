@@ -1,15 +1,15 @@
 import { record } from '../../shared/audit/record.ts';
 import { admit } from '../../shared/auth/actor.ts';
+import { requireOwnLogin } from '../../shared/auth/own-login.ts';
 import { parseNewPassword } from '../../shared/auth/parse-password.ts';
 import { longestPassword, verifyPassword } from '../../shared/auth/password.ts';
+import { replacePassword } from '../../shared/auth/replace-password.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
 import { countAttempt } from './attempts.ts';
-import { requireOwnLogin } from './own-login.ts';
-import { replacePassword } from './replace-password.ts';
 
 /**
  * A person changes their password; their other logins end.

@@ -21,6 +21,7 @@ import { setPassword } from './set-password.ts';
 import { signIn } from './sign-in.ts';
 import { signOut } from './sign-out.ts';
 import { acceptExternal, type ExternalServices, startExternal } from './start-external.ts';
+import { verifyEmail } from './verify-email.ts';
 import { enrollMfaInLogin, verifyMfa } from './verify-mfa.ts';
 
 const core = coreServices(process.env);
@@ -54,6 +55,15 @@ export const handler = dispatch({
       'json',
       (request) => signIn(services, { body: request.json, sourceIp: request.sourceIp }),
       (login) => jsonResponse(200, login),
+    ),
+  ),
+  [routeKey(routes.verifyEmail)]: lambdaHandler(
+    services,
+    open(
+      routes.verifyEmail,
+      'json',
+      (request) => verifyEmail(services, request.json),
+      () => fhirResponse(200, allOk()),
     ),
   ),
   [routeKey(routes.chooseProfile)]: lambdaHandler(

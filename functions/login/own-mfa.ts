@@ -1,12 +1,12 @@
 import { auditItem } from '../../shared/audit/audit-event.ts';
 import { admit } from '../../shared/auth/actor.ts';
+import { requireOwnLogin } from '../../shared/auth/own-login.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { type Action, ConditionFailed } from '../../shared/table/transact.ts';
 import { countCode } from './count-codes.ts';
 import type { LoginServices } from './invitation-of-link.ts';
-import { requireOwnLogin } from './own-login.ts';
 import {
   enrolAction,
   provenAction,

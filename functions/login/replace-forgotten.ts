@@ -1,10 +1,10 @@
 import { parseNewPassword } from '../../shared/auth/parse-password.ts';
+import { replacePassword } from '../../shared/auth/replace-password.ts';
 import { isResetSecret, parseResetId } from '../../shared/auth/reset-link.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { resourceOf } from '../../shared/table/resource-item.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
 import { deadLink, type LoginServices } from './invitation-of-link.ts';
-import { replacePassword } from './replace-password.ts';
 
 /**
  * Uses the link of a password reset, once: all of the person's logins end, no invitation is accepted.

@@ -1,12 +1,12 @@
 import { record } from '../../shared/audit/record.ts';
 import { admit } from '../../shared/auth/actor.ts';
 import { endLogin } from '../../shared/auth/end-login.ts';
+import { isOwnLogin } from '../../shared/auth/own-login.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import { isId } from '../../shared/fhir/resource.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { isOwnLogin } from './own-login.ts';
 
 /**
  * A person ends one of their own logins, as `auth/me` lists them.

@@ -1,3 +1,5 @@
+import { loginsOf } from '../../shared/auth/logins-of.ts';
+import { isOwnLogin } from '../../shared/auth/own-login.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import type { Reference } from '../../shared/fhir/resource.ts';
@@ -5,8 +7,6 @@ import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { resourceOf } from '../../shared/table/resource-item.ts';
 import type { Item } from '../../shared/table/table.ts';
-import { loginsOf } from './logins-of.ts';
-import { isOwnLogin } from './own-login.ts';
 
 /** What a person sees of their own sign-ins, in the shape that clients of this field read. */
 export interface Security {

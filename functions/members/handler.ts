@@ -21,6 +21,7 @@ import { readMember } from './read-member.ts';
 import { readProject } from './read-project.ts';
 import { removeIssuer } from './remove-issuer.ts';
 import { removeMember } from './remove-member.ts';
+import { setMemberPassword } from './set-member-password.ts';
 
 const core = coreServices(process.env);
 const services = {
@@ -126,6 +127,16 @@ export const handler = dispatch({
           projectId: request.param('projectId'),
           issuerId: request.param('issuerId'),
         }),
+      () => fhirResponse(200, allOk()),
+    ),
+  ),
+  [routeKey(routes.setMemberPassword)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.setMemberPassword,
+      'json',
+      (caller, request) =>
+        setMemberPassword(services, caller, { projectId: request.param('projectId'), body: request.json }),
       () => fhirResponse(200, allOk()),
     ),
   ),

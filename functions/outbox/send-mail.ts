@@ -3,6 +3,7 @@ import type { Mail, Mailer } from '../../shared/email/mailer.ts';
 import type { Services } from '../../shared/services.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import type { Item } from '../../shared/table/table.ts';
+import { confirmationOfItem, noticeOfItem } from './address-of-item.ts';
 import { claim, dropMail, giveBackQuota, releaseClaim, takeQuota } from './claim.ts';
 import { invitationOfItem } from './invitation-of-item.ts';
 import { resetOfItem } from './reset-of-item.ts';
@@ -23,6 +24,8 @@ const kinds: Readonly<Record<string, Kind>> = {
   invitation: { mailOf: invitationOfItem, mostADay: 5 },
   // Anybody can ask for one of these: they leave room for invitations.
   reset: { mailOf: resetOfItem, mostADay: 3 },
+  'confirm-address': { mailOf: confirmationOfItem, mostADay: 3 },
+  'address-changed': { mailOf: noticeOfItem, mostADay: 5 },
 };
 
 /**

@@ -3,13 +3,14 @@ import { Refusal } from '../../shared/refusal.ts';
 type Forbidden = Partial<Record<'create' | 'update' | 'delete', string>>;
 
 const user = 'Users live above Projects: invite them with POST admin/projects/<id>/invite';
+const ownUser = 'A User is changed by that user only, by PUT or PATCH fhir/R4/User/<id>';
 const membership =
   'Memberships are made by POST admin/projects/<id>/invite and changed under admin/projects/<id>/members/<id>';
 const audit = 'AuditEvents are written by the system only';
 
 /** SPEC section 1: what no policy can allow here, and where it is done instead. */
 const forbidden: Readonly<Record<string, Forbidden>> = {
-  User: { create: user, update: user, delete: user },
+  User: { create: user, update: ownUser, delete: user },
   ProjectMembership: { create: membership, update: membership, delete: membership },
   AuditEvent: { create: audit, update: audit, delete: audit },
   Project: {

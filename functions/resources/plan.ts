@@ -114,7 +114,7 @@ async function unchanged(context: Context, write: Write, resource: Resource): Pr
 }
 
 /** R4 http, managing resource contention: `W/"version"`; `*` is any. */
-function requireMatch(write: Write, { resource }: Located): void {
+export function requireMatch(write: Write, { resource }: Pick<Located, 'resource'>): void {
   const { ifMatch } = write;
   const version = resource?.meta.versionId;
   if (ifMatch !== undefined) {

@@ -40,11 +40,18 @@ export function createUserActions(user: NewUser, stamp: { versionId: string; now
 }
 
 /**
- * The same number of actions for a User that exists: nothing of it changes, and nobody can tell
+ * The same number of actions for a User that exists: nothing of the person changes, and nobody can tell
  * from the time of an invite whether its address was known.
  */
 export function knownUserActions(userId: string, email: string | undefined): Action[] {
-  const check: Action = { name: 'user', check: keys.user(userId), if: 'attribute_exists(pk)' };
+  // Counted, so that a change of address, which moves all that a person has, notices a new one.
+  const check: Action = {
+    name: 'user',
+    update: keys.user(userId),
+    set: 'ADD joins :one',
+    if: 'attribute_exists(pk)',
+    values: { ':one': 1 },
+  };
   if (email === undefined) return [check];
   return [
     { name: 'address', check: keys.address(email), if: 'userId = :user', values: { ':user': userId } },

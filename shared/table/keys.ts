@@ -130,6 +130,8 @@ export const keys = {
     pk: `U#${userId}`,
     sk: `ISSUER#${hash(project ?? '', issuer)}`,
   }),
+  /** The address that a person wants to change to, until it is confirmed. */
+  addressChange: (userId: string): Key => ({ pk: `U#${userId}`, sk: 'ADDRESS' }),
   /** A person's second factor: the seed of its secret, and the last step of time that was used. */
   mfa: (userId: string): Key => ({ pk: `U#${userId}`, sk: 'MFA' }),
   /** The mirror of a membership under its User, for reading all of a User's memberships at once. */
@@ -163,6 +165,11 @@ export const keys = {
   resetMail: (email: string, project: string | undefined): Key => ({
     pk: outboxPartition(shardOf(email, outboxShards)),
     sk: `RESET#${hash(email, project ?? '')}`,
+  }),
+  /** A mail about a change of address: to the new one, or to the one before. */
+  addressMail: (userId: string, to: 'new' | 'old'): Key => ({
+    pk: outboxPartition(shardOf(userId, outboxShards)),
+    sk: `ADDRESS#${to}#${userId}`,
   }),
   /** How many mails one address got on one day, over all Projects. */
   mailQuota: (email: string, day: string): Key => ({ pk: `MAIL#${email}#${day}`, sk: head }),

@@ -2,13 +2,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type TOTP, URI } from 'otpauth';
 import type { LoginServices } from '../../functions/login/invitation-of-link.ts';
-import { loginsOf } from '../../functions/login/logins-of.ts';
-import { replacePassword } from '../../functions/login/replace-password.ts';
 import { signIn } from '../../functions/login/sign-in.ts';
 import { enrolmentOf } from '../../functions/login/sign-in-step.ts';
 import { enrollMfaInLogin } from '../../functions/login/verify-mfa.ts';
 import { provision } from '../../functions/provision/provision.ts';
+import { loginsOf } from '../../shared/auth/logins-of.ts';
 import { newLoginActions } from '../../shared/auth/person-login.ts';
+import { replacePassword } from '../../shared/auth/replace-password.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { getItem, type Stage, startStage } from './stage.ts';
 

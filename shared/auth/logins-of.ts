@@ -1,6 +1,6 @@
-import type { Services } from '../../shared/services.ts';
-import { type Key, keys } from '../../shared/table/keys.ts';
-import type { Item } from '../../shared/table/table.ts';
+import type { Services } from '../services.ts';
+import { type Key, keys } from '../table/keys.ts';
+import type { Item } from '../table/table.ts';
 
 /** A person's logins that are alive, whatever they were made for. */
 export async function loginsOf({ table }: Services, userId: string): Promise<Item[]> {

@@ -1,6 +1,6 @@
-import { builtInClient } from '../../shared/auth/built-in-client.ts';
-import { Refusal } from '../../shared/refusal.ts';
-import type { Item } from '../../shared/table/table.ts';
+import { Refusal } from '../refusal.ts';
+import type { Item } from '../table/table.ts';
+import { builtInClient } from './built-in-client.ts';
 
 /**
  * Whether a login speaks for the whole person, above Projects: made with their password, in the own app

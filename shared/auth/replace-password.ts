@@ -1,23 +1,23 @@
-import { endLogin } from '../../shared/auth/end-login.ts';
-import { hashPassword } from '../../shared/auth/password.ts';
-import type { Services } from '../../shared/services.ts';
-import { keys } from '../../shared/table/keys.ts';
-import type { Item } from '../../shared/table/table.ts';
-import type { Action } from '../../shared/table/transact.ts';
+import type { Services } from '../services.ts';
+import { keys } from '../table/keys.ts';
+import type { Item } from '../table/table.ts';
+import type { Action } from '../table/transact.ts';
+import { endLogin } from './end-login.ts';
 import { loginsOf } from './logins-of.ts';
+import { hashPassword } from './password.ts';
 
 /** A transaction holds 100 actions. */
 const mostInOne = 90;
 
 /**
- * Replaces a password, when it is still the one that was seen, and ends the person's logins with it, but
+ * Replaces a password, when it is still the one that was seen or there is none, and ends the person's logins with it, but
  * for the one to keep. Who has more logins than fit the transaction loses the others before.
  * @throws {ConditionFailed} when the password was changed meanwhile
  */
 export async function replacePassword(
   services: Services,
   userId: string,
-  { password, seenHash, keep }: { password: string; seenHash: string; keep?: string },
+  { password, seenHash, keep }: { password: string; seenHash: string | undefined; keep?: string },
 ): Promise<void> {
   const hash = await hashPassword(password);
   const others = await othersOf(services, userId, keep);
@@ -26,9 +26,9 @@ export async function replacePassword(
     {
       name: 'password',
       put: { ...keys.password(userId), hash },
-      if: '#hash = :seen',
-      names: { '#hash': 'hash' },
-      values: { ':seen': seenHash },
+      ...(seenHash === undefined
+        ? { if: 'attribute_not_exists(pk)' }
+        : { if: '#hash = :seen', names: { '#hash': 'hash' }, values: { ':seen': seenHash } }),
     },
     ...others.slice(0, mostInOne).map(endAction),
   ]);

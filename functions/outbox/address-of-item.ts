@@ -1,0 +1,23 @@
+import { addressMs, addressUrl } from '../../shared/auth/address-link.ts';
+import { addressChangedMail, confirmAddressMail } from '../../shared/email/address-mails.ts';
+import type { Mail } from '../../shared/email/mailer.ts';
+import { keys } from '../../shared/table/keys.ts';
+import type { Item } from '../../shared/table/table.ts';
+import type { OutboxServices } from './send-mail.ts';
+
+/** The mail with the link; undefined when the person has asked for another address since, or confirmed. */
+export async function confirmationOfItem(services: OutboxServices, item: Item): Promise<Mail | undefined> {
+  const userId = String(item.userId);
+  const key = keys.addressChange(userId);
+  const change = (await services.table.read([key])).get(key);
+  const generation = Number(item.generation);
+  if (change?.generation !== generation || generation + addressMs <= services.now()) return undefined;
+  const email = String(change.email);
+  const url = addressUrl(services.baseUrl, await services.secret(), { userId, generation, email });
+  return confirmAddressMail({ to: email, url });
+}
+
+/** The mail to the address that a person has left. */
+export async function noticeOfItem({ baseUrl }: OutboxServices, { email }: Item): Promise<Mail> {
+  return addressChangedMail({ to: String(email), url: `${baseUrl}/app/sign-in` });
+}
