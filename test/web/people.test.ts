@@ -93,6 +93,11 @@ describeInBrowser('the way of a person through the app', () => {
     expect(await badManners(admin)).toEqual([]);
     await fillInvite(admin, 'Grace', email);
     await admin.getByText('already invited to this project with another').waitFor();
+    await admin.waitForTimeout(3_000);
+    await admin.getByRole('combobox', { name: 'Access policy' }).fill('Only pat');
+    await admin.getByRole('option', { name: 'Only patients called Allowed' }).click();
+    await fillInvite(admin, 'Grace', email);
+    await admin.getByText('Grace Hopper was invited a moment ago already').waitFor();
   }
 
   async function join(admin: Page, view: keyof typeof views, email: string): Promise<Page> {

@@ -1,19 +1,29 @@
 import type { ProjectMembership } from '@medplum/fhirtypes';
 import { useState } from 'react';
+import { Link } from '../ui/link.tsx';
 import { Page } from '../ui/page.tsx';
 import { InviteForm } from './invite-form.tsx';
 import { InviteResult } from './invite-result.tsx';
+import type { InviteOutcome } from './outcome.ts';
 
 export interface Invited {
   membership: ProjectMembership;
   email: string;
+  outcome: InviteOutcome;
 }
 
 export function InvitePage() {
   const [invited, setInvited] = useState<Invited>();
   const [round, setRound] = useState(0);
   return (
-    <Page title="Invite somebody">
+    <Page
+      title="Invite somebody"
+      actions={
+        <Link className="button button-plain" href="/invite/many">
+          Invite many from a file
+        </Link>
+      }
+    >
       {invited && <InviteResult invited={invited} />}
       <InviteForm
         key={round}

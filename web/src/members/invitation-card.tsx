@@ -39,6 +39,16 @@ export function InvitationCard({
           {!invitation.mailRequested && 'No mail was asked for: the person can accept at their next sign-in.'}
         </p>
       )}
+      {invitation.mail === 'bounced' && (
+        <Notice kind="bad">
+          The mail came back: the address does not take it. Remove this invitation and use another address.
+        </Notice>
+      )}
+      {invitation.mail === 'complained' && (
+        <Notice kind="bad">
+          The person said that the mail is unwanted. This address gets no more mail of the project.
+        </Notice>
+      )}
       {invitation.state === 'expired' && (
         <p>
           Nobody accepted it until <Moment at={invitation.expires} />.

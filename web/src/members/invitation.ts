@@ -8,6 +8,8 @@ export interface Invitation {
   /** ISO 8601; of the newest link. */
   expires: string | undefined;
   mailRequested: boolean;
+  /** What the service has learnt of the mail since. */
+  mail: 'bounced' | 'complained' | undefined;
 }
 
 /** The state of a member's invitation (docs/identity.md); undefined for programs, which nobody invites. */
@@ -20,6 +22,7 @@ export function invitationOf({ extension }: ProjectMembership): Invitation | und
     state,
     expires: part('expires')?.valueInstant,
     mailRequested: part('mailRequested')?.valueBoolean === true,
+    mail: part('mail')?.valueCode as Invitation['mail'],
   };
 }
 

@@ -3,6 +3,7 @@ import { AuditPage } from '../audit/audit-page.tsx';
 import { BotPage } from '../bots/bot-page.tsx';
 import { BotsPage } from '../bots/bots-page.tsx';
 import { NewBotPage } from '../bots/new-bot-page.tsx';
+import { BulkPage } from '../bulk/bulk-page.tsx';
 import { ClientPage } from '../clients/client-page.tsx';
 import { ClientsPage } from '../clients/clients-page.tsx';
 import { InvitePage } from '../invite/invite-page.tsx';
@@ -21,6 +22,7 @@ export function AdministratorPages({ isAdministrator }: { isAdministrator: boole
       <Route path="/members" component={MembersPage} />
       <Route path="/members/:id">{({ id }) => <MemberPage id={id} key={id} />}</Route>
       <Route path="/invite" component={InvitePage} />
+      <Route path="/invite/many" component={BulkPage} />
       <Route path="/policies" component={PoliciesPage} />
       <Route path="/policies/new" component={NewPolicyPage} />
       <Route path="/policies/:id">{({ id }) => <PolicyPage id={id} key={id} />}</Route>

@@ -17,6 +17,7 @@ export function pagesFor(who: { isAdministrator: boolean; hasMailbox: boolean })
   return [
     ...(who.isAdministrator ? forAdministrators : []),
     { href: '/records', label: 'Records' },
+    { href: '/account', label: 'Your account' },
     ...(who.hasMailbox ? [{ href: '/mail', label: 'Mailbox' }] : []),
   ];
 }

@@ -1,4 +1,5 @@
 import { Redirect, Route, Switch } from 'wouter';
+import { AccountPage } from '../account/account-page.tsx';
 import { MailPage } from '../mail/mail-page.tsx';
 import { RecordsPage } from '../records/records-page.tsx';
 import { useSession } from '../session/session-context.tsx';
@@ -13,6 +14,7 @@ export function SignedInPages() {
         <Redirect to={isAdministrator ? '/members' : '/records'} replace />
       </Route>
       <Route path="/records" component={RecordsPage} />
+      <Route path="/account" component={AccountPage} />
       <Route path="/mail" component={MailPage} />
       <Route>
         <AdministratorPages isAdministrator={isAdministrator} />

@@ -4,6 +4,7 @@ import { useAction } from '../api/use-action.ts';
 import { Button } from '../ui/button.tsx';
 import { Form } from '../ui/form.tsx';
 import { Failure } from '../ui/notice.tsx';
+import { SecretToScan } from './secret-to-scan.tsx';
 import { TokenField } from './token-field.tsx';
 
 interface Props {
@@ -18,20 +19,14 @@ export function EnrollForm({ step, onStep }: Props) {
     async () => onStep(await step.enroll(token)),
     ['token'],
   );
-  const secret = /[?&]secret=([^&]+)/.exec(step.uri)?.[1];
   return (
     <Form label="Add a second factor" fieldErrors={fieldErrors} onSubmit={run}>
       <p className="muted">
         This project wants a code from an authenticator app beside your password. Scan this with the app:
       </p>
-      <img className="qr" src={step.qrCode} alt="QR code of the new second factor" width="220" height="220" />
-      {secret && (
-        <p className="help">
-          Or type this secret into the app: <code>{secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
-        </p>
-      )}
+      <SecretToScan uri={step.uri} qrCode={step.qrCode} />
       <Failure message={message} />
-      <TokenField value={token} onChange={setToken} />
+      <TokenField value={token} onChange={setToken} autoFocus />
       <Button type="submit" kind="primary" isPending={isBusy}>
         Add and continue
       </Button>

@@ -21,7 +21,7 @@ export function SecondFactorForm({ step, onStep }: Props) {
     <Form label="Second factor" fieldErrors={fieldErrors} onSubmit={run}>
       <p className="muted">Open your authenticator app and type the code that it shows for this service.</p>
       <Failure message={message} />
-      <TokenField value={token} onChange={setToken} />
+      <TokenField value={token} onChange={setToken} autoFocus />
       <Button type="submit" kind="primary" isPending={isBusy}>
         Continue
       </Button>

@@ -1,7 +1,14 @@
 import { TextField } from '../ui/text-field.tsx';
 
+interface Props {
+  value: string;
+  onChange(value: string): void;
+  /** On a page that asks for nothing else. */
+  autoFocus?: boolean;
+}
+
 /** Six digits of an authenticator app (RFC 6238). */
-export function TokenField({ value, onChange }: { value: string; onChange(value: string): void }) {
+export function TokenField({ value, onChange, autoFocus = false }: Props) {
   return (
     <TextField
       label="Six-digit code"
@@ -13,7 +20,7 @@ export function TokenField({ value, onChange }: { value: string; onChange(value:
       value={value}
       onChange={onChange}
       isRequired
-      autoFocus
+      autoFocus={autoFocus}
     />
   );
 }

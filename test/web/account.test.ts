@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Secret, TOTP } from 'otpauth';
+import type { Page } from 'playwright-core';
+import { type App, arrived, describeInBrowser, go, signIn, startApp } from './app.ts';
+import { badManners } from './manners.ts';
+
+describeInBrowser('many people, and the own account', () => {
+  let app: App;
+  let page: Page;
+  let admin: { email: string; password: string };
+  beforeAll(async () => {
+    app = await startApp();
+    page = await app.open('phone');
+    admin = app.portico.projects[0]?.admin ?? { email: '', password: '' };
+    await signIn(page, admin.email, admin.password);
+  }, 120_000);
+  afterAll(() => app?.stop());
+
+  test('a file is shown before it is sent, and each row has its result', async () => {
+    await go(page, 'Invite');
+    await page.getByRole('link', { name: 'Invite many from a file' }).click();
+    await arrived(page, 'Invite many');
+    const rows = [
+      'resourceType;firstName;lastName;email',
+      'Practitioner;Mary;"Jackson; PhD";mary@example.org',
+      'Patient;Katherine;Johnson;not an address',
+    ];
+    const buffer = Buffer.from(rows.join('\r\n'));
+    await page
+      .getByLabel('File', { exact: true })
+      .setInputFiles({ name: 'p.csv', mimeType: 'text/csv', buffer });
+    await page.getByRole('cell', { name: 'Jackson; PhD' }).waitFor();
+    expect(await badManners(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Invite 2 people' }).click();
+    await page.getByText('1 invited, 1 refused').waitFor();
+    const results = page.getByRole('list', { name: 'Results' }).getByRole('listitem');
+    expect(await results.nth(0).textContent()).toContain('Mary Jackson; PhD is invited');
+    expect(await results.nth(1).textContent()).toContain('Valid email address is required');
+    expect(await badManners(page)).toEqual([]);
+  }, 240_000);
+
+  test('a session outlives a reload, and ends when one signs out', async () => {
+    await go(page, 'Members');
+    await arrived(page, 'Members');
+    await page.reload();
+    await arrived(page, 'Members');
+    const stored = await page.evaluate('JSON.stringify([localStorage, document.cookie])');
+    expect(stored).toBe('[{},""]');
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('You are signed out').waitFor();
+    await page.reload();
+    await arrived(page, 'Sign in');
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+  }, 240_000);
+
+  test('the password is changed', async () => {
+    await signIn(page, admin.email, admin.password);
+    await go(page, 'Your account');
+    await arrived(page, 'Your account');
+    await page.getByRole('img', { name: 'QR code' }).waitFor();
+    expect(await badManners(page)).toEqual([]);
+    await page.getByLabel('Old password', { exact: true }).fill('not the old one');
+    await page.getByLabel('New password', { exact: true }).fill('a quite new password');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('The old password is not right').waitFor();
+    await page.getByLabel('Old password', { exact: true }).fill(admin.password);
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('You are signed out everywhere else').waitFor();
+    admin = { ...admin, password: 'a quite new password' };
+  }, 240_000);
+
+  test('a second factor is added, asked for, and taken away', async () => {
+    const secret = (await page.locator('code').last().textContent())?.replaceAll(' ', '') ?? '';
+    const totp = new TOTP({ secret: Secret.fromBase32(secret) });
+    // A code is good once: that of the next half minute is accepted as well.
+    const next = () => totp.generate({ timestamp: Date.now() + 30_000 });
+    await page.getByLabel('Six-digit code').fill(totp.generate());
+    await page.getByRole('button', { name: 'Add the second factor' }).click();
+    await page.getByRole('button', { name: 'Take it away' }).waitFor();
+    const other = await app.open('desktop');
+    await other.goto('/app');
+    await other.getByLabel('E-mail').fill(admin.email);
+    await other.getByLabel('Password', { exact: true }).fill(admin.password);
+    await other.getByRole('button', { name: 'Sign in' }).click();
+    await arrived(other, 'Your second factor');
+    expect(await badManners(other)).toEqual([]);
+    await other.getByLabel('Six-digit code').fill('000000');
+    await other.getByRole('button', { name: 'Continue' }).click();
+    await other.locator('.field-error, [role=alert]').first().waitFor();
+    await other.getByLabel('Six-digit code').fill(next());
+    await other.getByRole('button', { name: 'Continue' }).click();
+    await arrived(other, 'Members');
+    expect(app.faults).toEqual([]);
+  }, 240_000);
+});

@@ -1,0 +1,31 @@
+import { useId, useState } from 'react';
+
+const longestFile = 1024 * 1024;
+
+/** Reads a file of the person's choice; nothing of it leaves the browser yet. */
+export function FileField({ onText }: { onText(text: string): void }) {
+  const id = useId();
+  const [refusal, setRefusal] = useState('');
+  const read = async (file: File | undefined) => {
+    if (!file) return;
+    const isTooLong = file.size > longestFile;
+    setRefusal(isTooLong ? 'The file is longer than 1 MiB.' : '');
+    if (!isTooLong) onText(await file.text());
+  };
+  return (
+    <div className="field">
+      <label htmlFor={id}>File</label>
+      <input
+        id={id}
+        className="input"
+        type="file"
+        accept=".csv,text/csv"
+        aria-describedby={`${id}-refusal`}
+        onChange={({ target }) => void read(target.files?.[0])}
+      />
+      <span className="field-error" id={`${id}-refusal`} role="status">
+        {refusal}
+      </span>
+    </div>
+  );
+}
