@@ -211,6 +211,9 @@ export const routes = {
   botLogs: { method: 'GET', path: '/fhir/R4/Bot/{id}/$logs', function: 'bots', access: 'token' },
   botVersions: { method: 'GET', path: '/fhir/R4/Bot/{id}/$versions', function: 'bots', access: 'token' },
 
+  jobStatus: { method: 'GET', path: '/fhir/R4/job/{id}/status', function: 'resources', access: 'token' },
+  cancelJob: { method: 'DELETE', path: '/fhir/R4/job/{id}/status', function: 'resources', access: 'token' },
+
   metadata: { method: 'GET', path: '/fhir/R4/metadata', function: 'resources', access: 'public' },
   bundle: { method: 'POST', path: '/fhir/R4', function: 'resources', access: 'token' },
   search: { method: 'GET', path: '/fhir/R4/{resourceType}', function: 'resources', access: 'token' },

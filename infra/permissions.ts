@@ -26,17 +26,20 @@ export interface Permissions {
   stageSecret?: 'reads' | 'creates';
   /** The secrets of Bots: who writes them cannot read them. */
   botSecrets?: 'seals' | 'opens';
-  runsBots?: true;
+  /** With the invoker for callers who wait, or with the one for jobs. */
+  runsBots?: 'briefly' | 'long';
+  startsJobs?: true;
   sendsMail?: true;
 }
 
-export type DeployedFunction = FunctionName | 'outbox' | 'provision' | 'reindex';
+export type DeployedFunction = FunctionName | 'jobs' | 'outbox' | 'provision' | 'reindex';
 
 const executing: Permissions = {
   table: ['BatchGetItem', 'PutItem', 'UpdateItem'],
   stageSecret: 'reads',
   botSecrets: 'opens',
-  runsBots: true,
+  runsBots: 'briefly',
+  startsJobs: true,
 };
 
 const transaction = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'] as const;
@@ -48,10 +51,16 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   bots: {
     table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
     botSecrets: 'seals',
-    runsBots: true,
+    runsBots: 'briefly',
   },
   'execute-by-id': executing,
   'execute-by-identifier': executing,
+  jobs: {
+    table: ['BatchGetItem', 'PutItem', 'UpdateItem'],
+    stageSecret: 'reads',
+    botSecrets: 'opens',
+    runsBots: 'long',
+  },
   token: { table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem'], signs: true },
   login: { table: ['BatchGetItem', 'Query', ...transaction], stageSecret: 'reads' },
   site: { table: [] },

@@ -7,6 +7,9 @@ export const timeoutSeconds = {
   api: 30,
   execute: 29,
   invoker: 28,
+  /** Lambda's own limit, and below it the invoker of jobs, whose Bots have 840 s. */
+  jobs: 900,
+  longInvoker: 870,
   /** Functions that wait for nothing but the table. */
   short: 15,
   /** A batch of mails, one after the other; a mail is claimed for 60 s, so an attempt ends before. */

@@ -13,6 +13,6 @@ export const handler = lambdaHandler(
     routes.executeById,
     'raw',
     (caller, request) => executeBot(services, caller, { id: request.param('id') }, executeRequest(request)),
-    (executed, request) => executeResponse(executed, request.traceId),
+    (executed, request) => executeResponse(services.baseUrl, executed, request.traceId),
   ),
 );

@@ -15,6 +15,6 @@ export const handler = lambdaHandler(
     'raw',
     async (caller, request) =>
       executeBot(services, caller, parseBotIdentifier(request.query), executeRequest(request)),
-    (executed, request) => executeResponse(executed, request.traceId),
+    (executed, request) => executeResponse(services.baseUrl, executed, request.traceId),
   ),
 );

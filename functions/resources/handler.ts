@@ -3,6 +3,7 @@ import { coreServices } from '../../shared/core-services.ts';
 import { requireVariable } from '../../shared/env.ts';
 import { dispatch, routeKey } from '../../shared/http/dispatch.ts';
 import { authenticated, type Endpoint, lambdaHandler, open } from '../../shared/http/endpoint.ts';
+import { allOk } from '../../shared/http/outcome.ts';
 import { decodeUtf8, type HttpRequest } from '../../shared/http/request.ts';
 import { fhirResponse, type HttpResponse } from '../../shared/http/response.ts';
 import { Refusal } from '../../shared/refusal.ts';
@@ -18,6 +19,7 @@ import { parseCreate, parseDelete, parsePatchRequest, parseUpdate } from './pars
 import { readBinary } from './read-binary.ts';
 import { readEverything } from './read-everything.ts';
 import { readHistory } from './read-history.ts';
+import { cancelJob, readJob } from './read-job.ts';
 import { readResource } from './read-resource.ts';
 import { readTypeHistory } from './read-type-history.ts';
 import { runBundle } from './run-bundle.ts';
@@ -82,6 +84,15 @@ export const handler = dispatch({
   [routeKey(routes.typeHistory)]: serve(routes.typeHistory, async (caller, request) =>
     ok(await readTypeHistory(services, caller, { type: typeOf(request), query: request.query })),
   ),
+  [routeKey(routes.jobStatus)]: serve(routes.jobStatus, async (caller, request) => {
+    const job = await readJob(services, caller, { id: request.param('id') });
+    const isUnderWay = job.status === 'accepted' || job.status === 'active';
+    return isUnderWay ? fhirResponse(202, job, { 'retry-after': '1' }) : ok(job);
+  }),
+  [routeKey(routes.cancelJob)]: serve(routes.cancelJob, async (caller, request) => {
+    await cancelJob(services, caller, { id: request.param('id') });
+    return fhirResponse(202, allOk());
+  }),
   [routeKey(routes.unknown)]: lambdaHandler(
     services,
     open(

@@ -14,6 +14,9 @@ export interface Ground {
   tableKey: IKey;
   keys: StageKeys;
   invoker: IFunction;
+  longInvoker: IFunction;
+  /** Only for what starts jobs. */
+  jobs?: IFunction;
   /** Without a closing slash. */
   baseUrl: string;
 }
@@ -26,7 +29,8 @@ export function environmentOf(permissions: Permissions, ground: Ground): Record<
     ...(permissions.signs || permissions.stageSecret || permissions.botSecrets
       ? { KEYS: ground.keys.specification }
       : {}),
-    ...(permissions.runsBots ? { INVOKER_FUNCTION: ground.invoker.functionArn } : {}),
+    ...(permissions.runsBots ? { INVOKER_FUNCTION: invokerOf(permissions, ground).functionArn } : {}),
+    ...(permissions.startsJobs ? { JOBS_FUNCTION: jobsOf(ground).functionArn } : {}),
   };
 }
 
@@ -37,7 +41,8 @@ export function statementsOf(permissions: Permissions, ground: Ground): PolicySt
     ...(permissions.signs ? [signingStatement(ground.keys)] : []),
     ...(permissions.stageSecret ? [secretStatement(ground.keys, permissions.stageSecret)] : []),
     ...(permissions.botSecrets ? [botSecretsStatement(ground.keys, permissions.botSecrets)] : []),
-    ...(permissions.runsBots ? [invokeStatement(ground.invoker)] : []),
+    ...(permissions.runsBots ? [invokeStatement(invokerOf(permissions, ground))] : []),
+    ...(permissions.startsJobs ? [invokeStatement(jobsOf(ground))] : []),
   ];
 }
 
@@ -91,6 +96,15 @@ function botSecretsStatement(keys: StageKeys, how: 'seals' | 'opens'): PolicySta
   });
 }
 
-function invokeStatement(invoker: IFunction): PolicyStatement {
-  return new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [invoker.functionArn] });
+function invokerOf({ runsBots }: Permissions, { invoker, longInvoker }: Ground): IFunction {
+  return runsBots === 'long' ? longInvoker : invoker;
+}
+
+function jobsOf({ jobs }: Ground): IFunction {
+  if (!jobs) throw new Error('There is no function for jobs');
+  return jobs;
+}
+
+function invokeStatement(invoked: IFunction): PolicyStatement {
+  return new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [invoked.functionArn] });
 }

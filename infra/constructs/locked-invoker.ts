@@ -10,6 +10,8 @@ import { HouseFunction } from './house-function.ts';
 
 interface LockedInvokerProps {
   alarms: ITopic;
+  /** For jobs: as long as Lambda lets it run. */
+  isLong?: boolean;
   /** The processor it runs on, which the native addon is built for. */
   platform?: 'linux-arm64' | 'linux-x64';
 }
@@ -19,11 +21,12 @@ interface LockedInvokerProps {
  * and Lambda gives each Project execution environments of its own.
  */
 export class LockedInvoker extends HouseFunction {
-  constructor(scope: Construct, id: string, { alarms, platform = 'linux-arm64' }: LockedInvokerProps) {
+  constructor(scope: Construct, id: string, props: LockedInvokerProps) {
+    const { alarms, isLong = false, platform = 'linux-arm64' } = props;
     super(scope, id, {
       folder: 'invoker',
-      description: 'Runs one Bot in the sandbox',
-      timeoutSeconds: timeoutSeconds.invoker,
+      description: `Runs one Bot in the sandbox${isLong ? ', for jobs' : ''}`,
+      timeoutSeconds: isLong ? timeoutSeconds.longInvoker : timeoutSeconds.invoker,
       // One whole vCPU; the largest isolate, 512 MiB, leaves room for a run that overshoots.
       memoryMb: 1769,
       tenancyConfig: TenancyConfig.PER_TENANT,

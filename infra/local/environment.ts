@@ -11,6 +11,9 @@ export interface HandlerEnvironment {
   KEYS: string;
   INVOKER_FUNCTION: string;
   LAMBDA_ENDPOINT: string;
+  JOBS_FUNCTION: string;
+  /** Of the Invoke API in the stack's own process. */
+  JOBS_ENDPOINT: string;
   SES_ENDPOINT: string;
   MAIL_FROM: string;
   /** Of the administration app; built when it is first asked for. */

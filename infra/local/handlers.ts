@@ -1,6 +1,7 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent, ScheduledEvent } from 'aws-lambda';
 import type { Progress } from '../../functions/reindex/reindex.ts';
 import type { FunctionName } from '../../functions/routes.ts';
+import type { JobEvent } from '../../shared/bot/job-starter.ts';
 import type { DeployedFunction } from '../permissions.ts';
 import type { ProvisionHandler } from './demo-projects.ts';
 import type { ApiHandler } from './gateway.ts';
@@ -10,6 +11,7 @@ import type { MailServiceEvent } from './mail-simulator.ts';
 type Handlers = Record<FunctionName, ApiHandler> & {
   outbox(event: DynamoDBStreamEvent | ScheduledEvent | MailServiceEvent): Promise<DynamoDBBatchResponse>;
   provision: ProvisionHandler;
+  jobs(event: JobEvent): Promise<void>;
   reindex(event: { again?: boolean }): Promise<Progress>;
 };
 

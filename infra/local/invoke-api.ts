@@ -5,7 +5,9 @@ import { longestPayloadBytes } from './payload.ts';
 
 interface InvokeApi {
   functionName: string;
-  /** Runs the function of one tenant on a parsed payload; its result goes back as JSON. */
+  /** In tenant isolation mode: then every call names its tenant. */
+  isTenanted: boolean;
+  /** Runs the function, for one tenant when it has them, on a parsed payload; its result goes back as JSON. */
   invoke(payload: unknown, tenantId: string): Promise<unknown>;
   /** Whether an error of `invoke` says that nothing was run because no place was free. */
   isThrottle(error: unknown): boolean;
@@ -19,7 +21,7 @@ const tenantIds = /^[\w.:/=+\-@ ]{1,256}$/;
 /** Of an Event invocation. */
 const longestEventBytes = 1024 * 1024;
 
-/** Lambda's Invoke operation on loopback, of one function in tenant isolation mode. */
+/** Lambda's Invoke operation on loopback, of one function. */
 export function serveInvokeApi(api: InvokeApi): Promise<Listening> {
   return listen(0, (request, response) => {
     invoke(api, request, response).catch((error: unknown) => {
@@ -40,7 +42,8 @@ async function invoke(api: InvokeApi, request: IncomingMessage, response: Server
     return refuse(response, 404, 'ResourceNotFoundException', 'Function not found');
   }
   if (!body) return refuse(response, 413, 'RequestTooLargeException', 'Request must be smaller');
-  if (typeof tenantId !== 'string' || !tenantIds.test(tenantId)) {
+  const isTenant = typeof tenantId === 'string' && tenantIds.test(tenantId);
+  if (api.isTenanted ? !isTenant : tenantId !== undefined) {
     return refuse(response, 400, 'InvalidParameterValueException', 'Add a valid tenant ID in your request');
   }
   const payload = parsed(body);
@@ -49,11 +52,11 @@ async function invoke(api: InvokeApi, request: IncomingMessage, response: Server
   }
   if (type === 'DryRun') return answer(response, 204);
   if (type === 'Event') {
-    void api.invoke(payload, tenantId).catch(api.onEventFault);
+    void api.invoke(payload, String(tenantId)).catch(api.onEventFault);
     return answer(response, 202);
   }
   try {
-    answer(response, 200, await api.invoke(payload, tenantId));
+    answer(response, 200, await api.invoke(payload, String(tenantId)));
   } catch (error) {
     if (!api.isThrottle(error)) throw error;
     refuse(response, 429, 'TooManyRequestsException', 'Rate exceeded');

@@ -20,6 +20,7 @@ const run = inTurn({ run: pool.run, isBusy, mostWaiting: 64, patienceMs: 5_000 }
 
 const server = await serveInvokeApi({
   functionName,
+  isTenanted: true,
   async invoke(payload, tenantId) {
     const request = unpackRun(payload as RunRequest | Deflated);
     if (request.project !== tenantId) throw new Error('The run belongs to another tenant');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { ScheduledEvent } from 'aws-lambda';
 
 import { type Route, routes } from '../../functions/routes.ts';
+import type { JobEvent } from '../../shared/bot/job-starter.ts';
 import { apiFunctions } from '../api-functions.ts';
 import { streamFilters } from '../stream-filters.ts';
 import { timeoutSeconds } from '../timeouts.ts';
@@ -11,6 +12,7 @@ import { environmentFile, useHandlerEnvironment } from './environment.ts';
 import { lockFolder } from './folder-lock.ts';
 import { startGateway } from './gateway.ts';
 import { handlerLoader } from './handlers.ts';
+import { serveInvokeApi } from './invoke-api.ts';
 import { startInvoker } from './invoker.ts';
 import { mailPages } from './mail-pages.ts';
 import { type Mailbox, startMailbox } from './mailbox.ts';
@@ -45,6 +47,7 @@ const timeouts = {
   integrationMs: timeoutSeconds.api * 1000,
   functionMs: (name: Route['function']) => apiFunctions[name].timeoutSeconds * 1000,
 };
+const jobsFunction = 'portico-jobs';
 let isRunning = false;
 
 /**
@@ -107,6 +110,15 @@ async function startParts(
       onFault,
     }),
   );
+  const jobs = await keep(
+    serveInvokeApi({
+      functionName: jobsFunction,
+      isTenanted: false,
+      invoke: async (event) => (await load('jobs'))(event as JobEvent),
+      isThrottle: () => false,
+      onEventFault: onFault,
+    }),
+  );
   const environment = {
     STAGE: 'local',
     BASE_URL: baseUrl,
@@ -115,6 +127,8 @@ async function startParts(
     KEYS: `file:${join(dataDir, 'keys.json')}`,
     INVOKER_FUNCTION: invoker.functionName,
     LAMBDA_ENDPOINT: invoker.endpoint,
+    JOBS_FUNCTION: jobsFunction,
+    JOBS_ENDPOINT: jobs.url,
     SES_ENDPOINT: mailbox.endpoint,
     MAIL_FROM: 'portico@example.org',
     SITE_DIR: site.folder,

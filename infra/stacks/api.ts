@@ -6,6 +6,7 @@ import { apiFunctions } from '../api-functions.ts';
 import { FunctionRoutes } from '../constructs/function-routes.ts';
 import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
 import { HouseFunction } from '../constructs/house-function.ts';
+import { JobsFunction } from '../constructs/jobs-function.ts';
 import { LogAlarm } from '../constructs/log-alarm.ts';
 import { PublicApi } from '../constructs/public-api.ts';
 import { addSite } from '../constructs/site-files.ts';
@@ -26,13 +27,16 @@ export class ApiStack extends Stack {
     super(scope, id, props);
     const { api, baseUrl } = new PublicApi(this, 'Public', { stage, alarms });
     this.baseUrl = baseUrl;
+    const jobs = new JobsFunction(this, 'jobs', { ground: { ...ground, baseUrl }, alarms });
+    watchRecords(jobs, alarms);
+    const whole = { ...ground, baseUrl, jobs: jobs.lambda };
     for (const name of Object.keys(apiFunctions) as FunctionName[]) {
       const house = new HouseFunction(this, name, {
         folder: name,
         ...apiFunctions[name],
         memoryMb: 1024,
-        environment: environmentOf(permissions[name], { ...ground, baseUrl }),
-        statements: statementsOf(permissions[name], { ...ground, baseUrl }),
+        environment: environmentOf(permissions[name], whole),
+        statements: statementsOf(permissions[name], whole),
         alarms,
         ...(name === 'site' ? { addFiles: addSite } : {}),
       });

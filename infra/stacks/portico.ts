@@ -20,6 +20,7 @@ export function porticoStacks(app: App, stage: Stage) {
     tableKey: data.table.key,
     keys: data.keys,
     invoker: sandbox.invoker,
+    longInvoker: sandbox.longInvoker,
   };
   const api = new ApiStack(app, name('api'), { env, stage, ground, alarms });
   const reachable = { ...ground, baseUrl: api.baseUrl };

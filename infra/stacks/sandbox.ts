@@ -11,9 +11,11 @@ interface SandboxStackProps extends StackProps {
 /** Where customers' code runs: a stack of its own, so that nothing else can slip into its role. */
 export class SandboxStack extends Stack {
   readonly invoker: IFunction;
+  readonly longInvoker: IFunction;
 
   constructor(scope: Construct, id: string, { alarms, ...props }: SandboxStackProps) {
     super(scope, id, props);
     this.invoker = new LockedInvoker(this, 'Invoker', { alarms }).lambda;
+    this.longInvoker = new LockedInvoker(this, 'LongInvoker', { alarms, isLong: true }).lambda;
   }
 }

@@ -3,6 +3,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { type RunRequest, sandboxNotStarted } from '../bot/contract.ts';
 import type { Invoked, Invoker } from '../bot/invoker.ts';
+import type { JobStarter } from '../bot/job-starter.ts';
 import { packRun, unpackResult } from '../bot/payload.ts';
 import { Refusal } from '../refusal.ts';
 
@@ -12,6 +13,8 @@ const longestPayload = 6_291_556;
 const graceMs = 1_500;
 /** A connection unused for longer may be dead, above all when Lambda froze this process meanwhile. */
 const freshMs = 10_000;
+/** For an event to be taken. */
+const startWithinMs = 10_000;
 
 /**
  * The invoker behind the Lambda Invoke API. Never repeats: a run that may have started is not run
@@ -43,6 +46,26 @@ export function lambdaInvoker(functionName: string, endpoint: string | undefined
         return { kind: 'unknown', reason: answer.FunctionError };
       } catch (error) {
         return classify(error as Error);
+      }
+    },
+  };
+}
+
+/** The `jobs` function, invoked without waiting for it. */
+export function lambdaJobs(functionName: string, endpoint: string | undefined): JobStarter {
+  const lambda = new LambdaClient({ maxAttempts: 2, ...(endpoint ? { endpoint } : {}) });
+  return {
+    async start(event) {
+      const Payload = Buffer.from(JSON.stringify(event));
+      try {
+        await lambda.send(
+          new InvokeCommand({ FunctionName: functionName, InvocationType: 'Event', Payload }),
+          { abortSignal: AbortSignal.timeout(startWithinMs) },
+        );
+        return 'started';
+      } catch (error) {
+        const { kind } = classify(error as Error);
+        return kind === 'throttled' ? 'refused' : 'started';
       }
     },
   };

@@ -4,6 +4,7 @@ import type { StageSecret } from '../auth/signer.ts';
 import type { Services } from '../services.ts';
 import type { DeployedCode } from './bot-item.ts';
 import type { Invoker } from './invoker.ts';
+import type { JobStarter } from './job-starter.ts';
 
 export interface InvokerServices extends Services {
   invoker: Invoker;
@@ -14,6 +15,8 @@ export interface ExecuteServices extends InvokerServices {
   /** Opens the secrets of Bots. */
   dataKeys(): Promise<DataKeys>;
   botMemory: BotMemory;
+  /** For callers who do not wait. */
+  jobs: JobStarter;
 }
 
 /** What a run is asked for with. */
@@ -22,6 +25,8 @@ export interface ExecuteRequest {
   body: Buffer | undefined;
   headers: Record<string, string | undefined>;
   traceId: string;
+  /** The caller does not wait for the run (`Prefer: respond-async`). */
+  isAsync?: boolean;
   /** Runs with one key, of one caller on one route, are one run. */
   idempotencyKey?: string;
 }

@@ -1,8 +1,9 @@
-import { lambdaInvoker } from '../aws/lambda.ts';
+import { lambdaInvoker, lambdaJobs } from '../aws/lambda.ts';
 import { coreServices } from '../core-services.ts';
 import { type Environment, requireVariable } from '../env.ts';
 import { stageKeys } from '../stage-keys.ts';
 import { type ExecuteServices, emptyBotMemory, type InvokerServices } from './execute-services.ts';
+import type { JobStarter } from './job-starter.ts';
 
 /** What functions need that reach the sandbox. */
 export function invokerServices(env: Environment): InvokerServices {
@@ -14,5 +15,12 @@ export function invokerServices(env: Environment): InvokerServices {
 export function executeServices(env: Environment): ExecuteServices {
   const services = invokerServices(env);
   const { secret, dataKeys } = stageKeys(requireVariable(env, 'KEYS'), services.table);
-  return { ...services, runSecret: secret, dataKeys, botMemory: emptyBotMemory() };
+  return { ...services, runSecret: secret, dataKeys, botMemory: emptyBotMemory(), jobs: jobStarter(env) };
+}
+
+/** The function that runs jobs starts none itself. */
+function jobStarter(env: Environment): JobStarter {
+  const name = env.JOBS_FUNCTION;
+  if (name) return lambdaJobs(name, env.JOBS_ENDPOINT);
+  return { start: () => Promise.reject(new Error('The environment variable JOBS_FUNCTION is missing')) };
 }

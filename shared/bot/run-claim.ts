@@ -20,8 +20,8 @@ export async function claimRun(
   services: ExecuteServices,
   caller: Caller,
   target: BotTarget,
-  { idempotencyKey, contentType = '', body = Buffer.alloc(0) }: ExecuteRequest,
-  run: RunRequest,
+  { idempotencyKey, contentType = '', body = Buffer.alloc(0), isAsync }: ExecuteRequest,
+  run: Pick<RunRequest, 'runId' | 'deadlineAtMs'>,
 ): Promise<{ claim: Claim; kept: KeptRun | undefined } | undefined> {
   if (idempotencyKey === undefined) return undefined;
   const isById = 'id' in target;
@@ -31,7 +31,8 @@ export async function claimRun(
     {
       idempotencyKey,
       route: isById ? 'execute-by-id' : 'execute-by-identifier',
-      content: [...names, contentType, body],
+      // Whoever waits for the first must not be answered the second.
+      content: [...names, contentType, body, ...(isAsync ? ['respond-async'] : [])],
     },
     { id: run.runId, untilMs: run.deadlineAtMs + graceMs, afterCrash: 'refuse' },
   );

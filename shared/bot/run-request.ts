@@ -11,9 +11,18 @@ import { limitsOf } from './settings.ts';
 
 /** Every answer comes before API Gateway gives up at 30 s; the invoker ends at 28 s. */
 const longestRunMs = 26_500;
+/** The invoker of jobs ends at 870 s, the function that waits for it at 900 s. */
+const longestAsyncRunMs = 850_000;
 /** Bots that call Bots: this deep and no deeper. */
 const deepestRun = 8;
 const mebibyte = 1024 * 1024;
+
+/** When a run began, and whether its caller waits for it. */
+interface Begun {
+  runId: string;
+  startedAtMs: number;
+  isAsync: boolean;
+}
 
 /** One run as the invoker gets it. @throws {Refusal} invalid when Bots call Bots too deep */
 export async function runRequest(
@@ -21,14 +30,14 @@ export async function runRequest(
   gathered: GatheredRun,
   input: RunInput,
   request: ExecuteRequest,
-  startedAtMs: number,
+  { runId, startedAtMs, isAsync }: Begun,
 ): Promise<RunRequest> {
   const { actor, bot, secrets, settings } = gathered;
   const { isMapped: _, ...code } = gathered.code;
   const { resource } = bot;
   const requester = actor.membership.profile as Reference;
   const run = {
-    ...nextRun(services.newId(), actor.run, startedAtMs),
+    ...nextRun(runId, actor.run, startedAtMs, isAsync),
     ...(resource.runAsUser === true ? { within: callers(actor) } : {}),
   };
   const identity = { project: actor.project, botId: resource.id, membershipId: bot.membershipId };
@@ -47,7 +56,7 @@ export async function runRequest(
       traceId: request.traceId,
     },
     limits: {
-      ...limitsOf(resource, false),
+      ...limitsOf(resource, isAsync),
       resultBytes: 4 * mebibyte,
       logBytes: 256 * 1024,
     },
@@ -63,9 +72,16 @@ function callers({ membershipId, profile, scope, run }: Actor): RunCaller[] {
 }
 
 /** Depth and time come from the caller's token, never from a header; a nested run ends with its parent. */
-function nextRun(id: string, parent: Run | undefined, startedAtMs: number): Run {
+export function nextRun(
+  id: string,
+  parent: Run | undefined,
+  startedAtMs: number,
+  isAsync = false,
+): Pick<Run, 'id' | 'depth' | 'deadlineAtMs'> {
   const depth = (parent?.depth ?? 0) + 1;
   if (depth > deepestRun) throw new Refusal('invalid', `Bots call each other more than ${deepestRun} deep`);
+  // Nobody waits for a job, the run that asked for it neither: it has its own time.
+  if (isAsync) return { id, depth, deadlineAtMs: startedAtMs + longestAsyncRunMs };
   const own = startedAtMs + longestRunMs;
   return { id, depth, deadlineAtMs: parent ? Math.min(own, parent.deadlineAtMs) : own };
 }

@@ -4,7 +4,7 @@ import { Refusal, type RefusalIssue } from '../refusal.ts';
 const defaultSeconds = 10;
 const mostSeconds = 25;
 /** Seconds when nobody waits: Lambda itself ends at fifteen minutes. */
-export const mostAsyncSeconds = 840;
+const mostAsyncSeconds = 840;
 const defaultMemoryMb = 128;
 const mostMemoryMb = 512;
 const leastMemoryMb = 16;

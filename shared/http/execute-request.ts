@@ -15,5 +15,6 @@ export function executeRequest(request: HttpRequest): ExecuteRequest {
     body: request.bytes(),
     headers: request.headers,
     traceId: request.traceId,
+    isAsync: /(?:^|[,;\s])respond-async(?:$|[,;\s])/i.test(request.headers.prefer ?? ''),
   };
 }

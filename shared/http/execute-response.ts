@@ -1,13 +1,25 @@
+import type { Accepted } from '../bot/accept-job.ts';
 import type { Executed } from '../bot/execute-bot.ts';
 import { printLog } from '../bot/output.ts';
 import { replayed } from './once.ts';
-import { allOk, botFailure } from './outcome.ts';
+import { accepted, allOk, botFailure } from './outcome.ts';
 import { fhirResponse, type HttpResponse, textResponse } from './response.ts';
 
 /** What `$execute` answers. A Bot's fault is 400: existing clients repeat a POST on 401, 429 and 5xx. */
-export function executeResponse(executed: Executed, traceId: string): HttpResponse {
-  const response = firstResponse(executed, traceId);
+export function executeResponse(
+  baseUrl: string,
+  executed: Executed | Accepted,
+  traceId: string,
+): HttpResponse {
+  const response =
+    'jobId' in executed ? acceptedResponse(baseUrl, executed) : firstResponse(executed, traceId);
   return executed.isReplay ? replayed(response) : response;
+}
+
+/** FHIR R4 asynchronous requests: where to look for what comes of it. */
+function acceptedResponse(baseUrl: string, { jobId }: Accepted): HttpResponse {
+  const url = `${baseUrl}/fhir/R4/job/${jobId}/status`;
+  return fhirResponse(202, accepted(url), { 'content-location': url });
 }
 
 function firstResponse({ output, result, showLog }: Executed, traceId: string): HttpResponse {

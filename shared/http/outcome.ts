@@ -83,6 +83,17 @@ export function allOk(): OperationOutcome {
   };
 }
 
+/** It will be done; `url` is where to look. */
+export function accepted(url: string): OperationOutcome {
+  return {
+    resourceType: 'OperationOutcome',
+    id: 'accepted',
+    issue: [
+      { severity: 'information', code: 'informational', details: { text: 'Accepted' }, diagnostics: url },
+    ],
+  };
+}
+
 /** Why a run of a Bot gave no result; all of these are answered 400. */
 export function botFailure(
   code: 'exception' | 'timeout' | 'too-costly' | 'too-long' | 'invalid',

@@ -81,6 +81,8 @@ export const keys = {
     pk: `P#${project}#RUNS#${botId}#${shard}`,
     sk: sort,
   }),
+  /** A run that nobody waits for. */
+  job: (project: string, id: string): Key => ({ pk: `P#${project}#JOB#${id}`, sk: head }),
   /** The runs that are going on in a Project which limits them. */
   running: (project: string): Key => ({ pk: `P#${project}#RUNNING`, sk: head }),
   /** Unique inside a Project: leads from an identifier to its Bot. */

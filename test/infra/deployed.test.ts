@@ -92,6 +92,26 @@ describe('the main job, by the bundles alone', () => {
     }
   });
 
+  it('executes it for a caller who does not wait', async () => {
+    const headers = { authorization, 'content-type': 'text/plain', prefer: 'respond-async' };
+    const line = `POST /fhir/R4/Bot/${botId}/$execute` as const;
+    const answer = await stage.host('execute-by-id').request(line, headers, 'later');
+    expect(answer.statusCode).toBe(202);
+    const path = new URL(String(answer.headers?.['content-location'])).pathname;
+    for (let attempt = 0; ; attempt++) {
+      const job = await stage.host('resources').request(`GET ${path}`, { authorization }, '');
+      if (job.statusCode === 202 && attempt < 200) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        continue;
+      }
+      expect(JSON.parse(job.body ?? '')).toMatchObject({
+        status: 'completed',
+        output: { parameter: [{ valueString: '{"got":"later"}' }] },
+      });
+      return;
+    }
+  });
+
   it('creates, reads and deletes a resource', async () => {
     const created = await sendJson('resources', 'POST /fhir/R4/Patient', { resourceType: 'Patient' });
     expect(created.statusCode).toBe(201);

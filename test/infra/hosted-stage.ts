@@ -33,14 +33,21 @@ export async function startHostedStage(): Promise<HostedStage> {
       BASE_URL: 'https://api.example.org',
       KEYS: `file:${join(bundles.root, 'keys.json')}`,
       INVOKER_FUNCTION: 'invoker',
+      JOBS_FUNCTION: 'jobs',
       MAIL_FROM: 'portico@example.org',
       SES_CONFIGURATION_SET: 'mail',
     };
-    for (const [name, names] of variables) {
+    // Those that others call come first.
+    const inOrder = [...variables].sort(([a], [b]) => Number(b === 'jobs') - Number(a === 'jobs'));
+    for (const [name, names] of inOrder) {
       const { endpoint, actions } = await table.watch();
       seen.set(name, actions);
       const given = Object.fromEntries(names.map((variable) => [variable, values[variable] ?? '']));
-      const engines = { DYNAMODB_ENDPOINT: endpoint, LAMBDA_ENDPOINT: invoker.endpoint };
+      const engines = {
+        DYNAMODB_ENDPOINT: endpoint,
+        LAMBDA_ENDPOINT: invoker.endpoint,
+        JOBS_ENDPOINT: hosted.get('jobs')?.endpoint ?? '',
+      };
       hosted.set(name, await hostFunction(join(bundles.root, name), { ...given, ...engines, ...runtime }));
     }
   } catch (error) {

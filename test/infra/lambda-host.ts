@@ -17,6 +17,12 @@ const importMs = performance.now() - startedAtMs;
 const server = createServer(async (request, response) => {
   const tenantId = request.headers['x-amz-tenant-id'];
   try {
+    if (request.headers['x-amz-invocation-type'] === 'Event') {
+      const event = JSON.parse(await bodyOf(request));
+      response.writeHead(202).end();
+      await handler(event, {}).catch(() => undefined);
+      return;
+    }
     const result = await handler(JSON.parse(await bodyOf(request)), {
       tenantId,
       getRemainingTimeInMillis: () => 60_000,

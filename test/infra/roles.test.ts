@@ -27,7 +27,7 @@ function actions(label: string, service: string): string[] {
 describe('roles', () => {
   it('are one for each function', () => {
     expect(new Set(deployed.map(({ stack, roleId }) => `${stack} ${roleId}`)).size).toBe(deployed.length);
-    expect(deployed).toHaveLength(Object.keys(permissions).length + 1);
+    expect(deployed).toHaveLength(Object.keys(permissions).length + 2);
   });
 
   it.each(deployed)('$label: no managed policy, no wildcard', ({ resources, roleId, statements }) => {
@@ -84,6 +84,7 @@ describe('roles', () => {
         .map(({ label }) => label)
         .sort();
     expect(allowed('kms:Decrypt')).toEqual([
+      'Runs Bots that nobody waits for',
       'Runs a Bot named by an identifier',
       'Runs a Bot named by its id',
     ]);

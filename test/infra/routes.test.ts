@@ -2,7 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { type Route, routes } from '../../functions/routes.ts';
 import { apiFunctions } from '../../infra/api-functions.ts';
 import { timeoutSeconds } from '../../infra/timeouts.ts';
-import { functionsOf, ofType, only, type Resource, stageTemplates } from './stage-templates.ts';
+import {
+  actionsOf,
+  functionsOf,
+  ofType,
+  only,
+  type Resource,
+  stageTemplates,
+  statementsOfRole,
+} from './stage-templates.ts';
 
 const { api, sandbox } = stageTemplates();
 const deployed = new Map(
@@ -64,7 +72,8 @@ describe('routes', () => {
 
   it('let API Gateway alone call their functions', () => {
     const permissions = ofType(api, 'AWS::Lambda::Permission').map(([, { Properties }]) => Properties);
-    expect(permissions).toHaveLength(functionsOf(api).length);
+    // Nothing calls the function of jobs but who starts them, by its own role.
+    expect(permissions).toHaveLength(functionsOf(api).length - 1);
     for (const { Principal, SourceArn } of permissions) {
       expect(Principal).toBe('apigateway.amazonaws.com');
       expect(JSON.stringify(SourceArn)).toContain('PublicApi');
@@ -86,8 +95,41 @@ describe('time limits', () => {
   });
 
   it('let every function of a route answer before the gateway does', () => {
-    for (const { properties } of functionsOf(api))
-      expect(properties.Timeout).toBeLessThan(timeoutSeconds.api);
+    const routed = rows.map(({ key }) => behind(key).lambda?.Properties.Timeout);
+    for (const seconds of routed) expect(seconds).toBeLessThan(timeoutSeconds.api);
+  });
+});
+
+describe('jobs', () => {
+  const jobs = functionsOf(api).find(
+    ({ properties }) => properties.Description === 'Runs Bots that nobody waits for',
+  );
+  const long = functionsOf(sandbox).find(({ properties }) =>
+    String(properties.Description).endsWith('for jobs'),
+  );
+
+  it('end from the inside out, at Lambda’s own limit', () => {
+    expect(jobs?.properties.Timeout).toBe(900);
+    expect(Number(long?.properties.Timeout)).toBeLessThan(900);
+    expect(long?.properties.Timeout).toBeGreaterThan(840);
+  });
+
+  it('are not repeated; what failed is kept by the function’s own role', () => {
+    const config = only(api, 'AWS::Lambda::EventInvokeConfig');
+    expect(config.Properties).toMatchObject({
+      FunctionName: { Ref: jobs?.id },
+      MaximumRetryAttempts: 0,
+      MaximumEventAgeInSeconds: 300,
+    });
+    const queue = only(api, 'AWS::SQS::Queue');
+    expect(JSON.stringify(config.Properties.DestinationConfig)).toContain(queue.id);
+    const statements = statementsOfRole(api, jobs?.roleId ?? '');
+    const sending = statements.filter((statement) => actionsOf([statement]).includes('sqs:SendMessage'));
+    expect(sending.map(({ Resource }) => Resource)).toEqual([{ 'Fn::GetAtt': [queue.id, 'Arn'] }]);
+  });
+
+  it('are behind no route', () => {
+    expect(rows.filter(({ key }) => behind(key).lambda === api[jobs?.id ?? ''])).toEqual([]);
   });
 });
 

@@ -1,29 +1,32 @@
 import { describe, expect, it } from '@jest/globals';
-import { actionsOf, functionsOf, ofType, only, stageTemplates, statementsOfRole } from './stage-templates.ts';
+import { actionsOf, functionsOf, ofType, stageTemplates, statementsOfRole } from './stage-templates.ts';
 
 const { sandbox, api, outbox, provision, reindex } = stageTemplates();
-const [invoker] = functionsOf(sandbox);
+const invokers = functionsOf(sandbox).map((one) => ({ ...one, label: String(one.properties.Description) }));
 
-describe('the invoker', () => {
-  it('is the only function of its stack', () => {
-    expect(functionsOf(sandbox)).toHaveLength(1);
+describe('the invokers', () => {
+  it('are the only functions of their stack: one for callers who wait, one for jobs', () => {
+    expect(invokers.map(({ label }) => label).sort()).toEqual([
+      'Runs one Bot in the sandbox',
+      'Runs one Bot in the sandbox, for jobs',
+    ]);
   });
 
-  it('may write its own log and nothing else', () => {
-    const statements = statementsOfRole(sandbox, invoker?.roleId ?? '');
-    const log = only(sandbox, 'AWS::Logs::LogGroup');
+  it.each(invokers)('$label: may write its own log and nothing else', ({ roleId, properties }) => {
+    const statements = statementsOfRole(sandbox, roleId);
+    const { LogGroup } = properties.LoggingConfig as { LogGroup: { Ref: string } };
     expect(actionsOf(statements)).toEqual(['logs:CreateLogStream', 'logs:PutLogEvents']);
-    expect(statements.map(({ Resource }) => Resource)).toEqual([{ 'Fn::GetAtt': [log.id, 'Arn'] }]);
-    expect(sandbox[invoker?.roleId ?? '']?.Properties).not.toHaveProperty('ManagedPolicyArns');
-    expect(sandbox[invoker?.roleId ?? '']?.Properties).not.toHaveProperty('Policies');
+    expect(statements.map(({ Resource }) => Resource)).toEqual([{ 'Fn::GetAtt': [LogGroup.Ref, 'Arn'] }]);
+    expect(sandbox[roleId]?.Properties).not.toHaveProperty('ManagedPolicyArns');
+    expect(sandbox[roleId]?.Properties).not.toHaveProperty('Policies');
   });
 
-  it('gives each Project execution environments of its own', () => {
-    expect(invoker?.properties.TenancyConfig).toEqual({ TenantIsolationMode: 'PER_TENANT' });
+  it.each(invokers)('$label: gives each Project execution environments of its own', ({ properties }) => {
+    expect(properties.TenancyConfig).toEqual({ TenantIsolationMode: 'PER_TENANT' });
   });
 
   it('has no environment, no URL and no public permission', () => {
-    expect(invoker?.properties).not.toHaveProperty('Environment');
+    for (const { properties } of invokers) expect(properties).not.toHaveProperty('Environment');
     expect(ofType(sandbox, 'AWS::Lambda::Url')).toEqual([]);
     expect(ofType(sandbox, 'AWS::Lambda::Permission')).toEqual([]);
   });
@@ -38,8 +41,21 @@ describe('the invoker', () => {
     );
     expect(mayInvoke.sort()).toEqual([
       'Creates and deploys Bots',
+      'Runs Bots that nobody waits for',
       'Runs a Bot named by an identifier',
       'Runs a Bot named by its id',
+    ]);
+  });
+
+  it('are each invoked by who needs them: the one for jobs by jobs alone', () => {
+    const long = functionsOf(sandbox).find(({ properties }) =>
+      String(properties.Description).endsWith('for jobs'),
+    );
+    const reaching = functionsOf(api).filter(({ roleId }) =>
+      JSON.stringify(statementsOfRole(api, roleId)).includes(String(long?.id)),
+    );
+    expect(reaching.map(({ properties }) => properties.Description)).toEqual([
+      'Runs Bots that nobody waits for',
     ]);
   });
 });

@@ -14,6 +14,7 @@ const faults: string[] = [];
 
 beforeAll(async () => {
   api = await serveInvokeApi({
+    isTenanted: true,
     functionName: 'runner',
     async invoke(payload, tenantId) {
       seen = [payload, tenantId];

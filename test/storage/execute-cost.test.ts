@@ -6,7 +6,7 @@ import { createClient } from '../../functions/members/create-client.ts';
 import { type DataKeys, fileDataKeys } from '../../shared/auth/data-keys.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import type { RunRequest, RunResult } from '../../shared/bot/contract.ts';
-import { executeBot } from '../../shared/bot/execute-bot.ts';
+import { type Executed, executeBot } from '../../shared/bot/execute-bot.ts';
 import { type ExecuteServices, emptyBotMemory } from '../../shared/bot/execute-services.ts';
 import type { BotTarget } from '../../shared/bot/gather-run.ts';
 import type { Invoked } from '../../shared/bot/invoker.ts';
@@ -40,6 +40,7 @@ beforeAll(async () => {
     runSecret: async () => Buffer.alloc(32, 1),
     dataKeys: async () => countedKeys,
     botMemory: emptyBotMemory(),
+    jobs: { start: async () => 'started' },
     invoker: {
       async invoke(run) {
         runs.push(run);
@@ -71,7 +72,7 @@ function deploy(botId: string, code: string) {
 
 async function run(target: BotTarget, as = caller): Promise<string> {
   const request = { contentType: 'text/plain', body: Buffer.from('x'), headers: {}, traceId: 't' };
-  const { output } = await executeBot(services, as, target, request);
+  const { output } = (await executeBot(services, as, target, request)) as Executed;
   return output.kind === 'text' ? output.text : output.kind;
 }
 
@@ -265,7 +266,7 @@ test('an answer stands when its record cannot be written, which the log then hol
     log: { ...services.log, error: (message, fields) => lines.push([message, fields]) },
   };
   const request = { contentType: 'text/plain', body: Buffer.from('Zebra'), headers: {}, traceId: 'trace-9' };
-  const { output } = await executeBot(failing, caller, { id }, request);
+  const { output } = (await executeBot(failing, caller, { id }, request)) as Executed;
   expect(output).toMatchObject({ kind: 'text', text: 'unrecorded' });
   expect(lines).toEqual([
     [

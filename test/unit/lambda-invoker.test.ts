@@ -13,6 +13,7 @@ beforeAll(async () => {
   useLocalCredentials();
   api = await serveInvokeApi({
     functionName: 'invoker',
+    isTenanted: true,
     invoke: () => Promise.reject(fault),
     isThrottle: () => false,
     onEventFault: () => undefined,

@@ -1,0 +1,57 @@
+import { mayAdminister } from '../../shared/auth/actor.ts';
+import { carryOutRun } from '../../shared/bot/carry-out-run.ts';
+import type { RunInput } from '../../shared/bot/contract.ts';
+import type { ExecuteServices } from '../../shared/bot/execute-services.ts';
+import { gatherRun } from '../../shared/bot/gather-run.ts';
+import type { JobEvent } from '../../shared/bot/job-starter.ts';
+import { releaseLease } from '../../shared/bot/lease.ts';
+import { parseMediaType } from '../../shared/bot/media-type.ts';
+import { outputOf } from '../../shared/bot/output.ts';
+import { runRequest } from '../../shared/bot/run-request.ts';
+import { type Job, jobOf } from '../../shared/job/job.ts';
+import { claimJob, endJob } from '../../shared/job/move-job.ts';
+import { loadText } from '../../shared/job/text.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import type { Item } from '../../shared/table/table.ts';
+import { type JobOutput, outputParameters, refusalParameters, unknownRun } from './job-output.ts';
+
+/**
+ * Runs an accepted job once. Whoever asked is looked up again: a right that ended meanwhile ended.
+ * A fault leaves the job active; who asks for it after its deadline is told so.
+ */
+export async function runJob(services: ExecuteServices, { project, jobId }: JobEvent): Promise<void> {
+  const item = await claimJob(services, project, jobId);
+  const job = jobOf(item);
+  if (!item || !job) {
+    services.log.info('job not begun', { jobId });
+    return;
+  }
+  try {
+    const output = await outcomeOf(services, job, item);
+    if (!(await endJob(services, job, 'active', output))) services.log.info('job ended otherwise', { jobId });
+  } finally {
+    await releaseLease(services, job.lease);
+  }
+}
+
+async function outcomeOf(services: ExecuteServices, job: Job, item: Item): Promise<JobOutput> {
+  try {
+    const text = await loadText(services.table, item, 'input');
+    const input: RunInput = { kind: job.inputKind, ...(text === undefined ? {} : { text }) };
+    const gathered = await gatherRun(services, job.caller, { id: job.botId });
+    const { contentType, headers, traceId } = job;
+    const request = { contentType, headers, traceId, body: undefined };
+    const begun = { runId: job.id, startedAtMs: services.now(), isAsync: true };
+    const run = await runRequest(services, gathered, input, request, begun);
+    const result = await carryOutRun(services, gathered, run);
+    if (!result) return unknownRun(job.id);
+    return outputParameters(outputOf(result.outcome, parseMediaType(contentType)?.type), {
+      result,
+      showLog: mayAdminister(gathered.actor),
+      traceId,
+    });
+  } catch (error) {
+    if (error instanceof Refusal) return refusalParameters(error);
+    throw error;
+  }
+}

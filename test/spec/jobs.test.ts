@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { MedplumClient } from '@medplum/core';
+import { type Answer, type Portico, startPortico } from './portico.ts';
+import { botThat, createClient, execute, projectOf, recordsOf, type TestClient } from './running.ts';
+
+let portico: Portico;
+let member: TestClient;
+
+beforeAll(async () => {
+  portico = await startPortico();
+  member = await createClient(portico);
+});
+afterAll(() => portico.stop());
+
+const prefer = { prefer: 'respond-async' };
+
+function start(bot: string, body?: string, type: string | null = null, token?: string): Promise<Answer> {
+  return execute(portico, bot, body, type, { headers: prefer, ...(token ? { token } : {}) });
+}
+
+/** Where to look for what comes of an accepted run. */
+function statusOf(answer: Answer): string {
+  expect([answer.status, answer.text]).toEqual([202, answer.text]);
+  return answer.headers.get('content-location') ?? '';
+}
+
+/** Asks until the job has ended. */
+async function ended(answer: Answer, token?: string): Promise<Answer> {
+  const path = statusOf(answer);
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const found = await portico.api('GET', path, token ? { token } : {});
+    if (found.status !== 202) return found;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error('The job does not end');
+}
+
+describe('an execute that prefers respond-async', () => {
+  test('is answered 202 at once, and the job says how far it is and what came of it', async () => {
+    const bot = await botThat(portico, 'await new Promise((r) => setTimeout(r, 1500)); return "done"');
+    const answer = await start(bot, 'x', 'text/plain');
+    const path = statusOf(answer);
+    expect(path).toMatch(new RegExp(`^${portico.baseUrl}/fhir/R4/job/[0-9a-f-]{36}/status$`));
+    expect(answer.json).toMatchObject({
+      resourceType: 'OperationOutcome',
+      id: 'accepted',
+      issue: [{ diagnostics: path }],
+    });
+    const running = await portico.api('GET', path);
+    expect([running.status, running.headers.get('retry-after')]).toEqual([202, '1']);
+    expect(running.json).toMatchObject({
+      resourceType: 'AsyncJob',
+      status: expect.stringMatching(/accepted|active/),
+    });
+    const found = await ended(answer);
+    expect([found.status, found.json]).toMatchObject([
+      200,
+      {
+        resourceType: 'AsyncJob',
+        status: 'completed',
+        request: `${portico.baseUrl}/fhir/R4/Bot/${bot}/$execute`,
+        requestTime: expect.any(String),
+        transactionTime: expect.any(String),
+        output: {
+          resourceType: 'Parameters',
+          parameter: [{ name: 'responseBody', valueString: 'done' }],
+        },
+      },
+    ]);
+    expect(found.json.output).toEqual((await portico.api('GET', path)).json.output);
+  });
+
+  test.each<[string, string, object]>([
+    ['nothing', 'return undefined', { name: 'outcome', resource: expect.objectContaining({ id: 'ok' }) }],
+    ['a boolean', 'return false', { name: 'responseBody', valueBoolean: false }],
+    ['a number', 'return 1.5', { name: 'responseBody', valueDecimal: 1.5 }],
+    ['null', 'return null', { name: 'responseBody', valueString: 'null' }],
+    ['JSON', 'return { a: [1] }', { name: 'responseBody', valueString: '{"a":[1]}' }],
+    [
+      'a resource',
+      'return { resourceType: "Patient", gender: "male" }',
+      { name: 'responseBody', resource: { resourceType: 'Patient', gender: 'male' } },
+    ],
+    [
+      'a Binary',
+      'return { resourceType: "Binary", contentType: "text/csv", data: "YSxi" }',
+      { name: 'responseBody', resource: { resourceType: 'Binary', contentType: 'text/csv', data: 'YSxi' } },
+    ],
+  ])('keeps %s', async (_name, code, parameter) => {
+    const found = await ended(await start(await botThat(portico, code)));
+    expect([found.json.status, found.json.output.parameter]).toEqual(['completed', [parameter]]);
+  });
+
+  test('ends with an error when its Bot fails, whose log administrators are told', async () => {
+    const bot = await botThat(portico, 'console.log("said"); throw new Error("no")');
+    const found = await ended(await start(bot));
+    const theirs = await ended(await start(bot, undefined, null, member.token), member.token);
+    for (const { status, json } of [found, theirs]) {
+      expect([status, json.status, json.output.parameter[0].name]).toEqual([200, 'error', 'outcome']);
+      expect(json.output.parameter[0].resource.issue[0].details.text).toBe('no');
+    }
+    expect(found.text).toContain('said');
+    expect(theirs.text).not.toContain('said');
+  });
+
+  test('has its input whole, and its result, however large', async () => {
+    const bot = await botThat(portico, 'return [event.input.length, event.contentType, event.input]');
+    // What does not deflate: in parts on both ways.
+    const input = Array.from({ length: 90_000 }, () => Math.random().toString(36).slice(2)).join('');
+    const found = await ended(await start(bot, input, 'text/plain'));
+    const [length, type, echoed] = JSON.parse(found.json.output.parameter[0].valueString);
+    expect([length, type, echoed === input]).toEqual([input.length, 'text/plain', true]);
+  });
+
+  test('has time that a waiting caller has not', async () => {
+    const bot = await botThat(portico, 'await new Promise((r) => setTimeout(r, 13_000)); return 1');
+    const [sync, found] = await Promise.all([execute(portico, bot), start(bot).then((one) => ended(one))]);
+    expect([sync.json.issue[0].code, found.json.status]).toEqual(['timeout', 'completed']);
+  });
+
+  test('is refused at once when it could not run', async () => {
+    const bot = await botThat(portico, 'return 1');
+    expect((await start('nobody')).status).toBe(404);
+    expect((await start(bot, '{', 'application/json')).status).toBe(400);
+    expect((await start(bot, 'x', 'text/html')).status).toBe(415);
+    const outsider = await portico.token(projectOf(portico, 1));
+    expect((await start(bot, undefined, null, outsider)).status).toBe(404);
+  });
+
+  test('is recorded like every run, under the id of the job', async () => {
+    const bot = await botThat(portico, 'return 1');
+    const answer = await start(bot);
+    await ended(answer);
+    const records = await recordsOf(portico, bot);
+    expect(records).toHaveLength(1);
+    expect(statusOf(answer)).toContain(/"run","valueString":"([^"]+)"/.exec(JSON.stringify(records))?.[1]);
+  });
+
+  test('runs once, however often its event arrives', async () => {
+    const bot = await botThat(portico, 'await new Promise((r) => setTimeout(r, 500)); return 1');
+    const answer = await start(bot);
+    const jobId = statusOf(answer).split('/').at(-2);
+    const event = JSON.stringify({ project: projectOf(portico, 0).id, jobId });
+    const invoke = () =>
+      fetch(`${process.env.JOBS_ENDPOINT}/2015-03-31/functions/portico-jobs/invocations`, {
+        method: 'POST',
+        body: event,
+      });
+    await Promise.all([invoke(), invoke(), invoke()]);
+    expect((await ended(answer)).json.status).toBe('completed');
+    await invoke();
+    expect(await recordsOf(portico, bot)).toHaveLength(1);
+  });
+
+  test('by a Bot goes on when that Bot has ended', async () => {
+    const inner = await botThat(
+      portico,
+      'await new Promise((r) => setTimeout(r, 1500)); return event.requester.reference',
+    );
+    const outer = await botThat(
+      portico,
+      `const answer = await fetch('${portico.baseUrl}/fhir/R4/Bot/${inner}/$execute', { method: 'POST', headers: { prefer: 'respond-async' } });
+       return [answer.status, answer.headers.get('content-location')]`,
+    );
+    const [status, path] = (await execute(portico, outer)).json;
+    expect(status).toBe(202);
+    for (let attempt = 0; attempt < 100; attempt++) {
+      const found = await portico.api('GET', path);
+      if (found.status === 200) {
+        expect(found.json.output.parameter[0].valueString).toBe(`Bot/${outer}`);
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    throw new Error('The job does not end');
+  });
+});
+
+describe('a job', () => {
+  test('is seen by who asked for it, and by administrators', async () => {
+    const bot = await botThat(portico, 'return "secret"');
+    const answer = await start(bot, undefined, null, member.token);
+    expect((await ended(answer, member.token)).json.status).toBe('completed');
+    expect((await portico.api('GET', statusOf(answer))).status).toBe(200);
+    const others = [(await createClient(portico)).token, await portico.token(projectOf(portico, 1))];
+    for (const token of others) {
+      for (const method of ['GET', 'DELETE']) {
+        expect((await portico.api(method, statusOf(answer), { token })).status).toBe(404);
+      }
+    }
+    expect((await portico.api('GET', statusOf(answer), { token: null })).status).toBe(401);
+    for (const id of ['nobody', '__proto__', 'a%2Fb'])
+      expect((await portico.api('GET', `fhir/R4/job/${id}/status`)).status).toBe(404);
+  });
+
+  test('cannot be stopped while it runs; afterwards it stays as it is', async () => {
+    const bot = await botThat(portico, 'await new Promise((r) => setTimeout(r, 2000)); return 1');
+    const answer = await start(bot);
+    for (let attempt = 0; attempt < 100; attempt++) {
+      if ((await portico.api('GET', statusOf(answer))).json.status === 'active') break;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect((await portico.api('DELETE', statusOf(answer))).status).toBe(409);
+    expect((await ended(answer)).json.status).toBe('completed');
+    expect((await portico.api('DELETE', statusOf(answer))).status).toBe(202);
+    expect((await ended(answer)).json.status).toBe('completed');
+  });
+});
+
+test('the unmodified MedplumClient polls until it has the job', async () => {
+  const { clientId, clientSecret } = projectOf(portico, 0);
+  const medplum = new MedplumClient({ baseUrl: portico.baseUrl, cacheTime: 0 });
+  await medplum.startClientLogin(clientId, clientSecret);
+  const bot = await botThat(portico, 'return event.input.n * 2');
+  const job = await medplum.executeBot(bot, { n: 21 }, 'application/json', {
+    headers: { Prefer: 'respond-async' },
+    pollStatusOnAccepted: true,
+    pollStatusPeriod: 100,
+  });
+  expect(job).toMatchObject({ resourceType: 'AsyncJob', status: 'completed' });
+  expect(job.output.parameter).toEqual([{ name: 'responseBody', valueDecimal: 42 }]);
+}, 60_000);

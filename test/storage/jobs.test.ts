@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { createBot } from '../../functions/bots/create-bot.ts';
+import { deployBot } from '../../functions/bots/deploy-bot.ts';
+import { runJob } from '../../functions/jobs/run-job.ts';
+import { cancelJob, readJob } from '../../functions/resources/read-job.ts';
+import { fileDataKeys } from '../../shared/auth/data-keys.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import type { Accepted } from '../../shared/bot/accept-job.ts';
+import type { RunRequest } from '../../shared/bot/contract.ts';
+import { executeBot } from '../../shared/bot/execute-bot.ts';
+import { type ExecuteServices, emptyBotMemory } from '../../shared/bot/execute-services.ts';
+import type { Invoked } from '../../shared/bot/invoker.ts';
+import type { JobEvent } from '../../shared/bot/job-starter.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { getItem, newProject, type Stage, startStage } from './stage.ts';
+
+const minute = 60_000;
+
+let stage: Stage;
+let services: ExecuteServices;
+let caller: Caller;
+let botId: string;
+/** Events that wait for the jobs function. */
+let events: JobEvent[];
+let runs: RunRequest[] = [];
+let next: (() => Promise<Invoked>) | undefined;
+let starts: 'started' | 'refused';
+
+beforeAll(async () => {
+  stage = await startStage();
+  services = {
+    ...stage.services,
+    runSecret: async () => Buffer.alloc(32, 1),
+    dataKeys: async () => fileDataKeys(Buffer.alloc(32, 2)),
+    botMemory: emptyBotMemory(),
+    jobs: {
+      async start(event) {
+        if (starts === 'started') events.push(event);
+        return starts;
+      },
+    },
+    invoker: {
+      async invoke(run) {
+        runs.push(run);
+        const value = { type: 'json', text: '1' } as const;
+        const result = {
+          outcome: { kind: 'returned', value },
+          log: [],
+          logTruncated: false,
+          durationMs: 1,
+        } as const;
+        return next ? next() : { kind: 'result', result: { ...result, log: [] } };
+      },
+    },
+  };
+  caller = await newProject(stage);
+  const body = { name: 'Bot' };
+  botId = (await createBot(services, caller, { projectId: caller.project, body })).id;
+  await deployBot(services, caller, { botId, body: { code: 'exports.handler = 1' }, traceId: 't' });
+});
+afterAll(() => stage.stop());
+
+beforeEach(() => {
+  events = [];
+  runs = [];
+  next = undefined;
+  starts = 'started';
+});
+
+async function accept(idempotencyKey?: string): Promise<string> {
+  const key = idempotencyKey === undefined ? {} : { idempotencyKey };
+  const request = {
+    contentType: 'text/plain',
+    body: Buffer.from('x'),
+    headers: {},
+    traceId: 't',
+    isAsync: true,
+  };
+  const { jobId } = (await executeBot(services, caller, { id: botId }, { ...request, ...key })) as Accepted;
+  return jobId;
+}
+
+const event = (jobId: string) => ({ project: caller.project, jobId });
+const read = (id: string) => readJob(services, caller, { id });
+const kindOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'done',
+    (error) => error.kind,
+  );
+
+async function limit(concurrentRuns: number | undefined): Promise<void> {
+  await services.table.update({
+    Key: keys.resource(caller.project, 'Project', caller.project),
+    UpdateExpression: concurrentRuns === undefined ? 'REMOVE concurrentRuns' : 'SET concurrentRuns = :runs',
+    ...(concurrentRuns === undefined ? {} : { ExpressionAttributeValues: { ':runs': concurrentRuns } }),
+  });
+}
+
+test('the function is told the id of the job, and nothing else', async () => {
+  const jobId = await accept();
+  expect(events).toEqual([event(jobId)]);
+  expect(runs).toEqual([]);
+  expect((await read(jobId)).status).toBe('accepted');
+});
+
+test('of many that begin a job one runs it', async () => {
+  const jobId = await accept();
+  await Promise.all(Array.from({ length: 5 }, () => runJob(services, event(jobId))));
+  expect([runs.length, (await read(jobId)).status]).toEqual([1, 'completed']);
+  expect(runs[0]?.deadlineAtMs).toBe(stage.clock.nowMs + 850_000);
+  expect(runs[0]?.limits.timeoutMs).toBe(840_000);
+});
+
+test('a job that was cancelled does not run', async () => {
+  const jobId = await accept();
+  await cancelJob(services, caller, { id: jobId });
+  await runJob(services, event(jobId));
+  expect([runs.length, (await read(jobId)).status]).toEqual([0, 'cancelled']);
+  await cancelJob(services, caller, { id: jobId });
+});
+
+test('a job that nobody began in time is an error to whoever asks, and does not run afterwards', async () => {
+  const jobId = await accept();
+  stage.clock.nowMs += 5 * minute;
+  expect((await read(jobId)).status).toBe('accepted');
+  stage.clock.nowMs += 2 * minute;
+  await runJob(services, event(jobId));
+  const job = await read(jobId);
+  expect([runs.length, job.status, JSON.stringify(job.output)]).toEqual([
+    0,
+    'error',
+    expect.stringContaining('was not started in time'),
+  ]);
+});
+
+test('a job that was cut off is an error after its deadline; a late end changes nothing', async () => {
+  const jobId = await accept();
+  const hanging = Promise.withResolvers<Invoked>();
+  next = () => hanging.promise;
+  const running = runJob(services, event(jobId));
+  while (runs.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  stage.clock.nowMs += 14 * minute;
+  expect((await read(jobId)).status).toBe('active');
+  stage.clock.nowMs += 2 * minute;
+  const reads = await Promise.all([read(jobId), read(jobId), read(jobId)]);
+  for (const job of reads) {
+    expect([job.status, JSON.stringify(job.output)]).toEqual([
+      'error',
+      expect.stringContaining('may have run'),
+    ]);
+  }
+  hanging.resolve({ kind: 'unknown', reason: 'late' });
+  await running;
+  expect(await read(jobId)).toEqual(reads[0]);
+});
+
+test('rights that ended before it began end it', async () => {
+  const jobId = await accept();
+  const login = keys.login(caller.loginId);
+  const item = await getItem(services, login);
+  await services.table.put({ ...login, membershipId: caller.membershipId, revoked: true });
+  await runJob(services, event(jobId));
+  await services.table.put({ ...login, ...item });
+  expect([runs.length, (await read(jobId)).status]).toEqual([0, 'error']);
+});
+
+test.each<[string, () => Promise<Invoked>, RegExp]>([
+  ['an invoker that is full', async () => ({ kind: 'throttled' }), /was not started/],
+  ['an invoker that died', async () => ({ kind: 'unknown', reason: 'x' }), /may have run/],
+])('%s ends it with an error', async (_name, invoke, said) => {
+  const jobId = await accept();
+  next = invoke;
+  await runJob(services, event(jobId));
+  const job = await read(jobId);
+  expect([job.status, JSON.stringify(job.output)]).toEqual(['error', expect.stringMatching(said)]);
+});
+
+test('one Idempotency-Key is one job, also while it runs', async () => {
+  const jobId = await accept('key-1');
+  expect(await accept('key-1')).toBe(jobId);
+  await runJob(services, event(jobId));
+  expect(await accept('key-1')).toBe(jobId);
+  expect(events).toHaveLength(1);
+  const request = { contentType: 'text/plain', body: Buffer.from('x'), headers: {}, traceId: 't' };
+  const waiting = executeBot(services, caller, { id: botId }, { ...request, idempotencyKey: 'key-1' });
+  expect(await kindOf(waiting)).toBe('unprocessable');
+});
+
+test('an event that is refused leaves neither a place taken nor the key', async () => {
+  await limit(1);
+  starts = 'refused';
+  expect(await kindOf(accept('key-2'))).toBe('throttled');
+  starts = 'started';
+  const jobId = await accept('key-2');
+  expect(await kindOf(accept('key-3'))).toBe('throttled');
+  await runJob(services, event(jobId));
+  await cancelJob(services, caller, { id: await accept('key-3') });
+  expect(await kindOf(accept('key-4'))).toBe('done');
+  await limit(undefined);
+});
+
+test('what is staged holds no credential, and is forgotten after a day', async () => {
+  const headers = { authorization: 'Bearer Quokka', cookie: 'Quokka', 'x-note': 'kept' };
+  const request = { contentType: 'text/plain', body: Buffer.from('x'), headers, traceId: 't', isAsync: true };
+  const { jobId } = (await executeBot(services, caller, { id: botId }, request)) as Accepted;
+  const item = await getItem(services, keys.job(caller.project, jobId));
+  expect(JSON.stringify(item)).not.toContain('Quokka');
+  expect(item?.headers).toEqual({ 'x-note': 'kept' });
+  expect(Number(item?.ttl) * 1000 - stage.clock.nowMs).toBe(24 * 60 * minute);
+});
