@@ -1,3 +1,4 @@
+import { recordAllRefused } from '../../shared/audit/refused.ts';
 import { coreServices } from '../../shared/core-services.ts';
 import { dispatch, routeKey } from '../../shared/http/dispatch.ts';
 import { lambdaHandler } from '../../shared/http/endpoint.ts';
@@ -37,7 +38,14 @@ export const handler = dispatch({
           contentType: request.headers['content-type'],
           bytes: request.bytes(),
         });
-        return bulkAnswer(results, services.log, request.traceId);
+        const answer = bulkAnswer(results, services.log, request.traceId);
+        const attempt = { method: 'POST', route: routes.invite.path, parameters: {} };
+        await recordAllRefused(
+          services,
+          caller,
+          answer.results.map(({ status }) => ({ ...attempt, status })),
+        );
+        return answer;
       },
       // A repeat is to carry out the rows that others, or the time, kept from being carried out.
       isFinal: ({ results }) => results.every(({ status }) => status < 429),

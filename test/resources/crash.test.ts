@@ -154,6 +154,6 @@ describe('a crash between any two writes leaves the old state or the new one', (
         other: [],
       });
     },
-    120_000,
+    600_000,
   );
 });

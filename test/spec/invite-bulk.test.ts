@@ -155,6 +155,23 @@ describe('POST admin/projects/<id>/invite/bulk', () => {
   });
 
   if (!isDeployed) {
+    test('rows that were refused leave one AuditEvent', async () => {
+      const traces = async () =>
+        (await portico.local.scan()).filter(
+          ({ pk, sk, content }) =>
+            /#AuditEvent#/.test(pk) &&
+            sk === 'HEAD' &&
+            /"refused"/.test(String(content)) &&
+            /invite/.test(String(content)),
+        );
+      const before = (await traces()).length;
+      await bulk([person(), person({ email: 'none' }), person({ email: 'none' })]);
+      const after = await traces();
+      expect(after).toHaveLength(before + 1);
+      await bulk([person(), person()]);
+      expect(await traces()).toHaveLength(before + 1);
+    });
+
     test('mails go to those who were invited, once', async () => {
       const [first, second] = [person({ sendEmail: true }), person({ sendEmail: true })];
       await bulk([first, second, first, person({ email: 'none' })]);
