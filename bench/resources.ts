@@ -1,8 +1,11 @@
 /**
- * What a read and a search cost with 10 and with 100,000 Patients in the Project: calls to DynamoDB,
- * and milliseconds against the local engine. `node bench/resources.ts [how many]`
+ * What reads, searches and writes cost with 10 and with 100,000 Patients in the Project: calls to
+ * DynamoDB, capacity units, and milliseconds against the local engine. `node bench/resources.ts [how many]`
  */
 
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { carryOut } from '../functions/resources/carry-out.ts';
+import { readEverything } from '../functions/resources/read-everything.ts';
 import { readResource } from '../functions/resources/read-resource.ts';
 import { searchResources } from '../functions/resources/search-resources.ts';
 import type { Caller } from '../shared/auth/token.ts';
@@ -11,7 +14,8 @@ import { createChange } from '../shared/table/change.ts';
 import { callsOf, newProject, type Stage, startStage } from '../test/storage/stage.ts';
 
 const many = Number(process.argv[2] ?? 100_000);
-const rounds = 30;
+const rounds = 20;
+const basic = { resourceType: 'Basic', code: { text: 'x' } };
 
 const stage = await startStage({ onDisk: true });
 const caller = await newProject(stage);
@@ -23,11 +27,26 @@ await seed(stage, caller, 10, many);
 const seededSeconds = Math.round((performance.now() - startedAt) / 1000);
 const full = await measure(stage, caller);
 
-process.stdout.write(`${many} Patients, seeded in ${seededSeconds} s\n`);
-for (const [name, { calls, ms }] of Object.entries(few)) {
+process.stdout.write(
+  `${many} Patients, ${itemsOf(patient(7))} index items each, seeded in ${seededSeconds} s\n`,
+);
+for (const [name, { calls, units, ms }] of Object.entries(few)) {
   const then = full[name];
   const same = then?.calls.join() === calls.join() ? 'same calls' : `then ${then?.calls.join(' ')}`;
-  process.stdout.write(`${name}: ${calls.join(' ')} (${same}), ${ms} ms then ${then?.ms} ms\n`);
+  const cost = `${units} then ${then?.units} units, ${ms} then ${then?.ms} ms`;
+  process.stdout.write(`${name}: ${calls.join(' ')} (${same}), ${cost}\n`);
+}
+for (const query of [
+  'active:missing=false',
+  'name:contains=nobody',
+  '_sort=family',
+  'gender=male&_total=accurate',
+]) {
+  const text = await search(stage, caller, query).then(
+    () => 'answered',
+    (error: Error) => error.message,
+  );
+  process.stdout.write(`${query}: ${text}\n`);
 }
 await stage.stop();
 
@@ -39,6 +58,7 @@ function patient(n: number): Resource {
     identifier: [{ system: 'urn:mrn', value: `mrn-${n}` }],
     name: [{ family: `Family${n}`, given: ['Ann'] }],
     gender: n % 2 ? 'female' : 'male',
+    birthDate: new Date(Date.UTC(1940, 0, 1) + (n % 25_000) * 86_400_000).toISOString().slice(0, 10),
   };
 }
 
@@ -56,23 +76,70 @@ async function seed({ services }: Stage, { project }: Caller, from: number, to: 
   }
 }
 
-async function measure({ services, client }: Stage, caller: Caller) {
-  const find = (text: string) => () =>
-    searchResources(services, caller, { type: 'Patient', query: new URLSearchParams(text) });
+function itemsOf(resource: Resource): number {
+  return createChange('x', resource).index.length;
+}
+
+function search({ services }: Stage, caller: Caller, text: string) {
+  return searchResources(services, caller, { type: 'Patient', query: new URLSearchParams(text) });
+}
+
+async function measure(stage: Stage, caller: Caller) {
+  const { services, client } = stage;
+  const find = (text: string) => () => search(stage, caller, text);
+  const update = (name: object) => () => {
+    const body = { ...patient(7), ...name, meta: {} };
+    return carryOut(services, caller, [{ kind: 'update', type: 'Patient', id: 'p7', body }]);
+  };
+  let turn = 0;
+  const create = () => carryOut(services, caller, [{ kind: 'create', type: 'Basic', body: basic }]);
   const steps: Record<string, () => Promise<unknown>> = {
     read: () => readResource(services, caller, { type: 'Patient', id: 'p7' }),
     'identifier=system|value': find('identifier=urn:mrn|mrn-7'),
     'family=Family7, first of many': find('family=Family7&_count=1'),
-    '_lastUpdated, newest ten': find('_sort=-_lastUpdated&_count=10'),
     'gender=male, first twenty': find('gender=male'),
+    'birthdate=1940-01-08': find('birthdate=1940-01-08&_count=1'),
+    'gender=female&family=Family7, first of many': find('gender=female&family=Family7&_count=1'),
+    '_lastUpdated, newest ten': find('_sort=-_lastUpdated&_count=10'),
+    'birthdate, oldest ten': find('_sort=birthdate&_count=10'),
+    'Patient/$everything': () => readEverything(services, caller, { id: 'p7', query: new URLSearchParams() }),
+    'create with 1 index item': create,
+    'update, one name other': () => update({ name: [{ family: `Other${turn++}`, given: ['Ann'] }] })(),
+    'update back': update({}),
   };
-  const measured: Record<string, { calls: string[]; ms: number }> = {};
+  const measured: Record<string, { calls: string[]; units: number; ms: number }> = {};
   for (const [name, step] of Object.entries(steps)) {
     await step();
     const calls = await callsOf(client, step);
+    const units = await unitsOf(client, step);
     const startedAt = performance.now();
     for (let round = 0; round < rounds; round++) await step();
-    measured[name] = { calls, ms: Math.round(((performance.now() - startedAt) / rounds) * 10) / 10 };
+    measured[name] = { calls, units, ms: Math.round(((performance.now() - startedAt) / rounds) * 10) / 10 };
   }
   return measured;
+}
+
+/** Capacity units of all calls that `run` makes. */
+async function unitsOf(client: DynamoDBDocumentClient, run: () => Promise<unknown>): Promise<number> {
+  let units = 0;
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const input = { ...args.input, ReturnConsumedCapacity: 'TOTAL' } as typeof args.input;
+      const answer = await next({ ...args, input });
+      const { ConsumedCapacity } = answer.output as { ConsumedCapacity?: Units | Units[] };
+      for (const { CapacityUnits = 0 } of [ConsumedCapacity ?? []].flat()) units += CapacityUnits;
+      return answer;
+    },
+    { step: 'initialize', name: 'units' },
+  );
+  try {
+    await run();
+  } finally {
+    client.middlewareStack.remove('units');
+  }
+  return units;
+}
+
+interface Units {
+  CapacityUnits?: number;
 }

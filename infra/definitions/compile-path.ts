@@ -7,6 +7,8 @@ export interface Path {
   type: string;
   /** For references: only those to this type. */
   target?: string;
+  /** Whether a resource may have several values there. */
+  repeats?: boolean;
 }
 
 type Elements = ReadonlyMap<string, ElementDefinition>;
@@ -68,6 +70,7 @@ function advance(elements: Elements, path: Path, step: string): Path[] | undefin
   return members(elements, path.type, name).map((member) => ({
     steps: [...path.steps, member.name + index],
     type: member.type,
+    repeats: path.repeats === true || (member.repeats && index === ''),
   }));
 }
 
@@ -75,15 +78,23 @@ function filterLast(steps: readonly string[], filter: string): string[] {
   return [...steps.slice(0, -1), `${steps.at(-1)}${filter}`];
 }
 
+interface Member {
+  name: string;
+  type: string;
+  repeats: boolean;
+}
+
 /** The member of that name; one for each of its types when it is a choice, as JSON names them. */
-function members(elements: Elements, owner: string, name: string): { name: string; type: string }[] {
+function members(elements: Elements, owner: string, name: string): Member[] {
   const plain = elements.get(`${owner}.${name}`);
   const choice = elements.get(`${owner}.${name}[x]`);
   const element = plain ?? choice;
   if (!element) return [];
   const target = element.contentReference?.split('#')[1];
-  if (target) return [{ name, type: target }];
+  const repeats = element.max !== '1';
+  if (target) return [{ name, type: target, repeats }];
   return (element.type ?? []).map(({ code, extension }) => ({
+    repeats,
     name: plain ? name : name + code.charAt(0).toUpperCase() + code.slice(1),
     type: typeOf(element, extension?.find(({ url }) => url.endsWith('fhir-type'))?.valueUrl ?? code),
   }));

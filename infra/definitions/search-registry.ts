@@ -27,6 +27,9 @@ const searchable: Record<string, readonly string[]> = {
   uri: ['uri', 'url', 'canonical', 'oid', 'uuid'],
 };
 
+/** Types of parameters whose values have an order. */
+const ordered = new Set(['date', 'number', 'quantity']);
+
 /** Expressions that are more than paths. */
 const byHand: Record<string, string> = {
   'InsurancePlan.name': 'alias:string|name:string',
@@ -60,11 +63,19 @@ export function searchRegistry(
       const unserved: string[] = [];
       for (const parameter of parameters) {
         if (!appliesTo(parameter, type)) continue;
+        const found = searchablePaths(elements, type, parameter.type, parameter.expression) ?? [];
         const paths =
           byHand[`${type}.${parameter.code}`] ??
           pathsOf(elements, type, parameter.type, parameter.expression);
         if (paths)
-          lines.set(parameter.code, { type: parameter.type, paths, target: targetOf(parameter, paths) });
+          lines.set(parameter.code, {
+            type:
+              ordered.has(parameter.type) && repeats(found, type, elements)
+                ? `${parameter.type}*`
+                : parameter.type,
+            paths,
+            target: targetOf(parameter, paths),
+          });
         else {
           left.push(`${type}.${parameter.code} (${parameter.type})`);
           unserved.push(`${parameter.code} left out`);
@@ -88,9 +99,33 @@ function pathsOf(
   parameterType: string,
   expression = '',
 ): string | undefined {
-  const compiled = compilePaths(elements, resourceType, expression);
-  const paths = compiled?.filter(({ type }) => searchable[parameterType]?.includes(type));
+  const paths = searchablePaths(elements, resourceType, parameterType, expression);
   return paths?.length ? [...new Set(paths.map(print))].sort().join('|') : undefined;
+}
+
+function searchablePaths(
+  elements: ReturnType<typeof elementsByPath>,
+  resourceType: string,
+  parameterType: string,
+  expression = '',
+): Path[] | undefined {
+  const compiled = compilePaths(elements, resourceType, expression);
+  return compiled?.filter(({ type }) => searchable[parameterType]?.includes(type));
+}
+
+/** Of what has an order: whether a resource may have several values of it. A choice has but one. */
+function repeats(paths: readonly Path[], resourceType: string, elements: ReturnType<typeof elementsByPath>) {
+  const owners = paths.map(({ steps }) => choiceOf(steps[0] ?? '', resourceType, elements));
+  return paths.some((path) => path.repeats === true) || new Set(owners).size > 1;
+}
+
+/** The element of a resource by which a member is known, whatever the type in its name. */
+function choiceOf(member: string, resourceType: string, elements: ReturnType<typeof elementsByPath>): string {
+  for (let end = member.length; end > 0; end--) {
+    const stem = member.slice(0, end);
+    if (elements.has(`${resourceType}.${stem}[x]`)) return stem;
+  }
+  return member;
 }
 
 /** The type of a reference, where there is but one. */

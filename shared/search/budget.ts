@@ -29,7 +29,17 @@ export function tooCostly(type: string, filters: readonly Filter[], why: string)
 }
 
 /** Parameters that usually leave few, best first. */
-const selective = ['identifier', 'patient', 'subject', 'entity', 'name', 'code', 'date', '_lastUpdated'];
+const selective = [
+  'identifier',
+  'patient',
+  'subject',
+  'entity',
+  'name',
+  'birthdate',
+  'code',
+  'date',
+  '_lastUpdated',
+];
 
 function suggestions(type: string, filters: readonly Filter[]): string[] {
   const given = new Set(filters.flatMap(({ parameters }) => parameters.map(({ code }) => code)));

@@ -32,12 +32,15 @@ export function parseDate(text: string): Range | undefined {
   return { low: new Date(low).toISOString(), high: new Date(low + length - 1).toISOString() };
 }
 
-/** The ranges of a date, Period or Timing; a Period without bound reaches to the end of time. */
+/**
+ * The range of a date, Period or Timing: of a Timing its outer limits (R4 search, date); a Period without
+ * bound reaches to the end of time.
+ */
 export function datesOf({ type, value }: Value): Range[] {
   if (type === 'Period') return periodOf(value);
   if (type === 'Timing') {
     const bounds = fieldOf(fieldOf(value, 'repeat'), 'boundsPeriod');
-    return [...listOf(fieldOf(value, 'event')).flatMap(dateOf), ...(bounds ? periodOf(bounds) : [])];
+    return hull([...listOf(fieldOf(value, 'event')).flatMap(dateOf), ...(bounds ? periodOf(bounds) : [])]);
   }
   return dateOf(value);
 }
@@ -55,6 +58,17 @@ export function dayBefore(bound: string): string {
 function dateOf(value: unknown): Range[] {
   const range = parseDate(textOf(value) ?? '');
   return range ? [range] : [];
+}
+
+function hull(ranges: readonly Range[]): Range[] {
+  const [low, high] = [
+    ranges.map((range) => range.low).sort()[0],
+    ranges
+      .map((range) => range.high)
+      .sort()
+      .at(-1),
+  ];
+  return low === undefined || high === undefined ? [] : [{ low, high }];
 }
 
 function periodOf(value: unknown): Range[] {

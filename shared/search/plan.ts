@@ -28,8 +28,12 @@ export function sourcesOf(filters: readonly Filter[]): Source[] {
   return [...distinct.values()].sort((a, b) => a.rank - b.rank);
 }
 
-/** Two bounds of one date narrow one look-up; undefined when there is but one. */
+/**
+ * Two bounds of one date narrow one look-up; undefined when there is but one. Of several values each
+ * bound may be met by another.
+ */
 function jointStretches(parameter: Parameter, filters: readonly Filter[]): Stretch[] | undefined {
+  if (parameter.repeats) return undefined;
   const ranges = filters.flatMap((filter) =>
     filter.parameters[0] === parameter && filter.range ? [filter.range] : [],
   );
@@ -49,7 +53,8 @@ export function orderedStretches(
   const ranges = filters.flatMap((filter) =>
     filter.parameters[0] === parameter && filter.range ? [filter.range] : [],
   );
-  const bounded = ranges.length > 0 ? jointSpans(parameter, ranges) : undefined;
+  const isBound = ranges.length === 1 || (ranges.length > 1 && !parameter.repeats);
+  const bounded = isBound ? jointSpans(parameter, ranges) : undefined;
   const all = Array.from({ length: shards }, (_, shard) => ({ bucket: `S${shard}` }));
   const stretches = stretchesOf(index, bounded ?? all);
   return {

@@ -81,8 +81,9 @@ export function rangeSpans(
     if (prefix === 'eq' || prefix === 'le' || prefix === 'ap') lower(high);
   }
   if (from === undefined && to === undefined) return undefined;
+  const isEmpty = from !== undefined && to !== undefined && from > to;
   return Array.from({ length: shards }, (_, shard) => shard).flatMap((shard) => [
-    { bucket: `S${shard}`, ...bounds(from, to) },
+    ...(isEmpty ? [] : [{ bucket: `S${shard}`, ...bounds(from, to) }]),
     ...(reaching === undefined ? [] : [{ bucket: `E${shard}`, ...bounds(reaching, undefined) }]),
   ]);
 }

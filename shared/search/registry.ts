@@ -9,6 +9,8 @@ export interface Parameter {
   /** Under which name its values are indexed; undefined when they are not. */
   index: string | undefined;
   paths: readonly Path[];
+  /** Of a date, number or quantity: whether a resource may have several values of it. */
+  repeats?: true;
   /** The one type that a reference is to, where R4 allows but one. */
   target?: string;
 }
@@ -67,10 +69,11 @@ export function resourceTypes(): string[] {
 }
 
 function parseLine(line: string): Parameter {
-  const [code = '', type, index, paths = '', target] = line.split(' ');
+  const [code = '', type = '', index, paths = '', target] = line.split(' ');
   return {
     code,
-    type: type as ParameterType,
+    type: type.replace('*', '') as ParameterType,
+    ...(type.endsWith('*') ? { repeats: true } : {}),
     index: index === '-' ? undefined : index,
     paths: paths.split('|').map(parsePath),
     ...(target === undefined ? {} : { target }),

