@@ -102,8 +102,10 @@ async function idsOf(
 /** In the order of an index; afterwards those that have no value in it. */
 async function* walkAll(search: Search, key: SortKey, after: Position | undefined): AsyncGenerator<Hit> {
   if (after?.by !== 'tail') yield* walk(search, key, after);
+  const nothing: Resource = { resourceType: search.type, id: '', meta: { versionId: '', lastUpdated: '' } };
   const isBound = search.filters.some(
-    ({ parameters, range }) => parameters[0] === key.parameter && range !== undefined,
+    ({ parameters, matches }) =>
+      parameters.length === 1 && parameters[0] === key.parameter && !matches(nothing),
   );
   if (key.parameter.code === '_lastUpdated' || isBound) return;
   const without: Search = {

@@ -33,7 +33,8 @@ export function parseNumber(text: string, prefix: Prefix): Range | undefined {
   const around = exact ? 0 : prefix === 'ap' ? Math.abs(value) / 10 : halfOfLastDigit(text);
   return {
     low: sortableNumber(value - around),
-    high: sortableNumber(prefix === 'ap' || exact ? value + around : below(value + around)),
+    // Half of the last digit may be less than a double can tell.
+    high: sortableNumber(prefix === 'ap' || exact ? value + around : Math.max(value, below(value + around))),
   };
 }
 

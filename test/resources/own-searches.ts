@@ -12,13 +12,18 @@ export interface OwnSearch {
   value: string;
 }
 
-/** One search for each value of each indexed parameter of a resource. */
+/** A terminology has thousands of codes. */
+const mostValues = 10;
+
+/** Searches for the values of each indexed parameter of a resource, ten each at most. */
 export function ownSearches(resource: Resource): OwnSearch[] {
   return [...parametersOf(resource.resourceType).values()]
     .filter(({ index, code }) => index !== undefined || code === '_id')
     .flatMap((parameter) => {
       const asked = valuesOf(resource, parameter).flatMap((value) => searchesFor(parameter, value));
-      return [...new Set(asked)].map((value) => ({ code: parameter.code, name: parameter.code, value }));
+      return [...new Set(asked)]
+        .slice(0, mostValues)
+        .map((value) => ({ code: parameter.code, name: parameter.code, value }));
     });
 }
 

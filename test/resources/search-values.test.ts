@@ -108,6 +108,11 @@ const yes: [Resource, string[]][] = [
       'value-quantity=5.40||milligram',
     ],
   ],
+  [
+    { ...observation, valueQuantity: { value: 66.89999999999999 } },
+    ['value-quantity=66.89999999999999', 'value-quantity=66.9'],
+  ],
+  [{ ...observation, valueQuantity: { value: 1e18 } }, ['value-quantity=1000000000000000000']],
 ];
 
 const no: [Resource, string[]][] = [
