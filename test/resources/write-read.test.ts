@@ -76,6 +76,10 @@ describe('a resource', () => {
       type: 'Patient',
       query: new URLSearchParams('_count=3'),
     });
-    expect(all.entry?.map(({ request }) => request?.url)).toEqual([1, 2, 3].map(() => `Patient/${id}`));
+    expect(all.entry?.map(({ request }) => request?.url)).toEqual([
+      `Patient/${id}`,
+      `Patient/${id}`,
+      'Patient',
+    ]);
   });
 });
