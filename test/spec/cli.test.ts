@@ -92,6 +92,17 @@ describe('the medplum command line client', () => {
     expect(await medplum('project', 'current')).toContain(projectOf(portico, 0).name);
   });
 
+  test('asks for a run that it does not wait for', async () => {
+    const identifier = [{ system: 'https://example.org/bots', value: 'later' }];
+    const bot = await createBot(portico, { identifier });
+    const body = { code: 'exports.handler = (m, e) => "later " + e.input.n' };
+    await portico.api('POST', `fhir/R4/Bot/${bot}/$deploy`, { body });
+    const path = 'Bot/$execute?identifier=https://example.org/bots|later';
+    const said = await medplum('post', path, '{"n":21}', '--prefer-async');
+    const job = /http\S+\/fhir\/R4\/job\/[0-9a-f-]+\/status/.exec(said)?.[0] ?? 'no job';
+    expect(await medplum('get', job.slice(job.indexOf('fhir/R4')))).toContain('AsyncJob');
+  }, 60_000);
+
   test('invites a person', async () => {
     await medplum('project', 'invite', 'Ann', 'Lee', 'ann.cli@example.com');
     const members = await portico.api('GET', `admin/projects/${projectOf(portico, 0).id}/members`);
