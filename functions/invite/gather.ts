@@ -65,7 +65,10 @@ export async function gather(
   const personKey = keys.person(project, login);
   const people = login === firstName ? found : await services.table.read([personKey]);
   const person = personOf(people.get(personKey));
-  const noted = person?.profiles[invite.profileType];
+  const knownUserId = addressKey && (found.get(addressKey)?.userId as string | undefined);
+  // Who had the address before, and is another User now, had a record of their own.
+  const isSame = person?.scope === invite.scope && (!addressKey || person.userId === knownUserId);
+  const noted = isSame ? person.profiles[invite.profileType] : undefined;
   const notedKey = noted ? keys.resource(project, invite.profileType, noted) : undefined;
   const more = person
     ? await services.table.read([...membershipKeys(project, person), ...(notedKey ? [notedKey] : [])])
@@ -83,7 +86,7 @@ export async function gather(
     person,
     login,
     alias,
-    knownUserId: addressKey && (found.get(addressKey)?.userId as string | undefined),
+    knownUserId,
     standings,
     notedProfile: isFree ? noted : undefined,
     isProfileFree: isFreeProfile(profileItem),

@@ -11,6 +11,7 @@ import { ConditionFailed, OutcomeUnknown } from '../../shared/table/transact.ts'
 import { carryOut } from './carry-out.ts';
 import { decide } from './decide.ts';
 import { type Gathered, gather } from './gather.ts';
+import { inUse } from './names.ts';
 import { type Invite, parseInvite } from './parse-invite.ts';
 
 /** Another invite may write between our read and our transaction; then we look again. */
@@ -42,7 +43,7 @@ export async function inviteUser(
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const gathered = await gather(services, caller, input.projectId, invite);
     _counted ??= await requireRate(services, caller, gathered, counting);
-    requireSameScope(invite, gathered);
+    requireSamePerson(invite, gathered);
     const decision = decide(invite, gathered.standings, services.now());
     if (decision.kind === 'create') {
       requireFreeProfile(invite, gathered);
@@ -80,10 +81,17 @@ async function requireRate(
   throw new Refusal('throttled', `More than ${invitesPerHour} invites in this hour`, { retryAfterSeconds });
 }
 
-/** One address is one person in a Project, whether its User lives above Projects or in this one. */
-function requireSameScope(invite: Invite, { person, standings }: Gathered): void {
+/**
+ * One address is one person in a Project, whether its User lives above Projects or in this one. An external
+ * id may have led here from another address: whose memberships these are must have this one, for the
+ * link goes to it.
+ */
+function requireSamePerson(invite: Invite, { person, standings, knownUserId }: Gathered): void {
   if (standings.length > 0 && person?.scope !== invite.scope) {
     throw new Refusal('conflict', 'User is already invited to this project with another scope');
+  }
+  if (invite.scope === 'server' && standings.some(({ userId }) => userId !== knownUserId)) {
+    throw new Refusal('conflict', inUse);
   }
 }
 

@@ -20,13 +20,12 @@ export function primaryOf(found: Found, name: Key): string | undefined {
   return found.get(name)?.primary as string | undefined;
 }
 
+export const inUse = 'A user with this external ID or e-mail address already exists in this project';
+
 /** @throws {Refusal} conflict when the second name leads to somebody else */
 export function requireSecondName(found: Found, alias: Key, login: string): void {
   const item = found.get(alias);
   if (item && item.primary !== login) {
-    throw new Refusal(
-      'conflict',
-      'A user with this external ID or e-mail address already exists in this project',
-    );
+    throw new Refusal('conflict', inUse);
   }
 }

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { inviteUser } from '../../functions/invite/invite-user.ts';
+import { removeMember } from '../../functions/members/remove-member.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import type { Reference, Resource } from '../../shared/fhir/resource.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
+
+let stage: Stage;
+let caller: Caller;
+
+beforeAll(async () => {
+  stage = await startStage();
+  caller = await newProject(stage);
+});
+afterAll(() => stage.stop());
+
+function invite(body: unknown): Promise<Resource> {
+  return inviteUser(stage.services, caller, { projectId: caller.project, body });
+}
+
+async function inviteAndRemove(body: unknown): Promise<Resource> {
+  const membership = await invite(body);
+  const which = { projectId: caller.project, membershipId: membership.id };
+  await removeMember(stage.services, caller, which);
+  return membership;
+}
+
+const profileOf = ({ profile }: Resource) => (profile as Reference).reference;
+
+test('an external id that two addresses had leads no link to the other one', async () => {
+  const externalId = `ext-${randomUUID()}`;
+  const [victim, stranger] = [person(), person()];
+  await inviteAndRemove({ ...victim, scope: 'project', externalId });
+  await inviteAndRemove({ ...stranger, scope: 'project', externalId });
+  const { id } = await invite(victim);
+
+  stage.clock.nowMs += 61_000;
+  for (const upsert of [false, true]) {
+    await expect(invite({ ...stranger, upsert })).rejects.toMatchObject({
+      kind: 'conflict',
+      message: 'A user with this external ID or e-mail address already exists in this project',
+    });
+  }
+  const mail = await getItem(stage.services, keys.outbox(caller.project, id));
+  expect([mail?.email, mail?.generation]).toEqual([victim.email, 1]);
+  expect((await invite(victim)).id).toBe(id);
+});
+
+test('an address that has another User now gets none of the earlier one’s record', async () => {
+  const body = person({ resourceType: 'Patient' });
+  const before = await inviteAndRemove(body);
+  expect(profileOf(await inviteAndRemove(body))).toBe(profileOf(before));
+
+  // What a change of address leaves, and whoever takes the address after it.
+  const userId = randomUUID();
+  await stage.services.table.put({ ...keys.user(userId) });
+  await stage.services.table.put({ ...keys.address(body.email), userId });
+  const after = await invite(body);
+  expect(after.user).toMatchObject({ reference: `User/${userId}` });
+  expect(profileOf(after)).not.toBe(profileOf(before));
+});
+
+test('nor does a User of this Project get that of one above Projects', async () => {
+  const body = person({ resourceType: 'Patient' });
+  const before = await inviteAndRemove(body);
+  expect(profileOf(await invite({ ...body, scope: 'project' }))).not.toBe(profileOf(before));
+});
