@@ -5,7 +5,7 @@ import { normaliseAddress } from '../../shared/email/address.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { emailLogin, personOf } from '../../shared/table/person.ts';
+import { emailLogin, findPerson } from '../../shared/table/person.ts';
 import { resourceOf } from '../../shared/table/resource-item.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
 import { countAttempt } from './attempts.ts';
@@ -61,20 +61,17 @@ export async function signIn(
   return nextStep(services, login, choices);
 }
 
-/** The User of the address: one that lives in the named Project only comes first. */
+/** The User of the address: one that lives in the Project only, named or the client's, comes first. */
 async function findUser(services: Services, { clientId, projectId }: SignIn, email: string) {
   const addressKey = keys.address(email);
-  const personKey = keys.person(projectId ?? 'none', emailLogin(email));
   const clientKey = keys.client(clientId || 'none');
-  const found = await services.table.read([addressKey, personKey, clientKey]);
+  const found = await services.table.read([addressKey, clientKey]);
   const client = found.get(clientKey);
   if (clientId && !client && !builtInClient(clientId)) throw invalidField('clientId', 'Unknown client');
-  const person = personOf(found.get(personKey));
+  const clientProject = client?.project as string | undefined;
+  const person = await findPerson(services.table, projectId ?? clientProject, emailLogin(email));
   const known = found.get(addressKey)?.userId as string | undefined;
-  return {
-    userId: person?.scope === 'project' ? person.userId : known,
-    clientProject: client?.project as string | undefined,
-  };
+  return { userId: person?.scope === 'project' ? person.userId : known, clientProject };
 }
 
 /** Hashing takes as long as comparing: no password and a wrong one cannot be told apart. */

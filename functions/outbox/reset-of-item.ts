@@ -2,7 +2,7 @@ import { resetMs, resetUrl } from '../../shared/auth/reset-link.ts';
 import type { Mail } from '../../shared/email/mailer.ts';
 import { resetMail } from '../../shared/email/reset-mail.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { emailLogin, personOf } from '../../shared/table/person.ts';
+import { emailLogin, findPerson } from '../../shared/table/person.ts';
 import { resourceOf } from '../../shared/table/resource-item.ts';
 import type { Item } from '../../shared/table/table.ts';
 import type { OutboxServices } from './send-mail.ts';
@@ -14,9 +14,10 @@ import type { OutboxServices } from './send-mail.ts';
 export async function resetOfItem(services: OutboxServices, item: Item): Promise<Mail | undefined> {
   const email = String(item.email);
   const addressKey = keys.address(email);
-  const personKey = keys.person(String(item.project ?? 'none'), emailLogin(email));
-  const known = await services.table.read([addressKey, personKey]);
-  const person = personOf(known.get(personKey));
+  const [known, person] = await Promise.all([
+    services.table.read([addressKey]),
+    findPerson(services.table, item.project as string | undefined, emailLogin(email)),
+  ]);
   const userId = person?.scope === 'project' ? person.userId : known.get(addressKey)?.userId;
   if (userId === undefined) return undefined;
   const userKey = keys.user(String(userId));

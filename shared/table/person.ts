@@ -1,6 +1,6 @@
 import type { ProfileType } from '../fhir/resource.ts';
 import { type Key, keys } from './keys.ts';
-import type { Item } from './table.ts';
+import type { Item, Table } from './table.ts';
 import type { Action } from './transact.ts';
 
 /** What a Project keeps of one person, under the address or external id that it knows them by. */
@@ -22,6 +22,19 @@ export const externalLogin = (externalId: string): string => `X:${externalId}`;
 
 export function personOf(item: Item | undefined): Person | undefined {
   return item?.userId ? (item as unknown as Person) : undefined;
+}
+
+/** The person whom a Project knows by a name, first or second. As many reads for an unknown one. */
+export async function findPerson(
+  table: Table,
+  project: string | undefined,
+  login: string,
+): Promise<Person | undefined> {
+  const key = keys.person(project ?? 'none', login);
+  const item = (await table.read([key])).get(key);
+  const primaryKey = keys.person(project ?? 'none', String(item?.primary ?? 'none'));
+  const primary = (await table.read([primaryKey])).get(primaryKey);
+  return personOf(item) ?? personOf(primary);
 }
 
 export function membershipKeys(project: string, person: Person): Key[] {
