@@ -62,8 +62,9 @@ export const handler = dispatch({
 
 /** Errors of these endpoints are OAuth's; every other one is ours. */
 function oauthError(error: unknown): OAuthError {
-  if (error instanceof OAuthError) return error;
-  throw error;
+  if (!(error instanceof OAuthError)) throw error;
+  services.log.info('refused', { kind: error.code, reason: error.message });
+  return error;
 }
 
 function oauthAnswer(result: object): HttpResponse {

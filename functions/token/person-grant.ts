@@ -4,7 +4,7 @@ import { isMadeFor, loginEndSeconds } from '../../shared/auth/person-login.ts';
 import { type NewRefreshToken, newRefreshToken } from '../../shared/auth/refresh-token.ts';
 import { isOffline } from '../../shared/auth/scope.ts';
 import type { ProjectMembership } from '../../shared/fhir/membership.ts';
-import type { Resource } from '../../shared/fhir/resource.ts';
+import { isId, type Resource } from '../../shared/fhir/resource.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
 import { resourceOf } from '../../shared/table/resource-item.ts';
 import type { Found, Item } from '../../shared/table/table.ts';
@@ -12,9 +12,14 @@ import type { TokenServices } from './issue-tokens.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { TokenRequest } from './token-request.ts';
 
-/** The client that a person uses: empty for the own app. Its secret is optional, but never wrong. */
+/**
+ * The client that a person uses: empty for the own app. Its secret is optional, but never wrong.
+ * @throws {OAuthError} invalid_client for what cannot be an id
+ */
 export function clientIdOf({ parameter, client, assertedClientId }: TokenRequest): string {
-  return parameter('client_id') ?? client?.id ?? assertedClientId ?? '';
+  const clientId = parameter('client_id') ?? client?.id ?? assertedClientId ?? '';
+  if (clientId === '' || isId(clientId)) return clientId;
+  throw new OAuthError('invalid_client', 'Unknown client');
 }
 
 /** What must still be there when a person's client is given tokens. */

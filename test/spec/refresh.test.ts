@@ -75,6 +75,22 @@ describe('a refresh token', () => {
     expect((await at.refresh(json.refresh_token)).json.scope).toBe('openid offline_access');
   });
 
+  test.each(['x'.repeat(3000), '../x', 'a#b'])('is refused for what cannot be a client: %#', async (id) => {
+    const { refresh_token } = await signedIn();
+    for (const parameters of [
+      { grant_type: 'refresh_token', refresh_token },
+      {
+        grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+        subject_token: 'a.b.c',
+        subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
+      },
+    ]) {
+      const answer = await at.ask({ ...parameters, client_id: id });
+      expect([answer.status, answer.json.error]).toEqual([400, 'invalid_client']);
+    }
+    expect((await at.refresh(refresh_token)).status).toBe(200);
+  });
+
   test('used twice ends the login and all its tokens', async () => {
     const first = await signedIn();
     const second = (await at.refresh(first.refresh_token)).json;
