@@ -10,7 +10,8 @@ import type { Item } from '../../shared/table/table.ts';
 
 /** What a person sees of their own sign-ins, in the shape that clients of this field read. */
 export interface Security {
-  mfaEnrolled: boolean;
+  /** Left out for an app or an issuer of one Project: it is the person's, above Projects. */
+  mfaEnrolled?: boolean;
   sessions: { id: string; lastUpdated: string; authMethod: 'password' | 'external'; current: boolean }[];
   memberships: { id: string; project: Reference; profile: Reference }[];
 }
@@ -29,7 +30,7 @@ export async function readSecurity(
   const isEverything = current !== undefined && isOwnLogin(current);
   const isSeen = (project: unknown) => isEverything || project === caller.project;
   return {
-    mfaEnrolled,
+    ...(isEverything ? { mfaEnrolled } : {}),
     sessions: logins
       .filter((login) => login.granted === true && isSeen(login.project))
       .map((login) => ({

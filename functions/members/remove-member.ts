@@ -1,4 +1,5 @@
 import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
+import { isForResourcesOnly } from '../../shared/auth/smart-scope.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import { endMembershipActions } from '../../shared/invitation/end-membership.ts';
 import type { Standing } from '../../shared/invitation/state.ts';
@@ -23,7 +24,9 @@ export async function removeMember(
   const { project } = caller;
   await untilWritten(services, async () => {
     const { actor, found } = await admit(services, caller, [key]);
-    const leaves = membershipId === caller.membershipId && projectId === project;
+    const isOwn = membershipId === caller.membershipId && projectId === project;
+    // An app that was given scopes for resources must not take the person out.
+    const leaves = isOwn && !isForResourcesOnly(actor.scope);
     if (!leaves) requireAdministrator(actor, projectId);
     const { membership, standing } = requireMember(found.get(key));
     if (!standing) {

@@ -50,6 +50,7 @@ describe('auth/me', () => {
     const { code } = (await at.login(email, { clientId })).json;
     const { access_token } = (await at.exchange(code, { client_id: clientId })).json;
     const security = await securityOf(access_token);
+    expect(security.mfaEnrolled).toBeUndefined();
     expect(security.memberships.map(({ id }: { id: string }) => id)).toEqual([membership]);
     expect(security.sessions.map(({ id }: { id: string }) => id).sort()).toEqual(
       [access_token, tokens[0]].map(loginOf).sort(),

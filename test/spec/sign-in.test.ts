@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { mailedLink, mailedReset } from './mailed-link.ts';
 import { type Portico, startPortico } from './portico.ts';
-import { newAddress, type SigningIn, signingIn } from './signing-in.ts';
+import { newAddress, password, type SigningIn, signingIn } from './signing-in.ts';
 
 let portico: Portico;
 let at: SigningIn;
@@ -116,6 +117,31 @@ describe('a signed-in person', () => {
     expect((await me(token)).status).toBe(200);
     await portico.api('DELETE', path);
     expect((await me(token)).status).toBe(401);
+  });
+
+  test('does not leave it by an app that has scopes for resources', async () => {
+    const { email, membership } = await newMember();
+    const token = (await at.signIn(email, { scope: 'user/*.cruds' })).access_token;
+    const path = `admin/projects/${portico.projects[0]?.id}/members/${membership}`;
+    expect((await portico.api('DELETE', path, { token })).status).toBe(403);
+    expect((await me(token)).status).toBe(200);
+  });
+
+  test('who lives in one Project signs in by the address there, also beside an external id', async () => {
+    const [project] = portico.projects;
+    for (const change of [{}, { externalId: `ext-${randomUUID()}` }]) {
+      const email = newAddress();
+      await at.invite(email, 0, { scope: 'project', ...change });
+      const link = await mailedLink(portico, email);
+      expect((await at.post('auth/setpassword', { ...link, password })).status).toBe(200);
+      const here = { projectId: project?.id };
+      expect((await at.login(email, here)).json.code).toBeDefined();
+      expect((await at.login(email, { clientId: project?.clientId })).json.code).toBeDefined();
+      expect((await at.login(email)).status).toBe(400);
+      expect((await at.login(email, { projectId: portico.projects[1]?.id })).status).toBe(400);
+      expect((await at.post('auth/resetpassword', { email, ...here })).status).toBe(200);
+      expect((await mailedReset(portico, email)).id).toMatch(/\.\d{13}$/);
+    }
   });
 
   test('may leave the Project, and administers nothing', async () => {
