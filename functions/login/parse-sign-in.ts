@@ -24,7 +24,6 @@ export function parseSignIn(body: unknown): SignIn {
     throw new Refusal('invalid', 'The body must be a JSON object');
   const fields = body as Record<string, unknown>;
   const { clientId = '', projectId, codeChallengeMethod = 'plain', remember } = fields;
-  const needsPkce = !builtInClient(String(clientId));
   const scope = fields.scope || 'openid';
   if (typeof clientId !== 'string' || (clientId !== '' && !isId(clientId))) {
     throw invalidField('clientId', 'clientId must be an id');
@@ -37,7 +36,7 @@ export function parseSignIn(body: unknown): SignIn {
   if (codeChallengeMethod !== 'S256' && codeChallengeMethod !== 'plain') {
     throw invalidField('codeChallengeMethod', 'codeChallengeMethod must be S256 or plain');
   }
-  const codeChallenge = (needsPkce ? text : optional)(fields, 'codeChallenge');
+  const codeChallenge = (builtInClient(clientId) ? optional : text)(fields, 'codeChallenge');
   return {
     email: text(fields, 'email'),
     password: text(fields, 'password'),

@@ -37,21 +37,21 @@ async function acceptInvitation(
   const standing = await requireLink(services, fields);
   const passwordKey = keys.password(standing.userId);
   const stored = (await services.table.read([passwordKey])).get(passwordKey)?.hash as string | undefined;
-  const password = stored === undefined ? parseNewPassword(fields.password) : String(fields.password ?? '');
+  const chosen = stored === undefined ? parseNewPassword(fields.password) : undefined;
   if (stored !== undefined) {
     const takeBack = await countAttempt(services, standing.userId, sourceIp);
-    await requirePassword(password, stored);
+    await requirePassword(fields.password, stored);
     await takeBack();
   }
   if (typeof standing.membership.authentication === 'object') {
     throw new Refusal('invalid', 'This invitation is accepted by signing in with its issuer');
   }
   const credential: Action[] =
-    stored === undefined
+    chosen !== undefined
       ? [
           {
             name: 'password',
-            put: { ...passwordKey, hash: await hashPassword(password) },
+            put: { ...passwordKey, hash: await hashPassword(chosen) },
             if: 'attribute_not_exists(pk)',
           },
         ]
@@ -67,8 +67,9 @@ async function acceptInvitation(
   }
 }
 
-async function requirePassword(password: string, hash: string): Promise<void> {
-  if (password.length <= 1024 && (await verifyPassword(password, hash))) return;
+async function requirePassword(password: unknown, hash: string): Promise<void> {
+  const isText = typeof password === 'string' && password.length <= 1024;
+  if (isText && (await verifyPassword(password, hash))) return;
   throw new Refusal('invalid', 'You have a password already: accept with that one', {
     issues: [{ expression: 'password', text: 'You have a password already: accept with that one' }],
   });

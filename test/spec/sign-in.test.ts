@@ -98,6 +98,39 @@ describe('signing in', () => {
   });
 });
 
+const hostile: unknown[] = [{ toString: 1 }, ['x'], 7, true, { $ne: 1 }];
+
+test.each(['email', 'password', 'clientId', 'projectId', 'scope', 'codeChallenge', 'redirectUri', 'nonce'])(
+  'a sign-in with anything but text as %s is refused by that field',
+  async (field) => {
+    for (const value of hostile) {
+      const answer = await login(newAddress(), { [field]: value });
+      expect([answer.status, answer.json.issue[0].expression]).toEqual([400, [field]]);
+    }
+  },
+);
+
+test.each([
+  'auth/setpassword',
+  'auth/profile',
+  'auth/resetpassword',
+  'auth/mfa/verify',
+  'auth/mfa/login-enroll',
+])('POST %s with anything but text is refused, never a fault', async (path) => {
+  for (const one of hostile) {
+    for (const fields of [
+      { id: one, secret: one, password: one, login: one, profile: one, token: one, email: one },
+      { id: `x.${1e12}`, secret: one, login: randomUUID(), token: one, email: one },
+    ]) {
+      expect((await at.post(path, fields)).status).toBe(400);
+    }
+  }
+  for (const body of ['[]', 'null', '"x"', '7']) {
+    const headers = { 'content-type': 'application/json' };
+    expect((await portico.api('POST', path, { body, headers, token: null })).status).toBe(400);
+  }
+});
+
 describe('a signed-in person', () => {
   test('has a token that is useless once they sign out', async () => {
     const { email } = await newMember();
