@@ -21,6 +21,11 @@ export function mailedReset(
   return mailed(portico, email, { page: 'reset', isOther });
 }
 
+/** The same of the confirmation of a new address. */
+export function mailedConfirmation(portico: Portico, email: string): Promise<Link> {
+  return mailed(portico, email, { page: 'verify', isOther: () => true });
+}
+
 async function mailed(
   portico: Portico,
   email: string,

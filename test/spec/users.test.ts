@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { mailedLink } from './mailed-link.ts';
+import { mailedConfirmation, mailedLink } from './mailed-link.ts';
 import { newPerson, signIn, type TestPerson, tokenOf } from './people.ts';
 import { type Answer, type Call, type Portico, startPortico } from './portico.ts';
 import { createClient, projectOf } from './running.ts';
@@ -35,12 +35,7 @@ async function mailsTo(email: string, subject: string, count = 1) {
   throw new Error(`No mail ${subject}`);
 }
 
-/** Id and secret of the newest link to a new address. */
-async function confirmation(email: string, count = 1): Promise<{ id: string; secret: string }> {
-  const mails = await mailsTo(email, 'Confirm your address', count);
-  const fragment = new URLSearchParams(/app\/verify#(\S+)/.exec(mails.at(-1)?.text ?? '')?.[1]);
-  return { id: String(fragment.get('id')), secret: String(fragment.get('secret')) };
-}
+const confirmation = (email: string) => mailedConfirmation(portico, email);
 
 /** Asks for a new address and confirms it. */
 async function move(person: TestPerson, token: string, email: string): Promise<Answer> {

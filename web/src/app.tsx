@@ -8,6 +8,7 @@ import { AcceptPage } from './sign-in/accept-page.tsx';
 import { ForgotPage } from './sign-in/forgot-page.tsx';
 import { ResetPage } from './sign-in/reset-page.tsx';
 import { SignInPage } from './sign-in/sign-in-page.tsx';
+import { VerifyPage } from './sign-in/verify-page.tsx';
 
 export function App({ restored }: { restored: Session | undefined }) {
   return (
@@ -31,6 +32,7 @@ function Pages() {
         <Route path="/forgot" component={ForgotPage} />
         <Route path="/reset" component={ResetPage} />
         <Route path="/sign-in" component={SignInPage} />
+        <Route path="/verify" component={VerifyPage} />
         <Route>
           {session ? (
             <Shell>
