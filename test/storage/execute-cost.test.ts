@@ -3,6 +3,7 @@ import { changeSecrets } from '../../functions/bots/change-secrets.ts';
 import { createBot } from '../../functions/bots/create-bot.ts';
 import { deployBot } from '../../functions/bots/deploy-bot.ts';
 import { createClient } from '../../functions/members/create-client.ts';
+import { provision } from '../../functions/provision/provision.ts';
 import { type DataKeys, fileDataKeys } from '../../shared/auth/data-keys.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import type { RunRequest, RunResult } from '../../shared/bot/contract.ts';
@@ -12,6 +13,7 @@ import type { BotTarget } from '../../shared/bot/gather-run.ts';
 import type { Invoked } from '../../shared/bot/invoker.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { resourceOf, updateActions } from '../../shared/table/resource-item.ts';
+import type { Item } from '../../shared/table/table.ts';
 import { callsOf, getItem, newProject, newResource, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;
@@ -174,6 +176,50 @@ test('secrets cost no call more, and their keys are opened once', async () => {
   expect(opened).toBe(before);
   expect(runs.at(-1)?.event.secrets).toEqual({ A: secret('A', 'project'), B: secret('B', 'bot') });
   await changeSecrets(services, caller, { ...holder, body: [] });
+});
+
+test('a limit to concurrent runs costs one write before the run, and one to give the place back', async () => {
+  const id = await newBot('limited');
+  await run({ id });
+  const project = keys.resource(caller.project, 'Project', caller.project);
+  const limit = (set: string, values?: object) =>
+    services.table.update({
+      Key: project,
+      UpdateExpression: set,
+      ...(values ? { ExpressionAttributeValues: values } : {}),
+    });
+  await limit('SET concurrentRuns = :runs', { ':runs': 5 });
+  expect(await costOf({ id })).toEqual(['limited', ['BatchGetItem', 'UpdateItem', 'PutItem', 'UpdateItem']]);
+  await limit('REMOVE concurrentRuns');
+});
+
+test('a record is kept as long as the Project says', async () => {
+  const admin = { email: 'days@example.com', firstName: 'A', lastName: 'B', password: 'correct horse' };
+  await expect(provision(services, { name: 'P', admin, executionDays: 0 })).rejects.toThrow('executionDays');
+  await expect(provision(services, { name: 'P', admin, concurrentRuns: 1.5 })).rejects.toThrow(
+    'concurrentRuns',
+  );
+  const kept: Item[] = [];
+  const keeping = {
+    ...services,
+    table: { ...services.table, put: async (item: Item) => void kept.push(item) },
+  };
+  const id = await newBot('kept');
+  const request = { contentType: undefined, body: undefined, headers: {}, traceId: 't' };
+  for (const [days, expected] of [
+    [undefined, 365],
+    [7, 7],
+  ] as const) {
+    if (days !== undefined) {
+      await services.table.update({
+        Key: keys.resource(caller.project, 'Project', caller.project),
+        UpdateExpression: 'SET executionDays = :days',
+        ExpressionAttributeValues: { ':days': days },
+      });
+    }
+    await executeBot(keeping, caller, { id }, request);
+    expect(Number(kept.at(-1)?.ttl) - Math.floor(stage.clock.nowMs / 1000)).toBe(expected * 86_400);
+  }
 });
 
 describe('a stale hint costs one more read and gives the right answer', () => {
