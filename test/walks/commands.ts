@@ -102,27 +102,23 @@ const invites = step(
 );
 
 /** The person signs in, by whatever way, and chooses the membership. */
-const choices = step(
-  'choose',
-  fc.record({ member: which, other: fc.boolean() }),
-  ({ member, other }) =>
-    (walk, seen) => {
-      const chosen = oneOf(seen.members, member);
-      if (!chosen) return undefined;
-      const { id } = chosen.membership;
-      const userId = other ? (oneOf(seen.members, member + 1)?.userId ?? '') : chosen.userId;
-      const isOwn = userId === chosen.userId;
-      const isOpen = chosen.membership.active || isPending(chosen, walk);
-      if (isOwn && isPending(chosen, walk)) walk.accepting.add(id);
-      return {
-        run: async (services) => {
-          const login = await newLogin(walk.services(), userId);
-          await chooseProfile(services, { login, profile: id });
-        },
-        expected: isOwn && isOpen ? 'done' : 'invalid',
-      };
-    },
-);
+const choicesOf = (which: fc.Arbitrary<number>) =>
+  step('choose', fc.record({ member: which, other: fc.boolean() }), ({ member, other }) => (walk, seen) => {
+    const chosen = oneOf(seen.members, member);
+    if (!chosen) return undefined;
+    const { id } = chosen.membership;
+    const userId = other ? (oneOf(seen.members, member + 1)?.userId ?? '') : chosen.userId;
+    const isOwn = userId === chosen.userId;
+    const isOpen = chosen.membership.active || isPending(chosen, walk);
+    if (isOwn && isPending(chosen, walk)) walk.accepting.add(id);
+    return {
+      run: async (services) => {
+        const login = await newLogin(walk.services(), userId);
+        await chooseProfile(services, { login, profile: id });
+      },
+      expected: isOwn && isOpen ? 'done' : 'invalid',
+    };
+  });
 
 /** By the link in the mail: the newest, or one before it. */
 const links = step(
@@ -174,35 +170,36 @@ function change(body: object) {
 }
 
 /** What an administrator, or somebody who is none, does to a membership. */
-const changes = step(
-  'administer',
-  fc.record({
-    what: fc.constantFrom(...(Object.keys(memberships) as (keyof typeof memberships)[])),
-    member: which,
-    actor: which,
-  }),
-  ({ what, member, actor }) =>
-    (walk, seen) => {
-      const chosen = oneOf(seen.members, member);
-      if (!chosen) return undefined;
-      const { project, membership } = chosen;
-      const at = walk.projects.findIndex(({ id }) => id === project);
-      const { caller, isForeign } = actorOf(walk, seen, at, actor);
-      const place = { projectId: project, membershipId: membership.id };
-      const isLast = isAdministrator(chosen) && administrators(seen, project) === 1;
-      const expected = isForeign
-        ? 'forbidden'
-        : what === 'remove' && caller === walk.projects[at]?.client
-          ? isLast
-            ? 'invalid'
-            : 'done'
-          : undefined;
-      return {
-        run: (services) => memberships[what](services, caller, place),
-        ...(expected ? { expected } : {}),
-      };
-    },
-);
+const changesOf = (which: fc.Arbitrary<number>) =>
+  step(
+    'administer',
+    fc.record({
+      what: fc.constantFrom(...(Object.keys(memberships) as (keyof typeof memberships)[])),
+      member: which,
+      actor: which,
+    }),
+    ({ what, member, actor }) =>
+      (walk, seen) => {
+        const chosen = oneOf(seen.members, member);
+        if (!chosen) return undefined;
+        const { project, membership } = chosen;
+        const at = walk.projects.findIndex(({ id }) => id === project);
+        const { caller, isForeign } = actorOf(walk, seen, at, actor);
+        const place = { projectId: project, membershipId: membership.id };
+        const isLast = isAdministrator(chosen) && administrators(seen, project) === 1;
+        const expected = isForeign
+          ? 'forbidden'
+          : what === 'remove' && caller === walk.projects[at]?.client
+            ? isLast
+              ? 'invalid'
+              : 'done'
+            : undefined;
+        return {
+          run: (services) => memberships[what](services, caller, place),
+          ...(expected ? { expected } : {}),
+        };
+      },
+  );
 
 /** A person goes, with a login of their own. */
 const leaves = step('leave', fc.record({ member: which }), ({ member }) => (walk, seen) => {
@@ -261,6 +258,34 @@ async function deleteProfile(
 }
 
 /** As the stream tells of them: one after the other, one that is not taken does not hold up the next. */
+/** A free profile is bound by one and deleted by another at once. */
+const contending = step(
+  'bind and delete',
+  fc.record({ project: which, way: fc.constantFrom(...ways) }),
+  ({ project, way }) =>
+    (walk) => {
+      const caller = walk.projects[project % 2]?.client;
+      if (!caller) return undefined;
+      const type = 'Practitioner';
+      return {
+        run: async (services) => {
+          const body = { resourceType: type } as const;
+          const [made] = await carryOut(services, caller, [{ kind: 'create', type, body }]);
+          const id = made?.id ?? '';
+          const profile = { reference: `${type}/${id}` };
+          const names = { resourceType: type, firstName: 'Dot', lastName: 'Lee', email: `${id}@example.com` };
+          const ends = await Promise.all([
+            endOf(inviteUser(services, caller, { projectId: caller.project, body: { ...names, profile } })),
+            endOf(deleteProfile(services, caller, { type, id, way })),
+          ]);
+          if (ends.includes('died')) throw new Death();
+          expect(ends.filter((end) => end === 'done')).toHaveLength(1);
+        },
+        expected: 'done',
+      };
+    },
+);
+
 const mailing = step('send mail', fc.record({ isDown: fc.boolean() }), ({ isDown }) => (walk, seen) => ({
   run: async (services) => {
     walk.mail.isDown = isDown;
@@ -284,13 +309,33 @@ const waiting = step(
     }),
 );
 
-const steps = [invites, invites, invites, choices, choices, changes, changes, leaves, deletions, mailing];
+const choices = choicesOf(which);
+const changes = changesOf(which);
+const steps = [
+  invites,
+  invites,
+  invites,
+  choices,
+  choices,
+  changes,
+  changes,
+  leaves,
+  deletions,
+  contending,
+  mailing,
+];
 
 /** Commands for fast-check: one step, or two at once. Hashing passwords is slow: links are rare. */
 export const walkCommands: fc.Arbitrary<WalkCommand>[] = [
   ...[...steps, ...steps, links, waiting].map((one) => one.map((single) => command([single]))),
   ...[invites, changes, deletions].map((one) =>
     fc.tuple(one, fc.oneof(...steps)).map((pair) => command(pair)),
+  ),
+  // Two about one membership.
+  ...[changesOf, choicesOf].map((other) =>
+    which.chain((n) =>
+      fc.tuple(changesOf(fc.constant(n)), other(fc.constant(n))).map((pair) => command(pair)),
+    ),
   ),
 ];
 
