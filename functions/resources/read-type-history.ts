@@ -1,9 +1,10 @@
 import { mayInteract } from '../../shared/auth/access.ts';
 import { type Actor, admit } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
-import { Refusal } from '../../shared/refusal.ts';
+import { invalidField, Refusal } from '../../shared/refusal.ts';
 import { type Candidate, candidatesMerged, inBatches } from '../../shared/search/candidates.ts';
 import { readCursor, writeCursor } from '../../shared/search/cursor.ts';
+import { isSortKey } from '../../shared/search/position.ts';
 import { shards } from '../../shared/search/span.ts';
 import type { Services } from '../../shared/services.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
@@ -26,6 +27,9 @@ export async function readTypeHistory(
   if (type === 'User' || !mayInteract(actor, 'history', type)) throw new Refusal('forbidden', 'Forbidden');
   const path = `${type}/_history`;
   const after = cursor === undefined ? undefined : readCursor(caller.project, path, cursor);
+  if (after !== undefined && !isSortKey(after)) {
+    throw invalidField('_cursor', 'The cursor does not belong to this search');
+  }
   const stretches = Array.from({ length: shards }, (_, shard) => ({
     index: '_history',
     bucket: String(shard),

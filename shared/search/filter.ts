@@ -25,8 +25,9 @@ export interface Filter {
   range?: Looked['range'];
 }
 
-/** What a search may list between commas: each is a look-up of its own. */
+/** What a search may list between commas: each is a look-up of its own, of an id a read. */
 const mostAlternatives = 200;
+const mostIds = 1000;
 
 /**
  * @param values the alternatives between commas, still escaped
@@ -38,9 +39,8 @@ export function createFilter(
   values: readonly string[],
 ): Filter {
   const { code, index } = parameter;
-  if (values.length > mostAlternatives && code !== '_id') {
-    throw new InvalidFilter(`${code} has more than ${mostAlternatives} values`);
-  }
+  const most = code === '_id' ? mostIds : mostAlternatives;
+  if (values.length > most) throw new InvalidFilter(`${code} has more than ${most} values`);
   const looked = look(parameter, modifier, values);
   const { matches, spans, range } = looked;
   const at = code === '_id' ? code : index;

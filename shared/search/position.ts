@@ -35,13 +35,18 @@ function parse(text: string): Position | undefined {
     if (by === 'rank' && Array.isArray(values) && values.every(isValue) && typeof id === 'string') {
       return { by, values, id };
     }
-    if (typeof sk !== 'string' || sk === '' || Buffer.byteLength(sk) > longestSortKey) return undefined;
+    if (!isSortKey(sk)) return undefined;
     if (by === 'walk' || by === 'tail') return { by, sk };
     const isTurn = by === 'turn' && typeof source === 'string' && typeof stretch === 'string';
     return isTurn ? { by, source, stretch, sk } : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Whether DynamoDB would take it as a place to go on from. */
+export function isSortKey(text: unknown): text is string {
+  return typeof text === 'string' && text !== '' && Buffer.byteLength(text) <= longestSortKey;
 }
 
 function isValue(value: unknown): value is string | null {

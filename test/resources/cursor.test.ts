@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readEverything } from '../../functions/resources/read-everything.ts';
+import { readTypeHistory } from '../../functions/resources/read-type-history.ts';
+import { searchResources } from '../../functions/resources/search-resources.ts';
+import type { Caller } from '../../shared/auth/token.ts';
+import { writeCursor } from '../../shared/search/cursor.ts';
+import { parseSearch } from '../../shared/search/search-request.ts';
+import { newProject, newResource, type Stage, startStage } from '../storage/stage.ts';
+
+let stage: Stage;
+let caller: Caller;
+let other: Caller;
+
+beforeAll(async () => {
+  stage = await startStage();
+  caller = await newProject(stage);
+  other = await newProject(stage);
+  await newResource(stage, caller.project, { resourceType: 'Patient', id: 'a', name: [{ family: 'A' }] });
+  await newResource(stage, other.project, { resourceType: 'Patient', id: 'b', name: [{ family: 'A' }] });
+});
+afterAll(() => stage.stop());
+
+const long = 'x'.repeat(2000);
+const forged = [
+  '',
+  'null',
+  '7',
+  '{}',
+  '{"by":"turn","source":1,"stretch":"","sk":"a"}',
+  '{"by":"turn","source":"family:=A","stretch":"~","sk":"P#other#Patient#b"}',
+  `{"by":"walk","sk":"${long}"}`,
+  '{"by":"walk","sk":""}',
+  '{"by":"walk","sk":"~"}',
+  '{"by":"tail","sk":"0"}',
+  '{"by":"rank","values":[{}],"id":"a"}',
+  '{"by":"rank","values":["a"],"id":7}',
+  '{"by":"rank","values":[],"id":"a"}',
+];
+
+/** Either an answer or a refusal, never a fault; never what belongs to another Project. */
+async function answered(run: () => Promise<{ entry?: { resource?: unknown }[] }>): Promise<void> {
+  const answer = await run().catch((error: { kind?: string }) => {
+    expect(error.kind).toBe('invalid');
+    return { entry: [] };
+  });
+  for (const { resource } of answer.entry ?? []) expect(resource).not.toMatchObject({ id: 'b' });
+}
+
+describe('a forged cursor', () => {
+  test.each(forged)('(%#) gets a page of the own Project or a refusal', async (position) => {
+    for (const text of ['', 'family=A', '_sort=family', '_sort=birthdate', '_sort=-_lastUpdated', '_id=a']) {
+      const { canonical } = parseSearch('Patient', new URLSearchParams(text));
+      const query = new URLSearchParams(text);
+      query.set('_cursor', writeCursor(caller.project, canonical, position));
+      await answered(() => searchResources(stage.services, caller, { type: 'Patient', query }));
+    }
+    const history = writeCursor(caller.project, 'Patient/_history', position);
+    const query = new URLSearchParams({ _cursor: history });
+    await answered(() => readTypeHistory(stage.services, caller, { type: 'Patient', query }));
+    const everything = JSON.stringify(['Patient/a/$everything', undefined, undefined]);
+    const cursor = new URLSearchParams({ _cursor: writeCursor(caller.project, everything, position) });
+    await answered(() => readEverything(stage.services, caller, { id: 'a', query: cursor }));
+  });
+
+  test('of another search or Project is refused', async () => {
+    const { canonical } = parseSearch('Patient', new URLSearchParams('family=A'));
+    const place = '{"by":"walk","sk":"a"}';
+    for (const cursor of [
+      writeCursor(other.project, canonical, place),
+      writeCursor(caller.project, 'x', place),
+      'no cursor',
+    ]) {
+      const query = new URLSearchParams({ family: 'A', _cursor: cursor });
+      await expect(searchResources(stage.services, caller, { type: 'Patient', query })).rejects.toMatchObject(
+        {
+          kind: 'invalid',
+        },
+      );
+    }
+  });
+});
