@@ -52,15 +52,19 @@ export type SignInStep =
  * @throws {OperationOutcomeError} wrong address or password, too many tries
  */
 export async function signIn({ baseUrl, ...request }: SignInRequest): Promise<SignInStep> {
-  return stepOf(baseUrl, await postJson(baseUrl, 'auth/login', { clientId: '', ...request }));
+  return signInStep(baseUrl, await postJson(baseUrl, 'auth/login', { clientId: '', ...request }));
 }
 
-/** The step that an answer of `auth/…` asks for. @throws {TypeError} when it asks for none that is known */
-function stepOf(baseUrl: string | URL, answer: unknown): SignInStep {
+/**
+ * The step that an answer of the service asks for: of `auth/…`, or `login` and `memberships` as they come back
+ * from an external issuer.
+ * @throws {TypeError} when it asks for none that is known
+ */
+export function signInStep(baseUrl: string | URL, answer: unknown): SignInStep {
   const fields = { ...(answer as object) } as Record<string, unknown>;
   const { login, code, memberships } = fields;
   const next = async (path: string, given: object) =>
-    stepOf(baseUrl, await postJson(baseUrl, path, { login, ...given }));
+    signInStep(baseUrl, await postJson(baseUrl, path, { login, ...given }));
   if (typeof code === 'string') return { kind: 'code', code };
   if (fields.mfaEnrollRequired === true) {
     return {

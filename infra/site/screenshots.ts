@@ -49,6 +49,10 @@ try {
       await page.getByText(ready).first().waitFor();
       await shoot(name);
     }
+    const guest = await context.newPage();
+    await guest.goto(linkIn((await stack.mailbox.list())[0]?.text));
+    await guest.getByRole('heading', { name: 'Accept your invitation' }).waitFor();
+    await picture(guest, `accept-${view}`);
     await open(page, `/bots/${botId}`);
     await page.getByRole('textbox', { name: 'Code of the Bot' }).waitFor();
     await shoot('bot-code');
@@ -82,6 +86,8 @@ function pages(botId: string): readonly (readonly [name: string, path: string, r
     ['audit-log', '/audit', 'returned'],
     ['records', '/records', 'Mei Tanaka'],
     ['mailbox', '/mail', 'Grace Hopper'],
+    ['bulk-invite', '/invite/many', 'A CSV file'],
+    ['account', '/account', 'You have none'],
     ['nothing', `/bots/${botId}/nothing`, 'There is no such page'],
   ];
 }
@@ -109,6 +115,10 @@ async function open(page: Page, path: string): Promise<void> {
     history.pushState(null, '', href);
     dispatchEvent(new PopStateEvent('popstate'));
   }, `/app${path}`);
+}
+
+function linkIn(text = ''): string {
+  return /https?:\S+/.exec(text)?.[0] ?? '';
 }
 
 async function picture(page: Page, name: string): Promise<void> {

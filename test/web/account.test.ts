@@ -70,6 +70,23 @@ describeInBrowser('many people, and the own account', () => {
     admin = { ...admin, password: 'a quite new password' };
   }, 240_000);
 
+  test('the address is changed by a link that goes to the new one', async () => {
+    await page.getByLabel('New e-mail address').fill('ada.new@example.org');
+    await page.getByRole('button', { name: 'Send the link' }).click();
+    await page.getByText('A mail to ada.new@example.org is queued').waitFor();
+    const { text } = await app.portico.local.mailbox.waitFor(
+      ({ to }) => to.includes('ada.new@example.org'),
+      20_000,
+    );
+    const other = await app.open('phone');
+    await other.goto(/https?:\S+/.exec(text)?.[0] ?? '');
+    await arrived(other, 'Confirm your address');
+    expect(await badManners(other)).toEqual([]);
+    await other.getByRole('button', { name: 'Confirm the address' }).click();
+    await arrived(other, 'Your address is confirmed');
+    admin = { ...admin, email: 'ada.new@example.org' };
+  }, 240_000);
+
   test('a second factor is added, asked for, and taken away', async () => {
     const secret = (await page.locator('code').last().textContent())?.replaceAll(' ', '') ?? '';
     const totp = new TOTP({ secret: Secret.fromBase32(secret) });

@@ -5,6 +5,7 @@ import { SessionProvider, useSessionState } from './session/session-context.tsx'
 import { Shell } from './shell/shell.tsx';
 import { SignedInPages } from './shell/signed-in-pages.tsx';
 import { AcceptPage } from './sign-in/accept-page.tsx';
+import { ExternalPage } from './sign-in/external-page.tsx';
 import { ForgotPage } from './sign-in/forgot-page.tsx';
 import { ResetPage } from './sign-in/reset-page.tsx';
 import { SignInPage } from './sign-in/sign-in-page.tsx';
@@ -32,6 +33,7 @@ function Pages() {
         <Route path="/forgot" component={ForgotPage} />
         <Route path="/reset" component={ResetPage} />
         <Route path="/sign-in" component={SignInPage} />
+        <Route path="/external" component={ExternalPage} />
         <Route path="/verify" component={VerifyPage} />
         <Route>
           {session ? (

@@ -3,6 +3,7 @@ import { useSession } from '../session/session-context.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Details } from '../ui/details.tsx';
 import { Page } from '../ui/page.tsx';
+import { AddressCard } from './address-card.tsx';
 import { PasswordCard } from './password-card.tsx';
 import { SecondFactorCard } from './second-factor-card.tsx';
 
@@ -25,6 +26,7 @@ export function AccountPage() {
       </section>
       <PasswordCard />
       <SecondFactorCard />
+      {user && <AddressCard />}
     </Page>
   );
 }

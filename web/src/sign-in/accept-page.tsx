@@ -7,6 +7,7 @@ import { Form } from '../ui/form.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
 import { PasswordField } from '../ui/password-field.tsx';
 import { Door } from './door.tsx';
+import { acceptAtIssuer } from './external-flow.ts';
 import { linkInAddress } from './link-in-address.ts';
 import { setPassword } from './set-password.ts';
 
@@ -22,6 +23,9 @@ export function AcceptPage() {
     end('You have joined. Sign in with your e-mail address and this password.');
     navigate('/sign-in', { replace: true });
   }, ['password']);
+  const external = useAction(async () => {
+    if (link) await acceptAtIssuer(link);
+  });
   if (!link) {
     return (
       <Door title="This link is not complete">
@@ -51,6 +55,10 @@ export function AcceptPage() {
           Accept and join
         </Button>
       </Form>
+      <Failure message={external.message} />
+      <Button isPending={external.isBusy} onPress={() => external.run()}>
+        Accept with your organisation’s sign-in
+      </Button>
     </Door>
   );
 }

@@ -9,6 +9,7 @@ import { ChooseMembership } from './choose-membership.tsx';
 import { CredentialsForm } from './credentials-form.tsx';
 import { Door } from './door.tsx';
 import { EnrollForm } from './enroll-form.tsx';
+import { IssuerButton } from './issuer-button.tsx';
 import { SecondFactorForm } from './second-factor-form.tsx';
 import { type SignInTarget, signInTarget } from './sign-in-target.ts';
 
@@ -44,6 +45,7 @@ export function SignInPage() {
       {step ? null : notice && <Notice kind="plain">{notice}</Notice>}
       <Failure message={failure} />
       {step === undefined && <CredentialsForm target={target} onStep={proceed} />}
+      {step === undefined && <IssuerButton query={new URLSearchParams(search)} />}
       {step === undefined && (
         <p>
           <Link href="/forgot">Forgot your password?</Link>
