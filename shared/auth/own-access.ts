@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { commonFields, keepFields, withoutFields } from '../fhir/fields.ts';
 import { stringifyJson } from '../fhir/json.ts';
 import type { Resource } from '../fhir/resource.ts';
-import type { Actor } from './actor.ts';
+import { type Actor, mayAdminister } from './actor.ts';
 import { matchesRule } from './criteria.ts';
 import { defaultRules } from './default-rules.ts';
 import { policyRules } from './policy.ts';
@@ -62,9 +62,11 @@ function closesBytes(rule: Rule): boolean {
   return closedFields(rule).some((path) => path === 'data' || path === 'contentType');
 }
 
-function isAdministratorsOnly({ admin }: Actor, interaction: Interaction, type: string): boolean {
-  if (admin || !administrative.has(type)) return false;
-  return type === 'AuditEvent' || !(reading.has(interaction) || interaction === 'execute');
+/** To write them is to administer: a client's keys or a policy would make more of what scopes allow. */
+function isAdministratorsOnly(actor: Actor, interaction: Interaction, type: string): boolean {
+  if (!administrative.has(type)) return false;
+  if (reading.has(interaction)) return type === 'AuditEvent' && !actor.admin;
+  return interaction !== 'execute' && !mayAdminister(actor);
 }
 
 /** Whether any rule could allow this on the type: what a search or a create asks first. */

@@ -139,6 +139,32 @@ describe('a login with scopes for resources', () => {
     expect((await fhir('GET', 'AccessPolicy', { token })).status).toBe(200);
   });
 
+  test('makes itself no way to administer: no client’s keys, no policy, no Bot', async () => {
+    const { clientId, clientSecret } = projectOf(portico, 0);
+    const scopes = 'system/*.cruds system/ClientApplication.cruds';
+    const token = (await credentials({ id: clientId, secret: clientSecret }, scopes)).json.access_token;
+    const policy = await created({ resourceType: 'AccessPolicy', name: 'Of scopes' });
+    const bot = await botThat(portico, 'return "ran";');
+    const path = `ClientApplication/${clientId}`;
+    const client = (await fhir('GET', path, { token })).json;
+    const taken = { ...client, jwksUri: 'https://attacker.example/jwks' };
+    for (const [method, where, body] of [
+      ['PUT', path, taken],
+      ['DELETE', path, undefined],
+      ['POST', 'AccessPolicy', { resourceType: 'AccessPolicy' }],
+      ['DELETE', `AccessPolicy/${policy}`, undefined],
+      ['DELETE', `Bot/${bot}`, undefined],
+    ] as const) {
+      const answer = await fhir(method, where, { token, ...(body ? { body } : {}) });
+      expect([method, where, answer.status]).toEqual([method, where, 403]);
+    }
+    const entry = { resource: taken, request: { method: 'PUT', url: path } };
+    const body = { resourceType: 'Bundle', type: 'transaction', entry: [entry] };
+    expect((await portico.api('POST', 'fhir/R4', { token, body })).status).toBe(403);
+    expect((await fhir('GET', path)).json).toEqual(client);
+    expect((await fhir('GET', 'AuditEvent?_count=1', { token })).status).toBe(200);
+  });
+
   test('of a patient is for the own compartment, and tells whose it is', async () => {
     const person = await newPerson(portico, { resourceType: 'Patient' });
     const own = await created(observation(person.profile));
