@@ -89,7 +89,7 @@ function usersAreOne(observed: Observed): string[] {
 }
 
 function nobodyIsInBeforeAccepting({ accepting, projects }: Walk, { items, members }: Observed): string[] {
-  const first = new Set(projects.map(({ administrator }) => administrator.membershipId));
+  const first = new Set(projects.flatMap(({ accepted }) => accepted));
   const accepted = (id: string) => accepting.has(id) || first.has(id);
   const isIn = ({ membership, invitation }: Member) => membership.active || invitation.state === 'accepted';
   const logins = [...items.values()].filter(({ kind }) => kind === 'person');

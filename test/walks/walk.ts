@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { CreateTableCommand, DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { inviteUser } from '../../functions/invite/invite-user.ts';
 import { chooseProfile } from '../../functions/login/choose-profile.ts';
 import type { LoginServices } from '../../functions/login/invitation-of-link.ts';
 import type { OutboxServices } from '../../functions/outbox/send-mail.ts';
@@ -47,6 +48,8 @@ interface WalkProject {
   client: Caller;
   /** The person who administers from the start. */
   administrator: Caller;
+  /** The memberships that are accepted at the start: theirs, and of two more administrators. */
+  accepted: readonly string[];
 }
 
 const stageSecret = Buffer.alloc(32, 7);
@@ -165,7 +168,20 @@ async function newProject(services: WalkServices): Promise<WalkProject> {
   const userId = String((await getItem(services, keys.address(email)))?.userId);
   const login = await newLogin(services, userId);
   await chooseProfile(services, { login, profile: made.admin.membershipId });
-  return { id: project, client, administrator: callerOf(login, project, made.admin.membershipId, userId) };
+  const accepted = [made.admin.membershipId];
+  for (const name of ['second', 'third']) {
+    const body = { ...admin, resourceType: 'Practitioner', email: `${name}-${email}`, admin: true };
+    const { id, user } = await inviteUser(services, client, { projectId: project, body });
+    const invited = (user as { reference: string }).reference.replace('User/', '');
+    await chooseProfile(services, { login: await newLogin(services, invited), profile: id });
+    accepted.push(id);
+  }
+  return {
+    id: project,
+    client,
+    administrator: callerOf(login, project, made.admin.membershipId, userId),
+    accepted,
+  };
 }
 
 /** A sign-in of a person as `auth/login` leaves it: who it is is proven, nothing is chosen yet. */
