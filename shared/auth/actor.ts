@@ -5,6 +5,7 @@ import type { Services } from '../services.ts';
 import { type Key, keys } from '../table/keys.ts';
 import { resourceOf } from '../table/resource-item.ts';
 import type { Found, Item } from '../table/table.ts';
+import { builtInClient } from './built-in-client.ts';
 import { isForResourcesOnly } from './smart-scope.ts';
 import { type Caller, unauthorized } from './token.ts';
 
@@ -34,7 +35,7 @@ interface PolicyParameter {
  * One strongly consistent read for both: is the caller still who the token says, and what the
  * operation wants. A membership whose policies this process does not remember costs one more.
  * @param wanted keys that the operation needs; they answer `found.get`
- * @throws {Refusal} unauthorized when login or membership ended after the token was issued
+ * @throws {Refusal} unauthorized when login, membership or client ended after the token was issued
  */
 export async function admit(
   services: Services,
@@ -42,6 +43,7 @@ export async function admit(
   wanted: readonly Key[],
 ): Promise<{ actor: Actor; found: Found }> {
   const loginKey = keys.login(caller.loginId);
+  const clientKey = clientKeyOf(caller);
   const asked = [caller, ...(caller.run?.within ?? []).map((other) => ({ ...caller, ...other }))].map(
     (one) => ({
       one,
@@ -51,10 +53,12 @@ export async function admit(
   );
   const found = await services.table.read([
     ...(caller.run ? [] : [loginKey]),
+    ...(clientKey ? [clientKey] : []),
     ...asked.flatMap(({ key, remembered }) => [key, ...remembered]),
     ...wanted,
   ]);
   if (!caller.run) requireLogin(found.get(loginKey), caller);
+  if (clientKey && !found.get(clientKey)) throw unauthorized('client ended');
 
   const members = asked.map(({ one, key, remembered }) => {
     const membership = requireMembership(found.get(key));
@@ -93,6 +97,12 @@ export function mayAdminister({ admin, scope }: Pick<Actor, 'admin' | 'scope'>):
 /** The same body whether or not the Project exists. */
 export function requireAdministrator(actor: Actor, project: string): void {
   if (!mayAdminister(actor) || actor.project !== project) throw new Refusal('forbidden', 'Forbidden');
+}
+
+/** The registered client that a person uses: it ends apart from them. A program's own membership says it. */
+function clientKeyOf({ run, clientId, subject }: Caller): Key | undefined {
+  const isRegistered = clientId !== '' && clientId !== subject && builtInClient(clientId) === undefined;
+  return run === undefined && isRegistered ? keys.client(clientId) : undefined;
 }
 
 function requireMembership(item: Item | undefined): Resource {

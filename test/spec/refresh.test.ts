@@ -148,7 +148,9 @@ describe('a refresh token', () => {
     expect(claimsOf(first.access_token).client_id).toBe(clientId);
     expectInvalidGrant(await at.refresh(first.refresh_token));
     const second = (await at.refresh(first.refresh_token, { client_id: clientId })).json;
+    expect((await at.me(second.access_token)).status).toBe(200);
     await portico.api('DELETE', `fhir/R4/ClientApplication/${clientId}`);
+    expect((await at.me(second.access_token)).status).toBe(401);
     expectInvalidGrant(await at.refresh(second.refresh_token, { client_id: clientId }));
   });
 
