@@ -33,6 +33,12 @@ function AuditList({ deed }: { deed: string }) {
   );
 }
 
+/** What somebody who was refused had tried. */
+function routeOf({ entity = [] }: AuditEvent): string | undefined {
+  const details = entity.flatMap(({ detail = [] }) => detail);
+  return details.find(({ type }) => type === 'route')?.valueString;
+}
+
 const outcomes = { '0': 'done', '4': 'refused', '8': 'unknown', '12': 'failed' } as const;
 
 function AuditRow({ event }: { event: AuditEvent }) {
@@ -43,12 +49,15 @@ function AuditRow({ event }: { event: AuditEvent }) {
         <span className="row-title">{deedOf(subtype?.[0]?.code)}</span>
         <span className="row-more">
           <NameOf reference={agent[0]?.who?.reference} />
-          {entity.map(({ what }) => (
-            <span key={what?.reference}>
-              {' · '}
-              <NameOf reference={what?.reference} />
-            </span>
-          ))}
+          {entity
+            .flatMap(({ what }) => what?.reference ?? [])
+            .map((reference) => (
+              <span key={reference}>
+                {' · '}
+                <NameOf reference={reference} />
+              </span>
+            ))}
+          {routeOf(event) && ` · ${routeOf(event)}`}
         </span>
       </div>
       <div className="row-side">
