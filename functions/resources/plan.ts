@@ -11,7 +11,7 @@ import { requireWritable } from './own-rules.ts';
 import type { Sent } from './parse-resource.ts';
 import { patched } from './patched.ts';
 import { endProgramActions, identifierChanges, isProgram } from './program-actions.ts';
-import { splitData } from './read-binary.ts';
+import { splitData, withCodeContext } from './read-binary.ts';
 import type { Context, Located, Outcome, Planned, Write } from './write.ts';
 
 /**
@@ -41,7 +41,7 @@ async function planCreate(context: Context, write: Saving, { id, lock }: Located
   const { actor, stamp } = context;
   requireWritable(write.type, 'create');
   if (!mayInteract(actor, 'create', write.type)) throw new Refusal('forbidden', 'Forbidden');
-  const body = await keepClosed(actor, write.body, undefined);
+  const body = await keepClosed(actor, withCodeContext(write.body, actor), undefined);
   const state = await nextState(body, id, stamp, undefined);
   const { resource, packed } = withBytes(stamp.project, state, write.binary);
   if (!(await allowsChange(actor, undefined, resource))) throw new Refusal('forbidden', 'Forbidden');
@@ -63,7 +63,8 @@ async function planUpdate(
   requireWritable(write.type, before ? 'update' : 'create');
   if (!mayInteract(actor, before ? 'update' : 'create', write.type))
     throw new Refusal('forbidden', 'Forbidden');
-  const sent = write.type === 'Bot' ? withOwnBinaries(body, context.services.baseUrl) : body;
+  const sent =
+    write.type === 'Bot' ? withOwnBinaries(body, context.services.baseUrl) : withCodeContext(body, actor);
   const state = await nextState(await keepClosed(actor, sent, before), id, stamp, head);
   const { resource, packed } = withBytes(stamp.project, state, binary, head);
   if (!(await allowsChange(actor, before, resource))) throw new Refusal('forbidden', 'Forbidden');

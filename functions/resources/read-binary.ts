@@ -1,3 +1,4 @@
+import { type Actor, mayAdminister } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import type { Services } from '../../shared/services.ts';
@@ -42,4 +43,17 @@ export function rawBinary(contentType: string, securityContext: string | undefin
     contentType,
     ...(securityContext ? { securityContext: { reference: securityContext } } : {}),
   };
+}
+
+const code = /^(?:text|application)\/(?:x-)?(?:java|type)script\b/i;
+
+/**
+ * Code that an administrator keeps here is a Bot's, most likely: administrators' own, as Bots' settings
+ * are, unless the sender names another context.
+ */
+export function withCodeContext(body: Sent, actor: Actor): Sent {
+  const { resourceType, contentType, securityContext } = body;
+  const isCode = resourceType === 'Binary' && typeof contentType === 'string' && code.test(contentType);
+  if (!isCode || securityContext !== undefined || !mayAdminister(actor)) return body;
+  return { ...body, securityContext: { reference: `Project/${actor.project}` } };
 }

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { commonFields, keepFields, withoutFields } from '../fhir/fields.ts';
 import { stringifyJson } from '../fhir/json.ts';
-import type { Resource } from '../fhir/resource.ts';
+import { parseReference, type Resource } from '../fhir/resource.ts';
 import { type Actor, mayAdminister } from './actor.ts';
 import { matchesRule } from './criteria.ts';
 import { defaultRules } from './default-rules.ts';
@@ -69,6 +69,13 @@ function isAdministratorsOnly(actor: Actor, interaction: Interaction, type: stri
   return interaction !== 'execute' && !mayAdminister(actor);
 }
 
+/** R4 Binary.securityContext: who may not read such resources may not have what belongs to one. */
+function isOfClosedContext(actor: Actor, resource: Resource): boolean {
+  if (resource.resourceType !== 'Binary' || resource.securityContext === undefined) return false;
+  const type = parseReference((resource.securityContext as { reference?: unknown }).reference)?.type;
+  return !mayInteract(actor, 'read', type ?? 'Project');
+}
+
 /** Whether any rule could allow this on the type: what a search or a create asks first. */
 export function mayInteract(actor: Actor, interaction: Interaction, type: string): boolean {
   const { policy, scope } = candidates(actor, interaction, type);
@@ -83,6 +90,7 @@ export function searchRules(actor: Actor, type: string): 'all' | readonly Rule[]
 
 /** Whether the actor may do this with this very resource, as it stands. */
 export async function allows(actor: Actor, interaction: Interaction, resource: Resource): Promise<boolean> {
+  if (isOfClosedContext(actor, resource)) return false;
   const { policy, scope } = candidates(actor, interaction, resource.resourceType);
   return (await matchesSome(scope, resource)) && (await matchesSome(policy, resource));
 }
@@ -97,6 +105,7 @@ export async function hiddenFields(
   interaction: Interaction,
   resource: Resource,
 ): Promise<readonly string[] | undefined> {
+  if (isOfClosedContext(actor, resource)) return undefined;
   const { policy, scope } = candidates(actor, interaction, resource.resourceType);
   return (await matchesSome(scope, resource)) ? hiddenByPolicy(policy, resource) : undefined;
 }
@@ -147,6 +156,7 @@ export async function allowsChange(
 ): Promise<boolean> {
   const { policy, scope } = candidates(actor, before ? 'update' : 'create', after.resourceType);
   const states = before ? [before, after] : [after];
+  if (states.some((state) => isOfClosedContext(actor, state))) return false;
   const open = policy?.filter((rule) => changesOpenFields(rule, before, after));
   return (await matchesSome(scope, ...states)) && (await matchesSome(open, ...states));
 }

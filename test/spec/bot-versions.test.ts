@@ -237,3 +237,29 @@ describe("an error names the author's own file, line and column", () => {
     expect(answer.json.issue[0].details.text).toMatch(/line 6, column \d/);
   });
 });
+
+describe('code that an administrator uploads', () => {
+  const upload = (contentType: string, token?: string) =>
+    portico.api('POST', 'fhir/R4/Binary?_filename=bot.ts', {
+      body: 'exports.handler = () => 1;',
+      headers: { 'content-type': contentType },
+      ...(token ? { token } : {}),
+    });
+  const readBy = async (id: string, token?: string) =>
+    (await portico.api('GET', `fhir/R4/Binary/${id}`, token ? { token } : {})).status;
+
+  test('is read by administrators only', async () => {
+    const { id } = (await upload('text/typescript')).json;
+    expect([await readBy(id), await readBy(id, member.token)]).toEqual([200, 403]);
+    const found = await portico.api('GET', `fhir/R4/Binary?_id=${id}`, { token: member.token });
+    expect(found.json.entry ?? []).toEqual([]);
+    const changed = await portico.api('DELETE', `fhir/R4/Binary/${id}`, { token: member.token });
+    expect(changed.status).toBe(403);
+  });
+
+  test('of another kind, or uploaded by others, is read as other Binaries are', async () => {
+    for (const { json } of [await upload('text/plain'), await upload('text/javascript', member.token)]) {
+      expect([await readBy(json.id), await readBy(json.id, member.token)]).toEqual([200, 200]);
+    }
+  });
+});
