@@ -138,7 +138,7 @@ describe('the R4 examples', () => {
     expect(missing.slice(0, 10)).toEqual([]);
   }, 900_000);
 
-  test('are found by every value of their own, where an index leads', () => {
+  test('are found by every parameter of their own, where an index leads', () => {
     const lost: string[] = [];
     let values = 0;
     for (const resource of kept) {
