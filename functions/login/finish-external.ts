@@ -4,7 +4,7 @@ import type { Standing } from '../../shared/invitation/state.ts';
 import type { Identity } from '../../shared/issuer/identity.ts';
 import { type ConfiguredIssuer, configuredIssuer } from '../../shared/issuer/issuer-item.ts';
 import { TokenFault } from '../../shared/issuer/key-set.ts';
-import { linkActions, linkedUser, type Subject } from '../../shared/issuer/subject.ts';
+import { linkActions, linkedUser, type Subject, subjectWithin } from '../../shared/issuer/subject.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { chooseMembership } from './choose-membership.ts';
@@ -94,7 +94,10 @@ async function accept(
   if (!isMadeFor(made, standing.membership)) {
     throw new Refusal('forbidden', 'The membership wants another issuer, or a second factor');
   }
-  const links = await linkActions(services.table, subjectOf(vouched), standing.userId);
+  const userKey = keys.user(standing.userId);
+  const livesIn = (await services.table.read([userKey])).get(userKey)?.scopeProject as string | undefined;
+  const subject = livesIn === undefined ? subjectOf(vouched) : subjectWithin(subjectOf(vouched), livesIn);
+  const links = await linkActions(services.table, subject, standing.userId);
   const loginId = await newLogin(services, flow, standing.userId, made);
   const { code } = await chooseMembership(services, loginId, standing, links);
   return { query: { code } };
@@ -105,7 +108,7 @@ async function signInAs(
   flow: ExternalFlow,
   vouched: Vouched,
 ): Promise<ClientAnswer> {
-  const userId = await linkedUser(services.table, subjectOf(vouched));
+  const userId = await linkedUser(services.table, subjectOf(vouched), flow.project);
   if (userId === undefined) {
     throw new Refusal('forbidden', 'This account is not linked yet: follow the link of an invitation');
   }

@@ -43,7 +43,7 @@ export async function tokenExchange(
 
   const vouched = await verifySubject(services, project, token);
   const { configured, identity } = vouched;
-  const userId = await linkedUser(services.table, { ...configured, subject: identity.subject });
+  const userId = await linkedUser(services.table, { ...configured, subject: identity.subject }, project);
   if (userId === undefined) throw unknownSubject();
   const made = { issuer: configured.issuer, issuerProject: configured.project, mfa: identity.mfa };
   const choices = (await choicesOf(services, userId, project, made)).filter(

@@ -1,5 +1,5 @@
 import { Refusal } from '../refusal.ts';
-import { keys } from '../table/keys.ts';
+import { type Key, keys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Action } from '../table/transact.ts';
 
@@ -10,10 +10,25 @@ export interface Subject {
   subject: string;
 }
 
-/** The User that followed an invitation while signed in as this subject. */
-export async function linkedUser(table: Table, subject: Subject): Promise<string | undefined> {
-  const key = keys.subject(subject.project, subject.issuer, subject.subject);
-  return (await table.read([key])).get(key)?.userId as string | undefined;
+/**
+ * The subject as it is linked to a User that lives in one Project: what the stage's issuer says of that User
+ * stands apart, so that no Project takes a person's account away from the others. Issuers have no space.
+ */
+export function subjectWithin(of: Subject, only: string): Subject {
+  return of.project === undefined ? { ...of, issuer: `stage ${of.issuer}`, project: only } : of;
+}
+
+/**
+ * The User that followed an invitation while signed in as this subject.
+ * @param only the Project that is asked for: a User that lives there only comes first
+ */
+export async function linkedUser(table: Table, of: Subject, only?: string): Promise<string | undefined> {
+  const within = only === undefined ? of : subjectWithin(of, only);
+  const [first, second] = [within, of].map(({ project, issuer, subject }) =>
+    keys.subject(project, issuer, subject),
+  ) as [Key, Key];
+  const found = await table.read([first, second]);
+  return (found.get(first) ?? found.get(second))?.userId as string | undefined;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StageIssuer } from '../../functions/provision/stage-issuer.ts';
 import { handlerLoader } from '../../infra/local/handlers.ts';
@@ -87,6 +88,19 @@ describe('an issuer of the stage', () => {
     const token = await portico.token(portico.projects[1]);
     const path = `admin/projects/${portico.projects[1]?.id}/members/${membership}`;
     expect((await portico.api('GET', path, { token })).json.active).toBe(false);
+  });
+
+  test('is taken up by no Project for a User that lives there only', async () => {
+    const inside = await join('ada', { scope: 'project', externalId: `ext-${randomUUID()}` });
+    const outside = await join('ada', {}, 1);
+    expect(outside.user).not.toBe(inside.user);
+    const userOf = async (change: Record<string, string>) => {
+      const { json } = await external.tokenFor(await signIn('ada', change));
+      return (await at.me(json.access_token)).json.user.id;
+    };
+    expect(await userOf({})).toBe(inside.user);
+    expect(await userOf({ project_id: String(portico.projects[1]?.id) })).toBe(outside.user);
+    expect(await userOf({ project_id: '' })).toBe(outside.user);
   });
 
   test('says nothing where a Project has one of the same name, whose subjects are its own', async () => {
