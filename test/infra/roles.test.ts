@@ -66,6 +66,11 @@ describe('roles', () => {
     }
   });
 
+  it('give the function that serves the app its log and nothing else', () => {
+    const { statements } = named('Serves the administration app');
+    expect(actionsOf(statements)).toEqual(['logs:CreateLogStream', 'logs:PutLogEvents']);
+  });
+
   it('let only the token function sign', () => {
     const signing = deployed.filter(({ statements }) => actionsOf(statements).includes('kms:Sign'));
     expect(signing.map(({ label }) => label)).toEqual(['Issues access tokens, publishes their keys']);
