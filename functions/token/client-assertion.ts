@@ -40,8 +40,7 @@ export async function assertedClient(
     return clientId;
   } catch (error) {
     if (!(error instanceof TokenFault || error instanceof IssuerFault)) throw error;
-    services.log.info('refused', { kind: 'invalid_client', reason: error.message });
-    throw refused();
+    throw refused(error.message);
   }
 }
 
@@ -114,6 +113,6 @@ async function spend(
   }
 }
 
-function refused(): OAuthError {
-  return new OAuthError('invalid_client', 'The client assertion is not valid');
+function refused(reason?: string): OAuthError {
+  return new OAuthError('invalid_client', 'The client assertion is not valid', false, reason);
 }

@@ -63,7 +63,7 @@ export const handler = dispatch({
 /** Errors of these endpoints are OAuth's; every other one is ours. */
 function oauthError(error: unknown): OAuthError {
   if (!(error instanceof OAuthError)) throw error;
-  services.log.info('refused', { kind: error.code, reason: error.message });
+  services.log.info('refused', { kind: error.code, reason: error.reason });
   return error;
 }
 

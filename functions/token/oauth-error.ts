@@ -14,12 +14,15 @@ export class OAuthError extends Error {
   readonly code: OAuthErrorCode;
   /** The client tried HTTP Basic: then RFC 6749 wants 401 and a challenge. */
   readonly challenge: boolean;
+  /** For our log only; never shown to the client. */
+  readonly reason: string;
 
-  constructor(code: OAuthErrorCode, description: string, challenge = false) {
+  constructor(code: OAuthErrorCode, description: string, challenge = false, reason = description) {
     super(description);
     this.name = 'OAuthError';
     this.code = code;
     this.challenge = challenge;
+    this.reason = reason;
   }
 }
 

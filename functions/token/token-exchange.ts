@@ -88,9 +88,9 @@ async function verifySubject(
     };
   } catch (error) {
     if (!(error instanceof TokenFault || error instanceof IssuerFault)) throw error;
-    services.log.info('refused', { kind: 'invalid_request', reason: error.message });
     throw invalid(
       error instanceof TokenFault ? 'The subject_token is not valid' : 'The issuer cannot be reached',
+      error.message,
     );
   }
 }
@@ -116,6 +116,6 @@ function unknownSubject(): OAuthError {
   return invalid('The subject has no membership that can be chosen');
 }
 
-function invalid(description: string): OAuthError {
-  return new OAuthError('invalid_request', description);
+function invalid(description: string, reason?: string): OAuthError {
+  return new OAuthError('invalid_request', description, false, reason);
 }
