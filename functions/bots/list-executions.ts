@@ -13,8 +13,8 @@ import { parseExecutions } from './parse-executions.ts';
 
 /** One page reads no more records than this: it then ends early, and the next goes on from there. */
 const mostReads = 500;
-/** What a page may hold as text; Lambda's answer is at most 6 MB. */
-const mostCharacters = 3_500_000;
+/** What a page may hold as text; an answer holds more, and not much. */
+const mostBytes = 3_500_000;
 
 /**
  * A Bot's runs with their logs, newest first. A run is there as soon as the table's stream has been
@@ -39,7 +39,7 @@ export async function listExecutions(
 
   const shown: Parameter[] = [];
   let read = 0;
-  let characters = 0;
+  let bytes = 0;
   let last: string | undefined;
   let isCut = false;
   for await (const some of inBatches(runs, count)) {
@@ -50,8 +50,8 @@ export async function listExecutions(
       const event = resourceOf(item);
       if (item && event && matchesAll(event, filters)) {
         const execution = executionParameter(event, item);
-        characters += JSON.stringify(execution).length;
-        isCut = shown.length === count || (characters > mostCharacters && shown.length > 0);
+        bytes += Buffer.byteLength(JSON.stringify(execution));
+        isCut = shown.length === count || (bytes > mostBytes && shown.length > 0);
         if (isCut) break;
         shown.push(execution);
       }

@@ -16,13 +16,13 @@ interface Told {
   traceId: string;
 }
 
-/** Lambda's answer is at most 6 MB, and this is a part of one. */
-const mostCharacters = 4_400_000;
+/** Below what an answer holds, because this is a part of one. */
+const mostBytes = 4_400_000;
 
 /** `responseBody` with what `$execute` would have answered, or `outcome`. */
 export function outputParameters(output: Output, told: Told): JobOutput {
   const ended = parametersOf(output, told);
-  if (ended.output.length <= mostCharacters) return ended;
+  if (Buffer.byteLength(ended.output) <= mostBytes) return ended;
   return failed(botFailure('too-long', 'The result is too long to be kept', `Trace ${told.traceId}`));
 }
 

@@ -36,6 +36,7 @@ export async function readJob(services: Services, caller: Caller, { id }: { id: 
     parameter: [{ name: 'outcome', resource: cutOff(job) }],
   });
   const ended = await endJob(services, job, job.status, { status: 'error', output });
+  if (ended) await releaseLease(services, job.lease);
   return asyncJob(services, ended ?? (await requireJob(services, caller, id)).item);
 }
 

@@ -1,6 +1,6 @@
 import type { Caller } from '../auth/token.ts';
 import { releaseClaim } from '../idempotency/claim.ts';
-import { jobItem, lastMomentMs, newJob } from '../job/job.ts';
+import { type Job, jobItem, lastMomentMs, newJob } from '../job/job.ts';
 import { endJob } from '../job/move-job.ts';
 import { storeText } from '../job/text.ts';
 import { Refusal } from '../refusal.ts';
@@ -67,18 +67,27 @@ export async function acceptJob(
     createdAtMs,
     lease,
   });
-  const staged = input.text === undefined ? {} : await storeText(services.table, job, 'input', input.text);
-  await write(services, jobItem(job, staged), claim && keptRun(services, claim, runId, undefined));
-  if ((await services.jobs.start({ project, jobId: runId })) === 'started')
-    return { jobId: runId, isReplay: false };
-  await Promise.all([
-    endJob(services, job, 'accepted', { status: 'error', output: '{}' }),
-    releaseLease(services, lease),
-    free(),
-  ]);
+  const giveUp = () => Promise.all([giveUpJob(services, job), releaseLease(services, lease), free()]);
+  try {
+    const staged = input.text === undefined ? {} : await storeText(services.table, job, 'input', input.text);
+    await write(services, jobItem(job, staged), claim && keptRun(services, claim, runId, undefined));
+    if ((await services.jobs.start({ project, jobId: runId })) === 'started')
+      return { jobId: runId, isReplay: false };
+  } catch (error) {
+    await giveUp();
+    throw error;
+  }
+  await giveUp();
   throw new Refusal('throttled', 'Too many runs at once; this one was not accepted', {
     retryAfterSeconds: 1,
   });
+}
+
+/** Nobody was told of it, and nothing will begin it; at the latest its time ends it. */
+async function giveUpJob(services: ExecuteServices, job: Job): Promise<void> {
+  await endJob(services, job, 'accepted', { status: 'error', output: '{}' }).catch((error: Error) =>
+    services.log.error('job not given up', { error: error.name, jobId: job.id }),
+  );
 }
 
 /** A repeat with the same Idempotency-Key is answered the same job from the moment that it exists. */

@@ -1,3 +1,4 @@
+import { longestBodyBytes } from '../http/response.ts';
 import type { LogEntry, ReturnedValue, RunOutcome } from './contract.ts';
 
 /** What the caller is answered: a value, or why there is none. Pure; HTTP is made of it elsewhere. */
@@ -44,10 +45,18 @@ function returned(value: ReturnedValue, requestType: string | undefined): Output
     case 'string':
       return requestType !== undefined && rawTypes.has(requestType)
         ? { kind: 'text', text: value.text, mediaType: requestType }
-        : { kind: 'text', text: JSON.stringify(value.text), mediaType: 'application/json' };
+        : asJson(value.text);
     case 'json':
       return json(value.text);
   }
+}
+
+/** Escapes make a text up to six times as long: one that no answer holds would be a 502 of API Gateway. */
+function asJson(value: string): Output {
+  const text = JSON.stringify(value);
+  if (Buffer.byteLength(text) <= longestBodyBytes)
+    return { kind: 'text', text, mediaType: 'application/json' };
+  return { kind: 'failure', code: 'too-long', text: 'The text that the Bot returned is too long as JSON' };
 }
 
 function json(text: string): Output {
@@ -85,9 +94,13 @@ function thrownOutcome(text: string, message: string): Output {
   const outcome = JSON.parse(text) as { resourceType?: unknown; id?: unknown; issue?: { code?: unknown }[] };
   if (outcome?.resourceType !== 'OperationOutcome')
     return { kind: 'failure', code: 'exception', text: message };
-  const status =
-    statusByWord.get(String(outcome.id)) ?? statusByWord.get(String(outcome.issue?.[0]?.code)) ?? 400;
+  const status = statusOf(outcome.id) ?? statusOf(outcome.issue?.[0]?.code) ?? 400;
   return { kind: 'outcome', status, text };
+}
+
+/** @param word of the Bot's: any JSON value, which not even String takes without harm */
+function statusOf(word: unknown): number | undefined {
+  return typeof word === 'string' ? statusByWord.get(word) : undefined;
 }
 
 /** By OperationOutcome.id as clients of this field set it, else by issue code. */

@@ -55,8 +55,11 @@ export function textResponse(
   return { ...answer, body: Buffer.from(body).toString('base64'), isBase64Encoded: true };
 }
 
-/** Lambda's answer is JSON of at most 6 MB: a long text could escape to more, its base64 cannot. */
-const escapedBeyond = 1024 * 1024;
+/** Lambda's answer is JSON of at most 6 MB: a long text could escape to six times as much, its base64 cannot. */
+const escapedBeyond = 1_000_000;
+
+/** Bytes of a body whose base64, with the headers, is within those 6 MB. */
+export const longestBodyBytes = 4_600_000;
 
 export function emptyResponse(status: number, headers: Record<string, string> = {}): HttpResponse {
   return {

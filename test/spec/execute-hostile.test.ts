@@ -131,6 +131,37 @@ describe('a Bot is answered in time, and the next one is right, when it', () => 
       expect([id, (await execute(portico, bot, id)).status]).toEqual([id, status]);
     }
   });
+
+  test.each<[name: string, outcome: string]>([
+    ['an id that is no text', '{ id: { toString: null, valueOf: null }, issue: [] }'],
+    ['a code that is no text', '{ issue: [{ code: { toString: null, valueOf: null } }] }'],
+    ['issues that are none', '{ id: ["not-found"], issue: [null] }'],
+    ['no issues', '{ issue: null }'],
+  ])('throws an outcome with %s', async (_name, outcome) => {
+    const { status, json } = await holds(
+      `const { OperationOutcomeError } = require("@medplum/core");
+       const error = new OperationOutcomeError({ resourceType: "OperationOutcome", issue: [] });
+       error.outcome = { resourceType: "OperationOutcome", ...${outcome} }; throw error`,
+    );
+    expect([status, json.resourceType]).toEqual([400, 'OperationOutcome']);
+  });
+
+  test.each<[name: string, code: string]>([
+    ['a text that is longer as JSON', `return '"'.repeat(4e6)`],
+    ['control characters that are longer as JSON', 'return "\\u0001".repeat(4e6)'],
+    [
+      'Binary data as long as it may be, and no base64',
+      'return { resourceType: "Binary", data: "é".repeat(2e6) }',
+    ],
+    [
+      'an outcome of 20 MB, thrown',
+      `const error = new (require("@medplum/core").OperationOutcomeError)({ resourceType: "OperationOutcome", issue: [{ severity: "error", code: "not-found", diagnostics: "x".repeat(20e6) }] }); throw error`,
+    ],
+  ])('answers with %s: nothing that API Gateway would make a 5xx of', async (_name, code) => {
+    const bot = await botThat(portico, code);
+    const answer = await execute(portico, bot, '{}', 'application/json');
+    expect([answer.status, answer.json?.resourceType]).toEqual([400, 'OperationOutcome']);
+  });
 });
 
 test('a log of a megabyte in lines, colours and patterns stays one entry, cut with a mark', async () => {

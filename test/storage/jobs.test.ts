@@ -12,6 +12,7 @@ import { type ExecuteServices, emptyBotMemory } from '../../shared/bot/execute-s
 import type { Invoked } from '../../shared/bot/invoker.ts';
 import type { JobEvent } from '../../shared/bot/job-starter.ts';
 import { keys } from '../../shared/table/keys.ts';
+import type { Item } from '../../shared/table/table.ts';
 import { getItem, newProject, type Stage, startStage } from './stage.ts';
 
 const minute = 60_000;
@@ -24,7 +25,7 @@ let botId: string;
 let events: JobEvent[];
 let runs: RunRequest[] = [];
 let next: (() => Promise<Invoked>) | undefined;
-let starts: 'started' | 'refused';
+let starts: 'started' | 'refused' | 'fault';
 
 beforeAll(async () => {
   stage = await startStage();
@@ -35,6 +36,7 @@ beforeAll(async () => {
     botMemory: emptyBotMemory(),
     jobs: {
       async start(event) {
+        if (starts === 'fault') throw new Error('the function is not there');
         if (starts === 'started') events.push(event);
         return starts;
       },
@@ -94,6 +96,12 @@ async function limit(concurrentRuns: number | undefined): Promise<void> {
     UpdateExpression: concurrentRuns === undefined ? 'REMOVE concurrentRuns' : 'SET concurrentRuns = :runs',
     ...(concurrentRuns === undefined ? {} : { ExpressionAttributeValues: { ':runs': concurrentRuns } }),
   });
+}
+
+/** When all places that were taken are free again. */
+async function limitAfresh(concurrentRuns: number): Promise<void> {
+  stage.clock.nowMs += 30 * minute;
+  await limit(concurrentRuns);
 }
 
 test('the function is told the id of the job, and nothing else', async () => {
@@ -197,6 +205,84 @@ test('an event that is refused leaves neither a place taken nor the key', async 
   await cancelJob(services, caller, { id: await accept('key-3') });
   expect(await kindOf(accept('key-4'))).toBe('done');
   await limit(undefined);
+});
+
+test('an event that cannot be sent leaves neither a place taken nor the key', async () => {
+  await limitAfresh(1);
+  starts = 'fault';
+  await expect(accept('key-5')).rejects.toThrow('the function is not there');
+  starts = 'started';
+  const jobId = await accept('key-5');
+  await runJob(services, event(jobId));
+  expect([runs.length, (await read(jobId)).status]).toEqual([1, 'completed']);
+  await limit(undefined);
+});
+
+test('a job that cannot be stored leaves neither a place taken nor the key', async () => {
+  await limitAfresh(1);
+  const { table } = services;
+  const failing = { ...table, put: table.put, transact: () => Promise.reject(new Error('no table')) };
+  const request = {
+    contentType: 'text/plain',
+    body: Buffer.from('x'),
+    headers: {},
+    traceId: 't',
+    isAsync: true,
+  };
+  const asked = executeBot(
+    { ...services, table: failing },
+    caller,
+    { id: botId },
+    { ...request, idempotencyKey: 'key-6' },
+  );
+  await expect(asked).rejects.toThrow('no table');
+  await runJob(services, event(await accept('key-6')));
+  expect(runs.length).toBe(1);
+  await limit(undefined);
+});
+
+test('a job that was cut off gives its place back to the first who asks', async () => {
+  await limitAfresh(1);
+  const lost = await accept();
+  stage.clock.nowMs += 7 * minute;
+  expect(await kindOf(accept())).toBe('throttled');
+  expect((await read(lost)).status).toBe('error');
+  await runJob(services, event(await accept()));
+  expect(runs.length).toBe(1);
+  await limit(undefined);
+});
+
+test('a Bot that is gone, or not enabled any more, ends it', async () => {
+  const botKey = keys.resource(caller.project, 'Bot', botId);
+  const bot = (await getItem(services, botKey)) as Item;
+  const key = keys.resource(caller.project, 'ProjectMembership', String(bot.membershipId));
+  const membership = (await getItem(services, key)) as Item;
+  const [first, second] = [await accept(), await accept()];
+  await services.table.put({ ...membership, deleted: true });
+  await runJob(services, event(first));
+  await services.table.put({ ...bot, deleted: true });
+  await runJob(services, event(second));
+  for (const item of [membership, bot]) await services.table.put(item);
+  const ended = [await read(first), await read(second)];
+  expect([runs.length, ...ended.map(({ status }) => status)]).toEqual([0, 'error', 'error']);
+});
+
+test('a result that no answer can hold ends it with an error that says so', async () => {
+  const jobId = await accept();
+  // Half of it three bytes a character, half of it twice as long inside JSON.
+  const text = '\u20ac'.repeat(900_000) + '"'.repeat(1_450_000);
+  next = async () => ({
+    kind: 'result',
+    result: {
+      outcome: { kind: 'returned', value: { type: 'string', text } },
+      log: [],
+      logTruncated: false,
+      durationMs: 1,
+    },
+  });
+  await runJob(services, event(jobId));
+  const job = await read(jobId);
+  expect([job.status, JSON.stringify(job.output)]).toEqual(['error', expect.stringContaining('too long')]);
 });
 
 test('what is staged holds no credential, and is forgotten after a day', async () => {

@@ -33,6 +33,28 @@ describe('the output', () => {
     }
   });
 
+  test('of a thrown outcome is 400 whatever stands where its words should', () => {
+    for (const word of [{ toString: null, valueOf: null }, ['not-found'], 404, true, null, {}]) {
+      for (const said of [{ id: word }, { issue: [{ code: word }] }, { issue: word }]) {
+        const outcome = JSON.stringify({ resourceType: 'OperationOutcome', ...said });
+        const output = outputOf({ kind: 'threw', name: 'E', message: 'm', outcome }, undefined);
+        expect(output).toEqual({ kind: 'outcome', status: 400, text: outcome });
+      }
+    }
+  });
+
+  test('is never longer than an answer may be, however much longer it is as JSON', () => {
+    for (const [text, kind] of [
+      ['x'.repeat(4 * 1024 * 1024), 'text'],
+      ['"'.repeat(3 * 1024 * 1024), 'failure'],
+      ['\u0001'.repeat(1024 * 1024), 'failure'],
+    ] as const) {
+      const value = { type: 'string', text } as const;
+      expect(outputOf({ kind: 'returned', value }, 'application/json').kind).toBe(kind);
+      expect(outputOf({ kind: 'returned', value }, 'text/plain').kind).toBe('text');
+    }
+  });
+
   test('a log is one line an entry, whatever it holds', () => {
     const log = [
       { atMs: 0, level: 'info', text: 'a\r\nb\u001b[31m' },
