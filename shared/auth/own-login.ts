@@ -1,15 +1,17 @@
 import { Refusal } from '../refusal.ts';
 import type { Item } from '../table/table.ts';
 import { builtInClient } from './built-in-client.ts';
+import { isForResourcesOnly } from './smart-scope.ts';
 
 /**
  * Whether a login speaks for the whole person, above Projects: made with their password, in the own app
- * or on the command line. An app or an issuer of one Project sees and changes nothing beyond it.
+ * or on the command line, for more than resources. An app or an issuer of one Project sees and changes nothing
+ * beyond it.
  */
 export function isOwnLogin(login: Item): boolean {
-  const { kind, issuer, clientId } = login;
+  const { kind, issuer, clientId, scope } = login;
   const isOurs = clientId === '' || builtInClient(String(clientId)) !== undefined;
-  return kind === 'person' && issuer === undefined && isOurs;
+  return kind === 'person' && issuer === undefined && isOurs && !isForResourcesOnly(String(scope));
 }
 
 /** @throws {Refusal} forbidden */

@@ -99,6 +99,14 @@ describe('enrolling', () => {
     expect((await mfa('disable', access_token, { token: '000000' })).status).toBe(403);
   });
 
+  test('is not for a login that has scopes for resources, nor is the password', async () => {
+    const { email } = await at.newMember();
+    const { access_token } = await at.signIn(email, { scope: 'user/*.cruds' });
+    expect((await portico.api('GET', 'auth/mfa/status', { token: access_token })).status).toBe(403);
+    const passwords = { oldPassword: password, newPassword: `${password}!` };
+    expect((await at.post('auth/changepassword', passwords, access_token)).status).toBe(403);
+  });
+
   test('ends with a code; afterwards the password is enough, and a new secret is offered', async () => {
     const { email, access_token, enrollUri } = await enrolled();
     expectWrong(await mfa('disable', access_token, { token: '000000' }));
