@@ -19,7 +19,17 @@ import { type JobOutput, outputParameters, refusalParameters, unknownRun } from 
  * Runs an accepted job once. Whoever asked is looked up again: a right that ended meanwhile ended.
  * A fault leaves the job active; who asks for it after its deadline is told so.
  */
-export async function runJob(services: ExecuteServices, { project, jobId }: JobEvent): Promise<void> {
+export async function runJob(services: ExecuteServices, event: JobEvent): Promise<void> {
+  try {
+    await claimAndRun(services, event);
+  } catch (error) {
+    // Lambda logs what is thrown and queues its text, and one of the SDK may name our account.
+    services.log.error('job broke off', { jobId: event.jobId, error: (error as Error).name });
+    throw new Error('The job broke off');
+  }
+}
+
+async function claimAndRun(services: ExecuteServices, { project, jobId }: JobEvent): Promise<void> {
   const item = await claimJob(services, project, jobId);
   const job = jobOf(item);
   if (!item || !job) {

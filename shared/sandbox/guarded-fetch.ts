@@ -44,6 +44,8 @@ export async function guardedFetch(request: WireRequest, context: FetchContext):
     }
     const next = webUrl(location, url);
     if (next.origin !== url.origin) {
+      // Another server must not say what is done with the token of the run.
+      if (next.origin === context.api?.origin) refuse('A redirect from elsewhere does not lead into the API');
       headers = headers.filter(([name]) => !CREDENTIAL.test(name.toLowerCase()));
     }
     if (response.status === 303 ? method !== 'HEAD' : response.status < 303 && method === 'POST') {

@@ -1,7 +1,8 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
+import { guardedFetch } from '../../shared/sandbox/guarded-fetch.ts';
 import type { Lookup } from '../../shared/sandbox/guarded-request.ts';
 import { createSandbox, type Sandbox } from '../../shared/sandbox/supervisor.ts';
 import { bot, type RunChanges, returned, runOf } from './bot-runs.ts';
@@ -248,6 +249,32 @@ describe('a redirect', () => {
     expect(await fetched(to('http://redirected.example/'))).toMatch(/not a public address/);
     expect(seenElsewhere).toEqual([]);
   });
+
+  test.each([307, 302])(
+    'of %i from elsewhere does not lead into the API, with the token of the run',
+    async (status) => {
+      const { host, port, origin } = new URL(api.baseUrl);
+      // Every name leads to the server of the API, so that elsewhere is reached at all.
+      const agent = new http.Agent();
+      agent.createConnection = () => connect(Number(port), '127.0.0.1');
+      const answer = guardedFetch(
+        {
+          url: `http://elsewhere.example/redirect?status=${status}&to=${encodeURIComponent(`http://${host}/fhir/R4/Patient/1`)}`,
+          method: 'DELETE',
+          headers: [],
+          redirect: 'follow',
+        },
+        {
+          api: { origin, token: TOKEN, traceId: 't' },
+          lookup,
+          signal: AbortSignal.timeout(10_000),
+          agentFor: () => agent,
+        },
+      );
+      await expect(answer).rejects.toThrow('does not lead into the API');
+      expect(seen.map(({ headers }) => headers.authorization)).toEqual([undefined]);
+    },
+  );
 
   test('can be refused or taken as it is', async () => {
     expect(

@@ -252,6 +252,19 @@ test('a job that was cut off gives its place back to the first who asks', async 
   await limit(undefined);
 });
 
+test('a fault is logged and thrown without its text; the job ends by its deadline, run once', async () => {
+  const jobId = await accept();
+  next = () => Promise.reject(new Error('arn:aws:iam::1:role/x may not'));
+  const logged: unknown[] = [];
+  const log = { ...services.log, error: (...entry: unknown[]) => void logged.push(entry) };
+  await expect(runJob({ ...services, log }, event(jobId))).rejects.toThrow(/^The job broke off$/);
+  expect(logged).toEqual([['job broke off', { jobId, error: 'Error' }]]);
+  await runJob(services, event(jobId));
+  expect([runs.length, (await read(jobId)).status]).toEqual([1, 'active']);
+  stage.clock.nowMs += 16 * minute;
+  expect((await read(jobId)).status).toBe('error');
+});
+
 test('a Bot that is gone, or not enabled any more, ends it', async () => {
   const botKey = keys.resource(caller.project, 'Bot', botId);
   const bot = (await getItem(services, botKey)) as Item;

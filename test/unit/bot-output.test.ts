@@ -55,6 +55,21 @@ describe('the output', () => {
     }
   });
 
+  test('of Binary data that is nearly base64 is found out in linear time', () => {
+    for (const data of [
+      `${' '.repeat(4_000_000)}!`,
+      `${'='.repeat(4_000_000)}`,
+      `${'A'.repeat(4_000_000)}-`,
+    ]) {
+      const value = { type: 'json', text: JSON.stringify({ resourceType: 'Binary', data }) } as const;
+      expect(outputOf({ kind: 'returned', value }, undefined)).toMatchObject({ code: 'invalid' });
+    }
+    for (const data of ['YSxi', 'YQ==', 'YQ =\n= ', '', ' YS\r\nxi ']) {
+      const value = { type: 'json', text: JSON.stringify({ resourceType: 'Binary', data }) } as const;
+      expect(outputOf({ kind: 'returned', value }, undefined).kind).toBe('binary');
+    }
+  });
+
   test('a log is one line an entry, whatever it holds', () => {
     const log = [
       { atMs: 0, level: 'info', text: 'a\r\nb\u001b[31m' },
@@ -82,6 +97,12 @@ describe('a Bot file', () => {
     ['exports.a = 1 as number', 'bot.cts', 'cjs'],
   ])('%j named %s is %s', (source, filename, format) => {
     expect(transpile(source, filename).code.format).toBe(format);
+  });
+
+  test('of a million line ends is read in linear time', () => {
+    const lines = '\n'.repeat(1_000_000);
+    expect(transpile(`${lines}exports.a = 1`, 'bot.js').code.format).toBe('cjs');
+    expect(transpile(`${lines} \t export const a = 1`, 'bot.js').code.format).toBe('esm');
   });
 
   test('keeps its lines and columns when types are stripped', () => {
