@@ -1,3 +1,4 @@
+import { recordRefused } from '../../shared/audit/refused.ts';
 import { mayAdminister } from '../../shared/auth/actor.ts';
 import { carryOutRun } from '../../shared/bot/carry-out-run.ts';
 import type { RunInput } from '../../shared/bot/contract.ts';
@@ -8,6 +9,7 @@ import { releaseLease } from '../../shared/bot/lease.ts';
 import { parseMediaType } from '../../shared/bot/media-type.ts';
 import { outputOf } from '../../shared/bot/output.ts';
 import { runRequest } from '../../shared/bot/run-request.ts';
+import { refusalStatus } from '../../shared/http/outcome.ts';
 import { type Job, jobOf } from '../../shared/job/job.ts';
 import { claimJob, endJob } from '../../shared/job/move-job.ts';
 import { loadText } from '../../shared/job/text.ts';
@@ -61,7 +63,13 @@ async function outcomeOf(services: ExecuteServices, job: Job, item: Item): Promi
       traceId,
     });
   } catch (error) {
-    if (error instanceof Refusal) return refusalParameters(error);
-    throw error;
+    if (!(error instanceof Refusal)) throw error;
+    await recordRefused(services, job.caller, {
+      method: 'POST',
+      route: '/fhir/R4/Bot/{id}/$execute',
+      parameters: { id: job.botId },
+      status: refusalStatus(error.kind),
+    });
+    return refusalParameters(error);
   }
 }

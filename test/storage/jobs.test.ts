@@ -12,6 +12,7 @@ import { type ExecuteServices, emptyBotMemory } from '../../shared/bot/execute-s
 import type { Invoked } from '../../shared/bot/invoker.ts';
 import type { JobEvent } from '../../shared/bot/job-starter.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { resourceOf } from '../../shared/table/resource-item.ts';
 import type { Item } from '../../shared/table/table.ts';
 import { getItem, newProject, type Stage, startStage } from './stage.ts';
 
@@ -271,13 +272,25 @@ test('a Bot that is gone, or not enabled any more, ends it', async () => {
   const key = keys.resource(caller.project, 'ProjectMembership', String(bot.membershipId));
   const membership = (await getItem(services, key)) as Item;
   const [first, second] = [await accept(), await accept()];
+  const refused: Record<string, unknown>[] = [];
+  const { put } = services.table;
+  const table = {
+    ...services.table,
+    put: (item: Item, condition?: Parameters<typeof put>[1]) => {
+      const event = resourceOf(item);
+      if (event?.resourceType === 'AuditEvent') refused.push(event);
+      return put(item, condition);
+    },
+  };
   await services.table.put({ ...membership, deleted: true });
-  await runJob(services, event(first));
+  await runJob({ ...services, table }, event(first));
   await services.table.put({ ...bot, deleted: true });
-  await runJob(services, event(second));
+  await runJob({ ...services, table }, event(second));
   for (const item of [membership, bot]) await services.table.put(item);
   const ended = [await read(first), await read(second)];
   expect([runs.length, ...ended.map(({ status }) => status)]).toEqual([0, 'error', 'error']);
+  expect(refused.map(({ outcomeDesc }) => outcomeDesc)).toEqual(['400', '404']);
+  expect(JSON.stringify(refused)).toContain(`Bot/${botId}`);
 });
 
 test('a result that no answer can hold ends it with an error that says so', async () => {
