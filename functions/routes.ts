@@ -127,9 +127,21 @@ export const routes = {
     function: 'members',
     access: 'token',
   },
+  setPasswordInOwnProject: {
+    method: 'POST',
+    path: '/admin/projects/setpassword',
+    function: 'members',
+    access: 'token',
+  },
   createClient: {
     method: 'POST',
     path: '/admin/projects/{projectId}/client',
+    function: 'members',
+    access: 'token',
+  },
+  rotateSecret: {
+    method: 'POST',
+    path: '/admin/projects/{projectId}/client/{clientId}/secret',
     function: 'members',
     access: 'token',
   },

@@ -21,6 +21,7 @@ import { readMember } from './read-member.ts';
 import { readProject } from './read-project.ts';
 import { removeIssuer } from './remove-issuer.ts';
 import { removeMember } from './remove-member.ts';
+import { rotateSecret } from './rotate-secret.ts';
 import { setMemberPassword } from './set-member-password.ts';
 
 const core = coreServices(process.env);
@@ -138,6 +139,30 @@ export const handler = dispatch({
       (caller, request) =>
         setMemberPassword(services, caller, { projectId: request.param('projectId'), body: request.json }),
       () => fhirResponse(200, allOk()),
+    ),
+  ),
+  // As clients of other servers call it, which name no Project.
+  [routeKey(routes.setPasswordInOwnProject)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.setPasswordInOwnProject,
+      'json',
+      (caller, request) =>
+        setMemberPassword(services, caller, { projectId: caller.project, body: request.json }),
+      () => fhirResponse(200, allOk()),
+    ),
+  ),
+  [routeKey(routes.rotateSecret)]: lambdaHandler(
+    services,
+    authenticated(
+      routes.rotateSecret,
+      'raw',
+      (caller, request) =>
+        rotateSecret(services, caller, {
+          projectId: request.param('projectId'),
+          clientId: request.param('clientId'),
+        }),
+      (client) => fhirResponse(200, client),
     ),
   ),
   [routeKey(routes.createClient)]: lambdaHandler(

@@ -65,6 +65,7 @@ describe('routes', () => {
       'POST /auth/profile',
       'POST /auth/resetpassword',
       'POST /auth/setpassword',
+      'POST /auth/verifyemail',
       'POST /oauth2/introspect',
       'POST /oauth2/token',
     ]);

@@ -295,6 +295,26 @@ describe('a User of one Project', () => {
     expect((await setPassword({ password })).status).toBe(400);
   });
 
+  test('gets it by the path that names no Project: that of the administrator’s token', async () => {
+    const email = newAddress();
+    const projectId = projectOf(portico, 0).id;
+    await invite({ email });
+    const link = await mailedLink(portico, email);
+    expect((await post('auth/setpassword', { ...link, password: 'first password' })).status).toBe(200);
+    const set = (token: string | undefined, body: object = { email, password }) =>
+      api('POST', 'admin/projects/setpassword', { body, ...(token ? { token } : {}) });
+    const other = await portico.token(projectOf(portico, 1));
+    expect((await set(other)).status).toBe(404);
+    expect((await set((await createClient(portico)).token)).status).toBe(403);
+    expect((await set(undefined, { email, password: 'short' })).status).toBe(400);
+    expect((await signIn(portico, { email }, { projectId })).status).toBe(400);
+    const done = await set(undefined);
+    expect([done.status, done.json.issue[0].severity]).toEqual([200, 'information']);
+    const above = await newPerson(portico);
+    expect((await set(undefined, { email: above.email, password: 'a stolen account' })).status).toBe(400);
+    expect((await signIn(portico, { email }, { projectId })).status).toBe(200);
+  });
+
   test('changes the own address inside the Project alone', async () => {
     const email = newAddress();
     const projectId = projectOf(portico, 0).id;
