@@ -1,5 +1,5 @@
 const credential =
-  /authorization|cookie|token|secret|password|credential|api-?key|signature|session|security-context/i;
+  /auth|cookie|token|secret|passw|credential|assertion|jwt|(?:api|access|private)-?key|signature|session|security-context/i;
 
 /** The request's headers as a Bot may see them: without whatever could be a credential. */
 export function safeHeaders(headers: Record<string, string | undefined>): Record<string, string> {

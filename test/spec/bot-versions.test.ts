@@ -137,6 +137,24 @@ describe('rolling back', () => {
     expect((await execute(portico, bot, 'x')).text).toBe('stays');
   });
 
+  test('and deploying while the Bot is deleted never bring it back', async () => {
+    for (let round = 0; round < 5; round++) {
+      const bot = await botOf('a', 'b');
+      const [, oldest] = versionsIn(await listVersions(bot)).map(({ hash }) => hash);
+      const answers = await Promise.all([
+        rollBack(bot, { version: oldest }),
+        portico.api('POST', `fhir/R4/Bot/${bot}/$deploy`, {
+          body: { code: code('c'), filename: 'bot.mjs' },
+        }),
+        portico.api('DELETE', `fhir/R4/Bot/${bot}`),
+        rollBack(bot, { version: oldest }),
+      ]);
+      for (const { status } of answers) expect([200, 404, 409]).toContain(status);
+      expect((await portico.api('DELETE', `fhir/R4/Bot/${bot}`)).status).not.toBe(500);
+      expect((await execute(portico, bot, 'x')).status).toBe(404);
+    }
+  });
+
   test("to another Bot's version is refused", async () => {
     const bot = await botOf('mine');
     const [theirs] = versionsIn(await listVersions(await botOf('theirs')));

@@ -409,6 +409,10 @@ describe('the event', () => {
       'x-api-key': 'secret-3',
       'x-amz-security-token': 'secret-4',
       'x-auth-token': 'secret-5',
+      'x-auth': 'secret-6',
+      'x-access-key': 'secret-7',
+      'x-jwt': 'secret-8',
+      'client-assertion': 'secret-9',
       'x-clinic': 'kept',
     };
     const answer = await execute(portico, bot, 'x', 'text/plain', { headers });

@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MedplumClient } from '@medplum/core';
 import { type Answer, type Portico, startPortico } from './portico.ts';
-import { botThat, createClient, execute, projectOf, recordsOf, type TestClient } from './running.ts';
+import {
+  botThat,
+  createClient,
+  createPolicy,
+  execute,
+  projectOf,
+  recordsOf,
+  type TestClient,
+} from './running.ts';
 
 let portico: Portico;
 let member: TestClient;
@@ -168,6 +176,39 @@ describe('an execute that prefers respond-async', () => {
       const found = await portico.api('GET', path);
       if (found.status === 200) {
         expect(found.json.output.parameter[0].valueString).toBe(`Bot/${outer}`);
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    throw new Error('The job does not end');
+  });
+});
+
+describe('a Bot that runs as its user', () => {
+  test('is bound by that user in a job too, and in the jobs that it asks for', async () => {
+    const accessPolicy = await createPolicy(portico, [
+      { resourceType: 'Bot', interaction: ['read', 'execute'] },
+      { resourceType: 'Organization' },
+    ]);
+    const { token } = await createClient(portico, { accessPolicy });
+    const reads = `const read = async (type) => (await fetch('${portico.baseUrl}/fhir/R4/' + type + '?_count=1')).status;
+      const seen = [await read('Organization'), await read('Patient'), await read('AccessPolicy')];`;
+    const inner = await botThat(portico, `${reads} return seen`, { runAsUser: true });
+    const outer = await botThat(
+      portico,
+      `${reads} const answer = await fetch('${portico.baseUrl}/fhir/R4/Bot/${inner}/$execute', { method: 'POST', headers: { prefer: 'respond-async' } });
+       return [...seen, answer.headers.get('content-location')]`,
+      { runAsUser: true },
+    );
+    const found = await ended(await start(outer, undefined, null, token), token);
+    const [organizations, patients, policies, path] = JSON.parse(found.json.output.parameter[0].valueString);
+    expect([organizations, patients, policies]).toEqual([200, 403, 403]);
+    for (let attempt = 0; attempt < 200; attempt++) {
+      // Asked for by the Bot: not its user's, but an administrator sees it.
+      expect((await portico.api('GET', path, { token })).status).toBe(404);
+      const asked = await portico.api('GET', path);
+      if (asked.status === 200) {
+        expect(asked.json.output.parameter[0].valueString).toBe('[200,403,403]');
         return;
       }
       await new Promise((resolve) => setTimeout(resolve, 100));
