@@ -69,7 +69,9 @@ async function findUser(services: Services, { clientId, projectId }: SignIn, ema
   const client = found.get(clientKey);
   if (clientId && !client && !builtInClient(clientId)) throw invalidField('clientId', 'Unknown client');
   const clientProject = client?.project as string | undefined;
-  const person = await findPerson(services.table, projectId ?? clientProject, emailLogin(email));
+  const project = projectId ?? clientProject;
+  const person =
+    project === undefined ? undefined : await findPerson(services.table, project, emailLogin(email));
   const known = found.get(addressKey)?.userId as string | undefined;
   return { userId: person?.scope === 'project' ? person.userId : known, clientProject };
 }
