@@ -14,6 +14,13 @@ describeInBrowser('what administrators set up', () => {
   }, 120_000);
   afterAll(() => app?.stop());
 
+  const tokenFor = (id: string, secret: string) =>
+    app.portico.api('POST', 'oauth2/token', {
+      token: null,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: `${new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: secret })}`,
+    });
+
   test('an API key: its secret is shown once and works', async () => {
     await go(page, 'API keys');
     await arrived(page, 'API keys');
@@ -28,16 +35,21 @@ describeInBrowser('what administrators set up', () => {
     await page.getByRole('heading', { name: 'Night job is created' }).waitFor();
     expect(await badManners(page)).toEqual([]);
     const [id = '', secret = ''] = await page.locator('code.secret').allTextContents();
-    const token = await app.portico.api('POST', 'oauth2/token', {
-      token: null,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: `${new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: secret })}`,
-    });
+    const token = await tokenFor(id, secret);
     expect(token.status).toBe(200);
     await page.getByRole('link', { name: 'Night job' }).click();
     await arrived(page, 'Night job');
     await page.getByText('https://app.example.org/back').waitFor();
     expect(await page.getByText(secret).count()).toBe(0);
+    await page.getByRole('button', { name: 'New secret' }).click();
+    await page.getByRole('alertdialog').getByText('locked out at once').waitFor();
+    expect(await badManners(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Replace the secret' }).click();
+    await page.getByRole('heading', { name: 'Night job has a new secret' }).waitFor();
+    await page.getByRole('button', { name: 'Copy the secret' }).waitFor();
+    expect(await badManners(page)).toEqual([]);
+    const [, next = ''] = await page.locator('code.secret').allTextContents();
+    expect([(await tokenFor(id, secret)).status, (await tokenFor(id, next)).status]).toEqual([400, 200]);
     await page.getByRole('button', { name: 'Delete Night job' }).click();
     await page.getByRole('button', { name: 'Delete Night job for good' }).click();
     await arrived(page, 'API keys');
@@ -77,6 +89,12 @@ describeInBrowser('what administrators set up', () => {
   test('the audit log tells who did what', async () => {
     await go(page, 'Audit log');
     await arrived(page, 'Audit log');
+    const log = page.getByRole('list', { name: 'Audit log' });
+    await log.getByText('Gave an API key a new secret').waitFor();
+    await log.getByText('Signed in').first().waitFor();
+    expect(
+      (await log.locator('.row-main .row-more').allTextContents()).filter((text) => /·\s*$/.test(text)),
+    ).toEqual([]);
     await page.getByRole('button', { name: 'What' }).click();
     await page.getByRole('option', { name: 'Created an API key' }).click();
     await page.getByRole('list', { name: 'Audit log' }).getByText('Ada Administrator').first().waitFor();

@@ -33,6 +33,14 @@ function AuditList({ deed }: { deed: string }) {
   );
 }
 
+/** What it was done to: nothing, for a sign-in. */
+function objectsOf({ entity = [] }: AuditEvent): string[] {
+  return [...new Set(entity.flatMap(({ what }) => what?.reference || []))];
+}
+
+/** Goes to the next line with what follows it. */
+const separator = ' ·\u00a0';
+
 /** What somebody who was refused had tried. */
 function routeOf({ entity = [] }: AuditEvent): string | undefined {
   const details = entity.flatMap(({ detail = [] }) => detail);
@@ -42,22 +50,21 @@ function routeOf({ entity = [] }: AuditEvent): string | undefined {
 const outcomes = { '0': 'done', '4': 'refused', '8': 'unknown', '12': 'failed' } as const;
 
 function AuditRow({ event }: { event: AuditEvent }) {
-  const { recorded, subtype, outcome = '0', outcomeDesc, agent, entity = [] } = event;
+  const { recorded, subtype, outcome = '0', outcomeDesc, agent } = event;
+  const route = routeOf(event);
   return (
     <>
       <div className="row-main">
         <span className="row-title">{deedOf(subtype?.[0]?.code)}</span>
         <span className="row-more">
           <NameOf reference={agent[0]?.who?.reference} />
-          {entity
-            .flatMap(({ what }) => what?.reference ?? [])
-            .map((reference) => (
-              <span key={reference}>
-                {' · '}
-                <NameOf reference={reference} />
-              </span>
-            ))}
-          {routeOf(event) && ` · ${routeOf(event)}`}
+          {objectsOf(event).map((reference) => (
+            <span key={reference}>
+              {separator}
+              <NameOf reference={reference} />
+            </span>
+          ))}
+          {route && `${separator}${route}`}
         </span>
       </div>
       <div className="row-side">

@@ -9,6 +9,7 @@ import { Link } from '../ui/link.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Page } from '../ui/page.tsx';
+import { RotateSecret } from './rotate-secret.tsx';
 
 type Client = ClientApplication & { redirectUris?: string[]; redirectUri?: string };
 
@@ -30,11 +31,12 @@ export function ClientPage({ id }: { id: string }) {
                   ['Client id', <code key="id">{client.id}</code>],
                   ['Redirect URIs', redirectsOf(client).join(' ') || 'none'],
                   ['Changed', <Moment key="changed" at={client.meta?.lastUpdated} />],
-                  ['Secret', 'shown once, when the key was created'],
+                  ['Secret', 'shown once, when it was made'],
                 ]}
               />
               <CopyButton text={client.id ?? ''} label="Copy the client id" />
             </section>
+            <RotateSecret client={client} />
             <DeleteResource resource={client} name={client.name ?? 'this key'} then="/clients">
               <li>Its tokens are refused from the next request on, and it gets no new ones.</li>
               <li>Its membership ends with it.</li>

@@ -15,7 +15,7 @@ export function ClientsPage() {
   const row = useCallback((client: ClientApplication) => <ClientRow client={client} />, []);
   return (
     <Page title="API keys">
-      {created && <NewSecret client={created} />}
+      {created && <NewSecret client={created} title={`${created.name} is created`} />}
       <PagedList pages={pages} label="API keys" row={row} empty={<Empty title="No API keys" />} />
       <section className="card narrow" aria-labelledby="new-key">
         <h2 id="new-key">Create an API key</h2>

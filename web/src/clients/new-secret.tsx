@@ -2,8 +2,8 @@ import { useEffect, useRef } from 'react';
 import { CopyButton } from '../ui/copy-button.tsx';
 import type { NewClient } from './new-client-form.tsx';
 
-/** The secret of a new key, this once: only its hash is stored. */
-export function NewSecret({ client: { id, name, secret } }: { client: NewClient }) {
+/** A key's new secret, this once: only its hash is stored. */
+export function NewSecret({ client: { id, secret }, title }: { client: NewClient; title: string }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     heading.current?.scrollIntoView({ block: 'center' });
@@ -12,7 +12,7 @@ export function NewSecret({ client: { id, name, secret } }: { client: NewClient 
   return (
     <section className="card notice-good" aria-labelledby="new-secret">
       <h2 id="new-secret" ref={heading} tabIndex={-1}>
-        {name} is created
+        {title}
       </h2>
       <p>This is the only time that the secret is shown. Whoever has it can act as this key.</p>
       <div>
