@@ -1,4 +1,4 @@
-import { auditItem } from '../../shared/audit/audit-event.ts';
+import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import type { Actor } from '../../shared/auth/actor.ts';
 import { admit } from '../../shared/auth/actor.ts';
 import type { DataKeys } from '../../shared/auth/data-keys.ts';
@@ -78,11 +78,11 @@ function actionsFor(
 ): Action[] {
   const { project, botId } = holder;
   const reference = botId === undefined ? `Project/${project}` : `Bot/${botId}`;
-  const audited = {
+  const audited: Audited = {
     project,
     subtype: 'change-secrets',
-    action: 'U' as const,
-    outcome: '0' as const,
+    action: 'U',
+    outcome: '0',
     agent: { reference: actor.profile },
     entities: [{ reference }],
   };

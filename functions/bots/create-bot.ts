@@ -1,4 +1,4 @@
-import { auditItem } from '../../shared/audit/audit-event.ts';
+import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import { type Identifier, identifierActions, parseIdentifiers } from '../../shared/bot/identifiers.ts';
@@ -82,11 +82,11 @@ function actionsFor(
     },
     { project: stamp.project, versionId: stamp.newId(), nowMs: stamp.nowMs },
   );
-  const audited = {
+  const audited: Audited = {
     project: stamp.project,
     subtype: 'create-bot',
-    action: 'C' as const,
-    outcome: '0' as const,
+    action: 'C',
+    outcome: '0',
     agent: stamp.author,
     entities: [{ reference: `Bot/${bot.id}` }, { reference: `ProjectMembership/${membership.id}` }],
   };

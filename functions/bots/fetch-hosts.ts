@@ -1,4 +1,4 @@
-import { auditItem } from '../../shared/audit/audit-event.ts';
+import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import { type FetchHosts, parseHost, runSettings } from '../../shared/bot/project-settings.ts';
@@ -35,11 +35,11 @@ export async function changeFetchHosts(
   const { actor } = await admit(services, caller, []);
   requireAdministrator(actor, projectId);
   const hosts = parseFetchHosts(body);
-  const audited = {
+  const audited: Audited = {
     project,
     subtype: 'change-fetch-hosts',
-    action: 'U' as const,
-    outcome: '0' as const,
+    action: 'U',
+    outcome: '0',
     agent: { reference: actor.profile },
     entities: [{ reference: `Project/${project}` }],
   };

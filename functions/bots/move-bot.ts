@@ -1,4 +1,4 @@
-import { auditItem } from '../../shared/audit/audit-event.ts';
+import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { type Actor, mayAdminister } from '../../shared/auth/actor.ts';
 import { botOf, type StoredBot } from '../../shared/bot/bot-item.ts';
 import { isId } from '../../shared/fhir/resource.ts';
@@ -42,11 +42,11 @@ export async function moveBot(
   { actor, botId, version, subtype }: Moving,
   more: readonly Action[],
 ): Promise<void> {
-  const audited = {
+  const audited: Audited = {
     project: actor.project,
     subtype,
-    action: 'U' as const,
-    outcome: '0' as const,
+    action: 'U',
+    outcome: '0',
     agent: { reference: actor.profile },
     entities: [{ reference: `Bot/${botId}`, detail: [{ type: 'version', valueString: version }] }],
   };

@@ -71,11 +71,11 @@ export function carryOut(
       { reference: (resource.user as Reference).reference },
       ...ended,
     ];
-    const event = {
+    const event: Audited = {
       project: stamp.project,
       subtype: 'invite',
       action,
-      outcome: '0' as const,
+      outcome: '0',
       agent: author,
       entities,
     };

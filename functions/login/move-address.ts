@@ -1,4 +1,4 @@
-import { auditItem } from '../../shared/audit/audit-event.ts';
+import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
@@ -81,11 +81,11 @@ function projectActions(
   { userId, old, email }: { userId: string; old: string; email: string },
 ): Action[] {
   const [from, to] = [emailLogin(old), emailLogin(email)];
-  const audited = {
+  const audited: Audited = {
     project,
     subtype: 'change-address',
-    action: 'U' as const,
-    outcome: '0' as const,
+    action: 'U',
+    outcome: '0',
     agent: { reference: standings[0]?.membership.profile.reference ?? `User/${userId}` },
     entities: [{ reference: `User/${userId}` }],
   };

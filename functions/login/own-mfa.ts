@@ -1,4 +1,5 @@
-import { auditItem } from '../../shared/audit/audit-event.ts';
+import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
+import type { Subtype } from '../../shared/audit/subtypes.ts';
 import { admit } from '../../shared/auth/actor.ts';
 import { requireOwnLogin } from '../../shared/auth/own-login.ts';
 import type { Caller } from '../../shared/auth/token.ts';
@@ -75,12 +76,12 @@ async function useOwn(
   await takeBack();
 }
 
-function auditAction(services: LoginServices, caller: Caller, subtype: string): Action {
-  const audited = {
+function auditAction(services: LoginServices, caller: Caller, subtype: Subtype): Action {
+  const audited: Audited = {
     project: caller.project,
     subtype,
-    action: 'U' as const,
-    outcome: '0' as const,
+    action: 'U',
+    outcome: '0',
     agent: { reference: caller.profile },
     entities: [{ reference: `User/${caller.subject}` }],
   };

@@ -1,4 +1,5 @@
-import { auditItem } from '../../shared/audit/audit-event.ts';
+import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
+import type { Subtype } from '../../shared/audit/subtypes.ts';
 import { type Actor, admit, requireAdministrator } from '../../shared/auth/actor.ts';
 import type { StageSecret } from '../../shared/auth/signer.ts';
 import type { Caller } from '../../shared/auth/token.ts';
@@ -51,12 +52,12 @@ async function requireDiscovery(issuers: Issuers, issuer: string): Promise<void>
   }
 }
 
-export function issuerAudit(services: Services, actor: Actor, subtype: string, issuerId: string): Action {
-  const audited = {
+export function issuerAudit(services: Services, actor: Actor, subtype: Subtype, issuerId: string): Action {
+  const audited: Audited = {
     project: actor.project,
     subtype,
-    action: 'U' as const,
-    outcome: '0' as const,
+    action: 'U',
+    outcome: '0',
     agent: { reference: actor.profile },
     entities: [
       { reference: `Project/${actor.project}`, detail: [{ type: 'issuer', valueString: issuerId }] },

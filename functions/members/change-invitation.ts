@@ -1,3 +1,4 @@
+import type { Subtype } from '../../shared/audit/subtypes.ts';
 import { type Actor, admit, requireAdministrator } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
@@ -46,7 +47,7 @@ async function changeInvitation(
   services: Services,
   caller: Caller,
   { projectId, membershipId }: Which,
-  decide: (standing: Standing) => Promise<{ next: Invitation; subtype: string; actions: Action[] }>,
+  decide: (standing: Standing) => Promise<{ next: Invitation; subtype: Subtype; actions: Action[] }>,
 ): Promise<Resource> {
   const key = memberKey(caller.project, membershipId);
   return untilWritten(services, async () => {

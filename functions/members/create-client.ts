@@ -1,4 +1,4 @@
-import { auditItem } from '../../shared/audit/audit-event.ts';
+import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
 import { isRedirectUri } from '../../shared/auth/redirect-uri.ts';
 import type { Caller } from '../../shared/auth/token.ts';
@@ -34,11 +34,11 @@ export async function createClient(
     { reference: `Project/${caller.project}` },
     stamp,
   );
-  const audited = {
+  const audited: Audited = {
     project: caller.project,
     subtype: 'create-client',
-    action: 'C' as const,
-    outcome: '0' as const,
+    action: 'C',
+    outcome: '0',
     agent: author,
     entities: [
       { reference: `ClientApplication/${client.id}` },

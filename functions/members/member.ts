@@ -1,4 +1,5 @@
-import { auditItem } from '../../shared/audit/audit-event.ts';
+import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
+import type { Subtype } from '../../shared/audit/subtypes.ts';
 import type { Actor } from '../../shared/auth/actor.ts';
 import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import { isId } from '../../shared/fhir/resource.ts';
@@ -39,12 +40,12 @@ export function memberAudit(
   services: Services,
   actor: Actor,
   { id, user }: ProjectMembership,
-  what: { subtype: string; action: 'U' | 'D' },
+  what: { subtype: Subtype; action: 'U' | 'D' },
 ): Action {
-  const audited = {
+  const audited: Audited = {
     project: actor.project,
     ...what,
-    outcome: '0' as const,
+    outcome: '0',
     agent: { reference: actor.profile },
     entities: [{ reference: `ProjectMembership/${id}` }, { reference: user.reference }],
   };

@@ -1,4 +1,4 @@
-import { auditItem } from '../../shared/audit/audit-event.ts';
+import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
 import { hashClientSecret, newClientSecret } from '../../shared/auth/client-secret.ts';
 import type { Caller } from '../../shared/auth/token.ts';
@@ -31,11 +31,11 @@ export async function rotateSecret(
   if (!client || credential?.project !== project) throw new Refusal('not-found', 'Not found');
 
   const secret = newClientSecret();
-  const audited = {
+  const audited: Audited = {
     project,
-    subtype: 'rotate-secret' as const,
-    action: 'U' as const,
-    outcome: '0' as const,
+    subtype: 'rotate-secret',
+    action: 'U',
+    outcome: '0',
     agent: { reference: actor.profile },
     entities: [{ reference: `ClientApplication/${id}` }],
   };

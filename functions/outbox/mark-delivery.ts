@@ -1,4 +1,4 @@
-import { auditItem } from '../../shared/audit/audit-event.ts';
+import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
@@ -28,11 +28,11 @@ export async function markDelivery(
   delivery: 'bounced' | 'complained',
 ): Promise<void> {
   const isNews = delivery === 'complained' ? ' OR invitation.delivery = :bounced' : '';
-  const audited = {
+  const audited: Audited = {
     project,
     subtype: delivery === 'bounced' ? 'mail-bounced' : 'mail-complained',
-    action: 'U' as const,
-    outcome: '0' as const,
+    action: 'U',
+    outcome: '0',
     agent: { reference: 'system' },
     entities: [{ reference: `ProjectMembership/${membershipId}` }],
   };

@@ -1,4 +1,4 @@
-import { auditItem } from '../../shared/audit/audit-event.ts';
+import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { normaliseAddress } from '../../shared/email/address.ts';
 import { newMeta, type Stamp } from '../../shared/fhir/stamp.ts';
 import { newClient } from '../../shared/program/new-client.ts';
@@ -104,11 +104,11 @@ function madeWith({ client, membership }: ReturnType<typeof newClient>): string[
 }
 
 function auditAction(stamp: Stamp, made: readonly string[]): Action {
-  const audited = {
+  const audited: Audited = {
     project: stamp.project,
     subtype: 'provision',
-    action: 'C' as const,
-    outcome: '0' as const,
+    action: 'C',
+    outcome: '0',
     agent: stamp.author,
     entities: made.map((reference) => ({ reference })),
   };

@@ -1,4 +1,4 @@
-import { auditItem } from '../../shared/audit/audit-event.ts';
+import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import type { Actor } from '../../shared/auth/actor.ts';
 import type { Caller } from '../../shared/auth/token.ts';
 import type { Stamp } from '../../shared/fhir/stamp.ts';
@@ -90,17 +90,18 @@ function refuseTaken(error: unknown): void {
   }
 }
 
-const actions = { created: 'C', updated: 'U', deleted: 'D', unchanged: 'R' } as const;
+const actions = { created: 'C', updated: 'U', deleted: 'D' } as const;
 
 /** One event for all that changes together. */
 function audit(services: Services, actor: Actor, planned: readonly Planned[]): Action {
   const changed = planned.filter(({ change }) => change);
-  const [only] = changed;
-  const event = {
+  const [first] = changed.map(({ outcome }) => outcome.kind);
+  const only = changed.length === 1 && first !== 'unchanged' ? first : undefined;
+  const event: Audited = {
     project: actor.project,
-    subtype: changed.length === 1 ? (only?.outcome.kind ?? '') : 'transaction',
-    action: changed.length === 1 ? actions[only?.outcome.kind ?? 'updated'] : ('E' as const),
-    outcome: '0' as const,
+    subtype: only ?? 'transaction',
+    action: only ? actions[only] : 'E',
+    outcome: '0',
     agent: { reference: actor.profile },
     entities: changed.map(({ outcome: { kind, type, id }, change }) => ({
       reference: `${type}/${id}`,

@@ -1,4 +1,4 @@
-import { auditItem } from '../../shared/audit/audit-event.ts';
+import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { admit } from '../../shared/auth/actor.ts';
 import { addressMs } from '../../shared/auth/address-link.ts';
 import { requireOwnLogin } from '../../shared/auth/own-login.ts';
@@ -45,11 +45,11 @@ export async function changeUser(
   ];
   const outcome = { type: 'User', id, resource: next, shown: next };
   if (actions.length === 0) return { kind: 'unchanged', ...outcome };
-  const audited = {
+  const audited: Audited = {
     project: caller.project,
     subtype: 'change-user',
-    action: 'U' as const,
-    outcome: '0' as const,
+    action: 'U',
+    outcome: '0',
     agent: { reference: caller.profile },
     entities: [{ reference: `User/${id}` }],
   };

@@ -2,12 +2,12 @@ import type { Reference, Resource } from '../fhir/resource.ts';
 import { keys } from '../table/keys.ts';
 import { headAttributes } from '../table/resource-item.ts';
 import type { Item } from '../table/table.ts';
+import type { Subtype } from './subtypes.ts';
 
 /** One thing that happened, before it becomes an R4 AuditEvent. */
 export interface Audited {
   project: string;
-  /** A word of ours: `invite`, `execute`, `deploy`, … */
-  subtype: string;
+  subtype: Subtype;
   /** FHIR AuditEvent.action: create, read, update, delete, execute. */
   action: 'C' | 'R' | 'U' | 'D' | 'E';
   /** FHIR AuditEvent.outcome: success, minor failure (refused), serious failure. */

@@ -1,4 +1,4 @@
-import { auditItem } from '../audit/audit-event.ts';
+import { type Audited, auditItem } from '../audit/audit-event.ts';
 import type { Services } from '../services.ts';
 import { countAdministrator } from '../table/administrators.ts';
 import type { Action } from '../table/transact.ts';
@@ -19,11 +19,11 @@ export function acceptActions(services: Pick<Services, 'now' | 'newId'>, standin
     { rights: membership, invitation: { ...invitation, state: 'accepted' }, active: true },
     stamp,
   );
-  const audited = {
+  const audited: Audited = {
     project,
     subtype: 'accept',
-    action: 'U' as const,
-    outcome: '0' as const,
+    action: 'U',
+    outcome: '0',
     agent: author,
     entities: [{ reference: `ProjectMembership/${membership.id}` }, { reference: membership.user.reference }],
   };

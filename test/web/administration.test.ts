@@ -46,6 +46,7 @@ describeInBrowser('what administrators set up', () => {
     expect(await badManners(page)).toEqual([]);
     await page.getByRole('button', { name: 'Replace the secret' }).click();
     await page.getByRole('heading', { name: 'Night job has a new secret' }).waitFor();
+    await page.locator('h2:focus').waitFor();
     await page.getByRole('button', { name: 'Copy the secret' }).waitFor();
     expect(await badManners(page)).toEqual([]);
     const [, next = ''] = await page.locator('code.secret').allTextContents();
