@@ -108,5 +108,8 @@ function changeActions({ now }: Services, { id }: Resource, email: string, seen:
 }
 
 function notYours(): Refusal {
-  return new Refusal('forbidden', 'A User is changed by that user only');
+  return new Refusal(
+    'forbidden',
+    'A User is changed by that user only, and made by POST admin/projects/<id>/invite',
+  );
 }
