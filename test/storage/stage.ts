@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
@@ -25,10 +25,16 @@ export interface Stage {
   stop(): Promise<void>;
 }
 
+/** A folder in memory where there is room for a large table: the engine waits for no disk then. */
+async function roomiestFolder(): Promise<string> {
+  const { bavail, bsize } = await statfs('/dev/shm').catch(() => ({ bavail: 0, bsize: 0 }));
+  return bavail * bsize > 4 * 1024 ** 3 ? '/dev/shm' : tmpdir();
+}
+
 /** @param onDisk for many items: the engine slows down with every item that it keeps in memory */
 export async function startStage({ onDisk = false } = {}): Promise<Stage> {
   useLocalCredentials();
-  const dataDir = onDisk ? await mkdtemp(join(tmpdir(), 'portico-stage-')) : undefined;
+  const dataDir = onDisk ? await mkdtemp(join(await roomiestFolder(), 'portico-stage-')) : undefined;
   const { endpoint, tableName, stop } = await startTable({
     tableName: `portico-${randomUUID()}`,
     ...(dataDir ? { dataDir } : {}),

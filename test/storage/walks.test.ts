@@ -15,7 +15,7 @@ const lanes = 4;
 let stage: Stage;
 let start: Start;
 beforeAll(async () => {
-  stage = await startStage();
+  stage = await startStage({ onDisk: true });
   start = await newStart(stage.client);
 });
 afterAll(() => stage.stop());
