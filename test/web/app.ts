@@ -34,7 +34,7 @@ export async function startApp(): Promise<App> {
       const context = await browser.newContext({ ...views[view], locale: 'en-GB', baseURL: portico.baseUrl });
       contexts.push(context);
       const page = await context.newPage();
-      page.setDefaultTimeout(20_000);
+      page.setDefaultTimeout(45_000);
       page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.message}`));
       page.on('console', (message) => {
         const isRefusedCall = /^Failed to load resource/.test(message.text());
