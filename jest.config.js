@@ -18,4 +18,6 @@ export default {
   transform: { '\\.ts$': '<rootDir>/test/setup/strip-types.cjs' },
   testTimeout: isSecondOpinion ? 300_000 : 30_000,
   maxWorkers: 2,
+  // Modules of finished files stay in a worker: a small machine runs out of memory without this.
+  workerIdleMemoryLimit: '1GB',
 };
