@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+import { judge } from './service/judge.ts';
+import { clientTokens, NoToken } from './service/tokens.ts';
+import { isReadByAll } from './settings/secret.ts';
+import type { ListenerSettings, ServeSettings } from './settings/settings.ts';
+
+/**
+ * Tries what the settings name without listening: certificates, secret, a token.
+ * @param say a line for each
+ * @returns whether all of it is good
+ */
+export async function check(
+  settings: ServeSettings,
+  readSecret: () => Promise<string>,
+  say: (line: string) => void,
+): Promise<boolean> {
+  const { service, clientId, clientSecretFile, listeners } = settings;
+  let isGood = true;
+  const attempt = async (what: string, does: () => Promise<unknown>) => {
+    try {
+      await does();
+      say(`ok      ${what}`);
+    } catch (error) {
+      isGood = false;
+      say(`failed  ${what}: ${error instanceof NoToken ? judge(error, false).text : reasonOf(error)}`);
+    }
+  };
+  for (const { address, tls } of listeners) {
+    const name = `${address.host}:${address.port}`;
+    if (tls) await attempt(`certificates of ${name}`, () => readCertificates(tls));
+  }
+  if (clientSecretFile !== undefined && (await isReadByAll(clientSecretFile).catch(() => false))) {
+    say(`warning ${clientSecretFile} can be read by everybody on this machine`);
+  }
+  await attempt(`access token for ${clientId} from ${service}`, () =>
+    clientTokens({ service, clientId, readSecret }).get(),
+  );
+  return isGood;
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code ?? message;
+}
+
+async function readCertificates({ cert, key, ca }: NonNullable<ListenerSettings['tls']>): Promise<void> {
+  const read = async (file: string | undefined) => (file === undefined ? undefined : readFile(file));
+  const [certificate, privateKey, authorities] = await Promise.all([read(cert), read(key), read(ca)]);
+  createSecureContext({ cert: certificate, key: privateKey, ca: authorities });
+}

@@ -1,0 +1,78 @@
+import type { Socket } from 'node:net';
+import { longestBodyBytes } from '../../../shared/limits.ts';
+import { FrameDecoder, type MalformedReason } from '../frames/frame-decoder.ts';
+import { type Answered, answerMessage, answerTooLong } from './answer-message.ts';
+import { followJob } from './follow-job.ts';
+import type { Connection, Receiver } from './receiver.ts';
+import { type NoBytes, readChunk, silenceMs } from './socket-io.ts';
+
+/** Why a connection is over. */
+export type End = NoBytes | MalformedReason | 'cut off inside a frame' | 'acknowledgement not taken';
+
+/** A frame that is not whole by then never will be: 4 MiB at some 60 kbit/s. */
+const longestFrameMs = 600_000;
+/** More than this of one frame takes a place among the large ones. */
+const smallFrameBytes = 64 * 1024;
+
+/**
+ * Answers frame by frame, each before the next is looked at. What comes meanwhile stays in the buffers of
+ * the system and of the sender: a connection holds one message and one chunk.
+ */
+export async function answerFrames(receiver: Receiver, socket: Socket, connection: Connection): Promise<End> {
+  const decoder = new FrameDecoder(longestBodyBytes);
+  const { stopping } = receiver;
+  let leave = () => {};
+  let isLarge = false;
+  let frameUntilMs = 0;
+  try {
+    for (;;) {
+      const answered = await answerFirst(receiver, connection, decoder);
+      if (answered) {
+        // From here on the message is held no more, however long its job takes.
+        leave();
+        isLarge = false;
+        if ('end' in answered) return answered.end;
+        const isTaken = !answered.job || (await followJob(receiver, connection, answered.job));
+        if (!answered.isTaken || !isTaken) return stopping.aborted ? 'stopping' : 'acknowledgement not taken';
+        if (stopping.aborted) return 'stopping';
+        continue;
+      }
+      if (!decoder.isInside) frameUntilMs = performance.now() + longestFrameMs;
+      if (!isLarge && decoder.heldBytes > smallFrameBytes) {
+        const askedAtMs = performance.now();
+        const entered = await receiver.largeFrames.enter(connection.over).catch(() => undefined);
+        if (!entered) return stopping.aborted ? 'stopping' : 'closed';
+        leave = entered;
+        isLarge = true;
+        frameUntilMs += performance.now() - askedAtMs;
+      }
+      const waitMs = decoder.isInside
+        ? Math.min(silenceMs, frameUntilMs - performance.now())
+        : connection.settings.idleMs;
+      const chunk = await readChunk(socket, waitMs, stopping);
+      if (Buffer.isBuffer(chunk)) decoder.push(chunk);
+      else return decoder.isInside && chunk !== 'stopping' ? 'cut off inside a frame' : chunk;
+    }
+  } finally {
+    leave();
+  }
+}
+
+/** The next frame, if it is there. Its content lives no longer than this call. */
+async function answerFirst(
+  receiver: Receiver,
+  connection: Connection,
+  decoder: FrameDecoder,
+): Promise<Answered | { end: End } | undefined> {
+  const frame = decoder.next();
+  switch (frame?.kind) {
+    case undefined:
+      return undefined;
+    case 'malformed':
+      return { end: frame.reason };
+    case 'message':
+      return answerMessage(receiver, connection, frame.bytes);
+    case 'too-long':
+      return answerTooLong(receiver, connection, frame);
+  }
+}

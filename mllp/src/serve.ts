@@ -1,0 +1,74 @@
+import { Gate } from './gate.ts';
+import { type HealthServer, serveHealth } from './observe/health.ts';
+import type { Log } from './observe/log.ts';
+import { newMetrics } from './observe/metrics.ts';
+import { type Listener, startListener } from './receive/listener.ts';
+import type { Receiver } from './receive/receiver.ts';
+import { judge } from './service/judge.ts';
+import { connectService } from './service/service.ts';
+import { clientTokens, keepFresh } from './service/tokens.ts';
+import type { ServeSettings } from './settings/settings.ts';
+
+export interface Running {
+  ports: number[];
+  healthPort: number | undefined;
+  /** Takes no more messages, answers those that have come whole, then closes everything. */
+  stop(): Promise<void>;
+}
+
+/** 64 MiB of frames over 64 KiB, whatever the number of connections. */
+const largeFrames = 16;
+
+/**
+ * The program that receives, in this process.
+ * @throws {Error} when an address is in use or a certificate cannot be read: nothing is left open
+ */
+export async function serve(
+  settings: ServeSettings,
+  readSecret: () => Promise<string>,
+  log: Log,
+): Promise<Running> {
+  const metrics = newMetrics();
+  const { service, clientId, timeoutMs, concurrency, healthPort } = settings;
+  const tokens = clientTokens({ service, clientId, readSecret });
+  const stopping = new AbortController();
+  const receiver: Receiver = {
+    service: connectService(service, tokens, new Gate(concurrency)),
+    log,
+    metrics,
+    timeoutMs,
+    largeFrames: new Gate(largeFrames),
+    stopping: stopping.signal,
+  };
+  let endFresh = () => {};
+  let health: HealthServer | undefined;
+  const listeners: Listener[] = [];
+  const stop = async () => {
+    stopping.abort();
+    endFresh();
+    await Promise.all(listeners.map((listener) => listener.stop()));
+    await health?.stop();
+  };
+  try {
+    const isStopping = () => stopping.signal.aborted;
+    if (healthPort !== undefined) health = await serveHealth(healthPort, { isStopping }, metrics);
+    for (const one of settings.listeners) {
+      const listener = await startListener(receiver, one);
+      listeners.push(listener);
+      log('info', 'listening', { listener: listener.name, tls: one.tls !== undefined });
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  let last: string | undefined = '';
+  endFresh = keepFresh(tokens, (error) => {
+    metrics.set('signed_in', error ? 0 : 1);
+    const reason = error && judge(error, false).text;
+    if (reason === last) return;
+    last = reason;
+    if (reason === undefined) log('info', 'signed-in', { service, clientId });
+    else log('error', 'no-token', { service, clientId, reason });
+  });
+  return { ports: listeners.map(({ port }) => port), healthPort: health?.port, stop };
+}

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startBridge, startBridgeAs } from './bridge.ts';
+import { feeds, type Sent } from './feed.ts';
+import { allRuns } from './runs.ts';
+import { freePort, type ServiceProcess, startService } from './service-process.ts';
+
+let service: ServiceProcess;
+let bot: string;
+
+beforeAll(async () => {
+  service = await startService();
+  const { botThat } = await import('../spec/running.ts');
+  const wait = 'await new Promise((r) => setTimeout(r, 20));';
+  bot = await botThat(
+    service.portico,
+    `${wait} await medplum.createResource({ resourceType: 'Basic', code: { text: event.input.get('MSH.10') } });
+     ${wait} return event.input.buildAck()`,
+  );
+}, 60_000);
+afterAll(() => service?.end());
+
+/** Runs by control id, of these messages alone. */
+async function runsById(sent: readonly Sent[]): Promise<Map<string, number>> {
+  const runs = new Map(sent.map(({ controlId }) => [controlId, 0]));
+  for (const id of await allRuns(service.portico)) {
+    const count = runs.get(id);
+    if (count !== undefined) runs.set(id, count + 1);
+  }
+  return runs;
+}
+
+/** Resolves when this many messages were acknowledged. */
+function countdown(count: number): { told: () => void; reached: Promise<void> } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let left = count;
+  return {
+    told() {
+      left -= 1;
+      if (left === 0) resolve();
+    },
+    reached: promise,
+  };
+}
+
+test('50 connections of 20 messages each run once each, in peace', async () => {
+  const bridge = await startBridge(service.portico, { listeners: [{ bot }] });
+  const sent = await feeds(bridge.ports[0] ?? 0, 50, 20);
+  expect(sent.map(({ code, attempts }) => `${code} ${attempts}`)).toEqual(sent.map(() => 'AA 1'));
+  expect(new Set((await runsById(sent)).values())).toEqual(new Set([1]));
+  expect(bridge.log.filter(({ level }) => level !== 'info')).toEqual([]);
+  expect(await bridge.stop()).toBe(0);
+}, 180_000);
+
+describe.each<[NodeJS.Signals, number, number]>([
+  ['SIGKILL', 50, 20],
+  ['SIGTERM', 20, 10],
+])(
+  'when the service ends by %s amid %i connections of %i messages and comes back',
+  (signal, connections, count) => {
+    test('there is no AA for what did not run, nothing runs twice, nothing is lost', async () => {
+      const bridge = await startBridge(service.portico, { timeoutSeconds: 8, listeners: [{ bot }] });
+      const decided = (controlId: string) =>
+        bridge.log.some(
+          (line) =>
+            line.event === 'message' &&
+            line.controlId === controlId &&
+            line.outcome === 'unknown' &&
+            line.status === 409,
+        );
+      const { told, reached } = countdown((connections * count) / 4);
+      const feeding = feeds(bridge.ports[0] ?? 0, connections, count, { told, isOver: decided });
+      await reached;
+      await service.stop(signal);
+      await service.start();
+      const sent = await feeding;
+      const runs = await runsById(sent);
+      const alarmed = new Set(
+        bridge.log.flatMap(({ event, controlId }) => (event === 'outcome-unknown' ? [controlId] : [])),
+      );
+      const unknown = sent.filter(({ code }) => code !== 'AA');
+      expect(sent).toHaveLength(connections * count);
+      // Each that is acknowledged ran exactly once; of the others nobody knows, and that is said aloud.
+      expect(sent.filter(({ code, controlId }) => code === 'AA' && runs.get(controlId) !== 1)).toEqual([]);
+      expect(unknown.filter(({ code, controlId }) => code !== 'AE' || !alarmed.has(controlId))).toEqual([]);
+      expect(unknown.filter(({ controlId }) => (runs.get(controlId) ?? 0) > 1)).toEqual([]);
+      // No more than were on their way; a process that is killed has certainly run something.
+      expect(unknown.length).toBeLessThanOrEqual(16);
+      if (signal === 'SIGKILL') expect(unknown.length).toBeGreaterThan(0);
+      expect(await bridge.stop()).toBe(0);
+    }, 300_000);
+  },
+);
+
+test('kill -9 of the program: senders repeat, nothing is lost, nothing runs twice', async () => {
+  const { createClient } = await import('../spec/running.ts');
+  const client = await createClient(service.portico);
+  const settings = {
+    service: service.portico.baseUrl,
+    clientId: client.id,
+    listeners: [{ bot, listen: String(await freePort()) }],
+  };
+  const first = await startBridgeAs(settings, client.secret);
+  const { told, reached } = countdown(100);
+  const feeding = feeds(first.ports[0] ?? 0, 20, 20, { told });
+  await reached;
+  await first.stop('SIGKILL');
+  const second = await startBridgeAs(settings, client.secret);
+  const sent = await feeding;
+  expect([sent.length, new Set(sent.map(({ code }) => code))]).toEqual([400, new Set(['AA'])]);
+  expect(new Set((await runsById(sent)).values())).toEqual(new Set([1]));
+  expect(sent.some(({ attempts }) => attempts > 1)).toBe(true);
+  await second.stop();
+}, 180_000);

@@ -1,0 +1,293 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Loopback, startLoopback } from '../client/loopback.ts';
+import { type Bridge, startBridgeAs } from './bridge.ts';
+import { connectTo, messageOf, msaOf } from './sender.ts';
+import { freePort } from './service-process.ts';
+
+/** What a service does that the real one does not do when it is told to. */
+let service: Loopback;
+let bridge: Bridge;
+/** Answers to executes, one after the other; the last one stays. */
+let executes: (Reply | 'cut' | 'hang')[] = [];
+let tokens: (Reply | 'hang')[] = [];
+let keys: (string | undefined)[] = [];
+
+interface Reply {
+  status: number;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+const hl7 = { 'content-type': 'x-application/hl7-v2+er7; charset=utf-8' };
+const ok: Reply = { status: 200, headers: hl7, body: 'MSH|^~\\&|A\rMSA|AA|own' };
+const token: Reply = { status: 200, body: JSON.stringify({ access_token: 't', expires_in: 3600 }) };
+
+function refusal(status: number, id: string, text: string, headers: Record<string, string> = {}): Reply {
+  const issue = [{ severity: 'error', code: id, details: { text } }];
+  return { status, headers, body: JSON.stringify({ resourceType: 'OperationOutcome', id, issue }) };
+}
+
+beforeAll(async () => {
+  service = await startLoopback();
+});
+afterAll(() => service.stop());
+
+beforeEach(async () => {
+  executes = [ok];
+  tokens = [token];
+  keys = [];
+  service.answer(async ({ url, headers }) => {
+    const list = url?.endsWith('/oauth2/token') ? tokens : executes;
+    if (list === executes) keys.push(headers['idempotency-key'] as string | undefined);
+    const reply = list.length > 1 ? list.shift() : list[0];
+    if (reply === 'hang') await pause(60_000, undefined, { ref: false });
+    return reply === 'cut' || reply === 'hang' || !reply ? 'cut' : reply;
+  });
+  bridge = await startBridgeAs(
+    {
+      service: service.baseUrl,
+      clientId: 'c',
+      timeoutSeconds: 2,
+      listeners: [{ bot: 'b' }, { bot: 'b', acknowledge: 'original' }],
+    },
+    'secret-Quokka',
+  );
+});
+afterEach(() => bridge.stop());
+
+async function ask(
+  fields: Record<number, string> = {},
+  port = 0,
+): Promise<{ msa: string[]; ms: number; line: object }> {
+  const controlId = randomUUID();
+  const sender = await connectTo(bridge.ports[port] ?? 0);
+  const beganAt = performance.now();
+  const msa = msaOf(await sender.ask(messageOf(controlId, fields)));
+  const ms = performance.now() - beganAt;
+  sender.close();
+  return {
+    msa: msa.filter((field) => field !== controlId),
+    ms,
+    line: await bridge.line('message', { controlId }),
+  };
+}
+
+describe('the service', () => {
+  test.each<[string, Reply | 'cut']>([
+    ['is throttled', refusal(429, 'throttled', 'slow down', { 'retry-after': '1' })],
+    ['is throttled by its gateway', { status: 429, body: '{"message":"Too Many Requests"}' }],
+    ['is away', refusal(503, 'transient', 'Try again shortly', { 'retry-after': '1' })],
+    ['fails', refusal(500, 'exception', 'Internal server error')],
+    ['is cut off by its gateway', { status: 504, body: '<html>' }],
+    ['still runs it for an earlier request', refusal(409, 'conflict', 'still', { 'retry-after': '25' })],
+    ['does not know the token any more', refusal(401, 'login', 'Unauthorized')],
+    ['cuts the connection', 'cut'],
+  ])('that %s once is asked again with the same key', async (_name, reply) => {
+    executes = [reply, ok];
+    const { msa, line } = await ask();
+    expect([msa, line]).toEqual([['AA', 'own'], expect.objectContaining({ outcome: 'done', attempts: 2 })]);
+    expect([keys.length, new Set(keys).size, keys[0]]).toEqual([
+      2,
+      1,
+      expect.stringMatching(/^hl7-[0-9a-f]{64}$/),
+    ]);
+  });
+
+  test.each<[string, Reply, string]>([
+    ['is forbidden', refusal(403, 'forbidden', 'Forbidden'), 'Forbidden'],
+    ['has no such Bot', refusal(404, 'not-found', 'Not found'), 'Not found'],
+    [
+      'asks to wait longer than the sender does',
+      refusal(429, 'throttled', 'later', { 'retry-after': '60' }),
+      'later',
+    ],
+  ])('that %s makes AE at once, and no alarm: nothing ran', async (_name, reply, text) => {
+    executes = [reply];
+    const { msa, ms, line } = await ask();
+    expect([msa, line]).toEqual([['AE', text], expect.objectContaining({ outcome: 'not-run', attempts: 1 })]);
+    expect(ms).toBeLessThan(1500);
+    expect(bridge.log.filter(({ level }) => level === 'alarm')).toEqual([]);
+  });
+
+  test.each([413, 415])('that answers %i makes AR', async (status) => {
+    executes = [refusal(status, 'too-long', 'never')];
+    expect((await ask()).msa).toEqual(['AR', 'never']);
+  });
+
+  test('that does not know what became of it makes AE and an alarm with the control id', async () => {
+    executes = [refusal(409, 'outcome-unknown', 'it may have run')];
+    const { msa, line } = await ask();
+    expect(msa).toEqual(['AE', 'it may have run']);
+    const { controlId } = line as { controlId: string };
+    expect(await bridge.line('outcome-unknown', { controlId })).toMatchObject({ level: 'alarm' });
+    const metrics = await (await fetch(`http://127.0.0.1:${bridge.healthPort}/metrics`)).text();
+    expect(metrics).toMatch(/^portico_mllp_unknown_outcomes_total\{listener="127\.0\.0\.1:\d+"\} 1$/m);
+  });
+
+  test.each<[string, (Reply | 'cut' | 'hang')[]]>([
+    ['that does not answer', ['hang']],
+    ['that cuts every connection', ['cut']],
+    ['that fails every time', [refusal(500, 'exception', 'Internal server error')]],
+    [
+      'that lost one and then is away',
+      ['cut', refusal(503, 'transient', 'Try again', { 'retry-after': '1' })],
+    ],
+    ['that lost one and then refuses', ['cut', refusal(404, 'not-found', 'Not found')]],
+  ])('%s makes AE and an alarm: it may have run', async (_name, replies) => {
+    executes = replies;
+    const { msa, ms, line } = await ask();
+    expect([msa[0], line]).toEqual(['AE', expect.objectContaining({ outcome: 'unknown' })]);
+    expect(ms).toBeLessThan(15_000);
+    await bridge.line('outcome-unknown');
+  });
+
+  test.each<[string, (Reply | 'cut' | 'hang')[]]>([
+    ['that is away all the time', [refusal(503, 'transient', 'Try again', { 'retry-after': '1' })]],
+    ['that takes no token', [refusal(401, 'login', 'Unauthorized')]],
+  ])('%s makes AE without alarm when the time is over', async (_name, replies) => {
+    executes = replies;
+    const { msa, line } = await ask();
+    expect([msa[0], line]).toEqual(['AE', expect.objectContaining({ outcome: 'not-run' })]);
+    expect(bridge.log.filter(({ level }) => level === 'alarm')).toEqual([]);
+  });
+
+  test('that gives no token makes AE, and the secret is nowhere', async () => {
+    tokens = [{ status: 400, body: JSON.stringify({ error: 'invalid_client' }) }];
+    executes = [refusal(401, 'login', 'Unauthorized')];
+    await bridge.stop();
+    bridge = await startBridgeAs(
+      { service: service.baseUrl, clientId: 'c', timeoutSeconds: 2, listeners: [{ bot: 'b' }] },
+      'secret-Quokka',
+    );
+    const { msa } = await ask();
+    expect(msa).toEqual(['AE', 'No access token: invalid_client']);
+    expect(keys).toEqual([]);
+    const { level } = await bridge.line('no-token');
+    expect([level, JSON.stringify(bridge.log)]).toEqual(['error', expect.not.stringContaining('Quokka')]);
+  });
+
+  test('whose token endpoint hangs makes AE without alarm: nothing was sent', async () => {
+    tokens = ['hang'];
+    await bridge.stop();
+    bridge = await startBridgeAs(
+      { service: service.baseUrl, clientId: 'c', timeoutSeconds: 1, listeners: [{ bot: 'b' }] },
+      's',
+    );
+    const { msa, line } = await ask();
+    expect([msa[0], line]).toEqual(['AE', expect.objectContaining({ outcome: 'not-run', attempts: 1 })]);
+    expect(bridge.log.filter(({ level }) => level === 'alarm')).toEqual([]);
+  });
+
+  test('that is busy with other messages until the time is over makes AE without alarm', async () => {
+    executes = ['hang', ok];
+    await bridge.stop();
+    bridge = await startBridgeAs(
+      {
+        service: service.baseUrl,
+        clientId: 'c',
+        timeoutSeconds: 2,
+        concurrency: 1,
+        listeners: [{ bot: 'b' }],
+      },
+      's',
+    );
+    const first = ask();
+    while (keys.length === 0) await pause(20);
+    const second = await ask();
+    expect([second.msa[0], second.line]).toEqual(['AE', expect.objectContaining({ outcome: 'not-run' })]);
+    expect((await first).line).toMatchObject({ outcome: 'unknown' });
+    expect(bridge.log.filter(({ level }) => level === 'alarm')).toHaveLength(1);
+  });
+
+  test('is asked no more for a sender that is gone, and that is no alarm', async () => {
+    executes = ['cut', refusal(503, 'transient', 'Try again', { 'retry-after': '3' })];
+    await bridge.stop();
+    bridge = await startBridgeAs(
+      { service: service.baseUrl, clientId: 'c', timeoutSeconds: 60, listeners: [{ bot: 'b' }] },
+      's',
+    );
+    const sender = await connectTo(bridge.ports[0] ?? 0);
+    sender.send(messageOf('gone'));
+    while (keys.length < 2) await pause(20);
+    sender.socket.resetAndDestroy();
+    const { durationMs } = await bridge.line('message', { controlId: 'gone', outcome: 'unknown' });
+    expect(Number(durationMs)).toBeLessThan(20_000);
+    expect(bridge.log.filter(({ level }) => level === 'alarm')).toEqual([]);
+  });
+
+  test('that is not there makes AE without alarm: nothing was sent', async () => {
+    const port = await freePort();
+    const lonely = await startBridgeAs(
+      { service: `http://127.0.0.1:${port}`, clientId: 'c', timeoutSeconds: 1, listeners: [{ bot: 'b' }] },
+      's',
+    );
+    const sender = await connectTo(lonely.ports[0] ?? 0);
+    expect(msaOf(await sender.ask(messageOf('lonely')))).toEqual([
+      'AE',
+      'lonely',
+      expect.stringContaining('ECONNREFUSED'),
+    ]);
+    expect(lonely.log.filter(({ level }) => level === 'alarm')).toEqual([]);
+    expect(await (await fetch(`http://127.0.0.1:${lonely.healthPort}/healthz`)).json()).toEqual({
+      status: 'ok',
+      signedIn: false,
+    });
+    sender.close();
+    await lonely.stop();
+  });
+
+  test('is asked by as many requests at once as it is told', async () => {
+    await bridge.stop();
+    bridge = await startBridgeAs(
+      { service: service.baseUrl, clientId: 'c', concurrency: 3, listeners: [{ bot: 'b' }] },
+      's',
+    );
+    let running = 0;
+    let most = 0;
+    service.answer(async ({ url }) => {
+      if (url?.endsWith('/oauth2/token')) return token;
+      running += 1;
+      most = Math.max(most, running);
+      await pause(30);
+      running -= 1;
+      return ok;
+    });
+    const all = await Promise.all(Array.from({ length: 20 }, () => ask()));
+    expect([new Set(all.map(({ msa }) => msa[0])), most]).toEqual([new Set(['AA']), 3]);
+  });
+});
+
+describe('a sender that asks for an accept acknowledgement', () => {
+  const enhanced = (accept: string, application: string) => ({ 15: accept, 16: application });
+
+  test.each<[string, Reply | 'cut', string]>([
+    ['cannot be reached', refusal(503, 'transient', 'Try again', { 'retry-after': '9' }), 'CE'],
+    ['refuses it for now', refusal(404, 'not-found', 'Not found'), 'CE'],
+    ['refuses it for good', refusal(413, 'too-long', 'too long'), 'CR'],
+    ['may have taken it', 'cut', 'CE'],
+  ])('is told when the service %s', async (_name, reply, code) => {
+    executes = [reply];
+    expect((await ask(enhanced('AL', 'NE'))).msa[0]).toBe(code);
+    expect((await ask(enhanced('ER', 'NE'))).msa[0]).toBe(code);
+    // It asks for nothing but the application's word.
+    expect((await ask(enhanced('NE', 'AL'))).msa[0]).toBe(code.replace('C', 'A'));
+  });
+
+  test('is answered as in original mode where the listener says so', async () => {
+    expect((await ask(enhanced('AL', 'NE'), 1)).msa).toEqual(['AA', 'own']);
+  });
+
+  test('that wanted no word of an error is an alarm when there is one', async () => {
+    executes = [refusal(400, 'exception', 'no')];
+    const sender = await connectTo(bridge.ports[0] ?? 0);
+    sender.send(messageOf('silent', enhanced('NE', 'NE')));
+    expect(await bridge.line('failed-unacknowledged', { controlId: 'silent' })).toMatchObject({
+      level: 'alarm',
+    });
+    executes = [ok];
+    expect(msaOf(await sender.ask(messageOf('loud')))).toEqual(['AA', 'own']);
+    sender.close();
+  });
+});
