@@ -43,7 +43,7 @@ const run: RunRequest = {
     secrets: {},
     traceId: 'bench',
   },
-  limits: { timeoutMs: 10_000, memoryMb: 128, resultBytes: 4_194_304, logBytes: 262_144 },
+  limits: { timeoutMs: 10_000, memoryMb: 128, resultBytes: 4_194_304, logBytes: 262_144, calls: 1000 },
   deadlineAtMs: Date.now() + 3_600_000,
 };
 const parts = [

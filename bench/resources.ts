@@ -4,13 +4,13 @@
  */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { carryOut } from '../functions/resources/carry-out.ts';
-import { readEverything } from '../functions/resources/read-everything.ts';
-import { readResource } from '../functions/resources/read-resource.ts';
-import { searchResources } from '../functions/resources/search-resources.ts';
-import type { Caller } from '../shared/auth/token.ts';
+import { readEverything } from '../functions/resources/read/read-everything.ts';
+import { readResource } from '../functions/resources/read/read-resource.ts';
+import { searchResources } from '../functions/resources/read/search-resources.ts';
+import { carryOut } from '../functions/resources/write/carry-out.ts';
+import type { Caller } from '../shared/access/access-token.ts';
 import type { Resource } from '../shared/fhir/resource.ts';
-import { createChange } from '../shared/table/change.ts';
+import { createChange } from '../shared/store/change.ts';
 import { callsOf, newProject, type Stage, startStage } from '../test/storage/stage.ts';
 
 const many = Number(process.argv[2] ?? 100_000);

@@ -103,7 +103,7 @@ function request(text: string, input: RunInput): RunRequest {
       secrets: {},
       traceId: 'bench',
     },
-    limits: { timeoutMs: 20_000, memoryMb: 128, resultBytes: 5_000_000, logBytes: 10_000 },
+    limits: { timeoutMs: 20_000, memoryMb: 128, resultBytes: 5_000_000, logBytes: 10_000, calls: 1000 },
     deadlineAtMs: Date.now() + 60_000,
     api: { baseUrl, token: 'bench' },
   };

@@ -1,290 +1,139 @@
+import type { Row, Rows } from '../shared/http/row.ts';
+import { typedKeys } from '../shared/typed-keys.ts';
+
 /**
- * The API on one page, data only. Four readers: CDK, the local gateway, the handlers, and a test
- * that every route has a spec. Paths are those of an API Gateway HTTP API.
+ * The API on one page, data only: by function, then by the name of the route. A row says who may call:
+ * anybody (`open`: the route checks credentials of its own, or needs none), a member of a Project, or an
+ * administrator of it. Paths are those of an API Gateway HTTP API. CDK, the local gateway, `serve` and the
+ * tests read it.
  */
-
-export type FunctionName =
-  | 'invite'
-  | 'execute-by-id'
-  | 'execute-by-identifier'
-  | 'token'
-  | 'login'
-  | 'members'
-  | 'bots'
-  | 'resources'
-  | 'site';
-
-export interface Route {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'ANY';
-  path: string;
-  function: FunctionName;
-  /** `public` routes check their own credentials, `token` routes want a Bearer access token. */
-  access: 'public' | 'token';
-}
+const open = row('public');
+const member = row('member');
+const admin = row('administrator');
 
 export const routes = {
-  token: { method: 'POST', path: '/oauth2/token', function: 'token', access: 'public' },
-  jwks: { method: 'GET', path: '/.well-known/jwks.json', function: 'token', access: 'public' },
-  openidConfiguration: {
-    method: 'GET',
-    path: '/.well-known/openid-configuration',
-    function: 'token',
-    access: 'public',
+  token: {
+    token: open('POST', '/oauth2/token'),
+    jwks: open('GET', '/.well-known/jwks.json'),
+    openidConfiguration: open('GET', '/.well-known/openid-configuration'),
+    authorizationServer: open('GET', '/.well-known/oauth-authorization-server'),
+    smartConfiguration: open('GET', '/.well-known/smart-configuration'),
+    fhirSmartConfiguration: open('GET', '/fhir/R4/.well-known/smart-configuration'),
+    introspect: open('POST', '/oauth2/introspect'),
+    revoke: open('POST', '/oauth2/revoke'),
+    endSession: open('GET', '/oauth2/end-session'),
+    endSessionByPost: open('POST', '/oauth2/end-session'),
   },
-  authorizationServer: {
-    method: 'GET',
-    path: '/.well-known/oauth-authorization-server',
-    function: 'token',
-    access: 'public',
-  },
-  smartConfiguration: {
-    method: 'GET',
-    path: '/.well-known/smart-configuration',
-    function: 'token',
-    access: 'public',
-  },
-  fhirSmartConfiguration: {
-    method: 'GET',
-    path: '/fhir/R4/.well-known/smart-configuration',
-    function: 'token',
-    access: 'public',
-  },
-  introspect: { method: 'POST', path: '/oauth2/introspect', function: 'token', access: 'public' },
-  userInfo: { method: 'GET', path: '/oauth2/userinfo', function: 'login', access: 'token' },
-  userInfoByPost: { method: 'POST', path: '/oauth2/userinfo', function: 'login', access: 'token' },
-  authorize: { method: 'GET', path: '/oauth2/authorize', function: 'login', access: 'public' },
-  me: { method: 'GET', path: '/auth/me', function: 'login', access: 'token' },
-  login: { method: 'POST', path: '/auth/login', function: 'login', access: 'public' },
-  chooseProfile: { method: 'POST', path: '/auth/profile', function: 'login', access: 'public' },
-  signOut: { method: 'POST', path: '/oauth2/logout', function: 'login', access: 'token' },
-  revokeLogin: { method: 'POST', path: '/auth/revoke', function: 'login', access: 'token' },
-  mfaStatus: { method: 'GET', path: '/auth/mfa/status', function: 'login', access: 'token' },
-  enrollMfa: { method: 'POST', path: '/auth/mfa/enroll', function: 'login', access: 'token' },
-  disableMfa: { method: 'POST', path: '/auth/mfa/disable', function: 'login', access: 'token' },
-  verifyMfa: { method: 'POST', path: '/auth/mfa/verify', function: 'login', access: 'public' },
-  enrollMfaInLogin: { method: 'POST', path: '/auth/mfa/login-enroll', function: 'login', access: 'public' },
-  changePassword: { method: 'POST', path: '/auth/changepassword', function: 'login', access: 'token' },
-  resetPassword: { method: 'POST', path: '/auth/resetpassword', function: 'login', access: 'public' },
-  setPassword: { method: 'POST', path: '/auth/setpassword', function: 'login', access: 'public' },
-  startExternal: { method: 'GET', path: '/auth/external/start', function: 'login', access: 'public' },
-  acceptExternal: { method: 'POST', path: '/auth/external/accept', function: 'login', access: 'public' },
-  finishExternal: { method: 'GET', path: '/auth/external/{issuerId}', function: 'login', access: 'public' },
-
-  verifyEmail: { method: 'POST', path: '/auth/verifyemail', function: 'login', access: 'public' },
-
-  project: { method: 'GET', path: '/admin/projects/{projectId}', function: 'members', access: 'token' },
-  invite: {
-    method: 'POST',
-    path: '/admin/projects/{projectId}/invite',
-    function: 'invite',
-    access: 'token',
-  },
-  inviteMany: {
-    method: 'POST',
-    path: '/admin/projects/{projectId}/invite/bulk',
-    function: 'invite',
-    access: 'token',
-  },
-  member: {
-    method: 'GET',
-    path: '/admin/projects/{projectId}/members/{membershipId}',
-    function: 'members',
-    access: 'token',
+  login: {
+    userInfo: member('GET', '/oauth2/userinfo'),
+    userInfoByPost: member('POST', '/oauth2/userinfo'),
+    authorize: open('GET', '/oauth2/authorize'),
+    me: member('GET', '/auth/me'),
+    login: open('POST', '/auth/login'),
+    method: open('POST', '/auth/method'),
+    clientInfo: open('GET', '/auth/clientinfo/{clientId}'),
+    chooseProfile: open('POST', '/auth/profile'),
+    signOut: member('POST', '/oauth2/logout'),
+    revokeLogin: member('POST', '/auth/revoke'),
+    mfaStatus: member('GET', '/auth/mfa/status'),
+    enrollMfa: member('POST', '/auth/mfa/enroll'),
+    disableMfa: member('POST', '/auth/mfa/disable'),
+    verifyMfa: open('POST', '/auth/mfa/verify'),
+    enrollMfaInLogin: open('POST', '/auth/mfa/login-enroll'),
+    changePassword: member('POST', '/auth/changepassword'),
+    resetPassword: open('POST', '/auth/resetpassword'),
+    setPassword: open('POST', '/auth/setpassword'),
+    startExternal: open('GET', '/auth/external/start'),
+    acceptExternal: open('POST', '/auth/external/accept'),
+    finishExternal: open('GET', '/auth/external/{issuerId}'),
+    verifyEmail: open('POST', '/auth/verifyemail'),
   },
   members: {
-    method: 'GET',
-    path: '/admin/projects/{projectId}/members',
-    function: 'members',
-    access: 'token',
+    project: admin('GET', '/admin/projects/{projectId}'),
+    member: admin('GET', '/admin/projects/{projectId}/members/{membershipId}'),
+    members: admin('GET', '/admin/projects/{projectId}/members'),
+    changeMember: admin('POST', '/admin/projects/{projectId}/members/{membershipId}'),
+    removeMember: member('DELETE', '/admin/projects/{projectId}/members/{membershipId}'),
+    resendInvitation: admin('POST', '/admin/projects/{projectId}/members/{membershipId}/invitation'),
+    revokeInvitation: admin('DELETE', '/admin/projects/{projectId}/members/{membershipId}/invitation'),
+    setMemberPassword: admin('POST', '/admin/projects/{projectId}/setpassword'),
+    setPasswordInOwnProject: admin('POST', '/admin/projects/setpassword'),
+    createClient: admin('POST', '/admin/projects/{projectId}/client'),
+    rotateSecret: admin('POST', '/admin/projects/{projectId}/client/{clientId}/secret'),
+    issuers: admin('GET', '/admin/projects/{projectId}/issuers'),
+    addIssuer: admin('POST', '/admin/projects/{projectId}/issuers'),
+    removeIssuer: admin('DELETE', '/admin/projects/{projectId}/issuers/{issuerId}'),
   },
-  changeMember: {
-    method: 'POST',
-    path: '/admin/projects/{projectId}/members/{membershipId}',
-    function: 'members',
-    access: 'token',
+  invite: {
+    invite: admin('POST', '/admin/projects/{projectId}/invite'),
+    inviteMany: admin('POST', '/admin/projects/{projectId}/invite/bulk'),
   },
-  removeMember: {
-    method: 'DELETE',
-    path: '/admin/projects/{projectId}/members/{membershipId}',
-    function: 'members',
-    access: 'token',
+  bots: {
+    createBot: admin('POST', '/admin/projects/{projectId}/bot'),
+    fetchHosts: admin('GET', '/admin/projects/{projectId}/fetch-hosts'),
+    changeFetchHosts: admin('POST', '/admin/projects/{projectId}/fetch-hosts'),
+    projectSecrets: admin('GET', '/admin/projects/{projectId}/secrets'),
+    changeProjectSecrets: admin('POST', '/admin/projects/{projectId}/secrets'),
+    botSecrets: admin('GET', '/admin/projects/{projectId}/bot/{botId}/secrets'),
+    changeBotSecrets: admin('POST', '/admin/projects/{projectId}/bot/{botId}/secrets'),
+    deployBot: admin('POST', '/fhir/R4/Bot/{id}/$deploy'),
+    rollBackBot: admin('POST', '/fhir/R4/Bot/{id}/$rollback'),
+    botLogs: admin('GET', '/fhir/R4/Bot/{id}/$logs'),
+    botVersions: admin('GET', '/fhir/R4/Bot/{id}/$versions'),
   },
-  resendInvitation: {
-    method: 'POST',
-    path: '/admin/projects/{projectId}/members/{membershipId}/invitation',
-    function: 'members',
-    access: 'token',
+  'execute-by-id': {
+    executeById: member('POST', '/fhir/R4/Bot/{id}/$execute'),
   },
-  revokeInvitation: {
-    method: 'DELETE',
-    path: '/admin/projects/{projectId}/members/{membershipId}/invitation',
-    function: 'members',
-    access: 'token',
+  'execute-by-identifier': {
+    executeByIdentifier: member('POST', '/fhir/R4/Bot/$execute'),
   },
-  setMemberPassword: {
-    method: 'POST',
-    path: '/admin/projects/{projectId}/setpassword',
-    function: 'members',
-    access: 'token',
+  resources: {
+    jobStatus: member('GET', '/fhir/R4/job/{id}/status'),
+    cancelJob: member('DELETE', '/fhir/R4/job/{id}/status'),
+    metadata: open('GET', '/fhir/R4/metadata'),
+    bundle: member('POST', '/fhir/R4'),
+    search: member('GET', '/fhir/R4/{resourceType}'),
+    create: member('POST', '/fhir/R4/{resourceType}'),
+    conditionalUpdate: member('PUT', '/fhir/R4/{resourceType}'),
+    conditionalPatch: member('PATCH', '/fhir/R4/{resourceType}'),
+    conditionalDelete: member('DELETE', '/fhir/R4/{resourceType}'),
+    searchByPost: member('POST', '/fhir/R4/{resourceType}/_search'),
+    typeHistory: member('GET', '/fhir/R4/{resourceType}/_history'),
+    read: member('GET', '/fhir/R4/{resourceType}/{id}'),
+    update: member('PUT', '/fhir/R4/{resourceType}/{id}'),
+    patch: member('PATCH', '/fhir/R4/{resourceType}/{id}'),
+    delete: member('DELETE', '/fhir/R4/{resourceType}/{id}'),
+    history: member('GET', '/fhir/R4/{resourceType}/{id}/_history'),
+    everything: member('GET', '/fhir/R4/Patient/{id}/$everything'),
+    readVersion: member('GET', '/fhir/R4/{resourceType}/{id}/_history/{versionId}'),
+    unknown: open('ANY', '$default'),
   },
-  setPasswordInOwnProject: {
-    method: 'POST',
-    path: '/admin/projects/setpassword',
-    function: 'members',
-    access: 'token',
+  site: {
+    app: open('GET', '/app'),
+    appFile: open('GET', '/app/{path+}'),
   },
-  createClient: {
-    method: 'POST',
-    path: '/admin/projects/{projectId}/client',
-    function: 'members',
-    access: 'token',
-  },
-  rotateSecret: {
-    method: 'POST',
-    path: '/admin/projects/{projectId}/client/{clientId}/secret',
-    function: 'members',
-    access: 'token',
-  },
-  issuers: {
-    method: 'GET',
-    path: '/admin/projects/{projectId}/issuers',
-    function: 'members',
-    access: 'token',
-  },
-  addIssuer: {
-    method: 'POST',
-    path: '/admin/projects/{projectId}/issuers',
-    function: 'members',
-    access: 'token',
-  },
-  removeIssuer: {
-    method: 'DELETE',
-    path: '/admin/projects/{projectId}/issuers/{issuerId}',
-    function: 'members',
-    access: 'token',
-  },
-  createBot: {
-    method: 'POST',
-    path: '/admin/projects/{projectId}/bot',
-    function: 'bots',
-    access: 'token',
-  },
-  fetchHosts: {
-    method: 'GET',
-    path: '/admin/projects/{projectId}/fetch-hosts',
-    function: 'bots',
-    access: 'token',
-  },
-  changeFetchHosts: {
-    method: 'POST',
-    path: '/admin/projects/{projectId}/fetch-hosts',
-    function: 'bots',
-    access: 'token',
-  },
-  projectSecrets: {
-    method: 'GET',
-    path: '/admin/projects/{projectId}/secrets',
-    function: 'bots',
-    access: 'token',
-  },
-  changeProjectSecrets: {
-    method: 'POST',
-    path: '/admin/projects/{projectId}/secrets',
-    function: 'bots',
-    access: 'token',
-  },
-  botSecrets: {
-    method: 'GET',
-    path: '/admin/projects/{projectId}/bot/{botId}/secrets',
-    function: 'bots',
-    access: 'token',
-  },
-  changeBotSecrets: {
-    method: 'POST',
-    path: '/admin/projects/{projectId}/bot/{botId}/secrets',
-    function: 'bots',
-    access: 'token',
-  },
+} satisfies Record<string, Rows>;
 
-  executeById: {
-    method: 'POST',
-    path: '/fhir/R4/Bot/{id}/$execute',
-    function: 'execute-by-id',
-    access: 'token',
-  },
-  executeByIdentifier: {
-    method: 'POST',
-    path: '/fhir/R4/Bot/$execute',
-    function: 'execute-by-identifier',
-    access: 'token',
-  },
-  deployBot: { method: 'POST', path: '/fhir/R4/Bot/{id}/$deploy', function: 'bots', access: 'token' },
-  rollBackBot: { method: 'POST', path: '/fhir/R4/Bot/{id}/$rollback', function: 'bots', access: 'token' },
-  botLogs: { method: 'GET', path: '/fhir/R4/Bot/{id}/$logs', function: 'bots', access: 'token' },
-  botVersions: { method: 'GET', path: '/fhir/R4/Bot/{id}/$versions', function: 'bots', access: 'token' },
+export type FunctionName = keyof typeof routes;
 
-  jobStatus: { method: 'GET', path: '/fhir/R4/job/{id}/status', function: 'resources', access: 'token' },
-  cancelJob: { method: 'DELETE', path: '/fhir/R4/job/{id}/status', function: 'resources', access: 'token' },
+/** A row of the table with its place in it. */
+export interface Route extends Row {
+  name: string;
+  function: FunctionName;
+}
 
-  metadata: { method: 'GET', path: '/fhir/R4/metadata', function: 'resources', access: 'public' },
-  bundle: { method: 'POST', path: '/fhir/R4', function: 'resources', access: 'token' },
-  search: { method: 'GET', path: '/fhir/R4/{resourceType}', function: 'resources', access: 'token' },
-  create: { method: 'POST', path: '/fhir/R4/{resourceType}', function: 'resources', access: 'token' },
-  conditionalUpdate: {
-    method: 'PUT',
-    path: '/fhir/R4/{resourceType}',
-    function: 'resources',
-    access: 'token',
-  },
-  conditionalPatch: {
-    method: 'PATCH',
-    path: '/fhir/R4/{resourceType}',
-    function: 'resources',
-    access: 'token',
-  },
-  conditionalDelete: {
-    method: 'DELETE',
-    path: '/fhir/R4/{resourceType}',
-    function: 'resources',
-    access: 'token',
-  },
-  searchByPost: {
-    method: 'POST',
-    path: '/fhir/R4/{resourceType}/_search',
-    function: 'resources',
-    access: 'token',
-  },
-  typeHistory: {
-    method: 'GET',
-    path: '/fhir/R4/{resourceType}/_history',
-    function: 'resources',
-    access: 'token',
-  },
-  read: { method: 'GET', path: '/fhir/R4/{resourceType}/{id}', function: 'resources', access: 'token' },
-  update: { method: 'PUT', path: '/fhir/R4/{resourceType}/{id}', function: 'resources', access: 'token' },
-  patch: { method: 'PATCH', path: '/fhir/R4/{resourceType}/{id}', function: 'resources', access: 'token' },
-  delete: { method: 'DELETE', path: '/fhir/R4/{resourceType}/{id}', function: 'resources', access: 'token' },
-  history: {
-    method: 'GET',
-    path: '/fhir/R4/{resourceType}/{id}/_history',
-    function: 'resources',
-    access: 'token',
-  },
-  everything: {
-    method: 'GET',
-    path: '/fhir/R4/Patient/{id}/$everything',
-    function: 'resources',
-    access: 'token',
-  },
-  readVersion: {
-    method: 'GET',
-    path: '/fhir/R4/{resourceType}/{id}/_history/{versionId}',
-    function: 'resources',
-    access: 'token',
-  },
+export const functionNames = typedKeys(routes);
 
-  app: { method: 'GET', path: '/app', function: 'site', access: 'public' },
-  appFile: { method: 'GET', path: '/app/{path+}', function: 'site', access: 'public' },
+export function routesOf(name: FunctionName): Route[] {
+  return Object.entries<Row>(routes[name]).map(([route, row]) => ({ ...row, name: route, function: name }));
+}
 
-  unknown: { method: 'ANY', path: '$default', function: 'resources', access: 'public' },
-} as const satisfies Record<string, Route>;
+export const allRoutes: readonly Route[] = functionNames.flatMap(routesOf);
+
+function row<const Access extends Row['access']>(access: Access) {
+  return <const Method extends Row['method'], const Path extends string>(method: Method, path: Path) => ({
+    method,
+    path,
+    access,
+  });
+}

@@ -7,6 +7,7 @@
  */
 
 import type { FunctionName } from '../functions/routes.ts';
+import { type Purpose, purposes } from '../shared/queue/purposes.ts';
 
 type TableAction =
   | 'BatchGetItem'
@@ -30,9 +31,18 @@ export interface Permissions {
   runsBots?: 'briefly' | 'long';
   startsJobs?: true;
   sendsMail?: true;
+  /** Reads the table's stream. */
+  readsStream?: true;
+  /** Sends messages to these queues. */
+  sendsTo?: readonly Purpose[];
+  /** Takes messages from this queue, and from its dead letters. */
+  consumes?: Purpose;
 }
 
-export type DeployedFunction = FunctionName | 'jobs' | 'outbox' | 'provision' | 'reindex';
+/** Functions that a queue feeds. */
+export type QueueConsumer = 'outbox' | 'index-upkeep' | 'audit';
+
+export type DeployedFunction = FunctionName | QueueConsumer | 'jobs' | 'dispatch' | 'provision' | 'reindex';
 
 const executing: Permissions = {
   table: ['BatchGetItem', 'PutItem', 'UpdateItem'],
@@ -45,7 +55,7 @@ const executing: Permissions = {
 const transaction = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'] as const;
 
 export const permissions: Record<DeployedFunction, Permissions> = {
-  invite: { table: ['BatchGetItem', ...transaction] },
+  invite: { table: ['BatchGetItem', 'Query', ...transaction] },
   members: { table: ['BatchGetItem', 'Query', ...transaction], stageSecret: 'reads' },
   resources: { table: ['BatchGetItem', 'Query', 'BatchWriteItem', ...transaction], stageSecret: 'reads' },
   bots: {
@@ -64,11 +74,18 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   token: { table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem'], signs: true },
   login: { table: ['BatchGetItem', 'Query', ...transaction], stageSecret: 'reads' },
   site: { table: [] },
+  dispatch: { table: [], readsStream: true, sendsTo: purposes },
   outbox: {
-    table: ['BatchGetItem', 'BatchWriteItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+    table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
     stageSecret: 'creates',
     sendsMail: true,
+    consumes: 'mail',
   },
+  'index-upkeep': {
+    table: ['BatchGetItem', 'BatchWriteItem', 'Query', 'DeleteItem'],
+    consumes: 'index-upkeep',
+  },
+  audit: { table: ['BatchGetItem', 'BatchWriteItem'], consumes: 'audit' },
   provision: {
     table: ['BatchGetItem', ...transaction],
     stageSecret: 'creates',

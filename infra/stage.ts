@@ -9,6 +9,11 @@ export interface Stage {
   region: string;
   /** The address that invitations come from; SES must have verified it or its domain. */
   mailFrom: string;
+  /**
+   * How many proxies of our own stand before API Gateway, such as CloudFront; 0 when left out. Sign-ins are slowed
+   * by whom the outermost of them was called by, so the API must not be reachable round them.
+   */
+  trustedHops: number;
   /** Origins of browsers that may call the API; each is echoed exactly. */
   allowedOrigins: readonly string[];
   /** Who is told when an alarm goes off. */
@@ -36,6 +41,7 @@ export function readStage(context: (key: string) => unknown): Stage {
     name,
     region: setting('region', /^[a-z]{2}(-[a-z]+)+-\d$/),
     mailFrom: setting('mailFrom', address),
+    trustedHops: count(`${name}.trustedHops`, fields.trustedHops ?? 0),
     allowedOrigins: list(fields.allowedOrigins).map((origin) =>
       matching(`${name}.allowedOrigins`, origin, /^https?:\/\/[^/*\s]+$/),
     ),
@@ -59,6 +65,11 @@ function readDomain(label: string, fields: Fields): { name: string; certificateA
 
 function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+function count(label: string, value: unknown): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 5) return value;
+  throw new Error(`The setting ${label} is malformed (cdk.json, context)`);
 }
 
 function matching(label: string, value: unknown, pattern: RegExp): string {

@@ -12,8 +12,12 @@ export const timeoutSeconds = {
   longInvoker: 870,
   /** Functions that wait for nothing but the table. */
   short: 15,
-  /** A batch of mails, one after the other; a mail is claimed for 60 s, so an attempt ends before. */
+  /** A mail is claimed for 60 s, so an attempt ends before. */
   outbox: 50,
+  /** The index items of one change, thousands at most. */
+  upkeep: 60,
+  /** A hundred records of the stream, handed on. */
+  dispatch: 30,
   /** Long enough to be worth its start; whoever invokes it does so again until all is done. */
   reindex: 300,
 } as const;

@@ -6,6 +6,7 @@ export type RefusalKind =
   | 'not-found'
   | 'method-not-allowed'
   | 'conflict'
+  | 'outcome-unknown'
   | 'gone'
   | 'precondition-failed'
   | 'multiple-matches'
@@ -14,12 +15,15 @@ export type RefusalKind =
   | 'unprocessable'
   | 'too-costly'
   | 'throttled'
+  | 'not-started'
   | 'unavailable';
 
 /** One thing that is wrong; `expression` names the field, as in OperationOutcome.issue.expression. */
 export interface RefusalIssue {
   text: string;
   expression?: string;
+  /** A reference that the text names, for programs. */
+  diagnostics?: string;
 }
 
 interface RefusalOptions {
@@ -27,7 +31,7 @@ interface RefusalOptions {
   issues?: readonly RefusalIssue[];
   /** For our log only; never shown to the caller. */
   reason?: string;
-  /** For `throttled` and `unavailable`: seconds until a repeat makes sense. */
+  /** For `throttled`, `not-started` and `unavailable`: seconds until a repeat makes sense. */
   retryAfterSeconds?: number;
   /** For `method-not-allowed`: what the path does allow. */
   allow?: readonly string[];

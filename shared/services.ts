@@ -1,7 +1,8 @@
-import type { Memory } from './auth/memory.ts';
-import type { PublicKeys } from './auth/public-keys.ts';
-import type { StageSecret } from './auth/signer.ts';
+import type { PublicKeys } from './keys/public-keys.ts';
+import type { StageSecret } from './keys/signer.ts';
 import type { Log } from './log.ts';
+import { Recent } from './recent.ts';
+import type { Key } from './table/keys.ts';
 import type { Table } from './table/table.ts';
 
 /** What every operation is given; whatever is not here, an operation cannot reach. */
@@ -18,4 +19,25 @@ export interface Services {
   /** Ms since the epoch. */
   now(): number;
   newId(): string;
+}
+
+/** What an earlier request found out: keys that its token does not name, and that the token is good. */
+export interface Memory {
+  /** By the hash of an access token that was good: when it ends, in seconds since the epoch. */
+  tokens: Recent<number>;
+  /** By membership id: the policies that the membership named. */
+  policies: Recent<readonly Key[]>;
+  /** Membership ids of administrators who invited: their invites are counted beside the read. */
+  inviters: Recent<true>;
+  /** By membership id: the name that it shows. */
+  names: Recent<string>;
+}
+
+export function emptyMemory(): Memory {
+  return {
+    tokens: new Recent(1_000),
+    policies: new Recent(10_000),
+    inviters: new Recent(1_000),
+    names: new Recent(10_000),
+  };
 }

@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 const root = resolve(import.meta.dirname, '..');
-const files = ['functions', 'shared', 'infra'].flatMap((folder) =>
+const files = ['functions', 'shared', 'infra', 'mllp/src'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
     .map((name) => join(folder, name)),
@@ -28,6 +28,87 @@ const imports: Import[] = files.flatMap((file) => {
 
 const importsFrom = (prefix: string) => imports.filter(({ file }) => file.startsWith(prefix));
 const named = (found: Import[]) => found.map(({ file, target }) => `${file} -> ${target}`);
+
+/** Of `shared`: a layer imports what stands above it in this list, and nothing below. */
+const layers = [
+  'refusal.ts',
+  'limits.ts',
+  'log.ts',
+  'env.ts',
+  'recent.ts',
+  'typed-keys.ts',
+  'error-name.ts',
+  'table',
+  'fhir',
+  'hl7',
+  'email',
+  'address-guard',
+  'keys',
+  'index',
+  'store',
+  'search',
+  'services.ts',
+  'queue',
+  'access',
+  'audit',
+  'login',
+  'issuer',
+  'invitation',
+  'program',
+  'idempotency',
+  'bot',
+  'sandbox',
+  'http',
+  'execute',
+  'aws',
+  'composition',
+];
+const layerOf = (path: string) => layers.indexOf(path.split('/')[1] ?? '');
+
+/** Files that import each other in a loop, each loop once. */
+function circles(): string[] {
+  const targets = new Map<string, string[]>();
+  for (const { file, target } of imports) targets.set(file, [...(targets.get(file) ?? []), target]);
+  const reachable = (from: string) => {
+    const seen = new Set<string>();
+    const next = [...(targets.get(from) ?? [])];
+    for (let file = next.pop(); file; file = next.pop()) {
+      if (seen.has(file)) continue;
+      seen.add(file);
+      next.push(...(targets.get(file) ?? []));
+    }
+    return seen;
+  };
+  return files.filter((file) => reachable(file).has(file));
+}
+
+describe('the layers of shared', () => {
+  test('each file stands in one', () => {
+    expect(files.filter((file) => file.startsWith('shared/') && layerOf(file) < 0)).toEqual([]);
+  });
+
+  test('none imports what stands below it', () => {
+    const up = importsFrom('shared/').filter(
+      ({ file, target }) => target.startsWith('shared/') && layerOf(target) > layerOf(file),
+    );
+    expect(named(up)).toEqual([]);
+  });
+
+  test('no files import each other in a circle, not even for types', () => {
+    expect(circles()).toEqual([]);
+  });
+
+  test('the table knows nothing of FHIR', () => {
+    const wrong = importsFrom('shared/table/').filter(({ target }) => target.startsWith('shared/fhir'));
+    expect(named(wrong)).toEqual([]);
+  });
+
+  test('no folder has more than 25 files', () => {
+    const sizes = new Map<string, number>();
+    for (const file of files) sizes.set(dirname(file), (sizes.get(dirname(file)) ?? 0) + 1);
+    expect([...sizes].filter(([, size]) => size > 25)).toEqual([]);
+  });
+});
 
 describe('the house', () => {
   test('has imports to look at', () => {
@@ -79,7 +160,16 @@ describe('the house', () => {
     const wrong = [...importsFrom('shared/sandbox/'), ...importsFrom('functions/invoker/')].filter(
       ({ target }) =>
         /^(shared|functions)\//.test(target) &&
-        !/^shared\/(sandbox|hl7)\/|^shared\/bot\/(contract|payload)\.ts$|^functions\/invoker\//.test(target),
+        !/^shared\/(sandbox|hl7|address-guard)\/|^shared\/limits\.ts$|^shared\/bot\/(contract|payload|places)\.ts$|^functions\/invoker\//.test(
+          target,
+        ),
+    );
+    expect(named(wrong)).toEqual([]);
+  });
+
+  test('the MLLP program takes from us the client, the HL7 messages and the limits', () => {
+    const wrong = importsFrom('mllp/').filter(
+      ({ target }) => !/^(mllp|client\/src|shared\/hl7)\/|^shared\/limits\.ts$|^node:/.test(target),
     );
     expect(named(wrong)).toEqual([]);
   });
@@ -103,6 +193,19 @@ describe('the house', () => {
     );
     expect(wrong).toEqual([]);
   });
+
+  // These packages are part of what Portico was ordered as: requests pass through middy.
+  test.each(['@middy/core', '@middy/http-json-body-parser'])('HTTP handlers are made with %s', (name) => {
+    expect(named(importsFrom('shared/http/').filter(({ target }) => target === name))).not.toEqual([]);
+  });
+
+  test.each(['aws-cdk-lib', '@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb', 'hl7-standard'])(
+    '%s is in use',
+    (name) => {
+      const using = imports.filter(({ target }) => target === name || target.startsWith(`${name}/`));
+      expect(named(using)).not.toEqual([]);
+    },
+  );
 
   test('nothing is called utils, common or helpers', () => {
     expect(files.filter((file) => /\/(utils?|common|helpers?|types)(\.ts|\/)/.test(file))).toEqual([]);

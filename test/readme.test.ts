@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Stack, startStack } from '../infra/local/stack.ts';
+import { freePort } from './mllp/service-process.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const run = promisify(execFile);
@@ -14,7 +15,7 @@ let stack: Stack;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'portico-readme-'));
   // The folder is as the repository with a stack's data in it.
-  for (const part of ['package.json', 'node_modules', 'infra', 'examples'])
+  for (const part of ['package.json', 'node_modules', 'infra', 'examples', 'mllp'])
     await symlink(join(root, part), join(folder, part));
   stack = await startStack({ dataDir: join(folder, '.data'), port: 0 });
 });
@@ -26,7 +27,9 @@ afterAll(async () => {
 
 /** Each `sh` block with the `text` block that follows it, if one does. */
 async function stepsOf(page: string): Promise<{ script: string; printed: string | undefined }[]> {
-  const text = await readFile(join(root, page), 'utf8');
+  let text = await readFile(join(root, page), 'utf8');
+  // The ports of the MLLP program may be somebody's here.
+  for (const port of ['2575', '9575']) text = text.replaceAll(port, String(await freePort()));
   const steps: { script: string; printed: string | undefined }[] = [];
   for (const [, language, body = ''] of text.matchAll(/```(sh|text)\n([\s\S]*?)```/g)) {
     if (language === 'sh') steps.push({ script: body, printed: undefined });
@@ -35,14 +38,16 @@ async function stepsOf(page: string): Promise<{ script: string; printed: string 
   return steps;
 }
 
-test.each(['README.md', 'docs/bots.md', 'docs/identity.md'])(
+test.each(['README.md', 'docs/bots.md', 'docs/hl7-feeds.md', 'docs/identity.md'])(
   'every call of %s answers what is printed there',
   async (page) => {
     const steps = await stepsOf(page);
     expect(steps.length).toBeGreaterThan(4);
     // One shell, so that variables carry from block to block; a mark ends each block's output.
     const mark = '\n#### end of block ####\n';
-    const script = steps.map((step) => `${step.script}\nprintf '%s' '${mark}'`).join('\n');
+    const calls = steps.map((step) => `${step.script}\nprintf '%s' '${mark}'`).join('\n');
+    // What a page leaves running in the background ends with it.
+    const script = `trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\n${calls}`;
     const { stdout } = await run('/bin/bash', ['-eu', '-o', 'pipefail', '-c', script], { cwd: folder });
     const outputs = stdout.split(mark);
     for (const [i, { printed }] of steps.entries()) {

@@ -25,8 +25,12 @@ export interface InviteRequest {
   access?: InviteAccess[];
   /** Whom a RelatedPerson is related to. */
   patient?: Reference | Reference[];
+  /** How a RelatedPerson is related to them: a CodeableConcept, or its text alone. */
+  relationship?: string | { coding?: { system: string; code: string; display?: string }[]; text?: string };
   /** An existing profile that nobody uses yet. */
   profile?: Reference;
+  /** Makes a new profile though one with this address is there; without it that is a 409. */
+  newProfile?: boolean;
   scope?: 'server' | 'project';
   /** How the person must sign in. */
   authentication?: 'password' | { issuer: string };
@@ -51,7 +55,7 @@ export interface ProjectMembership {
   access?: InviteAccess[];
   externalId?: string;
   invitedBy?: Reference;
-  /** `urn:portico:extension:invitation`: state, end, and whether mail was asked for. */
+  /** `urn:portico:extension:invitation`: state, end, whether mail was asked for, and what the invite did. */
   extension?: InviteExtension[];
 }
 

@@ -38,6 +38,12 @@ export type SignInStep =
       /** Choosing an invitation that is still open accepts it. */
       choose(membershipId: string): Promise<SignInStep>;
     }
+  | {
+      kind: 'choose-patient';
+      /** The person's patients, for one of which the scope `launch/patient` asks. */
+      patients: Reference[];
+      choose(reference: string): Promise<SignInStep>;
+    }
   | { kind: 'second-factor'; verify(token: string): Promise<SignInStep> }
   | {
       kind: 'enroll-second-factor';
@@ -62,7 +68,7 @@ export async function signIn({ baseUrl, ...request }: SignInRequest): Promise<Si
  */
 export function signInStep(baseUrl: string | URL, answer: unknown): SignInStep {
   const fields = { ...(answer as object) } as Record<string, unknown>;
-  const { login, code, memberships } = fields;
+  const { login, code, memberships, patients, profile } = fields;
   const next = async (path: string, given: object) =>
     signInStep(baseUrl, await postJson(baseUrl, path, { login, ...given }));
   if (typeof code === 'string') return { kind: 'code', code };
@@ -76,6 +82,13 @@ export function signInStep(baseUrl: string | URL, answer: unknown): SignInStep {
   }
   if (fields.mfaRequired === true) {
     return { kind: 'second-factor', verify: (token) => next('auth/mfa/verify', { token }) };
+  }
+  if (Array.isArray(patients)) {
+    return {
+      kind: 'choose-patient',
+      patients: patients as Reference[],
+      choose: (patient) => next('auth/profile', { profile, patient }),
+    };
   }
   if (Array.isArray(memberships)) {
     return {

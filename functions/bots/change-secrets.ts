@@ -1,8 +1,8 @@
+import type { Caller } from '../../shared/access/access-token.ts';
+import type { Actor } from '../../shared/access/actor.ts';
+import { admit } from '../../shared/access/actor.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
-import type { Actor } from '../../shared/auth/actor.ts';
-import { admit } from '../../shared/auth/actor.ts';
-import type { DataKeys } from '../../shared/auth/data-keys.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import { agentOf, projectOf, targetOf } from '../../shared/audit/who.ts';
 import {
   type SealedSecret,
   type SecretHolder,
@@ -10,12 +10,14 @@ import {
   sealSecrets,
   secretsKey,
 } from '../../shared/bot/secrets.ts';
-import { invalidField, Refusal } from '../../shared/refusal.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
+import type { DataKeys } from '../../shared/keys/data-keys.ts';
+import { invalidField } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { pauseMs } from '../../shared/table/pause.ts';
-import type { Item } from '../../shared/table/table.ts';
-import { type Action, ConditionFailed } from '../../shared/table/transact.ts';
+import type { Action } from '../../shared/table/transact.ts';
+import { untilWritten } from '../../shared/table/until-written.ts';
 import { type NamedSecret, parseSecrets } from './parse-secrets.ts';
 import { keysOfHolder, requireHolder } from './secret-holder.ts';
 
@@ -23,35 +25,27 @@ export interface SecretServices extends Services {
   dataKeys(): Promise<DataKeys>;
 }
 
-const attempts = 5;
-
 /**
  * Replaces the secrets of a Project or of one Bot. An entry that has a name only keeps its value, which
  * nobody can read back. Answers the names.
  * @param body the whole list: `{name, valueString | valueBoolean | valueInteger | valueDecimal}[]`
- * @throws {Refusal} forbidden, not-found, invalid, too-large
+ * @throws {Refusal} not-found, invalid, too-large
  */
 export async function changeSecrets(
   services: SecretServices,
-  caller: Caller,
-  { projectId, botId, body }: { projectId: string; botId?: string; body: unknown },
+  caller: Caller<'administrator'>,
+  { botId, body }: { botId?: string; body: unknown },
 ): Promise<{ name: string }[]> {
   const holder = { project: caller.project, ...(botId === undefined ? {} : { botId }) };
-  for (let attempt = 1; attempt <= attempts; attempt++) {
-    if (attempt > 1) await pauseMs(attempt);
+  return untilWritten(async () => {
     const { actor, found } = await admit(services, caller, keysOfHolder(holder));
-    requireHolder(actor, projectId, holder, found);
+    const bot = requireHolder(holder, found);
     const wanted = parseSecrets(body);
     const seen = found.get(secretsKey(holder));
     const secrets = await withKept(services, holder, wanted, sealedSecrets(seen));
-    try {
-      await services.table.transact(actionsFor(services, actor, holder, { seen, secrets }));
-      return secrets.map(({ name }) => ({ name }));
-    } catch (error) {
-      if (!(error instanceof ConditionFailed)) throw error;
-    }
-  }
-  throw new Refusal('unavailable', 'Others keep changing the same secrets', { retryAfterSeconds: 1 });
+    await services.table.transact(actionsFor(services, actor, holder, { bot, seen, secrets }));
+    return secrets.map(({ name }) => ({ name }));
+  });
 }
 
 async function withKept(
@@ -74,17 +68,16 @@ function actionsFor(
   { newId, now }: Services,
   actor: Actor,
   holder: SecretHolder,
-  { seen, secrets }: { seen: Item | undefined; secrets: SealedSecret[] },
+  { bot, seen, secrets }: { bot: Resource | undefined; seen: Item | undefined; secrets: SealedSecret[] },
 ): Action[] {
   const { project, botId } = holder;
-  const reference = botId === undefined ? `Project/${project}` : `Bot/${botId}`;
   const audited: Audited = {
     project,
     subtype: 'change-secrets',
     action: 'U',
     outcome: '0',
-    agent: { reference: actor.profile },
-    entities: [{ reference }],
+    agent: agentOf(actor),
+    entities: [bot ? targetOf(bot) : projectOf(actor)],
   };
   return [
     {

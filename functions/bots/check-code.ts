@@ -1,18 +1,17 @@
 import { deflateRawSync } from 'node:zlib';
 import { longestCodeBytes } from '../../shared/bot/bot-item.ts';
-import type { BotCode, RunRequest } from '../../shared/bot/contract.ts';
+import { callsOf } from '../../shared/bot/bounds/run-tree.ts';
+import type { BotCode, RunOutcome, RunRequest } from '../../shared/bot/contract.ts';
 import type { InvokerServices } from '../../shared/bot/execute-services.ts';
-import { traceBack } from '../../shared/bot/source-map.ts';
-import { invalidField, Refusal } from '../../shared/refusal.ts';
-import { compileRefusal } from './transpile.ts';
+import { originOf, type Place } from '../../shared/bot/places.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import { type CompiledCode, codeRefusal, unchecked } from './compile-code.ts';
 
 const checkMs = 5_000;
 
-interface Check {
+interface Check extends CompiledCode {
   project: string;
   botId: string;
-  code: BotCode;
-  map: string | undefined;
   traceId: string;
 }
 
@@ -24,25 +23,31 @@ export function requireSize({ text }: BotCode): void {
 
 /**
  * The sandbox compiles and evaluates the code as it will at every run, and looks for the handler.
- * @throws {Refusal} invalid, with line and column where there are any; unavailable
+ * @throws {Refusal} invalid, with line and column unless a limit was met; unavailable, not-started
  */
 export async function checkCode(services: InvokerServices, check: Check): Promise<void> {
-  const { code, map } = check;
   const invoked = await services.invoker.invoke(requestOf(services, check));
-  if (invoked.kind !== 'result') {
-    throw new Refusal('unavailable', 'The code could not be checked', {
-      reason: invoked.kind,
-      retryAfterSeconds: 1,
-    });
-  }
+  if (invoked.kind !== 'result') throw unchecked(invoked.kind);
   const { outcome } = invoked.result;
   if (outcome.kind === 'returned') return;
-  if (outcome.kind !== 'not-compiled') throw invalidField('code', outcome.message);
-  const { message, line, column = 1 } = outcome;
-  if (map === undefined || line === undefined) throw compileRefusal(message, line, outcome.column);
-  const place = traceBack(map)(`${code.filename}:${line}:${column}`, code.filename);
-  const [itsColumn, itsLine] = place.split(':').reverse();
-  throw compileRefusal(message, Number(itsLine), Number(itsColumn));
+  const place = placeOf(outcome, check.code.filename);
+  throw codeRefusal(outcome.message, place && check.places ? originOf(check.places, place) : place);
+}
+
+function placeOf(outcome: RunOutcome, filename: string): Place | undefined {
+  switch (outcome.kind) {
+    case 'not-compiled':
+      return { line: outcome.line ?? 1, column: outcome.column ?? 1 };
+    case 'threw': {
+      const frames = (outcome.stack ?? '').matchAll(/([\w.-]+):(\d{1,9}):(\d{1,9})/g);
+      const own = [...frames].find(([, file]) => file === filename);
+      return { line: Number(own?.[2] ?? 1), column: Number(own?.[3] ?? 1) };
+    }
+    case 'no-handler':
+      return { line: 1, column: 1 };
+    default:
+      return undefined;
+  }
 }
 
 function requestOf(services: InvokerServices, { project, botId, code, traceId }: Check): RunRequest {
@@ -59,7 +64,13 @@ function requestOf(services: InvokerServices, { project, botId, code, traceId }:
       secrets: {},
       traceId,
     },
-    limits: { timeoutMs: checkMs, memoryMb: 128, resultBytes: 1024, logBytes: 1024 },
+    limits: {
+      timeoutMs: checkMs,
+      memoryMb: 128,
+      resultBytes: 1024,
+      logBytes: 1024,
+      calls: callsOf(undefined),
+    },
     deadlineAtMs: services.now() + checkMs * 2,
   };
 }

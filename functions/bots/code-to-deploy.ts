@@ -3,7 +3,7 @@ import type { StoredBot } from '../../shared/bot/bot-item.ts';
 import { decodeUtf8 } from '../../shared/http/request.ts';
 import { invalidField } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
-import { readBytes } from '../../shared/table/binary-content.ts';
+import { readBytes } from '../../shared/store/binary-content.ts';
 import { keys } from '../../shared/table/keys.ts';
 
 interface Source {

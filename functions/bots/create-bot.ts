@@ -1,30 +1,30 @@
+import type { Caller } from '../../shared/access/access-token.ts';
+import { admit } from '../../shared/access/actor.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
-import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import { agentOf, targetOf } from '../../shared/audit/who.ts';
 import { type Identifier, identifierActions, parseIdentifiers } from '../../shared/bot/identifiers.ts';
 import { settingIssues } from '../../shared/bot/settings.ts';
-import type { Resource } from '../../shared/fhir/resource.ts';
+import type { Reference, Resource } from '../../shared/fhir/resource.ts';
 import { newMeta, type Stamp } from '../../shared/fhir/stamp.ts';
 import { createProgramMembershipActions } from '../../shared/invitation/new-membership.ts';
 import { parseProgram, policyKeys, requirePolicies } from '../../shared/program/parse-program.ts';
 import { Refusal, type RefusalIssue } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
-import { createActions } from '../../shared/table/resource-item.ts';
+import { createActions } from '../../shared/store/resource-item.ts';
 import { type Action, ConditionFailed } from '../../shared/table/transact.ts';
 import { defaultSource } from './default-source.ts';
 
 /**
  * Creates a Bot with its membership, its own identity, and the locks on its identifiers.
- * @throws {Refusal} forbidden, invalid, conflict when an identifier is taken in this Project
+ * @throws {Refusal} invalid, conflict when an identifier is taken in this Project
  */
 export async function createBot(
   services: Services,
-  caller: Caller,
-  { projectId, body }: { projectId: string; body: unknown },
+  caller: Caller<'administrator'>,
+  body: unknown,
 ): Promise<Resource> {
   const { program, fields, issues } = parseProgram(body, 'Bot');
   const { actor, found } = await admit(services, caller, policyKeys(caller.project, program.rights));
-  requireAdministrator(actor, projectId);
   const identifiers = parseIdentifiers(fields.identifier);
   const settings = pickSettings(fields);
   const all: RefusalIssue[] = [...issues, ...identifiers.issues, ...settingIssues(settings)];
@@ -49,7 +49,7 @@ export async function createBot(
   };
   try {
     await services.table.transact([
-      ...actionsFor(bot, identifiers.identifiers, program.rights, stamp),
+      ...actionsFor(bot, identifiers.identifiers, program.rights, { stamp, agent: agentOf(actor) }),
       ...source.actions,
     ]);
   } catch (error) {
@@ -69,7 +69,7 @@ function actionsFor(
   bot: Resource,
   identifiers: readonly Identifier[],
   rights: object,
-  stamp: Stamp,
+  { stamp, agent }: { stamp: Stamp; agent: Reference },
 ): Action[] {
   const membershipId = stamp.newId();
   const { membership, actions } = createProgramMembershipActions(
@@ -87,8 +87,8 @@ function actionsFor(
     subtype: 'create-bot',
     action: 'C',
     outcome: '0',
-    agent: stamp.author,
-    entities: [{ reference: `Bot/${bot.id}` }, { reference: `ProjectMembership/${membership.id}` }],
+    agent,
+    entities: [targetOf(bot), targetOf(membership)],
   };
   return [
     ...createActions(stamp.project, bot, { refs: 1, membershipId }),

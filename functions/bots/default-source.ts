@@ -1,8 +1,8 @@
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { newMeta, type Stamp } from '../../shared/fhir/stamp.ts';
-import { withBytes } from '../../shared/table/binary-content.ts';
-import { actionsOf, createChange } from '../../shared/table/change.ts';
-import { packResource } from '../../shared/table/content.ts';
+import { withBytes } from '../../shared/store/binary-content.ts';
+import { actionsOf, createChange } from '../../shared/store/change.ts';
+import { packResource } from '../../shared/store/content.ts';
 import type { Action } from '../../shared/table/transact.ts';
 
 const text = `import type { BotEvent, MedplumClient } from '@medplum/core';

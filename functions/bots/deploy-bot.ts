@@ -1,49 +1,49 @@
-import { admit } from '../../shared/auth/actor.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
+import { admit } from '../../shared/access/actor.ts';
 import { codeItem } from '../../shared/bot/bot-item.ts';
-import type { InvokerServices } from '../../shared/bot/execute-services.ts';
-import { sourceMapItem } from '../../shared/bot/source-map.ts';
+import { placesItem } from '../../shared/bot/code-places.ts';
+import type { DeployServices } from '../../shared/bot/execute-services.ts';
 import { keys } from '../../shared/table/keys.ts';
 import type { Action } from '../../shared/table/transact.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
 import { checkCode, requireSize } from './check-code.ts';
 import { codeToDeploy } from './code-to-deploy.ts';
+import { compileCode } from './compile-code.ts';
 import { botKeyOf, type Moving, moveBot, requireBot } from './move-bot.ts';
-import { transpile } from './transpile.ts';
 
 /**
- * Deploys code: checks in the sandbox that it compiles and exports a handler, then stores an immutable
+ * Deploys code: has it compiled, checks in the sandbox that it loads and exports a handler, then stores an immutable
  * version named by its hash and moves the Bot's pointer, in one write.
  * @param body `{code, filename?}`; without a body what the Bot's executableCode or sourceCode names
- * @throws {Refusal} forbidden, not-found, invalid with line and column, too-large
+ * @throws {Refusal} not-found, invalid with line and column, too-large, unavailable, not-started
  */
 export async function deployBot(
-  services: InvokerServices,
-  caller: Caller,
+  services: DeployServices,
+  caller: Caller<'administrator'>,
   { botId, body, traceId }: { botId: string; body: unknown; traceId: string },
 ): Promise<void> {
   const { project } = caller;
   const botKey = botKeyOf(project, botId);
   const { actor, found } = await admit(services, caller, [botKey]);
-  const bot = requireBot(actor, found.get(botKey));
+  const bot = requireBot(found.get(botKey));
 
   const { source, filename } = await codeToDeploy(services, project, bot, body);
-  const { code, map } = transpile(source, filename);
+  const { code, places } = await compileCode(services, { project, source, filename });
   requireSize(code);
-  await checkCode(services, { project, botId, code, map, traceId });
+  await checkCode(services, { project, botId, code, places, traceId });
 
-  const mapItem = map === undefined ? undefined : sourceMapItem(project, botId, code.version, map);
+  const itsPlaces = places && placesItem(project, botId, code.version, places);
   const deployed = new Date(services.now()).toISOString();
   const version = {
     ...keys.botVersion(project, botId, deployed, code.version),
     ...{ version: code.version, filename, deployed, by: { reference: actor.profile } },
   };
-  const item = codeItem(project, botId, { ...code, isMapped: mapItem !== undefined });
-  const moving: Moving = { actor, botId, version: code.version, subtype: 'deploy' };
+  const item = codeItem(project, botId, { ...code, isMapped: itsPlaces !== undefined });
+  const moving: Moving = { actor, bot: bot.resource, version: code.version, subtype: 'deploy' };
   const asNew: Action[] = [
     { name: 'code', put: item, if: 'attribute_not_exists(pk)' },
     { name: 'version', put: version },
-    ...(mapItem ? [{ name: 'map', put: mapItem }] : []),
+    ...(itsPlaces ? [{ name: 'places', put: itsPlaces }] : []),
   ];
   try {
     await moveBot(services, moving, asNew);

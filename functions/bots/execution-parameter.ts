@@ -1,7 +1,7 @@
 import { inflateRawSync } from 'node:zlib';
 import type { LogEntry } from '../../shared/bot/contract.ts';
 import type { Reference, Resource } from '../../shared/fhir/resource.ts';
-import type { Item } from '../../shared/table/table.ts';
+import type { Item } from '../../shared/table/item.ts';
 import type { Parameter } from './parameters.ts';
 
 interface ExecutionEvent extends Resource {

@@ -1,6 +1,7 @@
+import type { Caller } from '../../shared/access/access-token.ts';
+import { admit } from '../../shared/access/actor.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
-import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import { agentOf, projectOf } from '../../shared/audit/who.ts';
 import { type FetchHosts, parseHost, runSettings } from '../../shared/bot/project-settings.ts';
 import { Refusal, type RefusalIssue } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
@@ -8,40 +9,37 @@ import { keys } from '../../shared/table/keys.ts';
 
 const mostHosts = 200;
 
-/** Where the Bots of the Project may fetch from. @throws {Refusal} forbidden */
+/** Where the Bots of the Project may fetch from. */
 export async function readFetchHosts(
   services: Services,
-  caller: Caller,
-  { projectId }: { projectId: string },
+  caller: Caller<'administrator'>,
 ): Promise<FetchHosts> {
   const key = keys.resource(caller.project, 'Project', caller.project);
-  const { actor, found } = await admit(services, caller, [key]);
-  requireAdministrator(actor, projectId);
+  const { found } = await admit(services, caller, [key]);
   return runSettings(found.get(key)).fetchHosts;
 }
 
 /**
  * Says where the Bots of the Project may fetch from, from their next run on.
  * @param body `{allow?: host[], deny?: host[]}`; a host is a name, or `*.` and a name for all below it
- * @throws {Refusal} forbidden, invalid
+ * @throws {Refusal} invalid
  */
 export async function changeFetchHosts(
   services: Services,
-  caller: Caller,
-  { projectId, body }: { projectId: string; body: unknown },
+  caller: Caller<'administrator'>,
+  body: unknown,
 ): Promise<FetchHosts> {
   const { table, newId, now } = services;
   const { project } = caller;
   const { actor } = await admit(services, caller, []);
-  requireAdministrator(actor, projectId);
   const hosts = parseFetchHosts(body);
   const audited: Audited = {
     project,
     subtype: 'change-fetch-hosts',
     action: 'U',
     outcome: '0',
-    agent: { reference: actor.profile },
-    entities: [{ reference: `Project/${project}` }],
+    agent: agentOf(actor),
+    entities: [projectOf(actor)],
   };
   await table.transact([
     {

@@ -1,11 +1,10 @@
-import { invokerServices } from '../../shared/bot/open-execute-services.ts';
+import { invokerServices } from '../../shared/composition/execute-services.ts';
+import { stageKeys } from '../../shared/composition/stage-keys.ts';
 import { requireVariable } from '../../shared/env.ts';
-import { dispatch, routeKey } from '../../shared/http/dispatch.ts';
-import { authenticated, lambdaHandler } from '../../shared/http/endpoint.ts';
+import { json, optionalJson } from '../../shared/http/json-body.ts';
 import { once } from '../../shared/http/once.ts';
-import { allOk } from '../../shared/http/outcome.ts';
-import { fhirResponse, jsonResponse, resourceResponse } from '../../shared/http/response.ts';
-import { stageKeys } from '../../shared/stage-keys.ts';
+import { done, fhirResponse, jsonResponse, resourceResponse } from '../../shared/http/response.ts';
+import { serve } from '../../shared/http/serve.ts';
 import { routes } from '../routes.ts';
 import { changeSecrets } from './change-secrets.ts';
 import { createBot } from './create-bot.ts';
@@ -20,112 +19,35 @@ const core = invokerServices(process.env);
 const { dataKeys } = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
 const services = { ...core, dataKeys };
 
-export const handler = dispatch({
-  [routeKey(routes.createBot)]: lambdaHandler(
-    services,
+export const handler = serve(services, routes.bots, (services) => ({
+  createBot: json(
     once(services, {
-      row: routes.createBot,
-      body: 'json',
       windowMs: 35_000,
       afterCrash: 'refuse',
-      run: (caller, request) =>
-        createBot(services, caller, { projectId: request.param('projectId'), body: request.json }),
+      run: ({ caller, body }) => createBot(services, caller, body),
       answer: (bot) => resourceResponse(201, bot, { location: `${services.baseUrl}/fhir/R4/Bot/${bot.id}` }),
     }),
   ),
-  [routeKey(routes.deployBot)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.deployBot,
-      'optional-json',
-      (caller, { param, json, traceId }) =>
-        deployBot(services, caller, { botId: param('id'), body: json, traceId }),
-      () => fhirResponse(200, allOk()),
-    ),
+  deployBot: optionalJson(({ caller, params, body, traceId }) =>
+    done(deployBot(services, caller, { botId: params.id, body, traceId })),
   ),
-  [routeKey(routes.rollBackBot)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.rollBackBot,
-      'json',
-      (caller, { param, json }) => rollBackBot(services, caller, { botId: param('id'), body: json }),
-      () => fhirResponse(200, allOk()),
-    ),
+  rollBackBot: json(({ caller, params, body }) =>
+    done(rollBackBot(services, caller, { botId: params.id, body })),
   ),
-  [routeKey(routes.botVersions)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.botVersions,
-      'raw',
-      (caller, { param, query }) => listVersions(services, caller, { botId: param('id'), query }),
-      (versions) => fhirResponse(200, versions),
-    ),
+  botVersions: async ({ caller, params, query }) =>
+    fhirResponse(200, await listVersions(services, caller, { botId: params.id, query })),
+  botLogs: async ({ caller, params, query }) =>
+    fhirResponse(200, await listExecutions(services, caller, { botId: params.id, query })),
+  fetchHosts: async ({ caller }) => jsonResponse(200, await readFetchHosts(services, caller)),
+  changeFetchHosts: json(async ({ caller, body }) =>
+    jsonResponse(200, await changeFetchHosts(services, caller, body)),
   ),
-  [routeKey(routes.botLogs)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.botLogs,
-      'raw',
-      (caller, { param, query }) => listExecutions(services, caller, { botId: param('id'), query }),
-      (executions) => fhirResponse(200, executions),
-    ),
+  projectSecrets: async ({ caller }) => jsonResponse(200, await listSecrets(services, caller, {})),
+  changeProjectSecrets: json(async ({ caller, body }) =>
+    jsonResponse(200, await changeSecrets(services, caller, { body })),
   ),
-  [routeKey(routes.fetchHosts)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.fetchHosts,
-      'raw',
-      (caller, { param }) => readFetchHosts(services, caller, { projectId: param('projectId') }),
-      (hosts) => jsonResponse(200, hosts),
-    ),
+  botSecrets: async ({ caller, params }) => jsonResponse(200, await listSecrets(services, caller, params)),
+  changeBotSecrets: json(async ({ caller, params, body }) =>
+    jsonResponse(200, await changeSecrets(services, caller, { ...params, body })),
   ),
-  [routeKey(routes.changeFetchHosts)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.changeFetchHosts,
-      'json',
-      (caller, { param, json }) =>
-        changeFetchHosts(services, caller, { projectId: param('projectId'), body: json }),
-      (hosts) => jsonResponse(200, hosts),
-    ),
-  ),
-  [routeKey(routes.projectSecrets)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.projectSecrets,
-      'raw',
-      (caller, { param }) => listSecrets(services, caller, { projectId: param('projectId') }),
-      (names) => jsonResponse(200, names),
-    ),
-  ),
-  [routeKey(routes.changeProjectSecrets)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.changeProjectSecrets,
-      'json',
-      (caller, { param, json }) =>
-        changeSecrets(services, caller, { projectId: param('projectId'), body: json }),
-      (names) => jsonResponse(200, names),
-    ),
-  ),
-  [routeKey(routes.botSecrets)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.botSecrets,
-      'raw',
-      (caller, { param }) =>
-        listSecrets(services, caller, { projectId: param('projectId'), botId: param('botId') }),
-      (names) => jsonResponse(200, names),
-    ),
-  ),
-  [routeKey(routes.changeBotSecrets)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.changeBotSecrets,
-      'json',
-      (caller, { param, json }) =>
-        changeSecrets(services, caller, { projectId: param('projectId'), botId: param('botId'), body: json }),
-      (names) => jsonResponse(200, names),
-    ),
-  ),
-});
+}));

@@ -1,79 +1,85 @@
-import { listRuns } from '../../shared/audit/run-index.ts';
-import { admit } from '../../shared/auth/actor.ts';
-import type { Caller } from '../../shared/auth/token.ts';
-import { readCursor, writeCursor } from '../../shared/search/cursor.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
+import { admit } from '../../shared/access/actor.ts';
 import { matchesAll } from '../../shared/search/filter.ts';
 import type { Services } from '../../shared/services.ts';
-import { keys } from '../../shared/table/keys.ts';
-import { resourceOf } from '../../shared/table/resource-item.ts';
+import { inBatches } from '../../shared/store/candidates.ts';
+import { readCursor, sortKeyBetween, writeCursor } from '../../shared/store/cursor.ts';
+import { readHeads } from '../../shared/store/heads.ts';
+import { inlineResource } from '../../shared/store/inline.ts';
+import { type Positioned, takePage } from '../../shared/store/page.ts';
+import { runLists } from '../../shared/store/run-lists.ts';
+import { idAtEnd, readTimed } from '../../shared/store/timed-list.ts';
 import { executionParameter } from './execution-parameter.ts';
 import { botKeyOf, requireBot } from './move-bot.ts';
 import { nextParameter, type Parameter, type Parameters } from './parameters.ts';
-import { parseExecutions } from './parse-executions.ts';
-
-/** One page reads no more records than this: it then ends early, and the next goes on from there. */
-const mostReads = 500;
-/** What a page may hold as text; an answer holds more, and not much. */
-const mostBytes = 3_500_000;
+import { parseExecutions, type WantedExecutions } from './parse-executions.ts';
 
 /**
- * A Bot's runs with their logs, newest first. A run is there as soon as the table's stream has been
- * read, which takes a moment.
+ * A Bot's runs with their logs, newest first. A run is there as soon as it was answered.
  * @param query `outcome`, `date`, `requester`, `_count`, `_cursor`
- * @throws {Refusal} forbidden, not-found, invalid
+ * @throws {Refusal} not-found, invalid
  */
 export async function listExecutions(
   services: Services,
-  caller: Caller,
+  caller: Caller<'administrator'>,
   { botId, query }: { botId: string; query: URLSearchParams },
 ): Promise<Parameters> {
   const { project } = caller;
   const botKey = botKeyOf(project, botId);
-  const { actor, found } = await admit(services, caller, [botKey]);
-  requireBot(actor, found.get(botKey));
+  const { found } = await admit(services, caller, [botKey]);
+  requireBot(found.get(botKey));
   const path = `Bot/${botId}/$logs`;
-  const { filters, bounds, count, cursor, canonical } = parseExecutions(query);
-  const binding = `${path}?${canonical}`;
-  const after = cursor === undefined ? undefined : readCursor(project, binding, cursor);
-  const runs = listRuns(services.table, { project, botId, ...bounds, after, limit: count });
-
-  const shown: Parameter[] = [];
-  let read = 0;
-  let bytes = 0;
-  let last: string | undefined;
-  let isCut = false;
-  for await (const some of inBatches(runs, count)) {
-    const heads = await services.table.read(some.map(({ id }) => keys.resource(project, 'AuditEvent', id)));
-    read += some.length;
-    for (const { id, position } of some) {
-      const item = heads.get(keys.resource(project, 'AuditEvent', id));
-      const event = resourceOf(item);
-      if (item && event && matchesAll(event, filters)) {
-        const execution = executionParameter(event, item);
-        bytes += Buffer.byteLength(JSON.stringify(execution));
-        isCut = shown.length === count || (bytes > mostBytes && shown.length > 0);
-        if (isCut) break;
-        shown.push(execution);
-      }
-      last = position;
-    }
-    isCut ||= read >= mostReads;
-    if (isCut) break;
-  }
-  const following = isCut && last !== undefined ? writeCursor(project, binding, last) : undefined;
+  const wanted = parseExecutions(query);
+  const { bounds, count, cursor, canonical } = wanted;
+  const listing = { project, name: `${path}?${canonical}` };
+  const after = readCursor(listing, cursor, sortKeyBetween(bounds.from ?? '0', `${bounds.to ?? ''}~`));
+  const { values, next } = await takePage(executions(services, { project, botId }, wanted, after), {
+    count,
+    sizeOf: (execution) => Buffer.byteLength(JSON.stringify(execution)),
+  });
   return {
     resourceType: 'Parameters',
-    parameter: [...shown, ...nextParameter(services.baseUrl, path, query, following)],
+    parameter: [
+      ...values,
+      ...nextParameter(services.baseUrl, path, query, next && writeCursor(listing, next)),
+    ],
   };
 }
 
-async function* inBatches<T>(all: AsyncGenerator<T>, size: number): AsyncGenerator<T[]> {
-  let some: T[] = [];
-  for await (const one of all) {
-    some.push(one);
-    if (some.length < size) continue;
-    yield some;
-    some = [];
+/** Logs are up to 256 KB long: they are read with the record only when every record is wanted. */
+const withoutLog = ['versionId', 'lastUpdated', 'content', 'ttl'];
+
+/** Every record as it is passed on the way; without a value where it is not wanted. */
+async function* executions(
+  { table }: Services,
+  { project, botId }: { project: string; botId: string },
+  { filters, bounds, count }: WantedExecutions,
+  after: string | undefined,
+): AsyncGenerator<Positioned<Parameter, string>> {
+  const isNarrowed = filters.some(({ parameters }) => parameters.some(({ code }) => code !== 'date'));
+  const records = readTimed(table, runLists(project, botId), {
+    ...bounds,
+    ...{ newestFirst: true, after, most: count + 1 },
+    ...(isNarrowed ? { attributes: withoutLog } : {}),
+  });
+  for await (const some of inBatches(records, () => count + 1)) {
+    const wanted = some.filter((item) => {
+      const event = inlineResource('AuditEvent', item.content === undefined ? undefined : item);
+      return !event || matchesAll(event, filters);
+    });
+    // Those of earlier releases are only listed here, and lie elsewhere.
+    const elsewhere = wanted.filter(({ content }) => isNarrowed || content === undefined);
+    const heads = await readHeads(
+      { table, project },
+      'AuditEvent',
+      elsewhere.map(({ sk }) => idAtEnd(sk)),
+    );
+    for (const item of some) {
+      const isWanted = wanted.includes(item);
+      const record = isWanted ? (heads.get(idAtEnd(item.sk)) ?? item) : undefined;
+      const event = record?.content === undefined ? undefined : inlineResource('AuditEvent', record);
+      const isHit = record && event && matchesAll(event, filters);
+      yield { position: item.sk, value: isHit ? executionParameter(event, record) : undefined };
+    }
   }
-  if (some.length > 0) yield some;
 }

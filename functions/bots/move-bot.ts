@@ -1,17 +1,18 @@
+import type { Actor } from '../../shared/access/actor.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
-import { type Actor, mayAdminister } from '../../shared/auth/actor.ts';
+import { agentOf, targetOf } from '../../shared/audit/who.ts';
 import { botOf, type StoredBot } from '../../shared/bot/bot-item.ts';
-import { isId } from '../../shared/fhir/resource.ts';
+import { isId, type Resource } from '../../shared/fhir/resource.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
-import type { Item } from '../../shared/table/table.ts';
 import { type Action, ConditionFailed } from '../../shared/table/transact.ts';
 
 /** A Bot's pointer on its way to a version. */
 export interface Moving {
   actor: Actor;
-  botId: string;
+  bot: Resource;
   /** Stored, or stored by the same transaction. */
   version: string;
   subtype: 'deploy' | 'rollback';
@@ -23,9 +24,8 @@ export function botKeyOf(project: string, botId: string): Key {
   return keys.resource(project, 'Bot', botId);
 }
 
-/** @throws {Refusal} forbidden before it says whether there is such a Bot */
-export function requireBot(actor: Actor, item: Item | undefined): StoredBot {
-  if (!mayAdminister(actor)) throw new Refusal('forbidden', 'Forbidden');
+/** @throws {Refusal} not-found */
+export function requireBot(item: Item | undefined): StoredBot {
   const bot = botOf(item);
   if (!bot) throw new Refusal('not-found', 'Not found');
   return bot;
@@ -39,7 +39,7 @@ export function requireBot(actor: Actor, item: Item | undefined): StoredBot {
  */
 export async function moveBot(
   { table, newId, now }: Services,
-  { actor, botId, version, subtype }: Moving,
+  { actor, bot, version, subtype }: Moving,
   more: readonly Action[],
 ): Promise<void> {
   const audited: Audited = {
@@ -47,12 +47,12 @@ export async function moveBot(
     subtype,
     action: 'U',
     outcome: '0',
-    agent: { reference: actor.profile },
-    entities: [{ reference: `Bot/${botId}`, detail: [{ type: 'version', valueString: version }] }],
+    agent: agentOf(actor),
+    entities: [{ ...targetOf(bot), detail: [{ type: 'version', valueString: version }] }],
   };
   const pointer: Action = {
     name: 'bot',
-    update: keys.resource(actor.project, 'Bot', botId),
+    update: keys.resource(actor.project, 'Bot', bot.id),
     set: 'SET codeVersion = :version',
     if: 'attribute_exists(pk) AND attribute_not_exists(deleted)',
     values: { ':version': version },

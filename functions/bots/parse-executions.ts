@@ -1,4 +1,5 @@
 import { invalidField } from '../../shared/refusal.ts';
+import { type TimeBounds, timeBounds } from '../../shared/search/entries/time-bounds.ts';
 import type { Filter } from '../../shared/search/filter.ts';
 import { parseSearch } from '../../shared/search/search-request.ts';
 import { parsePage } from './parameters.ts';
@@ -9,10 +10,10 @@ const outcomes: Readonly<Record<string, string>> = { success: '0', failure: '4',
 /** The parameters of `$logs`, as those of a search of AuditEvent. */
 const named: Readonly<Record<string, string>> = { outcome: 'outcome', date: 'date', requester: 'agent' };
 
-interface WantedExecutions {
+export interface WantedExecutions {
   filters: readonly Filter[];
   /** Instants between which the runs lie, as far as `date` says. */
-  bounds: { from?: string; to?: string };
+  bounds: TimeBounds;
   count: number;
   cursor: string | undefined;
   /** Equal for equal filters. */
@@ -29,21 +30,11 @@ export function parseExecutions(query: URLSearchParams): WantedExecutions {
     search.append(parameter, name === 'outcome' ? outcomeCode(value) : value);
   }
   const { filters, canonical } = parseSearch('AuditEvent', search);
-  return { ...parsePage(query), filters, canonical, bounds: boundsOf(filters) };
+  return { ...parsePage(query), filters, canonical, bounds: timeBounds(filters) };
 }
 
 function outcomeCode(value: string): string {
   const code = Object.hasOwn(outcomes, value) ? outcomes[value] : value;
   if (code !== undefined && Object.values(outcomes).includes(code)) return code;
   throw invalidField('outcome', 'outcome must be success, failure or unknown');
-}
-
-/** Wider than what is asked does no harm: every record is matched again. */
-function boundsOf(filters: readonly Filter[]): WantedExecutions['bounds'] {
-  const bounds: WantedExecutions['bounds'] = {};
-  for (const { range } of filters) {
-    if (range && /^(eq|gt|ge|sa)$/.test(range.prefix)) bounds.from = range.low;
-    if (range && /^(eq|lt|le|eb)$/.test(range.prefix)) bounds.to = range.high;
-  }
-  return bounds;
 }

@@ -1,6 +1,6 @@
-import { type Actor, requireAdministrator } from '../../shared/auth/actor.ts';
 import { botOf } from '../../shared/bot/bot-item.ts';
 import { type SecretHolder, secretsKey } from '../../shared/bot/secrets.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import type { Found } from '../../shared/table/table.ts';
@@ -12,14 +12,10 @@ export function keysOfHolder(holder: SecretHolder): Key[] {
   return [secretsKey(holder), ...(botId === undefined ? [] : [botKeyOf(project, botId)])];
 }
 
-/** @throws {Refusal} forbidden, the same for every other Project; not-found when there is no such Bot */
-export function requireHolder(
-  actor: Actor,
-  projectId: string,
-  { project, botId }: SecretHolder,
-  found: Found,
-): void {
-  requireAdministrator(actor, projectId);
-  if (botId !== undefined && !botOf(found.get(botKeyOf(project, botId))))
-    throw new Refusal('not-found', 'Not found');
+/** The Bot, when it is one's. @throws {Refusal} not-found when there is no such Bot */
+export function requireHolder({ project, botId }: SecretHolder, found: Found): Resource | undefined {
+  if (botId === undefined) return undefined;
+  const bot = botOf(found.get(botKeyOf(project, botId)));
+  if (!bot) throw new Refusal('not-found', 'Not found');
+  return bot.resource;
 }

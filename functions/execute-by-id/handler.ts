@@ -1,18 +1,16 @@
 import { executeBot } from '../../shared/bot/execute-bot.ts';
-import { executeServices } from '../../shared/bot/open-execute-services.ts';
-import { authenticated, lambdaHandler } from '../../shared/http/endpoint.ts';
-import { executeRequest } from '../../shared/http/execute-request.ts';
-import { executeResponse } from '../../shared/http/execute-response.ts';
+import { executeServices } from '../../shared/composition/execute-services.ts';
+import { executeRequest } from '../../shared/execute/execute-request.ts';
+import { executeResponse } from '../../shared/execute/execute-response.ts';
+import { serve } from '../../shared/http/serve.ts';
 import { routes } from '../routes.ts';
 
 const services = executeServices(process.env);
 
-export const handler = lambdaHandler(
-  services,
-  authenticated(
-    routes.executeById,
-    'raw',
-    (caller, request) => executeBot(services, caller, { id: request.param('id') }, executeRequest(request)),
-    (executed, request) => executeResponse(services.baseUrl, executed, request.traceId),
-  ),
-);
+export const handler = serve(services, routes['execute-by-id'], (services) => ({
+  executeById: async (request) => {
+    const target = request.params;
+    const executed = await executeBot(services, request.caller, target, executeRequest(request));
+    return executeResponse(services.baseUrl, executed, request.traceId);
+  },
+}));

@@ -1,15 +1,16 @@
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
+import { agentOf, targetOf } from '../../shared/audit/who.ts';
 import type { Reference, Resource } from '../../shared/fhir/resource.ts';
 import { changeMembership, issueInvitation, outboxAction } from '../../shared/invitation/actions.ts';
+import { countAdministrator } from '../../shared/invitation/administrators.ts';
+import type { Invite } from '../../shared/invitation/parse-invite.ts';
 import type { Invitation } from '../../shared/invitation/state.ts';
 import type { Services } from '../../shared/services.ts';
-import { countAdministrator } from '../../shared/table/administrators.ts';
 import { keys } from '../../shared/table/keys.ts';
 import type { Action } from '../../shared/table/transact.ts';
 import { createMember } from './create-member.ts';
 import type { Decision } from './decide.ts';
 import type { Gathered } from './gather.ts';
-import type { Invite } from './parse-invite.ts';
 
 /** What the caller is answered, once the actions are written; none when nothing changes. */
 export interface Outcome {
@@ -36,7 +37,7 @@ export function carryOut(
         ? [{ name: 'password', put: { ...keys.password(created.newUserId), hash: passwordHash } }]
         : [];
     const ended = decision.replaces.map(({ membership }) => ({
-      reference: `ProjectMembership/${membership.id}`,
+      ...targetOf(membership),
       detail: [{ type: 'interaction', valueString: 'deleted' }],
     }));
     return { ...created, actions: [...created.actions, ...password, audit(created.membership, 'C', ended)] };
@@ -66,9 +67,9 @@ export function carryOut(
 
   function audit(resource: Resource, action: 'C' | 'U', ended: Audited['entities'] = []): Action {
     const entities = [
-      { reference: `ProjectMembership/${resource.id}` },
+      targetOf(resource),
       { reference: (resource.profile as Reference).reference },
-      { reference: (resource.user as Reference).reference },
+      resource.user as Reference,
       ...ended,
     ];
     const event: Audited = {
@@ -76,7 +77,7 @@ export function carryOut(
       subtype: 'invite',
       action,
       outcome: '0',
-      agent: author,
+      agent: agentOf(actor),
       entities,
     };
     return { name: 'audit', put: auditItem(event, services.newId(), stamp.nowMs) };

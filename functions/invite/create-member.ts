@@ -4,11 +4,11 @@ import { endMembershipActions } from '../../shared/invitation/end-membership.ts'
 import { createMembershipActions } from '../../shared/invitation/new-membership.ts';
 import { bindProfileActions, createProfileActions } from '../../shared/invitation/new-profile.ts';
 import { createUserActions, knownUserActions } from '../../shared/invitation/new-user.ts';
+import type { Invite } from '../../shared/invitation/parse-invite.ts';
+import { aliasAction, type Person, personAction } from '../../shared/invitation/person.ts';
 import type { Invitation, Standing } from '../../shared/invitation/state.ts';
-import { aliasAction, type Person, personAction } from '../../shared/table/person.ts';
 import type { Action } from '../../shared/table/transact.ts';
 import type { Gathered } from './gather.ts';
-import type { Invite } from './parse-invite.ts';
 
 /** Everything one new member needs, as one transaction. */
 export interface NewMember {
@@ -98,7 +98,7 @@ function chooseProfile(
   stamp: Stamp,
 ): { id: string; actions: Action[] } {
   const { project, nowMs, author } = stamp;
-  const existing = invite.profile?.reference.split('/')[1] ?? notedProfile;
+  const existing = invite.profile?.reference.split('/')[1] ?? (invite.newProfile ? undefined : notedProfile);
   if (existing) return { id: existing, actions: bindProfileActions(project, invite.profileType, existing) };
   const id = stamp.newId();
   const profile = { ...invite, id, type: invite.profileType, patients: invite.rights.patient ?? [] };

@@ -21,8 +21,10 @@ const columns: Readonly<Record<string, (text: string) => unknown>> = {
   mfaRequired: asFlag,
   upsert: asFlag,
   forceNewMembership: asFlag,
+  newProfile: asFlag,
   accessPolicy: asReference,
   profile: asReference,
+  relationship: asText,
   patient: (text) => text.split(/[\s;]+/).map(asReference),
   authentication: (text) => (text === 'password' ? text : { issuer: text }),
 };

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Rights, rightsOf } from '../../shared/fhir/membership.ts';
+import type { Invite } from '../../shared/invitation/parse-invite.ts';
 import { type Standing, stateOf } from '../../shared/invitation/state.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import type { Invite } from './parse-invite.ts';
 
 /** What an invite does, given how the person stands in the Project. */
 export type Decision =

@@ -1,15 +1,17 @@
-import { type Actor, admit, requireAdministrator } from '../../shared/auth/actor.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
+import { type Actor, admit } from '../../shared/access/actor.ts';
 import { parseReference, type Reference } from '../../shared/fhir/resource.ts';
+import { namesOf, primaryOf, requireSecondName } from '../../shared/invitation/names.ts';
+import type { Invite } from '../../shared/invitation/parse-invite.ts';
+import { membershipKeys, type Person, personOf } from '../../shared/invitation/person.ts';
 import { type Standing, standingOf } from '../../shared/invitation/state.ts';
 import { invalidField } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
+import { inlineResource, isStanding } from '../../shared/store/inline.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
-import { membershipKeys, type Person, personOf } from '../../shared/table/person.ts';
-import { resourceOf } from '../../shared/table/resource-item.ts';
-import type { Found, Item } from '../../shared/table/table.ts';
-import { namesOf, primaryOf, requireSecondName } from './names.ts';
-import type { Invite } from './parse-invite.ts';
+import type { Found } from '../../shared/table/table.ts';
+import { indexedProfiles } from './profiles-of-address.ts';
 
 /** All that an invite depends on, read strongly consistent. */
 export interface Gathered {
@@ -26,19 +28,21 @@ export interface Gathered {
   notedProfile: string | undefined;
   /** Whether the profile that the invite names is used by no membership. */
   isProfileFree: boolean;
+  /** Of the profiles with the invite's address, what the index has; none when the invite says which to take. */
+  indexedProfiles: readonly string[];
   projectName: string;
   invitesPerHour: number | undefined;
   invitationDays: number | undefined;
 }
 
 /**
- * One batch read; more only for a person whom this Project already knows.
- * @throws {Refusal} forbidden, or invalid when a policy, profile or patient is not of the Project
+ * One batch read, and one Query by e-mail beside it, for a known and an unknown person alike; more only for a
+ * person whom this Project already knows.
+ * @throws {Refusal} invalid when a policy, profile or patient is not of the Project
  */
 export async function gather(
   services: Services,
-  caller: Caller,
-  projectId: string,
+  caller: Caller<'administrator'>,
   invite: Invite,
 ): Promise<Gathered> {
   const { project } = caller;
@@ -49,6 +53,7 @@ export async function gather(
   const projectKey = keys.resource(project, 'Project', project);
   const named = namedResources(project, invite);
 
+  const profiles = profilesOf(services, project, invite);
   const { actor, found } = await admit(services, caller, [
     projectKey,
     firstKey,
@@ -56,7 +61,6 @@ export async function gather(
     ...(addressKey ? [addressKey] : []),
     ...named.map((one) => one.key),
   ]);
-  requireAdministrator(actor, projectId);
   requireNamed(named, found);
 
   const login = primaryOf(found, firstKey) ?? firstName;
@@ -90,14 +94,25 @@ export async function gather(
     standings,
     notedProfile: isFree ? noted : undefined,
     isProfileFree: isFreeProfile(profileItem),
-    projectName: String(resourceOf(projectItem)?.name ?? ''),
+    indexedProfiles: await profiles,
+    projectName: String(inlineResource('Project', projectItem)?.name ?? ''),
     invitesPerHour: projectItem?.invitesPerHour as number | undefined,
     invitationDays: projectItem?.invitationDays as number | undefined,
   };
 }
 
+/** Asked beside the batch read, whoever calls: of the caller's own Project, and not answered before admission. */
+function profilesOf({ table }: Services, project: string, invite: Invite): Promise<readonly string[]> {
+  const { email, profile, newProfile, profileType: type } = invite;
+  if (email === undefined || profile !== undefined || newProfile) return Promise.resolve([]);
+  const asking = indexedProfiles(table, { project, type, email });
+  // Nobody waits for it when the caller is refused.
+  asking.catch(() => undefined);
+  return asking;
+}
+
 function isFreeProfile(item: Item | undefined): boolean {
-  return resourceOf(item) !== undefined && Number(item?.refs ?? 0) === 0;
+  return isStanding(item) && Number(item.refs ?? 0) === 0;
 }
 
 function namedKey(project: string, { reference }: Reference): Key {
@@ -134,6 +149,6 @@ function namedResources(project: string, { rights, profile }: Invite): Named[] {
 
 function requireNamed(named: readonly Named[], found: Found): void {
   for (const { key, expression, text } of named) {
-    if (!resourceOf(found.get(key))) throw invalidField(expression, text);
+    if (!isStanding(found.get(key))) throw invalidField(expression, text);
   }
 }

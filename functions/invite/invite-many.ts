@@ -1,5 +1,5 @@
-import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
+import { admit } from '../../shared/access/actor.ts';
 import { normaliseAddress } from '../../shared/email/address.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { Refusal } from '../../shared/refusal.ts';
@@ -23,16 +23,15 @@ interface Numbered {
 /**
  * Invites row by row, each as `inviteUser` does alone. Rows of one person are carried out in their
  * order, others beside each other. The same file again changes nothing that stands.
- * @throws {Refusal} forbidden, or what is wrong with the file; what is wrong with a row is its own result
+ * @throws {Refusal} what is wrong with the file; what is wrong with a row is its own result
  */
 export async function inviteMany(
   services: Services,
-  caller: Caller,
-  { projectId, ...file }: { projectId: string; contentType: string | undefined; bytes: Buffer | undefined },
+  caller: Caller<'administrator'>,
+  file: { contentType: string | undefined; bytes: Buffer | undefined },
 ): Promise<RowResult[]> {
   const startedAtMs = services.now();
-  const { actor } = await admit(services, caller, []);
-  requireAdministrator(actor, projectId);
+  await admit(services, caller, []);
   const rows = await parseBulk(file.contentType, file.bytes);
   const results: RowResult[] = [];
   const invites = rows.flatMap((one, i): Numbered[] => {
@@ -51,7 +50,7 @@ export async function inviteMany(
   async function inviteOne({ row, body }: Numbered): Promise<RowResult> {
     if (services.now() - startedAtMs > beginWithinMs) return { row, error: notBegun() };
     try {
-      return { row, membership: await inviteUser(services, caller, { projectId, body }) };
+      return { row, membership: await inviteUser(services, caller, body) };
     } catch (error) {
       return { row, error };
     }

@@ -1,38 +1,39 @@
-import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
-import { hashPassword } from '../../shared/auth/password.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
+import { admit } from '../../shared/access/actor.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
+import { refuseLastAdministrator } from '../../shared/invitation/administrators.ts';
+import { inUse } from '../../shared/invitation/names.ts';
+import { type Invite, parseInvite } from '../../shared/invitation/parse-invite.ts';
 import { withInvitation } from '../../shared/invitation/state.ts';
+import type { InviteOutcome } from '../../shared/invitation/states.ts';
+import { parseNewPassword } from '../../shared/login/parse-password.ts';
+import { hashPassword } from '../../shared/login/password.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
-import { administratorsAction } from '../../shared/table/administrators.ts';
 import { type Counted, countRate } from '../../shared/table/rate.ts';
-import { ConditionFailed, OutcomeUnknown } from '../../shared/table/transact.ts';
+import { OutcomeUnknown } from '../../shared/table/transact.ts';
+import { untilWritten } from '../../shared/table/until-written.ts';
 import { carryOut } from './carry-out.ts';
-import { decide } from './decide.ts';
+import { type Decision, decide } from './decide.ts';
 import { type Gathered, gather } from './gather.ts';
-import { inUse } from './names.ts';
-import { type Invite, parseInvite } from './parse-invite.ts';
+import { unboundProfiles } from './profiles-of-address.ts';
 
-/** Another invite may write between our read and our transaction; then we look again. */
-const attempts = 12;
 const defaultInvitesPerHour = 1000;
 
 /**
  * Invites a person into a Project: gather, decide, write once. The mail goes out after the commit.
- * @param input.body the request's JSON, as docs/identity.md describes it
- * @returns the ProjectMembership with the state of its invitation
- * @throws {Refusal} forbidden, invalid (an issue per field), conflict, throttled
+ * @param body the request's JSON, as docs/identity.md describes it
+ * @returns the ProjectMembership with the state of its invitation and what the invite did
+ * @throws {Refusal} invalid (an issue per field), conflict, throttled
  */
 export async function inviteUser(
   services: Services,
-  caller: Caller,
-  input: { projectId: string; body: unknown },
+  caller: Caller<'administrator'>,
+  body: unknown,
 ): Promise<Resource> {
-  const parsed = parseInvite(input.body);
+  const parsed = parseInvite(body);
   if ('issues' in parsed) {
-    const { actor } = await admit(services, caller, []);
-    requireAdministrator(actor, input.projectId);
+    await admit(services, caller, []);
     throw new Refusal('invalid', 'The invite is not valid', { issues: parsed.issues });
   }
   const { invite } = parsed;
@@ -40,25 +41,30 @@ export async function inviteUser(
 
   let _counted: Counted | undefined;
   let passwordHash: string | undefined;
-  for (let attempt = 1; attempt <= attempts; attempt++) {
-    const gathered = await gather(services, caller, input.projectId, invite);
+  return untilWritten(async () => {
+    const gathered = await gather(services, caller, invite);
     _counted ??= await requireRate(services, caller, gathered, counting);
+    if (invite.password !== undefined) await parseNewPassword(invite.password, { email: invite.email });
     requireSamePerson(invite, gathered);
     const decision = decide(invite, gathered.standings, services.now());
     if (decision.kind === 'create') {
       requireFreeProfile(invite, gathered);
+      await requireNoTwin(services, caller.project, invite, gathered);
       if (invite.password !== undefined) passwordHash ??= await hashPassword(invite.password);
     }
     const { membership, invitation, actions } = carryOut(services, invite, gathered, decision, passwordHash);
-    try {
-      if (actions.length > 0) await services.table.transact(actions);
-      return withInvitation(membership, invitation, services.now());
-    } catch (error) {
-      refuse(error);
-    }
-  }
-  throw new Refusal('unavailable', 'Too many invites of this person at once', { retryAfterSeconds: 1 });
+    if (actions.length > 0) await services.table.transact(actions).catch(refuseUnanswered);
+    return withInvitation(membership, invitation, services.now(), outcomes[decision.kind]);
+  }, refuseLastAdministrator);
 }
+
+/** What the answer says of each decision. */
+const outcomes: Record<Decision['kind'], InviteOutcome> = {
+  create: 'created',
+  keep: 'kept',
+  renew: 'renewed',
+  update: 'updated',
+};
 
 /** The counter runs beside the read for a caller whom this process has seen to be an administrator. */
 function countEarly(services: Services, caller: Caller): Promise<Counted> | undefined {
@@ -102,14 +108,30 @@ function requireFreeProfile({ profile }: Invite, { isProfileFree }: Gathered): v
   }
 }
 
-/** Returns when the conditions that failed mean that somebody else wrote: then we look again. */
-function refuse(error: unknown): void {
-  if (error instanceof OutcomeUnknown) {
-    // The same invite again finds what was written, if anything was.
-    throw new Refusal('unavailable', 'Try again shortly', { reason: error.cause, retryAfterSeconds: 1 });
-  }
-  if (!(error instanceof ConditionFailed)) throw error;
-  if (error.failed.has(administratorsAction)) {
-    throw new Refusal('invalid', 'The last administrator of a project cannot be removed or demoted');
-  }
+/**
+ * An address in a record is editable data, no proof of whose record it is: nothing is bound by it, and no second
+ * record is made beside it unasked.
+ */
+async function requireNoTwin(
+  { table }: Services,
+  project: string,
+  { email, profileType: type }: Invite,
+  { notedProfile, indexedProfiles }: Gathered,
+): Promise<void> {
+  if (email === undefined || notedProfile !== undefined || indexedProfiles.length === 0) return;
+  const found = await unboundProfiles(table, { project, type, email }, indexedProfiles);
+  if (found.length === 0) return;
+  throw new Refusal('conflict', 'There is a profile with this e-mail address already', {
+    issues: found.map((reference) => ({
+      text: `${reference} has this e-mail address and is nobody's profile: name it as profile, or send newProfile: true`,
+      expression: 'profile',
+      diagnostics: reference,
+    })),
+  });
+}
+
+/** The same invite again finds what was written, if anything was. */
+function refuseUnanswered(error: unknown): never {
+  if (!(error instanceof OutcomeUnknown)) throw error;
+  throw new Refusal('unavailable', 'Try again shortly', { reason: error.cause, retryAfterSeconds: 1 });
 }

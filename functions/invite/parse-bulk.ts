@@ -1,4 +1,5 @@
-import { parseMediaType } from '../../shared/bot/media-type.ts';
+import { parseMediaType } from '../../shared/bot/input/media-type.ts';
+import { parseJsonBody } from '../../shared/http/json-body.ts';
 import { decodeUtf8 } from '../../shared/http/request.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { csvRows, type Row } from './csv-rows.ts';
@@ -18,23 +19,15 @@ export async function parseBulk(contentType: string | undefined, bytes: Buffer |
   }
   if ((bytes?.length ?? 0) > longestFileBytes)
     throw new Refusal('too-large', 'The file is longer than 1 MiB');
-  const text = decodeUtf8(bytes ?? Buffer.alloc(0));
-  const rows = isJson ? jsonRows(text) : await csvRows(text);
+  const rows = isJson
+    ? jsonRows(parseJsonBody(bytes, contentType, JSON.parse))
+    : await csvRows(decodeUtf8(bytes ?? Buffer.alloc(0)));
   if (rows.length > mostRows) throw new Refusal('too-large', `At most ${mostRows} rows, not ${rows.length}`);
   if (rows.every(({ kind }) => kind === 'empty')) throw new Refusal('invalid', 'There are no rows');
   return rows;
 }
 
-function jsonRows(text: string): Row[] {
-  const rows = parseJson(text);
+function jsonRows(rows: unknown): Row[] {
   if (!Array.isArray(rows)) throw new Refusal('invalid', 'The body must be a JSON array of invites');
   return rows.map((body: unknown) => ({ kind: 'invite', body }));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Refusal('invalid', 'Content could not be parsed');
-  }
 }

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import type { RunRequest, RunResult } from '../../shared/bot/contract.ts';
-import { type Deflated, packResult, unpackRun } from '../../shared/bot/payload.ts';
+import type { Compiled, CompileRequest, RunRequest, RunResult } from '../../shared/bot/contract.ts';
+import { type Deflated, pack, unpack } from '../../shared/bot/payload.ts';
+import { SandboxNotStarted } from '../../shared/sandbox/child-process.ts';
 import { createSandbox } from '../../shared/sandbox/supervisor.ts';
 
 /** The bundle lies beside the folder that the child runs from; a laptop says where it has built it. */
@@ -15,16 +16,26 @@ interface TenantContext {
 }
 
 /**
- * Runs one Bot. Whatever the Bot does is in the result; an error here is ours: a payload that is none,
- * a tenant that is not the run's Project, a child that cannot start.
+ * Compiles a Bot's code or runs it. Whatever author and Bot do is in the result; an error here is ours: a payload
+ * that is none, a tenant that is not the request's Project, a process that cannot start.
  */
 export async function handler(
-  event: RunRequest | Deflated,
+  event: RunRequest | CompileRequest | Deflated,
   context?: TenantContext,
-): Promise<RunResult | Deflated> {
-  const request = unpackRun(event);
+): Promise<RunResult | Compiled | Deflated> {
+  const request = unpack(event);
   if (context?.tenantId !== undefined && context.tenantId !== request.project) {
     throw new Error('The run belongs to another tenant');
   }
-  return packResult(await sandbox.run(request));
+  try {
+    return pack(request.kind === 'compile' ? await sandbox.compile(request) : await sandbox.run(request));
+  } catch (error) {
+    if (error instanceof SandboxNotStarted) logNotStarted(error);
+    throw error;
+  }
+}
+
+/** An alarm looks for this message: infra/constructs/locked-invoker.ts. */
+function logNotStarted({ words }: SandboxNotStarted): void {
+  process.stdout.write(`${JSON.stringify({ level: 'ERROR', message: 'sandbox not started', words })}\n`);
 }

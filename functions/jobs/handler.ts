@@ -1,5 +1,5 @@
-import type { JobEvent } from '../../shared/bot/job-starter.ts';
-import { executeServices } from '../../shared/bot/open-execute-services.ts';
+import type { JobEvent } from '../../shared/bot/job/job-starter.ts';
+import { executeServices } from '../../shared/composition/execute-services.ts';
 import { runJob } from './run-job.ts';
 
 const services = executeServices(process.env);

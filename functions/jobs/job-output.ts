@@ -1,7 +1,7 @@
 import type { RunResult } from '../../shared/bot/contract.ts';
 import { type Output, printLog } from '../../shared/bot/output.ts';
 import { allOk, botFailure, type OperationOutcome, refusalOutcome } from '../../shared/http/outcome.ts';
-import { Refusal } from '../../shared/refusal.ts';
+import type { Refusal } from '../../shared/refusal.ts';
 
 /** How a job ends: what its AsyncJob then holds as `output`, JSON of an R4 Parameters. */
 export interface JobOutput {
@@ -28,12 +28,6 @@ export function outputParameters(output: Output, told: Told): JobOutput {
 
 export function refusalParameters(refusal: Refusal): JobOutput {
   return failed(refusalOutcome(refusal));
-}
-
-export function unknownRun(runId: string): JobOutput {
-  return refusalParameters(
-    new Refusal('conflict', `The outcome of run ${runId} is unknown: it may have run`),
-  );
 }
 
 function parametersOf(output: Output, { result, showLog, traceId }: Told): JobOutput {

@@ -1,21 +1,25 @@
+import { callerOf } from '../../shared/access/access-token.ts';
+import { mayAdminister } from '../../shared/access/actor.ts';
 import { recordRefused } from '../../shared/audit/refused.ts';
-import { mayAdminister } from '../../shared/auth/actor.ts';
+import { releaseLease } from '../../shared/bot/bounds/lease.ts';
 import { carryOutRun } from '../../shared/bot/carry-out-run.ts';
 import type { RunInput } from '../../shared/bot/contract.ts';
 import type { ExecuteServices } from '../../shared/bot/execute-services.ts';
 import { gatherRun } from '../../shared/bot/gather-run.ts';
-import type { JobEvent } from '../../shared/bot/job-starter.ts';
-import { releaseLease } from '../../shared/bot/lease.ts';
-import { parseMediaType } from '../../shared/bot/media-type.ts';
+import { hasFailed } from '../../shared/bot/has-failed.ts';
+import { parseMediaType } from '../../shared/bot/input/media-type.ts';
+import { type Job, jobOf } from '../../shared/bot/job/job.ts';
+import type { JobEvent } from '../../shared/bot/job/job-starter.ts';
+import { loadText } from '../../shared/bot/job/job-text.ts';
+import { claimJob, endJob, freeKey } from '../../shared/bot/job/move-job.ts';
 import { outputOf } from '../../shared/bot/output.ts';
 import { runRequest } from '../../shared/bot/run-request.ts';
+import { unknownRun } from '../../shared/bot/unknown-run.ts';
+import { errorName } from '../../shared/error-name.ts';
 import { refusalStatus } from '../../shared/http/outcome.ts';
-import { type Job, jobOf } from '../../shared/job/job.ts';
-import { claimJob, endJob } from '../../shared/job/move-job.ts';
-import { loadText } from '../../shared/job/text.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import type { Item } from '../../shared/table/table.ts';
-import { type JobOutput, outputParameters, refusalParameters, unknownRun } from './job-output.ts';
+import type { Item } from '../../shared/table/item.ts';
+import { type JobOutput, outputParameters, refusalParameters } from './job-output.ts';
 
 /**
  * Runs an accepted job once. Whoever asked is looked up again: a right that ended meanwhile ended.
@@ -26,7 +30,7 @@ export async function runJob(services: ExecuteServices, event: JobEvent): Promis
     await claimAndRun(services, event);
   } catch (error) {
     // Lambda logs what is thrown and queues its text, and one of the SDK may name our account.
-    services.log.error('job broke off', { jobId: event.jobId, error: (error as Error).name });
+    services.log.error('job broke off', { jobId: event.jobId, error: errorName(error) });
     throw new Error('The job broke off');
   }
 }
@@ -39,29 +43,40 @@ async function claimAndRun(services: ExecuteServices, { project, jobId }: JobEve
     return;
   }
   try {
-    const output = await outcomeOf(services, job, item);
-    if (!(await endJob(services, job, 'active', output))) services.log.info('job ended otherwise', { jobId });
+    const { output, mayRunAgain } = await outcomeOf(services, job, item);
+    if (!(await endJob(services, job, 'active', output))) {
+      services.log.info('job ended otherwise', { jobId });
+    } else if (mayRunAgain) {
+      await freeKey(services, job);
+    }
   } finally {
     await releaseLease(services, job.lease);
   }
 }
 
-async function outcomeOf(services: ExecuteServices, job: Job, item: Item): Promise<JobOutput> {
+interface JobOutcome {
+  output: JobOutput;
+  /** It failed, or did not run. */
+  mayRunAgain: boolean;
+}
+
+async function outcomeOf(services: ExecuteServices, job: Job, item: Item): Promise<JobOutcome> {
   try {
     const text = await loadText(services.table, item, 'input');
     const input: RunInput = { kind: job.inputKind, ...(text === undefined ? {} : { text }) };
-    const gathered = await gatherRun(services, job.caller, { id: job.botId });
+    const gathered = await gatherRun(services, callerOf(job.caller, 'member'), { id: job.botId });
     const { contentType, headers, traceId } = job;
     const request = { contentType, headers, traceId, body: undefined };
-    const begun = { runId: job.id, startedAtMs: services.now(), isAsync: true };
+    const begun = { runId: job.id, startedAtMs: services.now(), isAsync: true, nth: job.nth };
     const run = await runRequest(services, gathered, input, request, begun);
     const result = await carryOutRun(services, gathered, run);
-    if (!result) return unknownRun(job.id);
-    return outputParameters(outputOf(result.outcome, parseMediaType(contentType)?.type), {
+    if (!result) return { output: refusalParameters(unknownRun(job.id)), mayRunAgain: false };
+    const output = outputParameters(outputOf(result.outcome, parseMediaType(contentType)?.type), {
       result,
       showLog: mayAdminister(gathered.actor),
       traceId,
     });
+    return { output, mayRunAgain: hasFailed(result.outcome, input.kind) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     await recordRefused(services, job.caller, {
@@ -70,6 +85,6 @@ async function outcomeOf(services: ExecuteServices, job: Job, item: Item): Promi
       parameters: { id: job.botId },
       status: refusalStatus(error.kind),
     });
-    return refusalParameters(error);
+    return { output: refusalParameters(error), mayRunAgain: true };
   }
 }

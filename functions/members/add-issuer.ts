@@ -1,12 +1,13 @@
+import type { Caller } from '../../shared/access/access-token.ts';
+import { type Actor, admit } from '../../shared/access/actor.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import type { Subtype } from '../../shared/audit/subtypes.ts';
-import { type Actor, admit, requireAdministrator } from '../../shared/auth/actor.ts';
-import type { StageSecret } from '../../shared/auth/signer.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import { agentOf, projectOf } from '../../shared/audit/who.ts';
 import { issuerItem } from '../../shared/issuer/issuer-item.ts';
 import { IssuerFault } from '../../shared/issuer/issuer-web.ts';
 import type { Issuers } from '../../shared/issuer/issuers.ts';
 import { parseIssuer } from '../../shared/issuer/parse-issuer.ts';
+import type { StageSecret } from '../../shared/keys/signer.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import type { Action } from '../../shared/table/transact.ts';
@@ -20,16 +21,15 @@ export interface IssuerServices extends Services {
 /**
  * Has the Project trust an issuer for itself; one that it trusts already is replaced, and its people stay
  * linked. The issuer is asked for its discovery document, so that a mistake shows at once.
- * @param input.body `{issuer, clientId, clientSecret?}`; without a secret our client there is a public one
- * @throws {Refusal} forbidden, invalid
+ * @param body `{issuer, clientId, clientSecret?}`; without a secret our client there is a public one
+ * @throws {Refusal} invalid
  */
 export async function addIssuer(
   services: IssuerServices,
-  caller: Caller,
-  { projectId, body }: { projectId: string; body: unknown },
+  caller: Caller<'administrator'>,
+  body: unknown,
 ): Promise<IssuerAnswer> {
   const { actor } = await admit(services, caller, []);
-  requireAdministrator(actor, projectId);
   const { fields, issues } = parseIssuer(body, services.issuers.web);
   if (issues.length > 0) throw new Refusal('invalid', 'The issuer is not valid', { issues });
   await requireDiscovery(services.issuers, fields.issuer);
@@ -58,10 +58,8 @@ export function issuerAudit(services: Services, actor: Actor, subtype: Subtype, 
     subtype,
     action: 'U',
     outcome: '0',
-    agent: { reference: actor.profile },
-    entities: [
-      { reference: `Project/${actor.project}`, detail: [{ type: 'issuer', valueString: issuerId }] },
-    ],
+    agent: agentOf(actor),
+    entities: [{ ...projectOf(actor), detail: [{ type: 'issuer', valueString: issuerId }] }],
   };
   return { name: 'audit', put: auditItem(audited, services.newId(), services.now()) };
 }

@@ -1,6 +1,6 @@
+import type { Caller } from '../../shared/access/access-token.ts';
+import { type Actor, admit } from '../../shared/access/actor.ts';
 import type { Subtype } from '../../shared/audit/subtypes.ts';
-import { type Actor, admit, requireAdministrator } from '../../shared/auth/actor.ts';
-import type { Caller } from '../../shared/auth/token.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { changeMembership, issueInvitation, outboxAction } from '../../shared/invitation/actions.ts';
 import { type Invitation, type Standing, withInvitation } from '../../shared/invitation/state.ts';
@@ -8,15 +8,19 @@ import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
 import type { Action } from '../../shared/table/transact.ts';
-import { memberAudit, memberKey, requireMember, untilWritten } from './member.ts';
+import { untilWritten } from '../../shared/table/until-written.ts';
+import { memberAudit, memberKey, requireMember } from './member.ts';
 
 interface Which {
-  projectId: string;
   membershipId: string;
 }
 
-/** A new link by mail that kills the one before. @throws {Refusal} forbidden, not-found, conflict */
-export function resendInvitation(services: Services, caller: Caller, which: Which): Promise<Resource> {
+/** A new link by mail that kills the one before. @throws {Refusal} not-found, conflict */
+export function resendInvitation(
+  services: Services,
+  caller: Caller<'administrator'>,
+  which: Which,
+): Promise<Resource> {
   const projectKey = keys.resource(caller.project, 'Project', caller.project);
   return changeInvitation(services, caller, which, async (standing) => {
     const userKey = keys.user(standing.userId);
@@ -30,8 +34,12 @@ export function resendInvitation(services: Services, caller: Caller, which: Whic
   });
 }
 
-/** The link is dead until the person is invited again. @throws {Refusal} forbidden, not-found, conflict */
-export function revokeInvitation(services: Services, caller: Caller, which: Which): Promise<Resource> {
+/** The link is dead until the person is invited again. @throws {Refusal} not-found, conflict */
+export function revokeInvitation(
+  services: Services,
+  caller: Caller<'administrator'>,
+  which: Which,
+): Promise<Resource> {
   return changeInvitation(services, caller, which, async ({ membership, invitation }) => {
     if (invitation.state === 'revoked') throw new Refusal('not-found', 'Not found');
     const unsent = keys.outbox(caller.project, membership.id);
@@ -45,14 +53,13 @@ export function revokeInvitation(services: Services, caller: Caller, which: Whic
 
 async function changeInvitation(
   services: Services,
-  caller: Caller,
-  { projectId, membershipId }: Which,
+  caller: Caller<'administrator'>,
+  { membershipId }: Which,
   decide: (standing: Standing) => Promise<{ next: Invitation; subtype: Subtype; actions: Action[] }>,
 ): Promise<Resource> {
   const key = memberKey(caller.project, membershipId);
-  return untilWritten(services, async () => {
+  return untilWritten(async () => {
     const { actor, found } = await admit(services, caller, [key]);
-    requireAdministrator(actor, projectId);
     const { membership, standing } = requireMember(found.get(key));
     if (!standing) throw new Refusal('not-found', 'Not found');
     if (standing.invitation.state === 'accepted') {
@@ -64,14 +71,12 @@ async function changeInvitation(
       { rights: membership, invitation: next },
       stampOf(services, actor),
     );
-    return {
-      result: withInvitation(changed.membership, next, services.now()),
-      actions: [
-        ...changed.actions,
-        ...actions,
-        memberAudit(services, actor, membership, { subtype, action: 'U' }),
-      ],
-    };
+    await services.table.transact([
+      ...changed.actions,
+      ...actions,
+      memberAudit(services, actor, membership, { subtype, action: 'U' }),
+    ]);
+    return withInvitation(changed.membership, next, services.now());
   });
 }
 

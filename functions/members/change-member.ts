@@ -1,39 +1,41 @@
-import { type Actor, admit, requireAdministrator } from '../../shared/auth/actor.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
+import { type Actor, admit } from '../../shared/access/actor.ts';
 import { type ProjectMembership, type Rights, rightsOf } from '../../shared/fhir/membership.ts';
 import { type ProfileType, parseReference, type Resource } from '../../shared/fhir/resource.ts';
 import { changeMembership } from '../../shared/invitation/actions.ts';
+import { countAdministrator, refuseLastAdministrator } from '../../shared/invitation/administrators.ts';
 import { parseRights } from '../../shared/invitation/parse-rights.ts';
 import { withInvitation } from '../../shared/invitation/state.ts';
 import { policyKeys, requirePolicies } from '../../shared/program/parse-program.ts';
 import { invalidField, Refusal, type RefusalIssue } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
-import { countAdministrator } from '../../shared/table/administrators.ts';
+import { isStanding } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { resourceOf } from '../../shared/table/resource-item.ts';
-import { isCounted, type Member, memberAudit, memberKey, requireMember, untilWritten } from './member.ts';
+import { untilWritten } from '../../shared/table/until-written.ts';
+import { isCounted, type Member, memberAudit, memberKey, requireMember } from './member.ts';
 
 type Fields = Record<string, unknown>;
 
 /**
  * Changes what a membership allows: policy, role, activity, patients. What is left out stays; null
  * takes a policy or the patients away. Project, user and profile never change.
- * @throws {Refusal} forbidden, not-found, invalid
+ * @throws {Refusal} not-found, invalid
  */
 export async function changeMember(
   services: Services,
-  caller: Caller,
-  input: { projectId: string; membershipId: string; body: unknown },
+  caller: Caller<'administrator'>,
+  input: { membershipId: string; body: unknown },
 ): Promise<Resource> {
   const key = memberKey(caller.project, input.membershipId);
-  return untilWritten(services, async () => {
+  return untilWritten(async () => {
     const { actor, found } = await admit(services, caller, [key]);
-    requireAdministrator(actor, input.projectId);
     const member = requireMember(found.get(key));
     const { rights, active } = parseChange(input.body, member);
     await requireNamed(services, caller.project, rights);
-    return decideChange(services, actor, member, { rights, active });
-  });
+    const { changed, actions } = decideChange(services, actor, member, { rights, active });
+    await services.table.transact(actions);
+    return withInvitation(changed, member.standing?.invitation, services.now());
+  }, refuseLastAdministrator);
 }
 
 function decideChange(
@@ -52,7 +54,7 @@ function decideChange(
   const before = isCounted(membership, standing);
   const after = isCounted(changed.membership, standing);
   return {
-    result: withInvitation(changed.membership, standing?.invitation, services.now()),
+    changed: changed.membership,
     actions: [
       ...changed.actions,
       ...countAdministrator(actor.project, before === after ? 0 : after ? 1 : -1),
@@ -101,6 +103,6 @@ async function requireNamed(services: Services, project: string, rights: Rights)
   const found = await services.table.read(wanted);
   requirePolicies(project, rights, found);
   for (const { key, reference } of patients) {
-    if (!resourceOf(found.get(key))) throw invalidField('patient', `${reference} does not exist`);
+    if (!isStanding(found.get(key))) throw invalidField('patient', `${reference} does not exist`);
   }
 }

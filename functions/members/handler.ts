@@ -1,15 +1,13 @@
-import { coreServices } from '../../shared/core-services.ts';
+import { coreServices } from '../../shared/composition/core-services.ts';
+import { stageKeys } from '../../shared/composition/stage-keys.ts';
 import { requireVariable } from '../../shared/env.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
-import { dispatch, routeKey } from '../../shared/http/dispatch.ts';
-import { authenticated, lambdaHandler } from '../../shared/http/endpoint.ts';
+import { json } from '../../shared/http/json-body.ts';
 import { once } from '../../shared/http/once.ts';
-import { allOk } from '../../shared/http/outcome.ts';
-import type { HttpRequest } from '../../shared/http/request.ts';
-import { fhirResponse, jsonResponse, resourceResponse } from '../../shared/http/response.ts';
+import { done, fhirResponse, jsonResponse, resourceResponse } from '../../shared/http/response.ts';
+import { serve } from '../../shared/http/serve.ts';
 import { openIssuerWeb } from '../../shared/issuer/issuer-web.ts';
 import { openIssuers } from '../../shared/issuer/issuers.ts';
-import { stageKeys } from '../../shared/stage-keys.ts';
 import { routes } from '../routes.ts';
 import { addIssuer } from './add-issuer.ts';
 import { resendInvitation, revokeInvitation } from './change-invitation.ts';
@@ -31,157 +29,35 @@ const services = {
   issuers: openIssuers(openIssuerWeb(core), core.now),
 };
 
-export const handler = dispatch({
-  [routeKey(routes.project)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.project,
-      'raw',
-      (caller, request) => readProject(services, caller, { projectId: request.param('projectId') }),
-      (project) => jsonResponse(200, project),
-    ),
+export const handler = serve(services, routes.members, (services) => ({
+  project: async ({ caller }) => jsonResponse(200, await readProject(services, caller)),
+  members: async ({ caller, query }) => fhirResponse(200, await listMembers(services, caller, query)),
+  member: async ({ caller, params }) => resourceResponse(200, await readMember(services, caller, params)),
+  changeMember: json(async ({ caller, params, body }) =>
+    resourceResponse(200, await changeMember(services, caller, { ...params, body })),
   ),
-  [routeKey(routes.member)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.member,
-      'raw',
-      (caller, request) =>
-        readMember(services, caller, {
-          projectId: request.param('projectId'),
-          membershipId: request.param('membershipId'),
-        }),
-      (membership) => resourceResponse(200, membership),
-    ),
-  ),
-  [routeKey(routes.members)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.members,
-      'raw',
-      (caller, request) => listMembers(services, caller, { ...named(request), query: request.query }),
-      (list) => fhirResponse(200, list),
-    ),
-  ),
-  [routeKey(routes.changeMember)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.changeMember,
-      'json',
-      (caller, request) => changeMember(services, caller, { ...named(request), body: request.json }),
-      (membership) => resourceResponse(200, membership),
-    ),
-  ),
-  [routeKey(routes.removeMember)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.removeMember,
-      'raw',
-      (caller, request) => removeMember(services, caller, named(request)),
-      () => fhirResponse(200, allOk()),
-    ),
-  ),
-  [routeKey(routes.resendInvitation)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.resendInvitation,
-      'raw',
-      (caller, request) => resendInvitation(services, caller, named(request)),
-      (membership) => resourceResponse(200, membership),
-    ),
-  ),
-  [routeKey(routes.revokeInvitation)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.revokeInvitation,
-      'raw',
-      (caller, request) => revokeInvitation(services, caller, named(request)),
-      (membership) => resourceResponse(200, membership),
-    ),
-  ),
-  [routeKey(routes.issuers)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.issuers,
-      'raw',
-      (caller, request) => listIssuers(services, caller, { projectId: request.param('projectId') }),
-      (list) => jsonResponse(200, list),
-    ),
-  ),
-  [routeKey(routes.addIssuer)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.addIssuer,
-      'json',
-      (caller, request) =>
-        addIssuer(services, caller, { projectId: request.param('projectId'), body: request.json }),
-      (issuer) => jsonResponse(200, issuer),
-    ),
-  ),
-  [routeKey(routes.removeIssuer)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.removeIssuer,
-      'raw',
-      (caller, request) =>
-        removeIssuer(services, caller, {
-          projectId: request.param('projectId'),
-          issuerId: request.param('issuerId'),
-        }),
-      () => fhirResponse(200, allOk()),
-    ),
-  ),
-  [routeKey(routes.setMemberPassword)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.setMemberPassword,
-      'json',
-      (caller, request) =>
-        setMemberPassword(services, caller, { projectId: request.param('projectId'), body: request.json }),
-      () => fhirResponse(200, allOk()),
-    ),
-  ),
+  removeMember: ({ caller, params }) => done(removeMember(services, caller, params)),
+  resendInvitation: async ({ caller, params }) =>
+    resourceResponse(200, await resendInvitation(services, caller, params)),
+  revokeInvitation: async ({ caller, params }) =>
+    resourceResponse(200, await revokeInvitation(services, caller, params)),
+  setMemberPassword: json(({ caller, body }) => done(setMemberPassword(services, caller, body))),
   // As clients of other servers call it, which name no Project.
-  [routeKey(routes.setPasswordInOwnProject)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.setPasswordInOwnProject,
-      'json',
-      (caller, request) =>
-        setMemberPassword(services, caller, { projectId: caller.project, body: request.json }),
-      () => fhirResponse(200, allOk()),
-    ),
-  ),
-  [routeKey(routes.rotateSecret)]: lambdaHandler(
-    services,
-    authenticated(
-      routes.rotateSecret,
-      'raw',
-      (caller, request) =>
-        rotateSecret(services, caller, {
-          projectId: request.param('projectId'),
-          clientId: request.param('clientId'),
-        }),
-      (client) => fhirResponse(200, client),
-    ),
-  ),
-  [routeKey(routes.createClient)]: lambdaHandler(
-    services,
+  setPasswordInOwnProject: json(({ caller, body }) => done(setMemberPassword(services, caller, body))),
+  createClient: json(
     once(services, {
-      row: routes.createClient,
-      body: 'json',
       windowMs: 20_000,
       afterCrash: 'refuse',
-      run: (caller, request) =>
-        createClient(services, caller, { projectId: request.param('projectId'), body: request.json }),
+      run: ({ caller, body }) => createClient(services, caller, body),
       // The secret is nowhere but in the first answer.
       keep: ({ secret: _shownOnce, ...client }) => client as Resource,
       answer: (client) =>
         fhirResponse(201, client, { location: `${services.baseUrl}/fhir/R4/ClientApplication/${client.id}` }),
     }),
   ),
-});
-
-function named(request: HttpRequest) {
-  return { projectId: request.param('projectId'), membershipId: request.param('membershipId') };
-}
+  rotateSecret: async ({ caller, params, receivedAtMs }) =>
+    fhirResponse(200, await rotateSecret(services, caller, { ...params, receivedAtMs })),
+  issuers: async ({ caller }) => jsonResponse(200, await listIssuers(services, caller)),
+  addIssuer: json(async ({ caller, body }) => jsonResponse(200, await addIssuer(services, caller, body))),
+  removeIssuer: ({ caller, params }) => done(removeIssuer(services, caller, params)),
+}));

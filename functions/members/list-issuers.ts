@@ -1,9 +1,9 @@
-import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
+import { admit } from '../../shared/access/actor.ts';
 import { configuredIssuer, issuerRedirectUri } from '../../shared/issuer/issuer-item.ts';
 import type { Services } from '../../shared/services.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
-import type { Item } from '../../shared/table/table.ts';
 
 /** An issuer as administrators see it. Its secret is never answered. */
 export interface IssuerAnswer {
@@ -15,14 +15,12 @@ export interface IssuerAnswer {
   redirectUri: string;
 }
 
-/** The issuers that the Project trusts for itself. @throws {Refusal} forbidden */
+/** The issuers that the Project trusts for itself. */
 export async function listIssuers(
   services: Services,
-  caller: Caller,
-  { projectId }: { projectId: string },
+  caller: Caller<'administrator'>,
 ): Promise<{ issuers: IssuerAnswer[] }> {
-  const { actor } = await admit(services, caller, []);
-  requireAdministrator(actor, projectId);
+  await admit(services, caller, []);
   const { items } = await services.table.query({
     KeyConditionExpression: 'pk = :pk',
     ExpressionAttributeValues: { ':pk': keys.issuer(caller.project, '').pk },

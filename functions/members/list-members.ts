@@ -1,13 +1,8 @@
-import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
+import { admit } from '../../shared/access/actor.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
-import {
-  type Invitation,
-  type InvitationState,
-  standingOf,
-  stateOf,
-  withInvitation,
-} from '../../shared/invitation/state.ts';
+import { type Invitation, standingOf, stateOf, withInvitation } from '../../shared/invitation/state.ts';
+import { invitationStates } from '../../shared/invitation/states.ts';
 import { invalidField } from '../../shared/refusal.ts';
 import type { Reader } from '../../shared/search/reader.ts';
 import { runSearch } from '../../shared/search/run-search.ts';
@@ -24,20 +19,18 @@ export interface MemberList {
 }
 
 const parameters = new Set(['profile-type', 'state', '_count', '_cursor']);
-const states: readonly string[] = ['pending', 'accepted', 'expired', 'revoked'] satisfies InvitationState[];
 
 /**
  * The members of the Project, those invited included.
- * @param input.query `profile-type`, `state` (of the invitation), `_count`, `_cursor`
- * @throws {Refusal} forbidden, invalid
+ * @param query `profile-type`, `state` (of the invitation), `_count`, `_cursor`
+ * @throws {Refusal} invalid
  */
 export async function listMembers(
   services: Services,
-  caller: Caller,
-  { projectId, query }: { projectId: string; query: URLSearchParams },
+  caller: Caller<'administrator'>,
+  query: URLSearchParams,
 ): Promise<MemberList> {
-  const { actor } = await admit(services, caller, []);
-  requireAdministrator(actor, projectId);
+  await admit(services, caller, []);
   const state = parseState(query);
   const search = new URLSearchParams(query);
   search.delete('state');
@@ -81,8 +74,8 @@ function parseState(query: URLSearchParams): string | undefined {
     if (!parameters.has(name)) throw invalidField(name, `Unknown parameter ${name}`);
   }
   const state = query.get('state') ?? undefined;
-  if (state !== undefined && !states.includes(state)) {
-    throw invalidField('state', `state must be one of ${states.join(', ')}`);
+  if (state !== undefined && !invitationStates.some((one) => one === state)) {
+    throw invalidField('state', `state must be one of ${invitationStates.join(', ')}`);
   }
   return state;
 }

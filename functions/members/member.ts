@@ -1,16 +1,16 @@
+import type { Actor } from '../../shared/access/actor.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import type { Subtype } from '../../shared/audit/subtypes.ts';
-import type { Actor } from '../../shared/auth/actor.ts';
+import { agentOf, targetOf } from '../../shared/audit/who.ts';
 import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import { isId } from '../../shared/fhir/resource.ts';
 import { type Standing, standingOf } from '../../shared/invitation/state.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
-import { administratorsAction } from '../../shared/table/administrators.ts';
+import { inlineResource } from '../../shared/store/inline.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
-import { resourceOf } from '../../shared/table/resource-item.ts';
-import type { Item } from '../../shared/table/table.ts';
-import { type Action, ConditionFailed } from '../../shared/table/transact.ts';
+import type { Action } from '../../shared/table/transact.ts';
 
 /** A membership as read; `standing` only of people, whom somebody invited. */
 export interface Member {
@@ -26,7 +26,7 @@ export function memberKey(project: string, membershipId: string): Key {
 
 /** @throws {Refusal} not-found */
 export function requireMember(item: Item | undefined): Member {
-  const membership = resourceOf(item);
+  const membership = inlineResource('ProjectMembership', item);
   if (!membership) throw new Refusal('not-found', 'Not found');
   return { membership: membership as ProjectMembership, standing: standingOf(item) };
 }
@@ -39,40 +39,15 @@ export function isCounted(membership: ProjectMembership, standing: Standing | un
 export function memberAudit(
   services: Services,
   actor: Actor,
-  { id, user }: ProjectMembership,
+  membership: ProjectMembership,
   what: { subtype: Subtype; action: 'U' | 'D' },
 ): Action {
   const audited: Audited = {
     project: actor.project,
     ...what,
     outcome: '0',
-    agent: { reference: actor.profile },
-    entities: [{ reference: `ProjectMembership/${id}` }, { reference: user.reference }],
+    agent: agentOf(actor),
+    entities: [targetOf(membership), membership.user],
   };
   return { name: 'audit', put: auditItem(audited, services.newId(), services.now()) };
-}
-
-const attempts = 8;
-
-/**
- * Reads, decides and writes until nobody else wrote in between.
- * @throws {Refusal} invalid for a Project's last administrator, unavailable when others keep writing
- */
-export async function untilWritten<T>(
-  services: Services,
-  decide: () => Promise<{ actions: readonly Action[]; result: T }>,
-): Promise<T> {
-  for (let attempt = 1; attempt <= attempts; attempt++) {
-    const { actions, result } = await decide();
-    try {
-      await services.table.transact(actions);
-      return result;
-    } catch (error) {
-      if (!(error instanceof ConditionFailed)) throw error;
-      if (error.failed.has(administratorsAction)) {
-        throw new Refusal('invalid', 'The last administrator of a project cannot be removed or demoted');
-      }
-    }
-  }
-  throw new Refusal('conflict', 'Somebody else is changing this membership');
 }

@@ -1,5 +1,5 @@
-import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
+import { admit } from '../../shared/access/actor.ts';
 import { isId } from '../../shared/fhir/resource.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
@@ -10,15 +10,14 @@ import { issuerAudit } from './add-issuer.ts';
 /**
  * The Project trusts an issuer no more: nobody signs in with it from now on, nothing is refreshed, and
  * tokens that were issued end within the hour.
- * @throws {Refusal} forbidden, not-found
+ * @throws {Refusal} not-found
  */
 export async function removeIssuer(
   services: Services,
-  caller: Caller,
-  { projectId, issuerId }: { projectId: string; issuerId: string },
+  caller: Caller<'administrator'>,
+  { issuerId }: { issuerId: string },
 ): Promise<void> {
   const { actor } = await admit(services, caller, []);
-  requireAdministrator(actor, projectId);
   const notFound = new Refusal('not-found', 'Not found');
   if (!isId(issuerId)) throw notFound;
   try {

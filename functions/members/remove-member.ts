@@ -1,14 +1,15 @@
-import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
-import { isForResourcesOnly } from '../../shared/auth/smart-scope.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
+import { admit, requireAdministrator } from '../../shared/access/actor.ts';
+import { isForResourcesOnly } from '../../shared/access/smart-scope.ts';
+import { countAdministrator, refuseLastAdministrator } from '../../shared/invitation/administrators.ts';
 import { endMembershipActions } from '../../shared/invitation/end-membership.ts';
+import { type Person, personAction, personOf } from '../../shared/invitation/person.ts';
 import type { Standing } from '../../shared/invitation/state.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
-import { countAdministrator } from '../../shared/table/administrators.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { type Person, personAction, personOf } from '../../shared/table/person.ts';
-import { isCounted, memberAudit, memberKey, requireMember, untilWritten } from './member.ts';
+import { untilWritten } from '../../shared/table/until-written.ts';
+import { isCounted, memberAudit, memberKey, requireMember } from './member.ts';
 
 /**
  * Takes a person out of the Project, by an administrator or by themself. The profile stays where it
@@ -18,16 +19,15 @@ import { isCounted, memberAudit, memberKey, requireMember, untilWritten } from '
 export async function removeMember(
   services: Services,
   caller: Caller,
-  { projectId, membershipId }: { projectId: string; membershipId: string },
+  { membershipId }: { membershipId: string },
 ): Promise<void> {
   const key = memberKey(caller.project, membershipId);
   const { project } = caller;
-  await untilWritten(services, async () => {
+  await untilWritten(async () => {
     const { actor, found } = await admit(services, caller, [key]);
-    const isOwn = membershipId === caller.membershipId && projectId === project;
     // An app that was given scopes for resources must not take the person out.
-    const leaves = isOwn && !isForResourcesOnly(actor.scope);
-    if (!leaves) requireAdministrator(actor, projectId);
+    const leaves = membershipId === caller.membershipId && !isForResourcesOnly(actor.scope);
+    if (!leaves) requireAdministrator(actor);
     const { membership, standing } = requireMember(found.get(key));
     if (!standing) {
       throw new Refusal('invalid', 'This membership ends when its Bot or ClientApplication is deleted');
@@ -35,16 +35,13 @@ export async function removeMember(
     const personKey = keys.person(project, standing.login);
     const person = personOf((await services.table.read([personKey])).get(personKey));
     const stamp = { project, versionId: services.newId(), nowMs: services.now() };
-    return {
-      result: undefined,
-      actions: [
-        ...endMembershipActions(standing, stamp),
-        ...(person ? [personAction(project, withoutMembership(person, standing), person)] : []),
-        ...countAdministrator(project, isCounted(membership, standing) ? -1 : 0),
-        memberAudit(services, actor, membership, { subtype: 'remove-member', action: 'D' }),
-      ],
-    };
-  });
+    await services.table.transact([
+      ...endMembershipActions(standing, stamp),
+      ...(person ? [personAction(project, withoutMembership(person, standing), person)] : []),
+      ...countAdministrator(project, isCounted(membership, standing) ? -1 : 0),
+      memberAudit(services, actor, membership, { subtype: 'remove-member', action: 'D' }),
+    ]);
+  }, refuseLastAdministrator);
 }
 
 function withoutMembership(

@@ -1,32 +1,34 @@
+import type { Caller } from '../../shared/access/access-token.ts';
+import { admit } from '../../shared/access/actor.ts';
 import { record } from '../../shared/audit/record.ts';
-import { admit, requireAdministrator } from '../../shared/auth/actor.ts';
-import { parseNewPassword } from '../../shared/auth/parse-password.ts';
-import { replacePassword } from '../../shared/auth/replace-password.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import { agentOf } from '../../shared/audit/who.ts';
 import { normaliseAddress } from '../../shared/email/address.ts';
+import type { Reference } from '../../shared/fhir/resource.ts';
+import { emailLogin, externalLogin, membershipKeys, personOf } from '../../shared/invitation/person.ts';
+import { parseNewPassword } from '../../shared/login/parse-password.ts';
+import { replacePassword } from '../../shared/login/replace-password.ts';
+import { emailOf } from '../../shared/login/user-email.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
+import { inlineResource } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { emailLogin, externalLogin, personOf } from '../../shared/table/person.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
 
 /**
  * Sets the password of a User that lives in this Project only; its logins end. Above Projects a password
  * is the user's own.
- * @param input.body `{email, password}`, or `externalId` instead of the address
- * @throws {Refusal} forbidden, not-found, invalid, conflict
+ * @param body `{email, password}`, or `externalId` instead of the address
+ * @throws {Refusal} not-found, invalid, conflict
  */
 export async function setMemberPassword(
   services: Services,
-  caller: Caller,
-  { projectId, body }: { projectId: string; body: unknown },
+  caller: Caller<'administrator'>,
+  body: unknown,
 ): Promise<void> {
   const { email, externalId, password: given } = (body ?? {}) as Record<string, unknown>;
   const { project } = caller;
   const nameKey = keys.person(project, nameOf(email, externalId));
   const { actor, found } = await admit(services, caller, [nameKey]);
-  requireAdministrator(actor, projectId);
-  const password = parseNewPassword(given);
   const item = found.get(nameKey);
   const primaryKey = keys.person(project, String(item?.primary ?? 'none'));
   const person = personOf(item) ?? personOf((await services.table.read([primaryKey])).get(primaryKey));
@@ -34,10 +36,16 @@ export async function setMemberPassword(
   if (person.scope !== 'project') {
     throw new Refusal('invalid', 'Only the user may set the password of a user above Projects');
   }
-  const passwordKey = keys.password(person.userId);
-  const seenHash = (await services.table.read([passwordKey])).get(passwordKey)?.hash as string | undefined;
+  const [passwordKey, userKey] = [keys.password(person.userId), keys.user(person.userId)];
+  const stored = await services.table.read([passwordKey, userKey, ...membershipKeys(project, person)]);
+  const [membership] = membershipKeys(project, person).map((key) =>
+    inlineResource('ProjectMembership', stored.get(key)),
+  );
+  const seenHash = stored.get(passwordKey)?.hash as string | undefined;
+  const address = emailOf(stored.get(userKey));
+  const password = await parseNewPassword(given, { email: address });
   try {
-    await replacePassword(services, person.userId, { password, seenHash });
+    await replacePassword(services, person.userId, { password, seenHash, email: address });
   } catch (error) {
     if (error instanceof ConditionFailed) throw new Refusal('conflict', 'The password was changed meanwhile');
     throw error;
@@ -47,8 +55,8 @@ export async function setMemberPassword(
     subtype: 'set-password',
     action: 'U',
     outcome: '0',
-    agent: { reference: actor.profile },
-    entities: [{ reference: `User/${person.userId}` }],
+    agent: agentOf(actor),
+    entities: [(membership?.user as Reference | undefined) ?? { reference: `User/${person.userId}` }],
   });
 }
 

@@ -1,20 +1,15 @@
-import type {
-  DynamoDBBatchItemFailure,
-  DynamoDBBatchResponse,
-  DynamoDBRecord,
-  DynamoDBStreamEvent,
-  EventBridgeEvent,
-  ScheduledEvent,
-} from 'aws-lambda';
+import type { EventBridgeEvent, ScheduledEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { sesMailer } from '../../shared/aws/ses.ts';
-import { coreServices } from '../../shared/core-services.ts';
+import { coreServices } from '../../shared/composition/core-services.ts';
+import { openDeadLetters } from '../../shared/composition/queues.ts';
+import { stageKeys } from '../../shared/composition/stage-keys.ts';
 import { requireVariable } from '../../shared/env.ts';
-import { stageKeys } from '../../shared/stage-keys.ts';
-import { isOutboxKey } from '../../shared/table/keys.ts';
-import { itemOf } from '../../shared/table/stream-image.ts';
-import { sweepCutOff, tidyAfter } from '../../shared/table/tidy.ts';
+import { consume } from '../../shared/queue/consume.ts';
+import { parseKey } from '../../shared/queue/key-message.ts';
+import { retryDead } from '../../shared/queue/retry-dead.ts';
 import { noteMailEvent } from './mark-delivery.ts';
-import { type OutboxServices, sendMail } from './send-mail.ts';
+import { sendMail } from './send-mail.ts';
+import type { OutboxServices } from './services.ts';
 import { sweep } from './sweep.ts';
 
 type MailServiceEvent = EventBridgeEvent<string, unknown>;
@@ -29,51 +24,23 @@ const services: OutboxServices = {
     endpoint: process.env.SES_ENDPOINT,
   }),
 };
+const dead = openDeadLetters(process.env, 'mail');
+
+const work = (body: unknown) => sendMail(services, parseKey(body));
 
 /**
- * Fed by the table's stream; every ten minutes a schedule calls it to sweep what was left undone; and
+ * Fed by its queue; every ten minutes a schedule calls it to sweep what was left undone; and
  * EventBridge passes on what the mail service says of mails. Nobody else may invoke it.
  */
 export async function handler(
-  event: DynamoDBStreamEvent | ScheduledEvent | MailServiceEvent,
-): Promise<DynamoDBBatchResponse> {
-  if (!('Records' in event)) {
-    if (event.source === 'aws.ses') {
-      await noteMailEvent(services, event.detail);
-      return { batchItemFailures: [] };
-    }
-    await sweep(services);
-    await sweepCutOff(services);
+  event: SQSEvent | ScheduledEvent | MailServiceEvent,
+): Promise<SQSBatchResponse> {
+  if ('Records' in event) return consume(services, event.Records, work);
+  if (event.source === 'aws.ses') {
+    await noteMailEvent(services, event.detail);
     return { batchItemFailures: [] };
   }
-  for (const record of event.Records) await consume(record);
-  return { batchItemFailures: await tidy(event.Records) };
-}
-
-/** Index items that a change left to do; in any order. @returns the first record to be given again */
-async function tidy(records: readonly DynamoDBRecord[]): Promise<DynamoDBBatchItemFailure[]> {
-  const done = await Promise.allSettled(
-    records.map(({ dynamodb }) =>
-      tidyAfter(services, { before: itemOf(dynamodb?.OldImage), after: itemOf(dynamodb?.NewImage) }),
-    ),
-  );
-  const failed = done.findIndex(({ status }) => status === 'rejected');
-  if (failed < 0) return [];
-  services.log.error('index not tidied', {
-    error: ((done[failed] as PromiseRejectedResult).reason as Error).name,
-  });
-  return [{ itemIdentifier: records[failed]?.dynamodb?.SequenceNumber ?? '' }];
-}
-
-/** A mail that the service did not take must not hold up the stream: the sweep sends it later. */
-async function consume({ eventName, dynamodb }: DynamoDBRecord): Promise<void> {
-  const pk = dynamodb?.Keys?.pk?.S;
-  const sk = dynamodb?.Keys?.sk?.S;
-  if (eventName === 'REMOVE' || pk === undefined || sk === undefined || !isOutboxKey(pk)) return;
-  if (dynamodb?.OldImage?.generation?.N === dynamodb?.NewImage?.generation?.N) return;
-  try {
-    await sendMail(services, { pk, sk });
-  } catch (error) {
-    services.log.error('mail not sent', { error: (error as Error).name });
-  }
+  await sweep(services);
+  await retryDead(services, dead, work);
+  return { batchItemFailures: [] };
 }

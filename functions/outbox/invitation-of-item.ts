@@ -1,13 +1,13 @@
-import { invitationMail } from '../../shared/email/invitation-mail.ts';
 import type { Mail } from '../../shared/email/mailer.ts';
+import { invitationMail } from '../../shared/invitation/invitation-mail.ts';
 import { invitationUrl } from '../../shared/invitation/link.ts';
 import { standingOf, stateOf } from '../../shared/invitation/state.ts';
+import { inlineResource } from '../../shared/store/inline.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { resourceOf } from '../../shared/table/resource-item.ts';
-import type { Item } from '../../shared/table/table.ts';
 import { mailTags } from './mail-event.ts';
 import { markDelivery } from './mark-delivery.ts';
-import type { OutboxServices } from './send-mail.ts';
+import type { OutboxServices } from './services.ts';
 
 /**
  * The mail of an invitation; undefined when it is no longer pending, when there is a newer link, or when
@@ -31,7 +31,7 @@ export async function invitationOfItem(services: OutboxServices, item: Item): Pr
   }
   return invitationMail({
     to: String(email),
-    projectName: String(resourceOf(found.get(projectKey))?.name ?? ''),
+    projectName: String(inlineResource('Project', found.get(projectKey))?.name ?? ''),
     invitee: standing.membership.profile.display ?? '',
     url: invitationUrl(services.baseUrl, await services.secret(), link),
     expiresAtMs: standing.invitation.expiresAtMs,

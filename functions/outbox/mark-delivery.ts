@@ -1,5 +1,7 @@
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
+import { targetOf } from '../../shared/audit/who.ts';
 import type { Services } from '../../shared/services.ts';
+import { inlineResource } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
 import { type InvitationMail, readMailEvent } from './mail-event.ts';
@@ -27,6 +29,12 @@ export async function markDelivery(
   { project, membershipId, generation }: InvitationMail,
   delivery: 'bounced' | 'complained',
 ): Promise<void> {
+  const membershipKey = keys.resource(project, 'ProjectMembership', membershipId);
+  const membership = inlineResource(
+    'ProjectMembership',
+    (await table.read([membershipKey])).get(membershipKey),
+  );
+  if (!membership) return;
   const isNews = delivery === 'complained' ? ' OR invitation.delivery = :bounced' : '';
   const audited: Audited = {
     project,
@@ -34,13 +42,13 @@ export async function markDelivery(
     action: 'U',
     outcome: '0',
     agent: { reference: 'system' },
-    entities: [{ reference: `ProjectMembership/${membershipId}` }],
+    entities: [targetOf(membership)],
   };
   try {
     await table.transact([
       {
         name: 'invitation',
-        update: keys.resource(project, 'ProjectMembership', membershipId),
+        update: membershipKey,
         set: 'SET invitation.delivery = :delivery',
         if: `invitation.generation = :generation AND attribute_not_exists(deleted) AND (attribute_not_exists(invitation.delivery)${isNews})`,
         values: {

@@ -1,11 +1,11 @@
-import { resetMs, resetUrl } from '../../shared/auth/reset-link.ts';
 import type { Mail } from '../../shared/email/mailer.ts';
 import { resetMail } from '../../shared/email/reset-mail.ts';
+import { emailLogin, findPerson } from '../../shared/invitation/person.ts';
+import { resetMs, resetUrl } from '../../shared/login/reset-link.ts';
+import { inlineResource } from '../../shared/store/inline.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { emailLogin, findPerson } from '../../shared/table/person.ts';
-import { resourceOf } from '../../shared/table/resource-item.ts';
-import type { Item } from '../../shared/table/table.ts';
-import type { OutboxServices } from './send-mail.ts';
+import type { OutboxServices } from './services.ts';
 
 /**
  * The mail for who has forgotten their password; undefined when nobody with a password has that address.
@@ -24,7 +24,7 @@ export async function resetOfItem(services: OutboxServices, item: Item): Promise
   const passwordKey = keys.password(String(userId));
   const found = await services.table.read([userKey, passwordKey]);
   const hash = found.get(passwordKey)?.hash;
-  if (hash === undefined || resourceOf(found.get(userKey))?.email !== email) return undefined;
+  if (hash === undefined || inlineResource('User', found.get(userKey))?.email !== email) return undefined;
   const link = {
     userId: String(userId),
     expiresAtMs: services.now() + resetMs,

@@ -1,32 +1,42 @@
-import type { StageSecret } from '../../shared/auth/signer.ts';
-import type { Mail, Mailer } from '../../shared/email/mailer.ts';
-import type { Services } from '../../shared/services.ts';
+import type { Mail } from '../../shared/email/mailer.ts';
+import { type SecurityEvent, securityMail } from '../../shared/email/security-mails.ts';
+import type { Item } from '../../shared/table/item.ts';
 import type { Key } from '../../shared/table/keys.ts';
-import type { Item } from '../../shared/table/table.ts';
-import { confirmationOfItem, noticeOfItem } from './address-of-item.ts';
 import { claim, dropMail, giveBackQuota, releaseClaim, takeQuota } from './claim.ts';
+import { confirmationOfItem } from './confirmation-of-item.ts';
 import { invitationOfItem } from './invitation-of-item.ts';
 import { resetOfItem } from './reset-of-item.ts';
-
-export interface OutboxServices extends Services {
-  mailer: Mailer;
-  secret(): Promise<StageSecret>;
-}
+import type { OutboxServices } from './services.ts';
 
 interface Kind {
   /** Undefined when the mail has no reason any more. */
   mailOf(services: OutboxServices, item: Item): Promise<Mail | undefined>;
-  /** How many mails an address may have got on the day when this one is sent. */
-  mostADay: number;
+  /** How many mails an address may have got on the day when this one is sent; undefined: it is not counted. */
+  mostADay: number | undefined;
 }
+
+/** Not counted: nobody can use up the mails of an address and then change its sign-in unseen. */
+const notices: Readonly<Record<SecurityEvent, Kind>> = {
+  'address-changed': noticeOf('address-changed'),
+  'password-changed': noticeOf('password-changed'),
+  'second-factor-added': noticeOf('second-factor-added'),
+  'second-factor-removed': noticeOf('second-factor-removed'),
+};
 
 const kinds: Readonly<Record<string, Kind>> = {
   invitation: { mailOf: invitationOfItem, mostADay: 5 },
   // Anybody can ask for one of these: they leave room for invitations.
   reset: { mailOf: resetOfItem, mostADay: 3 },
   'confirm-address': { mailOf: confirmationOfItem, mostADay: 3 },
-  'address-changed': { mailOf: noticeOfItem, mostADay: 5 },
+  ...notices,
 };
+
+function noticeOf(event: SecurityEvent): Kind {
+  return {
+    mailOf: async ({ baseUrl }, { email }) => securityMail(event, { to: String(email), baseUrl }),
+    mostADay: undefined,
+  };
+}
 
 /**
  * Sends the mail of one outbox item, once: stream records come twice and out of order, so the item
@@ -42,14 +52,15 @@ export async function sendMail(services: OutboxServices, outboxKey: Key): Promis
   if (!kind || !mail) return dropMail(services, item);
 
   if (!(await claim(services, item))) return;
-  if (!(await takeQuota(services, mail.to, kind.mostADay))) {
+  const { mostADay } = kind;
+  if (mostADay !== undefined && !(await takeQuota(services, mail.to, mostADay))) {
     services.log.info('mail quota of this address is used up', { kind: item.kind });
     return dropMail(services, item);
   }
   try {
     await services.mailer.send(mail);
   } catch (error) {
-    await giveBackQuota(services, mail.to);
+    if (mostADay !== undefined) await giveBackQuota(services, mail.to);
     await releaseClaim(services, item);
     throw error;
   }

@@ -1,6 +1,7 @@
 import type { Key } from '../../shared/table/keys.ts';
 import { outboxPartitions } from '../../shared/table/keys.ts';
-import { type OutboxServices, sendMail } from './send-mail.ts';
+import { sendMail } from './send-mail.ts';
+import type { OutboxServices } from './services.ts';
 
 /** Tries every unsent mail once more. One that fails again stays for the next sweep. */
 export async function sweep(services: OutboxServices): Promise<void> {

@@ -1,13 +1,13 @@
-import { hashPassword } from '../../shared/auth/password.ts';
 import type { Reference } from '../../shared/fhir/resource.ts';
 import type { Stamp } from '../../shared/fhir/stamp.ts';
 import { issueInvitation, outboxAction } from '../../shared/invitation/actions.ts';
+import { countAdministrator } from '../../shared/invitation/administrators.ts';
 import { createMembershipActions } from '../../shared/invitation/new-membership.ts';
 import { createProfileActions } from '../../shared/invitation/new-profile.ts';
 import { createUserActions, knownUserActions } from '../../shared/invitation/new-user.ts';
-import { countAdministrator } from '../../shared/table/administrators.ts';
+import { emailLogin, personAction } from '../../shared/invitation/person.ts';
+import { hashPassword } from '../../shared/login/password.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { emailLogin, personAction } from '../../shared/table/person.ts';
 import type { Action } from '../../shared/table/transact.ts';
 
 interface FirstAdministrator {
@@ -28,7 +28,7 @@ interface FirstAdministrator {
 export async function firstAdministrator(
   person: FirstAdministrator,
   stamp: Stamp,
-): Promise<{ membershipId: string; made: string[]; actions: Action[] }> {
+): Promise<{ membershipId: string; made: Reference[]; actions: Action[] }> {
   const { email, firstName, lastName, password, knownUserId } = person;
   const { project, nowMs } = stamp;
   const userId = knownUserId ?? stamp.newId();
@@ -66,7 +66,11 @@ export async function firstAdministrator(
   };
   return {
     membershipId,
-    made: [`ProjectMembership/${membershipId}`, `${profileType}/${profileId}`, `User/${userId}`],
+    made: [
+      { reference: `ProjectMembership/${membershipId}`, display },
+      { reference: `${profileType}/${profileId}` },
+      { reference: `User/${userId}`, display },
+    ],
     actions: [
       ...(knownUserId ? knownUserActions(userId, email) : createUserActions(user, { versionId, nowMs })),
       ...createProfileActions(profile, { ...stamp, versionId }),

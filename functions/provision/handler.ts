@@ -1,8 +1,8 @@
-import { coreServices } from '../../shared/core-services.ts';
+import { coreServices } from '../../shared/composition/core-services.ts';
+import { stageKeys } from '../../shared/composition/stage-keys.ts';
 import { requireVariable } from '../../shared/env.ts';
 import { openIssuerWeb } from '../../shared/issuer/issuer-web.ts';
 import { openIssuers } from '../../shared/issuer/issuers.ts';
-import { stageKeys } from '../../shared/stage-keys.ts';
 import { type Provisioned, type ProvisionRequest, provision } from './provision.ts';
 import { type StageIssuer, type StageIssuerRequest, stageIssuer } from './stage-issuer.ts';
 

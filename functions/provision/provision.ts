@@ -1,10 +1,14 @@
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
+import { targetOf } from '../../shared/audit/who.ts';
 import { normaliseAddress } from '../../shared/email/address.ts';
+import type { Reference } from '../../shared/fhir/resource.ts';
 import { newMeta, type Stamp } from '../../shared/fhir/stamp.ts';
+import { newClientSecret } from '../../shared/keys/client-secret.ts';
+import { parseNewPassword } from '../../shared/login/parse-password.ts';
 import { newClient } from '../../shared/program/new-client.ts';
 import type { Services } from '../../shared/services.ts';
+import { createActions } from '../../shared/store/resource-item.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { createActions } from '../../shared/table/resource-item.ts';
 import type { Action } from '../../shared/table/transact.ts';
 import { firstAdministrator } from './first-administrator.ts';
 
@@ -26,8 +30,10 @@ export interface ProvisionRequest {
   invitationDays?: number;
   /** How long execution records are kept, 1 to 3,650; 365 when left out. */
   executionDays?: number;
-  /** How many runs of Bots may go on at once, 1 to 1,000; as many as there is room for when left out. */
+  /** How many runs of Bots may go on at once, 1 to 1,000; left out, 50 of those that runs and jobs start. */
   concurrentRuns?: number;
+  /** How many runs a run and all that follow from it may start, 1 to 1,000; 64 when left out. */
+  treeRuns?: number;
 }
 
 export interface Provisioned {
@@ -48,6 +54,10 @@ export async function provision(services: Services, request: ProvisionRequest): 
   }
   requireCount('executionDays', request.executionDays, 3_650);
   requireCount('concurrentRuns', request.concurrentRuns, 1_000);
+  requireCount('treeRuns', request.treeRuns, 1_000);
+  if (admin.password !== undefined) {
+    await parseNewPassword(admin.password, { field: 'admin.password', email });
+  }
   const known = (await services.table.read([keys.address(email)])).get(keys.address(email));
   if (known && admin.password) throw new Error('This person exists already and has a password of their own');
 
@@ -67,17 +77,18 @@ export async function provision(services: Services, request: ProvisionRequest): 
     stamp,
   );
   const program = { name: `${name} client`, description: undefined, rights: { admin: true } };
-  const client = request.client ? newClient(program, project, stamp) : undefined;
+  const secret = newClientSecret();
+  const client = request.client ? newClient({ ...program, secret }, project, stamp) : undefined;
   await services.table.transact([
     ...projectActions(request, stamp),
     ...member.actions,
     ...(client?.actions ?? []),
-    auditAction(stamp, [project.reference, ...member.made, ...(client ? madeWith(client) : [])]),
+    auditAction(stamp, [project, ...member.made, ...(client ? madeWith(client) : [])]),
   ]);
   return {
     project: { id: projectId, name },
     admin: { email, membershipId: member.membershipId },
-    ...(client ? { client: { id: client.client.id, secret: client.secret } } : {}),
+    ...(client ? { client: { id: client.client.id, secret } } : {}),
   };
 }
 
@@ -87,7 +98,7 @@ function requireCount(name: string, value: number | undefined, most: number): vo
 }
 
 function projectActions(request: ProvisionRequest, stamp: Stamp): Action[] {
-  const { name, invitesPerHour, invitationDays, executionDays, concurrentRuns } = request;
+  const { name, invitesPerHour, invitationDays, executionDays, concurrentRuns, treeRuns } = request;
   const resource = {
     resourceType: 'Project',
     id: stamp.project,
@@ -95,22 +106,22 @@ function projectActions(request: ProvisionRequest, stamp: Stamp): Action[] {
     name,
     features: ['bots'],
   };
-  const settings = { invitesPerHour, invitationDays, executionDays, concurrentRuns };
+  const settings = { invitesPerHour, invitationDays, executionDays, concurrentRuns, treeRuns };
   return createActions(stamp.project, resource, settings);
 }
 
-function madeWith({ client, membership }: ReturnType<typeof newClient>): string[] {
-  return [`ClientApplication/${client.id}`, `ProjectMembership/${membership.id}`];
+function madeWith({ client, membership }: ReturnType<typeof newClient>): Reference[] {
+  return [targetOf(client), targetOf(membership)];
 }
 
-function auditAction(stamp: Stamp, made: readonly string[]): Action {
+function auditAction(stamp: Stamp, made: readonly Reference[]): Action {
   const audited: Audited = {
     project: stamp.project,
     subtype: 'provision',
     action: 'C',
     outcome: '0',
     agent: stamp.author,
-    entities: made.map((reference) => ({ reference })),
+    entities: made,
   };
   return { name: 'audit', put: auditItem(audited, stamp.newId(), stamp.nowMs) };
 }

@@ -1,7 +1,7 @@
-import type { StageSecret } from '../../shared/auth/signer.ts';
 import { findIssuer, issuerItem, issuerRedirectUri } from '../../shared/issuer/issuer-item.ts';
 import type { Issuers } from '../../shared/issuer/issuers.ts';
 import { parseIssuer } from '../../shared/issuer/parse-issuer.ts';
+import type { StageSecret } from '../../shared/keys/signer.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
 

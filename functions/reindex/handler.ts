@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda';
-import { coreServices } from '../../shared/core-services.ts';
+import { coreServices } from '../../shared/composition/core-services.ts';
 import { type Progress, reindex } from './reindex.ts';
 
 const services = coreServices(process.env);

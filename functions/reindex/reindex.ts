@@ -1,8 +1,8 @@
-import { indexVersion } from '../../shared/search/index-version.ts';
+import { indexVersion } from '../../shared/index/index-version.ts';
 import type { Services } from '../../shared/services.ts';
+import { readSegments, reindexHeads, type Segment, segmentOf } from '../../shared/store/reindex.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
-import { readSegments, reindexHeads, type Segment, segmentOf } from '../../shared/table/reindex.ts';
-import type { Table } from '../../shared/table/table.ts';
+import type { Conditional, Table } from '../../shared/table/table.ts';
 
 /** The table is scanned in so many parts, each by one worker at a time. */
 const segments = 8;
@@ -74,7 +74,7 @@ async function workOn(work: Work, segment: number): Promise<void> {
 
 async function claim({ table, now, owner, job }: Work, segment: number): Promise<Segment | undefined> {
   return unlessTaken(
-    table.update({
+    table.updateIf({
       Key: keys.reindex(job, segment),
       UpdateExpression: 'SET #owner = :owner, leaseMs = :lease',
       ConditionExpression: 'attribute_not_exists(pk) OR (attribute_not_exists(done) AND leaseMs < :now)',
@@ -91,7 +91,7 @@ async function advance(
   { done, resources, written, cursor }: Segment,
 ): Promise<Segment | undefined> {
   return unlessTaken(
-    table.update({
+    table.updateIf({
       Key: keys.reindex(job, segment),
       UpdateExpression: `SET leaseMs = :lease, resources = :resources, written = :written, ${
         done ? 'done = :done REMOVE #cursor' : '#cursor = :cursor'
@@ -112,7 +112,7 @@ async function advance(
 
 async function release({ table, owner, job }: Work, segment: number): Promise<void> {
   await unlessTaken(
-    table.update({
+    table.updateIf({
       Key: keys.reindex(job, segment),
       UpdateExpression: 'SET leaseMs = :none',
       ConditionExpression: '#owner = :owner',
@@ -123,15 +123,9 @@ async function release({ table, owner, job }: Work, segment: number): Promise<vo
 }
 
 /** Undefined when another worker has the segment. */
-async function unlessTaken(
-  update: Promise<Record<string, unknown> | undefined>,
-): Promise<Segment | undefined> {
-  try {
-    return segmentOf(await update);
-  } catch (error) {
-    if ((error as Error).name === 'ConditionalCheckFailedException') return undefined;
-    throw error;
-  }
+async function unlessTaken(update: Promise<Conditional>): Promise<Segment | undefined> {
+  const updated = await update;
+  return updated.held ? segmentOf(updated.attributes) : undefined;
 }
 
 function progressOf(job: string, all: readonly Segment[]): Progress {

@@ -1,6 +1,6 @@
 import { inlineTypes } from '../../shared/bot/output.ts';
+import { binaryResponse } from '../../shared/execute/execute-response.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
-import { binaryResponse } from '../../shared/http/execute-response.ts';
 import { allOk } from '../../shared/http/outcome.ts';
 import type { HttpRequest } from '../../shared/http/request.ts';
 import {
@@ -9,9 +9,9 @@ import {
   type HttpResponse,
   resourceResponse,
 } from '../../shared/http/response.ts';
-import { locationOf, outcomeStatus } from './outcome-entry.ts';
-import { type ReadBinary, withData } from './read-binary.ts';
-import type { Outcome } from './write.ts';
+import { locationOf, outcomeStatus } from './bundle/outcome-entry.ts';
+import { type ReadBinary, withData } from './read/read-binary.ts';
+import type { Outcome } from './write/write.ts';
 
 /** What a write is answered (R4 http, create, update, delete; `Prefer: return`). */
 export function answerWrite(baseUrl: string, outcome: Outcome, request: HttpRequest): HttpResponse {

@@ -1,19 +1,19 @@
-import { parametersOf, resourceTypes } from '../../shared/search/registry.ts';
-import { routes } from '../routes.ts';
+import { parametersOf, resourceTypes } from '../../shared/index/registry.ts';
+import { allRoutes, routes } from '../routes.ts';
 
 const typePath = '/fhir/R4/{resourceType}';
 
 /** Which R4 interaction each route is. */
 const interactions = {
-  read: routes.read,
-  vread: routes.readVersion,
-  update: routes.update,
-  patch: routes.patch,
-  delete: routes.delete,
-  'history-instance': routes.history,
-  'history-type': routes.typeHistory,
-  create: routes.create,
-  'search-type': routes.search,
+  read: routes.resources.read,
+  vread: routes.resources.readVersion,
+  update: routes.resources.update,
+  patch: routes.resources.patch,
+  delete: routes.resources.delete,
+  'history-instance': routes.resources.history,
+  'history-type': routes.resources.typeHistory,
+  create: routes.resources.create,
+  'search-type': routes.resources.search,
 } as const;
 
 /** R4 CapabilityStatement, made from the route table and the search registry. */
@@ -48,7 +48,7 @@ export function capabilityStatement(baseUrl: string, date: string): object {
 }
 
 function resourceOf(type: string): object {
-  const operations = Object.values(routes).flatMap(({ path }) => {
+  const operations = allRoutes.flatMap(({ path }) => {
     const [owner, last = ''] = [path.split('/')[3], path.split('/').at(-1)];
     return owner === type && last.startsWith('$') ? [last.slice(1)] : [];
   });

@@ -1,5 +1,5 @@
 import { Refusal } from '../../shared/refusal.ts';
-import { routes } from '../routes.ts';
+import { allRoutes } from '../routes.ts';
 
 /** What a path without a route is answered: 405 when it exists under another method, else 404. */
 export function refuseUnknown(method: string, path: string): Refusal {
@@ -11,7 +11,7 @@ export function refuseUnknown(method: string, path: string): Refusal {
 /** Methods of the routes that match best: a literal part wins over a parameter, as at the gateway. */
 function methodsOf(path: string): string[] {
   const segments = path.split('/');
-  const matching = Object.values(routes).filter(({ path: pattern }) => matches(pattern.split('/'), segments));
+  const matching = allRoutes.filter(({ path: pattern }) => matches(pattern.split('/'), segments));
   const literal = Math.max(0, ...matching.map((route) => literals(route.path)));
   return [
     ...new Set(matching.filter((route) => literals(route.path) === literal).map(({ method }) => method)),

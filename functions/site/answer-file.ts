@@ -1,15 +1,6 @@
-import { errorResponse } from '../../shared/http/errors.ts';
 import type { HttpResponse } from '../../shared/http/response.ts';
-import { consoleLog } from '../../shared/log.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Site } from './read-site.ts';
-
-interface FileRequest {
-  /** Below `/app/`; empty for the app itself. */
-  path: string;
-  headers: Readonly<Record<string, string | undefined>>;
-  traceId: string;
-}
 
 /** Only what this origin serves as a file runs, and no other page may frame or embed it. */
 const guards = {
@@ -33,18 +24,23 @@ const guards = {
 
 /**
  * A file of the app. A path without an extension is one of the app's own pages, which `index.html`
- * draws; a name that is not there is 404.
+ * draws.
+ * @param path below `/app/`; empty for the app itself
+ * @throws {Refusal} not-found
  */
-export function answerFile(site: Site, { path, headers, traceId }: FileRequest): HttpResponse {
+export function answerFile(
+  site: Site,
+  path: string,
+  headers: Readonly<Record<string, string | undefined>>,
+): HttpResponse {
   const name = /\.\w+$/.test(path) ? path : 'index.html';
   const file = site.get(name);
-  if (!file) return errorResponse(new Refusal('not-found', 'Not found'), consoleLog, traceId);
+  if (!file) throw new Refusal('not-found', 'Not found');
   const answered = {
     ...guards,
     etag: file.etag,
     vary: 'accept-encoding',
     'cache-control': file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
-    'x-trace-id': traceId,
   };
   if (headers['if-none-match'] === file.etag) return { statusCode: 304, headers: answered };
   const isGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:\s*,|\s*$))/.test(headers['accept-encoding'] ?? '');

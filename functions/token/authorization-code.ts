@@ -1,16 +1,16 @@
-import { matchesClientSecret } from '../../shared/auth/client-secret.ts';
-import { endLogin } from '../../shared/auth/end-login.ts';
-import { challengeOf, parseLoginCode } from '../../shared/auth/login-code.ts';
+import { matchesClientSecret } from '../../shared/keys/client-secret.ts';
+import { endLogin } from '../../shared/login/end-login.ts';
+import { challengeOf, parseLoginCode } from '../../shared/login/login-code.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
-import type { Item } from '../../shared/table/table.ts';
 import { signTokens, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
 import { OAuthError } from './oauth-error.ts';
 import {
-  clientIdOf,
   firstRefreshToken,
   grantable,
   grantKeys,
-  requireOwnSecret,
+  namedClient,
+  requireAuthenticated,
   spendCode,
 } from './person-grant.ts';
 import { parseScope } from './scope.ts';
@@ -24,7 +24,9 @@ export async function authorizationCode(
   services: TokenServices,
   request: TokenRequest,
 ): Promise<TokenAnswer> {
-  const code = parseLoginCode(request.parameter('code'));
+  const text = request.parameter('code');
+  if (text === undefined) throw new OAuthError('invalid_request', 'Missing code');
+  const code = parseLoginCode(text);
   if (!code) throw invalidGrant();
   const { loginId } = code;
   const key = keys.login(loginId);
@@ -38,7 +40,7 @@ export async function authorizationCode(
   const { clientId, project, membershipId } = login as Item & Record<string, string>;
   const of = { project: String(project), membershipId: String(membershipId), clientId: String(clientId) };
   const found = await services.table.read(grantKeys(of));
-  requireOwnSecret(request, of.clientId, found);
+  requireAuthenticated(request, of.clientId, found);
   const granted = grantable(login, found);
   if (!granted) throw invalidGrant();
   const scope = parseScope(String(login.scope));
@@ -60,7 +62,7 @@ function isProven(request: TokenRequest, login: Item): boolean {
   const verifier = request.parameter('code_verifier');
   const challenge = verifier === undefined ? undefined : challengeOf(verifier, codeChallengeMethod);
   return (
-    clientIdOf(request) === clientId &&
+    (namedClient(request) ?? '') === clientId &&
     challenge === codeChallenge &&
     (redirectUri === undefined || request.parameter('redirect_uri') === redirectUri)
   );

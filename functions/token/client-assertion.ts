@@ -3,8 +3,8 @@ import { IssuerFault } from '../../shared/issuer/issuer-web.ts';
 import type { Issuers } from '../../shared/issuer/issuers.ts';
 import { parseKeySet, TokenFault, verifySigned } from '../../shared/issuer/key-set.ts';
 import type { Services } from '../../shared/services.ts';
+import { inlineResource } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { resourceOf } from '../../shared/table/resource-item.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { TokenRequest } from './token-request.ts';
 
@@ -26,7 +26,7 @@ const skewSeconds = 5;
  */
 export async function assertedClient(
   services: WithIssuers<Services>,
-  { parameter, client }: TokenRequest,
+  { parameter, client }: Omit<TokenRequest, 'grantType'>,
 ): Promise<string | undefined> {
   const assertion = parameter('client_assertion');
   const type = parameter('client_assertion_type');
@@ -70,7 +70,7 @@ async function verifyAssertion(
   const credentialKey = keys.client(clientId);
   const credential = (await table.read([credentialKey])).get(credentialKey);
   const clientKey = keys.resource(String(credential?.project ?? 'none'), 'ClientApplication', clientId);
-  const client = resourceOf((await table.read([clientKey])).get(clientKey));
+  const client = inlineResource('ClientApplication', (await table.read([clientKey])).get(clientKey));
   const options = {
     issuer: clientId,
     subject: clientId,
@@ -95,22 +95,18 @@ async function spend(
   const nowSeconds = now() / 1000;
   if (exp > nowSeconds + longestSeconds + skewSeconds) throw new TokenFault('lives too long');
   if (typeof jti !== 'string' || jti === '' || jti.length > 255) throw new TokenFault('no jti');
-  try {
-    await table.update({
-      Key: keys.assertion(clientId, jti),
-      UpdateExpression: 'SET #ttl = :until',
-      // What is not swept yet is as good as gone.
-      ConditionExpression: 'attribute_not_exists(pk) OR #ttl < :now',
-      ExpressionAttributeNames: { '#ttl': 'ttl' },
-      ExpressionAttributeValues: {
-        ':until': Math.ceil(exp) + skewSeconds + 1,
-        ':now': Math.floor(nowSeconds),
-      },
-    });
-  } catch (error) {
-    if ((error as Error).name !== 'ConditionalCheckFailedException') throw error;
-    throw new TokenFault('used before');
-  }
+  const { held } = await table.updateIf({
+    Key: keys.assertion(clientId, jti),
+    UpdateExpression: 'SET #ttl = :until',
+    // What is not swept yet is as good as gone.
+    ConditionExpression: 'attribute_not_exists(pk) OR #ttl < :now',
+    ExpressionAttributeNames: { '#ttl': 'ttl' },
+    ExpressionAttributeValues: {
+      ':until': Math.ceil(exp) + skewSeconds + 1,
+      ':now': Math.floor(nowSeconds),
+    },
+  });
+  if (!held) throw new TokenFault('used before');
 }
 
 function refused(reason?: string): OAuthError {

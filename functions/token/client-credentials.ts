@@ -1,8 +1,8 @@
-import { matchesClientSecret } from '../../shared/auth/client-secret.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
+import { matchesClientSecret } from '../../shared/keys/client-secret.ts';
 import type { Services } from '../../shared/services.ts';
+import { inlineResource } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { resourceOf } from '../../shared/table/resource-item.ts';
 import { issueTokens, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
 import { OAuthError } from './oauth-error.ts';
 import { parseScope } from './scope.ts';
@@ -41,8 +41,8 @@ export async function authenticateClient(
   const membershipKey = keys.resource(projectId, 'ProjectMembership', String(item?.membershipId ?? 'none'));
   const projectKey = keys.resource(projectId, 'Project', projectId);
   const found = await services.table.read([membershipKey, projectKey]);
-  const membership = resourceOf(found.get(membershipKey));
-  const project = resourceOf(found.get(projectKey));
+  const membership = inlineResource('ProjectMembership', found.get(membershipKey));
+  const project = inlineResource('Project', found.get(projectKey));
   const matches =
     assertedClientId !== undefined ||
     (client !== undefined && matchesClientSecret(client.secret, item?.secretHash as string | undefined));

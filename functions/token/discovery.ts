@@ -1,4 +1,4 @@
-import { supportedScopes } from '../../shared/auth/scope.ts';
+import { supportedScopes } from '../../shared/access/scope.ts';
 import { asymmetricAlgorithms } from '../../shared/issuer/key-set.ts';
 
 /** What the token endpoint takes, from its own table. */
@@ -6,7 +6,9 @@ interface Supported {
   grantTypes: readonly string[];
 }
 
-const clientAuthentication = ['client_secret_basic', 'client_secret_post'];
+const clientAuthentication = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
+/** Where a public client is heard too. */
+const orNone = [...clientAuthentication, 'none'];
 
 /** OAuth 2.0 Authorization Server Metadata (RFC 8414). Says nothing that is not so. */
 export function authorizationServer(baseUrl: string, { grantTypes }: Supported) {
@@ -15,14 +17,18 @@ export function authorizationServer(baseUrl: string, { grantTypes }: Supported) 
     authorization_endpoint: `${baseUrl}/oauth2/authorize`,
     token_endpoint: `${baseUrl}/oauth2/token`,
     introspection_endpoint: `${baseUrl}/oauth2/introspect`,
+    revocation_endpoint: `${baseUrl}/oauth2/revoke`,
     jwks_uri: `${baseUrl}/.well-known/jwks.json`,
     scopes_supported: supportedScopes,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: grantTypes,
-    token_endpoint_auth_methods_supported: [...clientAuthentication, 'private_key_jwt', 'none'],
+    token_endpoint_auth_methods_supported: orNone,
     token_endpoint_auth_signing_alg_values_supported: asymmetricAlgorithms,
     introspection_endpoint_auth_methods_supported: clientAuthentication,
+    introspection_endpoint_auth_signing_alg_values_supported: asymmetricAlgorithms,
+    revocation_endpoint_auth_methods_supported: orNone,
+    revocation_endpoint_auth_signing_alg_values_supported: asymmetricAlgorithms,
     code_challenge_methods_supported: ['S256', 'plain'],
   };
 }
@@ -32,9 +38,22 @@ export function openidConfiguration(baseUrl: string, supported: Supported) {
   return {
     ...authorizationServer(baseUrl, supported),
     userinfo_endpoint: `${baseUrl}/oauth2/userinfo`,
+    end_session_endpoint: `${baseUrl}/oauth2/end-session`,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['RS256'],
-    claims_supported: ['iss', 'aud', 'sub', 'iat', 'exp', 'auth_time', 'nonce', 'fhirUser', 'name', 'email'],
+    claims_supported: [
+      'iss',
+      'aud',
+      'sub',
+      'sid',
+      'iat',
+      'exp',
+      'auth_time',
+      'nonce',
+      'fhirUser',
+      'name',
+      'email',
+    ],
     prompt_values_supported: ['login'],
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
@@ -50,6 +69,7 @@ export function smartConfiguration(baseUrl: string, supported: Supported) {
       'launch-standalone',
       'client-public',
       'client-confidential-symmetric',
+      'client-confidential-asymmetric',
       'sso-openid-connect',
       'context-standalone-patient',
       'permission-offline',

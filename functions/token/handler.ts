@@ -1,17 +1,19 @@
-import { coreServices } from '../../shared/core-services.ts';
+import { coreServices } from '../../shared/composition/core-services.ts';
+import { stageKeys } from '../../shared/composition/stage-keys.ts';
 import { requireVariable } from '../../shared/env.ts';
-import { dispatch, routeKey } from '../../shared/http/dispatch.ts';
-import { type LambdaHandler, lambdaHandler, open } from '../../shared/http/endpoint.ts';
-import { type HttpResponse, jsonResponse } from '../../shared/http/response.ts';
+import { decodeUtf8 } from '../../shared/http/request.ts';
+import { type HttpResponse, jsonResponse, redirectResponse } from '../../shared/http/response.ts';
+import { serve } from '../../shared/http/serve.ts';
 import { openIssuerWeb } from '../../shared/issuer/issuer-web.ts';
 import { openIssuers } from '../../shared/issuer/issuers.ts';
-import { stageKeys } from '../../shared/stage-keys.ts';
 import { routes } from '../routes.ts';
 import type { WithIssuers } from './client-assertion.ts';
 import { authorizationServer, openidConfiguration, smartConfiguration } from './discovery.ts';
+import { endSession } from './end-session.ts';
 import { introspect } from './introspect.ts';
 import type { TokenServices } from './issue-tokens.ts';
 import { OAuthError, oauthErrorResponse } from './oauth-error.ts';
+import { revoke } from './revoke.ts';
 import { supportedGrants, token } from './token.ts';
 
 const core = coreServices(process.env);
@@ -22,68 +24,37 @@ const services: WithIssuers<TokenServices> = {
   issuers: openIssuers(openIssuerWeb(core), core.now),
 };
 
-export const handler = dispatch({
-  [routeKey(routes.token)]: lambdaHandler(
-    services,
-    open(
-      routes.token,
-      'raw',
-      (request) => token(services, { headers: request.headers, body: request.bytes() }).catch(oauthError),
-      oauthAnswer,
-    ),
-  ),
-  [routeKey(routes.introspect)]: lambdaHandler(
-    services,
-    open(
-      routes.introspect,
-      'raw',
-      (request) =>
-        introspect(services, { headers: request.headers, body: request.bytes() }).catch(oauthError),
-      oauthAnswer,
-    ),
-  ),
-  [routeKey(routes.openidConfiguration)]: published(routes.openidConfiguration, openidConfiguration),
-  [routeKey(routes.authorizationServer)]: published(routes.authorizationServer, authorizationServer),
-  [routeKey(routes.smartConfiguration)]: published(routes.smartConfiguration, smartConfiguration),
-  [routeKey(routes.fhirSmartConfiguration)]: published(routes.fhirSmartConfiguration, smartConfiguration),
-  [routeKey(routes.jwks)]: lambdaHandler(
-    services,
-    open(
-      routes.jwks,
-      'raw',
-      async () => {
-        await services.signer();
-        return { keys: await services.publicKeys.list() };
-      },
-      (jwks) => jsonResponse(200, jwks, { 'cache-control': 'public, max-age=300' }),
-    ),
-  ),
-});
+export const handler = serve(services, routes.token, (services) => ({
+  token: ({ headers, bytes }) => oauthAnswer(services, token(services, { headers, body: bytes() })),
+  introspect: ({ headers, bytes }) => oauthAnswer(services, introspect(services, { headers, body: bytes() })),
+  revoke: ({ headers, bytes }) => oauthAnswer(services, revoke(services, { headers, body: bytes() })),
+  endSession: async ({ query }) => redirectResponse(await endSession(services, query)),
+  endSessionByPost: async ({ bytes }) =>
+    redirectResponse(await endSession(services, new URLSearchParams(decodeUtf8(bytes() ?? Buffer.alloc(0))))),
+  openidConfiguration: async () => published(openidConfiguration(services.baseUrl, supportedGrants)),
+  authorizationServer: async () => published(authorizationServer(services.baseUrl, supportedGrants)),
+  smartConfiguration: async () => published(smartConfiguration(services.baseUrl, supportedGrants)),
+  fhirSmartConfiguration: async () => published(smartConfiguration(services.baseUrl, supportedGrants)),
+  jwks: async () => {
+    await services.signer();
+    return published({ keys: await services.publicKeys.list() });
+  },
+}));
 
-/** Errors of these endpoints are OAuth's; every other one is ours. */
-function oauthError(error: unknown): OAuthError {
-  if (!(error instanceof OAuthError)) throw error;
-  services.log.info('refused', { kind: error.code, reason: error.reason });
-  return error;
+/** Refusals of these endpoints are OAuth's; every other error is ours. */
+async function oauthAnswer(
+  { log }: Pick<TokenServices, 'log'>,
+  result: Promise<object>,
+): Promise<HttpResponse> {
+  try {
+    return jsonResponse(200, await result, { pragma: 'no-cache' });
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    log.info('refused', { kind: error.code, reason: error.reason });
+    return oauthErrorResponse(error);
+  }
 }
 
-function oauthAnswer(result: object): HttpResponse {
-  if (result instanceof OAuthError) return oauthErrorResponse(result);
-  return jsonResponse(200, result, { pragma: 'no-cache' });
-}
-
-function published(
-  row: { access: 'public' },
-  describe: (baseUrl: string, supported: typeof supportedGrants) => object,
-): LambdaHandler {
-  const document = describe(services.baseUrl, supportedGrants);
-  return lambdaHandler(
-    services,
-    open(
-      row,
-      'raw',
-      async () => document,
-      () => jsonResponse(200, document, { 'cache-control': 'public, max-age=300' }),
-    ),
-  );
+function published(document: object): HttpResponse {
+  return jsonResponse(200, document, { 'cache-control': 'public, max-age=300' });
 }

@@ -1,7 +1,12 @@
-import { patientsOf } from '../../shared/auth/policy.ts';
-import type { Signer } from '../../shared/auth/signer.ts';
-import { accessTokenSeconds, type Caller, mintAccessToken, signJwt } from '../../shared/auth/token.ts';
-import { parseReference, type Reference, type Resource } from '../../shared/fhir/resource.ts';
+import {
+  accessTokenSeconds,
+  type Claims,
+  mintAccessToken,
+  signJwt,
+} from '../../shared/access/access-token.ts';
+import { grantedScope, patientId, patientInContext } from '../../shared/access/launch-context.ts';
+import type { Reference, Resource } from '../../shared/fhir/resource.ts';
+import type { Signer } from '../../shared/keys/signer.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
 
@@ -38,6 +43,8 @@ interface Grant {
 interface PersonsPart {
   nonce?: unknown;
   createdAtMs?: unknown;
+  /** The Patient that was chosen, or the only one there was: a reference. */
+  patient?: unknown;
   refreshToken?: string | undefined;
 }
 
@@ -64,12 +71,17 @@ export async function issueTokens(services: TokenServices, grant: Grant): Promis
 /** The tokens of a login that is written. */
 export async function signTokens(
   services: TokenServices,
-  { loginId, clientId, subject, scope, project, membership }: Grant & { loginId: string },
+  { loginId, clientId, subject, scope: asked, project, membership }: Grant & { loginId: string },
   login: PersonsPart = {},
 ): Promise<TokenAnswer> {
   const signer = await services.signer();
   const profile = membership.profile as Reference;
-  const caller: Caller = {
+  const chosen = typeof login.patient === 'string' ? login.patient : undefined;
+  const patient = patientInContext(asked, membership, chosen);
+  const scope = grantedScope(asked, patient);
+  // One who is the member's no longer still keeps the `patient/` scopes from reaching the others.
+  const bound = patientId(patient ?? chosen);
+  const claims: Claims = {
     loginId,
     project: project.id,
     membershipId: membership.id,
@@ -77,46 +89,41 @@ export async function signTokens(
     clientId,
     subject,
     scope,
+    ...(bound === undefined ? {} : { patient: bound }),
   };
   return {
     token_type: 'Bearer',
     expires_in: accessTokenSeconds,
     scope,
-    access_token: await mintAccessToken(signer, caller, {
+    access_token: await mintAccessToken(signer, claims, {
       baseUrl: services.baseUrl,
       nowMs: services.now(),
       tokenId: services.newId(),
     }),
     ...(scope.split(' ').includes('openid')
-      ? { id_token: await mintIdToken(services, signer, caller, login) }
+      ? { id_token: await mintIdToken(services, signer, claims, login) }
       : {}),
     ...(login.refreshToken ? { refresh_token: login.refreshToken } : {}),
     project: { reference: `Project/${project.id}`, display: String(project.name ?? '') },
     profile: { reference: profile.reference, display: profile.display ?? '' },
-    ...patientContext(scope, membership),
+    ...(patient === undefined ? {} : { patient: patientId(patient) ?? '' }),
   };
-}
-
-function patientContext(scope: string, membership: Resource): { patient?: string } {
-  const isWanted = scope.split(' ').some((one) => one === 'launch/patient' || one.startsWith('patient/'));
-  const [patient, another] = isWanted ? patientsOf(membership) : [];
-  const id = another === undefined ? parseReference(patient)?.id : undefined;
-  return id === undefined ? {} : { patient: id };
 }
 
 /** OpenID Connect Core section 2. `typ` and audience keep it from passing as an access token. */
 function mintIdToken(
   services: TokenServices,
   signer: Signer,
-  caller: Caller,
+  claims: Claims,
   { nonce, createdAtMs }: PersonsPart,
 ): Promise<string> {
   const iat = Math.floor(services.now() / 1000);
   return signJwt(signer, 'JWT', {
     iss: services.baseUrl,
-    aud: caller.clientId,
-    sub: caller.subject,
-    fhirUser: `${services.baseUrl}/fhir/R4/${caller.profile}`,
+    aud: claims.clientId,
+    sub: claims.subject,
+    sid: claims.loginId,
+    fhirUser: `${services.baseUrl}/fhir/R4/${claims.profile}`,
     ...(nonce === undefined ? {} : { nonce }),
     ...(createdAtMs === undefined ? {} : { auth_time: Math.floor(Number(createdAtMs) / 1000) }),
     iat,

@@ -1,24 +1,29 @@
-import { builtInClient } from '../../shared/auth/built-in-client.ts';
-import { matchesClientSecret } from '../../shared/auth/client-secret.ts';
-import { isMadeFor, loginEndSeconds } from '../../shared/auth/person-login.ts';
-import { type NewRefreshToken, newRefreshToken } from '../../shared/auth/refresh-token.ts';
-import { isOffline } from '../../shared/auth/scope.ts';
+import { builtInClient } from '../../shared/access/built-in-client.ts';
+import { isOffline } from '../../shared/access/scope.ts';
 import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import { isId, type Resource } from '../../shared/fhir/resource.ts';
+import { matchesClientSecret } from '../../shared/keys/client-secret.ts';
+import { isMadeFor, loginEndSeconds } from '../../shared/login/person-login.ts';
+import { type NewRefreshToken, newRefreshToken } from '../../shared/login/refresh-token.ts';
+import { inlineResource } from '../../shared/store/inline.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
-import { resourceOf } from '../../shared/table/resource-item.ts';
-import type { Found, Item } from '../../shared/table/table.ts';
+import type { Found } from '../../shared/table/table.ts';
 import type { TokenServices } from './issue-tokens.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { TokenRequest } from './token-request.ts';
 
 /**
- * The client that a person uses: empty for the own app. Its secret is optional, but never wrong.
+ * The client that a request names; undefined when it names none, as the own app does.
  * @throws {OAuthError} invalid_client for what cannot be an id
  */
-export function clientIdOf({ parameter, client, assertedClientId }: TokenRequest): string {
-  const clientId = parameter('client_id') ?? client?.id ?? assertedClientId ?? '';
-  if (clientId === '' || isId(clientId)) return clientId;
+export function namedClient({
+  parameter,
+  client,
+  assertedClientId,
+}: Omit<TokenRequest, 'grantType'>): string | undefined {
+  const clientId = parameter('client_id') ?? client?.id ?? assertedClientId;
+  if (clientId === undefined || isId(clientId)) return clientId;
   throw new OAuthError('invalid_client', 'Unknown client');
 }
 
@@ -33,11 +38,35 @@ export function grantKeys(of: { project: string; membershipId: string; clientId:
 }
 
 /** @throws {OAuthError} invalid_client when the client showed a secret that is not its own */
-export function requireOwnSecret({ client }: TokenRequest, clientId: string, found: Found): void {
+export function requireOwnSecret(
+  { client, usedBasic }: Omit<TokenRequest, 'grantType'>,
+  clientId: string,
+  found: Found,
+): void {
   if (!client) return;
   const hash = found.get(keys.client(clientId))?.secretHash as string | undefined;
   if (client.id === clientId && matchesClientSecret(client.secret, hash)) return;
-  throw new OAuthError('invalid_client', 'Invalid client id or secret');
+  throw new OAuthError('invalid_client', 'Invalid client id or secret', usedBasic);
+}
+
+/**
+ * A client that can keep a secret or a key shows it (RFC 6749 sections 4.1.3 and 6): every registered one that
+ * is not public. The own app and the built-in clients have none.
+ * @throws {OAuthError} invalid_client
+ */
+export function requireAuthenticated(
+  request: Omit<TokenRequest, 'grantType'>,
+  clientId: string,
+  found: Found,
+): void {
+  requireOwnSecret(request, clientId, found);
+  const credential = found.get(keys.client(clientId));
+  const isShown = request.client !== undefined || request.assertedClientId === clientId;
+  if (credential === undefined || credential.isPublic === true || isShown) return;
+  throw new OAuthError(
+    'invalid_client',
+    'This client has a secret or a key and must authenticate; an app that can keep none is made public (public: true)',
+  );
 }
 
 /**
@@ -50,10 +79,11 @@ export function grantable(
 ): { membership: Resource; project: Resource } | undefined {
   if (!isThere(String(login.clientId), found)) return undefined;
   const id = String(login.project);
-  const membership = resourceOf(
+  const membership = inlineResource(
+    'ProjectMembership',
     found.get(keys.resource(id, 'ProjectMembership', String(login.membershipId))),
   );
-  const project = resourceOf(found.get(keys.resource(id, 'Project', id)));
+  const project = inlineResource('Project', found.get(keys.resource(id, 'Project', id)));
   if (membership?.active !== true || !project || !isMadeFor(login, membership as ProjectMembership))
     return undefined;
   return { membership, project };
@@ -81,48 +111,19 @@ export async function spendCode(
   refresh: NewRefreshToken | undefined,
 ): Promise<boolean> {
   const { scope, createdAtMs } = login as Item & { scope: string; createdAtMs: number };
-  return held(
-    table.update({
-      Key: { pk: login.pk, sk: login.sk },
-      UpdateExpression: refresh
-        ? 'SET granted = :true, #ttl = :ttl, refreshFamilyHash = :family, refreshHash = :next'
-        : 'SET granted = :true, #ttl = :ttl',
-      ConditionExpression:
-        'attribute_exists(pk) AND attribute_not_exists(granted) AND attribute_not_exists(revoked)',
-      ExpressionAttributeNames: { '#ttl': 'ttl' },
-      ExpressionAttributeValues: {
-        ':true': true,
-        ':ttl': loginEndSeconds({ scope, createdAtMs }, now()),
-        ...(refresh ? { ':family': refresh.familyHash, ':next': refresh.secretHash } : {}),
-      },
-    }),
-  );
-}
-
-/** False when the token was used before, or at the same time: of many at once, one is true. */
-export async function rotate(
-  { table }: TokenServices,
-  { pk, sk }: Item,
-  spentHash: string,
-  next: NewRefreshToken,
-): Promise<boolean> {
-  return held(
-    table.update({
-      Key: { pk, sk },
-      UpdateExpression: 'SET refreshHash = :next',
-      ConditionExpression: 'refreshHash = :spent AND attribute_not_exists(revoked)',
-      ExpressionAttributeValues: { ':spent': spentHash, ':next': next.secretHash },
-    }),
-  );
-}
-
-/** True when the write went through, false when its condition did not hold. */
-async function held(write: Promise<unknown>): Promise<boolean> {
-  try {
-    await write;
-    return true;
-  } catch (error) {
-    if ((error as Error).name !== 'ConditionalCheckFailedException') throw error;
-    return false;
-  }
+  const { held } = await table.updateIf({
+    Key: { pk: login.pk, sk: login.sk },
+    UpdateExpression: refresh
+      ? 'SET granted = :true, #ttl = :ttl, refreshFamilyHash = :family, refreshHash = :next'
+      : 'SET granted = :true, #ttl = :ttl',
+    ConditionExpression:
+      'attribute_exists(pk) AND attribute_not_exists(granted) AND attribute_not_exists(revoked)',
+    ExpressionAttributeNames: { '#ttl': 'ttl' },
+    ExpressionAttributeValues: {
+      ':true': true,
+      ':ttl': loginEndSeconds({ scope, createdAtMs }, now()),
+      ...(refresh ? { ':family': refresh.familyHash, ':next': refresh.secretHash } : {}),
+    },
+  });
+  return held;
 }

@@ -1,12 +1,13 @@
-import { readScope } from '../../shared/auth/scope.ts';
-import { isNarrower } from '../../shared/auth/smart-scope.ts';
+import { readScope, scopeFault } from '../../shared/access/scope.ts';
+import { isNarrower } from '../../shared/access/smart-scope.ts';
 import { OAuthError } from './oauth-error.ts';
 
 /** The scopes asked for, `openid` when none is. @throws {OAuthError} invalid_scope on an unknown one */
 export function parseScope(text: string | undefined, whom: 'person' | 'program' = 'person'): string {
   const scope = readScope(text, whom);
-  if (scope === undefined) throw new OAuthError('invalid_scope', 'Unknown scope');
-  return scope;
+  if (scope !== undefined) return scope;
+  // The log is not told what was asked: a scope may hold a search, and that a name.
+  throw new OAuthError('invalid_scope', scopeFault(text, whom), false, 'Unknown scope');
 }
 
 /** What a login has of the scopes asked for. @throws {OAuthError} invalid_scope when it has not all */

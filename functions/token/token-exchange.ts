@@ -1,5 +1,4 @@
-import { isMadeFor, newLoginActions } from '../../shared/auth/person-login.ts';
-import { isOffline } from '../../shared/auth/scope.ts';
+import { isOffline } from '../../shared/access/scope.ts';
 import { choicesOf } from '../../shared/invitation/choices.ts';
 import type { Standing } from '../../shared/invitation/state.ts';
 import { type Identity, identityOf } from '../../shared/issuer/identity.ts';
@@ -7,12 +6,13 @@ import { type ConfiguredIssuer, findIssuer } from '../../shared/issuer/issuer-it
 import { IssuerFault } from '../../shared/issuer/issuer-web.ts';
 import { TokenFault } from '../../shared/issuer/key-set.ts';
 import { linkedUser } from '../../shared/issuer/subject.ts';
+import { isMadeFor, newLoginActions } from '../../shared/login/person-login.ts';
+import { inlineResource } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { resourceOf } from '../../shared/table/resource-item.ts';
 import { claims, type WithIssuers } from './client-assertion.ts';
 import { signTokens, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
 import { OAuthError } from './oauth-error.ts';
-import { clientIdOf, requireOwnSecret } from './person-grant.ts';
+import { namedClient, requireOwnSecret } from './person-grant.ts';
 import { parseScope } from './scope.ts';
 import type { TokenRequest } from './token-request.ts';
 
@@ -30,7 +30,7 @@ export async function tokenExchange(
   request: TokenRequest,
 ): Promise<TokenAnswer> {
   const { parameter } = request;
-  const clientId = clientIdOf(request);
+  const clientId = namedClient(request) ?? '';
   const clientKey = keys.client(clientId);
   const found = await services.table.read([clientKey]);
   requireOwnSecret(request, clientId, found);
@@ -54,7 +54,10 @@ export async function tokenExchange(
   const loginId = services.newId();
   const chosen = { project, membershipId: membership.id };
   const projectKey = keys.resource(project, 'Project', project);
-  const projectResource = resourceOf((await services.table.read([projectKey])).get(projectKey));
+  const projectResource = inlineResource(
+    'Project',
+    (await services.table.read([projectKey])).get(projectKey),
+  );
   if (!projectResource) throw unknownSubject();
   const login = { id: loginId, userId, clientId, scope, ...made };
   await services.table.transact(newLoginActions(login, services.now(), chosen));

@@ -42,7 +42,7 @@ function signedIn(grantType: string, { project, profile }: TokenAnswer): Audited
     subtype: 'sign-in',
     action: 'E',
     outcome: '0',
-    agent: { reference: profile.reference },
+    agent: profile,
     entities: [{ detail: [{ type: 'grant', valueString: grantType }] }],
   };
 }

@@ -4,14 +4,13 @@ import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { Route } from '../../functions/routes.ts';
-import { routeKey } from '../../shared/http/dispatch.ts';
+import { routeKey } from '../../shared/http/row.ts';
 import { timeoutSeconds } from '../timeouts.ts';
 
 interface FunctionRoutesProps {
   api: HttpApi;
   lambda: IFunction;
-  /** Rows of the route table, by name. */
-  routes: Readonly<Record<string, Route>>;
+  routes: readonly Route[];
 }
 
 /**
@@ -30,8 +29,8 @@ export class FunctionRoutes extends Construct {
       payloadFormatVersion: '2.0',
       timeoutInMillis: timeoutSeconds.api * 1000,
     });
-    for (const [name, route] of Object.entries(routes)) {
-      new CfnRoute(this, name, {
+    for (const route of routes) {
+      new CfnRoute(this, route.name, {
         apiId: api.apiId,
         routeKey: routeKey(route),
         target: `integrations/${integration.ref}`,

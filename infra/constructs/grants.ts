@@ -5,7 +5,10 @@ import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { queueVariables } from '../../shared/composition/queues.ts';
+import type { Purpose } from '../../shared/queue/purposes.ts';
 import type { Permissions } from '../permissions.ts';
+import type { PurposeQueue } from './purpose-queue.ts';
 import type { StageKeys } from './stage-keys.ts';
 
 /** What functions work on. */
@@ -17,6 +20,8 @@ export interface Ground {
   longInvoker: IFunction;
   /** Only for what starts jobs. */
   jobs?: IFunction;
+  /** Only for what sends to queues or takes from them. */
+  queues?: Readonly<Record<Purpose, PurposeQueue>>;
   /** Without a closing slash. */
   baseUrl: string;
 }
@@ -31,6 +36,7 @@ export function environmentOf(permissions: Permissions, ground: Ground): Record<
       : {}),
     ...(permissions.runsBots ? { INVOKER_FUNCTION: invokerOf(permissions, ground).functionArn } : {}),
     ...(permissions.startsJobs ? { JOBS_FUNCTION: jobsOf(ground).functionArn } : {}),
+    ...queueEnvironment(permissions, ground),
   };
 }
 
@@ -43,7 +49,36 @@ export function statementsOf(permissions: Permissions, ground: Ground): PolicySt
     ...(permissions.botSecrets ? [botSecretsStatement(ground.keys, permissions.botSecrets)] : []),
     ...(permissions.runsBots ? [invokeStatement(invokerOf(permissions, ground))] : []),
     ...(permissions.startsJobs ? [invokeStatement(jobsOf(ground))] : []),
+    ...(permissions.readsStream ? [tableKeyStatement(ground.tableKey)] : []),
+    ...queueStatements(permissions, ground),
   ];
+}
+
+function queueEnvironment({ sendsTo = [], consumes }: Permissions, ground: Ground): Record<string, string> {
+  const sent = sendsTo.map((to) => [queueVariables(to).queue, queueOf(to, ground).queue.queueUrl]);
+  const own = consumes && queueOf(consumes, ground).deadLetters.queueUrl;
+  return { ...Object.fromEntries(sent), ...(own ? { [queueVariables(consumes).deadLetters]: own } : {}) };
+}
+
+function queueStatements({ sendsTo = [], consumes }: Permissions, ground: Ground): PolicyStatement[] {
+  const statement = (actions: string[], resources: string[]) =>
+    new PolicyStatement({ actions: actions.map((action) => `sqs:${action}`), resources });
+  const sent = sendsTo.map((to) => queueOf(to, ground).queue.queueArn);
+  const own = consumes && queueOf(consumes, ground);
+  return [
+    ...(sent.length > 0 ? [statement(['SendMessage'], sent)] : []),
+    ...(own
+      ? [
+          statement(['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'], [own.queue.queueArn]),
+          statement(['ReceiveMessage', 'DeleteMessage'], [own.deadLetters.queueArn]),
+        ]
+      : []),
+  ];
+}
+
+function queueOf(purpose: Purpose, { queues }: Ground): PurposeQueue {
+  if (!queues) throw new Error('There are no queues');
+  return queues[purpose];
 }
 
 function tableStatements(actions: Permissions['table'], { table, tableKey }: Ground): PolicyStatement[] {

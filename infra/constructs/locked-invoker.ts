@@ -7,6 +7,7 @@ import type { Construct } from 'constructs';
 import type { GuestPlatform } from '../guest/build.ts';
 import { timeoutSeconds } from '../timeouts.ts';
 import { HouseFunction } from './house-function.ts';
+import { LogAlarm } from './log-alarm.ts';
 
 interface LockedInvokerProps {
   alarms: ITopic;
@@ -35,6 +36,14 @@ export class LockedInvoker extends HouseFunction {
       impact:
         'Bots do not run, or end without an answer: callers get 429 or 409 and do not know whether the Bot ran. ' +
         'Look for exceptions in the log of the invoker, and at the concurrency left in the account.',
+      alarms,
+    });
+    new LogAlarm(this, 'NotStarted', {
+      logGroup: this.logGroup,
+      message: 'sandbox not started',
+      impact:
+        'No Bot runs: the process that they run in does not come up, and callers get 503. The log entry holds what ' +
+        "the loader said: usually a library that the runtime's image has lost, see docs/deploy.md.",
       alarms,
     });
   }

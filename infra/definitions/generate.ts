@@ -10,8 +10,8 @@ export function generatedFiles(): { path: string; text: string }[] {
   const definitions = structureDefinitions();
   const { registry } = searchRegistry(definitions, searchParameterDefinitions());
   return [
-    { path: 'shared/search/search-parameters.ts', text: searchModule(registry) },
-    { path: 'shared/search/patient-compartment.ts', text: compartmentModule(patientCompartment()) },
+    { path: 'shared/index/search-parameters.ts', text: searchModule(registry) },
+    { path: 'shared/index/patient-compartment.ts', text: compartmentModule(patientCompartment()) },
     { path: 'shared/fhir/definitions.ts', text: definitionsModule(definitions.map(trimDefinition)) },
   ];
 }

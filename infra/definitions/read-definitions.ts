@@ -49,14 +49,25 @@ export function structureDefinitions(): Definition[] {
   );
 }
 
-/** What Bots have beside it: `memory`, in MiB, as `timeout` is in seconds. */
+/**
+ * What own types have beside it: a Bot's `memory`, in MiB, as `timeout` is in seconds; whether a client is
+ * `public`, an app that keeps no secret; and where it may have people sent after they signed out.
+ */
+const ownElements: Readonly<Record<string, readonly { name: string; code: string; max: string }[]>> = {
+  Bot: [{ name: 'memory', code: 'integer', max: '1' }],
+  ClientApplication: [
+    { name: 'public', code: 'boolean', max: '1' },
+    { name: 'postLogoutRedirectUris', code: 'uri', max: '*' },
+  ],
+};
+
 function withOwnElements(definition: Definition): Definition {
-  if (definition.name !== 'Bot' || !definition.snapshot) return definition;
-  const memory: ElementDefinition = {
-    ...{ id: 'Bot.memory', path: 'Bot.memory', min: 0, max: '1', type: [{ code: 'integer' }] },
-    base: { max: '1' },
-  };
-  return { ...definition, snapshot: { element: [...definition.snapshot.element, memory] } };
+  const { name: type, snapshot } = definition;
+  const own = (ownElements[type] ?? []).map(({ name, code, max }): ElementDefinition => {
+    const path = `${type}.${name}`;
+    return { id: path, path, min: 0, max, type: [{ code }], base: { max } };
+  });
+  return snapshot ? { ...definition, snapshot: { element: [...snapshot.element, ...own] } } : definition;
 }
 
 /** Every type that `fhir/R4/<Type>` serves. */

@@ -1,3 +1,4 @@
+import { entryIndexes } from '../../shared/index/entry-index.ts';
 import { compilePaths, elementsByPath, type Path } from './compile-path.ts';
 import {
   type Definition,
@@ -37,8 +38,8 @@ const byHand: Record<string, string> = {
   'ProjectMembership.profile-type': 'profile:type',
 };
 
-/** AuditEvents are written with every change and run: what finds them is kept to what is asked. */
-const indexedOfAuditEvent = new Set(['agent', 'entity', 'patient']);
+/** AuditEvents are written with every change: what finds them is kept to what is asked. */
+const indexedOfAuditEvent = new Set<string>(entryIndexes);
 
 interface Line {
   type: string;

@@ -9,7 +9,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { type ModuleName, moduleFile, moduleNames } from '../../shared/sandbox/modules.ts';
 import { exportedNames } from './exported-names.ts';
+import { moduleSource } from './module-source.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const require = createRequire(import.meta.url);
@@ -20,19 +22,23 @@ const ADDON_ABI = 'abi137';
 export type GuestPlatform = 'linux-x64' | 'linux-arm64' | 'darwin-arm64' | 'win32-x64';
 
 /**
- * Writes child.cjs, runtime.js, medplum-core.js, medplum-client.js (what of it the client alone needs),
- * hl7-standard.js, exports.json and isolated-vm.node into `outDir`. `platform` is this machine's unless told.
+ * Writes child.cjs, compiler.cjs, runtime.js, medplum-core.js, medplum-client.js (what of it the client alone needs),
+ * hl7-standard.js, a script for each module, exports.json and isolated-vm.node into `outDir`. `platform` is this machine's unless told.
  */
 export async function buildGuest(outDir: string, platform: GuestPlatform = thisPlatform()): Promise<void> {
   await mkdir(outDir, { recursive: true });
   await Promise.all([
     bundle(join(root, 'shared/sandbox/child/child.ts'), join(outDir, 'child.cjs'), { platform: 'node' }),
+    bundle(join(root, 'shared/sandbox/compiler/compiler.ts'), join(outDir, 'compiler.cjs'), {
+      platform: 'node',
+    }),
     bundle(join(root, 'shared/sandbox/guest/runtime.ts'), join(outDir, 'runtime.js'), {
       banner:
         '(function (hostCallOfPortico, hostPostOfPortico) { "use strict"; const module = { exports: {} };',
       footer: 'return module.exports.start(hostCallOfPortico, hostPostOfPortico); })',
     }),
     bundle(require.resolve('hl7-standard'), join(outDir, 'hl7-standard.js'), library),
+    ...moduleNames.map((name) => bundleModule(name, outDir)),
     exportedNames().then((names) =>
       Promise.all([
         writeFile(join(outDir, 'exports.json'), JSON.stringify(names)),
@@ -75,6 +81,15 @@ interface Wrapping {
 }
 
 const library: Wrapping = { banner: '(function (module, exports, require) {', footer: '})' };
+/** A module of Node's or of ours; its exports are plain properties, its default the module itself. */
+function bundleModule(name: ModuleName, outDir: string): Promise<void> {
+  const own: Wrapping = {
+    banner: '(function (module, exports, internalsOfPortico) {',
+    footer: 'module.exports = Object.assign(module.exports.default ?? {}, module.exports); })',
+  };
+  return bundle(moduleSource(name), join(outDir, moduleFile(name)), name === 'events' ? library : own);
+}
+
 /** The client reads these constants when it is loaded; there are no sockets for it to open. */
 const medplumCore: Wrapping = {
   banner: `${library.banner} const WebSocket = { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 };`,
@@ -127,13 +142,13 @@ function addonOf(platform: GuestPlatform): string {
 
 async function hashOfSources(): Promise<string> {
   const hash = createHash('sha256').update(thisPlatform());
-  for (const folder of ['shared/sandbox', 'shared/hl7', 'infra/guest']) {
+  for (const folder of ['shared/sandbox', 'shared/hl7', 'shared/bot', 'infra/guest']) {
     const files = await readdir(join(root, folder), { recursive: true });
     for (const file of files.filter((name) => name.endsWith('.ts')).sort()) {
       hash.update(file).update(await readFile(join(root, folder, file)));
     }
   }
-  for (const name of ['package-lock.json']) {
+  for (const name of ['package-lock.json', 'shared/limits.ts']) {
     hash.update(await readFile(join(root, name)));
   }
   return hash.digest('hex').slice(0, 16);

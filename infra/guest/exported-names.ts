@@ -7,6 +7,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { build } from 'esbuild';
+import { fetchPackages, nodeModules } from '../../shared/sandbox/modules.ts';
+import { moduleSource } from './module-source.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -21,7 +24,32 @@ export async function exportedNames(): Promise<ExportedNames> {
     '@medplum/core': { values, types: without(typesIn(core), values) },
     '@medplum/fhirtypes': { values: [], types: await fhirTypes() },
     'hl7-standard': { values: [], types: [] },
+    ...(await moduleExports()),
   };
+}
+
+/** Of what a Bot may name: our own parts it may not. */
+async function moduleExports(): Promise<ExportedNames> {
+  const events = Object.keys(require(moduleSource('events')) as object);
+  const all = [...nodeModules, ...fetchPackages].map(
+    async (name): Promise<[string, ExportedNames[string]]> => {
+      const values = name === 'events' ? events : await namesOf(moduleSource(name));
+      return [name, { values: values.filter((one) => one !== 'default'), types: [] }];
+    },
+  );
+  return Object.fromEntries(await Promise.all(all));
+}
+
+async function namesOf(entry: string): Promise<string[]> {
+  const built = await build({
+    entryPoints: [entry],
+    bundle: true,
+    format: 'esm',
+    metafile: true,
+    write: false,
+    logLevel: 'warning',
+  });
+  return Object.values(built.metafile.outputs).flatMap((output) => output.exports);
 }
 
 async function fhirTypes(): Promise<string[]> {

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 import type { BotSecret, RunOutcome, RunResult } from '../../shared/bot/contract.ts';
-import { parseMediaType } from '../../shared/bot/media-type.ts';
+import { parseMediaType } from '../../shared/bot/input/media-type.ts';
 import { type Output, outputOf, printLog } from '../../shared/bot/output.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import { readBotFiles } from './bot-input.ts';
-import { type LocalRun, runBotHere } from './bot-run.ts';
-import { type BotService, demoService } from './bot-service.ts';
+import { readBotFiles } from './bot-cli/bot-input.ts';
+import { type LocalRun, runBotHere } from './bot-cli/bot-run.ts';
+import { type BotService, demoService } from './bot-cli/bot-service.ts';
 import { settings } from './settings.ts';
 
 /**

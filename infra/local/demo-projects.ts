@@ -25,25 +25,35 @@ export interface ProvisionHandler {
 const names = ['Demo Clinic', 'Demo Hospital'];
 const demoInvitesPerHour = 1_000_000;
 
-/** Makes two Projects at the first start; later starts keep them and refresh the addresses. */
+/**
+ * Makes two Projects at the first start; later starts keep them and refresh the addresses. The file appears
+ * when both are there; until then what is made stands under a temporary name, where the next start goes on.
+ */
 export async function provisionDemo(
   dataDir: string,
   baseUrl: string,
   provision: ProvisionHandler,
 ): Promise<Demo> {
   const path = join(dataDir, 'demo.json');
-  const stored = await readFile(path, 'utf8').then(
-    (text) => JSON.parse(text) as Demo,
-    () => undefined,
-  );
-  const projects = stored?.projects ?? [];
+  const part = `${path}.part`;
+  const projects = ((await readDemo(path)) ?? (await readDemo(part)))?.projects ?? [];
+  const demo: Demo = { baseUrl, appUrl: `${baseUrl}/app`, projects };
   for (const name of names.slice(projects.length)) {
     projects.push(await provisionProject(name, provision));
-    await save(path, { baseUrl, appUrl: `${baseUrl}/app`, projects });
+    await write(part, demo);
   }
-  const demo = { baseUrl, appUrl: `${baseUrl}/app`, projects };
-  await save(path, demo);
+  await write(part, demo);
+  await rename(part, path);
   return demo;
+}
+
+/** Undefined when there is none, or when a crash has cut it off. */
+async function readDemo(path: string): Promise<Demo | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Demo;
+  } catch {
+    return undefined;
+  }
 }
 
 async function provisionProject(
@@ -69,7 +79,6 @@ async function provisionProject(
   };
 }
 
-async function save(path: string, demo: Demo): Promise<void> {
-  await writeFile(`${path}.part`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
-  await rename(`${path}.part`, path);
+async function write(path: string, demo: Demo): Promise<void> {
+  await writeFile(path, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
 }

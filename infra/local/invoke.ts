@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type DeployedFunction, permissions } from '../permissions.ts';
 import { lambdaContext } from './context.ts';
-import { handlerLoader } from './handlers.ts';
+import { handlerLoader } from './gateway/handlers.ts';
 import { settings } from './settings.ts';
 import { withStack } from './with-stack.ts';
 

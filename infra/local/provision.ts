@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Provisioned, ProvisionRequest } from '../../functions/provision/provision.ts';
 import type { StageIssuer, StageIssuerRequest } from '../../functions/provision/stage-issuer.ts';
-import { handlerLoader } from './handlers.ts';
+import { handlerLoader } from './gateway/handlers.ts';
 import { settings } from './settings.ts';
 import { withStack } from './with-stack.ts';
 
@@ -13,7 +13,7 @@ import { withStack } from './with-stack.ts';
  */
 const usage = `npm run provision -- --name <Project> --admin <address> [--first-name <name>] [--last-name <name>]
   [--client] [--invites-per-hour <n>] [--invitation-days <n>]
-  [--execution-days <n>] [--concurrent-runs <n>] [--function <deployed function>]
+  [--execution-days <n>] [--concurrent-runs <n>] [--tree-runs <n>] [--function <deployed function>]
 npm run provision -- --issuer <https URL> (--issuer-client <id> | --remove) [--function <deployed function>]
   with the secret of our client there, if it has one, in the variable ISSUER_CLIENT_SECRET
 `;
@@ -32,6 +32,7 @@ function readRequest(): { request: Request; deployed: string | undefined } {
       'invitation-days': { type: 'string' },
       'execution-days': { type: 'string' },
       'concurrent-runs': { type: 'string' },
+      'tree-runs': { type: 'string' },
       issuer: { type: 'string' },
       'issuer-client': { type: 'string' },
       remove: { type: 'boolean' },
@@ -55,6 +56,7 @@ function readRequest(): { request: Request; deployed: string | undefined } {
       ...count('invitationDays', values['invitation-days']),
       ...count('executionDays', values['execution-days']),
       ...count('concurrentRuns', values['concurrent-runs']),
+      ...count('treeRuns', values['tree-runs']),
     },
   };
 }
@@ -71,7 +73,7 @@ function issuerRequest(
   return { issuer, clientId, ...(clientSecret ? { clientSecret } : {}) };
 }
 
-type Count = 'invitesPerHour' | 'invitationDays' | 'executionDays' | 'concurrentRuns';
+type Count = 'invitesPerHour' | 'invitationDays' | 'executionDays' | 'concurrentRuns' | 'treeRuns';
 
 function count(name: Count, text: string | undefined) {
   if (text === undefined) return {};

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Progress } from '../../functions/reindex/reindex.ts';
-import { handlerLoader } from './handlers.ts';
+import { handlerLoader } from './gateway/handlers.ts';
 import { settings } from './settings.ts';
 import { withStack } from './with-stack.ts';
 

@@ -1,23 +1,21 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ScheduledEvent } from 'aws-lambda';
-
-import { type Route, routes } from '../../functions/routes.ts';
-import type { JobEvent } from '../../shared/bot/job-starter.ts';
+import { allRoutes, type Route } from '../../functions/routes.ts';
+import type { JobEvent } from '../../shared/bot/job/job-starter.ts';
 import { apiFunctions } from '../api-functions.ts';
-import { streamFilters } from '../stream-filters.ts';
 import { timeoutSeconds } from '../timeouts.ts';
+import { followChanges } from './changes.ts';
 import { type Demo, provisionDemo } from './demo-projects.ts';
 import { environmentFile, useHandlerEnvironment } from './environment.ts';
 import { lockFolder } from './folder-lock.ts';
-import { startGateway } from './gateway.ts';
-import { handlerLoader } from './handlers.ts';
-import { serveInvokeApi } from './invoke-api.ts';
-import { startInvoker } from './invoker.ts';
-import { mailPages } from './mail-pages.ts';
-import { type Mailbox, startMailbox } from './mailbox.ts';
+import { startGateway } from './gateway/gateway.ts';
+import { handlerLoader } from './gateway/handlers.ts';
+import { serveInvokeApi } from './lambda/invoke-api.ts';
+import { startInvoker } from './lambda/invoker.ts';
+import { mailPages } from './mail/mail-pages.ts';
+import { type Mailbox, startMailbox } from './mail/mailbox.ts';
+import { startQueues } from './queue/local-queues.ts';
 import { openSite } from './site.ts';
-import { followStream } from './stream.ts';
 import { startTable } from './table.ts';
 
 export interface Stack {
@@ -25,7 +23,7 @@ export interface Stack {
   demo: Demo;
   mailbox: Mailbox;
   table: { endpoint: string; tableName: string };
-  /** Sends what the mail service did not take; it happens by itself every 15 s. */
+  /** Does once more what was left undone, mail above all; it happens by itself every 15 s. */
   sweep(): Promise<void>;
   /** Ends every process and closes every socket; the data folder is free again. */
   stop(): Promise<void>;
@@ -99,7 +97,7 @@ async function startParts(
   const { url: baseUrl } = await keep(
     startGateway({
       port,
-      routes: Object.values(routes),
+      routes: allRoutes,
       loadHandler: async (name) => {
         await environmentIsSet.promise;
         if (name === 'site') await site.built();
@@ -119,6 +117,7 @@ async function startParts(
       onEventFault: onFault,
     }),
   );
+  const queues = await keep(startQueues(join(dataDir, 'queues.db'), onFault));
   const environment = {
     STAGE: 'local',
     BASE_URL: baseUrl,
@@ -132,19 +131,14 @@ async function startParts(
     SES_ENDPOINT: mailbox.endpoint,
     MAIL_FROM: 'portico@example.org',
     SITE_DIR: site.folder,
+    ...queues.environment,
   } as const;
   await keep(Promise.resolve(useHandlerEnvironment(environment)));
   environmentIsSet.resolve();
   await writeFile(environmentFile(dataDir), JSON.stringify(environment), { mode: 0o600 });
   const demo = await provisionDemo(dataDir, baseUrl, await load('provision'));
-  const outbox = await load('outbox');
-  mailbox.onEvent(outbox);
-  const positionFile = join(dataDir, 'stream.json');
-  const filters = Object.values(streamFilters);
-  await keep(followStream({ ...table, positionFile, filters, consume: outbox, onFault }));
-  const sweep = async () => {
-    await outbox({ source: 'aws.events', 'detail-type': 'Scheduled Event' } as ScheduledEvent);
-  };
+  mailbox.onEvent(await load('outbox'));
+  const sweep = await followChanges({ dataDir, table, queues, load, keep, onFault });
   await keep(repeat(sweep));
   return { baseUrl, demo, mailbox, table, sweep };
 }

@@ -12,7 +12,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { tableDefinition } from '../table-definition.ts';
 import { clientOptions } from './environment.ts';
-import { indexStream } from './stream-index.ts';
+import { indexStream } from './stream/stream-index.ts';
 import { supervise } from './supervise.ts';
 
 export interface LocalTable {

@@ -1,7 +1,7 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
-import { type FunctionName, type Route, routes } from '../../functions/routes.ts';
+import { functionNames, routesOf } from '../../functions/routes.ts';
 import { apiFunctions } from '../api-functions.ts';
 import { FunctionRoutes } from '../constructs/function-routes.ts';
 import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
@@ -30,12 +30,15 @@ export class ApiStack extends Stack {
     const jobs = new JobsFunction(this, 'jobs', { ground: { ...ground, baseUrl }, alarms });
     watchRecords(jobs, alarms);
     const whole = { ...ground, baseUrl, jobs: jobs.lambda };
-    for (const name of Object.keys(apiFunctions) as FunctionName[]) {
+    for (const name of functionNames) {
       const house = new HouseFunction(this, name, {
         folder: name,
         ...apiFunctions[name],
         memoryMb: 1024,
-        environment: environmentOf(permissions[name], whole),
+        environment: {
+          ...environmentOf(permissions[name], whole),
+          ...(name === 'login' ? { TRUSTED_HOPS: String(stage.trustedHops) } : {}),
+        },
         statements: statementsOf(permissions[name], whole),
         alarms,
         ...(name === 'site' ? { addFiles: addSite } : {}),
@@ -56,8 +59,4 @@ function watchRecords(house: HouseFunction, alarms: ITopic): void {
       'The entries `execution record lost` of this function say which: keep them.',
     alarms,
   });
-}
-
-function routesOf(name: FunctionName): Record<string, Route> {
-  return Object.fromEntries(Object.entries(routes).filter(([, route]) => route.function === name));
 }

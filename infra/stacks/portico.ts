@@ -2,7 +2,7 @@ import { type App, RemovalPolicies, Tags } from 'aws-cdk-lib';
 import type { Stage } from '../stage.ts';
 import { ApiStack } from './api.ts';
 import { DataStack } from './data.ts';
-import { OutboxStack } from './outbox.ts';
+import { EventsStack } from './events.ts';
 import { ProvisionStack } from './provision.ts';
 import { ReindexStack } from './reindex.ts';
 import { SandboxStack } from './sandbox.ts';
@@ -24,15 +24,20 @@ export function porticoStacks(app: App, stage: Stage) {
   };
   const api = new ApiStack(app, name('api'), { env, stage, ground, alarms });
   const reachable = { ...ground, baseUrl: api.baseUrl };
-  const outbox = new OutboxStack(app, name('outbox'), { env, stage, ground: reachable, alarms });
+  const events = new EventsStack(app, name('events'), { env, stage, ground: reachable, alarms });
   const provision = new ProvisionStack(app, name('provision'), { env, ground: reachable, alarms });
   const reindex = new ReindexStack(app, name('reindex'), { env, ground: reachable, alarms });
 
   const kept = {
-    applyToResourceTypes: ['AWS::DynamoDB::GlobalTable', 'AWS::KMS::Key', 'AWS::Logs::LogGroup'],
+    applyToResourceTypes: [
+      'AWS::DynamoDB::GlobalTable',
+      'AWS::KMS::Key',
+      'AWS::Logs::LogGroup',
+      'AWS::S3::Bucket',
+    ],
   };
   if (stage.removalPolicy === 'retain') RemovalPolicies.of(app).retain(kept);
   else RemovalPolicies.of(app).destroy(kept);
   Tags.of(app).add('portico:stage', stage.name);
-  return { data, sandbox, api, outbox, provision, reindex };
+  return { data, sandbox, api, events, provision, reindex };
 }

@@ -1,8 +1,11 @@
-import type { Reference, Resource } from '../fhir/resource.ts';
+import { auditSubtype, auditType } from '../fhir/audit-coding.ts';
+import { parseReference, type Reference, type Resource } from '../fhir/resource.ts';
+import { headAttributes } from '../store/resource-item.ts';
+import { logEntryId } from '../table/entry-id.ts';
+import type { Item } from '../table/item.ts';
 import { keys } from '../table/keys.ts';
-import { headAttributes } from '../table/resource-item.ts';
-import type { Item } from '../table/table.ts';
 import type { Subtype } from './subtypes.ts';
+import { isAdministrative } from './who.ts';
 
 /** One thing that happened, before it becomes an R4 AuditEvent. */
 export interface Audited {
@@ -19,23 +22,22 @@ export interface Audited {
   entities: readonly (Partial<Reference> & { detail?: { type: string; valueString: string }[] })[];
 }
 
-const restful = 'http://terminology.hl7.org/CodeSystem/audit-event-type';
-
-/** The AuditEvent as a new item of the table. It holds ids only: no names, no input, no output. */
-export function auditItem(
-  audited: Audited,
-  id: string,
-  nowMs: number,
-  extra: Record<string, unknown> = {},
-): Item {
-  const event = auditEvent(audited, id, new Date(nowMs).toISOString());
+/**
+ * The AuditEvent as a new item of the table, in the log of its Project.
+ * @param uuid for its id
+ */
+export function auditItem(audited: Audited, uuid: string, nowMs: number): Item {
   return {
-    ...keys.resource(audited.project, 'AuditEvent', id),
-    ...headAttributes(event),
-    // Its index items are written when the stream is read: what is audited pays for one item only.
+    ...entryItem(audited, logEntryId(nowMs, uuid), nowMs),
+    // What leads to it beside its time is written when the stream is read: what is audited pays for one item.
     untidy: true,
-    ...extra,
   };
+}
+
+/** The AuditEvent with that id, which says where it is; found by its time alone. */
+export function entryItem(audited: Audited, id: string, nowMs: number): Item {
+  const event = auditEvent(audited, id, new Date(nowMs).toISOString());
+  return { ...keys.resource(audited.project, 'AuditEvent', id), ...headAttributes('AuditEvent', event) };
 }
 
 function auditEvent(audited: Audited, id: string, recorded: string): Resource {
@@ -44,17 +46,23 @@ function auditEvent(audited: Audited, id: string, recorded: string): Resource {
     resourceType: 'AuditEvent',
     id,
     meta: { versionId: id, lastUpdated: recorded, project },
-    type: { system: restful, code: 'rest', display: 'Restful Operation' },
-    subtype: [{ system: 'urn:portico:audit', code: subtype }],
+    type: auditType,
+    subtype: [auditSubtype(subtype)],
     action,
     recorded,
     outcome,
     ...(outcomeDesc ? { outcomeDesc } : {}),
     agent: [{ who: agent, requestor: true }],
     source: { observer: { reference: `Project/${project}` } },
-    entity: entities.map(({ detail, ...what }) => ({
-      ...(what.reference === undefined ? {} : { what }),
+    entity: entities.map(({ detail, reference, display }) => ({
+      ...(reference === undefined ? {} : { what: whatOf(reference, display) }),
       ...(detail ? { detail } : {}),
     })),
   };
+}
+
+/** No name of a patient, whoever calls: clinical records are named by their reference only. */
+function whatOf(reference: string, display: string | undefined): Reference {
+  const isNamed = display !== undefined && isAdministrative(parseReference(reference)?.type);
+  return isNamed ? { reference, display } : { reference };
 }

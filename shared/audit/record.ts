@@ -1,3 +1,4 @@
+import { errorName } from '../error-name.ts';
 import type { Services } from '../services.ts';
 import { type Audited, auditItem } from './audit-event.ts';
 
@@ -13,6 +14,6 @@ export async function record(
     await table.put(auditItem(audited, newId(), now()));
   } catch (error) {
     const { project, subtype, outcome } = audited;
-    log.error('audit entry lost', { project, subtype, outcome, error: (error as Error).name });
+    log.error('audit entry lost', { project, subtype, outcome, error: errorName(error) });
   }
 }

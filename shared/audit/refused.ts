@@ -1,8 +1,9 @@
-import type { Caller } from '../auth/token.ts';
+import type { Claims } from '../access/access-token.ts';
 import { isId } from '../fhir/resource.ts';
 import type { Services } from '../services.ts';
 import type { Audited } from './audit-event.ts';
 import { record } from './record.ts';
+import { agentOfCaller } from './who.ts';
 
 /** A request as far as an entry may tell of it: no body, no query. */
 export interface Attempt {
@@ -13,11 +14,17 @@ export interface Attempt {
   status: number;
 }
 
-/** A token that is not good is nobody's; throttling is not about what was asked. */
-const isRefusal = (status: number) => status >= 400 && status < 500 && status !== 401 && status !== 429;
+/**
+ * A token that is not good is nobody's; throttling is not about what was asked; and who reads what was
+ * deleted is told so, not refused.
+ */
+function isRefusal({ method, status }: Attempt): boolean {
+  if (status === 410 && method === 'GET') return false;
+  return status >= 400 && status < 500 && status !== 401 && status !== 429;
+}
 
 /** The entry of a refused attempt, in the Project of whoever made it. */
-export async function recordRefused(services: Services, caller: Caller, attempt: Attempt): Promise<void> {
+export async function recordRefused(services: Services, caller: Claims, attempt: Attempt): Promise<void> {
   await recordAllRefused(services, caller, [attempt]);
 }
 
@@ -26,10 +33,10 @@ const mostEntities = 100;
 /** One entry for all of the attempts that were refused; none when none was. */
 export async function recordAllRefused(
   services: Services,
-  caller: Caller,
+  caller: Claims,
   attempts: readonly Attempt[],
 ): Promise<void> {
-  const refused = attempts.filter(({ status }) => isRefusal(status)).slice(0, mostEntities);
+  const refused = attempts.filter(isRefusal).slice(0, mostEntities);
   const [first, ...others] = refused;
   if (!first) return;
   await record(services, {
@@ -38,7 +45,7 @@ export async function recordAllRefused(
     action: others.length > 0 ? 'E' : actionOf(first.method, first.route),
     outcome: '4',
     outcomeDesc: others.length > 0 ? 'several' : String(first.status),
-    agent: { reference: caller.profile },
+    agent: agentOfCaller(services, caller),
     entities: refused.map(({ method, route, parameters, status }) => ({
       ...targetOf(parameters),
       detail: [

@@ -7,8 +7,8 @@ import {
   SignCommand,
 } from '@aws-sdk/client-kms';
 import type { JWK } from 'jose';
-import type { DataKeys } from '../auth/data-keys.ts';
-import { type Signer, type StageSecret, thumbprint } from '../auth/signer.ts';
+import type { DataKeys } from '../keys/data-keys.ts';
+import { type Signer, type StageSecret, thumbprint } from '../keys/signer.ts';
 import { keys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 
@@ -53,16 +53,13 @@ export async function openKmsSecret(
     const made = await kms.send(
       new GenerateDataKeyCommand({ KeyId: keyId, KeySpec: 'AES_256', EncryptionContext: context }),
     );
-    await table
-      .update({
-        Key: key,
-        UpdateExpression: 'SET ciphertext = :made',
-        ConditionExpression: 'attribute_not_exists(pk)',
-        ExpressionAttributeValues: { ':made': made.CiphertextBlob },
-      })
-      .catch((error: Error) => {
-        if (error.name !== 'ConditionalCheckFailedException') throw error;
-      });
+    // Of two that make it at once, one writes: what stands there is read.
+    await table.updateIf({
+      Key: key,
+      UpdateExpression: 'SET ciphertext = :made',
+      ConditionExpression: 'attribute_not_exists(pk)',
+      ExpressionAttributeValues: { ':made': made.CiphertextBlob },
+    });
     item = (await table.read([key])).get(key);
   }
   const { Plaintext } = await kms.send(

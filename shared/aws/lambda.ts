@@ -1,11 +1,17 @@
-import type { Agent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { type RunRequest, sandboxNotStarted } from '../bot/contract.ts';
-import type { Invoked, Invoker } from '../bot/invoker.ts';
-import type { JobStarter } from '../bot/job-starter.ts';
-import { packRun, unpackResult } from '../bot/payload.ts';
+import {
+  type Compiled,
+  type CompileRequest,
+  type RunRequest,
+  type RunResult,
+  sandboxNotStarted,
+} from '../bot/contract.ts';
+import type { Compiler, Invoked, Invoker } from '../bot/invoker.ts';
+import type { JobStarter } from '../bot/job/job-starter.ts';
+import { packedText, unpack } from '../bot/payload.ts';
 import { Refusal } from '../refusal.ts';
+import { createExchanger } from './wire/exchange.ts';
+import { leanClient, within } from './wire/lean-client.ts';
 
 /** Lambda takes this much in one synchronous payload. */
 const longestPayload = 6_291_556;
@@ -20,47 +26,48 @@ const startWithinMs = 10_000;
  * The invoker behind the Lambda Invoke API. Never repeats: a run that may have started is not run
  * again. The Project is the tenant, so an environment never serves two.
  */
-export function lambdaInvoker(functionName: string, endpoint: string | undefined): Invoker {
-  const httpsAgent = new HttpsAgent({ keepAlive: true });
-  const lambda = new LambdaClient({
-    maxAttempts: 1,
-    requestHandler: { httpsAgent },
-    ...(endpoint ? { endpoint } : {}),
-  });
+export function lambdaInvoker(functionName: string, endpoint: string | undefined): Invoker & Compiler {
+  const { lambda, connections } = connect(1, endpoint);
   let usedAtMs = Date.now();
-  return {
-    async invoke(request) {
-      const payload = Buffer.from(JSON.stringify(packRun(request)));
-      if (payload.length > longestPayload) throw tooLarge(request, payload.length);
-      if (Date.now() - usedAtMs > freshMs) closeUnused(httpsAgent);
-      usedAtMs = Date.now();
-      try {
-        const answer = await lambda.send(
+
+  async function ask<Result extends object>(request: RunRequest | CompileRequest): Promise<Invoked<Result>> {
+    const payload = Buffer.from(packedText(request));
+    if (payload.length > longestPayload) throw tooLarge(request, payload.length);
+    // A run that is sent over a dead connection cannot be repeated: nobody knows that it did not start.
+    if (Date.now() - usedAtMs > freshMs) connections.closeUnused();
+    usedAtMs = Date.now();
+    try {
+      const waitMs = Math.max(1, request.deadlineAtMs + graceMs - Date.now());
+      const answer = await within(waitMs, () =>
+        lambda.send(
           new InvokeCommand({ FunctionName: functionName, TenantId: request.project, Payload: payload }),
-          { abortSignal: AbortSignal.timeout(Math.max(1, request.deadlineAtMs + graceMs - Date.now())) },
-        );
-        if (!answer.Payload) return { kind: 'unknown', reason: 'no payload' };
-        const said = JSON.parse(Buffer.from(answer.Payload).toString('utf8'));
-        if (!answer.FunctionError) return { kind: 'result', result: unpackResult(said) };
-        if (said?.errorType === sandboxNotStarted) return { kind: 'throttled' };
-        return { kind: 'unknown', reason: answer.FunctionError };
-      } catch (error) {
-        return classify(error as Error);
-      }
-    },
+        ),
+      );
+      if (!answer.Payload) return { kind: 'unknown', reason: 'no payload' };
+      const said = JSON.parse(answer.Payload.transformToString());
+      if (!answer.FunctionError) return { kind: 'result', result: unpack<Result>(said) };
+      if (said?.errorType === sandboxNotStarted) return { kind: 'not-started' };
+      return { kind: 'unknown', reason: answer.FunctionError };
+    } catch (error) {
+      return classify(error as Error);
+    }
+  }
+
+  return {
+    invoke: (request) => ask<RunResult>(request),
+    compile: (request) => ask<Compiled>(request),
   };
 }
 
 /** The `jobs` function, invoked without waiting for it. */
 export function lambdaJobs(functionName: string, endpoint: string | undefined): JobStarter {
-  const lambda = new LambdaClient({ maxAttempts: 2, ...(endpoint ? { endpoint } : {}) });
+  const { lambda } = connect(2, endpoint);
   return {
     async start(event) {
       const Payload = Buffer.from(JSON.stringify(event));
       try {
-        await lambda.send(
-          new InvokeCommand({ FunctionName: functionName, InvocationType: 'Event', Payload }),
-          { abortSignal: AbortSignal.timeout(startWithinMs) },
+        await within(startWithinMs, () =>
+          lambda.send(new InvokeCommand({ FunctionName: functionName, InvocationType: 'Event', Payload })),
         );
         return 'started';
       } catch (error) {
@@ -71,9 +78,14 @@ export function lambdaJobs(functionName: string, endpoint: string | undefined): 
   };
 }
 
-/** A run that is sent over a dead connection cannot be repeated: nobody knows that it did not start. */
-export function closeUnused({ freeSockets }: Pick<Agent, 'freeSockets'>): void {
-  for (const socket of Object.values(freeSockets).flat()) socket?.destroy();
+function connect(maxAttempts: number, endpoint: string | undefined) {
+  const connections = createExchanger();
+  const lambda = leanClient(
+    'lambda',
+    connections,
+    (options) => new LambdaClient({ maxAttempts, ...options, ...(endpoint ? { endpoint } : {}) }),
+  );
+  return { lambda, connections };
 }
 
 const notStarted = new Set([
@@ -83,16 +95,20 @@ const notStarted = new Set([
 ]);
 const throttled = new Set(['TooManyRequestsException', 'EC2ThrottledException', 'ResourceNotReadyException']);
 
-function classify(error: Error & { code?: string }): Invoked {
+function classify(error: Error & { code?: string }): Exclude<Invoked, { kind: 'result' }> {
   if (throttled.has(error.name) || error.code === 'ECONNREFUSED') return { kind: 'throttled' };
   if (notStarted.has(error.name)) throw error;
   return { kind: 'unknown', reason: error.code ?? error.name };
 }
 
-function tooLarge({ code, input }: RunRequest, bytes: number): Refusal {
-  const sizes = `code ${Buffer.byteLength(code.text)}, input ${Buffer.byteLength(input.text ?? '')}`;
-  return new Refusal(
-    'too-large',
-    `Code and input together are too large to run: ${bytes} bytes packed (${sizes})`,
-  );
+function tooLarge(request: RunRequest | CompileRequest, bytes: number): Refusal {
+  const [what, sizes] =
+    request.kind === 'compile'
+      ? ['The code is too large to be compiled', `source ${Buffer.byteLength(request.source)}`]
+      : ['Code and input together are too large to run', sizesOf(request)];
+  return new Refusal('too-large', `${what}: ${bytes} bytes packed (${sizes})`);
+}
+
+function sizesOf({ code, input }: RunRequest): string {
+  return `code ${Buffer.byteLength(code.text)}, input ${Buffer.byteLength(input.text ?? '')}`;
 }

@@ -1,8 +1,8 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Resource } from '../fhir/resource.ts';
+import { inlineResource } from '../store/inline.ts';
+import type { Item } from '../table/item.ts';
 import { keys } from '../table/keys.ts';
-import { resourceOf } from '../table/resource-item.ts';
-import type { Item } from '../table/table.ts';
 import type { BotCode } from './contract.ts';
 
 /** A Bot's head: the resource, its membership, and the pointer to the deployed code. */
@@ -20,7 +20,7 @@ export interface DeployedCode extends BotCode {
 }
 
 export function botOf(item: Item | undefined): StoredBot | undefined {
-  const resource = resourceOf(item);
+  const resource = inlineResource('Bot', item);
   if (!item || !resource) return undefined;
   return {
     resource,

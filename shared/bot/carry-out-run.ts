@@ -1,11 +1,13 @@
+import { errorName } from '../error-name.ts';
 import { Refusal } from '../refusal.ts';
-import type { Item } from '../table/table.ts';
+import type { Item } from '../table/item.ts';
 import type { RunRequest, RunResult } from './contract.ts';
 import type { ExecuteServices } from './execute-services.ts';
-import { executionRecord } from './execution-record.ts';
 import { explainFailure } from './explain-failure.ts';
 import type { GatheredRun } from './gather-run.ts';
-import type { Invoked } from './invoker.ts';
+import { type Invoked, sandboxDown } from './invoker.ts';
+import { executionRecord } from './record/execution-record.ts';
+import { noteRunDay } from './record/note-run-day.ts';
 
 /** What is kept of the run for a repeat of its request, to be written with its record. */
 type Kept = (result: RunResult | undefined) => Item;
@@ -13,7 +15,7 @@ type Kept = (result: RunResult | undefined) => Item;
 /**
  * The run itself and its record.
  * @returns undefined when nobody knows how it ended
- * @throws {Refusal} throttled, too-large: nothing ran
+ * @throws {Refusal} throttled, not-started, too-large: nothing ran
  */
 export async function carryOutRun(
   services: ExecuteServices,
@@ -27,6 +29,7 @@ export async function carryOutRun(
       retryAfterSeconds: 1,
     });
   }
+  if (invoked.kind === 'not-started') throw sandboxDown();
   const result = await resultOf(services, gathered, run, invoked);
   await record(services, gathered, run, { result, kept });
   return result;
@@ -36,7 +39,7 @@ async function resultOf(
   services: ExecuteServices,
   gathered: GatheredRun,
   { runId, event }: RunRequest,
-  invoked: Exclude<Invoked, { kind: 'throttled' }>,
+  invoked: Exclude<Invoked, { kind: 'throttled' | 'not-started' }>,
 ): Promise<RunResult | undefined> {
   if (invoked.kind === 'result') return explainFailure(services, gathered, invoked.result);
   services.log.info('run of unknown outcome', { runId, traceId: event.traceId, reason: invoked.reason });
@@ -53,8 +56,10 @@ async function record(
   run: RunRequest,
   { result, kept }: { result: RunResult | undefined; kept: Kept | undefined },
 ): Promise<void> {
-  const item = executionRecord(gathered, run, result, services.newId(), services.now());
   try {
+    const nowMs = services.now();
+    await noteRunDay(services, gathered, nowMs);
+    const item = executionRecord(gathered, run, result, services.newId(), nowMs);
     if (!kept) return await services.table.put(item);
     await services.table.transact([
       { name: 'record', put: item },
@@ -67,7 +72,7 @@ async function record(
       bot: run.event.bot.reference,
       outcome: result?.outcome.kind ?? 'unknown',
       durationMs: result?.durationMs,
-      error: (error as Error).name,
+      error: errorName(error),
     });
   }
 }

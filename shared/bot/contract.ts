@@ -3,6 +3,8 @@
  * The invoker trusts nothing else, holds no credentials and never throws because of a Bot.
  */
 
+import type { Places } from './places.ts';
+
 /** How a Bot's code is packed. `text` is JavaScript: TypeScript is stripped when the Bot is deployed. */
 export interface BotCode {
   /** sha256 of the author's text, hex: names the immutable version. */
@@ -46,6 +48,8 @@ export interface RunLimits {
   resultBytes: number;
   /** Bytes of the console log kept. */
   logBytes: number;
+  /** Requests that it may make, to the API and elsewhere. */
+  calls: number;
 }
 
 /** `run` calls the handler; `check` compiles, evaluates and looks for the exported handler only. */
@@ -96,6 +100,21 @@ export interface RunResult {
   /** Wall time of the run inside the sandbox, in ms. */
   durationMs: number;
 }
+
+/** An author's file, to be made into what runs: parsed and its types stripped, evaluated by nobody. */
+export interface CompileRequest {
+  kind: 'compile';
+  project: string;
+  /** Its extension says the language and, unless it is `.js` or `.ts`, the kind of module. */
+  filename: string;
+  source: string;
+  deadlineAtMs: number;
+}
+
+export type Compiled =
+  /** `places` only where lines or columns are no longer the author's. */
+  | { kind: 'compiled'; format: BotCode['format']; text: string; places?: Places }
+  | { kind: 'refused'; message: string; line?: number; column?: number };
 
 /** The name of the error of an invoker whose sandbox did not start: nothing has run, a repeat is safe. */
 export const sandboxNotStarted = 'SandboxNotStarted';

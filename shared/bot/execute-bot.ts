@@ -1,18 +1,20 @@
-import { mayAdminister } from '../auth/actor.ts';
-import type { Caller } from '../auth/token.ts';
+import type { Caller } from '../access/access-token.ts';
+import { mayAdminister } from '../access/actor.ts';
 import { type Claim, releaseClaim } from '../idempotency/claim.ts';
 import { Refusal } from '../refusal.ts';
-import { type Accepted, acceptJob } from './accept-job.ts';
+import { leavePlace, type Place, returnPlace, takePlace } from './bounds/place.ts';
+import { callsOf } from './bounds/run-tree.ts';
 import { carryOutRun } from './carry-out-run.ts';
 import type { RunRequest, RunResult } from './contract.ts';
 import type { ExecuteRequest, ExecuteServices } from './execute-services.ts';
 import { type BotTarget, type GatheredRun, gatherRun } from './gather-run.ts';
-import { parseInput } from './input.ts';
-import { type Lease, releaseLease, takeLease } from './lease.ts';
-import { parseMediaType } from './media-type.ts';
+import { parseInput } from './input/input.ts';
+import { parseMediaType } from './input/media-type.ts';
+import { type Accepted, acceptJob } from './job/accept-job.ts';
 import { type Output, outputOf } from './output.ts';
-import { claimRun, keptRun } from './run-claim.ts';
+import { claimRun, endedClaim } from './run-claim.ts';
 import { runRequest } from './run-request.ts';
+import { unknownRun } from './unknown-run.ts';
 
 export interface Executed {
   output: Output;
@@ -25,9 +27,9 @@ export interface Executed {
 
 /**
  * Runs a Bot: one read, one run in the sandbox, one write. With an Idempotency-Key or a limit to
- * concurrent runs one write before it. A caller who does not wait is answered a job.
- * @throws {Refusal} not-found, forbidden, invalid, unsupported-media-type, too-large before it runs;
- *   throttled when the invoker did not start it; conflict when nobody knows whether it ran
+ * concurrent runs one write before it, as for a run that a run starts. A caller who does not wait is answered a job.
+ * @throws {Refusal} not-found, forbidden, invalid, unsupported-media-type, too-large, too-costly before it runs;
+ *   throttled, not-started when the invoker did not start it; outcome-unknown when nobody knows whether it ran
  */
 export async function executeBot(
   services: ExecuteServices,
@@ -44,8 +46,8 @@ export async function executeBot(
   const claimed = await claimRun(services, caller, target, request, run);
   const { runId, result, isReplay } = claimed?.kept
     ? { ...claimed.kept, isReplay: true }
-    : await runNow(services, gathered, run, claimed?.claim);
-  if (!result) throw new Refusal('conflict', `The outcome of run ${runId} is unknown: it may have run`);
+    : await runNow(services, caller, gathered, run, claimed?.claim);
+  if (!result) throw unknownRun(runId);
   return {
     output: outputOf(result.outcome, parseMediaType(request.contentType)?.type),
     result,
@@ -54,24 +56,33 @@ export async function executeBot(
   };
 }
 
-/** @throws {Refusal} throttled, too-large: nothing ran, and the Idempotency-Key is free again */
+/** @throws {Refusal} nothing ran, and the Idempotency-Key is free again */
 async function runNow(
   services: ExecuteServices,
+  caller: Caller,
   gathered: GatheredRun,
   run: RunRequest,
   claim: Claim | undefined,
 ): Promise<{ runId: string; result: RunResult | undefined; isReplay: boolean }> {
   const { runId, deadlineAtMs, project } = run;
-  let lease: Lease | undefined;
+  let place: Place | undefined;
   try {
-    const place = { id: runId, deadlineAtMs };
-    lease = await takeLease(services, project, gathered.settings.concurrentRuns, place);
-    const kept = claim && ((result: RunResult | undefined) => keptRun(services, claim, runId, result));
-    return { runId, result: await carryOutRun(services, gathered, run, kept), isReplay: false };
+    place = await takePlace(services, {
+      project,
+      settings: gathered.settings,
+      run: { id: runId, root: caller.run?.root ?? runId },
+      untilMs: deadlineAtMs,
+      isNested: caller.run !== undefined,
+      isAsync: false,
+    });
+    const bounded = { ...run, limits: { ...run.limits, calls: callsOf(place.start?.nth) } };
+    const kept = claim && ((result: RunResult | undefined) => endedClaim(services, claim, run, result));
+    const result = await carryOutRun(services, gathered, bounded, kept);
+    await leavePlace(services, place);
+    return { runId, result, isReplay: false };
   } catch (error) {
     if (claim) await releaseClaim(services, claim).catch(() => undefined);
+    await (error instanceof Refusal ? returnPlace : leavePlace)(services, place);
     throw error;
-  } finally {
-    await releaseLease(services, lease);
   }
 }

@@ -1,13 +1,17 @@
-import type { DataKeys } from '../auth/data-keys.ts';
-import { Recent } from '../auth/memory.ts';
-import type { StageSecret } from '../auth/signer.ts';
+import type { DataKeys } from '../keys/data-keys.ts';
+import type { StageSecret } from '../keys/signer.ts';
+import { Recent } from '../recent.ts';
 import type { Services } from '../services.ts';
 import type { DeployedCode } from './bot-item.ts';
-import type { Invoker } from './invoker.ts';
-import type { JobStarter } from './job-starter.ts';
+import type { Compiler, Invoker } from './invoker.ts';
+import type { JobStarter } from './job/job-starter.ts';
 
 export interface InvokerServices extends Services {
   invoker: Invoker;
+}
+
+export interface DeployServices extends InvokerServices {
+  invoker: Invoker & Compiler;
 }
 
 export interface ExecuteServices extends InvokerServices {
@@ -41,6 +45,8 @@ export interface BotMemory {
   code: Recent<DeployedCode>;
   /** Opened data keys by their wrapped form. */
   dataKeys: Recent<Uint8Array>;
+  /** The notes that this process has written of days on which Bots have runs. */
+  runDays: Recent<true>;
 }
 
 export function emptyBotMemory(): BotMemory {
@@ -49,5 +55,6 @@ export function emptyBotMemory(): BotMemory {
     memberships: new Recent(10_000),
     code: new Recent(64),
     dataKeys: new Recent(1_000),
+    runDays: new Recent(10_000),
   };
 }

@@ -1,7 +1,8 @@
+import { errorName } from '../error-name.ts';
+import { readPlaces } from './code-places.ts';
 import type { RunOutcome, RunResult } from './contract.ts';
 import type { ExecuteServices } from './execute-services.ts';
 import type { GatheredRun } from './gather-run.ts';
-import { readSourceMap } from './source-map.ts';
 
 /**
  * A failed run with its error as the last entry of the log, at the author's own lines. A run that
@@ -17,10 +18,10 @@ export async function explainFailure(
   const entry = { atMs: now(), level: 'error' as const, text: textOf(outcome) };
   if (code.isMapped) {
     try {
-      const traceBack = await readSourceMap(table, actor.project, bot.resource.id, code.version);
+      const traceBack = await readPlaces(table, actor.project, bot.resource.id, code.version);
       entry.text = traceBack?.(entry.text, code.filename) ?? entry.text;
     } catch (error) {
-      log.error('source map not read', { error: (error as Error).name, version: code.version });
+      log.error('places not read', { error: errorName(error), version: code.version });
     }
   }
   return { ...result, log: [...result.log, entry] };

@@ -1,10 +1,10 @@
-import { allows } from '../auth/access.ts';
-import { type Actor, admit } from '../auth/actor.ts';
-import type { Caller } from '../auth/token.ts';
+import { allows } from '../access/access.ts';
+import type { Caller } from '../access/access-token.ts';
+import { type Actor, admit } from '../access/actor.ts';
 import { isId, type Resource } from '../fhir/resource.ts';
 import { Refusal } from '../refusal.ts';
+import { inlineResource } from '../store/inline.ts';
 import { type Key, keys } from '../table/keys.ts';
-import { resourceOf } from '../table/resource-item.ts';
 import type { Found } from '../table/table.ts';
 import { botOf, codeOf, type DeployedCode, type StoredBot } from './bot-item.ts';
 import type { BotSecret } from './contract.ts';
@@ -52,7 +52,7 @@ export async function gatherRun(
   const { bot, membership, all } = await readBot(services, project, botId, { found, guess });
   if (!(await allows(actor, 'execute', bot.resource))) throw new Refusal('forbidden', 'Forbidden');
 
-  const features = resourceOf(found.get(projectKey))?.features;
+  const features = inlineResource('Project', found.get(projectKey))?.features;
   if (Array.isArray(features) && !features.includes('bots')) throw notEnabled();
   if (membership?.active !== true) throw notEnabled();
   const [code, secrets] = await Promise.all([
@@ -86,7 +86,7 @@ async function readBot(
   services.botMemory.memberships.set(botKey.pk, bot.membershipId);
   const membershipKey = keys.resource(project, 'ProjectMembership', bot.membershipId);
   const item = all.get(membershipKey) ?? (await services.table.read([membershipKey])).get(membershipKey);
-  return { bot, membership: resourceOf(item), all };
+  return { bot, membership: inlineResource('ProjectMembership', item), all };
 }
 
 /** Versions are immutable and named by their hash, so what is remembered is what was deployed. */

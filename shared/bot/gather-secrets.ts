@@ -1,3 +1,4 @@
+import { errorName } from '../error-name.ts';
 import { Refusal } from '../refusal.ts';
 import type { Found } from '../table/table.ts';
 import type { BotSecret } from './contract.ts';
@@ -24,7 +25,7 @@ export async function gatherSecrets(
     );
     return Object.fromEntries(opened.flat().map((secret) => [secret.name, secret]));
   } catch (error) {
-    log.error('secrets not opened', { error: (error as Error).name, bot: `Bot/${botId}` });
+    log.error('secrets not opened', { error: errorName(error), bot: `Bot/${botId}` });
     throw new Refusal('unavailable', 'The secrets of the Bot cannot be read now; it was not run', {
       retryAfterSeconds: 1,
     });

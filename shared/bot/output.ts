@@ -1,4 +1,4 @@
-import { longestBodyBytes } from '../http/response.ts';
+import { longestAnswerBytes } from '../limits.ts';
 import type { LogEntry, ReturnedValue, RunOutcome } from './contract.ts';
 
 /** What the caller is answered: a value, or why there is none. Pure; HTTP is made of it elsewhere. */
@@ -54,7 +54,7 @@ function returned(value: ReturnedValue, requestType: string | undefined): Output
 /** Escapes make a text up to six times as long: one that no answer holds would be a 502 of API Gateway. */
 function asJson(value: string): Output {
   const text = JSON.stringify(value);
-  if (Buffer.byteLength(text) <= longestBodyBytes)
+  if (Buffer.byteLength(text) <= longestAnswerBytes)
     return { kind: 'text', text, mediaType: 'application/json' };
   return { kind: 'failure', code: 'too-long', text: 'The text that the Bot returned is too long as JSON' };
 }

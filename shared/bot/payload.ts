@@ -4,7 +4,6 @@
  */
 
 import { deflateSync, inflateSync } from 'node:zlib';
-import type { RunRequest, RunResult } from './contract.ts';
 
 /** base64 of the deflated JSON text. */
 export interface Deflated {
@@ -15,34 +14,24 @@ const DEFLATE_FROM_CHARACTERS = 100_000;
 /** What a packed payload may unfold to: far above any honest one, far below a bomb. */
 const INFLATED_BYTES = 64 * 1024 * 1024;
 
-/** What to send to the invoker; the caller measures it against Lambda's 6 MB. */
-export function packRun(request: RunRequest): RunRequest | Deflated {
-  return pack(request);
-}
-
-/** The inverse of `packRun`. Throws a RangeError, SyntaxError or zlib error when it is no payload of ours. */
-export function unpackRun(payload: RunRequest | Deflated): RunRequest {
-  return unpack<RunRequest>(payload);
-}
-
-/** What the invoker answers. */
-export function packResult(result: RunResult): RunResult | Deflated {
-  return pack(result);
-}
-
-/** The inverse of `packResult`; throws as `unpackRun` does. */
-export function unpackResult(payload: RunResult | Deflated): RunResult {
-  return unpack<RunResult>(payload);
-}
-
-function pack<T extends object>(value: T): T | Deflated {
+/** The invoker's answer, which Lambda serialises. */
+export function pack<T extends object>(value: T): T | Deflated {
   const text = JSON.stringify(value);
-  return text.length < DEFLATE_FROM_CHARACTERS
-    ? value
-    : { deflated: deflateSync(text, { level: 3 }).toString('base64') };
+  return text.length < DEFLATE_FROM_CHARACTERS ? value : deflated(text);
 }
 
-function unpack<T extends object>(payload: T | Deflated): T {
+/** A request to the invoker as JSON text; who sends it measures it against Lambda's 6 MB. */
+export function packedText(value: object): string {
+  const text = JSON.stringify(value);
+  return text.length < DEFLATE_FROM_CHARACTERS ? text : JSON.stringify(deflated(text));
+}
+
+function deflated(text: string): Deflated {
+  return { deflated: deflateSync(text, { level: 3 }).toString('base64') };
+}
+
+/** The inverse of both. Throws a RangeError, SyntaxError or zlib error when it is no payload of ours. */
+export function unpack<T extends object>(payload: T | Deflated): T {
   if (!('deflated' in payload)) {
     return payload;
   }

@@ -1,4 +1,4 @@
-import type { Item } from '../table/table.ts';
+import type { Item } from '../table/item.ts';
 
 /** Hosts that the Bots of a Project may fetch from: names, or `*.` and a name for all below it. */
 export interface FetchHosts {
@@ -12,18 +12,22 @@ export interface FetchHosts {
 export interface RunSettings {
   /** How long an execution record with its log is kept. */
   executionDays: number;
-  /** How many runs may go on at once; undefined for as many as there is room for. */
+  /** How many runs may go on at once; undefined for a bound of those alone that runs and jobs start. */
   concurrentRuns: number | undefined;
+  /** How many runs a run and all that follow from it may start. */
+  treeRuns: number;
   fetchHosts: FetchHosts;
 }
 
 const defaultExecutionDays = 365;
+const defaultTreeRuns = 64;
 
 /** @param item the head of the Project */
 export function runSettings(item: Item | undefined): RunSettings {
   return {
     executionDays: (item?.executionDays as number | undefined) ?? defaultExecutionDays,
     concurrentRuns: item?.concurrentRuns as number | undefined,
+    treeRuns: (item?.treeRuns as number | undefined) ?? defaultTreeRuns,
     fetchHosts: (item?.fetchHosts as FetchHosts | undefined) ?? {},
   };
 }

@@ -1,9 +1,10 @@
-import type { Caller } from '../auth/token.ts';
-import { type Claim, claimOnce, keptItem, newClaim } from '../idempotency/claim.ts';
-import type { Item } from '../table/table.ts';
+import type { Caller } from '../access/access-token.ts';
+import { type Claim, claimOnce, freeItem, keptItem, newClaim } from '../idempotency/claim.ts';
+import type { Item } from '../table/item.ts';
 import type { RunRequest, RunResult } from './contract.ts';
 import type { ExecuteRequest, ExecuteServices } from './execute-services.ts';
 import type { BotTarget } from './gather-run.ts';
+import { hasFailed } from './has-failed.ts';
 
 /** A run without a result this long after its deadline was cut off: nobody knows whether it ran. */
 const graceMs = 3_000;
@@ -14,7 +15,7 @@ type KeptRun = { runId: string; result: RunResult | null };
 /**
  * Claims the request's Idempotency-Key for this run: the one write before it.
  * @returns the claim, or what an earlier run with this key came to; undefined without a key
- * @throws {Refusal} unprocessable, conflict
+ * @throws {Refusal} unprocessable, conflict, outcome-unknown
  */
 export async function claimRun(
   services: ExecuteServices,
@@ -42,17 +43,24 @@ export async function claimRun(
   return { claim, kept: found?.result as KeptRun | undefined };
 }
 
-/** What the run came to, to be written with its record. The log of a result is not answered: not kept. */
-export function keptRun(
-  services: ExecuteServices,
+/**
+ * What stands under the key once the run has ended, to be written with its record: what it returned,
+ * or that nobody knows how it ended. A failure that is known leaves the key free for the next attempt.
+ */
+export function endedClaim(
+  services: Pick<ExecuteServices, 'now'>,
   claim: Claim,
-  runId: string,
+  { runId, input }: Pick<RunRequest, 'runId' | 'input'>,
   result: RunResult | undefined,
 ): Item {
-  const isAnswer = result?.outcome.kind === 'returned';
-  const kept: KeptRun = {
-    runId,
-    result: result ? { ...result, ...(isAnswer ? { log: [], logTruncated: false } : {}) } : null,
-  };
+  if (!result) return keptItem(services, claim, { runId, result: null } satisfies KeptRun);
+  if (hasFailed(result.outcome, input.kind)) return freeItem(services, claim);
+  // The log is not part of the answer.
+  const kept: KeptRun = { runId, result: { ...result, log: [], logTruncated: false } };
   return keptItem(services, claim, kept);
+}
+
+/** A repeat of the request is answered this job, from the moment that it exists. */
+export function acceptedClaim(services: Pick<ExecuteServices, 'now'>, claim: Claim, jobId: string): Item {
+  return keptItem(services, claim, { runId: jobId, result: null } satisfies KeptRun);
 }

@@ -1,12 +1,14 @@
-import type { Actor } from '../auth/actor.ts';
-import type { Run, RunCaller } from '../auth/run.ts';
-import { mintRunToken } from '../auth/run-token.ts';
+import type { Actor } from '../access/actor.ts';
+import type { Run, RunCaller } from '../access/run.ts';
+import { mintRunToken } from '../access/run-token.ts';
 import type { Reference } from '../fhir/resource.ts';
+import { longestBodyBytes, longestLogBytes } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
+import { callsOf } from './bounds/run-tree.ts';
 import type { RunInput, RunRequest } from './contract.ts';
 import type { ExecuteRequest, ExecuteServices } from './execute-services.ts';
 import type { GatheredRun } from './gather-run.ts';
-import { safeHeaders } from './safe-headers.ts';
+import { safeHeaders } from './input/safe-headers.ts';
 import { limitsOf } from './settings.ts';
 
 /** Every answer comes before API Gateway gives up at 30 s; the invoker ends at 28 s. */
@@ -15,13 +17,14 @@ const longestRunMs = 26_500;
 const longestAsyncRunMs = 850_000;
 /** Bots that call Bots: this deep and no deeper. */
 const deepestRun = 8;
-const mebibyte = 1024 * 1024;
 
 /** When a run began, and whether its caller waits for it. */
 interface Begun {
   runId: string;
   startedAtMs: number;
   isAsync: boolean;
+  /** Which of the runs that its tree started, as far as it is known yet. */
+  nth?: number | undefined;
 }
 
 /** One run as the invoker gets it. @throws {Refusal} invalid when Bots call Bots too deep */
@@ -30,7 +33,7 @@ export async function runRequest(
   gathered: GatheredRun,
   input: RunInput,
   request: ExecuteRequest,
-  { runId, startedAtMs, isAsync }: Begun,
+  { runId, startedAtMs, isAsync, nth }: Begun,
 ): Promise<RunRequest> {
   const { actor, bot, secrets, settings } = gathered;
   const { isMapped: _, ...code } = gathered.code;
@@ -57,8 +60,9 @@ export async function runRequest(
     },
     limits: {
       ...limitsOf(resource, isAsync),
-      resultBytes: 4 * mebibyte,
-      logBytes: 256 * 1024,
+      resultBytes: longestBodyBytes,
+      logBytes: longestLogBytes,
+      calls: callsOf(nth),
     },
     fetchHosts: settings.fetchHosts,
     deadlineAtMs: run.deadlineAtMs,
@@ -67,8 +71,9 @@ export async function runRequest(
 }
 
 /** The caller, and those in whose name the caller itself runs. */
-function callers({ membershipId, profile, scope, run }: Actor): RunCaller[] {
-  return [{ membershipId, profile, scope }, ...(run?.within ?? [])];
+function callers({ membershipId, profile, scope, patient, run }: Actor): RunCaller[] {
+  const own = { membershipId, profile, scope, ...(patient === undefined ? {} : { patient }) };
+  return [own, ...(run?.within ?? [])];
 }
 
 /** Depth and time come from the caller's token, never from a header; a nested run ends with its parent. */
@@ -77,13 +82,14 @@ export function nextRun(
   parent: Run | undefined,
   startedAtMs: number,
   isAsync = false,
-): Pick<Run, 'id' | 'depth' | 'deadlineAtMs'> {
+): Omit<Run, 'within'> {
   const depth = (parent?.depth ?? 0) + 1;
   if (depth > deepestRun) throw new Refusal('invalid', `Bots call each other more than ${deepestRun} deep`);
+  const root = parent?.root ?? id;
   // Nobody waits for a job, the run that asked for it neither: it has its own time.
-  if (isAsync) return { id, depth, deadlineAtMs: startedAtMs + longestAsyncRunMs };
+  if (isAsync) return { id, root, depth, deadlineAtMs: startedAtMs + longestAsyncRunMs };
   const own = startedAtMs + longestRunMs;
-  return { id, depth, deadlineAtMs: parent ? Math.min(own, parent.deadlineAtMs) : own };
+  return { id, root, depth, deadlineAtMs: parent ? Math.min(own, parent.deadlineAtMs) : own };
 }
 
 function referTo(reference: string, display: unknown): Reference {

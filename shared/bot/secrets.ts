@@ -1,8 +1,8 @@
-import { type DataKeys, type KeyContext, openBytes, sealBytes } from '../auth/data-keys.ts';
-import type { Recent } from '../auth/memory.ts';
+import { type DataKeys, type KeyContext, openBytes, sealBytes } from '../keys/data-keys.ts';
+import type { Recent } from '../recent.ts';
+import type { Item } from '../table/item.ts';
 import type { Key } from '../table/keys.ts';
 import { keys } from '../table/keys.ts';
-import type { Item } from '../table/table.ts';
 import type { BotSecret } from './contract.ts';
 
 /** Whose secrets: a Project's, which all of its Bots are given, or those of one Bot. */

@@ -5,13 +5,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-
-/** `name.family`, `value[x]`, `_birthDate` is meant with `birthDate`. */
-export function isFieldPath(text: unknown): text is string {
-  return (
-    typeof text === 'string' && text.length <= 200 && /^[a-z]\w*(\[x\])?(\.[a-z]\w*(\[x\])?)*$/i.test(text)
-  );
-}
+import { stringifyJson } from './json.ts';
 
 /** Whether one of the paths is this one, or holds it. */
 export function covers(paths: readonly string[], path: string): boolean {
@@ -97,17 +91,33 @@ function keepInList(sent: unknown[], stored: unknown[], path: readonly string[])
     if (at === undefined || !free.delete(at)) return undefined;
     return at;
   };
-  const bare = stored.map((entry) => without(entry, path));
-  const equal = sent.map((entry) => {
-    const open = without(entry, path);
-    return take([...free].find((at) => isDeepStrictEqual(bare[at], open)));
-  });
+  // By their text: comparing each with each would take the square of what a caller sends.
+  const places = new Map<string, number[]>();
+  for (const [at, entry] of stored.entries()) {
+    const text = textWithout(entry, path);
+    const same = places.get(text);
+    if (same) same.push(at);
+    else places.set(text, [at]);
+  }
+  const equal = sent.map((entry) => take(places.get(textWithout(entry, path))?.shift()));
   const found = equal.map((at, i) => at ?? take(i));
   if ([...free].some((at) => holds(stored[at], path))) return stored;
   return sent.map((entry, i) => {
     const at = found[i];
     return at === undefined ? without(entry, path) : keep(entry, stored[at], path);
   });
+}
+
+/** Equal for entries that differ in what the path closes only, whatever the order of their members. */
+function textWithout(entry: unknown, path: readonly string[]): string {
+  return stringifyJson(sorted(without(entry, path))) ?? '';
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isNode(value)) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
 }
 
 function holds(value: unknown, path: readonly string[]): boolean {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { longestBodyBytes } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
 import { stringifyJson } from './json.ts';
 
@@ -11,8 +12,6 @@ export interface PatchOperation {
 }
 
 const mostOperations = 1000;
-/** A few copies of copies would otherwise grow without end. */
-const mostCopied = 4 * 1024 * 1024;
 
 /** @throws {Refusal} invalid when it is not a list of operations */
 export function parsePatch(body: unknown): PatchOperation[] {
@@ -73,7 +72,7 @@ function read(holder: object, path: string): unknown {
 function duplicate(holder: Holder, from: string): unknown {
   const value = read(holder, from);
   holder.copied += stringifyJson(value).length;
-  if (holder.copied > mostCopied) throw new Refusal('too-large', 'The patch copies more than 4 MiB');
+  if (holder.copied > longestBodyBytes) throw new Refusal('too-large', 'The patch copies more than 4 MiB');
   return copy(value);
 }
 

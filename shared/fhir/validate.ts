@@ -1,10 +1,8 @@
+import { longestBodyBytes } from '../limits.ts';
 import { Refusal, type RefusalIssue } from '../refusal.ts';
 import { stringifyJson } from './json.ts';
 import type { Resource } from './resource.ts';
 import { type StructureDefinition, structures } from './structures.ts';
-
-/** SPEC section 9: a resource is up to 4 MiB, all of it an attachment if it likes. */
-const mostBase64Bytes = 4 * 1024 * 1024;
 
 /** Types whose definitions the validator has; the rest wait in their text. */
 const loaded = new Set<string>();
@@ -16,13 +14,14 @@ let waiting: ReadonlyMap<string, StructureDefinition> | undefined;
  * @throws {Refusal} unprocessable, an issue per fault with the element as expression
  */
 export async function requireValid(resource: Resource): Promise<void> {
+  requireOwnNames(resource, resource.resourceType);
   const { loadDataType, OperationOutcomeError, validateResource } = await import('@medplum/core');
   waiting ??= await structures();
   // Exact decimals are objects here; the validator wants plain numbers.
   const plain = JSON.parse(stringifyJson(resource), withoutSpaceInBase64) as Resource;
   for (const type of typesIn(plain)) load(type, loadDataType as (definition: never) => void);
   try {
-    validateResource(plain as never, { base64BinaryMaxBytes: mostBase64Bytes });
+    validateResource(plain as never, { base64BinaryMaxBytes: longestBodyBytes });
   } catch (error) {
     if (!(error instanceof OperationOutcomeError)) throw error;
     throw unprocessable(error.outcome.issue);
@@ -69,4 +68,20 @@ function unprocessable(all: readonly Issue[]): Refusal {
       return { text: details?.text ?? 'Not valid', ...(at === undefined ? {} : { expression: at }) };
     });
   return new Refusal('unprocessable', 'The resource is not valid', { issues: issues.slice(0, 50) });
+}
+
+/**
+ * Names that every object has, such as `constructor`, are no elements; the validator would find their
+ * definition in its own objects.
+ */
+function requireOwnNames(value: unknown, at: string): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, part] of Object.entries(value)) {
+    const path = Array.isArray(value) ? `${at}[${name}]` : `${at}.${name}`;
+    if (name in Object.prototype) {
+      const text = `Invalid additional property "${name}"`;
+      throw new Refusal('unprocessable', text, { issues: [{ text, expression: path }] });
+    }
+    requireOwnNames(part, path);
+  }
 }

@@ -1,18 +1,41 @@
-import { isRunToken, verifyRunToken } from '../auth/run-token.ts';
-import { type Caller, unauthorized, verifyAccessToken } from '../auth/token.ts';
+import {
+  type Caller,
+  type Claims,
+  callerOf,
+  unauthorized,
+  verifyAccessToken,
+} from '../access/access-token.ts';
+import { isRunToken, verifyRunToken } from '../access/run-token.ts';
+import { Refusal } from '../refusal.ts';
 import type { Services } from '../services.ts';
 import type { HttpRequest } from './request.ts';
 
-/** The caller that the Bearer token names (RFC 6750 section 2.1). @throws {Refusal} unauthorized */
-export async function authenticate(services: Services, request: HttpRequest): Promise<Caller> {
+/** What the Bearer token says of its caller (RFC 6750 section 2.1). @throws {Refusal} unauthorized */
+export async function authenticate(
+  services: Services,
+  request: Pick<HttpRequest, 'headers'>,
+): Promise<Claims> {
   const token = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(request.headers.authorization ?? '')?.[1];
   if (!token) throw unauthorized('no bearer token');
   if (isRunToken(token)) return verifyRun(services, token);
-  return verifyAccessToken(services.publicKeys, token, { baseUrl: services.baseUrl, nowMs: services.now() });
+  const { publicKeys, baseUrl, memory } = services;
+  return verifyAccessToken(publicKeys, token, { baseUrl, nowMs: services.now(), verified: memory.tokens });
 }
 
-/** A Bot's own token is good under fhir/R4 only: other functions do not hold the key. */
-async function verifyRun({ runSecret, now }: Services, token: string): Promise<Caller> {
-  if (!runSecret) throw unauthorized('a run token outside fhir/R4');
+/** The caller of a public route that knows its callers when they show a token. @throws {Refusal} unauthorized */
+export async function callerIfAny(
+  services: Services,
+  request: Pick<HttpRequest, 'headers'>,
+): Promise<Caller | undefined> {
+  if (request.headers.authorization === undefined) return undefined;
+  return callerOf(await authenticate(services, request), 'member');
+}
+
+/**
+ * A Bot's own token is good under fhir/R4 only: other functions do not hold the key, and refuse every such token
+ * alike, forged ones too. A new token would not help: so it is no 401.
+ */
+async function verifyRun({ runSecret, now }: Services, token: string): Promise<Claims> {
+  if (!runSecret) throw new Refusal('forbidden', 'Forbidden', { reason: 'a run token outside fhir/R4' });
   return verifyRunToken(await runSecret(), token, now());
 }

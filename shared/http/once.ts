@@ -1,5 +1,6 @@
-import { admit, requireAdministrator } from '../auth/actor.ts';
-import type { Caller } from '../auth/token.ts';
+import type { Caller } from '../access/access-token.ts';
+import { admit } from '../access/actor.ts';
+import { errorName } from '../error-name.ts';
 import {
   type Claim,
   claimOnce,
@@ -10,54 +11,49 @@ import {
   releaseClaim,
 } from '../idempotency/claim.ts';
 import type { Services } from '../services.ts';
-import type { Item } from '../table/table.ts';
+import type { Item } from '../table/item.ts';
 import { OutcomeUnknown } from '../table/transact.ts';
-import { authenticated, type Endpoint } from './endpoint.ts';
 import { asRefusal } from './errors.ts';
 import type { HttpRequest } from './request.ts';
 import type { HttpResponse } from './response.ts';
 
-interface OnceOptions<Result> {
-  row: { method: string; path: string; access: 'token' };
-  body: Endpoint['body'];
+interface OnceOptions<Request, Result> {
   /** Longer than an attempt can live. */
   windowMs: number;
   /** Whether the operation itself does a thing once, so that after a crash it is simply repeated. */
   afterCrash: Claim['afterCrash'];
+  run(request: Request): Promise<Result>;
+  answer(result: Result, request: Request): HttpResponse;
   /** What of the result a repeat is answered: all of it, unless a secret is shown but once. */
   keep?(result: Result): Result;
   /** False when a repeat is to be carried out, not answered from memory. */
   isFinal?(result: Result): boolean;
-  run(caller: Caller, request: HttpRequest): Promise<Result>;
-  answer(result: Result, request: HttpRequest): HttpResponse;
 }
 
 /**
- * An administrators' endpoint that honours `Idempotency-Key`: what it did is answered again for 24 h.
- * A refusal that left nothing behind frees the key.
+ * A route that honours `Idempotency-Key`: what it did is answered again for 24 h. A refusal that left nothing
+ * behind frees the key.
  */
-export function once<Result>(services: Services, options: OnceOptions<Result>): Endpoint {
-  const { row, body, run, answer } = options;
-  return authenticated(
-    row,
-    body,
-    async (caller, request) => {
-      const idempotencyKey = parseIdempotencyKey(request.headers['idempotency-key']);
-      if (idempotencyKey === undefined) return answer(await run(caller, request), request);
-      const claim = newClaim(
-        caller,
-        { idempotencyKey, route: `${row.method} ${row.path}`, content: contentOf(request) },
-        { id: services.newId(), untilMs: services.now() + options.windowMs, afterCrash: options.afterCrash },
-      );
-      const kept = await claimOnce(services, claim, () => standing(services, caller, request, claim));
-      if (kept) return replayed(answer(kept.result as Result, request));
-      const result = await runOrRelease(services, claim, () => run(caller, request));
-      if (options.isFinal?.(result) === false) await releaseClaim(services, claim).catch(() => undefined);
-      else await keep(services, claim, options.keep?.(result) ?? result, request.traceId);
-      return answer(result, request);
-    },
-    (response) => response,
-  );
+export function once<Request extends HttpRequest & { caller: Caller }, Result>(
+  services: Services,
+  { windowMs, afterCrash, run, answer, keep = (result) => result, isFinal }: OnceOptions<Request, Result>,
+): (request: Request) => Promise<HttpResponse> {
+  return async (request) => {
+    const { caller, route } = request;
+    const idempotencyKey = parseIdempotencyKey(request.headers['idempotency-key']);
+    if (idempotencyKey === undefined) return answer(await run(request), request);
+    const claim = newClaim(
+      caller,
+      { idempotencyKey, route, content: contentOf(request) },
+      { id: services.newId(), untilMs: services.now() + windowMs, afterCrash },
+    );
+    const kept = await claimOnce(services, claim, () => standing(services, caller, claim));
+    if (kept) return replayed(answer(kept.result as Result, request));
+    const result = await runOrRelease(services, claim, () => run(request));
+    if (isFinal?.(result) === false) await releaseClaim(services, claim).catch(() => undefined);
+    else await keepResult(services, claim, keep(result), request.traceId);
+    return answer(result, request);
+  };
 }
 
 /** The header that tells a repeated answer from a first one. */
@@ -66,14 +62,8 @@ export function replayed(response: HttpResponse): HttpResponse {
 }
 
 /** Only whoever may still do it is told what was done. */
-async function standing(
-  services: Services,
-  caller: Caller,
-  request: HttpRequest,
-  claim: Claim,
-): Promise<Item | undefined> {
-  const { actor, found } = await admit(services, caller, [claim.key]);
-  requireAdministrator(actor, request.param('projectId'));
+async function standing(services: Services, caller: Caller, claim: Claim): Promise<Item | undefined> {
+  const { found } = await admit(services, caller, [claim.key]);
   return found.get(claim.key);
 }
 
@@ -93,15 +83,14 @@ async function runOrRelease<Result>(
 }
 
 /** It is done: the answer stands even when it cannot be kept. */
-async function keep(services: Services, claim: Claim, result: unknown, traceId: string): Promise<void> {
+async function keepResult(services: Services, claim: Claim, result: unknown, traceId: string): Promise<void> {
   try {
-    await services.table.put(keptItem(services, claim, result), isOwn(claim));
+    await services.table.putIf(keptItem(services, claim, result), isOwn(claim));
   } catch (error) {
-    services.log.error('answer not kept for its Idempotency-Key', { traceId, error: (error as Error).name });
+    services.log.error('answer not kept for its Idempotency-Key', { traceId, error: errorName(error) });
   }
 }
 
-function contentOf({ rawPath, headers, json, bytes }: HttpRequest): (string | Uint8Array)[] {
-  const content = json === undefined || typeof json === 'string' ? (bytes() ?? '') : JSON.stringify(json);
-  return [rawPath, (headers['content-type'] ?? '').toLowerCase(), content];
+function contentOf({ rawPath, headers, bytes }: HttpRequest): (string | Uint8Array)[] {
+  return [rawPath, (headers['content-type'] ?? '').toLowerCase(), bytes() ?? ''];
 }

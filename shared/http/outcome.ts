@@ -23,6 +23,8 @@ const table: Record<RefusalKind, { status: number; code: string }> = {
   'not-found': { status: 404, code: 'not-found' },
   'method-not-allowed': { status: 405, code: 'not-supported' },
   conflict: { status: 409, code: 'conflict' },
+  // It may have been done: a repeat does not mend it, somebody has to look.
+  'outcome-unknown': { status: 409, code: 'conflict' },
   gone: { status: 410, code: 'deleted' },
   'precondition-failed': { status: 412, code: 'conflict' },
   'multiple-matches': { status: 412, code: 'multiple-matches' },
@@ -31,6 +33,8 @@ const table: Record<RefusalKind, { status: number; code: string }> = {
   unprocessable: { status: 422, code: 'structure' },
   'too-costly': { status: 400, code: 'too-costly' },
   throttled: { status: 429, code: 'throttled' },
+  // No sandbox came up, so no Bot ran: a repeat is harmless.
+  'not-started': { status: 503, code: 'transient' },
   unavailable: { status: 503, code: 'transient' },
 };
 
@@ -40,10 +44,12 @@ const ids: Partial<Record<RefusalKind, string>> = {
   forbidden: 'forbidden',
   'not-found': 'not-found',
   conflict: 'conflict',
+  'outcome-unknown': 'outcome-unknown',
   gone: 'gone',
   'precondition-failed': 'precondition-failed',
   'multiple-matches': 'multiple-matches',
   throttled: 'too-many-requests',
+  'not-started': 'sandbox-not-started',
 };
 
 export function refusalStatus(kind: RefusalKind): number {
@@ -106,6 +112,12 @@ export function botFailure(
   };
 }
 
-function refusalIssue(code: string, { text, expression }: RefusalIssue): OutcomeIssue {
-  return { severity: 'error', code, details: { text }, ...(expression ? { expression: [expression] } : {}) };
+function refusalIssue(code: string, { text, expression, diagnostics }: RefusalIssue): OutcomeIssue {
+  return {
+    severity: 'error',
+    code,
+    details: { text },
+    ...(diagnostics ? { diagnostics } : {}),
+    ...(expression ? { expression: [expression] } : {}),
+  };
 }

@@ -6,43 +6,43 @@ export interface HttpRequest {
   method: string;
   /** Decoded path; for messages and matching only. */
   rawPath: string;
-  /** Decoded path parameter; the empty string when the route has none of that name. */
-  param(name: string): string;
+  /** As in the route table: `GET /fhir/R4/{resourceType}/{id}`, or `$default`. */
+  route: string;
+  /** Of the path, decoded. */
+  params: Readonly<Record<string, string>>;
   /** Parsed from the raw query string: the event's own parameters lose repeated keys. */
   query: URLSearchParams;
   /** Lower-case names. */
   headers: Record<string, string | undefined>;
   /** The value of a cookie. */
   cookie(name: string): string | undefined;
-  /** Parsed JSON, where the route reads JSON. */
-  json: unknown;
-  /** The body's bytes; undefined when the request has none. */
+  /** Size of the decoded body; 0 without one. */
+  bodyBytes: number;
+  /** The body itself; undefined when the request has none. */
   bytes(): Buffer | undefined;
   sourceIp: string;
+  /** When API Gateway received the request, ms since the epoch. */
+  receivedAtMs: number;
   traceId: string;
 }
 
 export function readRequest(event: APIGatewayProxyEventV2, traceId: string): HttpRequest {
+  const { body, isBase64Encoded, pathParameters = {} } = event;
+  const encoding = isBase64Encoded ? 'base64' : 'utf8';
   return {
     method: event.requestContext.http.method,
     rawPath: event.rawPath,
-    param: (name) => event.pathParameters?.[name] ?? '',
+    route: event.routeKey,
+    params: Object.fromEntries(Object.entries(pathParameters).map(([name, value]) => [name, value ?? ''])),
     query: new URLSearchParams(event.rawQueryString),
     headers: event.headers,
     cookie: (name) => event.cookies?.find((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1),
-    json: event.body,
-    bytes: () =>
-      event.body === undefined
-        ? undefined
-        : Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8'),
+    bodyBytes: Buffer.byteLength(body ?? '', encoding),
+    bytes: () => (body === undefined ? undefined : Buffer.from(body, encoding)),
     sourceIp: event.requestContext.http.sourceIp,
+    receivedAtMs: event.requestContext.timeEpoch,
     traceId,
   };
-}
-
-/** Size of the decoded body, in bytes. */
-export function bodySize(event: { body?: string; isBase64Encoded?: boolean }): number {
-  return Buffer.byteLength(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
 }
 
 /** A UUID, or the trace-id of a traceparent, which calls of Bots carry on. */

@@ -1,6 +1,7 @@
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { stringifyJson } from '../fhir/json.ts';
 import type { Resource } from '../fhir/resource.ts';
+import { allOk } from './outcome.ts';
 
 export type HttpResponse = APIGatewayProxyStructuredResultV2;
 
@@ -26,6 +27,12 @@ export function resourceResponse(
     'last-modified': new Date(resource.meta.lastUpdated).toUTCString(),
     ...headers,
   });
+}
+
+/** Work that has no result to show: 200 with an OperationOutcome when it is done. */
+export async function done(work: Promise<void>): Promise<HttpResponse> {
+  await work;
+  return fhirResponse(200, allOk());
 }
 
 export function jsonResponse(
@@ -57,9 +64,6 @@ export function textResponse(
 
 /** Lambda's answer is JSON of at most 6 MB: a long text could escape to six times as much, its base64 cannot. */
 const escapedBeyond = 1_000_000;
-
-/** Bytes of a body whose base64, with the headers, is within those 6 MB. */
-export const longestBodyBytes = 4_600_000;
 
 export function emptyResponse(status: number, headers: Record<string, string> = {}): HttpResponse {
   return {

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
-import type { Caller } from '../auth/token.ts';
+import type { Caller } from '../access/access-token.ts';
 import { invalidField, Refusal } from '../refusal.ts';
 import type { Services } from '../services.ts';
-import { longestPieceBytes, packText, unpackText } from '../table/content.ts';
+import { longestPieceBytes, packText, unpackText } from '../store/packing.ts';
+import type { Item } from '../table/item.ts';
 import { type Key, keys } from '../table/keys.ts';
-import type { Item } from '../table/table.ts';
 
 /** A request that its client may repeat and that must be carried out once. */
 export interface Once {
@@ -62,7 +62,8 @@ export function newClaim(
  * Claims the key by one conditional write.
  * @param standing reads the item under the claim's key, for whom it is not free
  * @returns what the earlier request with this key was answered; undefined when this one is to be carried out
- * @throws {Refusal} unprocessable for another request; conflict while it runs, or when nobody knows how it ended
+ * @throws {Refusal} unprocessable for another request; conflict while it runs; outcome-unknown when nobody
+ *   knows how it ended, or what it answered
  */
 export async function claimOnce(
   store: Store,
@@ -85,17 +86,12 @@ async function takeClaim({ table, now }: Store, claim: Claim): Promise<boolean> 
       ? ' OR (attribute_not_exists(#result) AND untilMs < :now AND fingerprint = :fingerprint)'
       : '';
   const ofRepeat = { ':now': now(), ':fingerprint': claim.fingerprint };
-  try {
-    await table.put(claimItem(claim, now()), {
-      ConditionExpression: `attribute_not_exists(pk) OR #ttl <= :second${again}`,
-      ExpressionAttributeNames: { '#ttl': 'ttl', ...(again ? { '#result': 'result' } : {}) },
-      ExpressionAttributeValues: { ':second': Math.floor(now() / 1000), ...(again ? ofRepeat : {}) },
-    });
-    return true;
-  } catch (error) {
-    if ((error as Error).name === 'ConditionalCheckFailedException') return false;
-    throw error;
-  }
+  const { held } = await table.putIf(claimItem(claim, now()), {
+    ConditionExpression: `attribute_not_exists(pk) OR #ttl <= :second${again}`,
+    ExpressionAttributeNames: { '#ttl': 'ttl', ...(again ? { '#result': 'result' } : {}) },
+    ExpressionAttributeValues: { ':second': Math.floor(now() / 1000), ...(again ? ofRepeat : {}) },
+  });
+  return held;
 }
 
 /** The claim with its result, for whoever repeats the request. One that fits no item is not kept. */
@@ -105,9 +101,14 @@ export function keptItem({ now }: Pick<Store, 'now'>, claim: Claim, result: unkn
   return { ...claimItem(claim, now()), ...kept };
 }
 
+/** The claim without an answer, over at once: the key is free again. */
+export function freeItem({ now }: Pick<Store, 'now'>, claim: Claim): Item {
+  return { ...claimItem(claim, now()), ttl: Math.floor(now() / 1000) };
+}
+
 /** Nothing was done: the key is free again. */
-export async function releaseClaim({ table, now }: Store, claim: Claim): Promise<void> {
-  await table.put({ ...claimItem(claim, now()), ttl: Math.floor(now() / 1000) }, isOwn(claim));
+export async function releaseClaim(store: Store, claim: Claim): Promise<void> {
+  await store.table.putIf(freeItem(store, claim), isOwn(claim));
 }
 
 /** Holds while no later attempt has taken the claim over. */
@@ -120,13 +121,13 @@ function readKept(item: Item, claim: Claim, nowMs: number): { result: unknown } 
     throw new Refusal('unprocessable', 'This Idempotency-Key was used with another request');
   }
   if (item.isTooLong === true) {
-    throw new Refusal('conflict', `It was done (${item.id}); its answer was too long to be kept`);
+    throw new Refusal('outcome-unknown', `It was done (${item.id}); its answer was too long to be kept`);
   }
   if (item.result !== undefined) return { result: JSON.parse(unpackText(item.result)) };
   const leftMs = Number(item.untilMs) - nowMs;
   if (leftMs < 0) {
     throw new Refusal(
-      'conflict',
+      'outcome-unknown',
       `It may have been done (${item.id}): look before you send it with another key`,
     );
   }

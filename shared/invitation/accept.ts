@@ -1,8 +1,9 @@
 import { type Audited, auditItem } from '../audit/audit-event.ts';
+import { targetOf } from '../audit/who.ts';
 import type { Services } from '../services.ts';
-import { countAdministrator } from '../table/administrators.ts';
 import type { Action } from '../table/transact.ts';
 import { changeMembership } from './actions.ts';
+import { countAdministrator } from './administrators.ts';
 import type { Standing } from './state.ts';
 
 /**
@@ -24,8 +25,8 @@ export function acceptActions(services: Pick<Services, 'now' | 'newId'>, standin
     subtype: 'accept',
     action: 'U',
     outcome: '0',
-    agent: author,
-    entities: [{ reference: `ProjectMembership/${membership.id}` }, { reference: membership.user.reference }],
+    agent: membership.profile,
+    entities: [targetOf(membership), membership.user],
   };
   return [
     ...actions,

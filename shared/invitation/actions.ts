@@ -1,8 +1,8 @@
 import type { ProjectMembership, Rights } from '../fhir/membership.ts';
 import { rightsOf } from '../fhir/membership.ts';
 import type { Reference } from '../fhir/resource.ts';
+import { updateActions } from '../store/resource-item.ts';
 import { keys } from '../table/keys.ts';
-import { updateActions } from '../table/resource-item.ts';
 import type { Action } from '../table/transact.ts';
 import type { Invitation, Standing } from './state.ts';
 

@@ -1,4 +1,4 @@
-import { isMadeFor, type LoginMade } from '../auth/person-login.ts';
+import { isMadeFor, type LoginMade } from '../login/person-login.ts';
 import type { Services } from '../services.ts';
 import { type Key, keys } from '../table/keys.ts';
 import { type Standing, standingOf, stateOf } from './state.ts';

@@ -1,5 +1,5 @@
+import { deleteActions } from '../store/resource-item.ts';
 import { keys } from '../table/keys.ts';
-import { deleteActions } from '../table/resource-item.ts';
 import type { Action } from '../table/transact.ts';
 import type { Standing } from './state.ts';
 

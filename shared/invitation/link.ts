@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { StageSecret } from '../auth/signer.ts';
+import type { StageSecret } from '../keys/signer.ts';
 
 /** One link of one membership. A new generation or expiry makes another secret. */
 export interface InvitationLink {

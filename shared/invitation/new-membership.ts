@@ -1,8 +1,8 @@
 import type { ProjectMembership, Rights } from '../fhir/membership.ts';
 import { rightsOf } from '../fhir/membership.ts';
 import type { ProfileType, Reference } from '../fhir/resource.ts';
+import { createActions } from '../store/resource-item.ts';
 import { keys } from '../table/keys.ts';
-import { createActions } from '../table/resource-item.ts';
 import type { Action } from '../table/transact.ts';
 import type { Invitation } from './state.ts';
 

@@ -1,7 +1,8 @@
 import type { ProfileType, Reference, Resource } from '../fhir/resource.ts';
+import { createActions } from '../store/resource-item.ts';
 import { keys } from '../table/keys.ts';
-import { createActions } from '../table/resource-item.ts';
 import type { Action } from '../table/transact.ts';
+import type { Relationship } from './parse-relationship.ts';
 
 export interface NewProfile {
   id: string;
@@ -12,6 +13,7 @@ export interface NewProfile {
   externalId: string | undefined;
   /** For a RelatedPerson: whose relative; the resource holds the first. */
   patients: readonly Reference[];
+  relationship?: Relationship | undefined;
 }
 
 /** A new profile resource, already used by one membership. */
@@ -19,7 +21,7 @@ export function createProfileActions(
   profile: NewProfile,
   stamp: { project: string; versionId: string; nowMs: number; author: Reference },
 ): Action[] {
-  const { id, type, firstName, lastName, email } = profile;
+  const { id, type, firstName, lastName, email, relationship } = profile;
   const resource: Resource = {
     resourceType: type,
     id,
@@ -30,6 +32,7 @@ export function createProfileActions(
       author: stamp.author,
     },
     ...(type === 'RelatedPerson' ? { patient: patientOf(profile.patients) } : {}),
+    ...(relationship === undefined ? {} : { relationship: [relationship] }),
     name: [{ given: [firstName], family: lastName }],
     ...(email === undefined ? {} : { telecom: [{ system: 'email', use: 'work', value: email }] }),
   };

@@ -1,6 +1,6 @@
 import type { Resource } from '../fhir/resource.ts';
+import { headAttributes } from '../store/resource-item.ts';
 import { keys } from '../table/keys.ts';
-import { headAttributes } from '../table/resource-item.ts';
 import type { Action } from '../table/transact.ts';
 
 /** A person who is to be a User. */
@@ -29,7 +29,7 @@ export function createUserActions(user: NewUser, stamp: { versionId: string; now
   };
   const put: Action = {
     name: 'user',
-    put: { ...keys.user(id), ...headAttributes(resource), email, scopeProject: project },
+    put: { ...keys.user(id), ...headAttributes('User', resource), email, scopeProject: project },
     if: 'attribute_not_exists(pk)',
   };
   if (project !== undefined || email === undefined) return [put];

@@ -1,11 +1,12 @@
 import type { ProjectMembership } from '../fhir/membership.ts';
 import type { ProfileType, Resource } from '../fhir/resource.ts';
-import { resourceOf } from '../table/resource-item.ts';
-import type { Item } from '../table/table.ts';
+import { inlineResource } from '../store/inline.ts';
+import type { Item } from '../table/item.ts';
+import type { InvitationState, InviteOutcome } from './states.ts';
 
 /** An invitation's own attributes, on the head of its membership. */
 export interface Invitation {
-  state: 'pending' | 'accepted' | 'revoked';
+  state: Exclude<InvitationState, 'expired'>;
   /** Grows with every new link; only the newest is live. */
   generation: number;
   invitedAtMs: number;
@@ -28,7 +29,7 @@ export interface Standing {
 
 /** Undefined for a deleted membership, and for those of programs, which are never invited. */
 export function standingOf(item: Item | undefined): Standing | undefined {
-  const membership = resourceOf(item);
+  const membership = inlineResource('ProjectMembership', item);
   if (!item || !membership || !item.invitation) return undefined;
   return {
     membership: membership as ProjectMembership,
@@ -39,8 +40,6 @@ export function standingOf(item: Item | undefined): Standing | undefined {
   };
 }
 
-export type InvitationState = Invitation['state'] | 'expired';
-
 export function stateOf(invitation: Invitation, nowMs: number): InvitationState {
   return invitation.state === 'pending' && invitation.expiresAtMs <= nowMs ? 'expired' : invitation.state;
 }
@@ -48,11 +47,12 @@ export function stateOf(invitation: Invitation, nowMs: number): InvitationState 
 /** Where the extension of an answered membership is defined: docs/identity.md. */
 const invitationExtension = 'urn:portico:extension:invitation';
 
-/** The membership as administrators see it: with the state of its invitation. */
+/** The membership as administrators see it: with the state of its invitation. @param outcome of this very invite */
 export function withInvitation(
   membership: Resource,
   invitation: Invitation | undefined,
   nowMs: number,
+  outcome?: InviteOutcome,
 ): Resource {
   if (!invitation) return membership;
   return {
@@ -65,6 +65,7 @@ export function withInvitation(
           { url: 'expires', valueInstant: new Date(invitation.expiresAtMs).toISOString() },
           { url: 'mailRequested', valueBoolean: invitation.mail },
           ...(invitation.delivery ? [{ url: 'mail', valueCode: invitation.delivery }] : []),
+          ...(outcome ? [{ url: 'outcome', valueCode: outcome }] : []),
         ],
       },
     ],

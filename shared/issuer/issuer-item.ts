@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type SealFor, seal, unseal } from '../auth/seal.ts';
-import type { StageSecret } from '../auth/signer.ts';
+import { type SealFor, seal, unseal } from '../keys/seal.ts';
+import type { StageSecret } from '../keys/signer.ts';
+import type { Item } from '../table/item.ts';
 import { keys } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 
 /** An issuer that is configured. */
 export interface ConfiguredIssuer {

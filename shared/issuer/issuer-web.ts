@@ -1,6 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import { FetchRefused, guardedRequest, type Lookup } from '../sandbox/guarded-request.ts';
+import { FetchRefused, guardedRequest, type Lookup } from '../address-guard/guarded-request.ts';
 import { isLoopback, isWebUrl } from './issuer-url.ts';
 
 /** An issuer could not be reached, or served what cannot be used. The text is for administrators. */

@@ -5,6 +5,7 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from 'jose';
+import { errorName } from '../error-name.ts';
 import { IssuerFault } from './issuer-web.ts';
 
 /** A signed token that is not good. The text names the fault for the log, nothing that the token says. */
@@ -50,7 +51,7 @@ export async function verifySigned(
     });
     return { payload, typ: protectedHeader.typ };
   } catch (error) {
-    throw new TokenFault(String((error as { code?: string }).code ?? (error as Error).name));
+    throw new TokenFault(String((error as { code?: string }).code ?? errorName(error)));
   }
 }
 

@@ -1,4 +1,4 @@
-import { Recent } from '../auth/memory.ts';
+import { Recent } from '../recent.ts';
 
 interface Options {
   now(): number;

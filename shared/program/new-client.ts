@@ -1,18 +1,16 @@
-import { hashClientSecret, newClientSecret } from '../auth/client-secret.ts';
 import type { ProjectMembership } from '../fhir/membership.ts';
 import type { Reference, Resource } from '../fhir/resource.ts';
 import { newMeta, type Stamp } from '../fhir/stamp.ts';
 import { createProgramMembershipActions } from '../invitation/new-membership.ts';
+import { hashClientSecret } from '../keys/client-secret.ts';
+import { createActions } from '../store/resource-item.ts';
 import { keys } from '../table/keys.ts';
-import { createActions } from '../table/resource-item.ts';
 import type { Action } from '../table/transact.ts';
 import type { Program } from './parse-program.ts';
 
 export interface NewClient {
   client: Resource;
   membership: ProjectMembership;
-  /** Shown once; only its hash is stored. */
-  secret: string;
   actions: Action[];
 }
 
@@ -22,24 +20,27 @@ export interface ClientKeys {
   jwks?: object;
 }
 
-type ClientProgram = Program & ClientKeys & { redirectUris?: readonly string[] };
+interface ClientProgram extends Program, ClientKeys {
+  redirectUris?: readonly string[];
+  postLogoutRedirectUris?: readonly string[];
+  /** Shown to its owner once; only its hash is stored. Undefined for a public client, which keeps none. */
+  secret: string | undefined;
+}
 
 /** A ClientApplication, its membership, its secret and its keys, as one transaction. */
-export function newClient(
-  { name, description, rights, redirectUris = [], jwksUri, jwks }: ClientProgram,
-  project: Reference,
-  stamp: Stamp,
-): NewClient {
+export function newClient(program: ClientProgram, project: Reference, stamp: Stamp): NewClient {
   const id = stamp.newId();
   const membershipId = stamp.newId();
-  const secret = newClientSecret();
+  const { name, description, rights, redirectUris, postLogoutRedirectUris, jwksUri, jwks, secret } = program;
   const client: Resource = {
     resourceType: 'ClientApplication',
     id,
     meta: newMeta(stamp),
     name,
     ...(description ? { description } : {}),
-    ...(redirectUris.length > 0 ? { redirectUris } : {}),
+    ...(secret === undefined ? { public: true } : {}),
+    ...(redirectUris?.length ? { redirectUris } : {}),
+    ...(postLogoutRedirectUris?.length ? { postLogoutRedirectUris } : {}),
     ...(jwksUri ? { jwksUri } : {}),
   };
   const { membership, actions } = createProgramMembershipActions(
@@ -56,13 +57,12 @@ export function newClient(
     ...keys.client(id),
     project: stamp.project,
     membershipId,
-    secretHash: hashClientSecret(secret),
+    ...(secret === undefined ? { isPublic: true } : { secretHash: hashClientSecret(secret) }),
     ...(jwks ? { jwks } : {}),
   };
   return {
     client,
     membership,
-    secret,
     actions: [
       ...createActions(stamp.project, client, { refs: 1, membershipId }),
       ...actions,

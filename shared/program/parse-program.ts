@@ -2,8 +2,8 @@ import type { MembershipAccess, Rights } from '../fhir/membership.ts';
 import { parseReference } from '../fhir/resource.ts';
 import { parseRights } from '../invitation/parse-rights.ts';
 import { invalidField, Refusal, type RefusalIssue } from '../refusal.ts';
+import { isStanding } from '../store/inline.ts';
 import { type Key, keys } from '../table/keys.ts';
-import { resourceOf } from '../table/resource-item.ts';
 import type { Found } from '../table/table.ts';
 
 /** What a Bot and a ClientApplication have in common when they are created. */
@@ -55,7 +55,7 @@ export function policyKeys(project: string, rights: Rights): Key[] {
 export function requirePolicies(project: string, rights: Rights, found: Found): void {
   for (const { reference, expression } of namedPolicies(rights)) {
     const key = keys.resource(project, 'AccessPolicy', parseReference(reference)?.id ?? 'none');
-    if (!resourceOf(found.get(key)))
+    if (!isStanding(found.get(key)))
       throw invalidField(expression, `Access policy ${reference} does not exist`);
   }
 }

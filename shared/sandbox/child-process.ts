@@ -4,14 +4,13 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { sandboxNotStarted } from '../bot/contract.ts';
-import type { FromChild, ToChild } from './protocol.ts';
 
-export interface Child {
-  /** Resolves when the child can take a run; rejects with SandboxNotStarted when it ends before. */
+export interface Child<To extends object, From extends object> {
+  /** Resolves when the child takes messages; rejects with SandboxNotStarted when it ends before. */
   ready: Promise<void>;
-  send: (message: ToChild) => void;
+  send: (message: To) => void;
   /** Messages after `ready`; set anew for each run. */
-  onMessage: ((message: FromChild) => void) | undefined;
+  onMessage: ((message: From) => void) | undefined;
   /** Called once, whoever ended the process. */
   onEnd: (() => void) | undefined;
   ended: boolean;
@@ -25,44 +24,66 @@ export interface Child {
   kill: () => void;
 }
 
+export interface ChildProgram {
+  /** Made by infra/guest/build.ts; the child may read nothing else. */
+  guestDir: string;
+  /** A file of that folder. It says `ready` when it takes messages. */
+  script: string;
+  /** The heap of the child's own code, in MiB. A Bot's heap is the isolate's. */
+  heapMb: number;
+  /** Whether it may load native code. */
+  addons: boolean;
+}
+
 /** Nothing has run. */
 export class SandboxNotStarted extends Error {
-  constructor() {
+  /** What the loader or Node said, for our log only. */
+  readonly words: string;
+
+  constructor(words: string) {
     super('The sandbox process could not start');
     this.name = sandboxNotStarted;
+    this.words = words;
   }
 }
 
 /** statm counts pages; 4 KiB on x64 and on Lambda's arm64. */
 const PAGE_BYTES = 4096;
-/** The heap of the child's own code. A Bot's heap is the isolate's. */
-const OWN_HEAP_MB = 96;
+/** What is kept of what a child that does not start has to say. */
+const MOST_WORDS = 4096;
 
-/** Forks a child that may read `guestDir` (made by infra/guest/build.ts) and holds nothing of our environment. */
-export function startChild(guestDir: string): Child {
+/** Forks a child that holds nothing of our environment. */
+export function startChild<To extends object, From extends { type: string }>({
+  guestDir,
+  script,
+  heapMb,
+  addons,
+}: ChildProgram): Child<To, From> {
   const folder = realpathSync(guestDir);
-  const child = fork(join(folder, 'child.cjs'), [folder], {
+  const child = fork(join(folder, script), [folder], {
     cwd: '/',
     env: {},
     execArgv: [
       '--no-node-snapshot',
       '--permission',
-      '--allow-addons',
+      ...(addons ? ['--allow-addons'] : []),
       `--allow-fs-read=${join(folder, '*')}`,
-      `--max-old-space-size=${OWN_HEAP_MB}`,
+      `--max-old-space-size=${heapMb}`,
       '--disable-warning=SecurityWarning',
+      '--disable-warning=ExperimentalWarning',
     ],
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
-  const watched = watch(child);
+  const watched = watch<To, From>(child);
   watched.keepAlive(false);
   return watched;
 }
 
-function watch(process: ChildProcess): Child {
+function watch<To extends object, From extends { type: string }>(process: ChildProcess): Child<To, From> {
   const started = Promise.withResolvers<void>();
   started.promise.catch(() => undefined);
-  const child: Child = {
+  const words = collectWords(process);
+  const child: Child<To, From> = {
     ready: started.promise,
     send: (message) => {
       if (process.connected) {
@@ -84,21 +105,37 @@ function watch(process: ChildProcess): Child {
   const end = () => {
     if (!child.ended) {
       child.ended = true;
-      started.reject(new SandboxNotStarted());
       child.onEnd?.();
     }
   };
   process.on('exit', end);
-  process.on('error', end);
+  // After `exit`, when all that it had to say has been read.
+  process.on('close', () => started.reject(new SandboxNotStarted(words.read())));
+  process.on('error', (error) => {
+    end();
+    started.reject(new SandboxNotStarted(error.message));
+  });
   process.on('disconnect', () => process.kill('SIGKILL'));
-  process.on('message', (message: FromChild) => {
+  process.on('message', (message: From) => {
     if (message.type === 'ready') {
+      words.stop();
       started.resolve();
     } else {
       child.onMessage?.(message);
     }
   });
   return child;
+}
+
+/** A child that is ready has nothing more to say there: a Bot that got hold of its process could flood us. */
+function collectWords({ stderr }: ChildProcess): { read: () => string; stop: () => void } {
+  let words = '';
+  stderr?.setEncoding('utf8').on('data', (text: string) => {
+    words = (words + text).slice(-MOST_WORDS);
+  });
+  stderr?.on('error', () => undefined);
+  if (stderr && 'unref' in stderr && typeof stderr.unref === 'function') stderr.unref();
+  return { read: () => words.trim(), stop: () => stderr?.destroy() };
 }
 
 function residentMb(pid: number | undefined): number | undefined {

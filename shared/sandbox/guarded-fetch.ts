@@ -1,10 +1,16 @@
+import { isCredentialHeader } from '../address-guard/credential-headers.ts';
 /** A Bot's `fetch`: which headers go where, and redirects, each checked like a first request. */
 
 import { isUtf8 } from 'node:buffer';
 import type { Agent } from 'node:http';
+import {
+  FetchRefused,
+  type GuardedResponse,
+  guardedRequest,
+  type Lookup,
+} from '../address-guard/guarded-request.ts';
 import type { RunRequest } from '../bot/contract.ts';
 import { isAllowedHost } from './allowed-hosts.ts';
-import { FetchRefused, type GuardedResponse, guardedRequest, type Lookup } from './guarded-request.ts';
 import type { WireBody, WireRequest, WireResponse } from './protocol.ts';
 
 export interface FetchContext {
@@ -21,8 +27,6 @@ const MOST_REDIRECTS = 5;
 /** Those that HTTP itself needs are set by the host. */
 const HOST_SETS =
   /^(?:host|connection|content-length|transfer-encoding|keep-alive|upgrade|te|trailer|expect|proxy-.*)$/;
-/** A redirect to another origin must not carry on what was meant for the first. */
-const CREDENTIAL = /^(?:authorization|cookie)$|token|secret|key|auth|password/;
 const METHOD = /^[A-Z]{1,20}$/;
 
 /** Rejects with FetchRefused or with Node's connection errors. */
@@ -46,7 +50,7 @@ export async function guardedFetch(request: WireRequest, context: FetchContext):
     if (next.origin !== url.origin) {
       // Another server must not say what is done with the token of the run.
       if (next.origin === context.api?.origin) refuse('A redirect from elsewhere does not lead into the API');
-      headers = headers.filter(([name]) => !CREDENTIAL.test(name.toLowerCase()));
+      headers = headers.filter(([name]) => !isCredentialHeader(name));
     }
     if (response.status === 303 ? method !== 'HEAD' : response.status < 303 && method === 'POST') {
       method = 'GET';

@@ -96,6 +96,7 @@ function string(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function isCount(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) > 0;
+/** A line, a column: from 1, and no more than 32 bits hold. */
+export function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) > 0 && (value as number) < 2 ** 31;
 }

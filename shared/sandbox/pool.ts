@@ -1,6 +1,6 @@
 /** Several Projects on one machine: a few children each, none ever shared. On AWS Lambda does this. */
 
-import type { RunRequest, RunResult } from '../bot/contract.ts';
+import type { Compiled, CompileRequest, RunRequest, RunResult } from '../bot/contract.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from './supervisor.ts';
 
 export interface PoolOptions extends SandboxOptions {
@@ -8,11 +8,15 @@ export interface PoolOptions extends SandboxOptions {
   children: number;
   /** Children of one Project. */
   perProject: number;
+  /** A child that has had nothing to do for so long is ended. */
+  idleMs: number;
 }
 
 export interface Pool {
   /** As Sandbox.run; rejects with PoolBusy when every child is busy: nothing has run, a repeat is safe. */
   run: (request: RunRequest) => Promise<RunResult>;
+  /** As Sandbox.compile, and busy like `run`. */
+  compile: (request: CompileRequest) => Promise<Compiled>;
   close: () => Promise<void>;
 }
 
@@ -28,10 +32,12 @@ interface Member {
   project: string;
   sandbox: Sandbox;
   usedAtMs: number;
+  /** Ends it when it goes on being idle. */
+  ending: NodeJS.Timeout | undefined;
 }
 
 /** No child exists before its first run; an idle one of another Project is killed to make room, not reused. */
-export function createPool({ children, perProject, ...options }: PoolOptions): Pool {
+export function createPool({ children, perProject, idleMs, ...options }: PoolOptions): Pool {
   const members = new Set<Member>();
   const idle = (member: Member) => member.sandbox.pending() === 0;
 
@@ -47,7 +53,8 @@ export function createPool({ children, perProject, ...options }: PoolOptions): P
     if (members.size >= children) {
       makeRoom();
     }
-    const member = { project, sandbox: createSandbox(options), usedAtMs: Date.now() };
+    const sandbox = createSandbox(options);
+    const member: Member = { project, sandbox, usedAtMs: Date.now(), ending: undefined };
     members.add(member);
     return member;
   }
@@ -57,19 +64,32 @@ export function createPool({ children, perProject, ...options }: PoolOptions): P
     if (!oldest) {
       throw new PoolBusy();
     }
-    members.delete(oldest);
-    void oldest.sandbox.close();
+    void end(oldest);
+  }
+
+  function end(member: Member): Promise<void> {
+    clearTimeout(member.ending);
+    members.delete(member);
+    return member.sandbox.close();
+  }
+
+  async function use<T>(project: string, work: (sandbox: Sandbox) => Promise<T>): Promise<T> {
+    const member = memberFor(project);
+    clearTimeout(member.ending);
+    member.usedAtMs = Date.now();
+    try {
+      return await work(member.sandbox);
+    } finally {
+      clearTimeout(member.ending);
+      member.ending = setTimeout(() => idle(member) && void end(member), idleMs).unref();
+    }
   }
 
   return {
-    run: async (request) => {
-      const member = memberFor(request.project);
-      member.usedAtMs = Date.now();
-      return member.sandbox.run(request);
-    },
+    run: (request) => use(request.project, (sandbox) => sandbox.run(request)),
+    compile: (request) => use(request.project, (sandbox) => sandbox.compile(request)),
     close: async () => {
-      await Promise.all([...members].map((member) => member.sandbox.close()));
-      members.clear();
+      await Promise.all([...members].map(end));
     },
   };
 }

@@ -1,6 +1,6 @@
-/** What supervisor and child say to each other, as JSON over Node's IPC channel. */
+/** What the supervisor and its processes say to each other, as JSON over Node's IPC channel. */
 
-import type { LogEntry, RunOutcome, RunRequest } from '../bot/contract.ts';
+import type { Compiled, CompileRequest, LogEntry, RunOutcome, RunRequest } from '../bot/contract.ts';
 
 /** The request without what the child must not hold (the API token) or need not know. */
 export interface ChildRun {
@@ -28,6 +28,9 @@ export interface WireRequest {
   redirect: 'follow' | 'error' | 'manual';
 }
 
+/** Requests of one run that are under way: six answers of 4 MiB are all that the host ever holds for a Bot. */
+export const mostFetchesAtOnce = 6;
+
 export interface WireResponse {
   url: string;
   status: number;
@@ -50,3 +53,7 @@ export type FromChild =
   | { type: 'done'; run: number; outcome: RunOutcome }
   /** The isolate is gone: the next run may come. */
   | { type: 'idle'; run: number };
+
+export type ToCompiler = { type: 'compile' } & Pick<CompileRequest, 'filename' | 'source'>;
+
+export type FromCompiler = { type: 'ready' } | { type: 'compiled'; compiled: Compiled };

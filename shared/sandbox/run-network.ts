@@ -2,14 +2,10 @@
 
 import http from 'node:http';
 import https from 'node:https';
+import { FetchRefused, type Lookup } from '../address-guard/guarded-request.ts';
 import type { RunRequest } from '../bot/contract.ts';
 import { guardedFetch } from './guarded-fetch.ts';
-import { FetchRefused, type Lookup } from './guarded-request.ts';
-import type { WireRequest, WireResponse } from './protocol.ts';
-
-const MOST_REQUESTS = 1000;
-/** Six responses of 4 MiB are all that the host ever holds for a Bot. */
-const MOST_AT_ONCE = 6;
+import { mostFetchesAtOnce, type WireRequest, type WireResponse } from './protocol.ts';
 
 type Answer =
   | { type: 'fetched'; id: string; response: WireResponse }
@@ -18,6 +14,8 @@ type Answer =
 export interface RunNetworkOptions {
   api: { baseUrl: string; token: string; traceId: string } | undefined;
   hosts: RunRequest['fetchHosts'];
+  /** How many requests the run may make. */
+  most: number;
   lookup: Lookup | undefined;
   send: (answer: Answer) => void;
 }
@@ -29,7 +27,7 @@ export interface RunNetwork {
   close: () => void;
 }
 
-export function createRunNetwork({ api, hosts, lookup, send }: RunNetworkOptions): RunNetwork {
+export function createRunNetwork({ api, hosts, most, lookup, send }: RunNetworkOptions): RunNetwork {
   const agents = new Map<string, http.Agent>();
   const agentFor = (protocol: string) => {
     const agent =
@@ -39,17 +37,17 @@ export function createRunNetwork({ api, hosts, lookup, send }: RunNetworkOptions
   };
   const trusted = api && { origin: new URL(api.baseUrl).origin, ...api };
   const open = new Map<string, AbortController>();
-  const waiting: [id: string, request: WireRequest][] = [];
   let made = 0;
 
   const fail = (id: string, message: string) => send({ type: 'fetch-failed', id, message });
 
   function fetch(id: string, request: WireRequest) {
     made += 1;
-    if (made > MOST_REQUESTS) {
-      fail(id, `A run may make ${MOST_REQUESTS} requests`);
-    } else if (open.size >= MOST_AT_ONCE) {
-      waiting.push([id, request]);
+    if (made > most) {
+      fail(id, `This run may make ${most} requests`);
+    } else if (open.size >= mostFetchesAtOnce) {
+      // The child lets them wait; this is for one that no longer does what it was made for.
+      fail(id, 'Too many requests at once');
     } else {
       void go(id, request);
     }
@@ -61,24 +59,26 @@ export function createRunNetwork({ api, hosts, lookup, send }: RunNetworkOptions
     const { signal } = controller;
     try {
       const response = await guardedFetch(request, { api: trusted, hosts, lookup, signal, agentFor });
-      send({ type: 'fetched', id, response });
+      if (!signal.aborted) send({ type: 'fetched', id, response });
     } catch (error) {
-      fail(id, error instanceof FetchRefused ? error.message : `fetch failed${codeOf(error)}`);
+      if (!signal.aborted) {
+        fail(id, error instanceof FetchRefused ? error.message : `fetch failed${codeOf(error)}`);
+      }
     }
+    if (!signal.aborted) open.delete(id);
+  }
+
+  function abort(id: string) {
+    open.get(id)?.abort();
     open.delete(id);
-    const next = waiting.shift();
-    if (next !== undefined) {
-      void go(...next);
-    }
   }
 
   return {
     fetch,
-    abort: (id) => open.get(id)?.abort(),
+    abort,
     close: () => {
-      waiting.length = 0;
-      for (const controller of open.values()) {
-        controller.abort();
+      for (const id of [...open.keys()]) {
+        abort(id);
       }
       for (const agent of agents.values()) {
         agent.destroy();

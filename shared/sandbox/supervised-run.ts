@@ -1,10 +1,10 @@
 /** One run in one child, seen from outside: it ends in time, within its memory, and its words are checked. */
 
+import type { Lookup } from '../address-guard/guarded-request.ts';
 import type { RunOutcome, RunRequest, RunResult } from '../bot/contract.ts';
 import type { Child } from './child-process.ts';
-import type { Lookup } from './guarded-request.ts';
 import { judgeOutcome } from './judge-outcome.ts';
-import type { ChildRun, FromChild } from './protocol.ts';
+import type { ChildRun, FromChild, ToChild } from './protocol.ts';
 import { createRunLog, maskOf } from './run-log.ts';
 import { createRunNetwork } from './run-network.ts';
 
@@ -13,6 +13,9 @@ const GRACE_MS = 200;
 const MEMORY_EVERY_MS = 20;
 /** What a run may take beside its heap: code, the young generation, copies of input and result. */
 const BESIDE_HEAP_MB = 64;
+
+/** A process that runs Bots, one at a time. */
+export type RunChild = Child<ToChild, FromChild>;
 
 let lastRun = 0;
 
@@ -24,7 +27,7 @@ export interface SupervisedRun {
 }
 
 /** Sends the run to a ready, idle child. The child is killed when it overstays or overgrows. */
-export function superviseRun(child: Child, request: RunRequest, lookup?: Lookup): SupervisedRun {
+export function superviseRun(child: RunChild, request: RunRequest, lookup?: Lookup): SupervisedRun {
   const beganAtMs = Date.now();
   const timeMs = Math.floor(Math.min(request.limits.timeoutMs, request.deadlineAtMs - beganAtMs));
   const { promise: result, resolve } = Promise.withResolvers<RunResult>();
@@ -44,6 +47,7 @@ export function superviseRun(child: Child, request: RunRequest, lookup?: Lookup)
   const network = createRunNetwork({
     api: request.api && { ...request.api, traceId: request.event.traceId },
     hosts: request.fetchHosts,
+    most: request.limits.calls,
     lookup,
     send: (message) => child.send({ ...message, run }),
   });

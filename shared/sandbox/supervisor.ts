@@ -1,9 +1,10 @@
 /** One kept child process for one Project: runs Bots in it one after another and replaces it when in doubt. */
 
-import type { RunRequest, RunResult } from '../bot/contract.ts';
-import { type Child, startChild } from './child-process.ts';
-import type { Lookup } from './guarded-request.ts';
-import { superviseRun } from './supervised-run.ts';
+import type { Lookup } from '../address-guard/guarded-request.ts';
+import type { Compiled, CompileRequest, RunRequest, RunResult } from '../bot/contract.ts';
+import { startChild } from './child-process.ts';
+import { superviseCompile } from './supervised-compile.ts';
+import { type RunChild, superviseRun } from './supervised-run.ts';
 
 export interface SandboxOptions {
   /** Made by infra/guest/build.ts. */
@@ -18,6 +19,8 @@ export interface Sandbox {
    * child can be started or the sandbox is closed. One run at a time; others wait their turn.
    */
   run: (request: RunRequest) => Promise<RunResult>;
+  /** Takes its turn among the runs. Never rejects because of the author's text; otherwise as `run`. */
+  compile: (request: CompileRequest) => Promise<Compiled>;
   /** Runs begun or waiting. */
   pending: () => number;
   /** Kills the child. Runs not yet done end as if their time were up. */
@@ -30,9 +33,11 @@ const GROWTH_MB = 96;
 const IDLE_WITHIN_MS = 300;
 /** Some 150 ms are usual. */
 const READY_WITHIN_MS = 10_000;
+/** The heap of the child's own code. A Bot's heap is the isolate's. */
+const OWN_HEAP_MB = 96;
 
 interface Kept {
-  child: Child;
+  child: RunChild;
   project: string | undefined;
   firstMb: number | undefined;
   idle: Promise<boolean>;
@@ -67,9 +72,6 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   }
 
   async function runNow(request: RunRequest): Promise<RunResult> {
-    if (closed) {
-      throw new Error('The sandbox is closed');
-    }
     const current = await childFor(request.project);
     const { result, idle } = superviseRun(current.child, request, options.lookup);
     current.idle = Promise.race([idle, result.then(() => falseAfter(IDLE_WITHIN_MS))]);
@@ -82,17 +84,24 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     return answer;
   }
 
+  /** When what was asked for before has ended. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    pending += 1;
+    const result = last
+      .then(() => {
+        if (closed) throw new Error('The sandbox is closed');
+        return work();
+      })
+      .finally(() => {
+        pending -= 1;
+      });
+    last = result.catch(() => undefined);
+    return result;
+  }
+
   return {
-    run: (request) => {
-      pending += 1;
-      const result = last
-        .then(() => runNow(request))
-        .finally(() => {
-          pending -= 1;
-        });
-      last = result.catch(() => undefined);
-      return result;
-    },
+    run: (request) => inTurn(() => runNow(request)),
+    compile: (request) => inTurn(() => superviseCompile(options.guestDir, request)),
     pending: () => pending,
     close: async () => {
       closed = true;
@@ -103,10 +112,11 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 }
 
 function start(guestDir: string): Kept {
-  return { child: startChild(guestDir), project: undefined, firstMb: undefined, idle: Promise.resolve(true) };
+  const program = { guestDir, script: 'child.cjs', heapMb: OWN_HEAP_MB, addons: true };
+  return { child: startChild(program), project: undefined, firstMb: undefined, idle: Promise.resolve(true) };
 }
 
-async function readyInTime(child: Child): Promise<void> {
+async function readyInTime(child: RunChild): Promise<void> {
   const timer = setTimeout(child.kill, READY_WITHIN_MS);
   await child.ready.finally(() => clearTimeout(timer));
 }

@@ -1,9 +1,9 @@
+import { parametersOf } from '../index/registry.ts';
 import { Refusal } from '../refusal.ts';
 import type { Filter } from './filter.ts';
-import { parametersOf } from './registry.ts';
 
 /** Resources that one page may read before the search is refused as too costly. */
-export const mostReads = 2000;
+const mostReads = 2000;
 
 /** What a search may still read. */
 export interface Budget {

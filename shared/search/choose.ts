@@ -1,5 +1,5 @@
-import { type Opened, openInTurn, type TurnPosition } from './candidates.ts';
-import { batch } from './heads.ts';
+import { type Opened, openInTurn, type TurnPosition } from '../store/candidates.ts';
+import { batch } from '../store/heads.ts';
 import type { Search } from './hit.ts';
 import type { Source } from './plan.ts';
 

@@ -9,6 +9,7 @@ import { parseFilter, requireParameter } from './parse-filter.ts';
  */
 export function parseExpression(type: string, text: string): Filter[] {
   const tokens = tokenize(text);
+  if (tokens.length > mostTokens) throw wrong(`it has more than ${mostTokens} words and parentheses`);
   const filters = parseGroup(type, tokens, 0);
   if (tokens.length > 0) throw wrong(`${tokens[0]?.text} is not expected`);
   return filters;
@@ -21,6 +22,8 @@ interface Token {
 
 const form = /\s*(?:([()])|"((?:[^"\\]|\\.)*)"|([^\s()"]+))/sy;
 const deepest = 10;
+/** Some hundred comparisons. */
+const mostTokens = 400;
 
 function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
@@ -109,6 +112,7 @@ function not(filters: readonly Filter[]): Filter {
     matches: (resource) => !filters.every((filter) => filter.matches(resource)),
     stretches: undefined,
     rank: 9,
+    alternatives: sumOf(filters),
   };
 }
 
@@ -125,7 +129,12 @@ function either(alternatives: readonly (readonly Filter[])[]): Filter {
       alternatives.some((filters) => filters.every((filter) => filter.matches(resource))),
     stretches: isKnown ? best.flatMap((filter) => filter?.stretches ?? []) : undefined,
     rank: Math.max(...best.map((filter) => filter?.rank ?? 9)),
+    alternatives: sumOf(alternatives.flat()),
   };
+}
+
+function sumOf(filters: readonly Filter[]): number {
+  return filters.reduce((sum, { alternatives }) => sum + alternatives, 0);
 }
 
 function wrong(why: string): Error {

@@ -1,13 +1,14 @@
 import type { Resource } from '../fhir/resource.ts';
-import { unescapeValue } from './escape.ts';
+import { unescapeValue } from '../index/escape.ts';
+import type { Parameter } from '../index/registry.ts';
+import { type Stretch, stretchesOf } from '../index/span.ts';
+import { hasWords, normaliseText, textMatcher, textSpans, wordsOf } from '../index/text.ts';
+import { matchesUri, uriSpans } from '../index/uri.ts';
+import { type Value, valuesOf } from '../index/value.ts';
+import { longestSearchValue } from '../limits.ts';
 import { rangeFilter } from './range-filter.ts';
 import { referenceFilter } from './reference-filter.ts';
-import type { Parameter } from './registry.ts';
-import { type Stretch, stretchesOf } from './span.ts';
-import { hasWords, matchesText, normaliseText, textSpans } from './text.ts';
 import { tokenFilter } from './token-filter.ts';
-import { matchesUri, uriSpans } from './uri.ts';
-import { type Value, valuesOf } from './value.ts';
 import { InvalidFilter, type Looked } from './wanted.ts';
 
 /** One condition of a search, ready to be matched and to be looked up. */
@@ -21,13 +22,19 @@ export interface Filter {
   rank: number;
   /** What it looks at. */
   parameters: readonly Parameter[];
+  /** How many comparisons a value of a resource takes. */
+  alternatives: number;
   /** For dates and numbers: what is asked, so that two bounds of one parameter narrow one look-up. */
   range?: Looked['range'];
+  /** For references without a modifier: those of which one is asked. */
+  references?: readonly string[];
 }
 
 /** What a search may list between commas: each is a look-up of its own, of an id a read. */
 const mostAlternatives = 200;
 const mostIds = 1000;
+/** Words of one searched text: each is looked for among the words of a name or address. */
+const mostWords = 20;
 
 /**
  * @param values the alternatives between commas, still escaped
@@ -41,6 +48,9 @@ export function createFilter(
   const { code, index } = parameter;
   const most = code === '_id' ? mostIds : mostAlternatives;
   if (values.length > most) throw new InvalidFilter(`${code} has more than ${most} values`);
+  if (values.some((value) => value.length > longestSearchValue)) {
+    throw new InvalidFilter(`A value of ${code} is longer than ${longestSearchValue} characters`);
+  }
   const looked = look(parameter, modifier, values);
   const { matches, spans, range } = looked;
   const at = code === '_id' ? code : index;
@@ -50,7 +60,11 @@ export function createFilter(
     matches: (resource) => matches(valuesOf(resource, parameter)),
     stretches: spans && at !== undefined ? stretchesOf(at, spans) : undefined,
     rank: rankOf(parameter, range?.prefix === 'eq'),
+    alternatives: looked.alternatives ?? 1,
     ...(range ? { range } : {}),
+    ...(parameter.type === 'reference' && modifier === undefined
+      ? { references: values.map(unescapeValue) }
+      : {}),
   };
 }
 
@@ -72,12 +86,19 @@ function look(parameter: Parameter, modifier: string | undefined, values: readon
 }
 
 function stringFilter(parameter: Parameter, modifier: string | undefined, values: readonly string[]): Looked {
-  requireModifier(parameter, modifier, ['exact', 'contains']);
+  const how = requireModifier(parameter, modifier, ['exact', 'contains'] as const);
   const texts = values.map(unescapeValue);
-  const usable = modifier !== 'contains' && texts.every((text) => normaliseText(text) !== '');
+  const hasParts = parameter.paths.some(hasWords);
+  const words = texts.map((text) => (hasParts ? wordsOf(text).length : 1));
+  if (words.some((count) => count > mostWords)) {
+    throw new InvalidFilter(`A value of ${parameter.code} has more than ${mostWords} words`);
+  }
+  const isWanted = textMatcher(texts, how);
+  const usable = how !== 'contains' && texts.every((text) => normaliseText(text) !== '');
   return {
-    matches: (found) => found.some((value) => texts.some((text) => matchesText(value, text, modifier))),
-    spans: usable ? textSpans(texts, parameter.paths.some(hasWords)) : undefined,
+    matches: (found) => found.some(isWanted),
+    spans: usable ? textSpans(texts, hasParts) : undefined,
+    alternatives: words.reduce((sum, count) => sum + count, 0),
   };
 }
 
@@ -87,6 +108,7 @@ function uriFilter(parameter: Parameter, modifier: string | undefined, values: r
   return {
     matches: (found) => found.some((value) => uris.some((uri) => matchesUri(value, uri, modifier))),
     spans: modifier ? undefined : uriSpans(uris),
+    alternatives: uris.length,
   };
 }
 
@@ -100,8 +122,13 @@ function missingFilter({ code }: Parameter, values: readonly string[]): Looked {
 }
 
 /** @throws {InvalidFilter} */
-function requireModifier(parameter: Parameter, modifier: string | undefined, known: readonly string[]): void {
-  if (modifier === undefined || known.includes(modifier)) return;
+function requireModifier<M extends string>(
+  parameter: Parameter,
+  modifier: string | undefined,
+  known: readonly M[],
+): M | undefined {
+  const found = known.find((one) => one === modifier);
+  if (modifier === undefined || found !== undefined) return found;
   throw new InvalidFilter(`The modifier :${modifier} is not supported for ${parameter.code}`);
 }
 

@@ -1,18 +1,25 @@
 import type { Resource } from '../fhir/resource.ts';
+import { parametersOf } from '../index/registry.ts';
+import type { Stretch } from '../index/span.ts';
+import { valuesOf } from '../index/value.ts';
 import { invalidField } from '../refusal.ts';
+import {
+  type Candidate,
+  candidatesInTurn,
+  candidatesMerged,
+  inBatches,
+  type Opened,
+} from '../store/candidates.ts';
+import { batch, readHeads } from '../store/heads.ts';
 import { tooCostly } from './budget.ts';
-import { type Candidate, candidatesInTurn, candidatesMerged, inBatches, type Opened } from './candidates.ts';
 import { chooseSource, openSource } from './choose.ts';
+import { findEntries } from './entries/find-entries.ts';
 import type { Filter } from './filter.ts';
-import { batch, readHeads } from './heads.ts';
 import { type Hit, openHit, type Search } from './hit.ts';
 import { sortedHits } from './order.ts';
 import { firstPlace, type Order, orderedStretches, type Source, sourcesOf } from './plan.ts';
 import type { Position } from './position.ts';
-import { parametersOf } from './registry.ts';
 import { isOrdered, type SortKey } from './sort.ts';
-import type { Stretch } from './span.ts';
-import { valuesOf } from './value.ts';
 
 /** Up to so many candidates a `_sort` is done in memory. */
 const mostSorted = 1000;
@@ -20,6 +27,7 @@ const mostSorted = 1000;
 /** All hits in their order, read as they are asked for. @param after the position of the last one seen */
 export async function* findHits(search: Search, after: Position | undefined): AsyncGenerator<Hit> {
   const { reader, type, filters, sort } = search;
+  if (type === 'AuditEvent') return yield* findEntries(search, after);
   const narrowed = reader.narrow?.(type);
   const sources = [...sourcesOf(filters), ...(narrowed ? [narrowed] : [])].sort((a, b) => a.rank - b.rank);
   if (sort.length > 0) return yield* inOrder(search, sources, after);
@@ -127,6 +135,7 @@ function lacking({ parameter }: SortKey): Filter {
     matches: (resource) => valuesOf(resource, parameter).length === 0,
     stretches: undefined,
     rank: 9,
+    alternatives: 1,
   };
 }
 

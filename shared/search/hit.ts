@@ -1,11 +1,11 @@
 import type { Resource } from '../fhir/resource.ts';
-import type { Item } from '../table/table.ts';
+import type { Parameter } from '../index/registry.ts';
+import { openState } from '../store/content.ts';
+import type { Item } from '../table/item.ts';
 import type { Budget } from './budget.ts';
 import { type Filter, matchesAll } from './filter.ts';
-import { openHead } from './heads.ts';
 import type { Position } from './position.ts';
 import type { Reader } from './reader.ts';
-import type { Parameter } from './registry.ts';
 import type { SortKey } from './sort.ts';
 
 /** A search of one type whose conditions are all at hand. */
@@ -28,6 +28,9 @@ export interface Hit {
   position: Position;
 }
 
+/** A value that a search looks at takes some so many characters of a resource. */
+const charactersPerValue = 200;
+
 /** The resource as the caller may see it, when what the caller sees of it matches. */
 export async function openHit(
   search: Search,
@@ -35,7 +38,11 @@ export async function openHit(
   isWanted: (resource: Resource) => boolean = () => true,
 ): Promise<Omit<Hit, 'position'> | undefined> {
   const { reader, filters } = search;
-  const { resource, characters } = await openHead(reader, head);
+  const opened = await openState(reader, head);
+  if (!opened) return undefined;
+  const { resource, characters } = opened;
+  const alternatives = filters.reduce((sum, filter) => sum + filter.alternatives, 0);
+  reader.table.budget.spend('comparisons', alternatives * (1 + characters / charactersPerValue));
   if (!isWanted(resource) || !matchesAll(resource, filters)) return undefined;
   const seen = await reader.see(resource, searched(search));
   if (!seen || (seen !== resource && !matchesAll(seen, filters))) return undefined;

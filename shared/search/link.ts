@@ -1,7 +1,7 @@
+import { isResourceType, type Parameter } from '../index/registry.ts';
 import { invalidField } from '../refusal.ts';
 import type { Filter } from './filter.ts';
 import { type OwnBase, parseFilter, requireParameter } from './parse-filter.ts';
-import { isResourceType, type Parameter } from './registry.ts';
 
 /** A chained parameter, `subject:Patient.name`, or a reverse one, `_has:Observation:patient:code`. */
 export interface Link {

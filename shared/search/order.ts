@@ -1,5 +1,6 @@
-import type { Item } from '../table/table.ts';
-import { batch, readHeads } from './heads.ts';
+import { batch, readHeads } from '../store/heads.ts';
+import type { Item } from '../table/item.ts';
+import { parseHead } from '../table/keys.ts';
 import { type Hit, openHit, type Search } from './hit.ts';
 import { compareRanks, type Rank, rankOf } from './sort.ts';
 
@@ -39,7 +40,7 @@ export async function* sortedHits(
 async function rankOfHead(search: Search, head: Item): Promise<Rank | undefined> {
   const { sort } = search;
   if (sort.every(({ parameter }) => parameter.code === '_lastUpdated')) {
-    const [, , , id = ''] = head.pk.split('#');
+    const id = parseHead(head)?.id ?? '';
     return { values: sort.map(() => String(head.lastUpdated)), id };
   }
   const hit = await openHit(search, head);

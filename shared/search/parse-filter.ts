@@ -1,7 +1,7 @@
+import { splitValue } from '../index/escape.ts';
+import { isLeftOut, type Parameter, parametersOf } from '../index/registry.ts';
 import { invalidField } from '../refusal.ts';
-import { splitValue } from './escape.ts';
 import { createFilter, type Filter } from './filter.ts';
-import { isLeftOut, type Parameter, parametersOf } from './registry.ts';
 import { InvalidFilter } from './wanted.ts';
 
 /** What absolute references to our own resources begin with, `https://…/fhir/R4/`. */

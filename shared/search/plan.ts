@@ -1,9 +1,9 @@
 import type { Resource } from '../fhir/resource.ts';
+import { placesIn, sortKeyOf } from '../index/places.ts';
+import type { Parameter } from '../index/registry.ts';
+import { isInside, nameOfStretch, type Stretch, shards, stretchesOf } from '../index/span.ts';
 import type { Filter } from './filter.ts';
-import { placesIn, sortKeyOf } from './places.ts';
 import { jointSpans } from './range-filter.ts';
-import type { Parameter } from './registry.ts';
-import { isInside, nameOfStretch, type Stretch, shards, stretchesOf } from './span.ts';
 
 /** Where all hits of a search can be found; every candidate is matched against its resource afterwards. */
 export interface Source {

@@ -1,4 +1,4 @@
-import { invalidField } from '../refusal.ts';
+import { isSortKey } from '../store/cursor.ts';
 import type { Rank } from './sort.ts';
 
 /** Where in a search the next page goes on, by the way in which the search was carried out. */
@@ -12,41 +12,17 @@ export type Position =
   /** Behind a hit that was put in order in memory. */
   | ({ by: 'rank' } & Rank);
 
-/** DynamoDB takes no longer sort key. */
-const longestSortKey = 1024;
-
-export function writePosition(position: Position): string {
-  return JSON.stringify(position);
-}
-
-/**
- * It comes back from outside: any text may stand there.
- * @throws {Refusal} invalid
- */
-export function readPosition(text: string): Position {
-  const found = parse(text);
-  if (found) return found;
-  throw invalidField('_cursor', 'The cursor does not belong to this search');
-}
-
-function parse(text: string): Position | undefined {
-  try {
-    const { by, source, stretch, sk, values, id } = JSON.parse(text) as Record<string, unknown>;
-    if (by === 'rank' && Array.isArray(values) && values.every(isValue) && typeof id === 'string') {
-      return { by, values, id };
-    }
-    if (!isSortKey(sk)) return undefined;
-    if (by === 'walk' || by === 'tail') return { by, sk };
-    const isTurn = by === 'turn' && typeof source === 'string' && typeof stretch === 'string';
-    return isTurn ? { by, source, stretch, sk } : undefined;
-  } catch {
-    return undefined;
+/** A position as it comes back in a cursor; undefined for anything else. */
+export function parsePosition(value: unknown): Position | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { by, source, stretch, sk, values, id } = value as Record<string, unknown>;
+  if (by === 'rank' && Array.isArray(values) && values.every(isValue) && typeof id === 'string') {
+    return { by, values, id };
   }
-}
-
-/** Whether DynamoDB would take it as a place to go on from. */
-export function isSortKey(text: unknown): text is string {
-  return typeof text === 'string' && text !== '' && Buffer.byteLength(text) <= longestSortKey;
+  if (!isSortKey(sk)) return undefined;
+  if (by === 'walk' || by === 'tail') return { by, sk };
+  const isTurn = by === 'turn' && typeof source === 'string' && typeof stretch === 'string';
+  return isTurn ? { by, source, stretch, sk } : undefined;
 }
 
 function isValue(value: unknown): value is string | null {

@@ -1,9 +1,9 @@
-import { datesOf, dayBefore, parseDate } from './date.ts';
-import { splitValue, unescapeValue } from './escape.ts';
-import { matchesUnit, numbersOf, parseNumber, type WantedUnit } from './number.ts';
-import { matchesRange, type Prefix, type Range, rangeSpans, type WantedRange } from './range.ts';
-import type { Parameter } from './registry.ts';
-import type { Span } from './span.ts';
+import { datesOf, dayBefore, parseDate } from '../index/date.ts';
+import { splitValue, unescapeValue } from '../index/escape.ts';
+import { matchesUnit, numbersOf, parseNumber, type WantedUnit } from '../index/number.ts';
+import { matchesRange, type Prefix, type Range, rangeSpans, type WantedRange } from '../index/range.ts';
+import type { Parameter } from '../index/registry.ts';
+import type { Span } from '../index/span.ts';
 import { InvalidFilter, type Looked } from './wanted.ts';
 
 /** R4 date, number and quantity search, with prefixes. */
@@ -22,7 +22,8 @@ export function rangeFilter(parameter: Parameter, values: readonly string[]): Lo
     return { matches, spans: jointSpans(parameter, [only.range]), range: only.range };
   }
   const all = wanted.map(({ range }) => jointSpans(parameter, [range]));
-  return { matches, spans: all.includes(undefined) ? undefined : (all.flat() as Span[]) };
+  const spans = all.includes(undefined) ? undefined : (all.flat() as Span[]);
+  return { matches, spans, alternatives: wanted.length };
 }
 
 /** Where all hits of several range filters of one parameter are. */

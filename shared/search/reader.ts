@@ -1,7 +1,7 @@
 import type { Resource } from '../fhir/resource.ts';
+import type { Parameter } from '../index/registry.ts';
 import type { Table } from '../table/table.ts';
 import type { Source } from './plan.ts';
-import type { Parameter } from './registry.ts';
 
 /** With whose eyes a search looks. */
 export interface Reader {

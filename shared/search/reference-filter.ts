@@ -1,13 +1,13 @@
-import { unescapeValue } from './escape.ts';
+import { unescapeValue } from '../index/escape.ts';
 import {
   identifierSpans,
   identifiersOf,
-  matchesReference,
+  referenceMatcher,
   referenceSpans,
   referencesOf,
-} from './reference.ts';
-import { isResourceType, type Parameter } from './registry.ts';
-import { matchesToken, parseToken } from './token.ts';
+} from '../index/reference.ts';
+import { isResourceType, type Parameter } from '../index/registry.ts';
+import { parseToken, tokenMatcher } from '../index/token.ts';
 import { InvalidFilter, type Looked } from './wanted.ts';
 
 /** R4 reference search: `Type/id`, `id`, a URL, with `:Type` and `:identifier`. */
@@ -22,20 +22,18 @@ export function referenceFilter(
     throw new InvalidFilter(`The modifier :${modifier} is not supported for ${parameter.code}`);
   }
   const wanted = values.map(unescapeValue);
+  const isWanted = referenceMatcher(wanted, modifier);
   return {
-    matches: (found) =>
-      found
-        .flatMap(referencesOf)
-        .some((reference) => wanted.some((text) => matchesReference(reference, text, modifier))),
+    matches: (found) => found.flatMap(referencesOf).some(isWanted),
     spans: referenceSpans(wanted),
   };
 }
 
 function byIdentifier(values: readonly string[]): Looked {
   const wanted = values.map(parseToken);
+  const isWanted = tokenMatcher(wanted);
   return {
-    matches: (found) =>
-      found.flatMap(identifiersOf).some((token) => wanted.some((one) => matchesToken(token, one))),
+    matches: (found) => found.flatMap(identifiersOf).some(isWanted),
     spans: identifierSpans(wanted),
   };
 }

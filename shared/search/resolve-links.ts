@@ -1,14 +1,14 @@
 import { parseReference } from '../fhir/resource.ts';
+import { referencesOf } from '../index/reference.ts';
+import { parametersOf } from '../index/registry.ts';
+import { valuesOf } from '../index/value.ts';
 import { Refusal } from '../refusal.ts';
+import { batch } from '../store/heads.ts';
 import { newBudget } from './budget.ts';
 import { createFilter, type Filter } from './filter.ts';
 import { findHits } from './find-hits.ts';
-import { batch } from './heads.ts';
 import type { Link } from './link.ts';
 import type { Reader } from './reader.ts';
-import { referencesOf } from './reference.ts';
-import { parametersOf } from './registry.ts';
-import { valuesOf } from './value.ts';
 
 /** So many resources may stand at the other end of a chain: each is a look-up of its own. */
 const mostLinked = 200;
@@ -64,4 +64,11 @@ function referred(
     });
 }
 
-const nothing: Filter = { name: '', parameters: [], matches: () => false, stretches: [], rank: 0 };
+const nothing: Filter = {
+  name: '',
+  parameters: [],
+  matches: () => false,
+  stretches: [],
+  rank: 0,
+  alternatives: 0,
+};

@@ -1,10 +1,11 @@
 import type { Resource } from '../fhir/resource.ts';
 import { Refusal } from '../refusal.ts';
+import { readCursor, writeCursor } from '../store/cursor.ts';
+import { type Positioned, takePage } from '../store/page.ts';
 import { newBudget } from './budget.ts';
-import { readCursor, writeCursor } from './cursor.ts';
 import { findHits } from './find-hits.ts';
 import type { Hit, Search } from './hit.ts';
-import { readPosition, writePosition } from './position.ts';
+import { type Position, parsePosition } from './position.ts';
 import type { Reader } from './reader.ts';
 import { resolveLinks } from './resolve-links.ts';
 import type { SearchRequest } from './search-request.ts';
@@ -19,9 +20,6 @@ export interface Page {
   total: number | undefined;
 }
 
-/** A page ends early rather than being longer than an answer may be. */
-const mostPageCharacters = 3_500_000;
-
 /**
  * One page of a search. Candidates come from an index; each is matched again against the resource it
  * leads to, so the index may hold too much, never too little.
@@ -30,37 +28,28 @@ const mostPageCharacters = 3_500_000;
  */
 export async function runSearch(reader: Reader, request: SearchRequest): Promise<Page> {
   const { canonical, count, cursor, type, sort } = request;
-  const position =
-    cursor === undefined ? undefined : readPosition(readCursor(reader.project, canonical, cursor));
+  const listing = { project: reader.project, name: canonical };
+  const position = readCursor(listing, cursor, parsePosition);
   const filters = [...request.filters, ...(await resolveLinks(reader, type, request.links))];
   const search = { reader, type, filters, sort, count, budget: newBudget(type, filters) };
   if (count === 0 || request.summary === 'count') {
     return { resources: [], characters: 0, next: undefined, total: await countHits(search, 'accurate') };
   }
-  const { hits, isCut } = await readPage(search, position);
-  const last = hits.at(-1);
+  const hits = takePage(positioned(findHits(search, position)), {
+    count,
+    sizeOf: ({ characters }) => characters,
+  });
+  const { values, next } = await hits;
   return {
-    resources: hits.map(({ resource }) => resource),
-    characters: hits.reduce((sum, { characters }) => sum + characters, 0),
-    next: isCut && last ? writeCursor(reader.project, canonical, writePosition(last.position)) : undefined,
-    total: await totalOf(search, request.total, position || isCut ? undefined : hits.length),
+    resources: values.map(({ resource }) => resource),
+    characters: values.reduce((sum, { characters }) => sum + characters, 0),
+    next: next && writeCursor(listing, next),
+    total: await totalOf(search, request.total, position || next ? undefined : values.length),
   };
 }
 
-async function readPage(
-  search: Search,
-  after: ReturnType<typeof readPosition> | undefined,
-): Promise<{ hits: Hit[]; isCut: boolean }> {
-  const hits: Hit[] = [];
-  let characters = 0;
-  for await (const hit of findHits(search, after)) {
-    characters += hit.characters;
-    if (hits.length === search.count || (characters > mostPageCharacters && hits.length > 0)) {
-      return { hits, isCut: true };
-    }
-    hits.push(hit);
-  }
-  return { hits, isCut: false };
+async function* positioned(hits: AsyncIterable<Hit>): AsyncGenerator<Positioned<Hit, Position>> {
+  for await (const hit of hits) yield { position: hit.position, value: hit };
 }
 
 /** @param known when the page itself tells */

@@ -17,7 +17,7 @@ export interface SearchRequest extends Controls {
   canonical: string;
 }
 
-const mostConditions = 100;
+const mostConditions = 50;
 
 /**
  * Reads the parameters of a search.

@@ -1,11 +1,11 @@
 import type { Resource } from '../fhir/resource.ts';
-import { datesOf } from './date.ts';
-import { numbersOf } from './number.ts';
-import { referencesOf } from './reference.ts';
-import type { Parameter } from './registry.ts';
-import { normaliseText, textsOf } from './text.ts';
-import { tokensOf } from './token.ts';
-import { textOf, type Value, valuesOf } from './value.ts';
+import { datesOf } from '../index/date.ts';
+import { numbersOf } from '../index/number.ts';
+import { referencesOf } from '../index/reference.ts';
+import type { Parameter } from '../index/registry.ts';
+import { normaliseText, textsOf } from '../index/text.ts';
+import { tokensOf } from '../index/token.ts';
+import { textOf, type Value, valuesOf } from '../index/value.ts';
 
 /** One parameter of `_sort`. */
 export interface SortKey {

@@ -1,7 +1,7 @@
-import { unescapeValue } from './escape.ts';
-import type { Parameter } from './registry.ts';
-import { normaliseText } from './text.ts';
-import { matchesToken, parseToken, tokenSpans, tokensOf } from './token.ts';
+import { unescapeValue } from '../index/escape.ts';
+import type { Parameter } from '../index/registry.ts';
+import { normaliseText } from '../index/text.ts';
+import { parseToken, tokenMatcher, tokenSpans, tokensOf } from '../index/token.ts';
 import { InvalidFilter, type Looked } from './wanted.ts';
 
 /** R4 token search: `system|code`, `|code`, `system|`, `code`, with `:not` and `:text`. */
@@ -18,8 +18,8 @@ export function tokenFilter(
   if (wanted.some(({ system, value }) => value === undefined && !system)) {
     throw new InvalidFilter(`${parameter.code} has no value`);
   }
-  const matches: Looked['matches'] = (found) =>
-    found.flatMap(tokensOf).some((token) => wanted.some((one) => matchesToken(token, one)));
+  const isWanted = tokenMatcher(wanted);
+  const matches: Looked['matches'] = (found) => found.flatMap(tokensOf).some(isWanted);
   if (modifier === 'not') return { matches: (found) => !matches(found), spans: undefined };
   const ids = wanted.flatMap(({ value }) => value ?? []);
   return {
@@ -33,9 +33,11 @@ function textFilter(values: readonly string[]): Looked {
   const texts = values.map((text) => normaliseText(unescapeValue(text)));
   return {
     matches: (found) =>
-      found
-        .flatMap(tokensOf)
-        .some(({ text }) => text && texts.some((wanted) => normaliseText(text).startsWith(wanted))),
+      found.flatMap(tokensOf).some(({ text }) => {
+        const normal = text === undefined ? undefined : normaliseText(text);
+        return normal !== undefined && texts.some((wanted) => normal.startsWith(wanted));
+      }),
     spans: undefined,
+    alternatives: texts.length,
   };
 }

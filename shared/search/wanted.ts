@@ -1,6 +1,6 @@
-import type { WantedRange } from './range.ts';
-import type { Span } from './span.ts';
-import type { Value } from './value.ts';
+import type { WantedRange } from '../index/range.ts';
+import type { Span } from '../index/span.ts';
+import type { Value } from '../index/value.ts';
 
 /** A condition on the values of one parameter. */
 export interface Looked {
@@ -9,6 +9,8 @@ export interface Looked {
   /** Where its hits are in the parameter's index; undefined when the index does not help. */
   spans: readonly Span[] | undefined;
   range?: WantedRange;
+  /** How many of them each value is compared with one by one; 1 when they are looked up in a set. */
+  alternatives?: number;
 }
 
 /** Thrown with a public text when a value or a modifier does not fit its parameter. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { placeOfEntry } from './entry-id.ts';
 
 /** The primary key of the single table. */
 export interface Key {
@@ -7,6 +8,9 @@ export interface Key {
 }
 
 const head = 'HEAD';
+
+/** What the partitions of audit logs have in their keys. */
+export const logName = '#AuditEvent#LOG#';
 
 /** What the sort keys of a resource's states begin with. */
 export const versionPrefix = 'V#';
@@ -20,10 +24,8 @@ export const botVersionPrefix = 'VERSION#';
  */
 export const keys = {
   /** The current state of a resource; its `refs` counts the memberships that use it as profile. */
-  resource: (project: string, type: string, id: string): Key => ({
-    pk: `P#${project}#${type}#${id}`,
-    sk: head,
-  }),
+  resource: (project: string, type: string, id: string): Key =>
+    (type === 'AuditEvent' && entryKey(project, id)) || { pk: `P#${project}#${type}#${id}`, sk: head },
   /** One state of a resource; they sort as they followed each other. */
   version: (
     project: string,
@@ -81,10 +83,22 @@ export const keys = {
     pk: `P#${project}#RUNS#${botId}#${shard}`,
     sk: sort,
   }),
+  /** That a Bot ran on a day. */
+  runDay: (project: string, day: string, botId: string): Key => ({
+    pk: `P#${project}#RUN-DAYS`,
+    sk: `${day}#${botId}`,
+  }),
+  /** An audit entry that is no run, by time and id. */
+  logEntry: (project: string, shard: number, sort: string): Key => ({
+    pk: `P#${project}${logName}${shard}`,
+    sk: sort,
+  }),
   /** A run that nobody waits for. */
   job: (project: string, id: string): Key => ({ pk: `P#${project}#JOB#${id}`, sk: head }),
-  /** The runs that are going on in a Project which limits them. */
+  /** The runs that are going on in a Project, of those that are limited. */
   running: (project: string): Key => ({ pk: `P#${project}#RUNNING`, sk: head }),
+  /** How many runs a run and all that follow from it have started. */
+  runTree: (project: string, root: string): Key => ({ pk: `P#${project}#RUN-TREE#${root}`, sk: head }),
   /** Unique inside a Project: leads from an identifier to its Bot. */
   botIdentifier: (project: string, system: string, value: string): Key => ({
     pk: `P#${project}#BOT-IDENTIFIER#${hash(system, value)}`,
@@ -151,6 +165,11 @@ export const keys = {
   assertion: (clientId: string, jti: string): Key => ({ pk: `ASSERTION#${hash(clientId, jti)}`, sk: head }),
   /** How often a password was tried in a stretch of time: for an address, or from one source for it. */
   attempts: (of: string[], window: number): Key => ({ pk: `TRIES#${hash(...of)}#${window}`, sk: head }),
+  /** The addresses that were tried from one source in a stretch of time, and have not signed in. */
+  sourceAttempts: (source: string, window: number): Key => ({
+    pk: `SOURCE#${hash(source)}#${window}`,
+    sk: head,
+  }),
   /** One sign-in of a person or a program; access tokens name it. */
   login: (loginId: string): Key => ({ pk: `L#${loginId}`, sk: head }),
 
@@ -168,10 +187,15 @@ export const keys = {
     pk: outboxPartition(shardOf(email, outboxShards)),
     sk: `RESET#${hash(email, project ?? '')}`,
   }),
-  /** A mail about a change of address: to the new one, or to the one before. */
-  addressMail: (userId: string, to: 'new' | 'old'): Key => ({
+  /** A mail to the new address of a person, which they are to confirm: one per person. */
+  addressMail: (userId: string): Key => ({
     pk: outboxPartition(shardOf(userId, outboxShards)),
-    sk: `ADDRESS#${to}#${userId}`,
+    sk: `ADDRESS#new#${userId}`,
+  }),
+  /** A mail that tells a person what was changed: a later change must not overwrite one to another address. */
+  noticeMail: (userId: string, event: string, email: string): Key => ({
+    pk: outboxPartition(shardOf(userId, outboxShards)),
+    sk: `NOTICE#${event}#${userId}#${hash(email)}`,
   }),
   /** How many mails one address got on one day, over all Projects. */
   mailQuota: (email: string, day: string): Key => ({ pk: `MAIL#${email}#${day}`, sk: head }),
@@ -184,11 +208,40 @@ export function outboxPartitions(): string[] {
   return Array.from({ length: outboxShards }, (_, shard) => outboxPartition(shard));
 }
 
-/** Over how many partitions a Bot's runs are spread. */
-export const runShards = 4;
+/**
+ * Over how many partitions a Bot's runs are spread: two take the thousand requests a second that a stage
+ * lets through, with records of 2 KB.
+ */
+export const runShards = 2;
 
-export function runShardOf(auditEventId: string): number {
-  return shardOf(auditEventId, runShards);
+/** Those of earlier releases lie in four. */
+export const listedRunShards = 4;
+
+/** Over how many partitions the other audit entries of a Project are spread. */
+export const logShards = 4;
+
+/** Where an AuditEvent is by its id; undefined for the ids of earlier releases. */
+function entryKey(project: string, id: string): Key | undefined {
+  const place = placeOfEntry(id);
+  if (!place) return undefined;
+  const sort = entrySort(new Date(place.atMs).toISOString(), id);
+  return place.botId === undefined
+    ? keys.logEntry(project, shardOf(id, logShards), sort)
+    : keys.run(project, place.botId, shardOf(id, runShards), sort);
+}
+
+/** The sort key of whatever is listed by time. @param at an instant of R4 */
+export function entrySort(at: string, id: string): string {
+  return `${at}#${id}`;
+}
+
+/** Where entries of earlier releases are listed. */
+export function earlierRunKey(project: string, botId: string, sort: string, id: string): Key {
+  return keys.run(project, botId, shardOf(id, listedRunShards), sort);
+}
+
+export function logKey(project: string, sort: string, id: string): Key {
+  return keys.logEntry(project, shardOf(id, logShards), sort);
 }
 
 const pendingShards = 16;
@@ -200,6 +253,9 @@ export function pendingPartitions(): string[] {
 
 /** The Project, type and id of a head; undefined for every other key. */
 export function parseHead({ pk, sk }: Key): { project: string; type: string; id: string } | undefined {
+  const entry = /^P#([^#]+)#(?:AuditEvent#LOG|RUNS#[^#]+)#\d$/.exec(pk);
+  const id = sk.slice(sk.indexOf('#') + 1);
+  if (entry?.[1]) return placeOfEntry(id) && { project: entry[1], type: 'AuditEvent', id };
   const match = /^P#([^#]+)#([A-Z][A-Za-z]+)#([^#]+)$/.exec(pk);
   return sk === head && match?.[1] && match[2] && match[3]
     ? { project: match[1], type: match[2], id: match[3] }

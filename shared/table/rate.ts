@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import type { Services } from '../services.ts';
 import { keys } from './keys.ts';
+import type { Table } from './table.ts';
 
 const shards = 8;
 const hourMs = 3_600_000;
@@ -16,7 +16,7 @@ export interface Counted {
  * would make transactions conflict. The shards are added up only when the one counted on is full.
  */
 export async function countRate(
-  { table, now }: Pick<Services, 'table' | 'now'>,
+  { table, now }: { table: Table; now(): number },
   project: string,
   what: string,
 ): Promise<Counted> {

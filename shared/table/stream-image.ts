@@ -1,4 +1,4 @@
-import type { Item } from './table.ts';
+import type { Item } from './item.ts';
 
 /** A value of DynamoDB as a stream record has it; bytes are base64 there. */
 type Attribute = Partial<{

@@ -1,6 +1,7 @@
 import {
   BatchGetCommand,
   BatchWriteCommand,
+  DeleteCommand,
   type DynamoDBDocumentClient,
   PutCommand,
   type PutCommandInput,
@@ -10,24 +11,29 @@ import {
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import type { Key } from './keys.ts';
+import { errorName } from '../error-name.ts';
+import { type Budget, unlimitedBudget } from './budget.ts';
+import type { Item } from './item.ts';
+import { type Key, logName } from './keys.ts';
 import { pauseMs } from './pause.ts';
 import { type Action, transact } from './transact.ts';
 
-export type Item = Key & Record<string, unknown>;
-
 /** The single table, read strongly consistent throughout. */
 export interface Table {
+  /** What the work on this table may still cost: a request's, or none that ends. */
+  readonly budget: Budget;
   /** Reads 100 items a round trip; more only when DynamoDB leaves keys unprocessed. */
   read(wanted: readonly Key[]): Promise<Found>;
   /** All or nothing; throws ConditionFailed naming the actions whose condition did not hold. */
   transact(actions: readonly Action[]): Promise<void>;
-  /** Throws the SDK's ConditionalCheckFailedException when its condition, if any, does not hold. */
-  put(item: Item, condition?: PutCondition): Promise<void>;
+  put(item: Item): Promise<void>;
+  putIf(item: Item, condition: Condition): Promise<Conditional>;
+  removeIf(key: Key, condition: Condition): Promise<Conditional>;
   /** Puts and removes in batches, in no order and not as one: for what is inert or left over. */
   write(items: readonly Item[], removed?: readonly Key[]): Promise<void>;
-  /** Throws the SDK's ConditionalCheckFailedException when its condition does not hold. */
-  update(input: Omit<UpdateCommandInput, 'TableName'>): Promise<Record<string, unknown> | undefined>;
+  /** Answers the attributes that `ReturnValues` asks for. */
+  update(input: Update): Promise<Record<string, unknown>>;
+  updateIf(input: Update & { ConditionExpression: string }): Promise<Conditional>;
   query(input: Omit<QueryCommandInput, 'TableName'>): Promise<{ items: Item[]; next?: Key }>;
   /** The keys of all resources of one part of the table, a megabyte of the table at a time. */
   scanHeads(part: TablePart): Promise<{ heads: Key[]; next: Key | undefined }>;
@@ -41,9 +47,14 @@ interface TablePart {
   from: Key | undefined;
 }
 
-type PutCondition = Pick<
+/** What came of a write with a condition: when it did not hold, nothing was written. */
+export type Conditional = { held: true; attributes: Record<string, unknown> } | { held: false };
+
+type Update = Omit<UpdateCommandInput, 'TableName' | 'ConditionExpression'>;
+
+type Condition = { ConditionExpression: string } & Pick<
   PutCommandInput,
-  'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
+  'ExpressionAttributeNames' | 'ExpressionAttributeValues'
 >;
 
 /** What a read found. Items that expired but are not swept yet count as absent. */
@@ -67,15 +78,21 @@ export class Found {
 /** @param now ms since the epoch */
 export function openTable(client: DynamoDBDocumentClient, name: string, now: () => number): Table {
   return {
+    budget: unlimitedBudget(),
     read: (wanted) => batchRead(client, name, wanted, now),
     transact: (actions) => transact(client, name, actions),
-    async put(item, condition = {}) {
-      await client.send(new PutCommand({ TableName: name, Item: item, ...condition }));
+    async put(item) {
+      await client.send(new PutCommand({ TableName: name, Item: item }));
     },
+    putIf: (item, condition) =>
+      conditional(() => client.send(new PutCommand({ TableName: name, Item: item, ...condition }))),
+    removeIf: (key, condition) =>
+      conditional(() => client.send(new DeleteCommand({ TableName: name, Key: key, ...condition }))),
     write: (items, removed = []) => batchWrite(client, name, items, removed),
     async update(input) {
-      return (await client.send(new UpdateCommand({ TableName: name, ...input }))).Attributes;
+      return (await client.send(new UpdateCommand({ TableName: name, ...input }))).Attributes ?? {};
     },
+    updateIf: (input) => conditional(() => client.send(new UpdateCommand({ TableName: name, ...input }))),
     async query(input) {
       const page = await client.send(new QueryCommand({ TableName: name, ConsistentRead: true, ...input }));
       const items = ((page.Items ?? []) as Item[]).filter((item) => isAlive(item, now()));
@@ -83,6 +100,17 @@ export function openTable(client: DynamoDBDocumentClient, name: string, now: () 
     },
     scanHeads: (part) => scanHeads(client, name, part),
   };
+}
+
+async function conditional(
+  write: () => Promise<{ Attributes?: Record<string, unknown> | undefined }>,
+): Promise<Conditional> {
+  try {
+    return { held: true, attributes: (await write()).Attributes ?? {} };
+  } catch (error) {
+    if (errorName(error) === 'ConditionalCheckFailedException') return { held: false };
+    throw error;
+  }
 }
 
 async function scanHeads(
@@ -95,8 +123,9 @@ async function scanHeads(
       TableName: name,
       Segment: segment,
       TotalSegments: segments,
-      FilterExpression: 'sk = :head AND begins_with(pk, :project)',
-      ExpressionAttributeValues: { ':head': 'HEAD', ':project': 'P#' },
+      // Audit entries lie in the log of their Project.
+      FilterExpression: 'begins_with(pk, :project) AND (sk = :head OR contains(pk, :log))',
+      ExpressionAttributeValues: { ':head': 'HEAD', ':project': 'P#', ':log': logName },
       ProjectionExpression: 'pk, sk',
       ...(from ? { ExclusiveStartKey: from } : {}),
     }),

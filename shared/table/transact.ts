@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { errorName } from '../error-name.ts';
+import type { Item } from './item.ts';
 import type { Key } from './keys.ts';
 import { pauseMs } from './pause.ts';
-import type { Item } from './table.ts';
 
 interface Condition {
   /** Names the action when its condition fails. */
@@ -61,7 +62,7 @@ export async function transact(
       const reasons = cancellationReasons(error);
       const failed = actions.filter((_, i) => reasons[i] === 'ConditionalCheckFailed');
       if (failed.length > 0) throw new ConditionFailed(failed.map((action) => action.name));
-      if (isUnanswered(error)) throw new OutcomeUnknown((error as Error).name);
+      if (isUnanswered(error)) throw new OutcomeUnknown(errorName(error));
       if (attempt === attempts || !isTransientCancellation(error)) throw error;
       await pauseMs(attempt);
     }

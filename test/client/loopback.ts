@@ -15,12 +15,15 @@ interface Reply {
   body?: string | Buffer;
 }
 
+/** `cut`: the connection ends instead. */
+type Answer = Reply | 'cut';
+
 export interface Loopback {
   baseUrl: string;
   /** Every request that came in, first to last. */
   received: Received[];
-  /** What the next requests are answered; the connection is cut instead when it says `cut`. */
-  answer(reply: ((request: Received) => Reply | Promise<Reply>) | Reply | 'cut'): void;
+  /** What the next requests are answered. */
+  answer(reply: ((request: Received) => Answer | Promise<Answer>) | Answer): void;
   stop(): Promise<void>;
 }
 
@@ -34,8 +37,8 @@ export async function startLoopback(): Promise<Loopback> {
     const { method, url, headers } = request;
     const one = { method, url, headers, body: Buffer.concat(chunks) };
     received.push(one);
-    if (next === 'cut') return void request.socket.destroy();
     const reply = typeof next === 'function' ? await next(one) : next;
+    if (reply === 'cut') return void request.socket.destroy();
     response.writeHead(reply.status, reply.headers).end(reply.body);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

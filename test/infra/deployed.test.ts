@@ -1,9 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Route, routes } from '../../functions/routes.ts';
+import type { SQSBatchResponse } from 'aws-lambda';
+import { allRoutes, type Route } from '../../functions/routes.ts';
+import { eventFunctions } from '../../infra/event-functions.ts';
 import { permissions } from '../../infra/permissions.ts';
+import { queues } from '../../infra/queues.ts';
+import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
+import { sqsQueue } from '../../shared/aws/sqs.ts';
+import { keyMessage } from '../../shared/queue/key-message.ts';
+import { type Key, keys } from '../../shared/table/keys.ts';
 import { type HostedStage, startHostedStage } from './hosted-stage.ts';
 
 let stage: HostedStage;
@@ -20,9 +28,9 @@ it('runs where no node_modules can help it', () => {
 });
 
 describe('without a token', () => {
-  const rows = Object.values<Route>(routes).map((route) => ({ ...route, line: lineOf(route) }));
+  const rows = allRoutes.map((route) => ({ ...route, line: lineOf(route) }));
 
-  it.each(rows.filter(({ access }) => access === 'token'))('$method $path is refused', async (route) => {
+  it.each(rows.filter(({ access }) => access !== 'public'))('$method $path is refused', async (route) => {
     const headers = { 'content-type': 'application/json' };
     const answer = await stage.host(route.function).request(route.line, headers, '{}');
     expect(answer).toMatchObject({ statusCode: 401, headers: { 'www-authenticate': 'Bearer' } });
@@ -130,8 +138,47 @@ describe('the main job, by the bundles alone', () => {
     expect(await stage.host('reindex').invoke({})).toMatchObject({ done: true });
   });
 
-  it('sweeps', async () => {
-    expect(await stage.host('outbox').invoke({ source: 'aws.events' })).toEqual({ batchItemFailures: [] });
+  it('hands changes to the queues, whose functions take them', async () => {
+    const image = ({ pk, sk }: Key, more: object) => ({ pk: { S: pk }, sk: { S: sk }, ...more });
+    const images = [
+      image(keys.outbox(project, 'nobody'), { generation: { N: '1' } }),
+      image(keys.resource(project, 'AuditEvent', 'entry'), { untidy: { BOOL: true } }),
+    ];
+    const Records = images.map((NewImage) => ({ eventName: 'INSERT', dynamodb: { NewImage } }));
+    expect(await stage.host('dispatch').invoke({ Records })).toEqual({ batchItemFailures: [] });
+    for (const purpose of ['mail', 'audit'] as const) {
+      const taken = Promise.withResolvers<unknown>();
+      const following = await stage.queues.follow(purpose, async (event) => {
+        const answer = (await stage.host(queues[purpose].consumer).invoke(event)) as SQSBatchResponse;
+        taken.resolve({ ...answer, messages: event.Records.length });
+        return answer;
+      });
+      expect(await taken.promise).toEqual({ batchItemFailures: [], messages: 1 });
+      await following.stop();
+    }
+  });
+
+  it('tries again with the sweep what had been given up', async () => {
+    const url = stage.queues.environment.AUDIT_DEAD_LETTERS ?? '';
+    const audited: Audited = {
+      ...{ project, subtype: 'invite', action: 'C', outcome: '0' },
+      ...{ agent: { reference: 'Practitioner/lost' }, entities: [] },
+    };
+    const entry = auditItem(audited, randomUUID(), Date.now());
+    await stage.table.put(entry);
+    const find = async () => {
+      const line = 'GET /fhir/R4/AuditEvent?agent=Practitioner/lost' as const;
+      const answer = await stage.host('resources').request(line, { authorization }, '');
+      return JSON.parse(answer.body ?? '').entry?.length ?? 0;
+    };
+    expect(await find()).toBe(0);
+    expect(await sqsQueue(url).send([keyMessage(entry)])).toEqual([]);
+    await stage.host('audit').invoke({ source: 'aws.events' });
+    expect(await find()).toBe(1);
+  });
+
+  it.each(Object.keys(eventFunctions))('%s sweeps', async (name) => {
+    expect(await stage.host(name).invoke({ source: 'aws.events' })).toEqual({ batchItemFailures: [] });
   });
 
   it.each(Object.entries(permissions))(
@@ -140,7 +187,7 @@ describe('the main job, by the bundles alone', () => {
       const allowed: readonly string[] = table;
       const asked = stage.actionsOf(name);
       expect(asked.filter((action) => !allowed.includes(action))).toEqual([]);
-      expect(asked.length > 0).toBe(!['login', 'members', 'site'].includes(name));
+      expect(asked.length > 0).toBe(!['members', 'site', 'dispatch'].includes(name));
     },
   );
 

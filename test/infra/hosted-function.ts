@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { routes } from '../../functions/routes.ts';
-import { buildEvent } from '../../infra/local/event.ts';
-import { matchRoute } from '../../infra/local/route.ts';
+import { allRoutes } from '../../functions/routes.ts';
+import { buildEvent } from '../../infra/local/gateway/event.ts';
+import { matchRoute } from '../../infra/local/gateway/route.ts';
 import { supervise } from '../../infra/local/supervise.ts';
 
 export interface HostedFunction {
@@ -56,7 +56,7 @@ export async function hostFunction(folder: string, env: Record<string, string>):
 function eventOf(line: string, headers: object, body: string) {
   const [method = '', target = ''] = line.split(' ');
   const path = decodeURIComponent(target.split('?')[0] ?? '');
-  const matched = matchRoute(Object.values(routes), method, path);
+  const matched = matchRoute(allRoutes, method, path);
   if (!matched) throw new Error(`No route for ${line}`);
   const request = {
     method,

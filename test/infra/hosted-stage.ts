@@ -1,4 +1,8 @@
 import { join } from 'node:path';
+import { useLocalCredentials } from '../../infra/local/environment.ts';
+import { type LocalQueues, startQueues } from '../../infra/local/queue/local-queues.ts';
+import { connectDynamoDb } from '../../shared/aws/dynamodb.ts';
+import { openTable, type Table } from '../../shared/table/table.ts';
 import { type Bundles, deployedBundles } from './deployed-bundles.ts';
 import { type HostedFunction, hostFunction } from './hosted-function.ts';
 import { type RecordedTable, startRecordedTable } from './recorded-table.ts';
@@ -9,6 +13,8 @@ export interface HostedStage {
   host(name: string): HostedFunction;
   /** IAM actions on the table that the function has asked for. */
   actionsOf(name: string): string[];
+  queues: LocalQueues;
+  table: Table;
   /** Holds the bundles. */
   root: string;
   stop(): Promise<void>;
@@ -22,9 +28,12 @@ export async function startHostedStage(): Promise<HostedStage> {
   const variables = variablesByFunction();
   const bundles = await deployedBundles([...variables.keys()]);
   const table = await startRecordedTable();
+  useLocalCredentials();
+  const own = await table.watch();
+  const queues = await startQueues(join(bundles.root, 'queues.db'), raise);
   const hosted = new Map<string, HostedFunction>();
   const seen = new Map<string, ReadonlySet<string>>();
-  const stop = () => stopAll([...hosted.values()], table, bundles);
+  const stop = () => stopAll([...hosted.values()], [queues, table], bundles);
   try {
     const invoker = await hostFunction(join(bundles.root, 'invoker'), {});
     hosted.set('invoker', invoker);
@@ -36,6 +45,8 @@ export async function startHostedStage(): Promise<HostedStage> {
       JOBS_FUNCTION: 'jobs',
       MAIL_FROM: 'portico@example.org',
       SES_CONFIGURATION_SET: 'mail',
+      TRUSTED_HOPS: '0',
+      ...queues.environment,
     };
     // Those that others call come first.
     const inOrder = [...variables].sort(([a], [b]) => Number(b === 'jobs') - Number(a === 'jobs'));
@@ -62,6 +73,8 @@ export async function startHostedStage(): Promise<HostedStage> {
     },
     actionsOf: (name) => [...(seen.get(name) ?? [])],
     root: bundles.root,
+    queues,
+    table: openTable(connectDynamoDb(own.endpoint), table.tableName, Date.now),
     stop,
   };
 }
@@ -71,8 +84,8 @@ const runtime = { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRE
 
 /** The variables that the templates give each function; a role's description begins with its folder. */
 function variablesByFunction(): Map<string, string[]> {
-  const { api, outbox, provision, reindex } = stageTemplates();
-  const pairs = [api, outbox, provision, reindex].flatMap((resources) =>
+  const { api, events, provision, reindex } = stageTemplates();
+  const pairs = [api, events, provision, reindex].flatMap((resources) =>
     functionsOf(resources).map(({ roleId, properties }): [string, string[]] => {
       const { Variables } = properties.Environment as { Variables: object };
       return [String(resources[roleId]?.Properties.Description).split(':')[0] ?? '', Object.keys(Variables)];
@@ -81,8 +94,16 @@ function variablesByFunction(): Map<string, string[]> {
   return new Map(pairs);
 }
 
-async function stopAll(hosted: readonly HostedFunction[], table: RecordedTable, bundles: Bundles) {
+function raise(error: Error): void {
+  throw error;
+}
+
+async function stopAll(
+  hosted: readonly HostedFunction[],
+  engines: readonly Pick<RecordedTable, 'stop'>[],
+  bundles: Bundles,
+): Promise<void> {
   await Promise.all(hosted.map((one) => one.stop()));
-  await table.stop();
+  for (const engine of engines) await engine.stop();
   await bundles.remove();
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Route, routes } from '../../functions/routes.ts';
+import { allRoutes } from '../../functions/routes.ts';
 import { apiFunctions } from '../../infra/api-functions.ts';
 import { timeoutSeconds } from '../../infra/timeouts.ts';
+import { routeKey } from '../../shared/http/row.ts';
 import {
   actionsOf,
   functionsOf,
@@ -16,10 +17,7 @@ const { api, sandbox } = stageTemplates();
 const deployed = new Map(
   ofType(api, 'AWS::ApiGatewayV2::Route').map(([, { Properties }]) => [Properties.RouteKey, Properties]),
 );
-const rows = Object.values<Route>(routes).map((route) => ({
-  ...route,
-  key: route.path === '$default' ? '$default' : `${route.method} ${route.path}`,
-}));
+const rows = allRoutes.map((route) => ({ ...route, key: routeKey(route) }));
 
 /** Where a route leads: its integration and the function behind it. */
 function behind(routeKey: string): { integration: Resource | undefined; lambda: Resource | undefined } {
@@ -53,20 +51,25 @@ describe('routes', () => {
       'GET /.well-known/smart-configuration',
       'GET /app',
       'GET /app/{path+}',
+      'GET /auth/clientinfo/{clientId}',
       'GET /auth/external/start',
       'GET /auth/external/{issuerId}',
       'GET /fhir/R4/.well-known/smart-configuration',
       'GET /fhir/R4/metadata',
       'GET /oauth2/authorize',
+      'GET /oauth2/end-session',
       'POST /auth/external/accept',
       'POST /auth/login',
+      'POST /auth/method',
       'POST /auth/mfa/login-enroll',
       'POST /auth/mfa/verify',
       'POST /auth/profile',
       'POST /auth/resetpassword',
       'POST /auth/setpassword',
       'POST /auth/verifyemail',
+      'POST /oauth2/end-session',
       'POST /oauth2/introspect',
+      'POST /oauth2/revoke',
       'POST /oauth2/token',
     ]);
   });
@@ -163,7 +166,7 @@ describe('the API', () => {
     expect(gateway(named.api).DisableExecuteApiEndpoint).toBe(true);
     for (const { properties } of functionsOf({
       ...named.api,
-      ...named.outbox,
+      ...named.events,
       ...named.provision,
       ...named.reindex,
     })) {

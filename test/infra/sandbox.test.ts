@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { actionsOf, functionsOf, ofType, stageTemplates, statementsOfRole } from './stage-templates.ts';
 
-const { sandbox, api, outbox, provision, reindex } = stageTemplates();
+const { sandbox, api, events, provision, reindex } = stageTemplates();
 const invokers = functionsOf(sandbox).map((one) => ({ ...one, label: String(one.properties.Description) }));
 
 describe('the invokers', () => {
@@ -31,8 +31,21 @@ describe('the invokers', () => {
     expect(ofType(sandbox, 'AWS::Lambda::Permission')).toEqual([]);
   });
 
+  it('each sound an alarm of their own when the sandbox does not come up', () => {
+    const filters = ofType(sandbox, 'AWS::Logs::MetricFilter').map(([, { Properties }]) => Properties);
+    expect(filters.map(({ FilterPattern }) => FilterPattern)).toEqual(
+      invokers.map(() => '{ $.message = "sandbox not started" }'),
+    );
+    const watched = ofType(sandbox, 'AWS::CloudWatch::Alarm').map(
+      ([, { Properties }]) => Properties.MetricName,
+    );
+    for (const { MetricTransformations } of filters) {
+      expect(watched).toContain((MetricTransformations as { MetricName: string }[])[0]?.MetricName);
+    }
+  });
+
   it('may be invoked by the functions that run Bots, and by no other', () => {
-    const mayInvoke = [api, outbox, provision, reindex].flatMap((resources) =>
+    const mayInvoke = [api, events, provision, reindex].flatMap((resources) =>
       functionsOf(resources)
         .filter(({ roleId }) =>
           actionsOf(statementsOfRole(resources, roleId)).includes('lambda:InvokeFunction'),

@@ -36,7 +36,7 @@ export function stageTemplates(settings: Record<string, unknown> = {}) {
     data: resources('data'),
     sandbox: resources('sandbox'),
     api: resources('api'),
-    outbox: resources('outbox'),
+    events: resources('events'),
     provision: resources('provision'),
     reindex: resources('reindex'),
   };

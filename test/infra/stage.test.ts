@@ -16,7 +16,9 @@ describe('a stage', () => {
   });
 
   it('keeps its data and lets no browser in unless it says so', () => {
-    expect(stageOf(least)).toEqual({ name: 'prod', ...least, allowedOrigins: [], removalPolicy: 'retain' });
+    expect(stageOf(least)).toEqual({
+      ...{ name: 'prod', ...least, trustedHops: 0, allowedOrigins: [], removalPolicy: 'retain' },
+    });
   });
 
   it.each([
@@ -29,6 +31,7 @@ describe('a stage', () => {
       { ...least, allowedOrigins: ['https://a.example/x'] },
       'prod.allowedOrigins is malformed',
     ],
+    ['hops that are no count', { ...least, trustedHops: '1' }, 'prod.trustedHops is malformed'],
     ['an alarm address that is none', { ...least, alarmEmail: 'me' }, 'prod.alarmEmail is malformed'],
     [
       'a domain without certificate',

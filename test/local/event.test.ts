@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Route, routes } from '../../functions/routes.ts';
-import { buildEvent, decodedPath, type ReceivedRequest } from '../../infra/local/event.ts';
-import { matchRoute } from '../../infra/local/route.ts';
+import { allRoutes } from '../../functions/routes.ts';
+import { buildEvent, decodedPath, type ReceivedRequest } from '../../infra/local/gateway/event.ts';
+import { matchRoute } from '../../infra/local/gateway/route.ts';
 
-const table: Route[] = Object.values(routes);
+const table = [...allRoutes];
 const stamp = {
   requestId: 'JKJaXmPLvHcESHA=',
   traceId: 'Root=1-0-0',

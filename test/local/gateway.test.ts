@@ -3,9 +3,9 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
-import { routes } from '../../functions/routes.ts';
-import { type ApiHandler, startGateway } from '../../infra/local/gateway.ts';
-import type { Listening } from '../../infra/local/listen.ts';
+import { allRoutes } from '../../functions/routes.ts';
+import { type ApiHandler, startGateway } from '../../infra/local/gateway/gateway.ts';
+import type { Listening } from '../../infra/local/gateway/listen.ts';
 
 let gateway: Listening;
 let seen: { name: string; event: APIGatewayProxyEventV2; context: Context }[] = [];
@@ -15,7 +15,7 @@ let reply: () => unknown = () => ({ statusCode: 200 });
 beforeAll(async () => {
   gateway = await startGateway({
     port: 0,
-    routes: Object.values(routes),
+    routes: allRoutes,
     loadHandler:
       async (name): Promise<ApiHandler> =>
       async (event, context) => {
@@ -97,7 +97,7 @@ describe('the local gateway', () => {
   test('keeps connections open, and none of them when it stops', async () => {
     const other = await startGateway({
       port: 0,
-      routes: Object.values(routes),
+      routes: allRoutes,
       loadHandler: async () => async () => ({ statusCode: 204 }),
       timeouts: { integrationMs: 1_000, functionMs: () => 1_000 },
       onFault: () => undefined,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { inTurn } from '../../infra/local/in-turn.ts';
+import { inTurn } from '../../infra/local/stream/in-turn.ts';
 
 class Busy extends Error {}
 

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { InvokeCommand, type InvokeCommandInput, LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { clientOptions } from '../../infra/local/environment.ts';
-import { serveInvokeApi } from '../../infra/local/invoke-api.ts';
-import type { Listening } from '../../infra/local/listen.ts';
+import type { Listening } from '../../infra/local/gateway/listen.ts';
+import { serveInvokeApi } from '../../infra/local/lambda/invoke-api.ts';
 
 class Full extends Error {}
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { useLocalCredentials } from '../../infra/local/environment.ts';
-import { type Mailbox, startMailbox } from '../../infra/local/mailbox.ts';
-import { decodeWords } from '../../infra/local/stored-mail.ts';
+import { type Mailbox, startMailbox } from '../../infra/local/mail/mailbox.ts';
+import { decodeWords } from '../../infra/local/mail/stored-mail.ts';
 import { sesMailer } from '../../shared/aws/ses.ts';
-import { invitationMail } from '../../shared/email/invitation-mail.ts';
 import type { Mailer } from '../../shared/email/mailer.ts';
+import { invitationMail } from '../../shared/invitation/invitation-mail.ts';
 
 let folder: string;
 let mailbox: Mailbox;

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { SESv2Client, SendEmailCommand, type SendEmailCommandInput } from '@aws-sdk/client-sesv2';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { clientOptions } from '../../infra/local/environment.ts';
-import type { ReceivedRequest } from '../../infra/local/event.ts';
-import { mailPages } from '../../infra/local/mail-pages.ts';
-import { type Mailbox, startMailbox } from '../../infra/local/mailbox.ts';
-import { decodeWords } from '../../infra/local/stored-mail.ts';
+import type { ReceivedRequest } from '../../infra/local/gateway/event.ts';
+import { mailPages } from '../../infra/local/mail/mail-pages.ts';
+import { type Mailbox, startMailbox } from '../../infra/local/mail/mailbox.ts';
+import { decodeWords } from '../../infra/local/mail/stored-mail.ts';
 
 let folder: string;
 let mailbox: Mailbox;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -110,6 +110,7 @@ async function invite(
   baseUrl: string,
   who: Awaited<ReturnType<typeof signIn>>,
   email: string,
+  sendEmail = false,
 ): Promise<string> {
   const response = await fetch(`${baseUrl}/admin/projects/${who.project.id}/invite`, {
     method: 'POST',
@@ -119,7 +120,7 @@ async function invite(
       firstName: 'Kim',
       lastName: 'Kill',
       email,
-      sendEmail: false,
+      sendEmail,
     }),
   });
   expect(response.status).toBe(200);
@@ -162,6 +163,37 @@ describe('npm start', () => {
       expect((await fetch(url, { headers: again.headers })).status).toBe(200);
     }
   });
+
+  test('after kill -9 at any moment every invitation that was answered is mailed', async () => {
+    const invited: string[] = [];
+    for (let round = 0; round < 4; round++) {
+      const { child, baseUrl } = await start();
+      const who = await signIn(baseUrl);
+      const sending = Array.from({ length: 8 }, async (_, i) => {
+        const email = `r${round}-${i}@example.org`;
+        await invite(baseUrl, who, email, true);
+        invited.push(email);
+      });
+      await Promise.race(sending);
+      await pause(Math.random() * 150);
+      await end(child, 'SIGKILL');
+      await Promise.allSettled(sending);
+    }
+    expect(invited.length).toBeGreaterThan(4);
+    await start();
+    const mailed = async () => {
+      const folder = join(dataDir, 'mail');
+      const files = (await readdir(folder)).filter((name) => name.endsWith('.json'));
+      return (await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')))).join();
+    };
+    // What was claimed when the process died is free again after a minute.
+    for (const untilMs = Date.now() + 80_000; ; await pause(200)) {
+      const all = await mailed();
+      const missing = invited.filter((email) => !all.includes(email));
+      if (missing.length === 0) return;
+      if (Date.now() > untilMs) throw new Error(`not mailed: ${missing.join()}`);
+    }
+  }, 180_000);
 
   test('two instances run side by side, and a folder in use is refused', async () => {
     const other = await mkdtemp(join(tmpdir(), 'portico-process-'));

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Route, routes } from '../../functions/routes.ts';
-import { matchRoute } from '../../infra/local/route.ts';
+import { allRoutes, type Route } from '../../functions/routes.ts';
+import { matchRoute } from '../../infra/local/gateway/route.ts';
 
-const table: Route[] = Object.values(routes);
+const table = [...allRoutes];
 
 describe('the route table', () => {
   test.each([
@@ -47,10 +47,11 @@ describe('the route table', () => {
 
 describe('precedence', () => {
   const route = (method: Route['method'], path: string): Route => ({
+    name: path,
     method,
     path,
     function: 'resources',
-    access: 'token',
+    access: 'member',
   });
   const keyOf = (list: Route[], method: string, path: string) => matchRoute(list, method, path)?.routeKey;
 

@@ -1,22 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { carryOut } from '../../functions/resources/carry-out.ts';
-import type { Sent } from '../../functions/resources/parse-resource.ts';
-import { readHistory } from '../../functions/resources/read-history.ts';
-import { readResource } from '../../functions/resources/read-resource.ts';
-import { searchResources } from '../../functions/resources/search-resources.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import { readHistory } from '../../functions/resources/read/read-history.ts';
+import { readResource } from '../../functions/resources/read/read-resource.ts';
+import { searchResources } from '../../functions/resources/read/search-resources.ts';
+import { carryOut } from '../../functions/resources/write/carry-out.ts';
+import type { Sent } from '../../functions/resources/write/parse-resource.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import type { Services } from '../../shared/services.ts';
+import { sweepCutOff } from '../../shared/store/sweep-cut-off.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { parseHead } from '../../shared/table/keys.ts';
-import type { Item, Table } from '../../shared/table/table.ts';
-import { sweepCutOff, tidyAfter } from '../../shared/table/tidy.ts';
+import type { Table } from '../../shared/table/table.ts';
 import { scanAll } from '../spec/portico.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
+import { followUp } from './follow-up.ts';
 import { findLeftOver } from './left-over.ts';
 
 let stage: Stage;
-let caller: Caller;
+let caller: Caller<'administrator'>;
 
 beforeAll(async () => {
   stage = await startStage({ onDisk: true });
@@ -73,8 +75,9 @@ let read = new Map<string, Item>();
 async function readStream(): Promise<void> {
   const items = await scanAll(stage.client, stage.tableName);
   const heads = items.filter((item) => parseHead(item));
-  for (const after of heads) await tidyAfter(stage.services, { before: read.get(after.pk), after });
-  read = new Map(heads.map((item) => [item.pk, item]));
+  for (const after of heads)
+    await followUp(stage.services, { before: read.get(`${after.pk}\n${after.sk}`), after });
+  read = new Map(heads.map((item) => [`${item.pk}\n${item.sk}`, item]));
 }
 
 async function found(name: string): Promise<string[]> {

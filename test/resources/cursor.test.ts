@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readEverything } from '../../functions/resources/read-everything.ts';
-import { readTypeHistory } from '../../functions/resources/read-type-history.ts';
-import { searchResources } from '../../functions/resources/search-resources.ts';
-import type { Caller } from '../../shared/auth/token.ts';
-import { writeCursor } from '../../shared/search/cursor.ts';
+import { readEverything } from '../../functions/resources/read/read-everything.ts';
+import { readHistory } from '../../functions/resources/read/read-history.ts';
+import { readTypeHistory } from '../../functions/resources/read/read-type-history.ts';
+import { searchResources } from '../../functions/resources/read/search-resources.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
 import { parseSearch } from '../../shared/search/search-request.ts';
+import { writeCursor } from '../../shared/store/cursor.ts';
 import { newProject, newResource, type Stage, startStage } from '../storage/stage.ts';
 
 let stage: Stage;
-let caller: Caller;
-let other: Caller;
+let caller: Caller<'administrator'>;
+let other: Caller<'administrator'>;
 
 beforeAll(async () => {
   stage = await startStage();
@@ -21,20 +22,30 @@ beforeAll(async () => {
 afterAll(() => stage.stop());
 
 const long = 'x'.repeat(2000);
-const forged = [
+const forged: unknown[] = [
   '',
-  'null',
-  '7',
-  '{}',
-  '{"by":"turn","source":1,"stretch":"","sk":"a"}',
-  '{"by":"turn","source":"family:=A","stretch":"~","sk":"P#other#Patient#b"}',
-  `{"by":"walk","sk":"${long}"}`,
-  '{"by":"walk","sk":""}',
-  '{"by":"walk","sk":"~"}',
-  '{"by":"tail","sk":"0"}',
-  '{"by":"rank","values":[{}],"id":"a"}',
-  '{"by":"rank","values":["a"],"id":7}',
-  '{"by":"rank","values":[],"id":"a"}',
+  null,
+  7,
+  {},
+  [],
+  '~',
+  long,
+  'patient',
+  { by: 'turn', source: 1, stretch: '', sk: 'a' },
+  { by: 'turn', source: 'family:=A', stretch: '~', sk: 'P#other#Patient#b' },
+  { by: 'walk', sk: long },
+  { by: 'walk', sk: '' },
+  { by: 'walk', sk: '~' },
+  { by: 'tail', sk: '0' },
+  { by: 'rank', values: [{}], id: 'a' },
+  { by: 'rank', values: ['a'], id: 7 },
+  { by: 'rank', values: [], id: 'a' },
+  { sk: 'V#', expected: 'a' },
+  { sk: 'V#~', expected: 7 },
+  { sk: 'HEAD', expected: 'a' },
+  { sk: long, expected: 'a' },
+  { stretch: '~', sk: 'Observation#a' },
+  { stretch: 7, sk: 'a' },
 ];
 
 /** Either an answer or a refusal, never a fault; never what belongs to another Project. */
@@ -51,23 +62,26 @@ describe('a forged cursor', () => {
     for (const text of ['', 'family=A', '_sort=family', '_sort=birthdate', '_sort=-_lastUpdated', '_id=a']) {
       const { canonical } = parseSearch('Patient', new URLSearchParams(text));
       const query = new URLSearchParams(text);
-      query.set('_cursor', writeCursor(caller.project, canonical, position));
+      query.set('_cursor', writeCursor({ project: caller.project, name: canonical }, position));
       await answered(() => searchResources(stage.services, caller, { type: 'Patient', query }));
     }
-    const history = writeCursor(caller.project, 'Patient/_history', position);
-    const query = new URLSearchParams({ _cursor: history });
-    await answered(() => readTypeHistory(stage.services, caller, { type: 'Patient', query }));
+    const at = (name: string) =>
+      new URLSearchParams({ _cursor: writeCursor({ project: caller.project, name }, position) });
+    const type = 'Patient';
+    await answered(() => readTypeHistory(stage.services, caller, { type, query: at('Patient/_history') }));
+    await answered(() =>
+      readHistory(stage.services, caller, { type, id: 'a', query: at('Patient/a/_history') }),
+    );
     const everything = JSON.stringify(['Patient/a/$everything', undefined, undefined]);
-    const cursor = new URLSearchParams({ _cursor: writeCursor(caller.project, everything, position) });
-    await answered(() => readEverything(stage.services, caller, { id: 'a', query: cursor }));
+    await answered(() => readEverything(stage.services, caller, { id: 'a', query: at(everything) }));
   });
 
   test('of another search or Project is refused', async () => {
     const { canonical } = parseSearch('Patient', new URLSearchParams('family=A'));
-    const place = '{"by":"walk","sk":"a"}';
+    const place = { by: 'walk', sk: 'a' };
     for (const cursor of [
-      writeCursor(other.project, canonical, place),
-      writeCursor(caller.project, 'x', place),
+      writeCursor({ project: other.project, name: canonical }, place),
+      writeCursor({ project: caller.project, name: 'x' }, place),
       'no cursor',
     ]) {
       const query = new URLSearchParams({ family: 'A', _cursor: cursor });

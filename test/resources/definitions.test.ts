@@ -6,7 +6,7 @@ import {
   structureDefinitions,
 } from '../../infra/definitions/read-definitions.ts';
 import { searchRegistry } from '../../infra/definitions/search-registry.ts';
-import { parametersOf, resourceTypes } from '../../shared/search/registry.ts';
+import { parametersOf, resourceTypes } from '../../shared/index/registry.ts';
 
 describe('what is kept of the R4 definitions', () => {
   test('is what npm run definitions writes', () => {

@@ -2,19 +2,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { carryOut } from '../../functions/resources/carry-out.ts';
-import { readBinary, splitData, withData } from '../../functions/resources/read-binary.ts';
-import { readResource } from '../../functions/resources/read-resource.ts';
-import { searchResources } from '../../functions/resources/search-resources.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import { readBinary, splitData, withData } from '../../functions/resources/read/read-binary.ts';
+import { readResource } from '../../functions/resources/read/read-resource.ts';
+import { searchResources } from '../../functions/resources/read/search-resources.ts';
+import { carryOut } from '../../functions/resources/write/carry-out.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
 import { parseJson, stringifyJson } from '../../shared/fhir/json.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
+import { indexKeys } from '../../shared/index/index-items.ts';
+import { nameOfStretch, type Stretch } from '../../shared/index/span.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { matchesAll } from '../../shared/search/filter.ts';
-import { indexKeys } from '../../shared/search/index-items.ts';
 import { firstPlace, sourcesOf } from '../../shared/search/plan.ts';
 import { parseSearch } from '../../shared/search/search-request.ts';
-import { nameOfStretch, type Stretch } from '../../shared/search/span.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
 import { type OwnSearch, ownSearches } from './own-searches.ts';
@@ -24,7 +24,7 @@ const mostBytes = 4 * 1024 * 1024;
 const atOnce = 6;
 
 let stage: Stage;
-let caller: Caller;
+let caller: Caller<'administrator'>;
 
 beforeAll(async () => {
   stage = await startStage({ onDisk: true });

@@ -1,10 +1,10 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { indexKeys } from '../../shared/search/index-items.ts';
-import { isResourceType } from '../../shared/search/registry.ts';
-import { withContent } from '../../shared/table/content.ts';
+import { indexKeys } from '../../shared/index/index-items.ts';
+import { isResourceType } from '../../shared/index/registry.ts';
+import { openState } from '../../shared/store/content.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { parseHead } from '../../shared/table/keys.ts';
-import { resourceOf } from '../../shared/table/resource-item.ts';
-import type { Item, Table } from '../../shared/table/table.ts';
+import type { Table } from '../../shared/table/table.ts';
 import { scanAll } from '../spec/portico.ts';
 
 /** What does not belong together in a table: items that lead nowhere, and values that nothing leads to. */
@@ -24,14 +24,14 @@ export async function findLeftOver(
   tableName: string,
 ): Promise<LeftOver> {
   const items = await scanAll(client, tableName);
-  const present = new Set(items.filter(({ pk }) => pk.includes('#IX#')).map(nameOf));
+  const present = new Set(items.filter(isLeading).map(nameOf));
   const wanted = new Set<string>();
   const parts = new Set<string>();
   for (const item of items) {
     const target = parseHead(item);
     if (target && isResourceType(target.type)) {
-      const resource = resourceOf(await withContent(table, target.project, item));
-      for (const name of resource ? indexKeys(target.project, resource).keys() : []) wanted.add(name);
+      const opened = await openState({ table, project: target.project }, item);
+      for (const name of opened ? indexKeys(target.project, opened.resource).keys() : []) wanted.add(name);
     }
     for (const name of partNames(item)) parts.add(name);
   }
@@ -44,6 +44,12 @@ export async function findLeftOver(
       .map(nameOf)
       .concat(historyWithoutVersion(items)),
   };
+}
+
+/** Whether an item only leads to another: what is listed by time may be the entry itself. */
+function isLeading(item: Item): boolean {
+  const isListed = /#RUNS#|#AuditEvent#LOG#/.test(item.pk) && item.content === undefined;
+  return item.pk.includes('#IX#') || isListed;
 }
 
 function partNames(item: Item): string[] {

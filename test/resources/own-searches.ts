@@ -1,9 +1,9 @@
 import type { Resource } from '../../shared/fhir/resource.ts';
-import { referencesOf } from '../../shared/search/reference.ts';
-import { type Parameter, parametersOf } from '../../shared/search/registry.ts';
-import { textsOf } from '../../shared/search/text.ts';
-import { tokensOf } from '../../shared/search/token.ts';
-import { fieldOf, listOf, numberOf, textOf, type Value, valuesOf } from '../../shared/search/value.ts';
+import { referencesOf } from '../../shared/index/reference.ts';
+import { type Parameter, parametersOf } from '../../shared/index/registry.ts';
+import { textsOf } from '../../shared/index/text.ts';
+import { tokensOf } from '../../shared/index/token.ts';
+import { fieldOf, listOf, numberOf, textOf, type Value, valuesOf } from '../../shared/index/value.ts';
 
 /** A search that a resource is to be found by. */
 export interface OwnSearch {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { carryOut } from '../../functions/resources/carry-out.ts';
-import { readResource } from '../../functions/resources/read-resource.ts';
-import { searchResources } from '../../functions/resources/search-resources.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import { readResource } from '../../functions/resources/read/read-resource.ts';
+import { searchResources } from '../../functions/resources/read/search-resources.ts';
+import { carryOut } from '../../functions/resources/write/carry-out.ts';
+import { type Caller, callerOf } from '../../shared/access/access-token.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { Refusal } from '../../shared/refusal.ts';
+import { headAttributes } from '../../shared/store/resource-item.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { headAttributes } from '../../shared/table/resource-item.ts';
 import { newProject, newResource, type Stage, startStage } from '../storage/stage.ts';
 
 /**
@@ -62,7 +62,7 @@ beforeAll(async () => {
     profile: { reference: profile },
     accessPolicy: { reference: 'AccessPolicy/policy' },
   });
-  caller = { ...project, membershipId: 'member', profile, loginId: 'login' };
+  caller = callerOf({ ...project, membershipId: 'member', profile, loginId: 'login' }, 'member');
   await stage.services.table.put({ ...keys.login('login'), membershipId: 'member' });
   for (const { resourceType: type, id } of resources) {
     const read = await readResource(stage.services, project, { type, id });
@@ -173,7 +173,7 @@ async function setPolicy(entries: Entry[]): Promise<void> {
   const resource: Resource = { resourceType: 'AccessPolicy', id: 'policy', meta, resource: entries };
   await stage.services.table.put({
     ...keys.resource(project, 'AccessPolicy', 'policy'),
-    ...headAttributes(resource),
+    ...headAttributes('AccessPolicy', resource),
   });
 }
 

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { inviteUser } from '../../functions/invite/invite-user.ts';
-import { carryOut } from '../../functions/resources/carry-out.ts';
-import { readHistory } from '../../functions/resources/read-history.ts';
-import type { Write } from '../../functions/resources/write.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import { readHistory } from '../../functions/resources/read/read-history.ts';
+import { carryOut } from '../../functions/resources/write/carry-out.ts';
+import type { Write } from '../../functions/resources/write/write.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { newProject, newResource, person, type Stage, startStage } from '../storage/stage.ts';
 
 let stage: Stage;
-let caller: Caller;
+let caller: Caller<'administrator'>;
 
 beforeAll(async () => {
   stage = await startStage({ onDisk: true });
@@ -92,7 +92,7 @@ describe('at once', () => {
       const id = profile.split('/')[1] ?? '';
       const body = person({ email: `p${round}@example.com`, profile: { reference: profile } });
       const [invited, deleted] = await all([
-        inviteUser(stage.services, caller, { projectId: caller.project, body }),
+        inviteUser(stage.services, caller, body),
         write({ kind: 'delete', type: 'Practitioner', id }),
       ]);
       expect([

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { carryOut } from '../../functions/resources/carry-out.ts';
-import { readEverything } from '../../functions/resources/read-everything.ts';
-import { readResource } from '../../functions/resources/read-resource.ts';
-import { searchResources } from '../../functions/resources/search-resources.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import { readEverything } from '../../functions/resources/read/read-everything.ts';
+import { readResource } from '../../functions/resources/read/read-resource.ts';
+import { searchResources } from '../../functions/resources/read/search-resources.ts';
+import { carryOut } from '../../functions/resources/write/carry-out.ts';
+import { type Caller, callerOf } from '../../shared/access/access-token.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
-import { createChange } from '../../shared/table/change.ts';
+import { createChange } from '../../shared/store/change.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { callsOf, newProject, newResource, type Stage, startStage } from '../storage/stage.ts';
 
@@ -13,7 +13,7 @@ import { callsOf, newProject, newResource, type Stage, startStage } from '../sto
 const many = 2500;
 
 let stage: Stage;
-let caller: Caller;
+let caller: Caller<'administrator'>;
 
 beforeAll(async () => {
   stage = await startStage({ onDisk: true });
@@ -150,5 +150,5 @@ async function patientCaller(): Promise<Caller> {
   const membershipId = membership.slice('ProjectMembership/'.length);
   const loginId = stage.services.newId();
   await stage.services.table.put({ ...keys.login(loginId), membershipId });
-  return { ...caller, loginId, membershipId, profile, subject: 'x' };
+  return callerOf({ ...caller, loginId, membershipId, profile, subject: 'x' }, 'member');
 }

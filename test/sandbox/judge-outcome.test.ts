@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { jsonDepth } from '../../shared/sandbox/json-text.ts';
 import { judgeOutcome } from '../../shared/sandbox/judge-outcome.ts';
 
-const limits = { timeoutMs: 1, memoryMb: 64, resultBytes: 1000, logBytes: 1000 };
+const limits = { timeoutMs: 1, memoryMb: 64, resultBytes: 1000, logBytes: 1000, calls: 1000 };
 const judged = (claim: unknown) => judgeOutcome(claim, limits, (text) => text);
 
 const KINDS = ['returned', 'threw', 'unserialisable', 'limit', 'not-compiled', 'no-handler'];

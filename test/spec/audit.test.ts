@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { isAuditEvent } from '../storage/stored.ts';
 import { newPerson, signIn, tokenOf } from './people.ts';
 import { type Portico, startPortico } from './portico.ts';
-import { botThat, createBot, createClient, projectOf, type TestClient } from './running.ts';
+import { botThat, createBot, createClient, execute, projectOf, type TestClient } from './running.ts';
 
 let portico: Portico;
 let project: string;
@@ -19,8 +20,11 @@ interface Entry {
   subtype: { code: string }[];
   outcome: string;
   outcomeDesc?: string;
-  agent: { who: { reference: string } }[];
-  entity?: { what?: { reference: string }; detail?: { type: string; valueString: string }[] }[];
+  agent: { who: { reference: string; display?: string } }[];
+  entity?: {
+    what?: { reference: string; display?: string };
+    detail?: { type: string; valueString: string }[];
+  }[];
 }
 
 /** The first Project's entries of an agent, once there are so many of the subtype; the index follows the stream. */
@@ -90,10 +94,10 @@ describe('a refused attempt', () => {
   });
 
   test('without a good token leaves none', async () => {
-    const before = (await portico.local.scan()).filter(({ pk }) => pk.includes('#AuditEvent#')).length;
+    const before = (await portico.local.scan()).filter(isAuditEvent).length;
     expect((await portico.api('GET', 'fhir/R4/Patient', { token: 'x.y.z' })).status).toBe(401);
     expect((await portico.api('GET', 'fhir/R4/Patient', { token: null })).status).toBe(401);
-    const after = (await portico.local.scan()).filter(({ pk }) => pk.includes('#AuditEvent#')).length;
+    const after = (await portico.local.scan()).filter(isAuditEvent).length;
     expect(after).toBe(before);
   });
 
@@ -123,6 +127,79 @@ describe('signing in and out', () => {
     await signIn(portico, person, { password: 'wrong password' });
     await tokenOf(portico, person);
     expect(await entriesOf(person.profile, 'sign-in')).toHaveLength(1);
+  });
+});
+
+describe('names in the entries', () => {
+  const refer = (entry: Entry | undefined) => entry?.entity?.map(({ what }) => what);
+  const whoOf = (entry: Entry | undefined) => entry?.agent?.[0]?.who;
+  const newest = async (query: string): Promise<Entry> => {
+    for (let attempt = 0; ; attempt++) {
+      const { json } = await portico.api('GET', `fhir/R4/AuditEvent?_sort=-date&_count=1&${query}`);
+      if (json.entry) return json.entry[0].resource;
+      if (attempt === 100) throw new Error(`No entry for ${query}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+
+  test('are those of actors and of administrative things', async () => {
+    const display = `${portico.projects[0]?.name} client`;
+    const made = await createClient(portico, { name: 'Night job' });
+    const entry = await newest(`entity=ClientApplication/${made.id}&subtype=create-client`);
+    expect(whoOf(entry)).toMatchObject({ display });
+    expect(refer(entry)).toEqual([
+      { reference: `ClientApplication/${made.id}`, display: 'Night job' },
+      { reference: expect.stringMatching(/^ProjectMembership/), display: 'Night job' },
+    ]);
+    const bot = await createBot(portico, { name: 'Router' });
+    const path = `fhir/R4/Bot/${bot}`;
+    expect((await portico.api('DELETE', path)).status).toBe(200);
+    const deleted = await newest(`entity=Bot/${bot}&subtype=deleted`);
+    expect(refer(deleted)).toEqual([{ reference: `Bot/${bot}`, display: 'Router' }]);
+    await portico.api('GET', 'fhir/R4/AccessPolicy/none', { token: made.token });
+    expect(whoOf(await newest(`agent=ClientApplication/${made.id}&subtype=refused`))).toEqual({
+      reference: `ClientApplication/${made.id}`,
+      display: 'Night job',
+    });
+  });
+
+  test('are never those of patients in what was done to them', async () => {
+    const body = { resourceType: 'Patient', name: [{ family: 'Wollstonecraft' }], text: undefined };
+    const { json } = await portico.api('POST', 'fhir/R4/Patient', { body });
+    const entry = await newest(`entity=Patient/${json.id}&subtype=created`);
+    expect(refer(entry)).toEqual([{ reference: `Patient/${json.id}` }]);
+    const invited = await portico.api('POST', `admin/projects/${project}/invite`, {
+      body: { resourceType: 'Patient', firstName: 'Fanny', lastName: 'Imlay', email: 'fanny@example.org' },
+    });
+    const { profile, id } = invited.json;
+    const invite = await newest(`entity=${profile.reference}&subtype=invite`);
+    expect(refer(invite)).toContainEqual({ reference: profile.reference });
+    expect(refer(invite)).toContainEqual({ reference: `ProjectMembership/${id}`, display: 'Fanny Imlay' });
+  });
+
+  test('are of people who act for themselves too, and of runs', async () => {
+    const person = await newPerson(portico);
+    const token = await tokenOf(portico, person);
+    await portico.api('POST', 'oauth2/logout', { token });
+    const signOut = await newest(`agent=${person.profile}&subtype=sign-out`);
+    expect(whoOf(signOut)?.display).toMatch(/\S \S/);
+    const bot = await botThat(portico, 'return 1');
+    expect((await execute(portico, bot)).status).toBe(200);
+    const run = await newest(`entity=Bot/${bot}&subtype=execute`);
+    expect(whoOf(run)?.display).toBe(`${portico.projects[0]?.name} client`);
+    expect(refer(run)?.[0]?.display).toMatch(/^Bot \d+$/);
+  });
+
+  test('are read without leaving a trace, of what was deleted too', async () => {
+    const { json } = await portico.api('POST', 'fhir/R4/Basic', {
+      body: { resourceType: 'Basic', code: { text: 'x' } },
+    });
+    await portico.api('DELETE', `fhir/R4/Basic/${json.id}`);
+    const count = async () => (await portico.local.scan()).filter(isAuditEvent).length;
+    const before = await count();
+    expect((await portico.api('GET', `fhir/R4/Basic/${json.id}`)).status).toBe(410);
+    await portico.api('GET', 'fhir/R4/AuditEvent?_sort=-date');
+    expect(await count()).toBe(before);
   });
 });
 
@@ -167,9 +244,9 @@ describe('the entries', () => {
     expect((await portico.api('DELETE', members)).status).toBe(200);
     await createBot(portico);
     await createClient(portico);
-    const known = new Set(before.map(({ pk }) => pk));
+    const known = new Set(before.map(({ sk }) => sk));
     const fresh = (await portico.local.scan()).filter(
-      ({ pk, sk }) => pk.startsWith(`P#${project}#AuditEvent#`) && sk === 'HEAD' && !known.has(pk),
+      (item) => isAuditEvent(item) && item.pk.startsWith(`P#${project}#`) && !known.has(item.sk),
     );
     const subtypes = fresh.map(({ content }) => JSON.parse(String(content)).subtype[0].code);
     expect(subtypes.sort()).toEqual(

@@ -13,7 +13,7 @@ beforeAll(async () => {
   portico = await startPortico();
   at = signingIn(portico);
   const path = `admin/projects/${portico.projects[0]?.id}/client`;
-  const body = { name: 'Portal', redirectUris: [redirectUri, second] };
+  const body = { name: 'Portal', public: true, redirectUris: [redirectUri, second] };
   const created = await portico.api('POST', path, { body });
   expect(created.json.redirectUris).toEqual([redirectUri, second]);
   clientId = created.json.id;
@@ -166,6 +166,12 @@ describe('the sign-in that it leads to', () => {
     ['a foreign redirect URI', { redirectUri: 'https://evil.example/' }, 'redirectUri'],
     ['a redirect URI of nobody', { clientId: '', redirectUri: 'https://evil.example/' }, 'redirectUri'],
     ['an origin that begins like ours', { clientId: '', redirectUri: 'BASE.evil.example/' }, 'redirectUri'],
+    [
+      'our origin but no page of the app',
+      { clientId: '', redirectUri: 'BASE/fhir/R4/Binary/1' },
+      'redirectUri',
+    ],
+    ['a page of the app that is another', { clientId: '', redirectUri: 'BASE/apple' }, 'redirectUri'],
     ['no challenge', { codeChallenge: undefined }, 'codeChallenge'],
     ['no challenge and no client', { clientId: '', codeChallenge: undefined }, 'codeChallenge'],
     ['an unknown scope', { scope: 'everything' }, 'scope'],

@@ -43,7 +43,23 @@ describe('the client inside a Bot', () => {
          await status('fhir/R4/AccessPolicy', 'POST', '{"resourceType":"AccessPolicy"}'),
        ];`,
     );
-    expect((await execute(botId)).json).toEqual([401, 401, 401, 403]);
+    expect((await execute(botId)).json).toEqual([403, 403, 403, 403]);
+  });
+
+  test('acts on behalf of nobody', async () => {
+    const botId = await botThat(
+      portico,
+      `const send = async (path, init = {}) => {
+         const headers = { ...init.headers, 'X-Medplum-On-Behalf-Of': event.requester.reference };
+         const answer = await fetch('${portico.baseUrl}/fhir/R4/' + path, { ...init, headers });
+         return [answer.status, (await answer.json()).issue[0].details.text];
+       };
+       const body = JSON.stringify({ resourceType: 'Patient' });
+       const headers = { 'content-type': 'application/fhir+json' };
+       return [await send('Patient?_count=1'), await send('Patient', { method: 'POST', body, headers })];`,
+    );
+    const refused = [400, 'X-Medplum-On-Behalf-Of is not supported'];
+    expect((await execute(botId)).json).toEqual([refused, refused]);
   });
 
   test('sees nothing of another Project', async () => {

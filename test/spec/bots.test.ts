@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { inlineResource } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { resourceOf } from '../../shared/table/resource-item.ts';
 import { type Answer, type Portico, requestToken, startPortico } from './portico.ts';
 import {
   createBot,
@@ -75,7 +75,7 @@ describe('creating a Bot', () => {
   test('gives it an identity of its own, which is no administrator', async () => {
     const bot = await createBot(portico, { name: 'Own' });
     const key = keys.resource(here, 'ProjectMembership', await membershipOf(portico, bot));
-    const membership = resourceOf((await portico.local.store.read([key])).get(key));
+    const membership = inlineResource('ProjectMembership', (await portico.local.store.read([key])).get(key));
     expect(membership).toMatchObject({
       project: { reference: `Project/${here}` },
       profile: { reference: `Bot/${bot}`, display: 'Own' },

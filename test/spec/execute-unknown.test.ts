@@ -36,7 +36,8 @@ test('a run whose invoker dies is a 409 with its id, recorded once, and no later
   for (const pid of invoker) process.kill(pid, 'SIGKILL');
 
   const answer = await running;
-  expect([answer.status, answer.json.issue[0].code]).toEqual([409, 'conflict']);
+  const { id, issue } = answer.json;
+  expect([answer.status, id, issue[0].code]).toEqual([409, 'outcome-unknown', 'conflict']);
   const runId = /run ([0-9a-f-]{36}) is unknown/.exec(answer.json.issue[0].details.text)?.[1];
   const records = await recordsOf(portico, slow);
   expect(records.map(({ outcome, outcomeDesc }) => [outcome, outcomeDesc])).toEqual([['8', 'unknown']]);

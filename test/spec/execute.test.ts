@@ -216,6 +216,15 @@ describe('the input', () => {
     expect((await execute(portico, mirror)).json).toEqual({ type: 'undefined', bare: false });
   });
 
+  test("without a body, as API Gateway's application/octet-stream, is undefined", async () => {
+    const body = 'return [event.input, event.contentType].map(String)';
+    const telling = await botThat(portico, body);
+    for (const type of ['application/octet-stream', 'Application/Octet-Stream; a=b', null]) {
+      const body = type === null ? undefined : '';
+      expect((await execute(portico, telling, body, type)).json).toEqual(['undefined', 'undefined']);
+    }
+  });
+
   test('without a body as HL7 is refused', async () => {
     expectOutcome(await execute(portico, mirror, '', hl7), 400, 'invalid', /HL7/);
   });

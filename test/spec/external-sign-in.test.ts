@@ -296,7 +296,7 @@ describe('what is made up', () => {
 test('a client of a Project takes codes where it is registered', async () => {
   somebodyNew();
   await external.join(real.issuer);
-  const { clientId = '' } = portico.projects[0] ?? {};
+  const clientId = await at.newApp();
   const { json } = await portico.api('GET', `fhir/R4/ClientApplication/${clientId}`);
   const redirectUri = 'https://client.example/callback';
   const body = { ...json, redirectUris: [redirectUri] };

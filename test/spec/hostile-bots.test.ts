@@ -1,6 +1,11 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { mintRunToken } from '../../shared/access/run-token.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
+import { openKeyFile } from '../../shared/keys/key-file.ts';
+import { keys } from '../../shared/table/keys.ts';
 import { type Portico, startPortico } from './portico.ts';
-import { botThat, change, execute, projectOf, recordsOf } from './running.ts';
+import { botThat, change, execute, membershipOf, projectOf, recordsOf } from './running.ts';
 
 jest.setTimeout(120_000);
 
@@ -23,6 +28,27 @@ const caller = () =>
      }));`,
     { timeout: 25 },
   );
+
+/** The records of a Bot's runs when none has been added for five seconds. */
+async function calmRecords(bot: string): Promise<Resource[]> {
+  let records: Resource[] = [];
+  for (let calm = 0; calm < 10; ) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const now = await recordsOf(portico, bot);
+    calm = now.length === records.length ? calm + 1 : 0;
+    records = now;
+  }
+  return records;
+}
+
+async function setTreeRuns(most: number): Promise<void> {
+  const project = projectOf(portico, 0).id;
+  await portico.local.store.update({
+    Key: keys.resource(project, 'Project', project),
+    UpdateExpression: 'SET treeRuns = :most',
+    ExpressionAttributeValues: { ':most': most },
+  });
+}
 
 describe('a Bot', () => {
   test('administers nothing: neither code nor secrets, hosts, logs, members, itself least of all', async () => {
@@ -88,7 +114,7 @@ describe('a Bot', () => {
     ];
     const answer = await execute(portico, bot, JSON.stringify(calls), json);
     const statuses = answer.json.map(([, , status]: [string, string, number]) => status);
-    expect(statuses).toEqual([404, 404, 404, 401, 401]);
+    expect(statuses).toEqual([404, 404, 404, 403, 403]);
   });
 
   test('and another that call each other stop at the depth limit, with a 4xx', async () => {
@@ -112,14 +138,46 @@ describe('a Bot', () => {
     const code = `exports.handler = async () => (await fetch('${portico.baseUrl}/fhir/R4/Bot/${bot}/$execute', { method: 'POST', headers: { prefer: 'respond-async' } })).status`;
     await portico.api('POST', `fhir/R4/Bot/${bot}/$deploy`, { body: { code } });
     expect((await execute(portico, bot)).text).toBe('202');
-    let records = 0;
-    for (let calm = 0; calm < 10; ) {
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      const now = (await recordsOf(portico, bot)).length;
-      calm = now === records ? calm + 1 : 0;
-      records = now;
-    }
-    expect(records).toBe(8);
+    expect(await calmRecords(bot)).toHaveLength(8);
+  });
+});
+
+describe('a run and all that follow from it', () => {
+  test('start no more runs than they may, waiting or not, and end', async () => {
+    const bot = await botThat(portico, 'return 0', { timeout: 25 });
+    const url = `${portico.baseUrl}/fhir/R4/Bot/${bot}/$execute`;
+    const code = `exports.handler = async () => {
+      const start = (prefer) => fetch('${url}', { method: 'POST', headers: { prefer } }).then((answer) => answer.json());
+      const started = await Promise.all([start('respond-async'), start('respond-async'), start('')]);
+      console.log(JSON.stringify(started.map((one) => one?.issue?.[0]?.code)));
+      return started.map((one) => one?.issue?.[0]?.code);
+    }`;
+    await portico.api('POST', `fhir/R4/Bot/${bot}/$deploy`, { body: { code } });
+    await setTreeRuns(12);
+    expect((await execute(portico, bot)).status).toBe(200);
+    const records = await calmRecords(bot);
+    await setTreeRuns(64);
+    expect(records.length).toBeGreaterThan(4);
+    expect(records.length).toBeLessThanOrEqual(13);
+    const trees = (await portico.local.scan()).filter(({ pk }) => pk.includes('#RUN-TREE#'));
+    expect(trees.some(({ started }) => started === 12)).toBe(true);
+    const logs = await portico.api('GET', `fhir/R4/Bot/${bot}/$logs?_count=20`);
+    expect(logs.text).toContain('too-costly');
+  });
+
+  test('end with the run at their root: a nested run has no more time than is left', async () => {
+    const inner = await botThat(portico, 'await new Promise((r) => setTimeout(r, 15_000)); return 1', {
+      timeout: 25,
+    });
+    const project = projectOf(portico, 0).id;
+    const identity = { project, botId: inner, membershipId: await membershipOf(portico, inner) };
+    const deadlineAtMs = Date.now() + 2_500;
+    const run = { id: 'parent', root: 'parent', depth: 1, deadlineAtMs };
+    const { secret } = openKeyFile(join(portico.local.dataDir, 'keys.json'));
+    const token = mintRunToken(secret, identity, run);
+    const answer = await execute(portico, inner, undefined, null, { token });
+    expect([answer.status, answer.json.issue[0].code]).toEqual([400, 'timeout']);
+    expect(Date.now() - deadlineAtMs).toBeLessThan(2_000);
   });
 });
 

@@ -26,6 +26,12 @@ function execute(key: string, body = 'hello', id = botId) {
   return portico.api('POST', `fhir/R4/Bot/${id}/$execute`, { body, headers });
 }
 
+function executeHl7(key: string, id: string, more: Record<string, string> = {}) {
+  const headers = { 'content-type': 'x-application/hl7-v2+er7', 'idempotency-key': key, ...more };
+  const body = 'MSH|^~\\&|A|B|C|D|20260101||ADT^A01|7|P|2.5';
+  return portico.api('POST', `fhir/R4/Bot/${id}/$execute`, { body, headers });
+}
+
 function create(kind: 'bot' | 'client', key: string, body: object) {
   return portico.api('POST', `admin/projects/${at.project}/${kind}`, {
     body,
@@ -48,14 +54,54 @@ describe('Idempotency-Key', () => {
     expect((await execute(randomUUID())).text).not.toBe(first.text);
   });
 
-  test('a Bot’s failure is an answer too', async () => {
-    const failing = await newBot(
-      `export const handler = async () => { throw new Error(String(Math.random())); };`,
-    );
+  test('a failure that is known frees the key: the repeat runs again, and what returned is kept', async () => {
+    // Fails until the lock in the table says that it has run before: the sandbox forgets everything.
+    const failing = await newBot(`export const handler = async (medplum) => {
+      const earlier = await medplum.searchOne('Basic', 'identifier=urn:once|failed-before');
+      if (!earlier) {
+        await medplum.createResource({ resourceType: 'Basic', code: { text: 'x' },
+          identifier: [{ system: 'urn:once', value: 'failed-before' }] });
+        throw new Error('not yet');
+      }
+      return String(Math.random());
+    };`);
     const key = randomUUID();
-    const first = await execute(key, 'x', failing);
-    const second = await execute(key, 'x', failing);
-    expect([second.status, second.json.issue[0].details]).toEqual([400, first.json.issue[0].details]);
+    const [failed, ran, kept] = [
+      await execute(key, 'x', failing),
+      await execute(key, 'x', failing),
+      await execute(key, 'x', failing),
+    ];
+    expect([failed.status, failed.json.issue[0].details.text]).toEqual([400, 'not yet']);
+    expect([ran.status, ran.headers.get('idempotency-replayed')]).toEqual([200, null]);
+    expect([kept.status, kept.text, kept.headers.get('idempotency-replayed')]).toEqual([
+      200,
+      ran.text,
+      'true',
+    ]);
+  });
+
+  test.each(['AE', 'AR', 'CE', 'CR'])(
+    'an HL7 v2 answer %s frees the key, as message and as text',
+    async (ackCode) => {
+      const options = JSON.stringify({ ackCode });
+      for (const answer of [`input.buildAck(${options})`, `input.buildAck(${options}).toString()`]) {
+        const refusing = await newBot(`export const handler = async (_, { input }) => ${answer};`);
+        const key = randomUUID();
+        const [first, second] = [await executeHl7(key, refusing), await executeHl7(key, refusing)];
+        expect([first.status, first.text]).toEqual([200, expect.stringContaining(`MSA|${ackCode}|7`)]);
+        expect([second.status, second.headers.get('idempotency-replayed')]).toEqual([200, null]);
+      }
+    },
+  );
+
+  test('an HL7 v2 answer AA, and text that is no message, are kept', async () => {
+    for (const answer of ['input.buildAck()', '"MSA|AE|7"']) {
+      const accepting = await newBot(`export const handler = async (_, { input }) => ${answer};`);
+      const key = randomUUID();
+      const first = await executeHl7(key, accepting);
+      const second = await executeHl7(key, accepting);
+      expect([second.text, second.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);
+    }
   });
 
   test('by identifier it is another route', async () => {

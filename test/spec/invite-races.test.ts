@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { StoredMail } from '../../infra/local/stored-mail.ts';
+import type { StoredMail } from '../../infra/local/mail/stored-mail.ts';
 import type { Invitation } from '../../shared/invitation/state.ts';
-import type { Item } from '../../shared/table/table.ts';
-import { type Inviting, invitationOf, inviting, person } from './inviting.ts';
+import type { Item } from '../../shared/table/item.ts';
+import { asStored, type Inviting, invitationOf, inviting, person } from './inviting.ts';
 import { isDeployed, type Portico, startPortico } from './portico.ts';
 
 let portico: Portico;
@@ -70,7 +70,7 @@ if (!isDeployed) {
         expect(countOf(items, bodies[i]?.email)).toEqual(one);
         const won = pair.find(({ status }) => status === 200);
         const stored = await portico.api('GET', `admin/projects/${at.project}/members/${won?.json.id}`);
-        expect(stored.json).toEqual(won?.json);
+        expect(stored.json).toEqual(asStored(won?.json));
       }
     });
 

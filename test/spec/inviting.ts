@@ -49,6 +49,13 @@ export function person(change: Record<string, unknown> = {}) {
   };
 }
 
+/** The membership that an invite answers, as it is read later: without what that invite did. */
+export function asStored(membership: Answer['json']): Answer['json'] {
+  const [invitation] = membership.extension;
+  const extension = invitation.extension.filter(({ url }: { url: string }) => url !== 'outcome');
+  return { ...membership, extension: [{ ...invitation, extension }] };
+}
+
 /** The parts of the invitation extension by name. */
 export function invitationOf({ json }: Answer): Record<string, unknown> {
   const [extension] = json.extension;

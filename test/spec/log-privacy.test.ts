@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { isAuditEvent } from '../storage/stored.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { botThat, execute } from './running.ts';
 
@@ -96,7 +97,7 @@ test('no log line holds anything of the people in what Bots are given, store, pr
 
 test('nor does an execution record beside its log', async () => {
   const records = (await portico.local.scan())
-    .filter(({ pk, sk }) => pk.includes('#AuditEvent#') && sk === 'HEAD')
+    .filter(isAuditEvent)
     .map(({ log: _, ...record }) => JSON.stringify(record))
     .filter((record) => record.includes('inputBytes'));
   expect(records.length).toBeGreaterThan(20);

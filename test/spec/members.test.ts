@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { expectRefused, type Inviting, inviting, person } from './inviting.ts';
+import { asStored, expectRefused, type Inviting, inviting, person } from './inviting.ts';
 import { type Portico, requestToken, startPortico } from './portico.ts';
 
 let portico: Portico;
@@ -32,7 +32,7 @@ describe('GET admin/projects/<id>/members/<mid>', () => {
     const invited = await at.invite(person());
     const answer = await portico.api('GET', `admin/projects/${at.project}/members/${invited.json.id}`);
     expect(answer.status).toBe(200);
-    expect(answer.json).toEqual(invited.json);
+    expect(answer.json).toEqual(asStored(invited.json));
     expect(answer.headers.get('etag')).toBe(`W/"${invited.json.meta.versionId}"`);
   });
 
@@ -75,7 +75,7 @@ describe('a ProjectMembership', () => {
     expect(answer.status).toBe(403);
     expect(answer.text).toContain('invite');
     const stored = await portico.api('GET', `admin/projects/${at.project}/members/${json.id}`);
-    expect(stored.json).toEqual(json);
+    expect(stored.json).toEqual(asStored(json));
   });
 });
 

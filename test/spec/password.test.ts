@@ -74,9 +74,10 @@ describe('auth/changepassword', () => {
   test('is not for programs, nor for the app of one Project', async () => {
     expect((await change(await portico.token(), password)).status).toBe(403);
     const { email } = await at.newMember();
-    const clientId = portico.projects[0]?.clientId ?? '';
+    const clientId = await at.newApp();
     const { code } = (await at.login(email, { clientId })).json;
     const { access_token } = (await at.exchange(code, { client_id: clientId })).json;
+    expect(access_token).toBeDefined();
     expect((await change(access_token, password)).status).toBe(403);
     expect((await at.login(email)).status).toBe(200);
   });

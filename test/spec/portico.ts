@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { Demo } from '../../infra/local/demo-projects.ts';
 import type { Stack } from '../../infra/local/stack.ts';
+import type { Item } from '../../shared/table/item.ts';
 import type { Key } from '../../shared/table/keys.ts';
-import type { Item, Table } from '../../shared/table/table.ts';
+import type { Table } from '../../shared/table/table.ts';
 
 /** With BASE_URL (and PORTICO_DEMO, the path of a demo.json) the specs speak to a deployed stage. */
 export const isDeployed = process.env.BASE_URL !== undefined;

@@ -91,22 +91,43 @@ describe('a refresh token', () => {
     expect((await at.refresh(refresh_token)).status).toBe(200);
   });
 
-  test('used twice ends the login and all its tokens', async () => {
+  test('used twice, when its successor was used, ends the login and all its tokens', async () => {
     const first = await signedIn();
     const second = (await at.refresh(first.refresh_token)).json;
+    const third = (await at.refresh(second.refresh_token)).json;
     expectInvalidGrant(await at.refresh(first.refresh_token));
-    for (const { access_token } of [first, second]) expect((await at.me(access_token)).status).toBe(401);
-    expectInvalidGrant(await at.refresh(second.refresh_token));
+    for (const { access_token } of [first, second, third]) {
+      expect((await at.me(access_token)).status).toBe(401);
+    }
+    expectInvalidGrant(await at.refresh(third.refresh_token));
   });
 
-  test('used twenty times at once gives tokens once, and then ends the login', async () => {
+  test('shown again at once, because its answer got lost, gives the same successor', async () => {
+    const first = await signedIn();
+    const lost = (await at.refresh(first.refresh_token)).json;
+    const again = (await at.refresh(first.refresh_token)).json;
+    expect(again.refresh_token).toBe(lost.refresh_token);
+    for (const { access_token } of [first, lost, again]) {
+      expect((await at.me(access_token)).status).toBe(200);
+    }
+    expect((await at.refresh(again.refresh_token)).status).toBe(200);
+  });
+
+  test('used twenty times at once gives one successor, which is good', async () => {
     const { refresh_token } = await signedIn();
     const answers = await Promise.all(Array.from({ length: 20 }, () => at.refresh(refresh_token)));
-    const [won, ...more] = answers.filter(({ status }) => status === 200);
-    expect(more).toEqual([]);
-    for (const answer of answers.filter((one) => one !== won)) expectInvalidGrant(answer);
-    expectInvalidGrant(await at.refresh(won?.json.refresh_token));
-    expect((await at.me(won?.json.access_token)).status).toBe(401);
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    const successors = new Set(answers.map(({ json }) => json.refresh_token));
+    expect(successors.size).toBe(1);
+    const [next] = successors;
+    expect((await at.refresh(next)).status).toBe(200);
+  });
+
+  test('shown again by another client gives nothing', async () => {
+    const first = await signedIn();
+    await at.refresh(first.refresh_token);
+    const answer = await at.refresh(first.refresh_token, { client_id: await at.newApp() });
+    expectInvalidGrant(answer);
   });
 
   test('made up, in whichever part, is refused and ends nothing', async () => {
@@ -125,33 +146,38 @@ describe('a refresh token', () => {
       '😀',
     ];
     for (const text of all) expectInvalidGrant(await at.refresh(text));
-    expectInvalidGrant(await at.ask({ grant_type: 'refresh_token' }));
     expect((await at.me(access_token)).status).toBe(200);
     expect((await at.refresh(refresh_token)).status).toBe(200);
   });
 
+  test('left out is an invalid request', async () => {
+    for (const refresh_token of ['', undefined]) {
+      const body = { grant_type: 'refresh_token', ...(refresh_token === undefined ? {} : { refresh_token }) };
+      const { status, json } = await at.ask(body);
+      expect([status, json]).toEqual([
+        400,
+        { error: 'invalid_request', error_description: 'Missing refresh_token' },
+      ]);
+    }
+  });
+
   test('is good for the client only that it was given to', async () => {
     const { refresh_token } = await signedIn();
-    const client_id = portico.projects[0]?.clientId ?? '';
-    expectInvalidGrant(await at.refresh(refresh_token, { client_id }));
+    const { clientId: client_id = '', clientSecret: client_secret = '' } = portico.projects[0] ?? {};
+    expectInvalidGrant(await at.refresh(refresh_token, { client_id, client_secret }));
+    expectInvalidGrant(await at.refresh(refresh_token, { client_id: await at.newApp() }));
     expect((await at.refresh(refresh_token)).status).toBe(200);
   });
 
-  test('of a registered client needs its id, and a right secret if any; deleted, it gets nothing', async () => {
-    const path = `admin/projects/${portico.projects[0]?.id}/client`;
-    const { id: clientId, secret } = (await portico.api('POST', path, { body: { name: 'App' } })).json;
+  test('of a client that was deleted gives nothing', async () => {
+    const clientId = await at.newApp();
     const { email } = await at.newMember();
     const { code } = (await at.login(email, { clientId, ...offline })).json;
-    const wrong = await at.exchange(code, { client_id: clientId, client_secret: 'x'.repeat(43) });
-    expect([wrong.status, wrong.json.error]).toEqual([400, 'invalid_client']);
-    const first = (await at.exchange(code, { client_id: clientId, client_secret: secret })).json;
-    expect(claimsOf(first.access_token).client_id).toBe(clientId);
-    expectInvalidGrant(await at.refresh(first.refresh_token));
-    const second = (await at.refresh(first.refresh_token, { client_id: clientId })).json;
-    expect((await at.me(second.access_token)).status).toBe(200);
+    const { access_token, refresh_token } = (await at.exchange(code, { client_id: clientId })).json;
     await portico.api('DELETE', `fhir/R4/ClientApplication/${clientId}`);
-    expect((await at.me(second.access_token)).status).toBe(401);
-    expectInvalidGrant(await at.refresh(second.refresh_token, { client_id: clientId }));
+    expect((await at.me(access_token)).status).toBe(401);
+    expectInvalidGrant(await at.refresh(refresh_token, { client_id: clientId }));
+    expectInvalidGrant(await at.refresh(refresh_token));
   });
 
   test('is useless after signing out', async () => {
@@ -189,6 +215,27 @@ if (!isDeployed) {
     const { refresh_token } = await signedIn();
     const stored = JSON.stringify(await portico.local.scan());
     for (const part of refresh_token.split('.').slice(3)) expect(stored).not.toContain(part);
+  });
+
+  test('shown again after ten seconds ends the login', async () => {
+    const first = await signedIn();
+    const second = (await at.refresh(first.refresh_token)).json;
+    await portico.local.store.update({
+      Key: keys.login(claimsOf(first.access_token).login_id),
+      UpdateExpression: 'SET rotation.untilMs = :past',
+      ExpressionAttributeValues: { ':past': Date.now() },
+    });
+    expectInvalidGrant(await at.refresh(first.refresh_token));
+    expect((await at.me(second.access_token)).status).toBe(401);
+  });
+
+  test('a successor that is kept for a repeat is sealed: nobody who reads the table can use it', async () => {
+    const first = await signedIn();
+    const second = (await at.refresh(first.refresh_token)).json;
+    const stored = JSON.stringify(await portico.local.scan());
+    for (const token of [first.refresh_token, second.refresh_token]) {
+      for (const part of token.split('.').slice(3)) expect(stored).not.toContain(part);
+    }
   });
 
   test('a login with refresh tokens ends 30 days after the sign-in', async () => {

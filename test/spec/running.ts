@@ -1,6 +1,7 @@
 import type { Resource } from '../../shared/fhir/resource.ts';
+import { createActions, updateActions } from '../../shared/store/resource-item.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { createActions, resourceOf, updateActions } from '../../shared/table/resource-item.ts';
+import { isAuditEvent, storedResource } from '../storage/stored.ts';
 import { type Answer, type Call, type Portico, requestToken } from './portico.ts';
 
 type Project = Portico['projects'][number];
@@ -125,7 +126,7 @@ export async function change(
 
 async function readStored(portico: Portico, type: string, id: string): Promise<Resource> {
   const key = keys.resource(projectOf(portico, 0).id, type, id);
-  const resource = resourceOf((await portico.local.store.read([key])).get(key));
+  const resource = storedResource((await portico.local.store.read([key])).get(key));
   if (!resource) throw new Error(`No ${type}/${id}`);
   return resource;
 }
@@ -139,8 +140,8 @@ export async function membershipOf(portico: Portico, botId: string): Promise<str
 /** A Bot's execution records, first to last. */
 export async function recordsOf(portico: Portico, botId: string): Promise<Resource[]> {
   const events = (await portico.local.scan())
-    .filter(({ pk, sk }) => pk.includes('#AuditEvent#') && sk === 'HEAD')
-    .flatMap((item) => resourceOf(item) ?? []);
+    .filter(isAuditEvent)
+    .flatMap((item) => storedResource(item) ?? []);
   return events
     .filter((event) => JSON.stringify(event.entity).includes(`Bot/${botId}"`))
     .filter((event) => JSON.stringify(event.subtype).includes('execute'))

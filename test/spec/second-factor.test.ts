@@ -91,9 +91,10 @@ describe('enrolling', () => {
   test('is for the person alone: no program, no app of one Project', async () => {
     expect((await mfa('status', await portico.token())).status).toBe(403);
     const { email } = await at.newMember();
-    const clientId = portico.projects[0]?.clientId ?? '';
+    const clientId = await at.newApp();
     const { code } = (await at.login(email, { clientId })).json;
     const { access_token } = (await at.exchange(code, { client_id: clientId })).json;
+    expect(access_token).toBeDefined();
     expect((await mfa('status', access_token)).status).toBe(403);
     expect((await mfa('enroll', access_token, { token: '000000' })).status).toBe(403);
     expect((await mfa('disable', access_token, { token: '000000' })).status).toBe(403);

@@ -46,9 +46,10 @@ describe('auth/me', () => {
 
   test('tells an app of one Project nothing of the others', async () => {
     const { email, tokens, membership } = await inBoth();
-    const clientId = portico.projects[0]?.clientId ?? '';
+    const clientId = await at.newApp();
     const { code } = (await at.login(email, { clientId })).json;
     const { access_token } = (await at.exchange(code, { client_id: clientId })).json;
+    expect(access_token).toBeDefined();
     const security = await securityOf(access_token);
     expect(security.mfaEnrolled).toBeUndefined();
     expect(security.memberships.map(({ id }: { id: string }) => id)).toEqual([membership]);
@@ -62,6 +63,25 @@ describe('auth/me', () => {
   test('says no such thing of a program', async () => {
     expect((await at.me(await portico.token())).json.security).toBeUndefined();
   });
+});
+
+describe('a token with scopes for resources', () => {
+  test.each(['patient/*.rs', 'user/Observation.cruds openid', 'user/*.read launch/patient'])(
+    'of %s neither lists nor ends sessions',
+    async (scope) => {
+      const { email } = await at.newMember();
+      const { access_token: own } = await at.signIn(email);
+      const { access_token: narrow } = await at.signIn(email, { scope });
+      const me = await at.me(narrow);
+      expect(me.status).toBe(200);
+      expect(me.json.security).toBeUndefined();
+      expect(me.text).not.toContain(loginOf(own));
+      for (const id of [loginOf(own), loginOf(narrow)]) expect((await revoke(narrow, id)).status).toBe(403);
+      expect((await at.me(own)).status).toBe(200);
+      expect((await at.post('oauth2/logout', undefined, narrow)).status).toBe(200);
+      expect([(await at.me(narrow)).status, (await at.me(own)).status]).toEqual([401, 200]);
+    },
+  );
 });
 
 describe('auth/revoke', () => {

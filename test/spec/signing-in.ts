@@ -9,6 +9,8 @@ export interface SigningIn {
   invite(email: string, projectIndex?: number, change?: object): Promise<Answer['json']>;
   /** Somebody new, invited into the first Project and accepted. */
   newMember(change?: object): Promise<{ email: string; membership: string; user: string }>;
+  /** The id of a new public app of the first Project. */
+  newApp(change?: object): Promise<string>;
   login(email: string, change?: object): Promise<Answer>;
   /** `POST oauth2/token`. */
   ask(parameters: Record<string, string>, headers?: Record<string, string>): Promise<Answer>;
@@ -43,6 +45,12 @@ export function signingIn(portico: Portico): SigningIn {
       const link = await mailedLink(portico, email);
       expect((await at.post('auth/setpassword', { ...link, password })).status).toBe(200);
       return { email, membership: id, user: user.reference.replace('User/', '') };
+    },
+    async newApp(change = {}) {
+      const path = `admin/projects/${portico.projects[0]?.id}/client`;
+      const answer = await portico.api('POST', path, { body: { name: 'App', public: true, ...change } });
+      expect(answer.status).toBe(201);
+      return answer.json.id;
     },
     login: (email, change = {}) =>
       at.post('auth/login', { email, password, ...pkce, clientId: '', ...change }),

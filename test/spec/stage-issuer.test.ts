@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StageIssuer } from '../../functions/provision/stage-issuer.ts';
-import { handlerLoader } from '../../infra/local/handlers.ts';
+import { handlerLoader } from '../../infra/local/gateway/handlers.ts';
 import { Browser } from '../issuer/browser.ts';
 import { type OwnIssuer, startOwnIssuer } from '../issuer/own-issuer.ts';
 import { type Portico, startPortico } from './portico.ts';

@@ -222,7 +222,7 @@ describe('a request is refused', () => {
     ['of an unknown client', { client_id: 'unknown' }, 'invalid_client', 'Unknown client'],
     ['of no client', { client_id: '' }, 'invalid_client', 'Unknown client'],
     ['with a wrong secret', { client_secret: 'wrong' }, 'invalid_client', 'Invalid client id or secret'],
-    ['with an unknown scope', { scope: 'everything' }, 'invalid_scope', 'Unknown scope'],
+    ['with an unknown scope', { scope: 'everything' }, 'invalid_scope', 'Unknown scope everything'],
   ])('%s', async (_what, change, error, description) => {
     const { status, json } = await exchange(mine(), change);
     expect([status, json]).toEqual([400, { error, error_description: description }]);

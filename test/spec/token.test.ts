@@ -1,8 +1,8 @@
 import { createHmac, createPublicKey } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openKeyFile } from '../../shared/auth/key-file.ts';
-import { signJwt } from '../../shared/auth/token.ts';
+import { signJwt } from '../../shared/access/access-token.ts';
+import { openKeyFile } from '../../shared/keys/key-file.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { type Answer, isDeployed, type Portico, startPortico } from './portico.ts';
 

@@ -37,10 +37,13 @@ async function mailsTo(email: string, subject: string, count = 1) {
 
 const confirmation = (email: string) => mailedConfirmation(portico, email);
 
+const confirm = (link: object, token: string | null): Promise<Answer> =>
+  api('POST', 'auth/verifyemail', { body: link, token });
+
 /** Asks for a new address and confirms it. */
 async function move(person: TestPerson, token: string, email: string): Promise<Answer> {
   expect((await put(person, token, { email })).status).toBe(200);
-  return post('auth/verifyemail', await confirmation(email));
+  return confirm(await confirmation(email), token);
 }
 
 describe('a User', () => {
@@ -130,10 +133,10 @@ describe('a change of address', () => {
     expect((await signIn(portico, person)).status).toBe(200);
     expect((await signIn(portico, { email })).status).toBe(400);
     expect((await api('GET', 'auth/verifyemail', { token: null })).status).toBe(405);
-    const wrong = await post('auth/verifyemail', { ...link, secret: 'x'.repeat(43) });
+    const wrong = await confirm({ ...link, secret: 'x'.repeat(43) }, token);
     expect(wrong.status).toBe(400);
 
-    const two = await Promise.all([post('auth/verifyemail', link), post('auth/verifyemail', link)]);
+    const two = await Promise.all([confirm(link, token), confirm(link, token)]);
     expect(two.map(({ status }) => status).sort()).toEqual([200, 400]);
     expect((await signIn(portico, person)).status).toBe(400);
     expect((await signIn(portico, { email })).status).toBe(200);
@@ -142,6 +145,80 @@ describe('a change of address', () => {
     expect(notice?.text).not.toContain(email);
     const fresh = await signingIn(portico).invite(person.email);
     expect(fresh.user.reference).not.toBe(`User/${person.userId}`);
+  });
+
+  test('is not made by who presses the link but did not ask: the address stays theirs', async () => {
+    const [stranger, victim] = [await newPerson(portico), newAddress()];
+    const token = await tokenOf(portico, stranger);
+    await put(stranger, token, { email: victim });
+    const link = await confirmation(victim);
+    const refuse = 'Sign in as the person who asked for this address, or give their password';
+    const bystander = await newPerson(portico);
+    const app = await signingIn(portico).newApp();
+    const at = signingIn(portico);
+    const throughApp = await at.exchange((await at.login(stranger.email, { clientId: app })).json.code, {
+      client_id: app,
+    });
+    for (const by of [
+      null,
+      await tokenOf(portico, bystander),
+      await portico.token(),
+      throughApp.json.access_token,
+      await tokenOf(portico, stranger, { scope: 'user/*.rs' }),
+    ]) {
+      const answer = await confirm(link, by);
+      expect([answer.status, answer.json.issue[0].details.text]).toEqual([403, refuse]);
+    }
+    expect((await confirm(link, 'a.b.c')).status).toBe(401);
+    // The victim's own password, which a page might get out of them, is of no use either.
+    const guessed = await confirm({ ...link, password: 'the password of the victim' }, null);
+    expect([guessed.status, guessed.json.issue[0].expression]).toEqual([400, ['password']]);
+    // An invitation makes the victim a User of their own.
+    const invited = await signingIn(portico).invite(victim, 0, { admin: true });
+    expect(invited.user.reference).not.toBe(`User/${stranger.userId}`);
+    // Who asked may confirm; but the address is somebody's by now.
+    expect((await confirm(link, token)).status).toBe(409);
+    expect((await api('GET', userPath(stranger), { token })).json.email).toBe(stranger.email);
+  });
+
+  test('is made by who asked with their password, where they are not signed in', async () => {
+    const person = await newPerson(portico);
+    const token = await tokenOf(portico, person);
+    const email = newAddress();
+    await put(person, token, { email });
+    const link = await confirmation(email);
+    for (const wrong of ['', 'not the one', 7, { $ne: 1 }, 'x'.repeat(5000)]) {
+      expect([400, 403]).toContain((await confirm({ ...link, password: wrong }, null)).status);
+    }
+    expect((await confirm({ ...link, password }, null)).status).toBe(200);
+    expect((await signIn(portico, { email })).status).toBe(200);
+  });
+
+  test('a right password does not count among the tries', async () => {
+    const person = await newPerson(portico);
+    const token = await tokenOf(portico, person);
+    const ask = async () => {
+      const email = newAddress();
+      await put(person, token, { email });
+      return confirmation(email);
+    };
+    const first = await ask();
+    for (let i = 0; i < 9; i++) await confirm({ ...first, password: 'a wrong one' }, null);
+    expect((await confirm({ ...first, password }, null)).status).toBe(200);
+    expect((await confirm({ ...(await ask()), password }, null)).status).toBe(200);
+  });
+
+  test('is not made by guessing that password', async () => {
+    const person = await newPerson(portico);
+    await put(person, await tokenOf(portico, person), { email: newAddress() });
+    const email = newAddress();
+    await put(person, await tokenOf(portico, person), { email });
+    const link = await confirmation(email);
+    const guesses = await Promise.all(
+      Array.from({ length: 14 }, (_, i) => confirm({ ...link, password: `a guess ${i}` }, null)),
+    );
+    expect(guesses.filter(({ status }) => status === 429).length).toBeGreaterThan(0);
+    expect(guesses.filter(({ status }) => status === 200)).toEqual([]);
   });
 
   test('follows in every Project: the member is found under the new address', async () => {
@@ -178,8 +255,8 @@ describe('a change of address', () => {
     await put(person, token, { email: first });
     const old = await confirmation(first);
     await put(person, token, { email: second });
-    expect((await post('auth/verifyemail', old)).status).toBe(400);
-    expect((await post('auth/verifyemail', await confirmation(second))).status).toBe(200);
+    expect((await confirm(old, token)).status).toBe(400);
+    expect((await confirm(await confirmation(second), token)).status).toBe(200);
   });
 
   test('may be asked for five times a day', async () => {
@@ -207,7 +284,7 @@ describe('a change of address', () => {
           }),
         );
       const [moved, ...invites] = await Promise.all([
-        post('auth/verifyemail', link),
+        confirm(link, token),
         invite(1, email),
         invite(1, person.email),
         invite(0, email),

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
-import { mintRunToken } from '../../shared/auth/run-token.ts';
-import { authenticated, lambdaHandler } from '../../shared/http/endpoint.ts';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { lambdaContext } from '../../infra/local/context.ts';
+import { admit } from '../../shared/access/actor.ts';
+import { mintRunToken } from '../../shared/access/run-token.ts';
 import { fhirResponse } from '../../shared/http/response.ts';
+import { serve } from '../../shared/http/serve.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { callsOf, newProject, type Stage, startStage } from './stage.ts';
@@ -14,7 +16,7 @@ const secret = new Uint8Array(32);
 beforeAll(async () => {
   stage = await startStage();
   const { project, membershipId } = await newProject(stage);
-  const run = { id: 'r', depth: 1, deadlineAtMs: stage.services.now() + 60_000 };
+  const run = { id: 'r', root: 'r', depth: 1, deadlineAtMs: stage.services.now() + 60_000 };
   const token = mintRunToken(secret, { project, botId: 'b', membershipId }, run);
   event = {
     headers: { authorization: `Bearer ${token}` },
@@ -29,18 +31,22 @@ afterAll(() => stage.stop());
 
 function answer(change: Partial<Services>, kind: 'forbidden' | 'throttled' | 'none') {
   const services = { ...stage.services, runSecret: async () => secret, ...change };
-  const run = async () => {
-    if (kind !== 'none') throw new Refusal(kind, 'No');
-  };
-  const endpoint = authenticated({ access: 'token' }, 'raw', run, () => fhirResponse(200, {}));
-  return lambdaHandler(services, endpoint)(structuredClone(event), {} as Context);
+  const rows = { read: { method: 'GET', path: '/fhir/R4/{resourceType}/{id}', access: 'member' } } as const;
+  const handler = serve(services, rows, (own) => ({
+    read: async ({ caller }) => {
+      await admit(own, caller, []);
+      if (kind !== 'none') throw new Refusal(kind, 'No');
+      return fhirResponse(200, {});
+    },
+  }));
+  return handler(structuredClone(event), lambdaContext('resources', 1000));
 }
 
 test('a refusal costs one write beside the answer, everything else none', async () => {
   const calls = (kind: 'forbidden' | 'throttled' | 'none') => callsOf(stage.client, () => answer({}, kind));
-  expect(await calls('forbidden')).toEqual(['PutItem']);
-  expect(await calls('throttled')).toEqual([]);
-  expect(await calls('none')).toEqual([]);
+  expect(await calls('forbidden')).toEqual(['BatchGetItem', 'PutItem']);
+  expect(await calls('throttled')).toEqual(['BatchGetItem']);
+  expect(await calls('none')).toEqual(['BatchGetItem']);
 });
 
 test('an entry that cannot be written changes no answer, and the log says that it is lost', async () => {

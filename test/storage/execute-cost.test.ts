@@ -2,23 +2,32 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { changeSecrets } from '../../functions/bots/change-secrets.ts';
 import { createBot } from '../../functions/bots/create-bot.ts';
 import { deployBot } from '../../functions/bots/deploy-bot.ts';
+import { messagesOf } from '../../functions/dispatch/messages-of.ts';
 import { createClient } from '../../functions/members/create-client.ts';
 import { provision } from '../../functions/provision/provision.ts';
-import { type DataKeys, fileDataKeys } from '../../shared/auth/data-keys.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import { matchesPattern, streamFilters } from '../../infra/stream-filters.ts';
+import { type Caller, callerOf } from '../../shared/access/access-token.ts';
 import type { RunRequest, RunResult } from '../../shared/bot/contract.ts';
 import { type Executed, executeBot } from '../../shared/bot/execute-bot.ts';
-import { type ExecuteServices, emptyBotMemory } from '../../shared/bot/execute-services.ts';
+import {
+  type DeployServices,
+  type ExecuteServices,
+  emptyBotMemory,
+} from '../../shared/bot/execute-services.ts';
 import type { BotTarget } from '../../shared/bot/gather-run.ts';
 import type { Invoked } from '../../shared/bot/invoker.ts';
+import { type DataKeys, fileDataKeys } from '../../shared/keys/data-keys.ts';
+import type { Refusal } from '../../shared/refusal.ts';
+import { updateActions } from '../../shared/store/resource-item.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { resourceOf, updateActions } from '../../shared/table/resource-item.ts';
-import type { Item } from '../../shared/table/table.ts';
+import { scanAll } from '../spec/portico.ts';
 import { callsOf, getItem, newProject, newResource, type Stage, startStage } from './stage.ts';
+import { storedResource } from './stored.ts';
 
 let stage: Stage;
-let services: ExecuteServices;
-let caller: Caller;
+let services: ExecuteServices & DeployServices;
+let caller: Caller<'administrator'>;
 /** Every run that reached the invoker. */
 const runs: RunRequest[] = [];
 /** What the invoker does with the next run; answers its code when undefined. */
@@ -44,6 +53,9 @@ beforeAll(async () => {
     botMemory: emptyBotMemory(),
     jobs: { start: async () => 'started' },
     invoker: {
+      async compile({ source }) {
+        return { kind: 'result', result: { kind: 'compiled', format: 'cjs', text: source } };
+      },
       async invoke(run) {
         runs.push(run);
         const made = next?.();
@@ -63,7 +75,7 @@ function resultOf(run: RunRequest): RunResult {
 
 async function newBot(code: string, value?: string): Promise<string> {
   const body = { name: 'Bot', ...(value === undefined ? {} : { identifier: [{ system: 's', value }] }) };
-  const { id } = await createBot(services, caller, { projectId: caller.project, body });
+  const { id } = await createBot(services, caller, body);
   await deploy(id, code);
   return id;
 }
@@ -72,14 +84,14 @@ function deploy(botId: string, code: string) {
   return deployBot(services, caller, { botId, body: { code }, traceId: 't' });
 }
 
-async function run(target: BotTarget, as = caller): Promise<string> {
+async function run(target: BotTarget, as: Caller = caller): Promise<string> {
   const request = { contentType: 'text/plain', body: Buffer.from('x'), headers: {}, traceId: 't' };
   const { output } = (await executeBot(services, as, target, request)) as Executed;
   return output.kind === 'text' ? output.text : output.kind;
 }
 
 /** What the Bot answered, and the calls that it cost. */
-async function costOf(target: BotTarget, as = caller): Promise<[string, string[]]> {
+async function costOf(target: BotTarget, as: Caller = caller): Promise<[string, string[]]> {
   let text = '';
   const calls = await callsOf(stage.client, async () => {
     text = await run(target, as).catch((error) => String(error.kind));
@@ -87,18 +99,38 @@ async function costOf(target: BotTarget, as = caller): Promise<[string, string[]
   return [text, calls];
 }
 
+/** The calls that write, and the write units that DynamoDB counts for them. */
+async function writtenBy(client: typeof stage.client, work: () => Promise<unknown>) {
+  const calls: string[] = [];
+  let units = 0;
+  client.middlewareStack.add(
+    (call, context) => async (args) => {
+      const name = String(context.commandName).replace(/Command$/, '');
+      if (!/Put|Update|Delete|Write/.test(name)) return call(args);
+      Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
+      const answer = await call(args);
+      const { ConsumedCapacity } = answer.output as { ConsumedCapacity?: { CapacityUnits?: number } };
+      calls.push(name);
+      units += ConsumedCapacity?.CapacityUnits ?? Number.NaN;
+      return answer;
+    },
+    { step: 'initialize', name: 'units' },
+  );
+  await work().finally(() => client.middlewareStack.remove('units'));
+  return { calls, units };
+}
+
+const nameOf = ({ pk, sk }: Item) => `${pk}\n${sk}`;
+
 const least = ['BatchGetItem', 'PutItem'];
 const oneMore = ['BatchGetItem', ...least];
 
 async function newReader(resource: unknown): Promise<{ as: Caller; policy: string }> {
   const policy = await newResource(stage, caller.project, { resourceType: 'AccessPolicy', resource });
-  const made = await createClient(services, caller, {
-    projectId: caller.project,
-    body: { name: 'Reader', accessPolicy: { reference: policy } },
-  });
+  const made = await createClient(services, caller, { name: 'Reader', accessPolicy: { reference: policy } });
   const credential = await getItem(services, keys.client(made.id));
   const membershipId = String(credential?.membershipId);
-  const as: Caller = {
+  const claims = {
     ...caller,
     loginId: services.newId(),
     membershipId,
@@ -106,12 +138,13 @@ async function newReader(resource: unknown): Promise<{ as: Caller; policy: strin
     clientId: made.id,
     subject: made.id,
   };
-  await services.table.put({ ...keys.login(as.loginId), membershipId });
+  await services.table.put({ ...keys.login(claims.loginId), membershipId });
+  const as: Caller = callerOf(claims, 'member');
   return { as, policy: policy.slice('AccessPolicy/'.length) };
 }
 
 async function change(type: string, id: string, fields: Record<string, unknown>): Promise<void> {
-  const stored = resourceOf(await getItem(services, keys.resource(caller.project, type, id)));
+  const stored = storedResource(await getItem(services, keys.resource(caller.project, type, id)));
   if (!stored) throw new Error(`No ${type}/${id}`);
   const meta = { ...stored.meta, versionId: services.newId() };
   await services.table.transact(updateActions(caller.project, { ...stored, ...fields, meta }, stored));
@@ -161,21 +194,62 @@ describe('a warm execute costs one read before the run and one write after it', 
   });
 });
 
+describe('nothing follows a run', () => {
+  test('a warm one writes one item of 2 KB at most, which no filter of the stream lets through', async () => {
+    const id = await newBot('alone');
+    await run({ id });
+    const before = new Set((await scanAll(stage.client, stage.tableName)).map(nameOf));
+    const { units } = await writtenBy(stage.client, () => run({ id }));
+    const written = (await scanAll(stage.client, stage.tableName)).filter(
+      (item) => !before.has(nameOf(item)),
+    );
+    expect(written).toHaveLength(1);
+    expect(units).toBeLessThanOrEqual(2);
+    const record = { eventName: 'INSERT', dynamodb: { Keys: written[0], NewImage: written[0] } };
+    const wanted = Object.values(streamFilters).filter((pattern) => matchesPattern(pattern, record));
+    expect(wanted).toEqual([]);
+    expect(messagesOf({ before: undefined, after: written[0] })).toEqual({});
+  });
+
+  test('the first of a Bot in a process on a day notes the day, before the record', async () => {
+    const id = await newBot('daily');
+    const first = await writtenBy(stage.client, () => run({ id }));
+    expect([first.calls, first.units]).toEqual([['PutItem', 'PutItem'], 3]);
+    expect((await writtenBy(stage.client, () => run({ id }))).calls).toEqual(['PutItem']);
+    stage.clock.nowMs += 86_400_000;
+    expect((await writtenBy(stage.client, () => run({ id }))).calls).toEqual(['PutItem', 'PutItem']);
+    expect((await writtenBy(stage.client, () => run({ id }))).calls).toEqual(['PutItem']);
+  });
+
+  test('a day that could not be noted is noted with the next run', async () => {
+    const id = await newBot('undaily');
+    let failing = true;
+    const table = {
+      ...services.table,
+      async put(item: Item) {
+        if (failing && item.pk.endsWith('#RUN-DAYS')) throw new Error('down');
+        return services.table.put(item);
+      },
+    };
+    const request = { contentType: undefined, body: undefined, headers: {}, traceId: 't' };
+    const runOnce = () => executeBot({ ...services, table }, caller, { id }, request);
+    await runOnce();
+    failing = false;
+    expect((await writtenBy(stage.client, runOnce)).calls).toEqual(['PutItem', 'PutItem']);
+  });
+});
+
 test('secrets cost no call more, and their keys are opened once', async () => {
   const id = await newBot('secret');
-  const holder = { projectId: caller.project };
   const secret = (name: string, valueString: string) => ({ name, valueString });
-  await changeSecrets(services, caller, {
-    ...holder,
-    body: [secret('A', 'project'), secret('B', 'project')],
-  });
-  await changeSecrets(services, caller, { ...holder, botId: id, body: [secret('B', 'bot')] });
+  await changeSecrets(services, caller, { body: [secret('A', 'project'), secret('B', 'project')] });
+  await changeSecrets(services, caller, { botId: id, body: [secret('B', 'bot')] });
   await run({ id });
   const before = opened;
   expect(await costOf({ id })).toEqual(['secret', least]);
   expect(opened).toBe(before);
   expect(runs.at(-1)?.event.secrets).toEqual({ A: secret('A', 'project'), B: secret('B', 'bot') });
-  await changeSecrets(services, caller, { ...holder, body: [] });
+  await changeSecrets(services, caller, { body: [] });
 });
 
 test('a limit to concurrent runs costs one write before the run, and one to give the place back', async () => {
@@ -193,12 +267,110 @@ test('a limit to concurrent runs costs one write before the run, and one to give
   await limit('REMOVE concurrentRuns');
 });
 
+describe('a run that a run starts', () => {
+  let parents = 0;
+  const inRun = (root = `root-${++parents}`, deadlineAtMs = stage.clock.nowMs + 20_000): Caller => ({
+    ...caller,
+    run: { id: `parent-${parents}`, root, depth: 1, deadlineAtMs },
+  });
+  const treeOf = (as: Caller) => getItem(services, keys.runTree(caller.project, as.run?.root ?? ''));
+
+  test('costs one write to count it, and two for its place among those that runs start', async () => {
+    const id = await newBot('nested');
+    await run({ id });
+    const as = inRun();
+    const calls = ['BatchGetItem', 'UpdateItem', 'UpdateItem', 'PutItem', 'UpdateItem'];
+    expect(await costOf({ id }, as)).toEqual(['nested', calls]);
+    expect(await costOf({ id })).toEqual(['nested', least]);
+    expect((await treeOf(as))?.started).toBe(1);
+  });
+
+  test('ends with the one that started it at the latest', async () => {
+    const id = await newBot('in time');
+    for (const leftMs of [1, 1_500, 26_000, 60_000]) {
+      const endMs = stage.clock.nowMs + leftMs;
+      await run({ id }, inRun(undefined, endMs));
+      expect(runs.at(-1)?.deadlineAtMs).toBe(Math.min(endMs, stage.clock.nowMs + 26_500));
+    }
+  });
+
+  test('is refused when its tree has started all that it may, and nothing runs', async () => {
+    const id = await newBot('many');
+    const as = inRun();
+    const bound = (most: number) =>
+      services.table.update({
+        Key: keys.resource(caller.project, 'Project', caller.project),
+        UpdateExpression: 'SET treeRuns = :runs',
+        ExpressionAttributeValues: { ':runs': most },
+      });
+    await bound(10);
+    const before = runs.length;
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => run({ id }, as).catch((error: Refusal) => error.kind)),
+    );
+    expect(answers.filter((answer) => answer === 'many')).toHaveLength(10);
+    expect(answers.filter((answer) => answer === 'too-costly')).toHaveLength(10);
+    expect(runs.length - before).toBe(10);
+    expect(await run({ id }, inRun())).toBe('many');
+    const job = { contentType: undefined, body: undefined, headers: {}, traceId: 't', isAsync: true };
+    await expect(executeBot(services, as, { id }, job)).rejects.toMatchObject({ kind: 'too-costly' });
+    expect(await executeBot(services, inRun(), { id }, job)).toMatchObject({ isReplay: false });
+    // Also when it may start less than it has.
+    await bound(5);
+    await expect(run({ id }, as)).rejects.toMatchObject({ kind: 'too-costly' });
+    await services.table.update({
+      Key: keys.resource(caller.project, 'Project', caller.project),
+      UpdateExpression: 'REMOVE treeRuns',
+    });
+  });
+
+  test('may make a thousand calls, a late one of its tree a hundred', async () => {
+    const id = await newBot('calls');
+    await run({ id });
+    expect(runs.at(-1)?.limits.calls).toBe(1_000);
+    const as = inRun();
+    const made: (number | undefined)[] = [];
+    for (let nth = 1; nth <= 10; nth++) {
+      await run({ id }, as);
+      made.push(runs.at(-1)?.limits.calls);
+    }
+    expect(made).toEqual([...Array(8).fill(1_000), 100, 100]);
+  });
+
+  test('does not count when it was not started', async () => {
+    const id = await newBot('not started');
+    const as = inRun();
+    for (const kind of ['throttled', 'not-started'] as const) {
+      next = () => ({ kind });
+      expect((await costOf({ id }, as))[0]).toBe(kind);
+    }
+    expect((await treeOf(as))?.started).toBe(0);
+    next = () => ({ kind: 'unknown', reason: 'ECONNRESET' });
+    expect((await costOf({ id }, as))[0]).toBe('outcome-unknown');
+    expect((await treeOf(as))?.started).toBe(1);
+  });
+
+  test('has a place among 50 of its Project, where nothing else is provisioned', async () => {
+    const id = await newBot('fifty');
+    const entries = Array.from({ length: 50 }, (_, i) => `${stage.clock.nowMs + 60_000}#other-${i}`);
+    await services.table.put({ ...keys.running(caller.project), held: new Set(entries) });
+    expect((await costOf({ id }, inRun()))[0]).toBe('throttled');
+    expect((await costOf({ id }))[0]).toBe('fifty');
+    const left = new Set(entries.slice(1));
+    await services.table.put({ ...keys.running(caller.project), held: left });
+    expect((await costOf({ id }, inRun()))[0]).toBe('fifty');
+    expect((await getItem(services, keys.running(caller.project)))?.held).toEqual(left);
+    await services.table.update({ Key: keys.running(caller.project), UpdateExpression: 'REMOVE held' });
+  });
+});
+
 test('a record is kept as long as the Project says', async () => {
   const admin = { email: 'days@example.com', firstName: 'A', lastName: 'B', password: 'correct horse' };
   await expect(provision(services, { name: 'P', admin, executionDays: 0 })).rejects.toThrow('executionDays');
   await expect(provision(services, { name: 'P', admin, concurrentRuns: 1.5 })).rejects.toThrow(
     'concurrentRuns',
   );
+  await expect(provision(services, { name: 'P', admin, treeRuns: 1_001 })).rejects.toThrow('treeRuns');
   const kept: Item[] = [];
   const keeping = {
     ...services,
@@ -299,7 +471,7 @@ test('a run whose outcome nobody knows is recorded, and not run again', async ()
   await run({ id });
   const before = runs.length;
   next = () => ({ kind: 'unknown', reason: 'ECONNRESET' });
-  expect(await costOf({ id })).toEqual(['conflict', least]);
+  expect(await costOf({ id })).toEqual(['outcome-unknown', least]);
   expect(runs.length - before).toBe(1);
 });
 
@@ -314,11 +486,9 @@ test('an answer stands when its record cannot be written, which the log then hol
   const request = { contentType: 'text/plain', body: Buffer.from('Zebra'), headers: {}, traceId: 'trace-9' };
   const { output } = (await executeBot(failing, caller, { id }, request)) as Executed;
   expect(output).toMatchObject({ kind: 'text', text: 'unrecorded' });
-  expect(lines).toEqual([
-    [
-      'execution record lost',
-      expect.objectContaining({ bot: `Bot/${id}`, outcome: 'returned', traceId: 'trace-9' }),
-    ],
+  expect(lines).toContainEqual([
+    'execution record lost',
+    expect.objectContaining({ bot: `Bot/${id}`, outcome: 'returned', traceId: 'trace-9' }),
   ]);
   expect(JSON.stringify(lines)).not.toContain('Zebra');
 });
@@ -378,6 +548,26 @@ describe('with an Idempotency-Key', () => {
     expect(await runOnce(bot, 'k4')).toMatchObject({ isReplay: false });
   });
 
+  test('a failure costs as much, and leaves the key free', async () => {
+    const bot = await target('failing');
+    await run(bot);
+    const before = runs.length;
+    next = () => ({
+      kind: 'result',
+      result: {
+        outcome: { kind: 'threw', name: 'Error', message: 'no' },
+        log: [],
+        logTruncated: false,
+        durationMs: 1,
+      },
+    });
+    const first = await callsOf(stage.client, () => runOnce(bot, 'k7'));
+    expect(first).toEqual(['BatchGetItem', 'PutItem', 'TransactWriteItems']);
+    expect(await runOnce(bot, 'k7')).toMatchObject({ isReplay: false, output: { text: 'failing' } });
+    expect(await runOnce(bot, 'k7')).toMatchObject({ isReplay: true, output: { text: 'failing' } });
+    expect(runs.length).toBe(before + 2);
+  });
+
   test('a run whose end nobody knows is refused again, with its id', async () => {
     const bot = await target('unknown');
     next = () => ({ kind: 'unknown', reason: 'lost' });
@@ -393,8 +583,7 @@ describe('with an Idempotency-Key', () => {
     next = () => {
       throw new Death();
     };
-    const release = services.table.put;
-    const dying = { ...services, table: { ...services.table, put: putOnce(release) } };
+    const dying = { ...services, table: { ...services.table, putIf: once(services.table.putIf) } };
     const body = Buffer.from('x');
     const request = { contentType: 'text/plain', body, headers: {}, traceId: 't', idempotencyKey: 'k6' };
     await expect(executeBot(dying, caller, bot, request)).rejects.toThrow(Death);
@@ -408,11 +597,11 @@ describe('with an Idempotency-Key', () => {
 class Death extends Error {}
 
 /** The claim is written, nothing after it. */
-function putOnce(put: ExecuteServices['table']['put']): ExecuteServices['table']['put'] {
+function once(putIf: ExecuteServices['table']['putIf']): ExecuteServices['table']['putIf'] {
   let puts = 0;
   return async (item, condition) => {
     puts += 1;
     if (puts > 1) throw new Death();
-    await put(item, condition);
+    return putIf(item, condition);
   };
 }

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { inviteUser } from '../../functions/invite/invite-user.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
 import type { Services } from '../../shared/services.ts';
-import type { Item, Table } from '../../shared/table/table.ts';
+import type { Item } from '../../shared/table/item.ts';
+import type { Table } from '../../shared/table/table.ts';
 import { scanAll } from '../spec/portico.ts';
 import { newProject, newResource, person, type Stage, startStage } from './stage.ts';
 
@@ -48,7 +49,7 @@ const scenarios: Record<string, (caller: Caller, invite: (body: Body) => Promise
     'a known person': async (_, invite) => {
       const other = await newProject(stage);
       const body = person();
-      await inviteUser(stage.services, other, { projectId: other.project, body });
+      await inviteUser(stage.services, other, body);
       await invite(person());
       return body;
     },
@@ -69,8 +70,7 @@ const scenarios: Record<string, (caller: Caller, invite: (body: Body) => Promise
 describe.each(Object.keys(scenarios))('the process dies while it invites %s', (name) => {
   async function play(n: number, when: 'before' | 'after'): Promise<{ calls: number; state: unknown }> {
     const caller = await newProject(stage);
-    const invite = (services: Services, body: Body) =>
-      inviteUser(services, caller, { projectId: caller.project, body });
+    const invite = (services: Services, body: Body) => inviteUser(services, caller, body);
     const body = await (scenarios[name] ?? fail)(caller, (one) => invite(stage.services, one));
     const { table, calls } = dyingAt(stage.services.table, n, when);
     const died = await invite({ ...stage.services, table }, body).then(

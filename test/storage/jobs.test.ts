@@ -2,25 +2,29 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createBot } from '../../functions/bots/create-bot.ts';
 import { deployBot } from '../../functions/bots/deploy-bot.ts';
 import { runJob } from '../../functions/jobs/run-job.ts';
-import { cancelJob, readJob } from '../../functions/resources/read-job.ts';
-import { fileDataKeys } from '../../shared/auth/data-keys.ts';
-import type { Caller } from '../../shared/auth/token.ts';
-import type { Accepted } from '../../shared/bot/accept-job.ts';
+import { cancelJob, readJob } from '../../functions/resources/read/read-job.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
 import type { RunRequest } from '../../shared/bot/contract.ts';
 import { executeBot } from '../../shared/bot/execute-bot.ts';
-import { type ExecuteServices, emptyBotMemory } from '../../shared/bot/execute-services.ts';
+import {
+  type DeployServices,
+  type ExecuteServices,
+  emptyBotMemory,
+} from '../../shared/bot/execute-services.ts';
 import type { Invoked } from '../../shared/bot/invoker.ts';
-import type { JobEvent } from '../../shared/bot/job-starter.ts';
+import type { Accepted } from '../../shared/bot/job/accept-job.ts';
+import type { JobEvent } from '../../shared/bot/job/job-starter.ts';
+import { fileDataKeys } from '../../shared/keys/data-keys.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { resourceOf } from '../../shared/table/resource-item.ts';
-import type { Item } from '../../shared/table/table.ts';
 import { getItem, newProject, type Stage, startStage } from './stage.ts';
+import { storedResource } from './stored.ts';
 
 const minute = 60_000;
 
 let stage: Stage;
-let services: ExecuteServices;
-let caller: Caller;
+let services: ExecuteServices & DeployServices;
+let caller: Caller<'administrator'>;
 let botId: string;
 /** Events that wait for the jobs function. */
 let events: JobEvent[];
@@ -43,6 +47,9 @@ beforeAll(async () => {
       },
     },
     invoker: {
+      async compile({ source }) {
+        return { kind: 'result', result: { kind: 'compiled', format: 'cjs', text: source } };
+      },
       async invoke(run) {
         runs.push(run);
         const value = { type: 'json', text: '1' } as const;
@@ -58,7 +65,7 @@ beforeAll(async () => {
   };
   caller = await newProject(stage);
   const body = { name: 'Bot' };
-  botId = (await createBot(services, caller, { projectId: caller.project, body })).id;
+  botId = (await createBot(services, caller, body)).id;
   await deployBot(services, caller, { botId, body: { code: 'exports.handler = 1' }, traceId: 't' });
 });
 afterAll(() => stage.stop());
@@ -195,6 +202,75 @@ test('one Idempotency-Key is one job, also while it runs', async () => {
   expect(await kindOf(waiting)).toBe('unprocessable');
 });
 
+const failure: Invoked = {
+  kind: 'result',
+  result: {
+    outcome: { kind: 'threw', name: 'Error', message: 'no' },
+    log: [],
+    logTruncated: false,
+    durationMs: 1,
+  },
+};
+
+test.each<[string, (jobId: string) => Promise<unknown>]>([
+  [
+    'failed',
+    (jobId) => {
+      next = async () => failure;
+      return runJob(services, event(jobId));
+    },
+  ],
+  [
+    'was not started by an invoker that is full',
+    (jobId) => {
+      next = async () => ({ kind: 'throttled' });
+      return runJob(services, event(jobId));
+    },
+  ],
+  ['was cancelled', (jobId) => cancelJob(services, caller, { id: jobId })],
+  [
+    'nobody began in time',
+    (jobId) => {
+      stage.clock.nowMs += 7 * minute;
+      return read(jobId);
+    },
+  ],
+])('the key of a job that %s is free again', async (name, end) => {
+  const jobId = await accept(`free-${name}`);
+  await end(jobId);
+  next = undefined;
+  const again = await accept(`free-${name}`);
+  expect(again).not.toBe(jobId);
+  await runJob(services, event(again));
+  expect(await accept(`free-${name}`)).toBe(again);
+});
+
+test.each<[string, (jobId: string) => Promise<unknown>]>([
+  [
+    'nobody knows the end of',
+    (jobId) => {
+      next = async () => ({ kind: 'unknown', reason: 'lost' });
+      return runJob(services, event(jobId));
+    },
+  ],
+  [
+    'broke off',
+    async (jobId) => {
+      next = () => Promise.reject(new Error('crash'));
+      await runJob(services, event(jobId)).catch(() => undefined);
+      stage.clock.nowMs += 16 * minute;
+      return read(jobId);
+    },
+  ],
+])('the key of a job that %s stays taken', async (name, end) => {
+  const jobId = await accept(`taken-${name}`);
+  await end(jobId);
+  next = undefined;
+  expect(await accept(`taken-${name}`)).toBe(jobId);
+  const { status, output } = await read(jobId);
+  expect([status, JSON.stringify(output)]).toEqual(['error', expect.stringContaining('"outcome-unknown"')]);
+});
+
 test('an event that is refused leaves neither a place taken nor the key', async () => {
   await limit(1);
   starts = 'refused';
@@ -276,10 +352,10 @@ test('a Bot that is gone, or not enabled any more, ends it', async () => {
   const { put } = services.table;
   const table = {
     ...services.table,
-    put: (item: Item, condition?: Parameters<typeof put>[1]) => {
-      const event = resourceOf(item);
+    put: (item: Item) => {
+      const event = storedResource(item);
       if (event?.resourceType === 'AuditEvent') refused.push(event);
-      return put(item, condition);
+      return put(item);
     },
   };
   await services.table.put({ ...membership, deleted: true });

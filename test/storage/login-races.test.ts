@@ -1,14 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type TOTP, URI } from 'otpauth';
-import type { LoginServices } from '../../functions/login/invitation-of-link.ts';
-import { signIn } from '../../functions/login/sign-in.ts';
-import { enrolmentOf } from '../../functions/login/sign-in-step.ts';
-import { enrollMfaInLogin } from '../../functions/login/verify-mfa.ts';
+import type { LoginServices } from '../../functions/login/external/invitation-of-link.ts';
+import { enrollMfaInLogin } from '../../functions/login/second-factor/verify-mfa.ts';
+import { signIn } from '../../functions/login/sign-in/sign-in.ts';
+import { enrolmentOf } from '../../functions/login/sign-in/sign-in-step.ts';
 import { provision } from '../../functions/provision/provision.ts';
-import { loginsOf } from '../../shared/auth/logins-of.ts';
-import { newLoginActions } from '../../shared/auth/person-login.ts';
-import { replacePassword } from '../../shared/auth/replace-password.ts';
+import { loginsOf } from '../../shared/login/logins-of.ts';
+import { newLoginActions } from '../../shared/login/person-login.ts';
+import { replacePassword } from '../../shared/login/replace-password.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { getItem, type Stage, startStage } from './stage.ts';
 
@@ -39,7 +39,7 @@ beforeEach(async () => {
 const login = () =>
   signIn(services, {
     body: { email, password, codeChallenge, codeChallengeMethod: 'S256' },
-    sourceIp: randomUUID(),
+    source: randomUUID(),
   });
 
 /** A login that waits for its membership, as one of many. */
@@ -53,7 +53,7 @@ async function openLogin(): Promise<string> {
 test('no login with the old password outlives its change, whenever it was made', async () => {
   const keep = await openLogin();
   const signedIn = Promise.allSettled(Array.from({ length: 12 }, login));
-  await replacePassword(services, userId, { password: 'another good password', seenHash, keep });
+  await replacePassword(services, userId, { password: 'another good password', seenHash, email, keep });
   await signedIn;
   const alive = await loginsOf(services, userId);
   expect(alive.map(({ pk }) => pk)).toEqual([keys.login(keep).pk]);
@@ -63,16 +63,16 @@ test('no login with the old password outlives its change, whenever it was made',
 test('a person with more logins than a transaction holds loses them all', async () => {
   await Promise.all(Array.from({ length: 130 }, openLogin));
   expect(await loginsOf(services, userId)).toHaveLength(130);
-  await replacePassword(services, userId, { password: 'another good password', seenHash });
+  await replacePassword(services, userId, { password: 'another good password', seenHash, email });
   expect(await loginsOf(services, userId)).toEqual([]);
 });
 
 test('of two changes that saw one password, the second changes nothing and ends nothing', async () => {
-  await replacePassword(services, userId, { password: 'another good password', seenHash });
+  await replacePassword(services, userId, { password: 'another good password', seenHash, email });
   const hash = (await getItem(services, keys.password(userId)))?.hash;
   const later = await openLogin();
   await expect(
-    replacePassword(services, userId, { password: 'a third good password', seenHash }),
+    replacePassword(services, userId, { password: 'a third good password', seenHash, email }),
   ).rejects.toMatchObject({ name: 'ConditionFailed' });
   expect((await getItem(services, keys.password(userId)))?.hash).toBe(hash);
   expect((await loginsOf(services, userId)).map(({ pk }) => pk)).toEqual([keys.login(later).pk]);

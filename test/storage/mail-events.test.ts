@@ -2,17 +2,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { inviteUser } from '../../functions/invite/invite-user.ts';
 import { readMember } from '../../functions/members/read-member.ts';
 import { noteMailEvent } from '../../functions/outbox/mark-delivery.ts';
-import type { OutboxServices } from '../../functions/outbox/send-mail.ts';
+import type { OutboxServices } from '../../functions/outbox/services.ts';
 import { sweep } from '../../functions/outbox/sweep.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
 import type { Mail } from '../../shared/email/mailer.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { resourceOf } from '../../shared/table/resource-item.ts';
 import { scanAll } from '../spec/portico.ts';
 import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
+import { storedResource } from './stored.ts';
 
 let stage: Stage;
-let caller: Caller;
+let caller: Caller<'administrator'>;
 let services: OutboxServices;
 let sent: Mail[] = [];
 
@@ -29,7 +29,7 @@ afterAll(() => stage.stop());
 
 /** Invites, sends, and answers the mail as SES names it in its events. */
 async function invited(body = person(), as = caller) {
-  const { id } = await inviteUser(services, as, { projectId: as.project, body });
+  const { id } = await inviteUser(services, as, body);
   await sweep(services);
   const tags = Object.entries(sent.at(-1)?.tags ?? {}).map(([name, value]) => [name, [value]]);
   return { id, body, mail: { destination: [body.email], tags: Object.fromEntries(tags) } };
@@ -41,7 +41,7 @@ const complained = (mail: object) => ({ eventType: 'Complaint', complaint: {}, m
 const note = (detail: unknown) => noteMailEvent(services, detail);
 
 async function stateOf(id: string): Promise<unknown> {
-  const read = await readMember(services, caller, { projectId: caller.project, membershipId: id });
+  const read = await readMember(services, caller, { membershipId: id });
   const [{ extension }] = read.extension as [{ extension: { url: string; valueCode?: string }[] }];
   return extension.find(({ url }) => url === 'mail')?.valueCode;
 }
@@ -54,7 +54,9 @@ describe('what the mail service says of an invitation', () => {
     await note(bounced(mail));
     expect(await stateOf(id)).toBe('bounced');
     const items = await scanAll(stage.client, stage.tableName);
-    const events = items.filter(({ pk }) => pk.startsWith(`P#${caller.project}#AuditEvent#`)).map(resourceOf);
+    const events = items
+      .filter(({ pk }) => pk.startsWith(`P#${caller.project}#AuditEvent#`))
+      .map(storedResource);
     expect(events.filter((event) => JSON.stringify(event).includes('mail-bounced'))).toHaveLength(1);
   });
 
@@ -125,7 +127,7 @@ describe('an address that has complained', () => {
     await note(complained(mail));
     expect(sent).toHaveLength(1);
     stage.clock.nowMs += 61_000;
-    await inviteUser(services, caller, { projectId: caller.project, body });
+    await inviteUser(services, caller, body);
     await sweep(services);
     expect(sent).toHaveLength(1);
     expect(await stateOf(id)).toBe('complained');

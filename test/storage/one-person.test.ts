@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { inviteUser } from '../../functions/invite/invite-user.ts';
 import { removeMember } from '../../functions/members/remove-member.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
 import type { Reference, Resource } from '../../shared/fhir/resource.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;
-let caller: Caller;
+let caller: Caller<'administrator'>;
 
 beforeAll(async () => {
   stage = await startStage();
@@ -17,12 +17,12 @@ beforeAll(async () => {
 afterAll(() => stage.stop());
 
 function invite(body: unknown): Promise<Resource> {
-  return inviteUser(stage.services, caller, { projectId: caller.project, body });
+  return inviteUser(stage.services, caller, body);
 }
 
 async function inviteAndRemove(body: unknown): Promise<Resource> {
   const membership = await invite(body);
-  const which = { projectId: caller.project, membershipId: membership.id };
+  const which = { membershipId: membership.id };
   await removeMember(stage.services, caller, which);
   return membership;
 }
@@ -34,7 +34,7 @@ test('an external id that two addresses had leads no link to the other one', asy
   const [victim, stranger] = [person(), person()];
   await inviteAndRemove({ ...victim, scope: 'project', externalId });
   await inviteAndRemove({ ...stranger, scope: 'project', externalId });
-  const { id } = await invite(victim);
+  const { id } = await invite({ ...victim, newProfile: true });
 
   stage.clock.nowMs += 61_000;
   for (const upsert of [false, true]) {
@@ -57,7 +57,11 @@ test('an address that has another User now gets none of the earlier one’s reco
   const userId = randomUUID();
   await stage.services.table.put({ ...keys.user(userId) });
   await stage.services.table.put({ ...keys.address(body.email), userId });
-  const after = await invite(body);
+  await expect(invite(body)).rejects.toMatchObject({
+    kind: 'conflict',
+    issues: [{ diagnostics: profileOf(before) }],
+  });
+  const after = await invite({ ...body, newProfile: true });
   expect(after.user).toMatchObject({ reference: `User/${userId}` });
   expect(profileOf(after)).not.toBe(profileOf(before));
 });
@@ -65,5 +69,7 @@ test('an address that has another User now gets none of the earlier one’s reco
 test('nor does a User of this Project get that of one above Projects', async () => {
   const body = person({ resourceType: 'Patient' });
   const before = await inviteAndRemove(body);
-  expect(profileOf(await invite({ ...body, scope: 'project' }))).not.toBe(profileOf(before));
+  await expect(invite({ ...body, scope: 'project' })).rejects.toMatchObject({ kind: 'conflict' });
+  const made = await invite({ ...body, scope: 'project', newProfile: true });
+  expect(profileOf(made)).not.toBe(profileOf(before));
 });

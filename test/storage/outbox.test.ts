@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { inviteUser } from '../../functions/invite/invite-user.ts';
-import { type OutboxServices, sendMail } from '../../functions/outbox/send-mail.ts';
+import { sendMail } from '../../functions/outbox/send-mail.ts';
+import type { OutboxServices } from '../../functions/outbox/services.ts';
 import { sweep } from '../../functions/outbox/sweep.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
 import type { Mail } from '../../shared/email/mailer.ts';
 import { isInvitationSecret } from '../../shared/invitation/link.ts';
 import { standingOf } from '../../shared/invitation/state.ts';
@@ -12,7 +13,7 @@ import { getItem, newProject, person, type Stage, startStage } from './stage.ts'
 const minuteMs = 60_000;
 const secret = Buffer.alloc(32, 7);
 let stage: Stage;
-let caller: Caller;
+let caller: Caller<'administrator'>;
 let services: OutboxServices;
 let sent: Mail[] = [];
 /** What the mail service does at the next calls; after that it takes every mail. */
@@ -39,7 +40,7 @@ beforeEach(async () => {
 afterAll(() => stage.stop());
 
 async function invite(body: Record<string, unknown>): Promise<string> {
-  return (await inviteUser(services, caller, { projectId: caller.project, body })).id;
+  return (await inviteUser(services, caller, body)).id;
 }
 
 const outboxKey = (id: string) => keys.outbox(caller.project, id);

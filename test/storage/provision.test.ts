@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ProvisionRequest, provision } from '../../functions/provision/provision.ts';
-import { isResourceType } from '../../shared/search/registry.ts';
+import { isResourceType } from '../../shared/index/registry.ts';
 import { parseHead } from '../../shared/table/keys.ts';
-import { resourceOf } from '../../shared/table/resource-item.ts';
 import { scanAll } from '../spec/portico.ts';
 import { type Stage, startStage } from './stage.ts';
+import { storedResource } from './stored.ts';
 
 let stage: Stage;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ test('what is made with a Project stands in one AuditEvent', async () => {
   const heads = items.flatMap((item) => parseHead(item) ?? []).filter(({ project: of }) => of === project.id);
   const [event, ...more] = items
     .filter((item) => parseHead(item)?.type === 'AuditEvent')
-    .map((item) => resourceOf(item));
+    .map((item) => storedResource(item));
   expect(more).toEqual([]);
   const entities = (event?.entity ?? []) as { what: { reference: string } }[];
   const named = entities.map(({ what }) => what.reference);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { inviteUser } from '../../functions/invite/invite-user.ts';
 import { readMember } from '../../functions/members/read-member.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { type Invitation, type Standing, standingOf } from '../../shared/invitation/state.ts';
 import { keys } from '../../shared/table/keys.ts';
@@ -10,7 +10,7 @@ import { getItem, newProject, newResource, person, type Stage, startStage } from
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 let stage: Stage;
-let caller: Caller;
+let caller: Caller<'administrator'>;
 const startMs = Date.UTC(2026, 0, 31, 12);
 
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeEach(() => {
 afterAll(() => stage.stop());
 
 function invite(body: unknown, as = caller): Promise<Resource> {
-  return inviteUser(stage.services, as, { projectId: as.project, body });
+  return inviteUser(stage.services, as, body);
 }
 
 async function standing(id: string): Promise<Standing> {
@@ -51,10 +51,13 @@ async function set(id: string, change: Partial<Invitation>, active = false): Pro
   });
 }
 
-function stateOf(membership: Resource): unknown {
-  const [{ extension }] = membership.extension as [{ extension: { valueCode?: string }[] }];
-  return extension[0]?.valueCode;
+function partOf(membership: Resource, name: 'state' | 'outcome'): unknown {
+  const [{ extension }] = membership.extension as [{ extension: { url: string; valueCode?: string }[] }];
+  return extension.find(({ url }) => url === name)?.valueCode;
 }
+
+const stateOf = (membership: Resource) => partOf(membership, 'state');
+const outcomeOf = (membership: Resource) => partOf(membership, 'outcome');
 
 describe('a pending person, invited again with the same rights', () => {
   test('within 60 s keeps the link and gets no second mail', async () => {
@@ -62,7 +65,9 @@ describe('a pending person, invited again with the same rights', () => {
     const first = await invite(body);
     const mail = await outbox(first.id);
     stage.clock.nowMs += minuteMs - 1;
-    expect(await invite(body)).toEqual(first);
+    const again = await invite(body);
+    expect([outcomeOf(first), outcomeOf(again)]).toEqual(['created', 'kept']);
+    expect({ ...again, extension: [] }).toEqual({ ...first, extension: [] });
     expect((await standing(first.id)).invitation.generation).toBe(1);
     expect(await outbox(first.id)).toEqual(mail);
   });
@@ -72,7 +77,7 @@ describe('a pending person, invited again with the same rights', () => {
     const first = await invite(body);
     stage.clock.nowMs += minuteMs;
     const again = await invite(body);
-    expect(again.id).toBe(first.id);
+    expect([again.id, outcomeOf(again)]).toEqual([first.id, 'renewed']);
     const { invitation } = await standing(first.id);
     expect(invitation).toMatchObject({ generation: 2, expiresAtMs: stage.clock.nowMs + 7 * dayMs });
     expect(await outbox(first.id)).toMatchObject({ generation: 2 });
@@ -82,7 +87,8 @@ describe('a pending person, invited again with the same rights', () => {
     const body = person();
     const first = await invite(body);
     stage.clock.nowMs += minuteMs;
-    await Promise.all(Array.from({ length: 20 }, () => invite(body)));
+    const all = await Promise.all(Array.from({ length: 20 }, () => invite(body)));
+    expect(all.map(outcomeOf).sort()).toEqual([...Array(19).fill('kept'), 'renewed']);
     expect((await standing(first.id)).invitation.generation).toBe(2);
   });
 });
@@ -95,13 +101,10 @@ describe.each([
     const body = person();
     const first = await invite(body);
     await end(first.id);
-    const seen = await readMember(stage.services, caller, {
-      projectId: caller.project,
-      membershipId: first.id,
-    });
+    const seen = await readMember(stage.services, caller, { membershipId: first.id });
     expect(stateOf(seen)).toBe(state);
     const again = await invite(body);
-    expect([again.id, stateOf(again)]).toEqual([first.id, 'pending']);
+    expect([again.id, stateOf(again), outcomeOf(again)]).toEqual([first.id, 'pending', 'renewed']);
     expect((await standing(first.id)).invitation).toMatchObject({ state: 'pending', generation: 2 });
   });
 
@@ -157,6 +160,7 @@ describe('an active member, invited again', () => {
       mfaRequired: true,
       accessPolicy: { reference },
     });
+    expect(outcomeOf(again)).toBe('updated');
     expect((await standing(first.id)).invitation).toEqual(before);
   });
 

@@ -1,15 +1,22 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { reindex } from '../../functions/reindex/reindex.ts';
-import { carryOut } from '../../functions/resources/carry-out.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import { searchResources } from '../../functions/resources/read/search-resources.ts';
+import { carryOut } from '../../functions/resources/write/carry-out.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
+import { type Audited, entryItem } from '../../shared/audit/audit-event.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
+import { reindexHeads } from '../../shared/store/reindex.ts';
+import { runLists } from '../../shared/store/run-lists.ts';
+import { readTimed } from '../../shared/store/timed-list.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
-import { reindexHeads } from '../../shared/table/reindex.ts';
 import { findLeftOver } from '../resources/left-over.ts';
 import { scanAll } from '../spec/portico.ts';
 import { newProject, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;
-let caller: Caller;
+let caller: Caller<'administrator'>;
 
 beforeAll(async () => {
   stage = await startStage();
@@ -36,6 +43,12 @@ async function missing(): Promise<string[]> {
   const left = await findLeftOver(stage.services.table, stage.client, stage.tableName);
   // AuditEvents get theirs from the stream, which is not read here.
   return left.missing.filter((name) => !name.includes('#AuditEvent#'));
+}
+
+async function collected<T>(all: AsyncGenerator<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const one of all) found.push(one);
+  return found;
 }
 
 const soon = () => ({ again: false, untilMs: stage.clock.nowMs + 60_000 });
@@ -67,6 +80,45 @@ describe('reindexing', () => {
     stage.clock.nowMs = lease + 1;
     expect(await reindex(stage.services, soon())).toMatchObject({ done: true, segmentsDone: 8 });
     expect(await missing()).toEqual([]);
+  });
+
+  test('restores what leads to audit entries, of earlier releases too, to be forgotten with them', async () => {
+    const botId = randomUUID();
+    const ttl = Math.floor(stage.clock.nowMs / 1000) + 86_400;
+    const audited: Audited = {
+      ...{ project: caller.project, subtype: 'execute', action: 'E', outcome: '0' },
+      ...{ agent: { reference: 'Practitioner/ann' }, entities: [{ reference: `Bot/${botId}` }] },
+    };
+    const id = randomUUID();
+    const earlier = { ...entryItem(audited, id, stage.clock.nowMs), untidy: true, ttl };
+    const found = async (query: string) => {
+      const asked = { type: 'AuditEvent', query: new URLSearchParams(query) };
+      const { entry = [] } = await searchResources(stage.services, caller, asked);
+      return entry.map(({ resource }) => (resource as Resource).id);
+    };
+    await stage.services.table.put(earlier);
+    expect(await found(`entity=Bot/${botId}`)).toEqual([]);
+    await reindex(stage.services, { ...soon(), again: true });
+    await reindex(stage.services, { ...soon(), again: true });
+    const left = await findLeftOver(stage.services.table, stage.client, stage.tableName);
+    expect([left.missing, left.stray]).toEqual([[], []]);
+    const leading = (await scanAll(stage.client, stage.tableName)).filter(
+      (item) => item.sk.endsWith(`#${id}`) && item.sk !== earlier.sk,
+    );
+    // By who, what, kind and time, and among the runs of the Bot.
+    expect(leading.map((item) => item.ttl)).toEqual(Array(5).fill(ttl));
+    for (const query of [`entity=Bot/${botId}`, 'agent=Practitioner/ann', 'subtype=execute', '_sort=-date']) {
+      expect([query, (await found(query)).includes(id)]).toEqual([query, true]);
+    }
+    const [listed] = await collected(
+      readTimed(stage.services.table, runLists(caller.project, botId), { newestFirst: true, most: 10 }),
+    );
+    expect(listed?.sk).toBe(leading[0]?.sk);
+    // As an earlier release wrote them.
+    await stage.services.table.write(leading.map(({ ttl: _, ...item }) => item as Item));
+    await reindex(stage.services, { ...soon(), again: true });
+    const again = (await scanAll(stage.client, stage.tableName)).filter(({ sk }) => sk === leading[0]?.sk);
+    expect(again.map((item) => item.ttl)).toEqual(Array(5).fill(ttl));
   });
 
   test('two at once do the work of one', async () => {

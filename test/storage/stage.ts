@@ -6,14 +6,15 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { provision } from '../../functions/provision/provision.ts';
 import { useLocalCredentials } from '../../infra/local/environment.ts';
 import { startTable } from '../../infra/local/table.ts';
-import { emptyMemory } from '../../shared/auth/memory.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import { type Caller, callerOf } from '../../shared/access/access-token.ts';
 import { connectDynamoDb } from '../../shared/aws/dynamodb.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import type { Services } from '../../shared/services.ts';
+import { emptyMemory } from '../../shared/services.ts';
+import { createActions } from '../../shared/store/resource-item.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
-import { createActions } from '../../shared/table/resource-item.ts';
-import { type Item, openTable } from '../../shared/table/table.ts';
+import { openTable } from '../../shared/table/table.ts';
 
 /** A real local table with a Project, its administrator's client, and a clock that the test moves. */
 export interface Stage {
@@ -66,7 +67,7 @@ export async function startStage({ onDisk = false } = {}): Promise<Stage> {
 }
 
 /** A new Project; answers as whom its administrator's client calls. */
-export async function newProject({ services }: Stage, name = 'Clinic'): Promise<Caller> {
+export async function newProject({ services }: Stage, name = 'Clinic'): Promise<Caller<'administrator'>> {
   const made = await provision(services, {
     name,
     admin: {
@@ -80,7 +81,7 @@ export async function newProject({ services }: Stage, name = 'Clinic'): Promise<
   });
   const clientId = made.client?.id ?? '';
   const item = await getItem(services, keys.client(clientId));
-  const caller: Caller = {
+  const claims = {
     loginId: randomUUID(),
     project: made.project.id,
     membershipId: String(item?.membershipId),
@@ -89,8 +90,8 @@ export async function newProject({ services }: Stage, name = 'Clinic'): Promise<
     subject: clientId,
     scope: 'openid',
   };
-  await services.table.put({ ...keys.login(caller.loginId), membershipId: caller.membershipId });
-  return caller;
+  await services.table.put({ ...keys.login(claims.loginId), membershipId: claims.membershipId });
+  return callerOf(claims, 'administrator');
 }
 
 export async function getItem({ table }: Pick<Services, 'table'>, key: Key): Promise<Item | undefined> {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Item } from '../../shared/table/item.ts';
 import type { Key } from '../../shared/table/keys.ts';
-import type { Item } from '../../shared/table/table.ts';
 import { ConditionFailed, OutcomeUnknown } from '../../shared/table/transact.ts';
 import { getItem, type Stage, startStage } from './stage.ts';
 

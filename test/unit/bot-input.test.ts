@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { charsetFor, decodeBytes } from '../../shared/bot/charset.ts';
-import { parseForm } from '../../shared/bot/form.ts';
 import { parseBotIdentifier } from '../../shared/bot/identifier.ts';
-import { parseInput } from '../../shared/bot/input.ts';
-import { parseMediaType } from '../../shared/bot/media-type.ts';
-import { safeHeaders } from '../../shared/bot/safe-headers.ts';
+import { charsetFor, decodeBytes } from '../../shared/bot/input/charset.ts';
+import { parseForm } from '../../shared/bot/input/form.ts';
+import { parseInput } from '../../shared/bot/input/input.ts';
+import { parseMediaType } from '../../shared/bot/input/media-type.ts';
+import { safeHeaders } from '../../shared/bot/input/safe-headers.ts';
 import { isDeeperThan } from '../../shared/fhir/json-depth.ts';
 import { Refusal } from '../../shared/refusal.ts';
 
@@ -216,7 +216,13 @@ describe('an identifier', () => {
 
 describe('headers', () => {
   test('lose whatever could be a credential', () => {
-    const kept = { accept: '*/*', 'x-clinic': '1', 'content-type': 'text/plain', traceparent: '00-1' };
+    const kept = {
+      accept: '*/*',
+      'x-clinic': '1',
+      'content-type': 'text/plain',
+      traceparent: '00-1',
+      'idempotency-key': 'a',
+    };
     const lost = {
       authorization: 'Bearer a',
       'proxy-authorization': 'a',
@@ -230,6 +236,9 @@ describe('headers', () => {
       'client-secret': 'a',
       'x-session-id': 'a',
       'x-password': 'a',
+      'x-functions-key': 'a',
+      'x-amz-credential': 'a',
+      'client-assertion': 'a',
     };
     expect(safeHeaders({ ...kept, ...lost, absent: undefined })).toEqual(kept);
   });

@@ -1,7 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { transpile } from '../../functions/bots/transpile.ts';
 import { outputOf, printLog } from '../../shared/bot/output.ts';
-import { Refusal } from '../../shared/refusal.ts';
 
 describe('the output', () => {
   test.each([
@@ -80,57 +78,5 @@ describe('the output', () => {
       '1970-01-01T00:00:00.001Z ERROR \\"q\\"',
       '(log truncated)',
     ]);
-  });
-});
-
-describe('a Bot file', () => {
-  test.each([
-    ['export const handler = 1', 'bot.js', 'esm'],
-    ['  export default 1', 'bot.js', 'esm'],
-    ["import a from 'a'", 'bot.js', 'esm'],
-    ["import('a')", 'bot.js', 'cjs'],
-    ['exports.handler = 1', 'bot.js', 'cjs'],
-    ['module.exports = {}; // export const', 'bot.js', 'cjs'],
-    ['export const a = 1', 'bot.cjs', 'cjs'],
-    ['exports.a = 1', 'bot.mjs', 'esm'],
-    ['export const a: number = 1', 'bot.ts', 'esm'],
-    ['exports.a = 1 as number', 'bot.cts', 'cjs'],
-  ])('%j named %s is %s', (source, filename, format) => {
-    expect(transpile(source, filename).code.format).toBe(format);
-  });
-
-  test('of a million line ends is read in linear time', () => {
-    const lines = '\n'.repeat(1_000_000);
-    expect(transpile(`${lines}exports.a = 1`, 'bot.js').code.format).toBe('cjs');
-    expect(transpile(`${lines} \t export const a = 1`, 'bot.js').code.format).toBe('esm');
-  });
-
-  test('keeps its lines and columns when types are stripped', () => {
-    const { text } = transpile(
-      'const a: string = "x";\nexport const handler = (b: number) => b;',
-      'bot.ts',
-    ).code;
-    expect(text.split('\n\n')[0]).toBe('const a         = "x";\nexport const handler = (b        ) => b;');
-  });
-
-  test('is named by its name and text', () => {
-    const version = (source: string, filename: string) => transpile(source, filename).code.version;
-    expect(version('1', 'a.js')).toMatch(/^[0-9a-f]{64}$/);
-    expect(version('1', 'a.js')).toBe(version('1', 'a.js'));
-    expect(new Set([version('1', 'a.js'), version('2', 'a.js'), version('1', 'a.cjs')]).size).toBe(3);
-  });
-
-  test('that is no TypeScript is refused with line and column', () => {
-    let refusal: unknown;
-    try {
-      transpile('type A = string;\nconst a: = 1;', 'bot.ts');
-    } catch (error) {
-      refusal = error;
-    }
-    expect(refusal).toBeInstanceOf(Refusal);
-    expect((refusal as Refusal).issues[0]).toMatchObject({
-      expression: 'code',
-      text: expect.stringMatching(/line 2, column \d+/),
-    });
   });
 });

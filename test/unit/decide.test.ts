@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Decision, decide } from '../../functions/invite/decide.ts';
-import type { Invite } from '../../functions/invite/parse-invite.ts';
 import type { ProjectMembership, Rights } from '../../shared/fhir/membership.ts';
 import { type ProfileType, profileTypes } from '../../shared/fhir/resource.ts';
-import type { InvitationState, Standing } from '../../shared/invitation/state.ts';
+import type { Invite } from '../../shared/invitation/parse-invite.ts';
+import type { Standing } from '../../shared/invitation/state.ts';
+import type { InvitationState } from '../../shared/invitation/states.ts';
 import { Refusal } from '../../shared/refusal.ts';
 
 const nowMs = Date.UTC(2026, 0, 31);
@@ -22,6 +23,7 @@ function invite(change: Partial<Invite> = {}): Invite {
     sendEmail: true,
     rights: {},
     profile: undefined,
+    newProfile: false,
     upsert: false,
     forceNewMembership: false,
     password: undefined,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { useLocalCredentials } from '../../infra/local/environment.ts';
-import { serveInvokeApi } from '../../infra/local/invoke-api.ts';
-import type { Listening } from '../../infra/local/listen.ts';
+import type { Listening } from '../../infra/local/gateway/listen.ts';
+import { serveInvokeApi } from '../../infra/local/lambda/invoke-api.ts';
 import { lambdaInvoker } from '../../shared/aws/lambda.ts';
 import { SandboxNotStarted } from '../../shared/sandbox/child-process.ts';
 import { bot, runOf } from '../sandbox/bot-runs.ts';
@@ -28,7 +28,7 @@ const invoked = (error: Error) => {
 };
 
 test('a sandbox that did not start has run nothing: the caller may repeat', async () => {
-  expect(await invoked(new SandboxNotStarted())).toEqual({ kind: 'throttled' });
+  expect(await invoked(new SandboxNotStarted('no library'))).toEqual({ kind: 'not-started' });
 });
 
 test('of any other fault nobody knows whether the Bot ran', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Invite, parseInvite } from '../../functions/invite/parse-invite.ts';
+import { type Invite, parseInvite } from '../../shared/invitation/parse-invite.ts';
 
 const practitioner = {
   resourceType: 'Practitioner',
@@ -96,6 +96,20 @@ describe('parseInvite', () => {
     [{ resourceType: 'RelatedPerson', patient: [] }, 'patient'],
     [{ resourceType: 'RelatedPerson', patient: Array(21).fill({ reference: 'Patient/1' }) }, 'patient'],
     [{ resourceType: 'RelatedPerson', patient: { reference: 'Practitioner/1' } }, 'patient'],
+    [{ relationship: 'mother' }, 'relationship'],
+    ...[
+      1,
+      '',
+      [],
+      {},
+      { coding: [] },
+      { text: 'a', extra: 1 },
+      { text: 'a\nb' },
+      { coding: [{ code: 'MTH' }] },
+    ].map((relationship): [Record<string, unknown>, string] => [
+      { resourceType: 'RelatedPerson', relationship },
+      'relationship',
+    ]),
     [{ profile: { reference: 'Patient/1' } }, 'profile'],
     [{ profile: 'Practitioner/1' }, 'profile'],
     [{ membership: { profile: { reference: 'https://example.com/Practitioner/1' } } }, 'profile'],
@@ -178,7 +192,7 @@ describe('parseInvite', () => {
     const fields = [
       ...['resourceType', 'firstName', 'lastName', 'email', 'externalId', 'scope', 'sendEmail', 'admin'],
       ...['accessPolicy', 'access', 'patient', 'profile', 'authentication', 'mfaRequired', 'upsert'],
-      ...['forceNewMembership', 'password', 'membership', '__proto__', 'constructor'],
+      ...['forceNewMembership', 'password', 'membership', 'relationship', '__proto__', 'constructor'],
     ];
     const rights = fc.dictionary(fc.constantFrom(...fields), hostile, { maxKeys: 8 });
     const body = fc.oneof(

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { publishedKeys } from '../../shared/auth/public-keys.ts';
+import { publishedKeys } from '../../shared/keys/public-keys.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { Found, type Table } from '../../shared/table/table.ts';
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isRunToken, mintRunToken, verifyRunToken } from '../../shared/auth/run-token.ts';
+import { isRunToken, mintRunToken, verifyRunToken } from '../../shared/access/run-token.ts';
 
 const secret = randomBytes(32);
 const identity = { project: 'p', botId: 'b', membershipId: 'm' };
-const run = { id: 'r', depth: 2, deadlineAtMs: 1000 };
+const run = { id: 'r', root: 'r', depth: 2, deadlineAtMs: 1000 };
 const token = mintRunToken(secret, identity, run);
 
 describe('a run token', () => {

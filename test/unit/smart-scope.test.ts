@@ -5,7 +5,7 @@ import {
   isNarrower,
   parseResourceScope,
   resourceScopes,
-} from '../../shared/auth/smart-scope.ts';
+} from '../../shared/access/smart-scope.ts';
 
 const scopeText = fc
   .tuple(

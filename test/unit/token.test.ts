@@ -1,9 +1,15 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { PublicKeys } from '../../shared/auth/public-keys.ts';
-import { type Signer, thumbprint } from '../../shared/auth/signer.ts';
-import { type Caller, mintAccessToken, signJwt, verifyAccessToken } from '../../shared/auth/token.ts';
+import {
+  type Claims,
+  mintAccessToken,
+  signJwt,
+  verifyAccessToken,
+} from '../../shared/access/access-token.ts';
+import type { PublicKeys } from '../../shared/keys/public-keys.ts';
+import { type Signer, thumbprint } from '../../shared/keys/signer.ts';
+import { Recent } from '../../shared/recent.ts';
 
 const baseUrl = 'https://portico.example';
 const nowMs = Date.UTC(2026, 0, 31);
@@ -20,7 +26,7 @@ const publicKeys: PublicKeys = {
     return id === kid ? pair.publicKey : undefined;
   },
 };
-const caller: Caller = {
+const caller: Claims = {
   loginId: 'l1',
   project: 'p1',
   membershipId: 'm1',
@@ -59,15 +65,21 @@ function signed(header: object, payload: unknown = claims): string {
   return `${text}.${rs256(text).toString('base64url')}`;
 }
 
-function verify(token: string, atMs = nowMs): Promise<Caller> {
-  return verifyAccessToken(publicKeys, token, { baseUrl, nowMs: atMs });
+let verified: Recent<number> | undefined;
+
+function verify(token: string, atMs = nowMs): Promise<Claims> {
+  return verifyAccessToken(publicKeys, token, { baseUrl, nowMs: atMs, ...(verified ? { verified } : {}) });
 }
 
 const unauthorized = { kind: 'unauthorized', message: 'Unauthorized' };
 
-describe('verifyAccessToken', () => {
+describe.each([
+  ['each time anew', undefined],
+  ['with a memory of those that were good', new Recent<number>(1000)],
+])('verifyAccessToken, %s,', (_, memory) => {
   let token = '';
   beforeAll(async () => {
+    verified = memory;
     token = await mintAccessToken(signer, caller, { baseUrl, nowMs, tokenId: 'j1' });
   });
 
@@ -83,7 +95,9 @@ describe('verifyAccessToken', () => {
 
   test('is good at once on a host whose clock is a little behind', async () => {
     await expect(verify(token, nowMs - 1)).resolves.toEqual(caller);
+    verified = undefined;
     await expect(verify(token, nowMs - 60_000)).rejects.toMatchObject(unauthorized);
+    verified = memory;
   });
 
   const { exp: _exp, iat: _iat, sub: _sub, jti: _jti, ...bare } = claims;
@@ -205,6 +219,33 @@ describe('verifyAccessToken', () => {
     const text = `${encode({ alg: 'RS256', typ: 'at+jwt', kid })}.${Buffer.from(payload).toString('base64url')}`;
     return `${text}.${rs256(text).toString('base64url')}`;
   }
+});
+
+describe('a token that was good before', () => {
+  const token = signed({});
+
+  beforeAll(async () => {
+    verified = new Recent<number>(2);
+    await verify(token);
+    asked.length = 0;
+  });
+
+  test('is not checked again', async () => {
+    expect(await verify(token)).toEqual(caller);
+    expect(asked).toEqual([]);
+  });
+
+  test('is good until its end', async () => {
+    await expect(verify(token, nowMs + 3_599_999)).resolves.toEqual(caller);
+    await expect(verify(token, nowMs + 3_600_000)).rejects.toMatchObject(unauthorized);
+  });
+
+  test('is forgotten when many others came after it', async () => {
+    for (const jti of ['j2', 'j3']) await verify(signed({}, { ...claims, jti }));
+    asked.length = 0;
+    expect(await verify(token)).toEqual(caller);
+    expect(asked).toEqual([kid]);
+  });
 });
 
 /** The last letter of a base64url text carries bits that nobody reads: another letter may mean the same bytes. */

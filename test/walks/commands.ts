@@ -2,15 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import { inviteUser } from '../../functions/invite/invite-user.ts';
-import { chooseProfile } from '../../functions/login/choose-profile.ts';
-import { setPassword } from '../../functions/login/set-password.ts';
+import { setPassword } from '../../functions/login/password/set-password.ts';
+import { chooseProfile } from '../../functions/login/sign-in/choose-profile.ts';
 import { resendInvitation, revokeInvitation } from '../../functions/members/change-invitation.ts';
 import { changeMember } from '../../functions/members/change-member.ts';
 import { removeMember } from '../../functions/members/remove-member.ts';
 import { sendMail } from '../../functions/outbox/send-mail.ts';
-import { carryOut } from '../../functions/resources/carry-out.ts';
-import { runBundle } from '../../functions/resources/run-bundle.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import { runBundle } from '../../functions/resources/bundle/run-bundle.ts';
+import { carryOut } from '../../functions/resources/write/carry-out.ts';
+import { type Caller, type Claims, callerOf } from '../../shared/access/access-token.ts';
 import { invitationSecret, linkId } from '../../shared/invitation/link.ts';
 import { stateOf } from '../../shared/invitation/state.ts';
 import { Refusal } from '../../shared/refusal.ts';
@@ -19,7 +19,7 @@ import { requireInvariants } from './invariants.ts';
 import { type Member, nameOf, type Observed, observe, profilesOf } from './observed.ts';
 import {
   type Crash,
-  callerOf,
+  claimsOf,
   Death,
   MailServiceDown,
   newLogin,
@@ -95,7 +95,7 @@ const invites = step(
         (one) => one.project === projectId && one.login === (email ? `E:${email}` : `X:x${person}`),
       );
       return {
-        run: (services) => inviteUser(services, caller, { projectId, body }),
+        run: (services) => inviteUser(services, callerOf(caller, 'administrator', projectId), body),
         ...(isForeign ? { expected: 'forbidden' } : isNew ? { expected: 'done' } : {}),
       };
     },
@@ -142,7 +142,7 @@ const links = step(
           };
           const secret = invitationSecret(await services.secret(), link);
           const body = { id: linkId(link), secret, password: 'correct horse battery' };
-          await setPassword(services, { body, sourceIp: '192.0.2.1' });
+          await setPassword(services, { body, source: '192.0.2.1' });
         },
         expected: old ? 'invalid' : 'done',
       };
@@ -150,9 +150,12 @@ const links = step(
 );
 
 const memberships = {
-  resend: (services: WalkServices, caller: Caller, at: Place) => resendInvitation(services, caller, at),
-  revoke: (services: WalkServices, caller: Caller, at: Place) => revokeInvitation(services, caller, at),
-  remove: (services: WalkServices, caller: Caller, at: Place) => removeMember(services, caller, at),
+  resend: (services: WalkServices, claims: Claims, at: Place) =>
+    resendInvitation(services, callerOf(claims, 'administrator', at.projectId), at),
+  revoke: (services: WalkServices, claims: Claims, at: Place) =>
+    revokeInvitation(services, callerOf(claims, 'administrator', at.projectId), at),
+  remove: (services: WalkServices, claims: Claims, at: Place) =>
+    removeMember(services, callerOf(claims, 'member', at.projectId), at),
   activate: change({ active: true }),
   deactivate: change({ active: false }),
   promote: change({ admin: true }),
@@ -165,8 +168,8 @@ interface Place {
 }
 
 function change(body: object) {
-  return (services: WalkServices, caller: Caller, at: Place) =>
-    changeMember(services, caller, { ...at, body });
+  return (services: WalkServices, claims: Claims, at: Place) =>
+    changeMember(services, callerOf(claims, 'administrator', at.projectId), { ...at, body });
 }
 
 /** What an administrator, or somebody who is none, does to a membership. */
@@ -214,8 +217,8 @@ const leaves = step('leave', fc.record({ member: which }), ({ member }) => (walk
     run: async (services) => {
       const login = await newLogin(walk.services(), userId);
       await chooseProfile(walk.services(), { login, profile: membership.id });
-      const caller = callerOf(login, project, membership.id, userId);
-      await removeMember(services, caller, { projectId: project, membershipId: membership.id });
+      const caller = callerOf(claimsOf(login, project, membership.id, userId), 'member', project);
+      await removeMember(services, caller, { membershipId: membership.id });
     },
     expected: isLast ? 'invalid' : 'done',
   };
@@ -232,11 +235,11 @@ const deletions = step(
         profilesOf(seen).filter(({ isLive }) => isLive),
         profile,
       );
-      const caller = walk.projects.find(({ id }) => id === chosen?.project)?.client;
-      if (!chosen || !caller) return undefined;
+      const claims = walk.projects.find(({ id }) => id === chosen?.project)?.client;
+      if (!chosen || !claims) return undefined;
       const { type, id } = chosen;
       return {
-        run: (services) => deleteProfile(services, caller, { type, id, way }),
+        run: (services) => deleteProfile(services, callerOf(claims, 'member'), { type, id, way }),
         expected: chosen.refs > 0 ? 'conflict' : 'done',
       };
     },
@@ -264,8 +267,9 @@ const contending = step(
   fc.record({ project: which, way: fc.constantFrom(...ways) }),
   ({ project, way }) =>
     (walk) => {
-      const caller = walk.projects[project % 2]?.client;
-      if (!caller) return undefined;
+      const claims = walk.projects[project % 2]?.client;
+      if (!claims) return undefined;
+      const caller = callerOf(claims, 'administrator');
       const type = 'Practitioner';
       return {
         run: async (services) => {
@@ -275,7 +279,7 @@ const contending = step(
           const profile = { reference: `${type}/${id}` };
           const names = { resourceType: type, firstName: 'Dot', lastName: 'Lee', email: `${id}@example.com` };
           const ends = await Promise.all([
-            endOf(inviteUser(services, caller, { projectId: caller.project, body: { ...names, profile } })),
+            endOf(inviteUser(services, caller, { ...names, profile })),
             endOf(deleteProfile(services, caller, { type, id, way })),
           ]);
           if (ends.includes('died')) throw new Death();

@@ -1,8 +1,9 @@
 import { expect } from '@jest/globals';
 import { stateOf } from '../../shared/invitation/state.ts';
+import { isStanding } from '../../shared/store/inline.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { type Key, keys, parseHead } from '../../shared/table/keys.ts';
-import { resourceOf } from '../../shared/table/resource-item.ts';
-import type { Item } from '../../shared/table/table.ts';
+import { storedResource } from '../storage/stored.ts';
 import { type Member, nameOf, type Observed, profilesOf } from './observed.ts';
 import type { Walk } from './walk.ts';
 
@@ -31,9 +32,9 @@ function membersStandOnSomething({ projects }: Walk, observed: Observed): string
     const { id, profile } = member.membership;
     const [type = '', profileId = ''] = profile.reference.split('/');
     const missing = {
-      user: !resourceOf(at(observed, keys.user(userId))),
-      profile: !resourceOf(at(observed, keys.resource(project, type, profileId))),
-      project: !resourceOf(at(observed, keys.resource(project, 'Project', project))),
+      user: !isStanding(at(observed, keys.user(userId))),
+      profile: !isStanding(at(observed, keys.resource(project, type, profileId))),
+      project: !isStanding(at(observed, keys.resource(project, 'Project', project))),
       mirror: !at(observed, keys.userMembership(userId, project, id)),
       known: !projects.some((one) => one.id === project),
     };
@@ -162,7 +163,7 @@ function linksAreOne({ mails, clock }: Walk, { items, members }: Observed): stri
 /** Every version of a membership, and the end of every profile, is in an AuditEvent. */
 function changesAreAudited({ items }: Observed): string[] {
   const events = [...items.values()].flatMap((item) => {
-    const event = parseHead(item)?.type === 'AuditEvent' ? resourceOf(item) : undefined;
+    const event = parseHead(item)?.type === 'AuditEvent' ? storedResource(item) : undefined;
     return event?.outcome === '0' ? [event] : [];
   });
   const named = new Map<string, number>();

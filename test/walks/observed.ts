@@ -1,10 +1,10 @@
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { ProjectMembership } from '../../shared/fhir/membership.ts';
+import { type Person, personOf } from '../../shared/invitation/person.ts';
 import { type Standing, standingOf } from '../../shared/invitation/state.ts';
+import { isStanding } from '../../shared/store/inline.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { parseHead } from '../../shared/table/keys.ts';
-import { type Person, personOf } from '../../shared/table/person.ts';
-import { resourceOf } from '../../shared/table/resource-item.ts';
-import type { Item } from '../../shared/table/table.ts';
 import type { Walk } from './walk.ts';
 
 export interface Member extends Standing {
@@ -63,6 +63,6 @@ export function profilesOf({ items }: Observed) {
   return [...items.values()].flatMap((item) => {
     const head = parseHead(item);
     if (!head || !/^(Patient|Practitioner|RelatedPerson)$/.test(head.type)) return [];
-    return [{ ...head, item, isLive: resourceOf(item) !== undefined, refs: Number(item.refs ?? 0) }];
+    return [{ ...head, item, isLive: isStanding(item), refs: Number(item.refs ?? 0) }];
   });
 }

@@ -2,16 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { CreateTableCommand, DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { inviteUser } from '../../functions/invite/invite-user.ts';
-import { chooseProfile } from '../../functions/login/choose-profile.ts';
-import type { LoginServices } from '../../functions/login/invitation-of-link.ts';
-import type { OutboxServices } from '../../functions/outbox/send-mail.ts';
+import type { LoginServices } from '../../functions/login/external/invitation-of-link.ts';
+import { chooseProfile } from '../../functions/login/sign-in/choose-profile.ts';
+import type { OutboxServices } from '../../functions/outbox/services.ts';
 import { provision } from '../../functions/provision/provision.ts';
 import { tableDefinition } from '../../infra/table-definition.ts';
-import { emptyMemory } from '../../shared/auth/memory.ts';
-import type { Caller } from '../../shared/auth/token.ts';
+import { type Claims, callerOf } from '../../shared/access/access-token.ts';
 import type { Mail } from '../../shared/email/mailer.ts';
+import { emptyMemory } from '../../shared/services.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { type Item, openTable } from '../../shared/table/table.ts';
+import { openTable } from '../../shared/table/table.ts';
 import { scanAll } from '../spec/portico.ts';
 import { getItem } from '../storage/stage.ts';
 
@@ -45,9 +46,9 @@ export interface Walk {
 interface WalkProject {
   id: string;
   /** Its API key, which administers. */
-  client: Caller;
+  client: Claims;
   /** The person who administers from the start. */
-  administrator: Caller;
+  administrator: Claims;
   /** The memberships that are accepted at the start: theirs, and of two more administrators. */
   accepted: readonly string[];
 }
@@ -171,7 +172,7 @@ async function newProject(services: WalkServices): Promise<WalkProject> {
   const accepted = [made.admin.membershipId];
   for (const name of ['second', 'third']) {
     const body = { ...admin, resourceType: 'Practitioner', email: `${name}-${email}`, admin: true };
-    const { id, user } = await inviteUser(services, client, { projectId: project, body });
+    const { id, user } = await inviteUser(services, callerOf(client, 'administrator'), body);
     const invited = (user as { reference: string }).reference.replace('User/', '');
     await chooseProfile(services, { login: await newLogin(services, invited), profile: id });
     accepted.push(id);
@@ -179,7 +180,7 @@ async function newProject(services: WalkServices): Promise<WalkProject> {
   return {
     id: project,
     client,
-    administrator: callerOf(login, project, made.admin.membershipId, userId),
+    administrator: claimsOf(login, project, made.admin.membershipId, userId),
     accepted,
   };
 }
@@ -198,7 +199,7 @@ export async function newLogin(services: WalkServices, userId: string): Promise<
   return loginId;
 }
 
-export function callerOf(loginId: string, project: string, membershipId: string, subject: string): Caller {
+export function claimsOf(loginId: string, project: string, membershipId: string, subject: string): Claims {
   const profile = `Practitioner/${subject}`;
   return { loginId, project, membershipId, profile, clientId: '', subject, scope: 'openid' };
 }

@@ -82,6 +82,7 @@ describeInBrowser('many people, and the own account', () => {
     await other.goto(/https?:\S+/.exec(text)?.[0] ?? '');
     await arrived(other, 'Confirm your address');
     expect(await badManners(other)).toEqual([]);
+    await other.getByLabel('Your password').fill(admin.password);
     await other.getByRole('button', { name: 'Confirm the address' }).click();
     await arrived(other, 'Your address is confirmed');
     admin = { ...admin, email: 'ada.new@example.org' };

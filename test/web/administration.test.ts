@@ -58,6 +58,30 @@ describeInBrowser('what administrators set up', () => {
     expect(me.status).toBe(401);
   }, 240_000);
 
+  test('a public app: it is created without a secret, and a key can become one', async () => {
+    await go(page, 'API keys');
+    await page.getByLabel('Name', { exact: true }).fill('Portal');
+    await page.getByText('Public app').click();
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    await page.getByRole('heading', { name: 'Portal is created' }).waitFor();
+    await page.getByText('has no secret').waitFor();
+    expect(await page.locator('code.secret').count()).toBe(1);
+    expect(await badManners(page)).toEqual([]);
+    await page.getByLabel('Name', { exact: true }).fill('Old portal');
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    await page.getByRole('heading', { name: 'Old portal is created' }).waitFor();
+    const [id = '', secret = ''] = await page.locator('code.secret').allTextContents();
+    await page.getByRole('link', { name: 'Old portal' }).click();
+    await arrived(page, 'Old portal');
+    await page.getByRole('button', { name: 'Make it a public app' }).click();
+    await page.getByRole('alertdialog').getByText('Its secret is removed').waitFor();
+    expect(await badManners(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Make it public' }).click();
+    await page.getByText('none: it is a public app').waitFor();
+    expect(await page.getByRole('button', { name: 'New secret' }).count()).toBe(0);
+    expect((await tokenFor(id, secret)).status).toBe(400);
+  }, 240_000);
+
   test('an access policy: what is wrong is told with its entry', async () => {
     await go(page, 'Access policies');
     await arrived(page, 'Access policies');
@@ -87,7 +111,18 @@ describeInBrowser('what administrators set up', () => {
     await page.getByText('Observation', { exact: true }).waitFor();
   }, 240_000);
 
-  test('the audit log tells who did what', async () => {
+  test('the audit log tells who did what, by names that outlive what they name', async () => {
+    const project = app.portico.projects[0]?.id;
+    const made = await app.portico.api('POST', `admin/projects/${project}/client`, {
+      body: { name: 'Gone key' },
+    });
+    const gone = await app.portico.api('DELETE', `fhir/R4/ClientApplication/${made.json.id}`);
+    expect([made.status, gone.status]).toEqual([201, 200]);
+    const entries = async () =>
+      (await app.portico.api('GET', 'fhir/R4/AuditEvent?_count=1000&_sort=-date')).json.entry.length;
+    const before = await entries();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
     await go(page, 'Audit log');
     await arrived(page, 'Audit log');
     const log = page.getByRole('list', { name: 'Audit log' });
@@ -99,8 +134,13 @@ describeInBrowser('what administrators set up', () => {
     await page.getByRole('button', { name: 'What' }).click();
     await page.getByRole('option', { name: 'Created an API key' }).click();
     await page.getByRole('list', { name: 'Audit log' }).getByText('Ada Administrator').first().waitFor();
+    await page.getByRole('list', { name: 'Audit log' }).getByText('Gone key').first().waitFor();
     expect(await badManners(page)).toEqual([]);
     expect(app.faults).toEqual([]);
+    expect(new Set(asked.filter((path) => path.includes('/fhir/')))).toEqual(
+      new Set(['/fhir/R4/AuditEvent']),
+    );
+    expect(await entries()).toBe(before);
   }, 240_000);
 
   test('the keyboard is enough', async () => {

@@ -78,3 +78,10 @@ export async function write(page: Page, editor: string, text: string): Promise<v
   await page.keyboard.press('Delete');
   await page.keyboard.insertText(text);
 }
+
+/** Picks one of a list by the beginning of its name. */
+export async function pick(page: Page, field: string, typed: string, option: string): Promise<void> {
+  await page.getByRole('combobox', { name: field }).click();
+  await page.keyboard.type(typed);
+  await page.getByRole('option', { name: option }).click();
+}

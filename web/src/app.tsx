@@ -9,6 +9,7 @@ import { ExternalPage } from './sign-in/external-page.tsx';
 import { ForgotPage } from './sign-in/forgot-page.tsx';
 import { ResetPage } from './sign-in/reset-page.tsx';
 import { SignInPage } from './sign-in/sign-in-page.tsx';
+import { SignedOutPage } from './sign-in/signed-out-page.tsx';
 import { VerifyPage } from './sign-in/verify-page.tsx';
 
 export function App({ restored }: { restored: Session | undefined }) {
@@ -35,6 +36,7 @@ function Pages() {
         <Route path="/sign-in" component={SignInPage} />
         <Route path="/external" component={ExternalPage} />
         <Route path="/verify" component={VerifyPage} />
+        <Route path="/signed-out" component={SignedOutPage} />
         <Route>
           {session ? (
             <Shell>

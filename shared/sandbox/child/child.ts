@@ -3,8 +3,9 @@
  * It is killed, never asked to exit: `process.exit` can hang on an isolate's thread.
  */
 
+import { writeSync } from 'node:fs';
 import type { FromChild, ToChild } from '../protocol.ts';
-import { loadEngine } from './engine.ts';
+import { type Engine, loadEngine } from './engine.ts';
 import { type FreshIsolate, freshIsolate } from './fresh-isolate.ts';
 import { type ActiveRun, startRun } from './isolate-run.ts';
 
@@ -13,9 +14,9 @@ const die = () => process.kill(process.pid, 'SIGKILL');
 
 /** Without a supervisor nobody would end a run. */
 process.on('disconnect', die);
-process.on('uncaughtException', die);
 
-const engine = loadEngine(guestDir);
+const engine = engineOrEnd();
+process.on('uncaughtException', die);
 /** Made while nobody waits, for a next run with the same limit. */
 let spare: FreshIsolate | undefined;
 let active: { run: number; handle: ActiveRun } | undefined;
@@ -32,6 +33,17 @@ process.on('message', (message: ToChild) => {
   }
 });
 tell({ type: 'ready' });
+
+/** What the loader says of a missing library goes to stderr, which the supervisor reads until we are ready. */
+function engineOrEnd(): Engine {
+  try {
+    return loadEngine(guestDir);
+  } catch (error) {
+    writeSync(2, String(error));
+    die();
+    throw error;
+  }
+}
 
 function begin({ run, request }: Extract<ToChild, { type: 'run' }>): void {
   const handle = startRun(engine, takeFresh(request.limits.memoryMb), request, {

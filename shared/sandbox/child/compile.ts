@@ -2,6 +2,7 @@
 
 import type IsolatedVm from 'isolated-vm';
 import type { BotCode, RunOutcome } from '../../bot/contract.ts';
+import { missingModule } from '../missing-module.ts';
 import type { Engine } from './engine.ts';
 
 /** Starts the evaluation; resolves or rejects when the engine has no more of it to run for now. */
@@ -60,7 +61,7 @@ function compileModule({ engine, isolate, context, filename }: Compiling, text: 
 function libraryModule(engine: Engine, isolate: IsolatedVm.Isolate, specifier: string): IsolatedVm.Module {
   const names = engine.exportsOf(specifier);
   if (names === undefined) {
-    throw new Error(`Cannot import '${specifier}': a Bot may use @medplum/core and hl7-standard only`);
+    throw new Error(missingModule(specifier));
   }
   const values = names.values.map((name) => `export const ${name} = library.${name};`);
   const types = names.types.map((name) => `export const ${name} = undefined;`);

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import vm from 'node:vm';
 import type IsolatedVm from 'isolated-vm';
+import { moduleFile, moduleNames, plainName } from '../modules.ts';
 import { rehearse, rehearseClient, rehearseLibrary, rehearseRuntime } from './rehearsal.ts';
 
 type Ivm = typeof IsolatedVm;
@@ -39,6 +40,9 @@ const LIBRARIES: Record<string, { file: string; rehearsal: string }> = {
   '@medplum/core': { file: 'medplum-core.js', rehearsal: rehearseClient },
   [CLIENT_LIBRARY]: { file: 'medplum-client.js', rehearsal: rehearseClient },
   'hl7-standard': { file: 'hl7-standard.js', rehearsal: rehearseLibrary },
+  ...Object.fromEntries(
+    moduleNames.map((name) => [name, { file: moduleFile(name), rehearsal: rehearseLibrary }]),
+  ),
 };
 
 /** Loads everything from `guestDir`, the only folder that this process may read. */
@@ -63,7 +67,10 @@ export function loadEngine(guestDir: string): Engine {
   return {
     ivm,
     runtime: compile(runtime),
-    exportsOf: (name) => (Object.hasOwn(names, name) ? names[name] : undefined),
+    exportsOf: (specifier) => {
+      const name = plainName(specifier);
+      return Object.hasOwn(names, name) ? names[name] : undefined;
+    },
     library: (name) => {
       const source = libraryOf(name);
       return source && compile(source);

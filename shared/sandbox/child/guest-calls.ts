@@ -1,11 +1,20 @@
 /** The calls that a guest makes out of its isolate. Each is checked and bounded here once more. */
 
 import type { RunOutcome } from '../../bot/contract.ts';
-import type { ChildRun } from '../protocol.ts';
+import type { ChildRun, WireRequest } from '../protocol.ts';
 import type { FreshIsolate, GuestCall } from './fresh-isolate.ts';
 import { hostCall } from './host-calls.ts';
-import type { RunListener } from './isolate-run.ts';
 import { openFetches } from './open-fetches.ts';
+
+/** What a run tells the supervisor. */
+export interface RunListener {
+  log: (level: string, text: string) => void;
+  fetch: (id: string, request: WireRequest) => void;
+  abort: (id: string) => void;
+  done: (outcome: RunOutcome) => void;
+  /** The isolate is gone; `libraries` are those that the Bot asked for. */
+  idle: (libraries: ReadonlySet<string>) => void;
+}
 
 export interface GuestRun {
   request: ChildRun;
@@ -31,7 +40,7 @@ interface GuestCalls {
 /** `call` answers with a string or undefined and never throws: an error would show the guest our frames. */
 export function guestCalls(run: GuestRun): GuestCalls {
   const { request, listener, finish } = run;
-  const fetches = openFetches();
+  const fetches = openFetches(listener);
   let logged = 0;
   let wake: NodeJS.Timeout | undefined;
 
@@ -50,17 +59,8 @@ export function guestCalls(run: GuestRun): GuestCalls {
       clearTimeout(wake);
       wake = setTimeout(() => void run.deliver('wake'), Number(ms));
     },
-    fetch(id, head, encoding, body) {
-      const opened = fetches.open(id, head, encoding, body);
-      if (typeof opened === 'string') {
-        return opened;
-      }
-      listener.fetch(id, opened);
-    },
-    abort(id) {
-      fetches.settled(id);
-      listener.abort(id);
-    },
+    fetch: (id, head, encoding, body) => fetches.open(id, head, encoding, body),
+    abort: (id) => void fetches.abort(id),
     load(name, how) {
       const known = how === 'preloaded' || run.fresh.loadLibrary(name);
       if (known) {
@@ -88,7 +88,7 @@ export function guestCalls(run: GuestRun): GuestCalls {
       try {
         return Object.hasOwn(operations, operation)
           ? operations[operation]?.(a, b, c, d, e)
-          : hostCall(operation, a, b, c);
+          : hostCall(operation, a, b, c, d);
       } catch {
         return undefined;
       }

@@ -1,22 +1,12 @@
 /** One run in a fresh isolate: what goes in, what comes out, and that it ends. */
 
 import type { RunOutcome } from '../../bot/contract.ts';
-import type { ChildRun, WireRequest, WireResponse } from '../protocol.ts';
+import type { ChildRun, WireResponse } from '../protocol.ts';
 import { readError, safeFilename } from './bot-errors.ts';
 import { compileBot } from './compile.ts';
 import { CLIENT_LIBRARY, type Engine } from './engine.ts';
 import type { FreshIsolate } from './fresh-isolate.ts';
-import { type GuestRun, guestCalls } from './guest-calls.ts';
-
-/** What a run tells the supervisor. */
-export interface RunListener {
-  log: (level: string, text: string) => void;
-  fetch: (id: string, request: WireRequest) => void;
-  abort: (id: string) => void;
-  done: (outcome: RunOutcome) => void;
-  /** The isolate is gone; `libraries` are those that the Bot asked for. */
-  idle: (libraries: ReadonlySet<string>) => void;
-}
+import { type GuestRun, guestCalls, type RunListener } from './guest-calls.ts';
 
 export interface ActiveRun {
   fetched: (id: string, response: WireResponse) => void;

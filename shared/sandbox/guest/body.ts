@@ -7,6 +7,14 @@ import { parseJson } from './primordials.ts';
 import { GuestSearchParams } from './search-params.ts';
 import { utf8Text } from './utf8.ts';
 
+type ReadForm = (body: object) => { content: Content; type: string } | undefined;
+let readForm: ReadForm | undefined;
+
+/** There is a class FormData only from the moment that a Bot uses it. */
+export function acceptFormData(read: ReadForm): void {
+  readForm = read;
+}
+
 /** The content of a `body` option and the content type that goes with it. */
 function readBody(body: unknown): { content: Content | undefined; type: string | undefined } {
   if (body === undefined || body === null) {
@@ -21,7 +29,12 @@ function readBody(body: unknown): { content: Content | undefined; type: string |
   if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) {
     return { content: { bytes: bytesOf(body).slice() }, type: undefined };
   }
-  return { content: { text: `${body}` }, type: 'text/plain;charset=UTF-8' };
+  return (
+    (typeof body === 'object' ? readForm?.(body) : undefined) ?? {
+      content: { text: `${body}` },
+      type: 'text/plain;charset=UTF-8',
+    }
+  );
 }
 
 export class GuestBlob {
@@ -63,7 +76,7 @@ export class GuestBlob {
   }
 }
 
-const blobBytes = GuestBlob.bytesOf;
+export const blobBytes = GuestBlob.bytesOf;
 
 class Message {
   readonly headers: GuestHeaders;

@@ -2,7 +2,7 @@
 
 import { call } from './host.ts';
 import { inspect, show } from './inspect.ts';
-import { now, slice, text } from './primordials.ts';
+import { now, slice, stringifyJson, text } from './primordials.ts';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
@@ -29,7 +29,7 @@ function write(level: Level, parts: unknown[]): void {
 
 const PLACEHOLDER = /%[sdifjoOc%]/g;
 
-function format(parts: unknown[]): string {
+export function format(parts: unknown[]): string {
   const [first, ...rest] = parts;
   let line: string;
   if (typeof first === 'string' && rest.length > 0) {
@@ -59,8 +59,18 @@ function fill(mark: string, value: unknown): string {
       return '';
     case '%s':
       return show(value);
+    case '%j':
+      return jsonOf(value);
     default:
       return inspect(value);
+  }
+}
+
+function jsonOf(value: unknown): string {
+  try {
+    return text(stringifyJson(value));
+  } catch {
+    return inspect(value);
   }
 }
 

@@ -1,9 +1,11 @@
-/** `crypto`: random values, digests and HMAC, computed by the host. */
+/** `crypto`: random values, digests and signatures, computed by the host. */
 
 import { base64Bytes, latin1Bytes, latin1Text } from './binary-text.ts';
 import { bytesOf } from './encoding.ts';
 import { DomError } from './events.ts';
 import { call } from './host.ts';
+import type { AsymmetricKey } from './node/keys.ts';
+import { useLibrary } from './require.ts';
 
 type Data = ArrayBuffer | ArrayBufferView;
 
@@ -39,6 +41,10 @@ class GuestCryptoKey {
     this.usages = usages;
   }
 
+  get [Symbol.toStringTag](): string {
+    return 'CryptoKey';
+  }
+
   static secretOf(key: GuestCryptoKey): Uint8Array {
     return key.#secret;
   }
@@ -46,6 +52,11 @@ class GuestCryptoKey {
 
 const secretOf = GuestCryptoKey.secretOf;
 Reflect.deleteProperty(GuestCryptoKey, 'secretOf');
+
+/** RSA, elliptic curves and Ed25519: a library of ours, loaded when a Bot brings such a key. */
+type Keys = typeof import('./node/keys.ts');
+type AnyKey = GuestCryptoKey | AsymmetricKey;
+const keys = () => useLibrary('portico:keys') as Keys;
 
 function hmac(key: GuestCryptoKey, usage: string, data: Data): Uint8Array<ArrayBuffer> {
   if (!key.usages.includes(usage)) {
@@ -62,7 +73,9 @@ const subtle = {
 
   async importKey(format: string, key: unknown, algorithm: unknown, extractable: boolean, usages: string[]) {
     if (nameOf(algorithm) !== 'HMAC') {
-      throw new DomError('Only HMAC keys can be imported', 'NotSupportedError');
+      const asymmetric = keys().importKey(format, key, algorithm, extractable, usages);
+      if (asymmetric !== undefined) return asymmetric;
+      throw new DomError(`Keys of ${nameOf(algorithm)} cannot be imported`, 'NotSupportedError');
     }
     const hash = hashOf((algorithm as { hash?: unknown }).hash);
     if (format === 'jwk') {
@@ -75,7 +88,8 @@ const subtle = {
     return new GuestCryptoKey(bytesOf(key as Data), hash, extractable, [...usages]);
   },
 
-  async exportKey(format: string, key: GuestCryptoKey): Promise<ArrayBuffer> {
+  async exportKey(format: string, key: AnyKey): Promise<ArrayBuffer | object> {
+    if (!(key instanceof GuestCryptoKey)) return keys().exportKey(format, key);
     if (!key.extractable || format !== 'raw') {
       throw new DomError('The key cannot be exported so', 'InvalidAccessError');
     }
@@ -92,11 +106,15 @@ const subtle = {
     return new GuestCryptoKey(secret, hash, extractable, [...usages]);
   },
 
-  async sign(_algorithm: unknown, key: GuestCryptoKey, data: Data): Promise<ArrayBuffer> {
+  async sign(algorithm: unknown, key: AnyKey, data: Data): Promise<ArrayBuffer> {
+    if (!(key instanceof GuestCryptoKey)) return keys().subtleSign(algorithm, key, bytesOf(data));
     return hmac(key, 'sign', data).buffer;
   },
 
-  async verify(_algorithm: unknown, key: GuestCryptoKey, signature: Data, data: Data): Promise<boolean> {
+  async verify(algorithm: unknown, key: AnyKey, signature: Data, data: Data): Promise<boolean> {
+    if (!(key instanceof GuestCryptoKey)) {
+      return keys().subtleVerify(algorithm, key, bytesOf(signature), bytesOf(data));
+    }
     const expected = hmac(key, 'verify', data);
     const given = bytesOf(signature);
     let difference = expected.length ^ given.length;

@@ -1,7 +1,8 @@
-/** `TextEncoder`, `TextDecoder` (utf-8, utf-16le, latin1), `atob` and `btoa`. */
+/** `TextEncoder`, `TextDecoder` (encodings other than utf-8 and utf-16le by the host), `atob` and `btoa`. */
 
 import { base64Bytes, base64Text, latin1Bytes, latin1Text, utf16Text } from './binary-text.ts';
 import { DomError } from './events.ts';
+import { call } from './host.ts';
 import { utf8Bytes, utf8Text } from './utf8.ts';
 
 export class GuestTextEncoder {
@@ -19,10 +20,6 @@ const ENCODINGS: Record<string, string> = {
   utf8: 'utf-8',
   'utf-16le': 'utf-16le',
   'utf-16': 'utf-16le',
-  latin1: 'iso-8859-1',
-  'iso-8859-1': 'iso-8859-1',
-  ascii: 'iso-8859-1',
-  'us-ascii': 'iso-8859-1',
 };
 
 export class GuestTextDecoder {
@@ -32,7 +29,10 @@ export class GuestTextDecoder {
   private held: Uint8Array = new Uint8Array(0);
 
   constructor(label = 'utf-8', options: { fatal?: boolean; ignoreBOM?: boolean } = {}) {
-    const encoding = ENCODINGS[`${label}`.trim().toLowerCase()];
+    const name = `${label}`.trim().toLowerCase();
+    const encoding = Object.hasOwn(ENCODINGS, name)
+      ? ENCODINGS[name]
+      : call('decode', name, '', '')?.split('\n')[0];
     if (encoding === undefined) {
       throw new RangeError(`The encoding "${label}" is not supported`);
     }
@@ -68,7 +68,15 @@ function decode(bytes: Uint8Array, encoding: string, fatal: boolean): string {
   if (encoding === 'utf-16le') {
     return utf16Text(bytes);
   }
-  return encoding === 'utf-8' ? utf8Text(bytes, fatal) : latin1Text(bytes);
+  return encoding === 'utf-8' ? utf8Text(bytes, fatal) : decodedByHost(bytes, encoding, fatal);
+}
+
+function decodedByHost(bytes: Uint8Array, encoding: string, fatal: boolean): string {
+  const answer = call('decode', encoding, latin1Text(bytes), fatal ? 'fatal' : '');
+  if (answer === undefined) {
+    throw new TypeError(`The encoded data was not valid for encoding ${encoding}`);
+  }
+  return answer.slice(answer.indexOf('\n') + 1);
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
@@ -84,7 +92,8 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
 /** How many bytes at the end begin a character that the next chunk may complete. */
 function unfinished(bytes: Uint8Array, encoding: string): number {
   if (encoding !== 'utf-8') {
-    return encoding === 'utf-16le' ? bytes.length % 2 : 0;
+    // What the host decodes it decodes when it has all.
+    return encoding === 'utf-16le' ? bytes.length % 2 : bytes.length;
   }
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] as number;
@@ -105,10 +114,7 @@ export function guestBtoa(text: unknown): string {
 }
 
 export function guestAtob(text: unknown): string {
-  const packed = `${text}`
-    .replace(/[\t\n\f\r ]/g, '')
-    .replace(/^((?:.{4})*.{2,3})={1,2}$/s, '$1')
-    .replace(/^((?:.{4})+)$/s, '$1');
+  const packed = `${text}`.replace(/[\t\n\f\r ]/g, '');
   const bare = packed.length % 4 === 0 ? packed.replace(/={1,2}$/, '') : packed;
   if (bare.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(bare)) {
     throw new DomError('The string is not correctly encoded', 'InvalidCharacterError');

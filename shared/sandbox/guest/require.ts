@@ -1,14 +1,23 @@
-/** `require`, and what `import` of a library is made from: two libraries and nothing else. */
+/** `require`, and what `import` of a library is made from: the libraries and modules that there are. */
 
+import { missingModule } from '../missing-module.ts';
+import { moduleNames, plainName } from '../modules.ts';
 import { call } from './host.ts';
 import { startsWith, text } from './primordials.ts';
 
-type Load = (module: { exports: unknown }, exports: unknown, require: (name: unknown) => unknown) => void;
+/** `rest` is `require` for a library, and for a module of our own what it is made from. */
+type Load = (module: { exports: unknown }, exports: unknown, rest: unknown) => void;
 
 /** `@medplum/fhirtypes` holds types only: there is nothing of it at run time. */
 const loaded = new Map<string, unknown>([['@medplum/fhirtypes', {}]]);
 const preloaded = new Map<string, unknown>();
 let arrived: Load | undefined;
+let internals: object | undefined;
+
+/** What modules of our own are made from: guest/node/internals.ts. */
+export function provideInternals(parts: object): void {
+  internals = parts;
+}
 
 /** The host hands in a library's function while `requireLibrary` waits for it. */
 export function receiveLibrary(load: Load): void {
@@ -22,8 +31,19 @@ export function preloadLibrary(id: string): void {
 
 /** What a Bot calls: throws an Error with code MODULE_NOT_FOUND for every other name. */
 export function requireLibrary(name: unknown): unknown {
-  const id = text(name);
-  return useLibrary(startsWith(id, 'portico:') ? '' : id, id);
+  const called = text(name);
+  const id = plainName(called);
+  return useLibrary(startsWith(id, 'portico:') ? '' : id, called);
+}
+
+const namespaces = new Map<unknown, object>();
+
+/** What `import()` becomes when a Bot is deployed: compiler/read-module.ts. */
+export async function importLibrary(name: unknown): Promise<object> {
+  const library = requireLibrary(name);
+  const namespace = namespaces.get(library) ?? Object.freeze({ ...(library as object), default: library });
+  namespaces.set(library, namespace);
+  return namespace;
 }
 
 /** Libraries of our own are asked for here. */
@@ -42,10 +62,10 @@ function usePreloaded(id: string): unknown {
 function load(id: string, called = id): unknown {
   arrived = undefined;
   if (call('load', id) !== 'loaded' || arrived === undefined) {
-    const message = `Cannot find module '${called}': a Bot may use @medplum/core and hl7-standard only`;
-    throw Object.assign(new Error(message), { code: 'MODULE_NOT_FOUND' });
+    throw Object.assign(new Error(missingModule(called)), { code: 'MODULE_NOT_FOUND' });
   }
   const module = { exports: {} as unknown };
-  (arrived as Load)(module, module.exports, requireLibrary);
+  const isOurs = moduleNames.some((own) => own === id);
+  (arrived as Load)(module, module.exports, isOurs ? internals : requireLibrary);
   return module.exports;
 }

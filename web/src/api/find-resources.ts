@@ -1,20 +1,49 @@
-import type { Bundle, Resource } from '@medplum/fhirtypes';
+import type { AccessPolicy, Bot, Bundle, Patient, Resource } from '@medplum/fhirtypes';
 import { useCallback } from 'react';
 import { nameOf } from '../records/name-of.ts';
-import type { Picked } from '../ui/resource-picker.tsx';
+import type { Picked } from '../ui/choice.ts';
 import { useApi } from './use-api.ts';
 
+interface Findable {
+  AccessPolicy: AccessPolicy;
+  Patient: Patient;
+  Bot: Bot;
+}
+
+/** A choice that brings the resource along. */
+export type PickedResource<R extends Resource> = Picked & { resource: R };
+
 /** Finds resources of a type by the beginning of their name, for a ResourcePicker. */
-export function useFindByName(type: 'AccessPolicy' | 'Patient' | 'Bot') {
+export function useFindByName<Type extends keyof Findable>(type: Type) {
   const api = useApi();
   return useCallback(
-    async (text: string, signal: AbortSignal): Promise<Picked[]> => {
-      const query = new URLSearchParams({ _count: '10', ...(text.trim() ? { name: text.trim() } : {}) });
-      const bundle = await api.get<Bundle<Resource>>(`fhir/R4/${type}?${query}`, signal);
-      return (bundle.entry ?? []).flatMap(({ resource }) =>
-        resource?.id ? [{ reference: `${type}/${resource.id}`, display: nameOf(resource) }] : [],
-      );
+    async (text: string, signal?: AbortSignal): Promise<PickedResource<Findable[Type]>[]> => {
+      const query = new URLSearchParams({ _count: '20', _sort: 'name', ...(text ? { name: text } : {}) });
+      const bundle = await api.get<Bundle<Findable[Type]>>(`fhir/R4/${type}?${query}`, signal);
+      return (bundle.entry ?? []).flatMap(({ resource }) => (resource ? pickedResource(resource) : []));
     },
     [api, type],
   );
+}
+
+export function pickedResource<R extends Resource>(resource: R): PickedResource<R> {
+  const { resourceType, id } = resource;
+  const detail = detailOf(resource);
+  return {
+    reference: `${resourceType}/${id}`,
+    display: nameOf(resource),
+    resource,
+    ...(detail ? { detail } : {}),
+  };
+}
+
+/** What tells apart two of the same name. */
+function detailOf(resource: Resource): string {
+  if (resource.resourceType === 'AccessPolicy') {
+    const types = (resource.resource ?? []).map(({ resourceType }) => resourceType);
+    return [...new Set(types)].map((type) => (type === '*' ? 'every type' : type)).join(', ');
+  }
+  if (resource.resourceType !== 'Patient') return '';
+  const identifiers = (resource.identifier ?? []).flatMap(({ value }) => value ?? []);
+  return [resource.birthDate && `born ${resource.birthDate}`, ...identifiers].filter(Boolean).join(', ');
 }

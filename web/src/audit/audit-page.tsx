@@ -1,6 +1,7 @@
-import type { AuditEvent } from '@medplum/fhirtypes';
+import type { AuditEvent, Reference } from '@medplum/fhirtypes';
 import { useCallback, useState } from 'react';
 import { usePages } from '../api/use-pages.ts';
+import { profileType } from '../members/profile-type.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Empty } from '../ui/loading.tsx';
 import { Moment } from '../ui/moment.tsx';
@@ -8,7 +9,6 @@ import { Page } from '../ui/page.tsx';
 import { PagedList } from '../ui/paged-list.tsx';
 import { Select } from '../ui/select.tsx';
 import { deedOf, deeds } from './deeds.ts';
-import { NameOf } from './name-of-reference.tsx';
 
 /** What was done in the Project, by whom, newest first. */
 export function AuditPage() {
@@ -34,8 +34,15 @@ function AuditList({ deed }: { deed: string }) {
 }
 
 /** What it was done to: nothing, for a sign-in. */
-function objectsOf({ entity = [] }: AuditEvent): string[] {
-  return [...new Set(entity.flatMap(({ what }) => what?.reference || []))];
+function objectsOf({ entity = [] }: AuditEvent): Reference[] {
+  const all = entity.flatMap(({ what }) => (what?.reference ? [what] : []));
+  return [...new Map(all.map((what) => [what.reference, what])).values()];
+}
+
+/** The name in the entry; a clinical record has none there, and is not looked up for one. */
+function NameOf({ reference = '', display }: Pick<Reference, 'reference' | 'display'>) {
+  const id = reference.split('/')[1]?.slice(0, 8) ?? '';
+  return <span title={reference}>{display ?? `${profileType(reference)} ${id}`.trim()}</span>;
 }
 
 /** Goes to the next line with what follows it. */
@@ -57,11 +64,11 @@ function AuditRow({ event }: { event: AuditEvent }) {
       <div className="row-main">
         <span className="row-title">{deedOf(subtype?.[0]?.code)}</span>
         <span className="row-more">
-          <NameOf reference={agent[0]?.who?.reference} />
-          {objectsOf(event).map((reference) => (
-            <span key={reference}>
+          <NameOf {...agent[0]?.who} />
+          {objectsOf(event).map((what) => (
+            <span key={what.reference}>
               {separator}
-              <NameOf reference={reference} />
+              <NameOf {...what} />
             </span>
           ))}
           {route && `${separator}${route}`}

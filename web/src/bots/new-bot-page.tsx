@@ -5,10 +5,11 @@ import { useFindByName } from '../api/find-resources.ts';
 import { useAction } from '../api/use-action.ts';
 import { useApi } from '../api/use-api.ts';
 import { Button } from '../ui/button.tsx';
+import { type Choice, pickedOf } from '../ui/choice.ts';
 import { Form } from '../ui/form.tsx';
 import { Failure } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
-import { type Picked, ResourcePicker } from '../ui/resource-picker.tsx';
+import { ResourcePicker } from '../ui/resource-picker.tsx';
 import { TextField } from '../ui/text-field.tsx';
 
 export function NewBotPage() {
@@ -19,10 +20,11 @@ export function NewBotPage() {
   const [description, setDescription] = useState('');
   const [system, setSystem] = useState('');
   const [value, setValue] = useState('');
-  const [policy, setPolicy] = useState<Picked>();
+  const [policy, setPolicy] = useState<Choice>();
   const create = useAction(async () => {
     const identifier = value ? [{ ...(system ? { system } : {}), value }] : undefined;
-    const accessPolicy = policy && { reference: policy.reference };
+    const chosen = pickedOf(policy);
+    const accessPolicy = chosen && { reference: chosen.reference };
     const { id } = await send<Bot>('POST', `${admin}/bot`, { name, description, identifier, accessPolicy });
     navigate(`/bots/${id}`);
   }, ['name', 'description', 'identifier', 'accessPolicy']);
@@ -30,7 +32,6 @@ export function NewBotPage() {
     <Page title="Create a Bot">
       <section className="card narrow" aria-label="New Bot">
         <Form label="New Bot" fieldErrors={create.fieldErrors} onSubmit={() => create.run()}>
-          <Failure message={create.message} />
           <TextField label="Name" name="name" value={name} onChange={setName} isRequired />
           <TextField label="Description" name="description" value={description} onChange={setDescription} />
           <div className="form-pair">
@@ -52,11 +53,12 @@ export function NewBotPage() {
           <ResourcePicker
             label="Access policy"
             name="accessPolicy"
-            help="Type its name. Without one it may read and write clinical records and execute Bots."
+            help="Without one it may read and write clinical records and run Bots."
             value={policy}
             onChange={setPolicy}
             find={findPolicies}
           />
+          <Failure message={create.message} />
           <div className="buttons">
             <Button type="submit" kind="primary" isPending={create.isBusy}>
               Create

@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import { useAction } from '../api/use-action.ts';
 import { useApi } from '../api/use-api.ts';
-import { sentAtMs } from '../invite/outcome.ts';
 import { Button } from '../ui/button.tsx';
 import { Form } from '../ui/form.tsx';
 import { Link } from '../ui/link.tsx';
@@ -20,14 +19,12 @@ export function BulkPage() {
   const [answer, setAnswer] = useState<BulkAnswer>();
   const table = readTable(text);
   const invite = useAction(async () => {
-    const startedAt = performance.now();
     const sent = await api.fetch(`${api.admin}/invite/bulk`, {
       method: 'POST',
       body: text,
       contentType: 'text/csv; charset=utf-8',
     });
-    const since = sentAtMs(sent, performance.now() - startedAt);
-    setAnswer({ ...((await sent.json()) as BulkAnswer), sentAtMs: since });
+    setAnswer((await sent.json()) as BulkAnswer);
   });
   const change = (next: string) => {
     setText(next);

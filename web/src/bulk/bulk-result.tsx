@@ -1,16 +1,16 @@
 import type { ProjectMembership } from '@medplum/fhirtypes';
 import type { OperationOutcome } from '../../../client/src/index.ts';
-import { outcomeOf, outcomeSentence } from '../invite/outcome.ts';
+import { outcomeSentence } from '../invite/sentences.ts';
+import { invitationOf } from '../members/invitation.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Link } from '../ui/link.tsx';
 import { Notice } from '../ui/notice.tsx';
 import type { Table } from './read-table.ts';
 
-/** What `invite/bulk` answers, and when it was asked: each row with the status that it would have had alone. */
+/** What `invite/bulk` answers: each row with the status that it would have had alone. */
 export interface BulkAnswer {
   invited: number;
   refused: number;
-  sentAtMs: number;
   results: { row: number; status: number; membership?: ProjectMembership; outcome?: OperationOutcome }[];
 }
 
@@ -35,11 +35,7 @@ export function BulkResult({ answer, table }: { answer: BulkAnswer; table: Table
                   </>
                 )}
               </span>
-              <span className="row-more">
-                {membership
-                  ? outcomeSentence(membership.profile?.display ?? '', outcomeOf(membership, answer.sentAtMs))
-                  : textOf(outcome)}
-              </span>
+              <span className="row-more">{membership ? doneTo(membership) : textOf(outcome)}</span>
               {!membership && <span className="row-more">{table.rows[row - 1]?.join(', ')}</span>}
             </div>
             <Badge kind={status === 200 ? 'good' : 'bad'}>{status === 200 ? 'Done' : 'Refused'}</Badge>
@@ -48,6 +44,11 @@ export function BulkResult({ answer, table }: { answer: BulkAnswer; table: Table
       </ul>
     </>
   );
+}
+
+function doneTo(membership: ProjectMembership): string {
+  const outcome = invitationOf(membership)?.outcome;
+  return outcome ? outcomeSentence(membership.profile?.display ?? '', outcome) : '';
 }
 
 function textOf(outcome: OperationOutcome | undefined): string {

@@ -1,4 +1,3 @@
-import type { ClientApplication } from '@medplum/fhirtypes';
 import { useCallback } from 'react';
 import { useApi } from '../api/use-api.ts';
 import { useLoad } from '../api/use-load.ts';
@@ -9,9 +8,9 @@ import { Link } from '../ui/link.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Page } from '../ui/page.tsx';
+import type { Client } from './client.ts';
+import { MakePublic } from './make-public.tsx';
 import { RotateSecret } from './rotate-secret.tsx';
-
-type Client = ClientApplication & { redirectUris?: string[]; redirectUri?: string };
 
 export function ClientPage({ id }: { id: string }) {
   const api = useApi();
@@ -31,12 +30,13 @@ export function ClientPage({ id }: { id: string }) {
                   ['Client id', <code key="id">{client.id}</code>],
                   ['Redirect URIs', redirectsOf(client).join(' ') || 'none'],
                   ['Changed', <Moment key="changed" at={client.meta?.lastUpdated} />],
-                  ['Secret', 'shown once, when it was made'],
+                  ['Secret', client.public ? 'none: it is a public app' : 'shown once, when it was made'],
                 ]}
               />
               <CopyButton text={client.id ?? ''} label="Copy the client id" />
             </section>
-            <RotateSecret client={client} />
+            {!client.public && <RotateSecret client={client} />}
+            {!client.public && <MakePublic client={client} onMade={loaded.reload} />}
             <DeleteResource resource={client} name={client.name ?? 'this key'} then="/clients">
               <li>Its tokens are refused from the next request on, and it gets no new ones.</li>
               <li>Its membership ends with it.</li>

@@ -1,13 +1,20 @@
+import type { AccessPolicy, Patient } from '@medplum/fhirtypes';
 import type { InviteRequest } from '../../../client/src/index.ts';
-import type { Picked } from '../ui/resource-picker.tsx';
+import type { PickedResource } from '../api/find-resources.ts';
+import { type Choice, pickedOf } from '../ui/choice.ts';
+import { type RelationshipCode, relationshipOf } from './relationships.ts';
 
 export interface InviteFields {
   resourceType: InviteRequest['resourceType'];
   firstName: string;
   lastName: string;
   email: string;
-  patient: Picked | undefined;
-  policy: Picked | undefined;
+  /** Whom a RelatedPerson is related to. */
+  patient: Choice<PickedResource<Patient>>;
+  relationship: RelationshipCode | '';
+  /** The record of a Patient, when it is there already. */
+  record: Choice<PickedResource<Patient>>;
+  policy: Choice<PickedResource<AccessPolicy>>;
   isAdministrator: boolean;
   mfaRequired: boolean;
   sendEmail: boolean;
@@ -25,6 +32,8 @@ export const emptyInvite: InviteFields = {
   lastName: '',
   email: '',
   patient: undefined,
+  relationship: '',
+  record: undefined,
   policy: undefined,
   isAdministrator: false,
   mfaRequired: false,
@@ -38,20 +47,34 @@ export const inviteFieldNames = [
   'lastName',
   'email',
   'patient',
+  'relationship',
+  'profile',
   'accessPolicy',
 ] as const;
 
-/** What is sent. What does not belong to the kind of person is left out, though it may have been typed. */
+/** Which record is to be theirs, when the service asked. */
+export type WhichProfile = Pick<InviteRequest, 'profile' | 'newProfile'>;
+
+/**
+ * What is sent. What does not belong to the kind of person is left out, though it may have been typed.
+ * @throws {Error} when a picker holds a text that names nothing
+ */
 export function inviteRequest(fields: InviteFields): InviteRequest {
-  const { resourceType, firstName, lastName, email, patient, policy, sendEmail } = fields;
+  const { resourceType, firstName, lastName, email, sendEmail } = fields;
+  const policy = pickedOf(fields.policy);
+  const patient = resourceType === 'RelatedPerson' ? pickedOf(fields.patient) : undefined;
+  const record = resourceType === 'Patient' ? pickedOf(fields.record) : undefined;
+  const relationship = resourceType === 'RelatedPerson' ? fields.relationship : '';
   return {
     resourceType,
     firstName,
     lastName,
     email,
     sendEmail,
-    ...(policy ? { accessPolicy: policy } : {}),
-    ...(resourceType === 'RelatedPerson' && patient ? { patient } : {}),
+    ...(policy ? { accessPolicy: { reference: policy.reference, display: policy.display } } : {}),
+    ...(patient ? { patient: { reference: patient.reference, display: patient.display } } : {}),
+    ...(relationship ? { relationship: relationshipOf(relationship) } : {}),
+    ...(record ? { profile: { reference: record.reference } } : {}),
     ...(resourceType === 'Practitioner' && fields.isAdministrator ? { admin: true } : {}),
     ...(fields.mfaRequired ? { mfaRequired: true } : {}),
   };

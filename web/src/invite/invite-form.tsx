@@ -1,5 +1,7 @@
 import { useState } from 'react';
 import { useFindByName } from '../api/find-resources.ts';
+import { RightsSummary } from '../rights/rights-summary.tsx';
+import type { Holder } from '../rights/rights-words.ts';
 import { Button } from '../ui/button.tsx';
 import { Form } from '../ui/form.tsx';
 import { Failure } from '../ui/notice.tsx';
@@ -7,8 +9,10 @@ import { ResourcePicker } from '../ui/resource-picker.tsx';
 import { Select } from '../ui/select.tsx';
 import { Switch } from '../ui/switch.tsx';
 import { TextField } from '../ui/text-field.tsx';
+import { ExistingProfiles } from './existing-profiles.tsx';
 import { emptyInvite, type InviteFields, inviteTypes } from './invite-fields.ts';
 import type { Invited } from './invite-page.tsx';
+import { relationshipOptions } from './relationships.ts';
 import { useInvite } from './use-invite.ts';
 
 interface Props {
@@ -21,7 +25,7 @@ export function InviteForm({ onInvited, onTyping }: Props) {
   const [fields, setFields] = useState<InviteFields>(emptyInvite);
   const findPolicies = useFindByName('AccessPolicy');
   const findPatients = useFindByName('Patient');
-  const { run, isBusy, message, fieldErrors } = useInvite(onInvited);
+  const { run, isBusy, message, fieldErrors, existing } = useInvite(onInvited);
   const change = (part: Partial<InviteFields>) => {
     setFields((before) => ({ ...before, ...part }));
     onTyping();
@@ -29,7 +33,6 @@ export function InviteForm({ onInvited, onTyping }: Props) {
   return (
     <section className="card narrow" aria-label="Invite">
       <Form label="Invite" fieldErrors={fieldErrors} onSubmit={() => void run(fields)}>
-        <Failure message={message} />
         <Select
           label="They are a"
           name="resourceType"
@@ -66,19 +69,38 @@ export function InviteForm({ onInvited, onTyping }: Props) {
           isRequired
         />
         {fields.resourceType === 'RelatedPerson' && (
+          <>
+            <ResourcePicker
+              label="Patient"
+              name="patient"
+              help="Whom they are related to. Until a patient is linked, they can see nobody’s records."
+              value={fields.patient}
+              onChange={(patient) => change({ patient })}
+              find={findPatients}
+            />
+            <Select
+              label="Relationship to the patient"
+              name="relationship"
+              value={fields.relationship}
+              options={relationshipOptions}
+              onChange={(relationship) => change({ relationship })}
+            />
+          </>
+        )}
+        {fields.resourceType === 'Patient' && (
           <ResourcePicker
-            label="Patient"
-            name="patient"
-            help="Whom they are related to. Without one they reach nobody's records until one is linked."
-            value={fields.patient}
-            onChange={(patient) => change({ patient })}
+            label="Existing patient record"
+            name="profile"
+            help="Choose it if this person already has a record here. Otherwise a new one is made."
+            value={fields.record}
+            onChange={(record) => change({ record, ...namesOf(fields, record) })}
             find={findPatients}
           />
         )}
         <ResourcePicker
           label="Access policy"
           name="accessPolicy"
-          help="Type its name. Without one they may do what is usual for their kind."
+          help="Limits what they can see and do. Leave it empty for the default rights shown below."
           value={fields.policy}
           onChange={(policy) => change({ policy })}
           find={findPolicies}
@@ -106,6 +128,18 @@ export function InviteForm({ onInvited, onTyping }: Props) {
         >
           Send the invitation by e-mail
         </Switch>
+        <RightsSummary
+          title={`${fields.firstName.trim() || 'This person'} will be able to do this`}
+          holder={holderOf(fields)}
+        />
+        <Failure message={message} />
+        {existing && (
+          <ExistingProfiles
+            references={existing}
+            isBusy={isBusy}
+            onChoose={(which) => void run({ ...fields, which })}
+          />
+        )}
         <div className="buttons">
           <Button type="submit" kind="primary" isPending={isBusy}>
             Invite
@@ -114,4 +148,27 @@ export function InviteForm({ onInvited, onTyping }: Props) {
       </Form>
     </section>
   );
+}
+
+/** Whose rights are told before anything is sent; undefined while the policy is only being typed. */
+function holderOf({ resourceType, policy, patient, isAdministrator }: InviteFields): Holder | undefined {
+  if (policy && 'typed' in policy) return undefined;
+  return {
+    profileType: resourceType,
+    isAdministrator: resourceType === 'Practitioner' && isAdministrator,
+    hasPatients: patient !== undefined,
+    policy: policy?.resource,
+  };
+}
+
+/** Names and address of a record that was chosen, where nothing was typed yet. */
+function namesOf(fields: InviteFields, record: InviteFields['record']): Partial<InviteFields> {
+  if (!record || 'typed' in record) return {};
+  const { name, telecom = [] } = record.resource;
+  const { given = [], family = '' } = name?.[0] ?? {};
+  return {
+    firstName: fields.firstName || given.join(' '),
+    lastName: fields.lastName || family,
+    email: fields.email || (telecom.find(({ system }) => system === 'email')?.value ?? ''),
+  };
 }

@@ -4,12 +4,10 @@ import { Link } from '../ui/link.tsx';
 import { Page } from '../ui/page.tsx';
 import { InviteForm } from './invite-form.tsx';
 import { InviteResult } from './invite-result.tsx';
-import type { InviteOutcome } from './outcome.ts';
 
 export interface Invited {
   membership: ProjectMembership;
   email: string;
-  outcome: InviteOutcome;
 }
 
 export function InvitePage() {

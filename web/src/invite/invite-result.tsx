@@ -3,20 +3,19 @@ import { Link } from '../ui/link.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Notice } from '../ui/notice.tsx';
 import type { Invited } from './invite-page.tsx';
-import { mailSentence, outcomeSentence } from './outcome.ts';
+import { mailSentence, outcomeSentence } from './sentences.ts';
 
 /** What has happened, and nothing that may yet fail. */
-export function InviteResult({ invited: { membership, email, outcome } }: { invited: Invited }) {
+export function InviteResult({ invited: { membership, email } }: { invited: Invited }) {
   const invitation = invitationOf(membership);
   const name = membership.profile?.display ?? email;
   return (
     <Notice kind="good">
       <p>
-        <strong>{outcomeSentence(name, outcome)}</strong>{' '}
+        {invitation?.outcome && <strong>{outcomeSentence(name, invitation.outcome)}</strong>}{' '}
         {invitation?.state === 'pending' && (
           <>
-            {mailSentence(email, invitation, outcome)} The invitation is good until{' '}
-            <Moment at={invitation.expires} />.
+            {mailSentence(email, invitation)} The invitation is good until <Moment at={invitation.expires} />.
           </>
         )}
       </p>

@@ -1,7 +1,6 @@
 import type { ProjectMembership } from '@medplum/fhirtypes';
+import type { InvitationState, InviteOutcome } from '../../../shared/invitation/states.ts';
 import type { BadgeKind } from '../ui/badge.tsx';
-
-type InvitationState = 'pending' | 'accepted' | 'expired' | 'revoked';
 
 export interface Invitation {
   state: InvitationState;
@@ -10,6 +9,8 @@ export interface Invitation {
   mailRequested: boolean;
   /** What the service has learnt of the mail since. */
   mail: 'bounced' | 'complained' | undefined;
+  /** What the invite has done that this answers. */
+  outcome: InviteOutcome | undefined;
 }
 
 /** The state of a member's invitation (docs/identity.md); undefined for programs, which nobody invites. */
@@ -23,6 +24,7 @@ export function invitationOf({ extension }: ProjectMembership): Invitation | und
     expires: part('expires')?.valueInstant,
     mailRequested: part('mailRequested')?.valueBoolean === true,
     mail: part('mail')?.valueCode as Invitation['mail'],
+    outcome: part('outcome')?.valueCode as InviteOutcome | undefined,
   };
 }
 

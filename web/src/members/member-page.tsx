@@ -77,7 +77,7 @@ function MemberCards({ member, onChange }: { member: Member; onChange(): void })
         />
       </section>
       {isPerson && <InvitationCard membership={membership} onChange={onChange} />}
-      {isPerson && <RightsForm key={membership.meta?.versionId} member={member} onChange={onChange} />}
+      {isPerson && <RightsForm member={member} onChange={onChange} />}
       {isPerson && <RemoveMember membership={membership} />}
     </>
   );

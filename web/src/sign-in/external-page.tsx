@@ -6,6 +6,7 @@ import { useSessionState } from '../session/session-context.tsx';
 import { Link } from '../ui/link.tsx';
 import { Failure } from '../ui/notice.tsx';
 import { ChooseMembership } from './choose-membership.tsx';
+import { ChoosePatient } from './choose-patient.tsx';
 import { Door } from './door.tsx';
 import { type ExternalAnswer, externalAnswer } from './external-flow.ts';
 
@@ -43,6 +44,7 @@ export function ExternalPage() {
     <Door title={failure ? 'You are not signed in' : step ? 'Where do you want to go?' : 'Signing you in'}>
       <Failure message={failure} />
       {step?.kind === 'choose' && !failure && <ChooseMembership step={step} onStep={proceed} />}
+      {step?.kind === 'choose-patient' && !failure && <ChoosePatient step={step} onStep={proceed} />}
       {!step && !failure && <p role="status">One moment…</p>}
       {failure && (
         <p>

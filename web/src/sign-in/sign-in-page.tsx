@@ -5,7 +5,9 @@ import { messageOf } from '../api/message-of.ts';
 import { useSessionState } from '../session/session-context.tsx';
 import { Link } from '../ui/link.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
+import { AppWelcome } from './app-welcome.tsx';
 import { ChooseMembership } from './choose-membership.tsx';
+import { ChoosePatient } from './choose-patient.tsx';
 import { CredentialsForm } from './credentials-form.tsx';
 import { Door } from './door.tsx';
 import { EnrollForm } from './enroll-form.tsx';
@@ -27,6 +29,8 @@ export function SignInPage() {
     );
   }, [search]);
 
+  const clientId = new URLSearchParams(search).get('client_id');
+
   const proceed = async (next: SignInStep) => {
     if (next.kind !== 'code') return setStep(next);
     try {
@@ -42,6 +46,7 @@ export function SignInPage() {
 
   return (
     <Door title={titles[step?.kind ?? 'code']}>
+      {step === undefined && clientId && <AppWelcome clientId={clientId} />}
       {step ? null : notice && <Notice kind="plain">{notice}</Notice>}
       <Failure message={failure} />
       {step === undefined && <CredentialsForm target={target} onStep={proceed} />}
@@ -52,6 +57,7 @@ export function SignInPage() {
         </p>
       )}
       {step?.kind === 'choose' && <ChooseMembership step={step} onStep={proceed} />}
+      {step?.kind === 'choose-patient' && <ChoosePatient step={step} onStep={proceed} />}
       {step?.kind === 'second-factor' && <SecondFactorForm step={step} onStep={proceed} />}
       {step?.kind === 'enroll-second-factor' && <EnrollForm step={step} onStep={proceed} />}
     </Door>
@@ -61,6 +67,7 @@ export function SignInPage() {
 const titles: Record<SignInStep['kind'], string> = {
   code: 'Sign in',
   choose: 'Where do you want to go?',
+  'choose-patient': 'Whose record is it for?',
   'second-factor': 'Your second factor',
   'enroll-second-factor': 'Add a second factor',
 };

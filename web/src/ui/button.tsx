@@ -7,12 +7,16 @@ interface Props extends Omit<ButtonProps, 'className' | 'isPending'> {
   isPending?: boolean;
 }
 
+/**
+ * React Aria's own `isPending` leaves an image without a name behind for screen readers; what an action
+ * came to is announced by its Notice.
+ */
 export function Button({ kind = 'plain', className = '', isPending = false, ...props }: Props) {
   return (
     <AriaButton
       {...props}
       className={`button button-${kind} ${className}`}
-      {...(isPending ? { 'data-pending': true } : {})}
+      {...(isPending ? { 'data-busy': true, 'aria-disabled': true } : {})}
     />
   );
 }

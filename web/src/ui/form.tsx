@@ -1,5 +1,6 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Form as AriaForm } from 'react-aria-components';
+import { type Check, FormChecks } from './form-checks.ts';
 
 interface Props {
   label: string;
@@ -11,9 +12,16 @@ interface Props {
 
 const none: Record<string, string> = {};
 
-/** Fields and what sends them. What the service refuses stands at its field, which takes the focus. */
+/**
+ * Fields and what sends them. Checks of its fields come first; what the service refuses stands at its
+ * field, which takes the focus.
+ */
 export function Form({ label, fieldErrors = none, onSubmit, children }: Props) {
   const form = useRef<HTMLFormElement>(null);
+  const [checks] = useState(() => new Set<Check>());
+  const [round, setRound] = useState(0);
+  const latest = useRef(onSubmit);
+  latest.current = onSubmit;
   useEffect(() => {
     const recheckOwn = ({ target }: Event) => {
       if (isField(target) && target.form === form.current) recheck(target);
@@ -23,23 +31,37 @@ export function Form({ label, fieldErrors = none, onSubmit, children }: Props) {
     return () => document.removeEventListener('input', recheckOwn);
   }, []);
   useEffect(() => {
-    if (Object.keys(fieldErrors).length === 0) return;
-    form.current?.querySelector<HTMLElement>('[aria-invalid=true], [data-invalid] button')?.focus();
+    if (Object.keys(fieldErrors).length > 0) focusFirstError(form.current);
   }, [fieldErrors]);
+  // A check may have put a value in: what is sent is what stands there after the next drawing.
+  useEffect(() => {
+    if (round > 0) latest.current();
+  }, [round]);
+  const submit = async () => {
+    const results = await Promise.all([...checks].map((check) => check()));
+    if (results.every(Boolean)) setRound((before) => before + 1);
+    else requestAnimationFrame(() => focusFirstError(form.current));
+  };
   return (
-    <AriaForm
-      ref={form}
-      className="form"
-      aria-label={label}
-      validationErrors={fieldErrors}
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSubmit();
-      }}
-    >
-      {children}
-    </AriaForm>
+    <FormChecks value={checks}>
+      <AriaForm
+        ref={form}
+        className="form"
+        aria-label={label}
+        validationErrors={fieldErrors}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        {children}
+      </AriaForm>
+    </FormChecks>
   );
+}
+
+function focusFirstError(form: HTMLFormElement | null): void {
+  form?.querySelector<HTMLElement>('[aria-invalid=true], [data-invalid] button')?.focus();
 }
 
 /**

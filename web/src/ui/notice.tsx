@@ -1,9 +1,21 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 
-/** Something that a screen reader says when it appears. */
-export function Notice({ kind, children }: { kind: 'good' | 'bad' | 'plain'; children: ReactNode }) {
+interface Props {
+  kind: 'good' | 'bad' | 'plain';
+  children: ReactNode;
+}
+
+/**
+ * Something that a screen reader says when it appears. What answers a press comes into view, wherever the
+ * page was scrolled to.
+ */
+export function Notice({ kind, children }: Props) {
+  const own = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (kind !== 'plain') own.current?.scrollIntoView({ block: 'nearest' });
+  }, [kind]);
   return (
-    <div className={`notice notice-${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
+    <div ref={own} className={`notice notice-${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
       {children}
     </div>
   );
@@ -11,5 +23,9 @@ export function Notice({ kind, children }: { kind: 'good' | 'bad' | 'plain'; chi
 
 /** An error, when there is one. */
 export function Failure({ message }: { message: string | undefined }) {
-  return message === undefined ? null : <Notice kind="bad">{message}</Notice>;
+  return message === undefined ? null : (
+    <Notice kind="bad" key={message}>
+      {message}
+    </Notice>
+  );
 }

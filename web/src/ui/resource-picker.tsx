@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import {
   Button,
   ComboBox,
@@ -10,64 +10,114 @@ import {
   Popover,
   Text,
 } from 'react-aria-components';
+import { type Choice, type Picked, resolveChoice, textOf } from './choice.ts';
+import { useFormCheck } from './form-checks.ts';
 
-export interface Picked {
-  /** `AccessPolicy/<id>` */
-  reference: string;
-  display: string;
-}
-
-interface Props {
+interface Props<P extends Picked> {
   label: string;
   name: string;
   help?: string;
   isRequired?: boolean;
-  value: Picked | undefined;
-  onChange(picked: Picked | undefined): void;
-  /** Those whose name fits the text; all of them for an empty text, up to ten. Keep it in useCallback. */
-  find(text: string, signal: AbortSignal): Promise<Picked[]>;
+  value: Choice<P>;
+  onChange(choice: Choice<P>): void;
+  /** Those whose name fits the text; all of them for an empty text, up to a page. Keep it in useCallback. */
+  find(text: string, signal?: AbortSignal): Promise<P[]>;
 }
 
 const typingMs = 200;
 
-/** Picks a resource by typing its name. */
-export function ResourcePicker({ label, name, help, isRequired = false, value, onChange, find }: Props) {
-  const [text, setText] = useState(value?.display ?? '');
-  const [found, setFound] = useState<{ items: Picked[]; note: string }>({ items: [], note: 'Looking…' });
-  const wanted = text === value?.display ? '' : text;
-  useEffect(() => {
-    const gone = new AbortController();
-    const timer = setTimeout(() => {
-      find(wanted, gone.signal).then(
-        (items) => setFound({ items, note: 'Nothing with this name' }),
-        () => !gone.signal.aborted && setFound({ items: [], note: 'The list could not be loaded' }),
-      );
-    }, typingMs);
-    return () => {
-      clearTimeout(timer);
-      gone.abort();
-    };
-  }, [wanted, find]);
-  const isListed = value && found.items.some(({ reference }) => reference === value.reference);
-  const items = value && !isListed ? [value, ...found.items] : found.items;
+/** Whether the field may be sent as it stands; `completed` when a name that was only begun was filled in. */
+interface Resolution {
+  isReady: boolean;
+  completed?: string;
+}
+
+/**
+ * Picks a resource by typing its name. A text that names exactly one is taken for it when the field is
+ * left; any other is an error of the field, and the form around is not sent.
+ */
+export function ResourcePicker<P extends Picked>(props: Props<P>) {
+  const { label, name, help, isRequired = false, value, onChange, find } = props;
+  const text = textOf(value);
+  const [error, setError] = useState<string>();
+  const [isOpened, setOpened] = useState(false);
+  const picked = value && !('typed' in value) ? value : undefined;
+  const found = useFound(find, picked ? '' : text, isOpened);
+  const latest = useRef(value);
+  latest.current = value;
+
+  const change = (next: Choice<P>) => {
+    latest.current = next;
+    setError(undefined);
+    onChange(next);
+  };
+  const resolving = useRef<Promise<Resolution>>(undefined);
+  /** Leaving the field and sending the form come together: both are answered by one look. */
+  const resolve = (how: { isLeft: boolean }) => {
+    resolving.current ??= look(how).finally(() => {
+      resolving.current = undefined;
+    });
+    return resolving.current;
+  };
+  const look = async ({ isLeft }: { isLeft: boolean }): Promise<Resolution> => {
+    const before = latest.current;
+    if (before === undefined) {
+      if (isRequired) setError('Choose one.');
+      return { isReady: !isRequired };
+    }
+    if (!('typed' in before)) {
+      setError(undefined);
+      return { isReady: true };
+    }
+    const matches = await find(before.typed.trim()).catch(() => undefined);
+    if (latest.current !== before) return { isReady: false };
+    const result = matches
+      ? resolveChoice(before.typed, matches)
+      : { error: 'The list could not be loaded. Try again.' };
+    if ('error' in result) {
+      setError(result.error);
+      return { isReady: false };
+    }
+    const { picked: meant, isExact } = result;
+    // What nobody has read yet is not sent.
+    if (!isExact && !isLeft) {
+      setError(`Do you mean “${meant.display}”? Choose it from the list.`);
+      return { isReady: false };
+    }
+    change(meant);
+    return isExact ? { isReady: true } : { isReady: false, completed: meant.display };
+  };
+  useFormCheck(async () => {
+    const { isReady, completed } = await resolve({ isLeft: false });
+    if (completed !== undefined) setError(`Completed to “${completed}”. If that is right, press again.`);
+    return isReady;
+  });
+
+  const isListed = picked && found.items.some(({ reference }) => reference === picked.reference);
+  const items = picked && !isListed ? [picked, ...found.items] : found.items;
   return (
     <ComboBox
       className="field"
       name={name}
       isRequired={isRequired}
-      menuTrigger="focus"
+      validationBehavior="aria"
+      isInvalid={error !== undefined}
+      menuTrigger="input"
       allowsEmptyCollection
-      items={items.map((item) => ({ id: item.reference, ...item }))}
+      allowsCustomValue
+      items={items.map((item) => ({ id: item.reference, item }))}
       inputValue={text}
+      onFocus={() => setOpened(true)}
+      onBlur={() => void resolve({ isLeft: true })}
       onInputChange={(next) => {
-        setText(next);
-        if (next === '') onChange(undefined);
+        const now = latest.current;
+        if (next === textOf(now)) return;
+        change(next.trim() === '' ? undefined : { typed: next });
       }}
-      selectedKey={value?.reference ?? null}
+      selectedKey={picked?.reference ?? null}
       onSelectionChange={(key) => {
-        const picked = items.find(({ reference }) => reference === key);
-        if (picked) setText(picked.display);
-        onChange(picked);
+        const chosen = items.find(({ reference }) => reference === key);
+        if (chosen) change(chosen);
       }}
     >
       <Label>{label}</Label>
@@ -82,16 +132,43 @@ export function ResourcePicker({ label, name, help, isRequired = false, value, o
           {help}
         </Text>
       )}
-      <FieldError className="field-error" />
+      <FieldError className="field-error">
+        {({ validationErrors }) => error ?? validationErrors.join(' ')}
+      </FieldError>
       <Popover className="popover">
         <ListBox className="list-box" renderEmptyState={() => <div className="list-empty">{found.note}</div>}>
-          {({ reference, display }: Picked) => (
+          {({ item: { reference, display, detail } }: { item: P }) => (
             <ListBoxItem id={reference} textValue={display} className="list-item">
-              {display}
+              <Text slot="label">{display}</Text>
+              {detail && (
+                <Text slot="description" className="row-more">
+                  {detail}
+                </Text>
+              )}
             </ListBoxItem>
           )}
         </ListBox>
       </Popover>
     </ComboBox>
   );
+}
+
+/** What the list shows: asked for once the field was opened, and when typing pauses. */
+function useFound<P extends Picked>(find: Props<P>['find'], wanted: string, isOpened: boolean) {
+  const [found, setFound] = useState<{ items: P[]; note: string }>({ items: [], note: 'Loading…' });
+  useEffect(() => {
+    if (!isOpened) return;
+    const gone = new AbortController();
+    const timer = setTimeout(() => {
+      find(wanted.trim(), gone.signal).then(
+        (items) => setFound({ items, note: 'No match' }),
+        () => !gone.signal.aborted && setFound({ items: [], note: 'The list could not be loaded' }),
+      );
+    }, typingMs);
+    return () => {
+      clearTimeout(timer);
+      gone.abort();
+    };
+  }, [wanted, find, isOpened]);
+  return found;
 }

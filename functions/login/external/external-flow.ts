@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import { seal, unseal } from '../../../shared/keys/seal.ts';
+import type { StageSecret } from '../../../shared/keys/signer.ts';
+import type { ExternalRequest } from './external-request.ts';
+
+/**
+ * A sign-in that is on its way through an issuer. It travels as a cookie, sealed: a browser that did not
+ * start it cannot finish it (login CSRF), and nothing of it is stored here.
+ */
+export interface ExternalFlow {
+  request: ExternalRequest;
+  issuerId: string;
+  /** Of the issuer; undefined for one of the stage. */
+  issuerProject: string | undefined;
+  /** Where memberships are looked for; undefined for everywhere. */
+  project: string | undefined;
+  /** The invitation that is to be accepted. */
+  link: { id: string; secret: string } | undefined;
+  state: string;
+  nonce: string;
+  codeVerifier: string;
+  untilMs: number;
+}
+
+const flowSeconds = 600;
+const use = 'external sign-in';
+
+export function newFlow(
+  of: Pick<ExternalFlow, 'request' | 'issuerId' | 'issuerProject' | 'project' | 'link'>,
+  nowMs: number,
+): ExternalFlow {
+  return {
+    ...of,
+    state: randomBytes(32).toString('base64url'),
+    nonce: randomBytes(32).toString('base64url'),
+    codeVerifier: randomBytes(32).toString('base64url'),
+    untilMs: nowMs + flowSeconds * 1000,
+  };
+}
+
+/** The value of Set-Cookie that starts a flow. */
+export function flowCookie(baseUrl: string, stage: StageSecret, flow: ExternalFlow): string {
+  const sealed = seal(stage, { use, of: [flow.state] }, JSON.stringify(flow));
+  return cookie(baseUrl, flow.state, sealed, flowSeconds);
+}
+
+export function endedFlowCookie(baseUrl: string, { state }: ExternalFlow): string {
+  return cookie(baseUrl, state, '', 0);
+}
+
+/** The flow that this browser started under this state; undefined when it did not, or long ago. */
+export function openFlow(
+  stage: StageSecret,
+  state: string,
+  sealed: string | undefined,
+  nowMs: number,
+): ExternalFlow | undefined {
+  const text = unseal(stage, { use, of: [state] }, sealed ?? '');
+  const flow = text === undefined ? undefined : (JSON.parse(text) as ExternalFlow);
+  return flow && flow.untilMs > nowMs ? flow : undefined;
+}
+
+/** One for each sign-in, so that two tabs do not disturb each other. */
+export function flowCookieName(baseUrl: string, state: string): string {
+  return `${isSecure(baseUrl) ? '__Host-' : ''}portico-external-${state.slice(0, 8)}`;
+}
+
+/** Lax: it must come along when the issuer sends the person back, and with no other site's requests. */
+function cookie(baseUrl: string, state: string, value: string, maxAgeSeconds: number): string {
+  const secure = isSecure(baseUrl) ? '; Secure' : '';
+  const attributes = `Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+  return `${flowCookieName(baseUrl, state)}=${value}; ${attributes}`;
+}
+
+/** False on a laptop, where browsers take neither `Secure` nor `__Host-` everywhere. */
+function isSecure(baseUrl: string): boolean {
+  return baseUrl.startsWith('https:');
+}

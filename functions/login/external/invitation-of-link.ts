@@ -1,0 +1,40 @@
+import { isId } from '../../../shared/fhir/resource.ts';
+import { isInvitationSecret } from '../../../shared/invitation/link.ts';
+import { type Standing, standingOf, stateOf } from '../../../shared/invitation/state.ts';
+import type { StageSecret } from '../../../shared/keys/signer.ts';
+import { Refusal } from '../../../shared/refusal.ts';
+import type { Services } from '../../../shared/services.ts';
+import { keys } from '../../../shared/table/keys.ts';
+
+export interface LoginServices extends Services {
+  secret(): Promise<StageSecret>;
+}
+
+/**
+ * The pending invitation that a link speaks for.
+ * @throws {Refusal} invalid, one text for a link that is expired, revoked, superseded, used or made up
+ */
+export async function requireLink(
+  services: LoginServices,
+  { id, secret }: Record<string, unknown>,
+): Promise<Standing> {
+  const [project = '', membershipId = '', generation = ''] = typeof id === 'string' ? id.split('.') : [];
+  if (!isId(project) || !isId(membershipId) || typeof secret !== 'string') throw deadLink();
+  const key = keys.resource(project, 'ProjectMembership', membershipId);
+  const [found, stage] = await Promise.all([services.table.read([key]), services.secret()]);
+  const standing = standingOf(found.get(key));
+  if (!standing) throw deadLink();
+  const { invitation } = standing;
+  const link = { project, membershipId, ...invitation };
+  const isLive =
+    String(invitation.generation) === generation &&
+    stateOf(invitation, services.now()) === 'pending' &&
+    isInvitationSecret(stage, link, secret);
+  if (!isLive) throw deadLink();
+  return standing;
+}
+
+/** One text for every link that leads nowhere. */
+export function deadLink(): Refusal {
+  return new Refusal('invalid', 'This link is not valid any more');
+}

@@ -1,0 +1,36 @@
+import { parseNewPassword } from '../../../shared/login/parse-password.ts';
+import { replacePassword } from '../../../shared/login/replace-password.ts';
+import { isResetSecret, parseResetId } from '../../../shared/login/reset-link.ts';
+import { emailOf } from '../../../shared/login/user-email.ts';
+import { keys } from '../../../shared/table/keys.ts';
+import { ConditionFailed } from '../../../shared/table/transact.ts';
+import { deadLink, type LoginServices } from '../external/invitation-of-link.ts';
+
+/**
+ * Uses the link of a password reset, once: all of the person's logins end, no invitation is accepted.
+ * @throws {Refusal} invalid, one text for every link that is not live
+ */
+export async function replaceForgotten(
+  services: LoginServices,
+  { id, secret, password: given }: Record<string, unknown>,
+): Promise<void> {
+  const link = parseResetId(id);
+  if (!link || typeof secret !== 'string' || link.expiresAtMs <= services.now()) throw deadLink();
+  const userKey = keys.user(link.userId);
+  const passwordKey = keys.password(link.userId);
+  const [found, stage] = await Promise.all([services.table.read([userKey, passwordKey]), services.secret()]);
+  const email = emailOf(found.get(userKey));
+  const passwordHash = found.get(passwordKey)?.hash as string | undefined;
+  const isLive =
+    email !== undefined &&
+    passwordHash !== undefined &&
+    isResetSecret(stage, { ...link, email, passwordHash }, secret);
+  if (!isLive) throw deadLink();
+  const password = await parseNewPassword(given, { email });
+  try {
+    await replacePassword(services, link.userId, { password, seenHash: passwordHash, email });
+  } catch (error) {
+    if (error instanceof ConditionFailed) throw deadLink();
+    throw error;
+  }
+}

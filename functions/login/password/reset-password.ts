@@ -1,0 +1,36 @@
+import { normaliseAddress } from '../../../shared/email/address.ts';
+import { isId } from '../../../shared/fhir/resource.ts';
+import { resetMs } from '../../../shared/login/reset-link.ts';
+import { invalidField } from '../../../shared/refusal.ts';
+import type { Services } from '../../../shared/services.ts';
+import { keys } from '../../../shared/table/keys.ts';
+import { countAttempt } from '../sign-in/attempts.ts';
+
+/**
+ * Somebody has forgotten their password: leaves a mail in the outbox, which looks up whether anybody
+ * has the address. Here nothing is looked up, so known and unknown addresses cannot be told apart.
+ * @param input.body `{email, projectId?}`, the Project for a User that lives in one only
+ * @throws {Refusal} invalid, throttled
+ */
+export async function resetPassword(
+  services: Services,
+  { body, source }: { body: unknown; source: string },
+): Promise<void> {
+  const { email: given, projectId } = (body ?? {}) as Record<string, unknown>;
+  const email = typeof given === 'string' ? normaliseAddress(given) : undefined;
+  if (email === undefined) throw invalidField('email', 'Valid email address is required');
+  const project = projectId == null || projectId === '' ? undefined : projectId;
+  if (project !== undefined && !(typeof project === 'string' && isId(project))) {
+    throw invalidField('projectId', 'projectId must be an id');
+  }
+  await countAttempt(services, `reset ${email}`, source);
+  const nowMs = services.now();
+  await services.table.put({
+    ...keys.resetMail(email, project),
+    kind: 'reset',
+    email,
+    project,
+    generation: nowMs,
+    ttl: Math.ceil((nowMs + resetMs) / 1000),
+  });
+}

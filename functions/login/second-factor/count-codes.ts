@@ -1,0 +1,33 @@
+import { endLogin } from '../../../shared/login/end-login.ts';
+import { Refusal } from '../../../shared/refusal.ts';
+import type { Services } from '../../../shared/services.ts';
+import type { Item } from '../../../shared/table/item.ts';
+import { countAttempt } from '../sign-in/attempts.ts';
+
+/** A login that is not finished may try so often; after that the password has to be given again. */
+const mostInOneLogin = 5;
+
+/**
+ * Counts a try of a person's second factor, from wherever it comes: a code has six digits only. Who can
+ * try at all has the person's password.
+ * @returns takes the try back: it was the right code
+ * @throws {Refusal} throttled
+ */
+export function countCode(services: Services, userId: string): Promise<() => Promise<void>> {
+  return countAttempt(services, `second factor ${userId}`, 'anywhere');
+}
+
+/** The same in a login that waits for it, which ends with the sixth. @throws {Refusal} invalid, throttled */
+export async function countCodeOfLogin(services: Services, login: Item): Promise<() => Promise<void>> {
+  const counted = await services.table.update({
+    Key: { pk: login.pk, sk: login.sk },
+    UpdateExpression: 'ADD codes :one',
+    ExpressionAttributeValues: { ':one': 1 },
+    ReturnValues: 'UPDATED_NEW',
+  });
+  if (Number(counted?.codes) > mostInOneLogin) {
+    await endLogin(services.table, login.pk.replace(/^L#/, ''));
+    throw new Refusal('invalid', 'Sign in again');
+  }
+  return countCode(services, String(login.subject));
+}

@@ -1,0 +1,94 @@
+import type { Caller } from '../../../shared/access/access-token.ts';
+import { type Actor, admit } from '../../../shared/access/actor.ts';
+import { type Audited, auditItem } from '../../../shared/audit/audit-event.ts';
+import type { Subtype } from '../../../shared/audit/subtypes.ts';
+import { agentOf, ownUser } from '../../../shared/audit/who.ts';
+import { requireOwnLogin } from '../../../shared/login/own-login.ts';
+import { noticeActions } from '../../../shared/login/security-notice.ts';
+import { emailOf } from '../../../shared/login/user-email.ts';
+import { Refusal } from '../../../shared/refusal.ts';
+import { keys } from '../../../shared/table/keys.ts';
+import { type Action, ConditionFailed } from '../../../shared/table/transact.ts';
+import type { LoginServices } from '../external/invitation-of-link.ts';
+import { enrolmentOf } from '../sign-in/sign-in-step.ts';
+import { countCode } from './count-codes.ts';
+import {
+  enrolAction,
+  provenAction,
+  type SecondFactor,
+  secondFactorOf,
+  useCodeAction,
+  wrongCode,
+} from './second-factor.ts';
+
+/** Whether a person has a second factor; if not, the secret that this login may enrol. */
+export type MfaStatus = { enrolled: true } | { enrolled: false; enrollUri: string; enrollQrCode: string };
+
+/** @throws {Refusal} forbidden for logins that do not speak for the whole person */
+export async function readMfaStatus(services: LoginServices, caller: Caller): Promise<MfaStatus> {
+  const { factor } = await own(services, caller);
+  if (factor.seed !== undefined) return { enrolled: true };
+  const of = { id: caller.loginId, userId: caller.subject };
+  return { enrolled: false, ...(await enrolmentOf(services, of)) };
+}
+
+/** @param body `{token}` @throws {Refusal} forbidden, invalid, throttled; conflict when there is one already */
+export async function enrollMfa(services: LoginServices, caller: Caller, body: unknown): Promise<void> {
+  const { actor, factor, login, email } = await own(services, caller);
+  if (factor.seed !== undefined) throw new Refusal('conflict', 'There is a second factor already');
+  await useOwn(services, factor, body, async (code) => [
+    ...noticeActions('second-factor-added', { userId: factor.userId, email, nowMs: services.now() }),
+    enrolAction(await services.secret(), factor, { loginId: caller.loginId, code, nowMs: services.now() }),
+    provenAction(login),
+    auditAction(services, actor, 'enrol-second-factor'),
+  ]);
+}
+
+/** @param body `{token}` @throws {Refusal} forbidden, invalid, throttled */
+export async function disableMfa(services: LoginServices, caller: Caller, body: unknown): Promise<void> {
+  const { actor, factor, email } = await own(services, caller);
+  if (factor.seed === undefined) throw new Refusal('invalid', 'There is no second factor');
+  await useOwn(services, factor, body, async (code) => [
+    ...noticeActions('second-factor-removed', { userId: factor.userId, email, nowMs: services.now() }),
+    useCodeAction(await services.secret(), factor, {
+      code,
+      nowMs: services.now(),
+      set: 'REMOVE seed, lastStep',
+    }),
+    auditAction(services, actor, 'disable-second-factor'),
+  ]);
+}
+
+async function own(services: LoginServices, caller: Caller) {
+  const [loginKey, userKey] = [keys.login(caller.loginId), keys.user(caller.subject)];
+  const { actor, found } = await admit(services, caller, [loginKey, userKey, keys.mfa(caller.subject)]);
+  const login = requireOwnLogin(found.get(loginKey));
+  return { actor, factor: secondFactorOf(caller.subject, found), login, email: emailOf(found.get(userKey)) };
+}
+
+async function useOwn(
+  services: LoginServices,
+  { userId }: SecondFactor,
+  body: unknown,
+  actionsOf: (code: unknown) => Promise<Action[]>,
+): Promise<void> {
+  const takeBack = await countCode(services, userId);
+  try {
+    await services.table.transact(await actionsOf(((body ?? {}) as Record<string, unknown>).token));
+  } catch (error) {
+    throw error instanceof ConditionFailed ? wrongCode() : error;
+  }
+  await takeBack();
+}
+
+function auditAction(services: LoginServices, actor: Actor, subtype: Subtype): Action {
+  const audited: Audited = {
+    project: actor.project,
+    subtype,
+    action: 'U',
+    outcome: '0',
+    agent: agentOf(actor),
+    entities: [ownUser(actor)],
+  };
+  return { name: 'audit', put: auditItem(audited, services.newId(), services.now()) };
+}

@@ -1,0 +1,59 @@
+import type { SecurityEvent } from '../../../shared/email/security-mails.ts';
+import { noticeActions } from '../../../shared/login/security-notice.ts';
+import { emailOf } from '../../../shared/login/user-email.ts';
+import { Refusal } from '../../../shared/refusal.ts';
+import { keys } from '../../../shared/table/keys.ts';
+import { ConditionFailed } from '../../../shared/table/transact.ts';
+import type { LoginServices } from '../external/invitation-of-link.ts';
+import { requireOpenLogin } from '../sign-in/open-login.ts';
+import { nextStep, type SignInStep } from '../sign-in/sign-in-step.ts';
+import { countCodeOfLogin } from './count-codes.ts';
+import { enrolAction, provenAction, secondFactorOf, useCodeAction, wrongCode } from './second-factor.ts';
+
+/**
+ * A person shows their second factor in a login that waits for it.
+ * @param body `{login, token}`, the token being the six digits that their phone shows
+ * @throws {Refusal} invalid, throttled
+ */
+export function verifyMfa(services: LoginServices, body: unknown): Promise<SignInStep> {
+  return prove(services, body, { actionOf: useCodeAction });
+}
+
+/**
+ * A person enrols the second factor that a membership wants, with the secret that this login was shown.
+ * @param body `{login, token}`
+ * @throws {Refusal} invalid, throttled
+ */
+export function enrollMfaInLogin(services: LoginServices, body: unknown): Promise<SignInStep> {
+  return prove(services, body, { actionOf: enrolAction, event: 'second-factor-added' });
+}
+
+async function prove(
+  services: LoginServices,
+  body: unknown,
+  { actionOf, event }: { actionOf: typeof enrolAction; event?: SecurityEvent },
+): Promise<SignInStep> {
+  const { login: id, token: code } = (body ?? {}) as Record<string, unknown>;
+  const { login, item } = await requireOpenLogin(services, id);
+  // An issuer vouches for one Project perhaps: it neither sets nor shows what is the person's own.
+  if (login.issuer !== undefined) throw new Refusal('invalid', 'Sign in again');
+  const takeBack = await countCodeOfLogin(services, item);
+  const [mfaKey, userKey] = [keys.mfa(login.userId), keys.user(login.userId)];
+  const [found, stage] = await Promise.all([services.table.read([mfaKey, userKey]), services.secret()]);
+  const factor = secondFactorOf(login.userId, found);
+  const nowMs = services.now();
+  const action = actionOf(stage, factor, { loginId: login.id, code, nowMs });
+  const of = { userId: login.userId, email: emailOf(found.get(userKey)), nowMs };
+  try {
+    await services.table.transact([
+      action,
+      provenAction(item),
+      ...(event === undefined ? [] : noticeActions(event, of)),
+    ]);
+  } catch (error) {
+    if (!(error instanceof ConditionFailed)) throw error;
+    throw error.failed.has('login') ? new Refusal('invalid', 'Sign in again') : wrongCode();
+  }
+  await takeBack();
+  return nextStep(services, { ...login, mfa: true });
+}

@@ -1,0 +1,39 @@
+import type { Caller } from '../../../shared/access/access-token.ts';
+import { admit } from '../../../shared/access/actor.ts';
+import { isForResourcesOnly } from '../../../shared/access/smart-scope.ts';
+import { record } from '../../../shared/audit/record.ts';
+import { agentOf, ownUser } from '../../../shared/audit/who.ts';
+import { isId } from '../../../shared/fhir/resource.ts';
+import { endLogin } from '../../../shared/login/end-login.ts';
+import { isOwnLogin } from '../../../shared/login/own-login.ts';
+import { invalidField, Refusal } from '../../../shared/refusal.ts';
+import type { Services } from '../../../shared/services.ts';
+import { keys } from '../../../shared/table/keys.ts';
+
+/**
+ * A person ends one of their own logins, as `auth/me` lists them.
+ * @param body `{loginId}`
+ * @throws {Refusal} invalid, not-found; forbidden for a token with scopes for resources
+ */
+export async function revokeLogin(services: Services, caller: Caller, body: unknown): Promise<void> {
+  const { loginId } = (body ?? {}) as Record<string, unknown>;
+  if (typeof loginId !== 'string' || !isId(loginId)) throw invalidField('loginId', 'loginId must be an id');
+  const [ownKey, key] = [keys.login(caller.loginId), keys.login(loginId)];
+  const { actor, found } = await admit(services, caller, [ownKey, key]);
+  if (isForResourcesOnly(caller.scope)) {
+    throw new Refusal('forbidden', 'A token with scopes for resources ends no sessions');
+  }
+  const [own, login] = [found.get(ownKey), found.get(key)];
+  const isTheirs = login?.kind === 'person' && login.subject === caller.subject && login.revoked !== true;
+  const isSeen = login?.project === caller.project || (own !== undefined && isOwnLogin(own));
+  if (!isTheirs || !isSeen) throw new Refusal('not-found', 'There is no such login');
+  await endLogin(services.table, loginId);
+  await record(services, {
+    project: caller.project,
+    subtype: 'revoke-login',
+    action: 'U',
+    outcome: '0',
+    agent: agentOf(actor),
+    entities: [ownUser(actor)],
+  });
+}

@@ -1,0 +1,68 @@
+import type { Caller } from '../../../shared/access/access-token.ts';
+import type { ProjectMembership } from '../../../shared/fhir/membership.ts';
+import type { Reference } from '../../../shared/fhir/resource.ts';
+import { loginsOf } from '../../../shared/login/logins-of.ts';
+import { isOwnLogin } from '../../../shared/login/own-login.ts';
+import type { Services } from '../../../shared/services.ts';
+import { inlineResource } from '../../../shared/store/inline.ts';
+import type { Item } from '../../../shared/table/item.ts';
+import { keys } from '../../../shared/table/keys.ts';
+
+/** What a person sees of their own sign-ins, in the shape that clients of this field read. */
+export interface Security {
+  /** Left out for an app or an issuer of one Project: it is the person's, above Projects. */
+  mfaEnrolled?: boolean;
+  sessions: { id: string; lastUpdated: string; authMethod: 'password' | 'external'; current: boolean }[];
+  memberships: { id: string; project: Reference; profile: Reference }[];
+}
+
+/** An app or an issuer of one Project learns nothing of the person's others. */
+export async function readSecurity(
+  services: Services,
+  caller: Caller,
+  mfaEnrolled: boolean,
+): Promise<Security> {
+  const [logins, memberships] = await Promise.all([
+    loginsOf(services, caller.subject),
+    membershipsOf(services, caller.subject),
+  ]);
+  const current = logins.find((login) => idOf(login) === caller.loginId);
+  const isEverything = current !== undefined && isOwnLogin(current);
+  const isSeen = (project: unknown) => isEverything || project === caller.project;
+  return {
+    ...(isEverything ? { mfaEnrolled } : {}),
+    sessions: logins
+      .filter((login) => login.granted === true && isSeen(login.project))
+      .map((login) => ({
+        id: idOf(login),
+        lastUpdated: new Date(Number(login.createdAtMs)).toISOString(),
+        authMethod: login.issuer === undefined ? 'password' : 'external',
+        current: login === current,
+      })),
+    memberships: memberships
+      .filter(({ project }) => isSeen(project.reference.replace(/^Project\//, '')))
+      .map(({ id, project, profile }) => ({ id, project, profile })),
+  };
+}
+
+/** The memberships of a User that are active. */
+async function membershipsOf({ table }: Services, userId: string): Promise<ProjectMembership[]> {
+  const { items } = await table.query({
+    KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
+    ExpressionAttributeValues: { ':pk': keys.user(userId).pk, ':prefix': 'M#' },
+    Limit: 100,
+  });
+  const wanted = items.map((item) =>
+    keys.resource(String(item.project), 'ProjectMembership', String(item.membershipId)),
+  );
+  if (wanted.length === 0) return [];
+  const found = await table.read(wanted);
+  return wanted.flatMap((key) => {
+    const membership = inlineResource('ProjectMembership', found.get(key)) as ProjectMembership | undefined;
+    return membership?.active ? [membership] : [];
+  });
+}
+
+function idOf({ pk }: Item): string {
+  return pk.replace(/^L#/, '');
+}

@@ -1,0 +1,57 @@
+import { acceptActions } from '../../../shared/invitation/accept.ts';
+import type { Standing } from '../../../shared/invitation/state.ts';
+import { codeMs, newLoginCode } from '../../../shared/login/login-code.ts';
+import { Refusal } from '../../../shared/refusal.ts';
+import type { Services } from '../../../shared/services.ts';
+import { keys } from '../../../shared/table/keys.ts';
+import { type Action, ConditionFailed } from '../../../shared/table/transact.ts';
+
+/** What a client exchanges for tokens. */
+export interface LoginCode {
+  login: string;
+  code: string;
+}
+
+/**
+ * Binds a login to one membership, once. Choosing an invitation that is still open accepts it.
+ * @param more.patient reference of the Patient whose record the login is for
+ * @param more.extra what must be written with it or not at all
+ * @throws {Refusal} invalid when the login has chosen already, or the membership has changed
+ */
+export async function chooseMembership(
+  services: Services,
+  loginId: string,
+  standing: Standing,
+  { patient, extra = [] }: { patient?: string | undefined; extra?: readonly Action[] } = {},
+): Promise<LoginCode> {
+  const { membership } = standing;
+  const { code, hash } = newLoginCode(loginId);
+  try {
+    await services.table.transact([
+      {
+        name: 'login',
+        update: keys.login(loginId),
+        set: `SET membershipId = :membership, #project = :project, codeHash = :hash, codeExpiresAtMs = :until${
+          patient === undefined ? '' : ', patient = :patient'
+        }`,
+        if: 'attribute_exists(pk) AND attribute_not_exists(membershipId) AND attribute_not_exists(revoked) AND (attribute_not_exists(needsMfa) OR needsMfa = :false OR mfa = :true)',
+        names: { '#project': 'project' },
+        values: {
+          ':membership': membership.id,
+          ':project': membership.project.reference.replace(/^Project\//, ''),
+          ':hash': hash,
+          ':until': services.now() + codeMs,
+          ':false': false,
+          ':true': true,
+          ...(patient === undefined ? {} : { ':patient': patient }),
+        },
+      },
+      ...(membership.active ? [] : acceptActions(services, standing)),
+      ...extra,
+    ]);
+  } catch (error) {
+    if (error instanceof ConditionFailed) throw new Refusal('invalid', 'Sign in again');
+    throw error;
+  }
+  return { login: loginId, code };
+}

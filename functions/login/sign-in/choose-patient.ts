@@ -1,0 +1,75 @@
+import { asksForPatient, patientInContext } from '../../../shared/access/launch-context.ts';
+import { patientsOf } from '../../../shared/access/policy.ts';
+import { parseReference, type Reference } from '../../../shared/fhir/resource.ts';
+import type { Standing } from '../../../shared/invitation/state.ts';
+import { Refusal } from '../../../shared/refusal.ts';
+import type { Services } from '../../../shared/services.ts';
+import { openState } from '../../../shared/store/content.ts';
+import { keys } from '../../../shared/table/keys.ts';
+import { chooseMembership, type LoginCode } from './choose-membership.ts';
+import type { OpenLogin } from './open-login.ts';
+
+/** A login whose app asks whose record it is for, of a member with several patients. */
+export interface LoginPatients {
+  login: string;
+  /** The membership that `POST auth/profile {login, profile, patient}` finishes it with. */
+  profile: string;
+  patients: Reference[];
+}
+
+/**
+ * Finishes a sign-in with a membership, or asks first whose record the app is for (SMART App Launch 2,
+ * standalone launch with `launch/patient`).
+ * @param patient the reference that the person has picked
+ * @throws {Refusal} invalid for a patient who is not the member's
+ */
+export async function finishWith(
+  services: Services,
+  login: OpenLogin,
+  standing: Standing,
+  patient?: unknown,
+): Promise<LoginCode | LoginPatients> {
+  const { membership } = standing;
+  const scope = String(login.scope ?? '');
+  const patients = patientsOf(membership);
+  if (patient !== undefined && !patients.some((one) => one === patient)) {
+    throw new Refusal('invalid', 'Sign in again');
+  }
+  if (patient === undefined && asksForPatient(scope) && patients.length > 1) {
+    return { login: login.id, profile: membership.id, patients: await named(services, standing, patients) };
+  }
+  const chosen = patientInContext(scope, membership, patient as string | undefined);
+  return chooseMembership(services, login.id, standing, { patient: chosen });
+}
+
+/**
+ * The patients with names to pick by: as whoever linked them has written it, else as their record says where
+ * no policy says that the member must not see it.
+ */
+async function named(
+  { table }: Services,
+  { membership }: Standing,
+  patients: readonly string[],
+): Promise<Reference[]> {
+  const project = membership.project.reference.replace(/^Project\//, '');
+  const written = new Map(membership.patient?.map(({ reference, display }) => [reference, display]));
+  const hasPolicy = membership.accessPolicy !== undefined || (membership.access?.length ?? 0) > 0;
+  const keyOf = (reference: string) =>
+    keys.resource(project, 'Patient', parseReference(reference)?.id ?? 'none');
+  const found = hasPolicy ? undefined : await table.read(patients.map(keyOf));
+  return Promise.all(
+    patients.map(async (reference) => {
+      const head = found?.get(keyOf(reference));
+      const display = written.get(reference) ?? (head && nameIn(await openState({ table, project }, head)));
+      return { reference, ...(display ? { display } : {}) };
+    }),
+  );
+}
+
+function nameIn(opened: { resource: object } | undefined): string | undefined {
+  const { name } = (opened?.resource ?? {}) as {
+    name?: { text?: string; given?: string[]; family?: string }[];
+  };
+  const [first] = Array.isArray(name) ? name : [];
+  return first?.text ?? [...(first?.given ?? []), first?.family].filter(Boolean).join(' ');
+}

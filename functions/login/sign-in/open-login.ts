@@ -1,0 +1,33 @@
+import { isId } from '../../../shared/fhir/resource.ts';
+import { Refusal } from '../../../shared/refusal.ts';
+import type { Services } from '../../../shared/services.ts';
+import type { Item } from '../../../shared/table/item.ts';
+import { keys } from '../../../shared/table/keys.ts';
+
+/** A login on its way to a membership: what its item says. */
+export interface OpenLogin {
+  id: string;
+  userId: string;
+  scope?: unknown;
+  onlyProject?: unknown;
+  issuer?: unknown;
+  needsMfa?: unknown;
+  mfa?: unknown;
+  [other: string]: unknown;
+}
+
+/**
+ * A person's login that has chosen no membership yet.
+ * @throws {Refusal} invalid, one text for one that is unknown, has chosen or has ended
+ */
+export async function requireOpenLogin(
+  { table }: Services,
+  id: unknown,
+): Promise<{ login: OpenLogin; item: Item }> {
+  const refused = new Refusal('invalid', 'Sign in again');
+  if (typeof id !== 'string' || !isId(id)) throw refused;
+  const key = keys.login(id);
+  const item = (await table.read([key])).get(key);
+  if (item?.kind !== 'person' || item.membershipId !== undefined || item.revoked === true) throw refused;
+  return { login: { ...item, id, userId: String(item.subject) }, item };
+}

@@ -1,0 +1,142 @@
+import type { Caller } from '../../../shared/access/access-token.ts';
+import { admit } from '../../../shared/access/actor.ts';
+import { recordAllRefused } from '../../../shared/audit/refused.ts';
+import { refusalOutcome, refusalStatus } from '../../../shared/http/outcome.ts';
+import { mostEntryCharacters } from '../../../shared/limits.ts';
+import { invalidField, Refusal } from '../../../shared/refusal.ts';
+import type { Services } from '../../../shared/services.ts';
+import { type Bundle, type BundleEntry, charactersOf } from '../read/bundle.ts';
+import { carryOut } from '../write/carry-out.ts';
+import type { Outcome } from '../write/write.ts';
+import { entryOfOutcome } from './outcome-entry.ts';
+import { type Entry, parseEntries } from './parse-entries.ts';
+import { readEntry } from './read-entry.ts';
+
+/** Entries of a batch that run at once: more would only queue for the table. */
+const atOnce = 8;
+const mostBatchEntries = 500;
+const mostTransactionWrites = 99;
+
+/**
+ * R4 batch and transaction. A transaction is one write of all its changes; a batch is as many as it
+ * has entries, each with an answer of its own.
+ * @throws {Refusal} invalid; for a transaction whatever forbids one of its entries
+ */
+export async function runBundle(services: Services, caller: Caller, body: unknown): Promise<Bundle> {
+  const { type, entry } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  if (type !== 'batch' && type !== 'transaction') {
+    throw invalidField('Bundle.type', 'The type must be batch or transaction');
+  }
+  const entries = parseEntries(entry ?? [], type);
+  const carryOutAll = type === 'batch' ? batch : transaction;
+  const answer = await carryOutAll(services, caller, entries);
+  // An empty Bundle, or one whose entries are all malformed, has read nothing yet.
+  if (!caller.admission.isGranted) await admit(services, caller, []);
+  return answer;
+}
+
+/** R4: deletes, creates, updates; then what reads. */
+async function transaction(services: Services, caller: Caller, entries: readonly Entry[]): Promise<Bundle> {
+  const writes = entries.flatMap((entry) => (entry.write ? [{ entry, write: entry.write }] : []));
+  if (writes.length > mostTransactionWrites) {
+    throw new Refusal('invalid', `A transaction changes at most ${mostTransactionWrites} resources`);
+  }
+  const reads = entries.filter(({ write }) => !write);
+  const outcomes = await carryOut(
+    services,
+    caller,
+    writes.map(({ write }) => write),
+    {
+      names: writes.map(({ entry }) => entry.fullUrl),
+      before: (decided) => requireReadable(services, caller, reads, decided),
+    },
+  );
+  const answers = new Map(
+    outcomes.map((outcome, i) => [writes[i]?.entry, entryOfOutcome(services.baseUrl, outcome)]),
+  );
+  const all: BundleEntry[] = [];
+  for (const entry of entries) all.push(answers.get(entry) ?? (await runOne(services, caller, entry)));
+  return { resourceType: 'Bundle', type: 'transaction-response', entry: fitting(entries, all) };
+}
+
+/**
+ * A transaction with a read that fails has written nothing: each is tried before the writes, those of
+ * what the transaction itself writes by what was decided.
+ * @throws {Refusal} that of the first read that would fail
+ */
+async function requireReadable(
+  services: Services,
+  caller: Caller,
+  reads: readonly Entry[],
+  outcomes: readonly Outcome[],
+): Promise<void> {
+  const written = new Map(outcomes.map((outcome) => [`${outcome.type}/${outcome.id}`, outcome]));
+  for (const entry of reads) {
+    const outcome = written.get(entry.path.slice(0, 2).join('/'));
+    if (!outcome) await readEntry(services, caller, entry);
+    else if (outcome.kind === 'deleted') throw new Refusal('gone', `${entry.path.join('/')} is deleted here`);
+    else if (!outcome.shown) throw new Refusal('forbidden', 'Forbidden');
+  }
+}
+
+async function batch(services: Services, caller: Caller, entries: readonly Entry[]): Promise<Bundle> {
+  if (entries.length > mostBatchEntries) {
+    throw new Refusal('invalid', `A batch has at most ${mostBatchEntries} entries`);
+  }
+  const answers: BundleEntry[] = [];
+  const work = entries.entries();
+  await Promise.all(
+    Array.from({ length: Math.min(atOnce, entries.length) }, async () => {
+      for (const [i, entry] of work) answers[i] = await runOne(services, caller, entry);
+    }),
+  );
+  await auditRefused(services, caller, entries, answers);
+  return { resourceType: 'Bundle', type: 'batch-response', entry: fitting(entries, answers) };
+}
+
+/** The batch itself succeeds: what of it was refused, each entry once. */
+async function auditRefused(
+  services: Services,
+  caller: Caller,
+  entries: readonly Entry[],
+  answers: readonly BundleEntry[],
+): Promise<void> {
+  const attempts = entries.map(({ method, path: [resourceType, id] }, i) => ({
+    method,
+    route: 'batch',
+    parameters: { resourceType, ...(id === undefined ? {} : { id }) },
+    status: Number(answers[i]?.response?.status),
+  }));
+  await recordAllRefused(services, caller, attempts);
+}
+
+/** An entry's refusal is its own; without a login the whole Bundle is refused. */
+async function runOne(services: Services, caller: Caller, entry: Entry): Promise<BundleEntry> {
+  try {
+    if (entry.refusal) throw entry.refusal;
+    if (!entry.write) return await readEntry(services, caller, entry);
+    const [outcome] = await carryOut(services, caller, [entry.write]);
+    return outcome ? entryOfOutcome(services.baseUrl, outcome) : {};
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.kind === 'unauthorized') throw error;
+    return refused(error);
+  }
+}
+
+/** Beyond what an answer may hold a write is answered without its resource, a read is refused. */
+function fitting(entries: readonly Entry[], answers: readonly BundleEntry[]): BundleEntry[] {
+  let characters = 0;
+  return answers.map((answer, i) => {
+    characters += charactersOf(answer);
+    if (characters <= mostEntryCharacters) return answer;
+    const { resource: _left, ...rest } = answer;
+    return entries[i]?.write
+      ? rest
+      : refused(new Refusal('too-large', 'The answer of the Bundle is too long'));
+  });
+}
+
+function refused(refusal: Refusal): BundleEntry {
+  const outcome = refusalOutcome(refusal);
+  return { response: { status: String(refusalStatus(refusal.kind)), outcome }, resource: outcome };
+}

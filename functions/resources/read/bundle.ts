@@ -1,0 +1,46 @@
+import { stringifyJson } from '../../../shared/fhir/json.ts';
+import type { Resource } from '../../../shared/fhir/resource.ts';
+import type { OperationOutcome } from '../../../shared/http/outcome.ts';
+
+/** R4 Bundle, as far as it is answered here. */
+export interface Bundle {
+  resourceType: 'Bundle';
+  type: 'searchset' | 'history' | 'batch-response' | 'transaction-response';
+  /** How many hits a search has, where that was asked. */
+  total?: number;
+  entry?: BundleEntry[];
+  link?: Link[];
+}
+
+export interface BundleEntry {
+  fullUrl?: string;
+  resource?: Resource | Bundle | OperationOutcome;
+  search?: { mode: 'match' | 'include' };
+  request?: { method: string; url: string };
+  response?: {
+    status: string;
+    location?: string;
+    etag?: string;
+    lastModified?: string;
+    outcome?: OperationOutcome;
+  };
+}
+
+export interface Link {
+  relation: 'self' | 'next';
+  url: string;
+}
+
+export function charactersOf({ resource }: BundleEntry): number {
+  return resource === undefined ? 0 : stringifyJson(resource).length;
+}
+
+export function linkTo(
+  baseUrl: string,
+  path: string,
+  query: URLSearchParams,
+  relation: Link['relation'],
+): Link {
+  const text = query.toString();
+  return { relation, url: `${baseUrl}/fhir/R4/${path}${text ? `?${text}` : ''}` };
+}

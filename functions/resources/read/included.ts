@@ -1,0 +1,113 @@
+import { parseReference, type Resource } from '../../../shared/fhir/resource.ts';
+import { referencesOf } from '../../../shared/index/reference.ts';
+import { isResourceType } from '../../../shared/index/registry.ts';
+import { valuesOf } from '../../../shared/index/value.ts';
+import { Refusal } from '../../../shared/refusal.ts';
+import { newBudget } from '../../../shared/search/budget.ts';
+import { createFilter } from '../../../shared/search/filter.ts';
+import { findHits } from '../../../shared/search/find-hits.ts';
+import type { Include } from '../../../shared/search/include.ts';
+import type { Reader } from '../../../shared/search/reader.ts';
+import { openState } from '../../../shared/store/content.ts';
+import { batch, readHeads } from '../../../shared/store/heads.ts';
+
+const mostIncluded = 1000;
+const mostCharacters = 4_500_000;
+const mostRounds = 5;
+
+/** Resources by `Type/id`, each once, within what an answer can hold. */
+export class Gathered {
+  readonly resources = new Map<string, Resource>();
+  #characters: number;
+
+  /** @param characters what the answer holds already */
+  constructor(characters: number) {
+    this.#characters = characters;
+  }
+
+  /** @throws {Refusal} too-costly */
+  add(resource: Resource, characters: number): void {
+    const name = nameOf(resource);
+    if (this.resources.has(name)) return;
+    this.#characters += characters;
+    if (this.resources.size >= mostIncluded || this.#characters > mostCharacters) {
+      throw new Refusal('too-costly', 'More would be included than an answer holds: ask for a lower _count');
+    }
+    this.resources.set(name, resource);
+  }
+}
+
+/**
+ * What `_include` and `_revinclude` bring with the hits of a page, as far as the caller may see it.
+ * @throws {Refusal} too-costly
+ */
+export async function gatherIncluded(
+  reader: Reader,
+  hits: readonly Resource[],
+  includes: readonly Include[],
+  characters: number,
+): Promise<Resource[]> {
+  const gathered = new Gathered(characters);
+  const known = new Set(hits.map(nameOf));
+  let from = hits;
+  for (let round = 0; round < mostRounds && from.length > 0; round++) {
+    const active = includes.filter(({ iterates }) => iterates || round === 0);
+    const before = new Set(gathered.resources.keys());
+    for (const include of active) await follow(reader, from, include, known, gathered);
+    from = [...gathered.resources].filter(([name]) => !before.has(name)).map(([, resource]) => resource);
+  }
+  return [...gathered.resources.values()];
+}
+
+async function follow(
+  reader: Reader,
+  from: readonly Resource[],
+  { kind, type, parameter, target }: Include,
+  known: ReadonlySet<string>,
+  gathered: Gathered,
+): Promise<void> {
+  if (kind === 'include') {
+    const references = from
+      .filter(({ resourceType }) => resourceType === type)
+      .flatMap((resource) => valuesOf(resource, parameter).flatMap(referencesOf))
+      .filter((reference) => target === undefined || reference.startsWith(`${target}/`));
+    return readReferenced(reader, references, known, gathered);
+  }
+  if (reader.maySearch?.(type) === false) return;
+  const pointed = from.filter(({ resourceType }) => target === undefined || resourceType === target);
+  for (let at = 0; at < pointed.length; at += batch) {
+    const filters = [createFilter(parameter, undefined, pointed.slice(at, at + batch).map(nameOf))];
+    const budget = newBudget(type, filters);
+    const search = { reader, type, filters, sort: [], count: batch, budget };
+    for await (const { resource, characters } of findHits(search, undefined)) {
+      if (!known.has(nameOf(resource))) gathered.add(resource, characters);
+    }
+  }
+}
+
+/** What literal references of ours lead to; what is not there, or not to be seen, is left out. */
+export async function readReferenced(
+  reader: Reader,
+  references: readonly string[],
+  known: ReadonlySet<string>,
+  gathered: Gathered,
+): Promise<void> {
+  const wanted = new Map<string, Set<string>>();
+  for (const reference of references) {
+    const target = parseReference(reference);
+    if (!target || known.has(reference) || !isResourceType(target.type) || target.type === 'User') continue;
+    if (reader.maySearch?.(target.type) === false) continue;
+    wanted.set(target.type, (wanted.get(target.type) ?? new Set()).add(target.id));
+  }
+  for (const [type, ids] of wanted) {
+    for (const head of (await readHeads(reader, type, [...ids])).values()) {
+      const opened = await openState(reader, head);
+      const seen = opened && (await reader.see(opened.resource, []));
+      if (seen) gathered.add(seen, opened.characters);
+    }
+  }
+}
+
+function nameOf({ resourceType, id }: Resource): string {
+  return `${resourceType}/${id}`;
+}

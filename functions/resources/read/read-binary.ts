@@ -1,0 +1,59 @@
+import type { Caller } from '../../../shared/access/access-token.ts';
+import { type Actor, mayAdminister } from '../../../shared/access/actor.ts';
+import type { Resource } from '../../../shared/fhir/resource.ts';
+import type { Services } from '../../../shared/services.ts';
+import { type BinaryContent, readBytes } from '../../../shared/store/binary-content.ts';
+import type { Sent } from '../write/parse-resource.ts';
+import { readResource } from './read-resource.ts';
+
+/** A Binary with its bytes. */
+export interface ReadBinary {
+  resource: Resource;
+  bytes: Buffer;
+}
+
+/** @throws {Refusal} not-found, gone, forbidden */
+export async function readBinary(
+  services: Services,
+  caller: Caller,
+  wanted: { id: string; versionId?: string },
+): Promise<ReadBinary> {
+  const { resource, item } = await readResource(services, caller, { type: 'Binary', ...wanted });
+  return { resource, bytes: await readBytes(services.table, caller.project, resource.id, item) };
+}
+
+/** The resource as FHIR has it, its bytes in `data`. */
+export function withData({ resource, bytes }: ReadBinary): Resource {
+  return resource.data === undefined ? { ...resource, data: bytes.toString('base64') } : resource;
+}
+
+/** A Binary sent as FHIR JSON: its bytes are kept apart; `data` stays too when it has white space. */
+export function splitData(sent: Sent): { body: Sent; binary?: BinaryContent } {
+  const { data, ...body } = sent as Sent & { data?: unknown };
+  if (typeof data !== 'string') return { body: sent };
+  const bytes = Buffer.from(data, 'base64');
+  if (bytes.toString('base64') === data) return { body, binary: { bytes } };
+  return { body: sent, binary: { bytes } };
+}
+
+/** A Binary of bytes as they were sent, with the type that the sender gave them. */
+export function rawBinary(contentType: string, securityContext: string | undefined): Sent {
+  return {
+    resourceType: 'Binary',
+    contentType,
+    ...(securityContext ? { securityContext: { reference: securityContext } } : {}),
+  };
+}
+
+const code = /^(?:text|application)\/(?:x-)?(?:java|type)script\b/i;
+
+/**
+ * Code that an administrator keeps here is a Bot's, most likely: administrators' own, as Bots' settings
+ * are, unless the sender names another context.
+ */
+export function withCodeContext(body: Sent, actor: Actor): Sent {
+  const { resourceType, contentType, securityContext } = body;
+  const isCode = resourceType === 'Binary' && typeof contentType === 'string' && code.test(contentType);
+  if (!isCode || securityContext !== undefined || !mayAdminister(actor)) return body;
+  return { ...body, securityContext: { reference: `Project/${actor.project}` } };
+}

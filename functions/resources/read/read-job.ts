@@ -1,0 +1,96 @@
+import type { Caller } from '../../../shared/access/access-token.ts';
+import { type Actor, admit, mayAdminister } from '../../../shared/access/actor.ts';
+import { releaseLease } from '../../../shared/bot/bounds/lease.ts';
+import { isOverdue, type Job, jobKey, jobOf } from '../../../shared/bot/job/job.ts';
+import { loadText } from '../../../shared/bot/job/job-text.ts';
+import { cancelJob as cancel, endJob, freeKey } from '../../../shared/bot/job/move-job.ts';
+import { unknownRun } from '../../../shared/bot/unknown-run.ts';
+import { isId } from '../../../shared/fhir/resource.ts';
+import { type OperationOutcome, refusalOutcome } from '../../../shared/http/outcome.ts';
+import { Refusal } from '../../../shared/refusal.ts';
+import type { Services } from '../../../shared/services.ts';
+import type { Item } from '../../../shared/table/item.ts';
+
+/** A job as FHIR clients of this field read it. */
+interface AsyncJob {
+  resourceType: 'AsyncJob';
+  id: string;
+  meta: { lastUpdated: string };
+  status: Job['status'];
+  request: string;
+  requestTime: string;
+  transactionTime?: string;
+  /** R4 Parameters, in the digits in which it was stored. */
+  output?: unknown;
+}
+
+/**
+ * How far a job is, for who asked for it and for administrators. One whose time is over without an
+ * end was cut off: it is ended here.
+ * @throws {Refusal} not-found
+ */
+export async function readJob(services: Services, caller: Caller, { id }: { id: string }): Promise<AsyncJob> {
+  const { item, job } = await requireJob(services, caller, id);
+  if (!isOverdue(job, services.now())) return asyncJob(services, item);
+  const output = JSON.stringify({
+    resourceType: 'Parameters',
+    parameter: [{ name: 'outcome', resource: cutOff(job) }],
+  });
+  const ended = await endJob(services, job, job.status, { status: 'error', output });
+  if (ended) await releaseLease(services, job.lease);
+  if (ended && job.status === 'accepted') await freeKey(services, job);
+  return asyncJob(services, ended ?? (await requireJob(services, caller, id)).item);
+}
+
+/**
+ * Takes back a job that has not begun; one that has ended stays as it is.
+ * @throws {Refusal} not-found; conflict while it runs
+ */
+export async function cancelJob(services: Services, caller: Caller, { id }: { id: string }): Promise<void> {
+  const { job } = await requireJob(services, caller, id);
+  if (await cancel(services, job.project, job.id)) {
+    await freeKey(services, job);
+    return releaseLease(services, job.lease);
+  }
+  const { job: now } = await requireJob(services, caller, id);
+  if (now.status === 'active') throw new Refusal('conflict', 'The job is running and cannot be stopped');
+}
+
+async function requireJob(
+  services: Services,
+  caller: Caller,
+  id: string,
+): Promise<{ actor: Actor; item: Item; job: Job }> {
+  const key = jobKey(caller.project, isId(id) ? id : 'none');
+  const { actor, found } = await admit(services, caller, [key]);
+  const item = found.get(key);
+  const job = jobOf(item);
+  const mayRead = job && (job.caller.membershipId === actor.membershipId || mayAdminister(actor));
+  if (!item || !mayRead) throw new Refusal('not-found', 'Not found');
+  return { actor, item, job };
+}
+
+function cutOff({ id, status }: Job): OperationOutcome {
+  const refusal =
+    status === 'accepted' ? new Refusal('conflict', `Run ${id} was not started in time`) : unknownRun(id);
+  return refusalOutcome(refusal);
+}
+
+async function asyncJob({ table, baseUrl }: Services, item: Item): Promise<AsyncJob> {
+  const { id, status, botId, createdAtMs, endedAtMs } = jobOf(item) as Job;
+  const output = await loadText(table, item, 'output');
+  return {
+    resourceType: 'AsyncJob',
+    id,
+    meta: { lastUpdated: instant(endedAtMs ?? createdAtMs) },
+    status,
+    request: `${baseUrl}/fhir/R4/Bot/${botId}/$execute`,
+    requestTime: instant(createdAtMs),
+    ...(endedAtMs === undefined ? {} : { transactionTime: instant(endedAtMs) }),
+    ...(output === undefined ? {} : { output: JSON.parse(output) }),
+  };
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,31 @@
+import { parseJson } from '../../../shared/fhir/json.ts';
+import { parseJsonBody } from '../../../shared/http/json-body.ts';
+import { invalidField, Refusal } from '../../../shared/refusal.ts';
+
+/** A resource as a client sends it: id and meta may be there or not, nothing is checked yet. */
+export interface Sent {
+  resourceType: string;
+  id?: unknown;
+  meta?: unknown;
+  [element: string]: unknown;
+}
+
+/**
+ * The JSON of a request's body. Numbers keep their digits.
+ * @throws {Refusal} unsupported-media-type, invalid
+ */
+export function parseBody(bytes: Buffer | undefined, contentType: string | undefined): unknown {
+  return parseJsonBody(bytes, contentType, parseJson);
+}
+
+/** @throws {Refusal} invalid when it is not a resource of this type */
+export function requireResource(value: unknown, type: string): Sent {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Refusal('invalid', 'The body must be a JSON object');
+  }
+  const { resourceType } = value as Sent;
+  if (resourceType !== type) {
+    throw invalidField('resourceType', `The resourceType must be ${type}, as in the URL`);
+  }
+  return value as Sent;
+}

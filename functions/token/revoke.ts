@@ -1,0 +1,67 @@
+import { verifyAccessToken } from '../../shared/access/access-token.ts';
+import { matchesClientSecret } from '../../shared/keys/client-secret.ts';
+import { parseRefreshToken } from '../../shared/login/refresh-token.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import type { Item } from '../../shared/table/item.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { assertedClient, type WithIssuers } from './client-assertion.ts';
+import { endAndRecord } from './end-and-record.ts';
+import type { TokenServices } from './issue-tokens.ts';
+import { OAuthError } from './oauth-error.ts';
+import { namedClient, requireAuthenticated } from './person-grant.ts';
+import { parseClientRequest, type TokenRequest } from './token-request.ts';
+
+/**
+ * A client is done with a token (RFC 7009): the login that it is of ends, and with it every token of that login. A
+ * token that is unknown, or good no more, is as good as revoked.
+ * @throws {OAuthError} invalid_request; invalid_client as at the token endpoint; invalid_grant for another client's
+ */
+export async function revoke(
+  services: WithIssuers<TokenServices>,
+  input: { headers: Record<string, string | undefined>; body: Buffer | undefined },
+): Promise<object> {
+  const parsed = parseClientRequest(input.headers, input.body);
+  const request = { ...parsed, assertedClientId: await assertedClient(services, parsed) };
+  const token = request.parameter('token');
+  if (token === undefined) throw new OAuthError('invalid_request', 'Missing token');
+  const named = namedClient(request);
+  if (named !== undefined) await requireClient(services, request, named);
+  const login = await loginOf(services, token);
+  if (!login) return {};
+  const clientId = String(login.clientId);
+  if (named === undefined) await requireClient(services, request, clientId);
+  else if (named !== clientId) throw new OAuthError('invalid_grant', 'The token is of another client');
+  await endAndRecord(services, login);
+  return {};
+}
+
+async function requireClient(
+  { table }: TokenServices,
+  request: Omit<TokenRequest, 'grantType'>,
+  clientId: string,
+): Promise<void> {
+  if (clientId === '') return;
+  requireAuthenticated(request, clientId, await table.read([keys.client(clientId)]));
+}
+
+/** The login that a refresh or access token is of, when the token itself is good. */
+async function loginOf(services: TokenServices, token: string): Promise<Item | undefined> {
+  const refresh = parseRefreshToken(token);
+  const loginId = refresh?.loginId ?? (await loginOfAccessToken(services, token));
+  if (loginId === undefined) return undefined;
+  const key = keys.login(loginId);
+  const login = (await services.table.read([key])).get(key);
+  if (!login || !refresh) return login;
+  const hash = login.refreshFamilyHash as string | undefined;
+  return matchesClientSecret(refresh.family, hash) ? login : undefined;
+}
+
+async function loginOfAccessToken(services: TokenServices, token: string): Promise<string | undefined> {
+  const { publicKeys, baseUrl, now } = services;
+  try {
+    return (await verifyAccessToken(publicKeys, token, { baseUrl, nowMs: now() })).loginId;
+  } catch (error) {
+    if (error instanceof Refusal && error.kind === 'unauthorized') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,28 @@
+import type { QueueConsumer } from './permissions.ts';
+import { timeoutSeconds } from './timeouts.ts';
+
+interface EventFunction {
+  description: string;
+  timeoutSeconds: number;
+  /** What people notice when it fails. */
+  impact: string;
+}
+
+/** The functions behind the queues: their folders are their names. */
+export const eventFunctions: Readonly<Record<QueueConsumer, EventFunction>> = {
+  outbox: {
+    description: 'Sends the mail that transactions have left to be sent',
+    timeoutSeconds: timeoutSeconds.outbox,
+    impact: 'Invited people get no mail. Nothing is lost: it waits in the outbox until this works again.',
+  },
+  'index-upkeep': {
+    description: 'Removes index items that changes have left behind',
+    timeoutSeconds: timeoutSeconds.upkeep,
+    impact: 'Searches read more than they need to. Nothing wrong is found: every hit is matched again.',
+  },
+  audit: {
+    description: 'Writes what leads to audit entries',
+    timeoutSeconds: timeoutSeconds.short,
+    impact: 'New audit entries are not found by who, what or kind. The entries themselves are there.',
+  },
+};

@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Demo } from '../demo-projects.ts';
+
+/** Whom the Bot's `medplum` speaks to, and as whom. */
+export interface BotService {
+  baseUrl: string;
+  token: string;
+}
+
+/**
+ * A demo Project of the stack that runs on a data folder, with a token of its client.
+ * @throws {Error} when there is no such Project, or when the stack does not answer
+ */
+export async function demoService(dataDir: string, project: string): Promise<BotService> {
+  const file = join(dataDir, 'demo.json');
+  const text = await readFile(file, 'utf8').catch(() => {
+    throw new Error(`There is no ${file}: start the stack with npm start`);
+  });
+  const { baseUrl, projects } = JSON.parse(text) as Demo;
+  const found = projects.find(({ id, name }) => id === project || name === project);
+  if (!found) {
+    const known = projects.map(({ name }) => `"${name}"`).join(', ');
+    throw new Error(`No Project is called "${project}"; there are ${known}`);
+  }
+  const response = await fetch(`${baseUrl}/oauth2/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: found.clientId,
+      client_secret: found.clientSecret,
+    }),
+  }).catch(() => {
+    throw new Error(`Nothing answers at ${baseUrl}: start the stack with npm start`);
+  });
+  const { access_token: token } = (await response.json()) as { access_token?: string };
+  if (!token) throw new Error(`${baseUrl} gave no token: ${response.status}`);
+  return { baseUrl, token };
+}

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import type { ScheduledEvent } from 'aws-lambda';
+import { purposes } from '../../shared/queue/purposes.ts';
+import { queues as definitions } from '../queues.ts';
+import { streamFilters } from '../stream-filters.ts';
+import type { handlerLoader } from './gateway/handlers.ts';
+import type { LocalQueues } from './queue/local-queues.ts';
+import { followStream } from './stream/stream.ts';
+import type { LocalTable } from './table.ts';
+
+interface Changes {
+  dataDir: string;
+  table: Pick<LocalTable, 'endpoint' | 'tableName'>;
+  queues: LocalQueues;
+  load: ReturnType<typeof handlerLoader>;
+  /** Notes what has to be stopped. */
+  keep<Part extends { stop(): Promise<void> }>(starting: Promise<Part>): Promise<Part>;
+  onFault(error: Error): void;
+}
+
+/** What is consumed in the order of `purposes`, each by its own function. */
+const consumers = purposes.map((purpose) => ({ purpose, name: definitions[purpose].consumer }));
+
+/**
+ * Feeds what changes in the table to the dispatcher, and each queue to its function.
+ * @returns what the schedule does on AWS: calls each of them to sweep
+ */
+export async function followChanges(changes: Changes): Promise<() => Promise<void>> {
+  const { dataDir, table, queues, load, keep, onFault } = changes;
+  const loaded = await Promise.all(
+    consumers.map(async ({ purpose, name }) => ({ purpose, handler: await load(name) })),
+  );
+  for (const { purpose, handler } of loaded) await keep(queues.follow(purpose, handler));
+  const positionFile = join(dataDir, 'stream.json');
+  const filters = Object.values(streamFilters);
+  const consume = await load('dispatch');
+  await keep(followStream({ ...table, positionFile, filters, consume, onFault }));
+  const tick = { source: 'aws.events', 'detail-type': 'Scheduled Event' } as ScheduledEvent;
+  return async () => {
+    await Promise.all(loaded.map(({ handler }) => handler(tick)));
+  };
+}

@@ -1,0 +1,143 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import type { MatchedRoute } from './route.ts';
+
+/** A request as node:http received it. */
+export interface ReceivedRequest {
+  method: string;
+  /** Path and query string as sent. */
+  target: string;
+  /** `1.1` */
+  httpVersion: string;
+  /** Names and values in turn, as sent. */
+  rawHeaders: readonly string[];
+  /** Absent when the request has none or an empty one. */
+  body?: Buffer;
+  sourceIp: string;
+  port: number;
+}
+
+/** What the gateway adds of its own. */
+export interface RequestStamp {
+  requestId: string;
+  /** `Root=1-<8 hex>-<24 hex>` */
+  traceId: string;
+  /** Ms since the epoch. */
+  atMs: number;
+}
+
+/** Only these arrive as text, everything else as base64: fhir+json, HL7 and forms too. */
+const textTypes = /^(text\/.*|application\/(json|xml|javascript))$/;
+
+/** Meant for one connection; the gateway opens its own to the integration. */
+const hopHeaders = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** The path of a target, decoded as `rawPath` is; undefined when its escapes are not UTF-8. */
+export function decodedPath(target: string): string | undefined {
+  try {
+    return decodeURIComponent(target.split('?', 1)[0] ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Builds the event of an HTTP API, payload format 2.0. No I/O, no clock. */
+export function buildEvent(
+  request: ReceivedRequest,
+  rawPath: string,
+  matched: MatchedRoute,
+  stamp: RequestStamp,
+): APIGatewayProxyEventV2 {
+  const { headers, cookies } = joinHeaders(request, stamp);
+  const queryAt = request.target.indexOf('?');
+  const rawQueryString = queryAt < 0 ? '' : request.target.slice(queryAt + 1);
+  const domainName = (headers.host ?? 'localhost').replace(/:\d+$/, '');
+  return {
+    version: '2.0',
+    routeKey: matched.routeKey,
+    rawPath,
+    rawQueryString,
+    ...(cookies.length > 0 ? { cookies } : {}),
+    headers,
+    ...(rawQueryString ? { queryStringParameters: joinQuery(rawQueryString) } : {}),
+    requestContext: {
+      accountId: '000000000000',
+      apiId: 'local',
+      domainName,
+      domainPrefix: domainName.split('.')[0] ?? domainName,
+      http: {
+        method: request.method,
+        path: rawPath,
+        protocol: `HTTP/${request.httpVersion}`,
+        sourceIp: request.sourceIp,
+        userAgent: headers['user-agent'] ?? '',
+      },
+      requestId: stamp.requestId,
+      routeKey: matched.routeKey,
+      stage: '$default',
+      time: accessLogTime(stamp.atMs),
+      timeEpoch: stamp.atMs,
+    },
+    ...(Object.keys(matched.pathParameters).length > 0 ? { pathParameters: matched.pathParameters } : {}),
+    ...bodyOf(request.body, headers['content-type']),
+  };
+}
+
+function bodyOf(body: Buffer | undefined, contentType = ''): { body?: string; isBase64Encoded: boolean } {
+  if (!body) return { isBase64Encoded: false };
+  const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const isText = textTypes.test(mediaType);
+  return { body: body.toString(isText ? 'utf8' : 'base64'), isBase64Encoded: !isText };
+}
+
+function joinHeaders(request: ReceivedRequest, stamp: RequestStamp) {
+  const joined = new Map<string, string>();
+  const cookies: string[] = [];
+  const add = (name: string, value: string) => {
+    const before = joined.get(name);
+    joined.set(name, before === undefined ? value : `${before},${value}`);
+  };
+  for (let index = 0; index + 1 < request.rawHeaders.length; index += 2) {
+    const name = (request.rawHeaders[index] ?? '').toLowerCase();
+    const value = request.rawHeaders[index + 1] ?? '';
+    if (name === 'cookie')
+      cookies.push(
+        ...value
+          .split(';')
+          .map((cookie) => cookie.trim())
+          .filter(Boolean),
+      );
+    else if (!hopHeaders.has(name)) add(name, value);
+  }
+  // HTTP APIs give a request that says it is empty a type.
+  if (joined.get('content-length') === '0' && !joined.has('content-type')) {
+    joined.set('content-type', 'application/octet-stream');
+  }
+  joined.set('content-length', String(request.body?.length ?? 0));
+  joined.set('x-amzn-trace-id', stamp.traceId);
+  joined.set('x-forwarded-port', String(request.port));
+  joined.set('x-forwarded-proto', 'http');
+  add('x-forwarded-for', request.sourceIp);
+  return { headers: Object.fromEntries(joined), cookies };
+}
+
+function joinQuery(rawQueryString: string): Record<string, string> {
+  const joined = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(rawQueryString)) {
+    const before = joined.get(name);
+    joined.set(name, before === undefined ? value : `${before},${value}`);
+  }
+  return Object.fromEntries(joined);
+}
+
+/** `12/Mar/2020:19:03:58 +0000` */
+function accessLogTime(atMs: number): string {
+  const [, day, month, year, time] = new Date(atMs).toUTCString().split(' ');
+  return `${day}/${month}/${year}:${time} +0000`;
+}

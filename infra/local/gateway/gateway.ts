@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import type { FunctionName, Route } from '../../../functions/routes.ts';
+import { lambdaContext } from '../context.ts';
+import { longestPayloadBytes } from '../payload.ts';
+import { type Answer, answerOf, gatewayAnswer } from './answer.ts';
+import { buildEvent, decodedPath, type ReceivedRequest } from './event.ts';
+import { type Listening, listen, readBody } from './listen.ts';
+import { matchRoute } from './route.ts';
+
+export type ApiHandler = (event: APIGatewayProxyEventV2, context: Context) => Promise<unknown>;
+
+/** Answers what only a laptop serves (the mailbox, the app's files); undefined leaves it to the routes. */
+export type LocalPage = (request: ReceivedRequest) => Promise<Answer | undefined>;
+
+interface GatewayOptions {
+  /** 0 for any free one. */
+  port: number;
+  routes: readonly Route[];
+  loadHandler(name: FunctionName): Promise<ApiHandler>;
+  timeouts: {
+    /** The gateway's own patience, in ms. */
+    integrationMs: number;
+    functionMs(name: FunctionName): number;
+  };
+  pages?: readonly LocalPage[];
+  /** What the caller is not told: whoever runs the stack should be. */
+  onFault(error: Error): void;
+}
+
+const longestBodyBytes = 10 * 1024 * 1024;
+/** Request line and headers together. */
+const longestHeadBytes = 10_240;
+/** Below this no body fills a payload, however much its escapes add. */
+const surelyFitsCharacters = 1_000_000;
+
+/**
+ * API Gateway on a laptop: the same routes, the same events, the same refusals. What it refuses
+ * itself has a `{message}` body; everything else a handler has said.
+ */
+export function startGateway(options: GatewayOptions): Promise<Listening> {
+  return listen(options.port, (request, response) => {
+    const requestId = randomBytes(11).toString('base64');
+    void answer(options, request, requestId)
+      .catch((error: unknown) => fault(options, error))
+      .then((found) => send(options, response, requestId, found));
+  });
+}
+
+async function answer(
+  options: GatewayOptions,
+  incoming: IncomingMessage,
+  requestId: string,
+): Promise<Answer> {
+  const body = await readBody(incoming, longestBodyBytes);
+  if (headBytes(incoming) > longestHeadBytes) return gatewayAnswer(431, 'Request Header Fields Too Large');
+  if (!body) return gatewayAnswer(413, 'Request Entity Too Large');
+  const request = received(incoming, body);
+  for (const page of options.pages ?? []) {
+    const found = await page(request);
+    if (found) return found;
+  }
+  const path = decodedPath(request.target);
+  if (path === undefined || !path.startsWith('/')) return gatewayAnswer(400, 'Bad Request');
+  const matched = matchRoute(options.routes, request.method, path);
+  if (!matched) return gatewayAnswer(404, 'Not Found');
+  const event = buildEvent(request, path, matched, {
+    requestId,
+    traceId: `Root=1-${Math.floor(Date.now() / 1000).toString(16)}-${randomBytes(12).toString('hex')}`,
+    atMs: Date.now(),
+  });
+  if ((event.body?.length ?? 0) > surelyFitsCharacters && bytesOf(event) > longestPayloadBytes) {
+    return gatewayAnswer(413, 'Request Entity Too Large');
+  }
+  return integrate(options, matched.route.function, event);
+}
+
+/** Calls the handler as Lambda would and waits for it as API Gateway would. */
+async function integrate(
+  options: GatewayOptions,
+  name: FunctionName,
+  event: APIGatewayProxyEventV2,
+): Promise<Answer> {
+  const { loadHandler, timeouts } = options;
+  const functionMs = timeouts.functionMs(name);
+  const call = async () => {
+    const handler = await loadHandler(name);
+    const result = await handler(event, lambdaContext(`portico-${name}`, functionMs));
+    const payload = JSON.stringify(result ?? null);
+    if (Buffer.byteLength(payload) > longestPayloadBytes) throw new Error(`${name}: response too large`);
+    return answerOf(payload);
+  };
+  const timers = [
+    later(functionMs, () => fault(options, new Error(`${name}: timed out after ${functionMs} ms`))),
+    later(timeouts.integrationMs, () => gatewayAnswer(503, 'Service Unavailable')),
+  ];
+  try {
+    return await Promise.race([
+      call().catch((error: unknown) => fault(options, error)),
+      ...timers.map(({ promise }) => promise),
+    ]);
+  } finally {
+    for (const { timer } of timers) clearTimeout(timer);
+  }
+}
+
+function later(ms: number, what: () => Answer): { promise: Promise<Answer>; timer: NodeJS.Timeout } {
+  const { promise, resolve } = Promise.withResolvers<Answer>();
+  return { promise, timer: setTimeout(() => resolve(what()), ms) };
+}
+
+function fault({ onFault }: GatewayOptions, error: unknown): Answer {
+  onFault(error instanceof Error ? error : new Error(String(error)));
+  return gatewayAnswer(500, 'Internal Server Error');
+}
+
+function received(incoming: IncomingMessage, body: Buffer): ReceivedRequest {
+  return {
+    method: incoming.method ?? 'GET',
+    target: incoming.url ?? '/',
+    httpVersion: incoming.httpVersion,
+    rawHeaders: incoming.rawHeaders,
+    ...(body.length > 0 ? { body } : {}),
+    sourceIp: incoming.socket.remoteAddress ?? '127.0.0.1',
+    port: incoming.socket.localPort ?? 0,
+  };
+}
+
+function headBytes({ method = '', url = '', rawHeaders }: IncomingMessage): number {
+  return rawHeaders.reduce((sum, text) => sum + text.length, method.length + url.length);
+}
+
+function bytesOf(event: APIGatewayProxyEventV2): number {
+  return Buffer.byteLength(JSON.stringify(event));
+}
+
+function send(options: GatewayOptions, response: ServerResponse, requestId: string, answer: Answer): void {
+  const { statusCode, headers, body } = answer;
+  const hasBody = statusCode !== 204 && statusCode !== 304;
+  const own: [string, string][] = [['apigw-requestid', requestId]];
+  if (hasBody) own.push(['content-length', String(body.length)]);
+  try {
+    response.writeHead(statusCode, [...headers, ...own].flat());
+    response.end(hasBody ? body : undefined);
+  } catch (error) {
+    // A header that HTTP cannot carry: nothing has been sent.
+    send(options, response, requestId, fault(options, error));
+  }
+}

@@ -1,0 +1,43 @@
+import type {
+  DynamoDBBatchResponse,
+  DynamoDBStreamEvent,
+  ScheduledEvent,
+  SQSBatchResponse,
+  SQSEvent,
+} from 'aws-lambda';
+import type { Progress } from '../../../functions/reindex/reindex.ts';
+import type { FunctionName } from '../../../functions/routes.ts';
+import type { JobEvent } from '../../../shared/bot/job/job-starter.ts';
+import type { DeployedFunction } from '../../permissions.ts';
+import type { ProvisionHandler } from '../demo-projects.ts';
+import type { MailServiceEvent } from '../mail/mail-simulator.ts';
+import type { ApiHandler } from './gateway.ts';
+
+/** What each function's `handler` takes. */
+type Handlers = Record<FunctionName, ApiHandler> & {
+  dispatch(event: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse>;
+  outbox(event: SQSEvent | ScheduledEvent | MailServiceEvent): Promise<SQSBatchResponse>;
+  'index-upkeep'(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
+  audit(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
+  provision: ProvisionHandler;
+  jobs(event: JobEvent): Promise<void>;
+  reindex(event: { again?: boolean }): Promise<Progress>;
+};
+
+let generation = 0;
+
+/**
+ * Imports handlers at first use, as Lambda does at a cold start. Each loader imports them anew, since
+ * a handler keeps the environment that it was imported with.
+ */
+export function handlerLoader(): <Name extends DeployedFunction>(name: Name) => Promise<Handlers[Name]> {
+  generation += 1;
+  const query = `stack=${generation}`;
+  /** An import takes time even of what has been imported. */
+  const loaded = new Map<string, Promise<{ handler: unknown }>>();
+  return async <Name extends DeployedFunction>(name: Name) => {
+    const loading = loaded.get(name) ?? import(`../../../functions/${name}/handler.ts?${query}`);
+    loaded.set(name, loading);
+    return (await loading).handler as Handlers[Name];
+  };
+}

@@ -1,0 +1,33 @@
+import { fileURLToPath } from 'node:url';
+import { cachedGuest } from '../../guest/build.ts';
+import { supervise } from '../supervise.ts';
+
+export interface LocalInvoker {
+  /** Of the Lambda Invoke API. */
+  endpoint: string;
+  functionName: string;
+  stop(): Promise<void>;
+}
+
+const functionName = 'portico-invoker';
+
+/** Starts the invoker in its own process tree, with an empty environment. */
+export async function startInvoker(): Promise<LocalInvoker> {
+  let endpoint = '';
+  const program = fileURLToPath(new URL('./invoker-process.ts', import.meta.url));
+  const guestDir = await cachedGuest();
+  const child = await supervise({
+    command: process.execPath,
+    args: ['--disable-warning=ExperimentalWarning', '--no-node-snapshot', program, guestDir, functionName],
+    env: {},
+    cwd: '/',
+    ready: /invoker listening on/,
+    readyTimeoutMs: 20_000,
+    onLine: (line) => {
+      const said = /invoker listening on (\S+)/.exec(line)?.[1];
+      if (said) endpoint = said;
+      else process.stderr.write(`invoker: ${line}\n`);
+    },
+  });
+  return { endpoint, functionName, stop: child.stop };
+}

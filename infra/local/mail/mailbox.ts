@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { listen, readBody } from '../gateway/listen.ts';
+import { type MailServiceEvent, simulatedEvents } from './mail-simulator.ts';
+import { readSendEmail, type SendEmail, type StoredMail } from './stored-mail.ts';
+
+/** How the service misbehaves, for tests: no answer but a closed connection, a 429, or a late answer. */
+type MailFault = 'none' | 'down' | 'throttled' | { delayMs: number };
+
+export interface Mailbox {
+  /** Of the SES v2 API. */
+  endpoint: string;
+  /** Oldest first. */
+  list(): Promise<StoredMail[]>;
+  read(id: string): Promise<StoredMail | undefined>;
+  /** The first mail that fits, now or within `timeoutMs`; throws an Error when none came. */
+  waitFor(fits: (mail: StoredMail) => boolean, timeoutMs?: number): Promise<StoredMail>;
+  fail(fault: MailFault): void;
+  /** Whom the service tells of mails to its simulator's addresses: bounce@ and complaint@simulator.amazonses.com. */
+  onEvent(tell: (event: MailServiceEvent) => Promise<unknown>): void;
+  stop(): Promise<void>;
+}
+
+/** SES takes 40 MB; nothing here sends more than a letter. */
+const longestMailBytes = 10 * 1024 * 1024;
+
+/** Receives what SES v2 would (SendEmail) and keeps each mail as a file in `folder`. */
+export async function startMailbox(folder: string): Promise<Mailbox> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  let fault: MailFault = 'none';
+  let tell: (event: MailServiceEvent) => Promise<unknown> = async () => undefined;
+  const server = await listen(0, (request, response) => {
+    receive(folder, { fault, tell }, request, response).catch(() =>
+      refuse(response, 400, 'BadRequestException'),
+    );
+  });
+  const list = () => listMails(folder);
+  return {
+    endpoint: server.url,
+    list,
+    read: async (id) => (await list()).find((mail) => mail.id === id),
+    async waitFor(fits, timeoutMs = 5_000) {
+      for (const untilMs = Date.now() + timeoutMs; ; await pause(20)) {
+        const found = (await list()).find(fits);
+        if (found) return found;
+        if (Date.now() > untilMs) throw new Error(`No such mail came within ${timeoutMs} ms`);
+      }
+    },
+    fail(next) {
+      fault = next;
+    },
+    onEvent(next) {
+      tell = next;
+    },
+    stop: server.stop,
+  };
+}
+
+async function receive(
+  folder: string,
+  { fault, tell }: { fault: MailFault; tell: (event: MailServiceEvent) => Promise<unknown> },
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (fault === 'down') return void request.socket.destroy();
+  const body = await readBody(request, longestMailBytes);
+  if (fault === 'throttled') return refuse(response, 429, 'TooManyRequestsException');
+  if (typeof fault === 'object') await pause(fault.delayMs);
+  if (request.method !== 'POST' || request.url !== '/v2/email/outbound-emails' || !body) {
+    return refuse(response, 404, 'NotFoundException');
+  }
+  const receivedAt = new Date().toISOString();
+  const id = `${receivedAt.replace(/[:.]/g, '-')}-${nextNumber()}-${randomUUID()}`;
+  const mail = readSendEmail(JSON.parse(body.toString('utf8')) as SendEmail, id, receivedAt);
+  if (!mail) return refuse(response, 400, 'BadRequestException');
+  await store(folder, mail);
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ MessageId: id }));
+  for (const event of simulatedEvents(mail)) await tell(event).catch(() => undefined);
+}
+
+let number = 0;
+
+/** Keeps mails of one millisecond in their order. */
+function nextNumber(): string {
+  number += 1;
+  return String(number).padStart(6, '0');
+}
+
+/** Renamed into place, so that no listing sees half a mail. */
+async function store(folder: string, mail: StoredMail): Promise<void> {
+  const path = join(folder, mail.id);
+  await writeFile(`${path}.part`, `${JSON.stringify(mail, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${path}.part`, `${path}.json`);
+}
+
+async function listMails(folder: string): Promise<StoredMail[]> {
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.json')).sort();
+  return Promise.all(
+    files.map(async (name) => JSON.parse(await readFile(join(folder, name), 'utf8')) as StoredMail),
+  );
+}
+
+function refuse(response: ServerResponse, status: number, type: string): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'x-amzn-errortype': type });
+  response.end(JSON.stringify({ message: type }));
+}

@@ -1,0 +1,25 @@
+import { brotliCompressSync, constants } from 'node:zlib';
+import { dictionary } from '@zxcvbn-ts/language-common';
+import { normalisePassword, shortestPassword } from '../../shared/login/password.ts';
+
+/** The module that `npm run passwords` writes. */
+export const path = 'shared/login/common-password-list.ts';
+
+/** The passwords of the list that would be long enough, as they are compared, in order. */
+function longEnough(): string[] {
+  const normalised = dictionary['passwords-common'].map(normalisePassword);
+  return [...new Set(normalised)].filter((one) => one.length >= shortestPassword).sort();
+}
+
+export function listModule(): string {
+  const text = longEnough().join('\n');
+  const packed = brotliCompressSync(text, {
+    params: { [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT },
+  });
+  return `// Written by \`npm run passwords\` from @zxcvbn-ts/language-common (MIT); not to be edited.
+
+/** Common and breached passwords, normalised, a line each; brotli in base64: small in a bundle, free until unpacked. */
+export const commonPasswords =
+  '${packed.toString('base64')}';
+`;
+}

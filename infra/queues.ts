@@ -1,0 +1,48 @@
+import type { Purpose } from '../shared/queue/purposes.ts';
+import type { QueueConsumer } from './permissions.ts';
+import { timeoutSeconds } from './timeouts.ts';
+
+/** A queue between the dispatcher and a function; CDK makes it on AWS, `infra/local` on a laptop. */
+export interface QueueDefinition {
+  consumer: QueueConsumer;
+  /** Messages in one invocation. */
+  batchSize: number;
+  /** Invocations at once, at most: one purpose must not take the account's whole concurrency. */
+  mostConcurrent: number;
+  /** After so long a message that was neither taken nor refused is delivered again; longer than its function runs. */
+  hiddenSeconds: number;
+  /** So often it is delivered; then it goes to the dead-letter queue. */
+  mostReceives: number;
+  /** What people notice when messages are in the dead-letter queue, and what to do. */
+  impact: string;
+}
+
+const again = 'They are tried again every ten minutes, for 14 days.';
+
+export const queues: Readonly<Record<Purpose, QueueDefinition>> = {
+  mail: {
+    consumer: 'outbox',
+    batchSize: 10,
+    mostConcurrent: 2,
+    hiddenSeconds: 2 * timeoutSeconds.outbox,
+    mostReceives: 5,
+    impact: `The mail service has not taken some mails in several attempts: those people wait. ${again}`,
+  },
+  'index-upkeep': {
+    consumer: 'index-upkeep',
+    // One change may have thousands of index items to remove: its neighbours must not wait for it.
+    batchSize: 1,
+    mostConcurrent: 5,
+    hiddenSeconds: 2 * timeoutSeconds.upkeep,
+    mostReceives: 5,
+    impact: `Index items of earlier states of some resources stay behind: searches read more than they need. ${again}`,
+  },
+  audit: {
+    consumer: 'audit',
+    batchSize: 10,
+    mostConcurrent: 5,
+    hiddenSeconds: 2 * timeoutSeconds.short,
+    mostReceives: 5,
+    impact: `Some audit entries are not found by who, what or kind; by date they are. ${again}`,
+  },
+};

@@ -1,0 +1,79 @@
+import { Duration, Stack, type StackProps } from 'aws-cdk-lib';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { Construct } from 'constructs';
+import { type Purpose, purposes } from '../../shared/queue/purposes.ts';
+import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
+import { HouseFunction } from '../constructs/house-function.ts';
+import { LogAlarm } from '../constructs/log-alarm.ts';
+import { MailService } from '../constructs/mail-service.ts';
+import { PurposeQueue } from '../constructs/purpose-queue.ts';
+import { StreamDispatcher } from '../constructs/stream-dispatcher.ts';
+import { eventFunctions } from '../event-functions.ts';
+import { permissions, type QueueConsumer } from '../permissions.ts';
+import { queues } from '../queues.ts';
+import type { Stage } from '../stage.ts';
+
+interface EventsStackProps extends StackProps {
+  stage: Stage;
+  ground: Ground;
+  alarms: ITopic;
+}
+
+/** What follows a change in the table: the dispatcher, a queue for each purpose, and who takes from it. */
+export class EventsStack extends Stack {
+  constructor(scope: Construct, id: string, { stage, ground, alarms, ...props }: EventsStackProps) {
+    super(scope, id, props);
+    const made = Object.fromEntries(
+      purposes.map((purpose) => [
+        purpose,
+        new PurposeQueue(this, `${purpose}-queue`, { definition: queues[purpose], alarms }),
+      ]),
+    ) as Record<Purpose, PurposeQueue>;
+    const whole: Ground = { ...ground, queues: made };
+    new StreamDispatcher(this, 'Stream', { ground: whole, alarms });
+
+    const mail = new MailService(this, 'Ses', stage);
+    const consumer = (
+      folder: QueueConsumer,
+      more: Partial<Pick<HouseProps, 'environment' | 'statements'>> = {},
+    ) =>
+      new HouseFunction(this, folder, {
+        folder,
+        ...eventFunctions[folder],
+        memoryMb: 512,
+        environment: { ...environmentOf(permissions[folder], whole), ...more.environment },
+        statements: [...statementsOf(permissions[folder], whole), ...(more.statements ?? [])],
+        alarms,
+      });
+    const functions: Record<QueueConsumer, HouseFunction> = {
+      outbox: consumer('outbox', { environment: mail.environment, statements: [mail.sendStatement()] }),
+      'index-upkeep': consumer('index-upkeep'),
+      audit: consumer('audit'),
+    };
+    for (const purpose of purposes) made[purpose].feed(functions[queues[purpose].consumer].lambda);
+    mail.tell(functions.outbox.lambda);
+    new Rule(this, 'Sweep', {
+      description: 'What was left undone is tried again',
+      schedule: Schedule.rate(Duration.minutes(10)),
+      targets: Object.values(functions).map(({ lambda }) => new LambdaFunction(lambda, { retryAttempts: 0 })),
+    });
+    new LogAlarm(functions.outbox, 'Unsent', {
+      logGroup: functions.outbox.logGroup,
+      message: 'mail not sent',
+      impact:
+        'The mail service refused invitations: those people wait. Every ten minutes they are tried again. ' +
+        'Look whether SES has verified the sender and left its sandbox.',
+      alarms,
+    });
+    new LogAlarm(functions['index-upkeep'], 'Unswept', {
+      logGroup: functions['index-upkeep'].logGroup,
+      message: 'cut-off write not swept',
+      impact: 'Writes that were cut off have left items behind, which lead nowhere. Nobody sees them.',
+      alarms,
+    });
+  }
+}
+
+type HouseProps = ConstructorParameters<typeof HouseFunction>[2];

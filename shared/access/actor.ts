@@ -1,0 +1,162 @@
+import type { Reference, Resource } from '../fhir/resource.ts';
+import { parseReference } from '../fhir/resource.ts';
+import { Refusal } from '../refusal.ts';
+import type { Services } from '../services.ts';
+import { inlineResource } from '../store/inline.ts';
+import type { Budget } from '../table/budget.ts';
+import type { Item } from '../table/item.ts';
+import { type Key, keys } from '../table/keys.ts';
+import type { Found } from '../table/table.ts';
+import { type Caller, type Claims, unauthorized } from './access-token.ts';
+import { builtInClient } from './built-in-client.ts';
+import { type ContextReader, contextReader } from './security-context.ts';
+import { isForResourcesOnly } from './smart-scope.ts';
+
+/** Who calls, as the table says at this request: login and membership alive, policies resolved. */
+export interface Actor extends Claims {
+  membership: Resource;
+  admin: boolean;
+  /** The policies that the membership names and that still exist; undefined when it names none. */
+  policies: readonly NamedPolicy[] | undefined;
+  /** In whose name a run acts beside the Bot's: it may only what each of them may too. */
+  within?: readonly Actor[];
+  /** What a Binary is part of, which decides who may have it. */
+  contextOf: ContextReader;
+  /** Of the request: rules are many where a policy is long. */
+  budget: Budget;
+}
+
+export interface NamedPolicy {
+  policy: Resource;
+  /** Values for the policy's variables, from `access[].parameter`. */
+  parameters: readonly PolicyParameter[];
+}
+
+interface PolicyParameter {
+  name: string;
+  valueString?: string;
+  valueReference?: { reference: string };
+}
+
+/**
+ * One strongly consistent read for both: is the caller still who the token says, and what the
+ * operation wants. A membership whose policies this process does not remember costs one more. What the
+ * route asks is checked here too, so that no operation answers before it holds.
+ * @param wanted keys that the operation needs; they answer `found.get`
+ * @throws {Refusal} unauthorized when login, membership or client ended after the token was issued;
+ *   forbidden, with one body, for another Project's path and for who lacks the route's right
+ */
+export async function admit(
+  services: Services,
+  { admission, ...caller }: Caller,
+  wanted: readonly Key[],
+): Promise<{ actor: Actor; found: Found }> {
+  const loginKey = keys.login(caller.loginId);
+  const clientKey = clientKeyOf(caller);
+  const asked = [caller, ...(caller.run?.within ?? []).map((other) => ({ ...caller, ...other }))].map(
+    (one) => ({
+      one,
+      key: keys.resource(one.project, 'ProjectMembership', one.membershipId),
+      remembered: services.memory.policies.get(one.membershipId) ?? [],
+    }),
+  );
+  const found = await services.table.read([
+    ...(caller.run ? [] : [loginKey]),
+    ...(clientKey ? [clientKey] : []),
+    ...asked.flatMap(({ key, remembered }) => [key, ...remembered]),
+    ...wanted,
+  ]);
+  if (!caller.run) requireLogin(found.get(loginKey), caller);
+  if (clientKey && !found.get(clientKey)) throw unauthorized('client ended');
+
+  const members = asked.map(({ one, key, remembered }) => {
+    const membership = requireMembership(found.get(key));
+    const { display } = (membership.profile ?? {}) as Partial<Reference>;
+    if (display !== undefined) services.memory.names.set(one.membershipId, display);
+    const named = namedPolicies(membership, one.project);
+    services.memory.policies.set(
+      one.membershipId,
+      named.map((entry) => entry.key),
+    );
+    const missing = named.filter((entry) => !remembered.some((known) => known.pk === entry.key.pk));
+    return { one, membership, named, missing: missing.map((entry) => entry.key) };
+  });
+  const missing = members.flatMap((member) => member.missing);
+  const all = missing.length > 0 ? found.with(await services.table.read(missing)) : found;
+  const { budget } = services.table;
+  const contextOf = contextReader({ table: services.table, project: caller.project });
+  const [first, ...others] = members.map(({ one, membership, named }): Actor => {
+    const policies = named.flatMap(({ key, parameters }) => {
+      const policy = inlineResource('AccessPolicy', all.get(key));
+      return policy ? [{ policy, parameters }] : [];
+    });
+    const admin = membership.admin === true;
+    return {
+      ...one,
+      membership,
+      admin,
+      policies: named.length > 0 ? policies : undefined,
+      contextOf,
+      budget,
+    };
+  });
+  const single = first as Actor;
+  // A run in somebody's name never administers.
+  const actor =
+    others.length === 0
+      ? single
+      : { ...single, admin: false, within: others.map((one) => ({ ...one, admin: false })) };
+  const { right, projectId = actor.project } = admission;
+  if (projectId !== actor.project) throw forbidden();
+  if (right === 'administrator') requireAdministrator(actor);
+  admission.isGranted = true;
+  return { actor, found: all };
+}
+
+/** A login that was given scopes for resources has those, and administers nothing. */
+export function mayAdminister({ admin, scope }: Pick<Actor, 'admin' | 'scope'>): boolean {
+  return admin && !isForResourcesOnly(scope);
+}
+
+/** For an operation that members may carry out too, for themselves. @throws {Refusal} forbidden */
+export function requireAdministrator(actor: Actor): void {
+  if (!mayAdminister(actor)) throw forbidden();
+}
+
+/** The same body whether or not there is such a Project. */
+function forbidden(): Refusal {
+  return new Refusal('forbidden', 'Forbidden');
+}
+
+/** The registered client that a person uses: it ends apart from them. A program's own membership says it. */
+function clientKeyOf({ run, clientId, subject }: Claims): Key | undefined {
+  const isRegistered = clientId !== '' && clientId !== subject && builtInClient(clientId) === undefined;
+  return run === undefined && isRegistered ? keys.client(clientId) : undefined;
+}
+
+function requireMembership(item: Item | undefined): Resource {
+  const membership = inlineResource('ProjectMembership', item);
+  if (!membership || membership.active === false) throw unauthorized('membership ended');
+  return membership;
+}
+
+function requireLogin(login: Item | undefined, caller: Claims): void {
+  if (!login || login.revoked === true) throw unauthorized('login ended');
+  if (login.membershipId !== caller.membershipId) throw unauthorized('login chose another membership');
+}
+
+interface Access {
+  policy?: { reference?: unknown };
+  parameter?: PolicyParameter[];
+}
+
+/** `accessPolicy` and each `access[].policy`, as keys of this Project; anything else grants nothing. */
+function namedPolicies(membership: Resource, project: string) {
+  const single = membership.accessPolicy as { reference?: unknown } | undefined;
+  const access = [...(single ? [{ policy: single }] : []), ...((membership.access as Access[]) ?? [])];
+  return access.map(({ policy, parameter = [] }: Access) => {
+    const target = parseReference(policy?.reference);
+    const id = target?.type === 'AccessPolicy' ? target.id : 'none';
+    return { key: keys.resource(project, 'AccessPolicy', id), parameters: parameter };
+  });
+}

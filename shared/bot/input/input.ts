@@ -1,0 +1,88 @@
+import { requireDepth } from '../../fhir/json-depth.ts';
+import { Hl7Error } from '../../hl7/hl7-error.ts';
+import { Hl7Message } from '../../hl7/message.ts';
+import { Refusal } from '../../refusal.ts';
+import type { RunInput } from '../contract.ts';
+import { charsetFor, decodeBytes } from './charset.ts';
+import { parseForm } from './form.ts';
+import { type MediaType, parseMediaType } from './media-type.ts';
+
+const kinds: Readonly<Record<string, Exclude<RunInput['kind'], 'none'>>> = {
+  'text/plain': 'text',
+  'application/json': 'json',
+  'application/x-www-form-urlencoded': 'form',
+  'application/fhir+json': 'fhir',
+  'x-application/hl7-v2+er7': 'hl7',
+};
+
+/**
+ * A request's body as a Bot's `event.input`, checked before any Bot runs.
+ * @throws {Refusal} invalid when the body is not what its type says, unsupported-media-type otherwise
+ */
+export function parseInput(contentType: string | undefined, bytes: Buffer | undefined): RunInput {
+  const media = parseMediaType(contentType);
+  const isEmpty = bytes === undefined || bytes.length === 0;
+  if (!media) {
+    if (isEmpty) return { kind: 'none' };
+    throw unsupported();
+  }
+  const kind = Object.hasOwn(kinds, media.type) ? kinds[media.type] : undefined;
+  if (kind === undefined) throw unsupported();
+  return isEmpty ? emptyInput(kind) : { kind, text: parseText(kind, media, bytes) };
+}
+
+function emptyInput(kind: keyof typeof inputTexts): RunInput {
+  const text = inputTexts[kind];
+  if (text === undefined) throw new Refusal('invalid', 'Not an HL7 v2 message: the body is empty');
+  return { kind, text };
+}
+
+/** What a missing body stands for. */
+const inputTexts = { text: '', json: '{}', form: '{}', fhir: '{}', hl7: undefined } as const;
+
+function parseText(kind: keyof typeof inputTexts, media: MediaType, bytes: Buffer): string {
+  const charset = kind === 'hl7' ? orRefuse(() => charsetFor(media, bytes)) : charsetFor(media, bytes);
+  const text = decodeBytes(bytes, charset).replace(/^\uFEFF/, '');
+  switch (kind) {
+    case 'text':
+      return text;
+    case 'form':
+      return JSON.stringify(parseForm(text, (run) => decodeBytes(run, charset)));
+    case 'hl7':
+      orRefuse(() => Hl7Message.parse(text));
+      return text;
+    case 'json':
+      requireJson(text);
+      return text;
+    case 'fhir': {
+      const value = requireJson(text);
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return text;
+      throw new Refusal('invalid', 'A FHIR body must be a JSON object');
+    }
+  }
+}
+
+function requireJson(text: string): unknown {
+  requireDepth(text);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refusal('invalid', 'Content could not be parsed');
+  }
+}
+
+function orRefuse<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Hl7Error) throw new Refusal('invalid', error.message);
+    throw error;
+  }
+}
+
+function unsupported(): Refusal {
+  return new Refusal(
+    'unsupported-media-type',
+    `Content-Type must be one of ${Object.keys(kinds).join(', ')}`,
+  );
+}

@@ -1,0 +1,26 @@
+import { lambdaInvoker, lambdaJobs } from '../aws/lambda.ts';
+import { type DeployServices, type ExecuteServices, emptyBotMemory } from '../bot/execute-services.ts';
+import type { JobStarter } from '../bot/job/job-starter.ts';
+import { type Environment, requireVariable } from '../env.ts';
+import { coreServices } from './core-services.ts';
+import { stageKeys } from './stage-keys.ts';
+
+/** What functions need that reach the sandbox. */
+export function invokerServices(env: Environment): DeployServices {
+  const invoker = lambdaInvoker(requireVariable(env, 'INVOKER_FUNCTION'), env.LAMBDA_ENDPOINT);
+  return { ...coreServices(env), invoker };
+}
+
+/** What functions need that run Bots. */
+export function executeServices(env: Environment): ExecuteServices {
+  const services = invokerServices(env);
+  const { secret, dataKeys } = stageKeys(requireVariable(env, 'KEYS'), services.table);
+  return { ...services, runSecret: secret, dataKeys, botMemory: emptyBotMemory(), jobs: jobStarter(env) };
+}
+
+/** The function that runs jobs starts none itself. */
+function jobStarter(env: Environment): JobStarter {
+  const name = env.JOBS_FUNCTION;
+  if (name) return lambdaJobs(name, env.JOBS_ENDPOINT);
+  return { start: () => Promise.reject(new Error('The environment variable JOBS_FUNCTION is missing')) };
+}

@@ -1,0 +1,21 @@
+import { sqsDeadLetters, sqsQueue } from '../aws/sqs.ts';
+import { type Environment, requireVariable } from '../env.ts';
+import { type Purpose, purposes } from '../queue/purposes.ts';
+import type { DeadLetters, Queue } from '../queue/queue.ts';
+
+/** The environment variables that hold the URLs of a purpose's queues: `INDEX_UPKEEP_QUEUE` and the like. */
+export function queueVariables(purpose: Purpose): { queue: string; deadLetters: string } {
+  const name = purpose.replaceAll('-', '_').toUpperCase();
+  return { queue: `${name}_QUEUE`, deadLetters: `${name}_DEAD_LETTERS` };
+}
+
+/** The queues of all purposes. */
+export function openQueues(env: Environment): Record<Purpose, Queue> {
+  const open = (purpose: Purpose) => sqsQueue(requireVariable(env, queueVariables(purpose).queue));
+  return Object.fromEntries(purposes.map((purpose) => [purpose, open(purpose)])) as Record<Purpose, Queue>;
+}
+
+/** What the consumer of a purpose has given up. */
+export function openDeadLetters(env: Environment, purpose: Purpose): DeadLetters {
+  return sqsDeadLetters(requireVariable(env, queueVariables(purpose).deadLetters));
+}

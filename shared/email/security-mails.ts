@@ -1,0 +1,50 @@
+import { letter } from './letter.ts';
+import type { Mail } from './mailer.ts';
+
+/** Changes to how a person signs in, which they are told of: it may not have been them. */
+export type SecurityEvent =
+  | 'address-changed'
+  | 'password-changed'
+  | 'second-factor-added'
+  | 'second-factor-removed';
+
+interface Notice {
+  subject: string;
+  /** What has happened; it names nobody and, of addresses, not the new one. */
+  line: string;
+}
+
+const notices: Record<SecurityEvent, Notice> = {
+  'address-changed': {
+    subject: 'Your address was changed',
+    line: 'your sign-in is with another address from now on, which was confirmed by a mail to it.',
+  },
+  'password-changed': {
+    subject: 'Your password was changed',
+    line: 'the password of your sign-in was changed, and your other sign-ins have ended.',
+  },
+  'second-factor-added': {
+    subject: 'A second factor was added',
+    line: 'an authenticator app was added to your sign-in: from now on it asks for a code.',
+  },
+  'second-factor-removed': {
+    subject: 'Your second factor was removed',
+    line: 'the authenticator app of your sign-in was removed: a password alone opens it now.',
+  },
+};
+
+export function securityMail(event: SecurityEvent, { to, baseUrl }: { to: string; baseUrl: string }): Mail {
+  const { subject, line } = notices[event];
+  return {
+    to,
+    senderName: 'Portico',
+    subject,
+    ...letter({
+      lines: ['Hello,', line],
+      action: 'Sign in',
+      url: `${baseUrl}/app/sign-in`,
+      closing:
+        'If it was not you, choose a new password and tell the administrators of your project at once.',
+    }),
+  };
+}

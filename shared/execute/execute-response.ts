@@ -1,0 +1,56 @@
+import type { Executed } from '../bot/execute-bot.ts';
+import type { Accepted } from '../bot/job/accept-job.ts';
+import { printLog } from '../bot/output.ts';
+import { replayed } from '../http/once.ts';
+import { accepted, allOk, botFailure } from '../http/outcome.ts';
+import { fhirResponse, type HttpResponse, textResponse } from '../http/response.ts';
+
+/** What `$execute` answers. A Bot's fault is 400: existing clients repeat a POST on 401, 429 and 5xx. */
+export function executeResponse(
+  baseUrl: string,
+  executed: Executed | Accepted,
+  traceId: string,
+): HttpResponse {
+  const response =
+    'jobId' in executed ? acceptedResponse(baseUrl, executed) : firstResponse(executed, traceId);
+  return executed.isReplay ? replayed(response) : response;
+}
+
+/** FHIR R4 asynchronous requests: where to look for what comes of it. */
+function acceptedResponse(baseUrl: string, { jobId }: Accepted): HttpResponse {
+  const url = `${baseUrl}/fhir/R4/job/${jobId}/status`;
+  return fhirResponse(202, accepted(url), { 'content-location': url });
+}
+
+function firstResponse({ output, result, showLog }: Executed, traceId: string): HttpResponse {
+  switch (output.kind) {
+    case 'ok':
+      return fhirResponse(200, allOk());
+    case 'text':
+      return textResponse(200, output.text, `${output.mediaType}; charset=utf-8`);
+    case 'binary':
+      return binaryResponse(output.bytes, output.mediaType, output.inline);
+    case 'outcome':
+      return textResponse(output.status, output.text, 'application/fhir+json; charset=utf-8');
+    case 'failure': {
+      const diagnostics = showLog ? printLog(result.log, result.logTruncated) : '';
+      return fhirResponse(400, botFailure(output.code, output.text, diagnostics || `Trace ${traceId}`));
+    }
+  }
+}
+
+/** What users or Bots made is never a page of our origin. */
+export function binaryResponse(bytes: Buffer, mediaType: string, inline: boolean): HttpResponse {
+  return {
+    statusCode: 200,
+    headers: {
+      'content-type': mediaType,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "sandbox; default-src 'none'",
+      ...(inline ? {} : { 'content-disposition': 'attachment' }),
+    },
+    body: bytes.toString('base64'),
+    isBase64Encoded: true,
+  };
+}

@@ -1,0 +1,12 @@
+/** R4 AuditEvent.type of every entry, and the system of our subtypes. */
+export const auditType = {
+  system: 'http://terminology.hl7.org/CodeSystem/audit-event-type',
+  code: 'rest',
+  display: 'Restful Operation',
+} as const;
+
+const subtypeSystem = 'urn:portico:audit';
+
+export function auditSubtype(code: string): { system: string; code: string } {
+  return { system: subtypeSystem, code };
+}

@@ -1,0 +1,46 @@
+import { isAdministrative } from '../fhir/administrative.ts';
+import type { Resource } from '../fhir/resource.ts';
+import { bucketOf, type Place, type Stretch } from './span.ts';
+
+/** The index over all types by which what belongs to a Patient is found. */
+export const compartmentIndex = '_compartment';
+
+/** What is administrative belongs to no patient's record. */
+export function isInPatientIndex(type: string): boolean {
+  return !isAdministrative(type);
+}
+
+/** The Patients that a resource refers to in whatever element, and a Patient itself; as references. */
+export function patientsOf(resource: Resource): Set<string> {
+  const found = new Set<string>();
+  if (!isInPatientIndex(resource.resourceType)) return found;
+  if (resource.resourceType === 'Patient') found.add(`Patient/${resource.id}`);
+  collect(resource, found);
+  return found;
+}
+
+export function compartmentPlaces(resource: Resource): Place[] {
+  return [...patientsOf(resource)].map((patient) => ({
+    bucket: bucketOf(patient),
+    sort: resource.resourceType,
+  }));
+}
+
+/** Where everything of a Patient is; of one type, when it is named. @param patient `Patient/id` */
+export function compartmentStretch(patient: string, type?: string): Stretch {
+  return {
+    index: compartmentIndex,
+    bucket: bucketOf(patient),
+    ...(type === undefined ? {} : { prefix: `${type}#` }),
+  };
+}
+
+const literal = /^Patient\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/;
+
+function collect(value: unknown, found: Set<string>): void {
+  if (typeof value !== 'object' || value === null) return;
+  const { reference } = value as { reference?: unknown };
+  const id = typeof reference === 'string' ? literal.exec(reference)?.[1] : undefined;
+  if (id !== undefined) found.add(`Patient/${id}`);
+  for (const part of Object.values(value)) collect(part, found);
+}

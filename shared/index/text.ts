@@ -1,0 +1,94 @@
+import type { Place, Span } from './span.ts';
+import { fieldOf, listOf, textOf, type Value } from './value.ts';
+
+/** Only this much of a text is in its sort key; the rest is matched against the resource. */
+const indexedCharacters = 100;
+
+/** R4 string search: without regard to case, accents and width of spaces. */
+export function normaliseText(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/g, ' ').trim();
+}
+
+/** The texts of a value: one for a plain string, each part of a name or address. */
+export function textsOf({ type, value }: Value): string[] {
+  const parts = type === 'HumanName' ? nameParts : type === 'Address' ? addressParts : undefined;
+  const found = parts ? parts.flatMap((part) => listOf(fieldOf(value, part))) : [value];
+  return found.flatMap((text) => textOf(text) ?? []);
+}
+
+/** Names and addresses are searched word by word, so that `given family` in one value finds both. */
+export function hasWords(values: { type: string }): boolean {
+  return values.type === 'HumanName' || values.type === 'Address';
+}
+
+/**
+ * Whether a value has any of the searched texts: as they are (`exact`), anywhere (`contains`), else at its
+ * beginning; in a name or address each word at the beginning of one of its words.
+ */
+export function textMatcher(
+  wanted: readonly string[],
+  modifier: 'exact' | 'contains' | undefined,
+): (value: Value) => boolean {
+  if (modifier === 'exact') {
+    const exact = new Set(wanted);
+    return (value) => textsOf(value).some((text) => exact.has(text));
+  }
+  const sought = wanted.map(normaliseText);
+  const soughtWords = sought.map(wordsOf);
+  return (value) => {
+    const { texts, words } = normalOf(value);
+    if (modifier === 'contains') return sought.some((part) => texts.some((text) => text.includes(part)));
+    if (sought.some((part) => texts.some((text) => text.startsWith(part)))) return true;
+    return soughtWords.some((parts) => parts.every((part) => words.some((word) => word.startsWith(part))));
+  };
+}
+
+interface NormalTexts {
+  texts: readonly string[];
+  /** Of names and addresses, each once; none of other texts. */
+  words: readonly string[];
+}
+
+const known = new WeakMap<Value, NormalTexts>();
+
+function normalOf(value: Value): NormalTexts {
+  const found = known.get(value);
+  if (found) return found;
+  const texts = textsOf(value).map(normaliseText);
+  const normal = { texts, words: hasWords(value) ? [...new Set(texts.flatMap(wordsOf))] : [] };
+  known.set(value, normal);
+  return normal;
+}
+
+export function textPlaces(values: readonly Value[]): Place[] {
+  const texts = values.flatMap((value) => {
+    const normal = normalOf(value);
+    return hasWords(value) ? normal.words : normal.texts;
+  });
+  return texts.filter((text) => text !== '').map((text) => ({ bucket: initialOf(text), sort: cut(text) }));
+}
+
+/** @param words whether the parameter looks at names or addresses */
+export function textSpans(wanted: readonly string[], words: boolean): Span[] {
+  return wanted.map((text) => {
+    const normal = normaliseText(text);
+    const sought = words ? (wordsOf(normal).sort((a, b) => b.length - a.length)[0] ?? '') : normal;
+    return { bucket: initialOf(sought), prefix: cut(sought) };
+  });
+}
+
+export function wordsOf(text: string): string[] {
+  return text.split(/[\s,]+/).filter(Boolean);
+}
+
+/** The partition of a text: by its first letter, so that a prefix of any length leads to it. */
+function initialOf(text: string): string {
+  return String.fromCodePoint(text.codePointAt(0) ?? 0);
+}
+
+function cut(text: string): string {
+  return [...text].slice(0, indexedCharacters).join('');
+}
+
+const nameParts = ['family', 'given', 'prefix', 'suffix', 'text'];
+const addressParts = ['line', 'city', 'district', 'state', 'postalCode', 'country', 'text'];

@@ -1,0 +1,34 @@
+/** Every bound that more than one place holds, once. docs and `metadata` say the same. */
+
+/** SPEC section 9: a request body, decoded, and a result. */
+export const longestBodyBytes = 4 * 1024 * 1024;
+
+/** SPEC section 9: what a run may print. */
+export const longestLogBytes = 256 * 1024;
+
+/** SPEC section 9: how deep JSON nests, in requests and in results. */
+export const deepestJson = 128;
+
+/**
+ * What an answer may hold as text: Lambda answers at most 6 MB (6,291,556 bytes) with the text escaped
+ * inside JSON, and a base64 body a third longer than its bytes.
+ */
+export const longestAnswerBytes = 4_600_000;
+
+/** What the entries of a Bundle may hold together, as JSON text: the rest of the page follows in the next. */
+export const mostEntryCharacters = 3_500_000;
+
+/** A resource that requests read on their way to something else: a policy, a membership, a Bot, … */
+export const longestInlineBytes = 64 * 1024;
+
+/** Values of one resource that searches look at: each is an item of the table. */
+export const mostIndexItems = 4000;
+
+/** Values of a JSON body that we work on: objects, lists and what is in them. */
+export const mostJsonValues = 60_000;
+
+/** Characters of one value of a search. */
+export const longestSearchValue = 1000;
+
+/** Positions of compiled code that are kept with it; of code with more none are, and errors name its own lines. */
+export const mostPlaces = 200_000;

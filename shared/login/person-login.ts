@@ -1,0 +1,98 @@
+import { accessTokenSeconds } from '../access/access-token.ts';
+import { isOffline } from '../access/scope.ts';
+import type { ProjectMembership } from '../fhir/membership.ts';
+import { keys } from '../table/keys.ts';
+import type { Action } from '../table/transact.ts';
+import { codeMs } from './login-code.ts';
+
+/** A login with refresh tokens ends so long after the sign-in, however it is used (NIST SP 800-63B, AAL1). */
+const longestLoginSeconds = 30 * 86_400;
+
+/** A person has this long to give a second factor and to choose a membership. */
+const choosingMs = 2 * codeMs;
+
+/** A login of a person who has shown who they are; which membership it is for comes later. */
+export interface NewPersonLogin {
+  id: string;
+  userId: string;
+  /** Empty for the own app. */
+  clientId: string;
+  scope: string;
+  /** Memberships of this Project only: its client asks, or the person said so. */
+  onlyProject?: string | undefined;
+  /** Undefined only for the one client that goes without PKCE. */
+  codeChallenge?: string | undefined;
+  codeChallengeMethod?: 'S256' | 'plain' | undefined;
+  /** When given, the code is exchanged with the same. */
+  redirectUri?: string | undefined;
+  nonce?: string | undefined;
+  /** The second factor is still to come: no membership can be chosen before. */
+  needsMfa?: boolean;
+  /** Of one that an issuer vouched for, as `LoginMade`. */
+  issuer?: string;
+  issuerProject?: string | undefined;
+  mfa?: boolean;
+}
+
+/**
+ * The login, and its mirror under the User, by which all of a person's logins are found.
+ * @param chosen the membership, when it is known already and tokens follow at once
+ */
+export function newLoginActions(
+  { id, userId, ...login }: NewPersonLogin,
+  nowMs: number,
+  chosen?: { project: string; membershipId: string },
+): Action[] {
+  const mirrorSeconds = isOffline(login.scope)
+    ? longestLoginSeconds
+    : Math.ceil(choosingMs / 1000) + accessTokenSeconds + 60;
+  return [
+    {
+      name: 'new login',
+      put: {
+        ...keys.login(id),
+        kind: 'person',
+        subject: userId,
+        ...login,
+        ...(chosen ? { ...chosen, granted: true } : {}),
+        createdAtMs: nowMs,
+        ttl: chosen
+          ? loginEndSeconds({ scope: login.scope, createdAtMs: nowMs }, nowMs)
+          : Math.ceil((nowMs + choosingMs) / 1000),
+      },
+    },
+    {
+      name: 'new session',
+      put: { ...keys.userLogin(userId, id), loginId: id, ttl: Math.ceil(nowMs / 1000) + mirrorSeconds },
+    },
+  ];
+}
+
+/** When the item of a login that gets tokens may go. Seconds since the epoch. */
+export function loginEndSeconds(login: { scope: string; createdAtMs: number }, nowMs: number): number {
+  return isOffline(login.scope)
+    ? Math.ceil(login.createdAtMs / 1000) + longestLoginSeconds
+    : Math.floor(nowMs / 1000) + accessTokenSeconds + 60;
+}
+
+/** How a person showed who they are, as their login stores it. */
+export interface LoginMade {
+  /** The issuer that vouched for them; undefined for a password. */
+  issuer?: unknown;
+  /** The Project whose own issuer that is: it vouches for nobody elsewhere. Undefined for one of the stage. */
+  issuerProject?: unknown;
+  /** With a second factor. */
+  mfa?: unknown;
+  [other: string]: unknown;
+}
+
+/** Whether a login was made as the membership wants it: by its issuer or a password, with a second factor. */
+export function isMadeFor(
+  { issuer, issuerProject, mfa }: LoginMade,
+  membership: Pick<ProjectMembership, 'project' | 'authentication' | 'mfaRequired'>,
+): boolean {
+  const { authentication, mfaRequired, project } = membership;
+  const wanted = typeof authentication === 'object' ? authentication.issuer : undefined;
+  if (issuer !== wanted || (mfaRequired === true && mfa !== true)) return false;
+  return issuerProject === undefined || project.reference === `Project/${issuerProject}`;
+}

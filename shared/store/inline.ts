@@ -1,0 +1,46 @@
+import { administrativeTypes } from '../fhir/administrative.ts';
+import type { Resource } from '../fhir/resource.ts';
+import { longestInlineBytes } from '../limits.ts';
+import { Refusal } from '../refusal.ts';
+import type { Item } from '../table/item.ts';
+import { parseHead } from '../table/keys.ts';
+import { unpackText } from './packing.ts';
+
+/**
+ * Types that requests read on their way to something else. They are bounded, so that their content
+ * always lies in the one item of their head; every other type may lie in parts (`openState`).
+ */
+const inlineTypes = [...administrativeTypes, 'Subscription'] as const;
+
+export type InlineType = (typeof inlineTypes)[number];
+
+export function isInlineType(type: string): type is InlineType {
+  return inlineTypes.some((one) => one === type);
+}
+
+/** @throws {Refusal} unprocessable; AuditEvents are the system's own and stay within what they tell of */
+export function requireInlineSize(type: InlineType, sizeBytes: number): void {
+  if (sizeBytes <= longestInlineBytes || type === 'AuditEvent') return;
+  throw new Refusal('unprocessable', `A resource of type ${type} is at most ${longestInlineBytes / 1024} KB`);
+}
+
+/**
+ * The resource of a head whose type keeps its content inline.
+ * @returns undefined when there is none, or it was deleted
+ * @throws {Error} when the item is not the head of a resource of that type
+ */
+export function inlineResource(type: InlineType, item: Item | undefined): Resource | undefined {
+  if (!item || item.deleted === true) return undefined;
+  if (typeOfHead(item) !== type) throw new Error(`The item is not the head of a resource of type ${type}`);
+  return JSON.parse(unpackText(item.content)) as Resource;
+}
+
+/** Whether a head is that of a resource that exists: what its content says is not asked. */
+export function isStanding(item: Item | undefined): item is Item {
+  return item !== undefined && item.deleted !== true;
+}
+
+/** Users live above Projects, under keys of their own. */
+function typeOfHead(item: Item): string | undefined {
+  return item.pk.startsWith('U#') ? 'User' : parseHead(item)?.type;
+}

@@ -1,0 +1,78 @@
+import { Refusal } from '../refusal.ts';
+import { typedKeys } from '../typed-keys.ts';
+
+/** What requests spend. */
+type Cost =
+  /** Items read by their keys, or found by a query. */
+  | 'items'
+  | 'queries'
+  /** Items written or removed. */
+  | 'writes'
+  /** Characters of stored resources that are opened. */
+  | 'characters'
+  /** Values compared with what a search, or a rule of a policy, asks for. */
+  | 'comparisons';
+
+/** Units that one of each costs: a unit is some 80 µs of CPU, measured by test/worst. */
+const prices: Record<Cost, number> = {
+  items: 1,
+  queries: 10,
+  writes: 1,
+  characters: 1 / 4000,
+  comparisons: 1 / 500,
+};
+
+/** What one request may cost in all, its Bundle's entries together. */
+const requestUnits = 10_000;
+
+const texts: Record<Cost, string> = {
+  items: 'it reads too many items: narrow the search, lower _count or send fewer entries',
+  queries: 'it needs too many look-ups: use fewer conditions, alternatives, chains or entries',
+  writes: 'it writes too many items: send fewer entries, or resources with fewer indexed values',
+  characters: 'it looks through too much content: narrow the search, lower _count or send fewer entries',
+  comparisons: 'it compares too many values: use fewer conditions, alternatives or rules',
+};
+
+/** What is left of what a request may cost. Whatever works for a request draws on the same one. */
+export interface Budget {
+  /** @throws {Refusal} too-costly, saying what to change; nothing of `amount` has been done then */
+  spend(cost: Cost, amount: number): void;
+  /** Refuses like `spend`, and spends nothing: before work of several steps. @throws {Refusal} too-costly */
+  require(cost: Cost, amount: number): void;
+  /** What all that was spent cost. */
+  readonly units: number;
+  /** How many of each were spent. */
+  readonly spent: Readonly<Record<Cost, number>>;
+}
+
+export function newBudget(units: number = requestUnits): Budget {
+  let left = units;
+  const spent: Record<Cost, number> = {
+    items: 0,
+    queries: 0,
+    writes: 0,
+    characters: 0,
+    comparisons: 0,
+  };
+  const require = (cost: Cost, amount: number) => {
+    if (prices[cost] * amount <= left) return;
+    throw new Refusal('too-costly', `The request costs too much: ${texts[cost]}`);
+  };
+  return {
+    spent,
+    get units() {
+      return typedKeys(spent).reduce((sum, cost) => sum + prices[cost] * spent[cost], 0);
+    },
+    require,
+    spend(cost, amount) {
+      require(cost, amount);
+      left -= prices[cost] * amount;
+      spent[cost] += amount;
+    },
+  };
+}
+
+/** For functions that nobody's request waits for. */
+export function unlimitedBudget(): Budget {
+  return newBudget(Number.POSITIVE_INFINITY);
+}

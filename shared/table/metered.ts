@@ -1,0 +1,51 @@
+import type { Budget } from './budget.ts';
+import type { Table } from './table.ts';
+
+/**
+ * The table as one request sees it: whatever is read or written draws on the request's budget, before
+ * it is done where the number is known.
+ */
+export function meteredTable(table: Table, budget: Budget): Table {
+  return {
+    budget,
+    read(wanted) {
+      budget.spend('items', wanted.length);
+      return table.read(wanted);
+    },
+    async query(input) {
+      budget.spend('queries', 1);
+      const page = await table.query(input);
+      budget.spend('items', page.items.length);
+      return page;
+    },
+    transact(actions) {
+      budget.spend('writes', actions.length);
+      return table.transact(actions);
+    },
+    put(item) {
+      budget.spend('writes', 1);
+      return table.put(item);
+    },
+    putIf(item, condition) {
+      budget.spend('writes', 1);
+      return table.putIf(item, condition);
+    },
+    removeIf(key, condition) {
+      budget.spend('writes', 1);
+      return table.removeIf(key, condition);
+    },
+    write(items, removed = []) {
+      budget.spend('writes', items.length + removed.length);
+      return table.write(items, removed);
+    },
+    update(input) {
+      budget.spend('writes', 1);
+      return table.update(input);
+    },
+    updateIf(input) {
+      budget.spend('writes', 1);
+      return table.updateIf(input);
+    },
+    scanHeads: (part) => table.scanHeads(part),
+  };
+}

@@ -1,0 +1,206 @@
+import { describe, expect, it } from '@jest/globals';
+import { eventFunctions } from '../../infra/event-functions.ts';
+import { queues } from '../../infra/queues.ts';
+import { timeoutSeconds } from '../../infra/timeouts.ts';
+import { purposes } from '../../shared/queue/purposes.ts';
+import { outboxPartitions } from '../../shared/table/keys.ts';
+import {
+  functionsOf,
+  ofType,
+  only,
+  type Resource,
+  stageTemplates,
+  statementsOfRole,
+} from './stage-templates.ts';
+
+const { events, provision, reindex } = stageTemplates();
+const functions = functionsOf(events);
+const mappings = ofType(events, 'AWS::Lambda::EventSourceMapping').map(([, mapping]) => mapping.Properties);
+const stream = mappings.filter(({ StartingPosition }) => StartingPosition !== undefined);
+const rules = ofType(events, 'AWS::Events::Rule').map(([, rule]) => rule);
+const queueTypes = ofType(events, 'AWS::SQS::Queue');
+
+function named(description: string) {
+  const found = functions.find(({ properties }) => properties.Description === description);
+  if (!found) throw new Error(`No function ${description}`);
+  return found;
+}
+
+const dispatcher = named('Hands changes of the table to the queues of what follows them');
+const arnOf = (value: unknown) => (value as { 'Fn::GetAtt': [string, string] })['Fn::GetAtt'][0];
+
+/** The logical id and properties of the queue that feeds a purpose’s function, with its mapping. */
+function fed(purpose: (typeof purposes)[number]) {
+  const { id } = named(eventFunctions[queues[purpose].consumer].description);
+  const mapping = mappings.find(({ FunctionName }) => (FunctionName as { Ref: string }).Ref === id);
+  if (!mapping) throw new Error(`${purpose} is fed by nothing`);
+  const queueId = arnOf(mapping.EventSourceArn);
+  return { mapping, queueId, queue: events[queueId] as Resource };
+}
+
+describe('the stream of the table', () => {
+  it('has one reader, since a shard bears two, from its beginning', () => {
+    expect(stream).toHaveLength(1);
+    expect(stream[0]).toMatchObject({
+      FunctionName: { Ref: dispatcher.id },
+      StartingPosition: 'TRIM_HORIZON',
+      BisectBatchOnFunctionError: true,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+    });
+    expect(JSON.stringify(stream[0]?.EventSourceArn)).toContain('StreamArn');
+  });
+
+  it('keeps what cannot be handed on with its content, encrypted as the table is, and says so', () => {
+    const bucket = only(events, 'AWS::S3::Bucket');
+    expect(stream[0]?.DestinationConfig).toEqual({
+      OnFailure: { Destination: { 'Fn::GetAtt': [bucket.id, 'Arn'] } },
+    });
+    expect(JSON.stringify(bucket.Properties.BucketEncryption)).toContain('aws:kms');
+    expect(bucket.Properties.PublicAccessBlockConfiguration).toMatchObject({ BlockPublicPolicy: true });
+    expect(JSON.stringify(bucket.Properties.LifecycleConfiguration)).toContain('"ExpirationInDays":14');
+    const watched = ofType(events, 'AWS::CloudWatch::Alarm').map(
+      ([, { Properties }]) => Properties.MetricName,
+    );
+    expect(watched).toContain('OnFailureDestinationDeliveredEventCount');
+    expect(watched).toContain('IteratorAge');
+  });
+
+  it('wakes the dispatcher for outbox items and untidy heads only', () => {
+    const { Filters } = (stream[0]?.FilterCriteria ?? { Filters: [] }) as { Filters: { Pattern: string }[] };
+    const patterns = Filters.map(({ Pattern }) => JSON.parse(Pattern));
+    expect(patterns).toHaveLength(2);
+    for (const { eventName } of patterns) expect(eventName).toEqual(['INSERT', 'MODIFY']);
+    const [{ prefix }] = patterns[0].dynamodb.Keys.pk.S;
+    expect(outboxPartitions().filter((pk) => !pk.startsWith(prefix))).toEqual([]);
+    expect(patterns[1].dynamodb.NewImage).toEqual({ untidy: { BOOL: [{ exists: true }] } });
+  });
+});
+
+describe('the dispatcher', () => {
+  const statements = statementsOfRole(events, dispatcher.roleId);
+  const allowed = (prefix: string) =>
+    statements.filter(({ Action }) => [Action].flat().every((action) => action.startsWith(prefix)));
+
+  it('reads no item and writes none', () => {
+    const actions = allowed('dynamodb:').flatMap(({ Action }) => Action);
+    expect(actions.sort()).toEqual(
+      ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map((one) => `dynamodb:${one}`),
+    );
+  });
+
+  it('sends to every queue and takes from none', () => {
+    const [statement, ...others] = allowed('sqs:');
+    expect(others).toEqual([]);
+    expect(statement?.Action).toBe('sqs:SendMessage');
+    const targets = [statement?.Resource].flat().map(arnOf);
+    expect(targets.sort()).toEqual(purposes.map((purpose) => fed(purpose).queueId).sort());
+  });
+});
+
+describe.each(purposes)('the queue of %s', (purpose) => {
+  const { mapping, queue } = fed(purpose);
+  const definition = queues[purpose];
+
+  it('is encrypted, and reached over TLS only', () => {
+    expect(queue.Properties.SqsManagedSseEnabled).toBe(true);
+    const policies = ofType(events, 'AWS::SQS::QueuePolicy').map(([, policy]) => JSON.stringify(policy));
+    expect(policies.filter((policy) => policy.includes('aws:SecureTransport'))).toHaveLength(
+      queueTypes.length,
+    );
+  });
+
+  it('gives its function small batches, and again only what failed', () => {
+    expect(mapping).toMatchObject({
+      BatchSize: definition.batchSize,
+      ScalingConfig: { MaximumConcurrency: definition.mostConcurrent },
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+    });
+  });
+
+  it('gives a message to nobody else while its function may be at it', () => {
+    const { properties } = named(eventFunctions[definition.consumer].description);
+    expect(queue.Properties.VisibilityTimeout).toBeGreaterThan(Number(properties.Timeout));
+  });
+
+  it('has dead letters of its own, kept for 14 days, with an alarm', () => {
+    const { deadLetterTargetArn, maxReceiveCount } = queue.Properties.RedrivePolicy as Record<
+      string,
+      unknown
+    >;
+    expect(maxReceiveCount).toBe(definition.mostReceives);
+    const deadId = arnOf(deadLetterTargetArn);
+    expect(events[deadId]?.Properties.MessageRetentionPeriod).toBe(14 * 86_400);
+    const alarms = ofType(events, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties);
+    const own = alarms.filter(({ Dimensions }) => JSON.stringify(Dimensions ?? '').includes(`"${deadId}"`));
+    expect(own).toHaveLength(1);
+    expect(own[0]?.AlarmDescription).toBe(definition.impact);
+  });
+
+  it('is taken from by its own function only, dead letters included', () => {
+    const { roleId } = named(eventFunctions[definition.consumer].description);
+    const takers = functions.filter(({ roleId: role }) =>
+      statementsOfRole(events, role).some(
+        ({ Action, Resource: target }) =>
+          [Action].flat().includes('sqs:ReceiveMessage') &&
+          JSON.stringify(target).includes(`"${arnOf(mapping.EventSourceArn)}"`),
+      ),
+    );
+    expect(takers.map(({ roleId: role }) => role)).toEqual([roleId]);
+  });
+});
+
+describe('what follows changes', () => {
+  it('is swept every ten minutes', () => {
+    const [rule] = rules.filter(({ Properties }) => Properties.ScheduleExpression);
+    expect(rule?.Properties.ScheduleExpression).toBe('rate(10 minutes)');
+    const targets = ((rule?.Properties.Targets ?? []) as { Arn: unknown }[]).map(({ Arn }) => arnOf(Arn));
+    const consumers = Object.values(eventFunctions).map(({ description }) => named(description).id);
+    expect(targets.sort()).toEqual(consumers.sort());
+  });
+});
+
+describe('mail', () => {
+  it('has a function that is told of bounces and complaints, by the bus that only AWS speaks on as SES', () => {
+    const mail = only(events, 'AWS::SES::ConfigurationSet');
+    const destination = only(events, 'AWS::SES::ConfigurationSetEventDestination');
+    expect(destination.Properties).toMatchObject({
+      ConfigurationSetName: { Ref: mail.id },
+      EventDestination: { Enabled: true, MatchingEventTypes: ['bounce', 'complaint'] },
+    });
+    const [rule] = rules.filter(({ Properties }) => Properties.EventPattern);
+    expect(rule?.Properties.EventPattern).toEqual({
+      source: ['aws.ses'],
+      detail: {
+        eventType: ['Bounce', 'Complaint'],
+        mail: { tags: { 'ses:configuration-set': [{ Ref: mail.id }] } },
+      },
+    });
+    const invoking = ofType(events, 'AWS::Lambda::Permission').map(
+      ([, { Properties }]) => Properties.Principal,
+    );
+    expect(new Set(invoking)).toEqual(new Set(['events.amazonaws.com']));
+  });
+
+  it('is sent before the claim of it ends', () => {
+    expect(timeoutSeconds.outbox).toBeLessThan(60);
+    expect(named(eventFunctions.outbox.description).properties.Timeout).toBe(timeoutSeconds.outbox);
+  });
+
+  it('goes over TLS, with the addresses that bounced left out', () => {
+    const mail = only(events, 'AWS::SES::ConfigurationSet');
+    expect(mail.Properties).toMatchObject({
+      DeliveryOptions: { TlsPolicy: 'REQUIRE' },
+      SuppressionOptions: { SuppressedReasons: ['BOUNCE', 'COMPLAINT'] },
+    });
+  });
+});
+
+describe.each([
+  ['provisioning', provision],
+  ['reindexing', reindex],
+])('%s', (_name, resources) => {
+  it('is reached by the account’s own principals only: no route, no URL, no permission', () => {
+    expect(functionsOf(resources)).toHaveLength(1);
+    expect(Object.values(resources).filter(({ Type }) => /ApiGateway|Url|Permission/.test(Type))).toEqual([]);
+  });
+});

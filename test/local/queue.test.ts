@@ -1,0 +1,166 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { useLocalCredentials } from '../../infra/local/environment.ts';
+import { followQueue } from '../../infra/local/queue/follow-queue.ts';
+import { openQueueStore, type QueueStore } from '../../infra/local/queue/queue-store.ts';
+import { type SqsApi, serveSqs } from '../../infra/local/queue/sqs-api.ts';
+import { sqsDeadLetters, sqsQueue } from '../../shared/aws/sqs.ts';
+import { consume } from '../../shared/queue/consume.ts';
+import { retryDead } from '../../shared/queue/retry-dead.ts';
+
+let folder: string;
+let store: QueueStore;
+let api: SqsApi;
+let following: { stop(): Promise<void> }[];
+let logged: unknown[];
+const log = { info: () => undefined, error: (...entry: unknown[]) => void logged.push(entry) };
+
+beforeEach(async () => {
+  useLocalCredentials();
+  folder = await mkdtemp(join(tmpdir(), 'portico-queue-'));
+  store = openQueueStore(join(folder, 'queues.db'));
+  api = await serveSqs(store);
+  following = [];
+  logged = [];
+});
+afterEach(async () => {
+  await Promise.all(following.map((one) => one.stop()));
+  await api.stop();
+  store.close();
+  await rm(folder, { recursive: true });
+});
+
+const send = (...bodies: unknown[]) => sqsQueue(api.urlOf('work')).send(bodies.map((body) => ({ body })));
+
+/** Follows the queue; `work` fails for a message by throwing. */
+function follow(work: (body: unknown) => Promise<void>, { hiddenSeconds = 0.05, batchSize = 10 } = {}) {
+  const batches: unknown[][] = [];
+  const handler = async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
+    batches.push(Records.map(({ body }) => JSON.parse(body)));
+    return consume({ log }, Records, work);
+  };
+  following.push(
+    followQueue({
+      ...{ store, queue: 'work', deadLetters: 'dead', batchSize, mostConcurrent: 2, hiddenSeconds },
+      ...{ mostReceives: 3, consume: handler, onFault: (error) => logged.push(error) },
+    }),
+  );
+  return batches;
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (const untilMs = Date.now() + 10_000; !holds(); await pause(10)) {
+    if (Date.now() > untilMs) throw new Error('not in time');
+  }
+}
+
+describe('a queue on a laptop, by the client that AWS has', () => {
+  test('gives every message once to who takes it', async () => {
+    const taken: unknown[] = [];
+    follow(async (body) => void taken.push(body));
+    const all = Array.from({ length: 35 }, (_, n) => ({ n, text: 'ü "\n' }));
+    expect(await send(...all)).toEqual([]);
+    await until(() => taken.length >= all.length);
+    await pause(200);
+    expect(taken).toHaveLength(all.length);
+    expect(new Set(taken.map((body) => JSON.stringify(body)))).toEqual(
+      new Set(all.map((body) => JSON.stringify(body))),
+    );
+    expect(store.count('work')).toBe(0);
+  });
+
+  test('gives again what failed, not its neighbours, and buries it in the end', async () => {
+    let tries = 0;
+    const batches = follow(async (body) => {
+      if (body !== 'poison') return;
+      tries++;
+      throw new Error('no');
+    });
+    await send('good', 'poison', 'better');
+    await until(() => store.count('dead') === 1);
+    expect(tries).toBe(3);
+    expect(batches.flat().filter((body) => body === 'good')).toHaveLength(1);
+    expect([store.count('work'), store.count('dead')]).toEqual([0, 1]);
+    expect(JSON.stringify(logged)).not.toContain('poison');
+  });
+
+  test('goes on beside a message that takes long', async () => {
+    const slow = Promise.withResolvers<void>();
+    const taken: unknown[] = [];
+    follow(
+      async (body) => {
+        if (body === 'slow') await slow.promise;
+        taken.push(body);
+      },
+      { hiddenSeconds: 60, batchSize: 1 },
+    );
+    await send('slow', 1, 2, 3, 4);
+    await until(() => taken.length === 4);
+    slow.resolve();
+    await until(() => taken.length === 5);
+  });
+
+  test('gives a message to nobody else while somebody has it, and again when they died over it', async () => {
+    const died: unknown[] = [];
+    follow(
+      async (body) => {
+        died.push(body);
+        await new Promise(() => undefined);
+      },
+      { hiddenSeconds: 60 },
+    );
+    await send('once');
+    await until(() => died.length === 1);
+    expect(store.receive('work', { most: 10, hiddenMs: 1_000 })).toEqual([]);
+    // The process is killed; the next one opens the same file.
+    const second = openQueueStore(join(folder, 'queues.db'));
+    expect(second.receive('work', { most: 10, hiddenMs: 1_000 })).toMatchObject([
+      { body: '"once"', receives: 2 },
+    ]);
+    second.close();
+    // Its work never ends, so nobody can wait for it.
+    void following.pop()?.stop();
+  });
+
+  test('a receipt of an earlier delivery takes nothing away', async () => {
+    store.send('work', ['1']);
+    const [first] = store.receive('work', { most: 1, hiddenMs: 0 });
+    const [second] = store.receive('work', { most: 1, hiddenMs: 0 });
+    store.remove(first?.receipt ?? '');
+    expect(store.count('work')).toBe(1);
+    store.remove(second?.receipt ?? '');
+    expect(store.count('work')).toBe(0);
+  });
+
+  test('says which messages it did not take', async () => {
+    const gone = sqsQueue('http://127.0.0.1:9/000000000000/work');
+    const notTaken = await gone.send([{ body: 1 }, { body: 2 }]);
+    expect(notTaken.map(({ position }) => position)).toEqual([0, 1]);
+  });
+});
+
+describe('dead letters', () => {
+  const dead = () => sqsDeadLetters(api.urlOf('dead'));
+
+  test('are tried again; what fails again stays', async () => {
+    store.send('dead', ['"well again"', '"never"', 'no JSON']);
+    const done = await retryDead({ log }, dead(), async (body) => {
+      if (body === 'never') throw new Error('no');
+    });
+    expect(done).toBe(1);
+    expect(store.count('dead')).toBe(2);
+  });
+
+  test('are tried a hundred at a time, however many there are', async () => {
+    store.send(
+      'dead',
+      Array.from({ length: 130 }, (_, n) => String(n)),
+    );
+    expect(await retryDead({ log }, dead(), async () => undefined)).toBe(100);
+    expect(store.count('dead')).toBe(30);
+  });
+});

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { successorOf } from '../../functions/token/successor.ts';
+import { newRefreshToken, parseRefreshToken, type RefreshToken } from '../../shared/login/refresh-token.ts';
+import type { Item } from '../../shared/table/item.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { callsOf, getItem, type Stage, startStage } from './stage.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await startStage();
+});
+afterAll(() => stage.stop());
+
+const parse = (text: string | undefined) => parseRefreshToken(text) as RefreshToken;
+
+/** A login with its first refresh token. */
+async function newLogin(): Promise<{ loginId: string; first: RefreshToken }> {
+  const loginId = randomUUID();
+  const made = newRefreshToken({ loginId, project: 'p', membershipId: 'm' });
+  await stage.services.table.put({
+    ...keys.login(loginId),
+    refreshFamilyHash: made.familyHash,
+    refreshHash: made.secretHash,
+  });
+  return { loginId, first: parse(made.text) };
+}
+
+const show = async (token: RefreshToken): Promise<string | undefined> => {
+  const login = (await getItem(stage.services, keys.login(token.loginId))) as Item;
+  return successorOf(stage.services, login, token);
+};
+
+test('a repeat within ten seconds gives the same successor, later none', async () => {
+  const { first } = await newLogin();
+  const next = await show(first);
+  stage.clock.nowMs += 9_999;
+  expect(await show(first)).toBe(next);
+  stage.clock.nowMs += 1;
+  expect(await show(first)).toBeUndefined();
+  expect(await show(parse(next))).toBeDefined();
+});
+
+test('a repeat writes nothing', async () => {
+  const { first } = await newLogin();
+  const login = (await getItem(stage.services, keys.login(first.loginId))) as Item;
+  expect(await callsOf(stage.client, () => successorOf(stage.services, login, first))).toEqual([
+    'UpdateItem',
+  ]);
+  expect(await callsOf(stage.client, () => show(first))).toEqual(['BatchGetItem']);
+});
+
+test('what was read before a rotation by another leads to the successor of that one', async () => {
+  const { first } = await newLogin();
+  const stale = (await getItem(stage.services, keys.login(first.loginId))) as Item;
+  const next = await show(first);
+  expect(await successorOf(stage.services, stale, first)).toBe(next);
+  // Once the successor is used, a repeat of the first is a theft.
+  await show(parse(next));
+  expect(await successorOf(stage.services, stale, first)).toBeUndefined();
+});
+
+test('a login that has ended meanwhile has no successor', async () => {
+  const { first, loginId } = await newLogin();
+  const stale = (await getItem(stage.services, keys.login(loginId))) as Item;
+  await show(first);
+  await stage.services.table.update({
+    Key: keys.login(loginId),
+    UpdateExpression: 'SET revoked = :true',
+    ExpressionAttributeValues: { ':true': true },
+  });
+  expect(await successorOf(stage.services, stale, first)).toBeUndefined();
+});
+
+test('however tokens are shown, in whatever order and at once: there is one line of successors', async () => {
+  const steps = fc.array(
+    fc.record({
+      at: fc.nat(30),
+      times: fc.integer({ min: 1, max: 4 }),
+      later: fc.constantFrom(0, 400, 9_000, 11_000),
+    }),
+    { minLength: 1, maxLength: 12 },
+  );
+  await fc.assert(
+    fc.asyncProperty(steps, async (walk) => {
+      const { first } = await newLogin();
+      const line = [first];
+      for (const { at, times, later } of walk) {
+        stage.clock.nowMs += later;
+        const index = at % line.length;
+        const token = line[index] as RefreshToken;
+        const shown = await Promise.all(Array.from({ length: times }, () => show(token)));
+        const given = new Set(shown.filter((text) => text !== undefined));
+        expect(given.size).toBeLessThanOrEqual(1);
+        const [text] = given;
+        if (index < line.length - 2) expect(text).toBeUndefined();
+        if (index === line.length - 2 && text !== undefined) expect(parse(text)).toEqual(line.at(-1));
+        if (index === line.length - 1) {
+          expect(shown).toEqual(Array(times).fill(text));
+          expect(text).toBeDefined();
+          line.push(parse(text));
+        }
+      }
+    }),
+    { numRuns: 60 },
+  );
+});

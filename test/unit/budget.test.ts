@@ -1,0 +1,56 @@
+import { expect, jest, test } from '@jest/globals';
+import { newBudget, unlimitedBudget } from '../../shared/table/budget.ts';
+import { meteredTable } from '../../shared/table/metered.ts';
+import type { Table } from '../../shared/table/table.ts';
+
+const key = (n: number) => ({ pk: `P#${n}`, sk: 'HEAD' });
+
+function fakeTable() {
+  const calls: string[] = [];
+  const call = (name: string) => async () => {
+    calls.push(name);
+    return { items: [key(1), key(2)] } as never;
+  };
+  const [read, query, transact] = [call('read'), call('query'), call('transact')];
+  const [put, write, update, scanHeads] = [call('put'), call('write'), call('update'), call('scan')];
+  const [putIf, updateIf, removeIf] = [call('putIf'), call('updateIf'), call('removeIf')];
+  const conditional = { putIf, updateIf, removeIf };
+  const table: Table = {
+    budget: unlimitedBudget(),
+    ...{ read, query, transact, put, write, update, scanHeads },
+    ...conditional,
+  };
+  return { table, calls };
+}
+
+test('a budget is spent by all that works for one request, and refuses before the work', async () => {
+  const { table, calls } = fakeTable();
+  const metered = meteredTable(table, newBudget(30));
+  await metered.read([key(1), key(2)]);
+  await metered.query({});
+  await metered.put(key(1));
+  expect(metered.budget.spent).toMatchObject({ items: 4, queries: 1, writes: 1 });
+  expect(() => metered.read(Array.from({ length: 20 }, (_, n) => key(n)))).toThrow('reads too many items');
+  expect(() => metered.write(Array.from({ length: 20 }, (_, n) => key(n)))).toThrow('writes too many items');
+  expect(() => metered.transact(Array(20).fill({ name: 'x', remove: key(1) }))).toThrow('writes too many');
+  await metered.update({ Key: key(1) });
+  await expect(metered.query({})).resolves.toBeDefined();
+  await expect(metered.query({})).rejects.toThrow('too many look-ups');
+  expect(calls).toEqual(['read', 'query', 'put', 'update', 'query']);
+});
+
+test('what is required is not spent', () => {
+  const budget = newBudget(10);
+  budget.require('items', 10);
+  budget.require('items', 10);
+  expect(() => budget.require('items', 11)).toThrow();
+  budget.spend('items', 10);
+  expect(() => budget.spend('comparisons', 500)).toThrow('compares too many');
+});
+
+test('work that is nobody’s request has no bound', () => {
+  const budget = unlimitedBudget();
+  const spend = jest.fn(() => budget.spend('items', 1_000_000_000));
+  for (let n = 0; n < 100; n++) spend();
+  expect(spend).toHaveBeenCalledTimes(100);
+});

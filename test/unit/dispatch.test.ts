@@ -1,0 +1,115 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { dispatch } from '../../functions/dispatch/dispatch.ts';
+import { messagesOf } from '../../functions/dispatch/messages-of.ts';
+import { type Purpose, purposes } from '../../shared/queue/purposes.ts';
+import type { Message, NotTaken, Queue } from '../../shared/queue/queue.ts';
+import { parseUpkeep } from '../../shared/store/upkeep.ts';
+import { logEntryId } from '../../shared/table/entry-id.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { itemOf } from '../../shared/table/stream-image.ts';
+
+const outbox = { pk: 'OUTBOX#3', sk: 'p#m', generation: 1 };
+const head = (versionId: string, more = {}) => ({
+  ...{ pk: 'P#p#Patient#x', sk: 'HEAD', untidy: true },
+  ...{ versionId, lastUpdated: `2026-01-0${versionId}T00:00:00.000Z`, content: '{"name":"Zebra"}' },
+  ...more,
+});
+const entry = {
+  ...head('1'),
+  ...keys.resource(
+    'p',
+    'AuditEvent',
+    logEntryId(Date.UTC(2026, 0, 1), '0f8fad5b-d9cb-469f-a165-70867728950e'),
+  ),
+};
+const earlierEntry = { ...head('1'), pk: 'P#p#AuditEvent#e' };
+const purposesOf = (written: Parameters<typeof messagesOf>[0]) => Object.keys(messagesOf(written));
+
+describe('what follows a write', () => {
+  test.each<[string, Parameters<typeof messagesOf>[0], string[]]>([
+    ['a mail to send', { before: undefined, after: outbox }, ['mail']],
+    ['a newer mail', { before: outbox, after: { ...outbox, generation: 2 } }, ['mail']],
+    ['a claim of a mail', { before: outbox, after: { ...outbox, claimedUntilMs: 1 } }, []],
+    ['a mail that was sent', { before: outbox, after: undefined }, []],
+    ['an audit entry', { before: undefined, after: entry }, ['audit']],
+    ['an audit entry of an earlier release', { before: undefined, after: earlierEntry }, ['audit']],
+    ['an audit entry again', { before: entry, after: entry }, []],
+    ['a large change', { before: head('1'), after: head('2') }, ['index-upkeep']],
+    ['a change of something beside the resource', { before: head('1'), after: head('1', { refs: 2 }) }, []],
+    ['a small change', { before: head('1'), after: head('2', { untidy: undefined }) }, []],
+    ['an item that is no head', { before: undefined, after: { ...head('1'), sk: 'V#1' } }, []],
+    ['a resource of no known type', { before: undefined, after: { ...head('1'), pk: 'P#p#Nothing#x' } }, []],
+  ])('for %s', (_name, written, expected) => {
+    expect(purposesOf(written)).toEqual(expected);
+  });
+
+  test('is said without anything that the item holds', () => {
+    const messages = messagesOf({ before: head('1'), after: head('2') });
+    expect(JSON.stringify(messages)).not.toContain('Zebra');
+    expect(parseUpkeep(messages['index-upkeep']?.body)).toMatchObject({
+      ...{ project: 'p', type: 'Patient', id: 'x' },
+      ...{ before: { versionId: '1' }, after: { versionId: '2' } },
+    });
+  });
+
+  test('is decided for whatever stands in a record', () => {
+    const leaf = fc.oneof(
+      fc.record({ S: fc.string() }),
+      fc.record({ N: fc.float().map(String) }),
+      fc.record({ BOOL: fc.boolean() }),
+      fc.record({ SS: fc.array(fc.string()) }),
+      fc.constant({ NULL: true }),
+    );
+    const names = fc.constantFrom('pk', 'sk', 'untidy', 'generation', 'versionId', 'ttl', 'other');
+    const key = fc.record({
+      pk: fc.constantFrom('OUTBOX#1', 'P#p#Patient#x', 'P#p#AuditEvent#x', 'x').map((S) => ({ S })),
+      sk: fc.constantFrom('HEAD', 'V#1', 'p#m').map((S) => ({ S })),
+    });
+    const image = fc
+      .tuple(fc.dictionary(names, leaf), key)
+      .map(([rest, own]) => ({ ...rest, ...own }) as Record<string, unknown>);
+    fc.assert(
+      fc.property(fc.option(image, { nil: undefined }), fc.option(image, { nil: undefined }), (a, b) => {
+        const messages = messagesOf({ before: itemOf(a), after: itemOf(b) });
+        expect(Object.keys(messages).every((name) => purposes.some((one) => one === name))).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('dispatching', () => {
+  const sent: [Purpose, unknown][] = [];
+  const queueOf = (purpose: Purpose, notTaken: (bodies: unknown[]) => NotTaken[]): Queue => ({
+    async send(messages: readonly Message[]) {
+      for (const { body } of messages) sent.push([purpose, body]);
+      return notTaken(messages.map(({ body }) => body));
+    },
+  });
+  const run = (refuse: Purpose | undefined, ...writes: Parameters<typeof dispatch>[1]) => {
+    sent.length = 0;
+    const queues = Object.fromEntries(
+      purposes.map((purpose) => [
+        purpose,
+        queueOf(purpose, () => (purpose === refuse ? [{ position: 1, cause: 'down' }] : [])),
+      ]),
+    ) as Record<Purpose, Queue>;
+    return dispatch({ queues, log: { info: () => undefined, error: () => undefined } }, writes);
+  };
+  const mail = (n: number) => ({ before: undefined, after: { ...outbox, sk: `p#${n}` } });
+  const nothing = { before: undefined, after: { pk: 'x', sk: 'y' } };
+
+  test('asks for nothing again when all queues took theirs', async () => {
+    expect(await run(undefined, mail(1), { before: undefined, after: entry }, nothing)).toBeUndefined();
+    expect(sent.map(([purpose]) => purpose)).toEqual(['mail', 'audit']);
+  });
+
+  test('asks again from the first write whose message was not taken', async () => {
+    expect(await run('mail', nothing, mail(1), nothing, mail(2), mail(3))).toBe(3);
+  });
+
+  test('sends the messages of other purposes all the same', async () => {
+    await run('mail', mail(1), mail(2), { before: undefined, after: entry });
+    expect(sent.filter(([purpose]) => purpose === 'audit')).toHaveLength(1);
+  });
+});

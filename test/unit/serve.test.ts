@@ -1,0 +1,116 @@
+import { describe, expect, test } from '@jest/globals';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { lambdaContext } from '../../infra/local/context.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
+import { mintRunToken } from '../../shared/access/run-token.ts';
+import { done, jsonResponse } from '../../shared/http/response.ts';
+import { serve } from '../../shared/http/serve.ts';
+import { emptyMemory, type Services } from '../../shared/services.ts';
+import { Found, type Table } from '../../shared/table/table.ts';
+
+const context = lambdaContext('things', 1000);
+const secret = new Uint8Array(32);
+const rows = {
+  list: { method: 'GET', path: '/things', access: 'public' },
+  read: { method: 'GET', path: '/things/{thingId}', access: 'member' },
+  change: { method: 'POST', path: '/admin/projects/{projectId}/things', access: 'administrator' },
+} as const;
+
+function stage() {
+  const lines: { message: string; [field: string]: unknown }[] = [];
+  const put: unknown[] = [];
+  const table = { read: async () => new Found(new Map()), put: async (item: unknown) => put.push(item) };
+  const services: Services = {
+    // Of the table only these two are reached.
+    table: table as unknown as Table,
+    publicKeys: { find: async () => undefined, list: async () => [] },
+    memory: emptyMemory(),
+    log: {
+      info: (message, fields) => lines.push({ message, ...fields }),
+      error: (message, fields) => lines.push({ message, ...fields }),
+    },
+    runSecret: async () => secret,
+    baseUrl: 'https://portico.example',
+    now: () => 1000,
+    newId: () => 'id',
+  };
+  return { services, lines, put };
+}
+
+function event(key: string, pathParameters: Record<string, string> = {}): APIGatewayProxyEventV2 {
+  const run = { id: 'r', root: 'r', depth: 1, deadlineAtMs: 60_000 };
+  const token = mintRunToken(secret, { project: 'p', botId: 'b', membershipId: 'm' }, run);
+  const [method = '', rawPath = ''] = key.split(' ');
+  return {
+    version: '2.0',
+    headers: { authorization: `Bearer ${token}` },
+    requestContext: { http: { method, sourceIp: '::1' } },
+    routeKey: key,
+    pathParameters,
+    rawPath,
+    rawQueryString: '',
+    isBase64Encoded: false,
+  } as unknown as APIGatewayProxyEventV2;
+}
+
+describe('serve', () => {
+  test('calls the handler of the event’s route, with what its path names', async () => {
+    const { services } = stage();
+    const handler = serve(services, rows, () => ({
+      list: async () => jsonResponse(200, 'list'),
+      read: async ({ params }) => {
+        throw new Error(params.thingId);
+      },
+      change: async () => jsonResponse(200, 'change'),
+    }));
+    expect(await handler(event('GET /things'), context)).toMatchObject({ statusCode: 200, body: '"list"' });
+    await expect(handler(event('GET /nothing'), context)).rejects.toThrow('does not serve GET /nothing');
+  });
+
+  test('answers a fault, and logs it, when an operation has admitted nobody', async () => {
+    const { services, lines, put } = stage();
+    const handler = serve(services, rows, () => ({
+      list: async () => jsonResponse(200, 'list'),
+      read: async () => jsonResponse(200, { secret: 'of somebody' }),
+      change: () => done(Promise.resolve()),
+    }));
+    for (const key of ['GET /things/{thingId}', 'POST /admin/projects/{projectId}/things']) {
+      const answer = await handler(event(key, { thingId: 't', projectId: 'p' }), context);
+      expect(answer.statusCode).toBe(500);
+      expect(answer.body).not.toContain('secret');
+    }
+    expect(lines.map(({ message, error }) => [message, error])).toEqual([
+      ['fault', 'AnsweredUnadmitted'],
+      ['fault', 'AnsweredUnadmitted'],
+    ]);
+    expect(put).toEqual([]);
+  });
+
+  test('gives a handler for each row, and lets no member’s request reach an operation for administrators', () => {
+    const { services } = stage();
+    const administer = async (caller: Caller<'administrator'>) => jsonResponse(200, caller.project);
+    const list = async () => jsonResponse(200, 'list');
+    const read = async () => jsonResponse(200, 'read');
+    const change = ({ caller }: { caller: Caller<'administrator'> }) => administer(caller);
+    expect(serve(services, rows, () => ({ list, read, change }))).toBeInstanceOf(Function);
+
+    // Never run: the compiler is the test, and each of these must be an error to it.
+    const wrong = () => {
+      // @ts-expect-error the handler of `change` is missing
+      serve(services, rows, () => ({ list, read }));
+      // @ts-expect-error there is no row `another`
+      serve(services, rows, () => ({ list, read, change, another: list }));
+      // @ts-expect-error a member's caller is not an administrator's
+      serve(services, rows, () => ({ list, read: ({ caller }) => administer(caller), change }));
+      // @ts-expect-error a public route has no caller
+      serve(services, rows, () => ({ list: ({ caller }) => administer(caller), read, change }));
+      serve(services, rows, () => ({
+        list,
+        // @ts-expect-error the path of `read` does not name it
+        read: async ({ params }) => jsonResponse(200, params.id),
+        change,
+      }));
+    };
+    expect(wrong).toBeInstanceOf(Function);
+  });
+});

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { projectOf } from '../spec/running.ts';
+import { type App, arrived, describeInBrowser, go, signIn, startApp } from './app.ts';
+import { badManners } from './manners.ts';
+
+describeInBrowser('rights that are given in the app', () => {
+  let app: App;
+  let page: Page;
+  const policies: Record<string, string> = {};
+  beforeAll(async () => {
+    app = await startApp();
+    for (const name of ['Nurse', 'Night shift', 'Night watch']) {
+      const resource = [{ resourceType: 'Patient', readonly: true, hiddenFields: ['telecom'] }];
+      const body = { resourceType: 'AccessPolicy', name, resource };
+      policies[name] = (await app.portico.api('POST', 'fhir/R4/AccessPolicy', { body })).json.id;
+    }
+    page = await app.open('desktop');
+    const { email, password } = projectOf(app.portico, 0).admin;
+    await signIn(page, email, password);
+  }, 240_000);
+  afterAll(() => app?.stop());
+
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  const focused = () => page.evaluate('document.activeElement?.name');
+  /** From the policy's field to the button, and presses it. */
+  const sendByKeyboard = async () => {
+    await page.getByRole('button', { name: 'Invite', exact: true }).focus();
+    await press('Enter');
+  };
+  const membershipOf = async (email: string) => {
+    const { id } = projectOf(app.portico, 0);
+    const found = await app.portico.api('GET', `admin/projects/${id}/members?_count=50`);
+    const named = found.json.entry.map(
+      ({ resource }: { resource: { profile: { display: string } } }) => resource,
+    );
+    return named.find(({ profile }: { profile: { display: string } }) => profile.display.startsWith(email));
+  };
+
+  async function typeInvite(first: string, policy: string) {
+    await page.goto('/app/invite');
+    await arrived(page, 'Invite somebody');
+    await page.getByLabel('First name').focus();
+    await page.keyboard.type(first);
+    await press('Tab');
+    await page.keyboard.type('Kay');
+    await press('Tab');
+    await page.keyboard.type(`${first}@example.org`);
+    await press('Tab');
+    expect(await focused()).toBe('accessPolicy');
+    await page.keyboard.type(policy);
+  }
+
+  test('a policy typed by its name, with the keyboard alone, is on the membership', async () => {
+    await typeInvite('ann', 'nurse');
+    await press('Tab');
+    await page.getByText('May read Patients, without telecom.').waitFor();
+    await page.getByText('Nothing else.').waitFor();
+    expect(await badManners(page)).toEqual([]);
+    await sendByKeyboard();
+    await page.getByText('ann Kay is invited').waitFor();
+    expect((await membershipOf('ann')).accessPolicy.reference).toBe(`AccessPolicy/${policies.Nurse}`);
+  }, 120_000);
+
+  test('a name sent at once, without leaving its field, is on the membership too', async () => {
+    await typeInvite('bea', 'Nurse');
+    await press('Escape', 'Enter');
+    await page.getByText('bea Kay is invited').waitFor();
+    expect((await membershipOf('bea')).accessPolicy.reference).toBe(`AccessPolicy/${policies.Nurse}`);
+  }, 120_000);
+
+  test.each([
+    ['Nobody', 'There is none named “Nobody”.'],
+    ['Night', 'Several match “Night”: choose one from the list.'],
+  ])(
+    '“%s” is refused at its field, and nothing is sent',
+    async (typed, said) => {
+      await typeInvite('cid', typed);
+      await press('Tab');
+      await page.getByText(said).waitFor();
+      await page.getByText('Choose the access policy from the list').waitFor();
+      await sendByKeyboard();
+      await page.locator('input[name=accessPolicy]:focus').waitFor();
+      expect(await page.getByLabel('First name').inputValue()).toBe('cid');
+      expect(await badManners(page)).toEqual([]);
+      expect(await membershipOf('cid')).toBeUndefined();
+    },
+    120_000,
+  );
+
+  test('a name that was only begun is not sent unread: it is asked for, and completed when the field is left', async () => {
+    await typeInvite('dan', 'Nur');
+    await press('Escape', 'Enter');
+    await page.getByText('Do you mean “Nurse”?').waitFor();
+    expect(await membershipOf('dan')).toBeUndefined();
+    await press('Tab');
+    await page.getByText('May read Patients, without telecom.').waitFor();
+    await sendByKeyboard();
+    await page.getByText('dan Kay is invited').waitFor();
+    expect((await membershipOf('dan')).accessPolicy.reference).toBe(`AccessPolicy/${policies.Nurse}`);
+  }, 120_000);
+
+  test('a member keeps the policy, and the page says when it is saved', async () => {
+    await page.getByRole('link', { name: 'See dan Kay' }).click();
+    await arrived(page, 'dan Kay');
+    const field = page.getByRole('combobox', { name: 'Access policy' });
+    await field.fill('Nobody');
+    await press('Tab');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('There is none named “Nobody”.').waitFor();
+    expect((await membershipOf('dan')).accessPolicy.reference).toBe(`AccessPolicy/${policies.Nurse}`);
+    await field.fill('night shift');
+    await press('Tab');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved. It holds').waitFor();
+    expect((await membershipOf('dan')).accessPolicy.reference).toBe(
+      `AccessPolicy/${policies['Night shift']}`,
+    );
+    await page.getByText('Saved. It holds').waitFor();
+    expect(await badManners(page)).toEqual([]);
+  }, 120_000);
+
+  test('who gives up their own administration is asked first', async () => {
+    await go(page, 'Members');
+    await page.getByRole('link', { name: 'Ada Administrator' }).click();
+    await arrived(page, 'Ada Administrator');
+    await page.getByText('May do everything in this project').waitFor();
+    await page.getByText('Administrator', { exact: true }).last().click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Give up your own administration?' }).waitFor();
+    expect(await badManners(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Keep it as it is' }).click();
+    expect((await membershipOf('Ada')).admin).toBe(true);
+    expect(app.faults).toEqual([]);
+  }, 120_000);
+});

@@ -1,0 +1,3 @@
+import type { ClientApplication } from '@medplum/fhirtypes';
+
+export type Client = ClientApplication & { redirectUris?: string[]; redirectUri?: string; public?: boolean };
