@@ -81,7 +81,9 @@ const json = fc.oneof(
 
 function send(route: Route, given: unknown, parameters: Record<string, string>): Promise<Answer> {
   const form = `${new URLSearchParams(parameters)}`;
-  const path = route.path.slice(1).replace(/\{\w+\}/g, () => encodeURIComponent((parameters.id ?? 'x').toWellFormed()));
+  const path = route.path
+    .slice(1)
+    .replace(/\{\w+\}/g, () => encodeURIComponent((parameters.id ?? 'x').toWellFormed()));
   const method = route.method as 'GET' | 'POST';
   if (method === 'GET') return portico.api(method, `${path}?${form}`, { token: null });
   const [body, type] = forms.has(route.name)
