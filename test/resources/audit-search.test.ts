@@ -49,8 +49,9 @@ function logItem(atMs: number): Item {
 
 /** The record of a run, and the note of its day. */
 function runItems(atMs: number): Item[] {
-  const actor = { project: caller.project, profile: oneOf(people) };
-  const bot = { resource: { id: oneOf(bots) } };
+  const profile = oneOf(people);
+  const actor = { project: caller.project, profile, membership: { profile: { reference: profile } } };
+  const bot = { resource: { resourceType: 'Bot', id: oneOf(bots) } };
   const gathered = { actor, bot, code: { version: 'v' }, settings: { executionDays: 36_500 } };
   const run = { runId: 'r', input: { kind: 'text' }, event: { traceId: 't' } };
   const kind = oneOf(['returned', 'threw'] as const);

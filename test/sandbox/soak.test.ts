@@ -193,7 +193,8 @@ test(`${RUNS} runs, one in ${HOSTILE_EVERY} hostile: every answer right, nothing
     if (n % SAMPLE_EVERY === 0) samples.push(sample());
   }
   expect(wrong).toEqual([]);
-  expect(Math.max(...samples.map(({ children }) => children))).toBeLessThanOrEqual(2);
+  // Beside the one that runs and the next, one that was killed and has not ended yet.
+  expect(Math.max(...samples.map(({ children }) => children))).toBeLessThanOrEqual(3);
   expect(growth(samples, 'heapMb')).toBeLessThan(8);
   expect(growth(samples, 'ownMb')).toBeLessThan(32);
   expect(growth(samples, 'childMb')).toBeLessThan(48);

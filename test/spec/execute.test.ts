@@ -720,7 +720,7 @@ describe('the record of a run', () => {
       agent: [{ who: { reference: `ClientApplication/${member.id}` }, requestor: true }],
     });
     const [entity] = record.entity;
-    expect(entity?.what).toEqual({ reference: `Bot/${bot}` });
+    expect(entity?.what).toEqual({ reference: `Bot/${bot}`, display: expect.stringMatching(/^Bot \d+$/) });
     const details = Object.fromEntries(
       (entity?.detail ?? []).map(({ type, valueString }) => [type, valueString]),
     );

@@ -118,7 +118,9 @@ async function stateOf({ project }: Caller, email: string): Promise<unknown> {
   return ours
     .filter(({ pk }) => !/#RATE#|^L#|^C#/.test(pk))
     .map((item) => JSON.stringify(plain(item), byName))
-    .map((text) => text.replaceAll(email, 'EMAIL').replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID'))
+    .map((text) =>
+      text.replaceAll(email, 'EMAIL').replace(/[0-9a-f]{8}-[0-9a-f-]{27}|a0[0-9a-z]{8}-[0-9a-f]{20}/g, 'ID'),
+    )
     .map((text) => text.replace(/\$argon2id[^"\\]+/g, 'HASH'))
     .sort();
 }
@@ -127,7 +129,10 @@ async function stateOf({ project }: Caller, email: string): Promise<unknown> {
 function plain({ content, pk, ...rest }: Item): Record<string, unknown> {
   return {
     ...rest,
-    pk: pk.replace(/^OUTBOX#\d+/, 'OUTBOX').replace(/(#IX#[^#]+#[^#]+)#.*/, '$1'),
+    pk: pk
+      .replace(/^OUTBOX#\d+/, 'OUTBOX')
+      .replace(/(#LOG)#\d+$/, '$1')
+      .replace(/(#IX#[^#]+#[^#]+)#.*/, '$1'),
     content: typeof content === 'string' ? JSON.parse(content) : content,
   };
 }

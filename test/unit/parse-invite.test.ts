@@ -35,6 +35,8 @@ describe('parseInvite', () => {
       profile: undefined,
       upsert: false,
       forceNewMembership: false,
+      newProfile: false,
+      relationship: undefined,
       password: undefined,
     });
   });
