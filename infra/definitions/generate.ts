@@ -22,8 +22,8 @@ function searchModule(registry: Record<string, string[]>): string {
 
 /**
  * Every resource type, and its search parameters a line each: \`code type index paths target\`. A type with
- * \`*\` may have several values. \`index\` names the parameter whose index items hold this one's values; with
- * \`-\` it has none. \`target\` is the only type that a reference can be to. What is not served reads
+ * \`*\` may have several values. \`index\` names the parameter whose index items hold this one's values, with
+ * \`<\` among others; with \`-\` it has none. \`target\` is the only type that a reference can be to. What is not served reads
  * \`code left out\`.
  */
 export const searchParameters: Readonly<Record<string, string>> = {

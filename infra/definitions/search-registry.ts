@@ -41,6 +41,9 @@ const byHand: Record<string, string> = {
 /** AuditEvents are written with every change: what finds them is kept to what is asked. */
 const indexedOfAuditEvent = new Set<string>(entryIndexes);
 
+/** What all resources of a type in a Project have alike: an index of it would tell none from another. */
+const alike = new Set(['ProjectMembership.project']);
+
 interface Line {
   type: string;
   paths: string;
@@ -49,8 +52,8 @@ interface Line {
 
 /**
  * The search parameters of every type, one line each: `code type index paths target`. `index` names the
- * parameter whose index items hold this one's values too, or is `-` when it has none; `target` is the
- * only type that a reference can be to. One that is not served reads `code left out`.
+ * parameter whose index items hold this one's values too, with `<` before it when they hold more than
+ * these; it is `-` when there are none. `target` is the only type that a reference can be to. One that is not served reads `code left out`.
  */
 export function searchRegistry(
   definitions: readonly Definition[],
@@ -142,7 +145,10 @@ function print({ steps, type, target }: Path): string {
   return `${steps.join('.')}:${type}${target ? `(${target})` : ''}`;
 }
 
-/** Parameters that look at the same values, such as `subject` and `patient`, share index items. */
+/**
+ * Parameters that look at the same values, such as `subject` and `patient`, share index items; one whose
+ * values are a part of another's, such as `email` of `telecom`, has none.
+ */
 function shareIndexes(type: string, lines: Map<string, Line>): string[] {
   const codes = [...lines.keys()].sort();
   const bare = (code: string) => {
@@ -150,9 +156,21 @@ function shareIndexes(type: string, lines: Map<string, Line>): string[] {
     return `${line?.type} ${line?.paths.replace(/\([A-Z][A-Za-z]+\)/g, '')}`;
   };
   return codes.map((code) => {
-    const shared = codes.find((other) => bare(other) === bare(code)) ?? code;
-    const index = type === 'AuditEvent' && !indexedOfAuditEvent.has(code) ? '-' : shared;
     const { type: parameterType, paths, target } = lines.get(code) as Line;
+    const wider = `${parameterType} ${widerPath(paths)}`;
+    const shared = codes.find((other) => bare(other) === bare(code)) ?? code;
+    const around = codes.find((other) => bare(other) === wider);
+    const isListed = type !== 'AuditEvent' || indexedOfAuditEvent.has(code);
+    const isIndexed = isListed && !alike.has(`${type}.${code}`);
+    const index = !isIndexed ? '-' : around === undefined ? shared : `<${around}`;
     return [code, parameterType, index, paths, ...(target === undefined ? [] : [target])].join(' ');
   });
+}
+
+/** The path whose values, as an index has them, hold those of this one; undefined when there is none. */
+function widerPath(paths: string): string | undefined {
+  const [, telecom] = /^([A-Za-z]+)\[system=[a-z]+\]:ContactPoint$/.exec(paths) ?? [];
+  if (telecom !== undefined) return `${telecom}:ContactPoint`;
+  const [, name] = /^([A-Za-z]+)\.(?:family|given):string$/.exec(paths) ?? [];
+  return name === undefined ? undefined : `${name}:HumanName`;
 }

@@ -1,5 +1,6 @@
 import { auditSubtype, auditType } from '../fhir/audit-coding.ts';
 import { parseReference, type Reference, type Resource } from '../fhir/resource.ts';
+import { packText } from '../store/packing.ts';
 import { headAttributes } from '../store/resource-item.ts';
 import { logEntryId } from '../table/entry-id.ts';
 import type { Item } from '../table/item.ts';
@@ -22,13 +23,18 @@ export interface Audited {
   entities: readonly (Partial<Reference> & { detail?: { type: string; valueString: string }[] })[];
 }
 
+/** An entry of the usual length is then one unit of 1 KB, and is written within transactions, which double it. */
+const deflateBeyond = 512;
+
 /**
  * The AuditEvent as a new item of the table, in the log of its Project.
  * @param uuid for its id
  */
 export function auditItem(audited: Audited, uuid: string, nowMs: number): Item {
+  const entry = entryItem(audited, logEntryId(nowMs, uuid), nowMs);
   return {
-    ...entryItem(audited, logEntryId(nowMs, uuid), nowMs),
+    ...entry,
+    content: typeof entry.content === 'string' ? packText(entry.content, deflateBeyond) : entry.content,
     // What leads to it beside its time is written when the stream is read: what is audited pays for one item.
     untidy: true,
   };

@@ -33,7 +33,8 @@ export function indexKeys(
     }
   };
   for (const parameter of parametersOf(resource.resourceType).values()) {
-    if (parameter.index !== undefined) add(parameter.index, placesOf(parameter, resource));
+    if (parameter.index !== undefined && !parameter.within)
+      add(parameter.index, placesOf(parameter, resource));
   }
   add(compartmentIndex, compartmentPlaces(resource));
   return found;

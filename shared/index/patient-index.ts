@@ -1,6 +1,6 @@
 import { isAdministrative } from '../fhir/administrative.ts';
 import type { Resource } from '../fhir/resource.ts';
-import { bucketOf, type Place, type Stretch } from './span.ts';
+import { bucketOf, idIndex, type Place, type Stretch } from './span.ts';
 
 /** The index over all types by which what belongs to a Patient is found. */
 export const compartmentIndex = '_compartment';
@@ -19,14 +19,27 @@ export function patientsOf(resource: Resource): Set<string> {
   return found;
 }
 
+/** A Patient is in its own compartment, and found there by its id: it has no item for that. */
 export function compartmentPlaces(resource: Resource): Place[] {
-  return [...patientsOf(resource)].map((patient) => ({
-    bucket: bucketOf(patient),
-    sort: resource.resourceType,
-  }));
+  const own = `${resource.resourceType}/${resource.id}`;
+  return [...patientsOf(resource)]
+    .filter((patient) => patient !== own)
+    .map((patient) => compartmentPlace(patient, resource));
 }
 
-/** Where everything of a Patient is; of one type, when it is named. @param patient `Patient/id` */
+export function compartmentPlace(patient: string, { resourceType }: Resource): Place {
+  return { bucket: bucketOf(patient), sort: resourceType };
+}
+
+/** Where everything of one type is that belongs to a Patient. @param patient `Patient/id` */
+export function compartmentStretches(patient: string, type: string): Stretch[] {
+  const others = compartmentStretch(patient, type);
+  return type === 'Patient'
+    ? [others, { index: idIndex, bucket: patient.slice('Patient/'.length) }]
+    : [others];
+}
+
+/** Where everything is that refers to a Patient; of one type, when it is named. @param patient `Patient/id` */
 export function compartmentStretch(patient: string, type?: string): Stretch {
   return {
     index: compartmentIndex,

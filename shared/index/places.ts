@@ -36,7 +36,7 @@ export function placesIn(index: string, resource: Resource): Place[] {
   if (index === idIndex) return [{ bucket: resource.id }];
   if (index === compartmentIndex) return compartmentPlaces(resource);
   return [...parametersOf(resource.resourceType).values()]
-    .filter((parameter) => parameter.index === index)
+    .filter((parameter) => parameter.index === index && !parameter.within)
     .flatMap((parameter) => placesOf(parameter, resource));
 }
 

@@ -8,6 +8,8 @@ export interface Parameter {
   type: ParameterType;
   /** Under which name its values are indexed; undefined when they are not. */
   index: string | undefined;
+  /** All its values are among those of another parameter, whose items lead to them: it has none of its own. */
+  within?: true;
   paths: readonly Path[];
   /** Of a date, number or quantity: whether a resource may have several values of it. */
   repeats?: true;
@@ -74,7 +76,8 @@ function parseLine(line: string): Parameter {
     code,
     type: type.replace('*', '') as ParameterType,
     ...(type.endsWith('*') ? { repeats: true } : {}),
-    index: index === '-' ? undefined : index,
+    index: index === '-' ? undefined : index?.replace('<', ''),
+    ...(index?.startsWith('<') ? { within: true } : {}),
     paths: paths.split('|').map(parsePath),
     ...(target === undefined ? {} : { target }),
   };

@@ -2,8 +2,8 @@
 
 /**
  * Every resource type, and its search parameters a line each: `code type index paths target`. A type with
- * `*` may have several values. `index` names the parameter whose index items hold this one's values; with
- * `-` it has none. `target` is the only type that a reference can be to. What is not served reads
+ * `*` may have several values. `index` names the parameter whose index items hold this one's values, with
+ * `<` among others; with `-` it has none. `target` is the only type that a reference can be to. What is not served reads
  * `code left out`.
  */
 export const searchParameters: Readonly<Record<string, string>> = {
@@ -1221,13 +1221,13 @@ phonetic string phonetic name:string
 type token type type:CodeableConcept`,
   OrganizationAffiliation: `active token active active:boolean
 date date date period:Period
-email token email telecom[system=email]:ContactPoint
+email token <telecom telecom[system=email]:ContactPoint
 endpoint reference endpoint endpoint:Reference Endpoint
 identifier token identifier identifier:Identifier
 location reference location location:Reference Location
 network reference network network:Reference Organization
 participating-organization reference participating-organization participatingOrganization:Reference Organization
-phone token phone telecom[system=phone]:ContactPoint
+phone token <telecom telecom[system=phone]:ContactPoint
 primary-organization reference primary-organization organization:Reference Organization
 role token role code:CodeableConcept
 service reference service healthcareService:Reference HealthcareService
@@ -1244,17 +1244,17 @@ address-use token address-use address.use:code
 birthdate date birthdate birthDate:date
 death-date date death-date deceasedDateTime:dateTime
 deceased token deceased $deceased
-email token email telecom[system=email]:ContactPoint
-family string family name.family:string
+email token <telecom telecom[system=email]:ContactPoint
+family string <name name.family:string
 gender token gender gender:code
 general-practitioner reference general-practitioner generalPractitioner:Reference
-given string given name.given:string
+given string <name name.given:string
 identifier token identifier identifier:Identifier
 language token language communication.language:CodeableConcept
 link reference link link.other:Reference
 name string name name:HumanName
 organization reference organization managingOrganization:Reference Organization
-phone token phone telecom[system=phone]:ContactPoint
+phone token <telecom telecom[system=phone]:ContactPoint
 phonetic string name name:HumanName
 telecom token telecom telecom:ContactPoint`,
   PaymentNotice: `created date created created:dateTime
@@ -1279,14 +1279,14 @@ address-postalcode string address-postalcode address.postalCode:string
 address-state string address-state address.state:string
 address-use token address-use address.use:code
 birthdate date birthdate birthDate:date
-email token email telecom[system=email]:ContactPoint
+email token <telecom telecom[system=email]:ContactPoint
 gender token gender gender:code
 identifier token identifier identifier:Identifier
 link reference link link.target:Reference
 name string name name:HumanName
 organization reference organization managingOrganization:Reference Organization
 patient reference link link.target:Reference(Patient) Patient
-phone token phone telecom[system=phone]:ContactPoint
+phone token <telecom telecom[system=phone]:ContactPoint
 phonetic string name name:HumanName
 practitioner reference link link.target:Reference(Practitioner) Practitioner
 relatedperson reference link link.target:Reference(RelatedPerson) RelatedPerson
@@ -1323,24 +1323,24 @@ address-postalcode string address-postalcode address.postalCode:string
 address-state string address-state address.state:string
 address-use token address-use address.use:code
 communication token communication communication:CodeableConcept
-email token email telecom[system=email]:ContactPoint
-family string family name.family:string
+email token <telecom telecom[system=email]:ContactPoint
+family string <name name.family:string
 gender token gender gender:code
-given string given name.given:string
+given string <name name.given:string
 identifier token identifier identifier:Identifier
 name string name name:HumanName
-phone token phone telecom[system=phone]:ContactPoint
+phone token <telecom telecom[system=phone]:ContactPoint
 phonetic string name name:HumanName
 qualification-code token qualification-code qualification.code:CodeableConcept
 telecom token telecom telecom:ContactPoint`,
   PractitionerRole: `active token active active:boolean
 date date date period:Period
-email token email telecom[system=email]:ContactPoint
+email token <telecom telecom[system=email]:ContactPoint
 endpoint reference endpoint endpoint:Reference Endpoint
 identifier token identifier identifier:Identifier
 location reference location location:Reference Location
 organization reference organization organization:Reference Organization
-phone token phone telecom[system=phone]:ContactPoint
+phone token <telecom telecom[system=phone]:ContactPoint
 practitioner reference practitioner practitioner:Reference Practitioner
 role token role code:CodeableConcept
 service reference service healthcareService:Reference HealthcareService
@@ -1376,7 +1376,7 @@ external-id string external-id externalId:string
 identifier token identifier identifier:Identifier
 profile reference profile profile:Reference
 profile-type token profile-type profile:type
-project reference project project:Reference Project
+project reference - project:Reference Project
 user reference user user:Reference
 user-name string user-name userName:string`,
   Provenance: `activity token activity activity:CodeableConcept
@@ -1428,12 +1428,12 @@ address-postalcode string address-postalcode address.postalCode:string
 address-state string address-state address.state:string
 address-use token address-use address.use:code
 birthdate date birthdate birthDate:date
-email token email telecom[system=email]:ContactPoint
+email token <telecom telecom[system=email]:ContactPoint
 gender token gender gender:code
 identifier token identifier identifier:Identifier
 name string name name:HumanName
 patient reference patient patient:Reference Patient
-phone token phone telecom[system=phone]:ContactPoint
+phone token <telecom telecom[system=phone]:ContactPoint
 phonetic string name name:HumanName
 relationship token relationship relationship:CodeableConcept
 telecom token telecom telecom:ContactPoint`,

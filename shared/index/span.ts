@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isOfPart, type NamePart } from './name-part.ts';
 
 /** A stretch of one partition of an index: where the items of a searched value are. */
 export interface Span {
@@ -9,6 +10,8 @@ export interface Span {
   from?: string;
   /** Only sort keys up to here, this one included. */
   to?: string;
+  /** Only words of this part of a name. */
+  part?: NamePart;
 }
 
 /** A span, and the index that it is of. */
@@ -26,16 +29,18 @@ export interface Place {
 export const idIndex = '_id';
 
 /** By which a stretch is known in a cursor, and ordered among others: nothing of its values shows. */
-export function nameOfStretch({ index, bucket, prefix, from, to }: Stretch): string {
-  return bucketOf(JSON.stringify([index, bucket, prefix ?? 0, from ?? 0, to ?? 0]));
+export function nameOfStretch({ index, bucket, prefix, from, to, part }: Stretch): string {
+  return bucketOf(
+    JSON.stringify([index, bucket, prefix ?? 0, from ?? 0, to ?? 0, ...(part === undefined ? [] : [part])]),
+  );
 }
 
 export function stretchesOf(index: string, spans: readonly Span[]): Stretch[] {
   return spans.map((span) => ({ index, ...span }));
 }
 
-export function isInside({ bucket, prefix, from, to }: Span, at: string, sk: string): boolean {
-  if (bucket !== at) return false;
+export function isInside({ bucket, prefix, from, to, part }: Span, at: string, sk: string): boolean {
+  if (bucket !== at || (part !== undefined && !isOfPart(sk, part))) return false;
   if (prefix !== undefined) return sk.startsWith(prefix);
   return (from === undefined || sk >= from) && (to === undefined || sk <= to);
 }

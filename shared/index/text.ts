@@ -1,3 +1,4 @@
+import { type NamePart, wordOfParts } from './name-part.ts';
 import type { Place, Span } from './span.ts';
 import { fieldOf, listOf, textOf, type Value } from './value.ts';
 
@@ -60,20 +61,57 @@ function normalOf(value: Value): NormalTexts {
   return normal;
 }
 
+/** Where the index items of texts are: of names and addresses word by word, each word of a name once. */
 export function textPlaces(values: readonly Value[]): Place[] {
   const texts = values.flatMap((value) => {
+    if (value.type === 'HumanName') return [];
     const normal = normalOf(value);
     return hasWords(value) ? normal.words : normal.texts;
   });
-  return texts.filter((text) => text !== '').map((text) => ({ bucket: initialOf(text), sort: cut(text) }));
+  const places = texts.filter((text) => text !== '').map(placeOf);
+  const named = [...partsOfWords(values)].map(([word, parts]) => ({
+    bucket: initialOf(word),
+    sort: wordOfParts(word, parts),
+  }));
+  return [...places, ...named];
 }
 
-/** @param words whether the parameter looks at names or addresses */
-export function textSpans(wanted: readonly string[], words: boolean): Span[] {
+/** Where the words of names were in earlier releases: their items did not tell of parts. */
+export function retiredNamePlaces(values: readonly Value[]): Place[] {
+  return [...partsOfWords(values).keys()].map(placeOf);
+}
+
+function placeOf(text: string): Place {
+  return { bucket: initialOf(text), sort: cut(text) };
+}
+
+/** Every word of the names among the values, cut, and the parts of names that it stands in. */
+function partsOfWords(values: readonly Value[]): Map<string, Set<NamePart>> {
+  const found = new Map<string, Set<NamePart>>();
+  for (const { type, value } of values) {
+    if (type !== 'HumanName') continue;
+    for (const element of nameParts) {
+      const part: NamePart = element === 'family' || element === 'given' ? element : 'other';
+      const texts = listOf(fieldOf(value, element)).flatMap((text) => textOf(text) ?? []);
+      for (const word of texts.flatMap((text) => wordsOf(normaliseText(text)))) {
+        const known = found.get(cut(word)) ?? new Set();
+        found.set(cut(word), known.add(part));
+      }
+    }
+  }
+  return found;
+}
+
+/**
+ * @param words whether the index holds names or addresses, word by word
+ * @param part the only part of names that is asked for
+ */
+export function textSpans(wanted: readonly string[], words: boolean, part?: NamePart): Span[] {
   return wanted.map((text) => {
     const normal = normaliseText(text);
     const sought = words ? (wordsOf(normal).sort((a, b) => b.length - a.length)[0] ?? '') : normal;
-    return { bucket: initialOf(sought), prefix: cut(sought) };
+    const span = { bucket: initialOf(sought), prefix: cut(sought) };
+    return part === undefined ? span : { ...span, part };
   });
 }
 

@@ -82,14 +82,23 @@ function matches(token: Token, { system, value }: WantedToken): boolean {
 
 /** Where a token's index items are: under its value, whatever the system. */
 export function tokenBuckets(values: readonly Value[]): string[] {
-  return values
-    .flatMap(tokensOf)
-    .flatMap(({ value }) => (value === undefined ? [] : bucketOf(value.toLowerCase())));
+  return values.flatMap((one) =>
+    tokensOf(one).flatMap(({ value }) =>
+      value === undefined || value === usualValues[one.type] ? [] : bucketOf(value.toLowerCase()),
+    ),
+  );
 }
 
-/** Undefined when only a system is asked for: no index item leads to that. */
-export function tokenSpans(wanted: readonly WantedToken[]): Span[] | undefined {
-  if (wanted.some(({ value }) => value === undefined)) return undefined;
+/** What nearly every resource has: an index item for it would lead from one value to all of them. */
+const usualValues: Readonly<Record<string, string>> = { $deceased: 'false' };
+
+/**
+ * Undefined when only a system is asked for, or what nearly all have: no index item leads to that.
+ * @param type the data type that the parameter looks at
+ */
+export function tokenSpans(wanted: readonly WantedToken[], type?: string): Span[] | undefined {
+  const usual = type === undefined ? undefined : usualValues[type];
+  if (wanted.some(({ value }) => value === undefined || value.toLowerCase() === usual)) return undefined;
   return wanted.map(({ value = '' }) => ({ bucket: bucketOf(value.toLowerCase()) }));
 }
 

@@ -1,5 +1,6 @@
 import type { Resource } from '../fhir/resource.ts';
 import { unescapeValue } from '../index/escape.ts';
+import { partOf } from '../index/name-part.ts';
 import type { Parameter } from '../index/registry.ts';
 import { type Stretch, stretchesOf } from '../index/span.ts';
 import { hasWords, normaliseText, textMatcher, textSpans, wordsOf } from '../index/text.ts';
@@ -88,16 +89,18 @@ function look(parameter: Parameter, modifier: string | undefined, values: readon
 function stringFilter(parameter: Parameter, modifier: string | undefined, values: readonly string[]): Looked {
   const how = requireModifier(parameter, modifier, ['exact', 'contains'] as const);
   const texts = values.map(unescapeValue);
-  const hasParts = parameter.paths.some(hasWords);
+  // What lies within a name is indexed with it, word by word.
+  const hasParts = parameter.paths.some(hasWords) || parameter.within === true;
   const words = texts.map((text) => (hasParts ? wordsOf(text).length : 1));
   if (words.some((count) => count > mostWords)) {
     throw new InvalidFilter(`A value of ${parameter.code} has more than ${mostWords} words`);
   }
   const isWanted = textMatcher(texts, how);
-  const usable = how !== 'contains' && texts.every((text) => normaliseText(text) !== '');
+  const leads = (text: string) => (hasParts ? wordsOf(text).length > 0 : text !== '');
+  const usable = how !== 'contains' && texts.every((text) => leads(normaliseText(text)));
   return {
     matches: (found) => found.some(isWanted),
-    spans: usable ? textSpans(texts, hasParts) : undefined,
+    spans: usable ? textSpans(texts, hasParts, parameter.within && partOf(parameter)) : undefined,
     alternatives: words.reduce((sum, count) => sum + count, 0),
   };
 }

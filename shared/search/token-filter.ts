@@ -24,7 +24,10 @@ export function tokenFilter(
   const ids = wanted.flatMap(({ value }) => value ?? []);
   return {
     matches,
-    spans: parameter.code === '_id' ? [...new Set(ids)].map((bucket) => ({ bucket })) : tokenSpans(wanted),
+    spans:
+      parameter.code === '_id'
+        ? [...new Set(ids)].map((bucket) => ({ bucket }))
+        : tokenSpans(wanted, parameter.paths[0]?.type),
   };
 }
 

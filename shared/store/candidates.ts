@@ -162,7 +162,8 @@ async function* readStretch(
       Limit: size,
       ...(next ? { ExclusiveStartKey: next } : {}),
     });
-    if (page.items.length > 0) yield page.items.map(({ sk }) => sk);
+    const inside = page.items.map(({ sk }) => sk).filter((sk) => isInside(stretch, stretch.bucket, sk));
+    if (inside.length > 0) yield inside;
     next = page.next;
     if (!next) return;
   }

@@ -9,9 +9,9 @@ const deflateBeyond = 4096;
 /** What one item may hold of a content; DynamoDB's limit is 400 KB with everything else in it. */
 export const longestPieceBytes = 350 * 1024;
 
-/** A text as an attribute. */
-export function packText(text: string): string | Uint8Array {
-  return text.length > deflateBeyond ? deflateRawSync(text) : text;
+/** A text as an attribute. @param beyond how many characters it is deflated */
+export function packText(text: string, beyond = deflateBeyond): string | Uint8Array {
+  return text.length > beyond ? deflateRawSync(text) : text;
 }
 
 /** @throws {Error} when it is no packed text */

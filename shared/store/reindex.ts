@@ -1,20 +1,23 @@
 import { isResourceType } from '../index/registry.ts';
+import { retiredKeys } from '../index/retired-items.ts';
 import type { Item } from '../table/item.ts';
 import { type Key, keys, parseHead } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
+import type { Action } from '../table/transact.ts';
 import { untilWritten } from '../table/until-written.ts';
 import { openState } from './content.ts';
 import { leadingItems } from './leading-items.ts';
 
 /** A transaction holds 100 actions; one of them looks at the head. */
-const mostPuts = 99;
+const mostBeside = 99;
 const atOnce = 8;
 
 /**
- * Writes the index items that resources ought to have and do not. Each is put together with a look at
- * its head: a change in between makes the transaction fail, and the new state is looked at instead.
+ * Writes the index items that resources ought to have and do not, and removes those of earlier releases.
+ * Each is written together with a look at its head: a change in between makes the transaction fail, and the
+ * new state is looked at instead.
  * @param heads keys as a scan found them
- * @returns how many index items were written
+ * @returns how many index items were written or removed
  */
 export async function reindexHeads(table: Table, heads: readonly Key[]): Promise<number> {
   const work = heads.values();
@@ -31,31 +34,45 @@ async function reindexHead(table: Table, key: Key): Promise<number> {
   if (!target || !isResourceType(target.type)) return 0;
   return untilWritten(async () => {
     const head = (await table.read([key])).get(key);
-    const missing = await missingItems(table, target.project, head);
-    if (!head || missing.length === 0) return 0;
-    for (let at = 0; at < missing.length; at += mostPuts) {
-      await putBeside(table, head, missing.slice(at, at + mostPuts));
+    const wrong = await wrongItems(table, target.project, head);
+    if (!head || wrong.length === 0) return 0;
+    for (let at = 0; at < wrong.length; at += mostBeside) {
+      await writeBeside(table, head, wrong.slice(at, at + mostBeside));
     }
-    return missing.length;
+    return wrong.length;
   });
 }
 
-async function missingItems(table: Table, project: string, head: Item | undefined): Promise<Item[]> {
+/** What puts the index items that are missing, and removes those that no search reads any more. */
+async function wrongItems(table: Table, project: string, head: Item | undefined): Promise<Action[]> {
   const opened = head && (await openState({ table, project }, head));
   if (!opened) return [];
   const wanted = leadingItems(project, opened.resource, head);
-  const found = await table.read(wanted);
-  // One that would outlive what it leads to is as good as missing.
-  return wanted.filter((item) => {
+  const retired = retiredKeys(project, opened.resource);
+  const found = await table.read([...wanted, ...retired]);
+  const missing = wanted.filter((item) => {
     const there = found.get(item);
+    // One that would outlive what it leads to is as good as missing.
     return !there || (item.ttl !== undefined && there.ttl === undefined);
   });
+  const kept = new Set(wanted.map(nameOf));
+  const left = new Map(retired.filter((key) => found.get(key)).map((key) => [nameOf(key), key]));
+  return [
+    ...missing.map((put) => ({ name: 'index', put })),
+    ...[...left].flatMap(([name, remove]) => (kept.has(name) ? [] : { name: 'retired index', remove })),
+  ];
 }
 
-async function putBeside(table: Table, { pk, sk, versionId }: Item, items: readonly Item[]): Promise<void> {
+const nameOf = ({ pk, sk }: Key) => `${pk}\n${sk}`;
+
+async function writeBeside(
+  table: Table,
+  { pk, sk, versionId }: Item,
+  actions: readonly Action[],
+): Promise<void> {
   await table.transact([
     { name: 'head', check: { pk, sk }, if: 'versionId = :v', values: { ':v': versionId } },
-    ...items.map((put) => ({ name: 'index', put })),
+    ...actions,
   ]);
 }
 

@@ -4,6 +4,7 @@ import { type Parameter, parametersOf } from '../../shared/index/registry.ts';
 import { textsOf } from '../../shared/index/text.ts';
 import { tokensOf } from '../../shared/index/token.ts';
 import { fieldOf, listOf, numberOf, textOf, type Value, valuesOf } from '../../shared/index/value.ts';
+import { longestSearchValue } from '../../shared/limits.ts';
 
 /** A search that a resource is to be found by. */
 export interface OwnSearch {
@@ -22,6 +23,7 @@ export function ownSearches(resource: Resource): OwnSearch[] {
     .flatMap((parameter) => {
       const asked = valuesOf(resource, parameter).flatMap((value) => searchesFor(parameter, value));
       return [...new Set(asked)]
+        .filter(({ length }) => length <= longestSearchValue)
         .slice(0, mostValues)
         .map((value) => ({ code: parameter.code, name: parameter.code, value }));
     });
@@ -30,8 +32,13 @@ export function ownSearches(resource: Resource): OwnSearch[] {
 function searchesFor({ type }: Parameter, value: Value): string[] {
   switch (type) {
     case 'token':
+      // No index leads to what nearly all have.
       return tokensOf(value).flatMap(({ system, value: code, implied }) =>
-        code === undefined ? [] : implied ? escaped(code) : `${escaped(system ?? '')}|${escaped(code)}`,
+        code === undefined || (value.type === '$deceased' && code === 'false')
+          ? []
+          : implied
+            ? escaped(code)
+            : `${escaped(system ?? '')}|${escaped(code)}`,
       );
     case 'string':
       return textsOf(value)

@@ -55,6 +55,32 @@ describe('a resource', () => {
     expect(await find('Patient', 'family:exact=ärzte')).toEqual([]);
   });
 
+  test('is found by a part of its name without a look at those who have it in another part', async () => {
+    await Promise.all(
+      Array.from({ length: 30 }, () => create({ ...patient, name: [{ family: 'Odd', given: ['Zoe'] }] })),
+    );
+    const { id } = await create({ ...patient, name: [{ family: 'Zoe van Dyk', given: ['Odd'] }] });
+    for (const [query, readers] of [
+      ['family=zo', 1],
+      ['family=zoe van', 1],
+      ['given=odd', 1],
+      ['name=zoe&_count=100', 31],
+    ] as const) {
+      let read = 0;
+      stage.client.middlewareStack.add(
+        (next) => (args) => {
+          const asked = Object.values((args.input as { RequestItems?: object }).RequestItems ?? {});
+          read += asked.flatMap(({ Keys }) => Keys).filter(({ pk }) => pk.includes('#Patient#')).length;
+          return next(args);
+        },
+        { step: 'initialize', name: 'heads' },
+      );
+      const found = await find('Patient', query).finally(() => stage.client.middlewareStack.remove('heads'));
+      expect([query, found.includes(id), found.length, read]).toEqual([query, true, readers, readers]);
+    }
+    expect(await find('Patient', 'family=van')).toEqual([]);
+  });
+
   test('is found by its new values alone after an update, and not at all after its end', async () => {
     stage.clock.nowMs += 1000;
     const { id } = await create(patient);

@@ -22,7 +22,7 @@ import { updateActions } from '../../shared/store/resource-item.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { scanAll } from '../spec/portico.ts';
-import { callsOf, getItem, newProject, newResource, type Stage, startStage } from './stage.ts';
+import { callsOf, getItem, newProject, newResource, type Stage, startStage, writtenBy } from './stage.ts';
 import { storedResource } from './stored.ts';
 
 let stage: Stage;
@@ -97,27 +97,6 @@ async function costOf(target: BotTarget, as: Caller = caller): Promise<[string, 
     text = await run(target, as).catch((error) => String(error.kind));
   });
   return [text, calls];
-}
-
-/** The calls that write, and the write units that DynamoDB counts for them. */
-async function writtenBy(client: typeof stage.client, work: () => Promise<unknown>) {
-  const calls: string[] = [];
-  let units = 0;
-  client.middlewareStack.add(
-    (call, context) => async (args) => {
-      const name = String(context.commandName).replace(/Command$/, '');
-      if (!/Put|Update|Delete|Write/.test(name)) return call(args);
-      Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
-      const answer = await call(args);
-      const { ConsumedCapacity } = answer.output as { ConsumedCapacity?: { CapacityUnits?: number } };
-      calls.push(name);
-      units += ConsumedCapacity?.CapacityUnits ?? Number.NaN;
-      return answer;
-    },
-    { step: 'initialize', name: 'units' },
-  );
-  await work().finally(() => client.middlewareStack.remove('units'));
-  return { calls, units };
 }
 
 const nameOf = ({ pk, sk }: Item) => `${pk}\n${sk}`;

@@ -4,7 +4,7 @@ import { createClient } from '../../functions/members/create-client.ts';
 import { clientCredentials } from '../../functions/token/client-credentials.ts';
 import { OAuthError } from '../../functions/token/oauth-error.ts';
 import type { Caller } from '../../shared/access/access-token.ts';
-import { callsOf, newProject, newResource, person, type Stage, startStage } from './stage.ts';
+import { callsOf, newProject, newResource, person, type Stage, startStage, writtenBy } from './stage.ts';
 
 let stage: Stage;
 let first: Caller<'administrator'>;
@@ -19,6 +19,10 @@ afterAll(() => stage.stop());
 
 function invite(caller: Caller<'administrator'>, body: unknown) {
   return inviteUser(stage.services, caller, body);
+}
+
+async function itemsOf(work: () => Promise<unknown>): Promise<number> {
+  return (await writtenBy(stage.client, work)).items;
 }
 
 async function callsOfInvite(caller: Caller<'administrator'>, body: unknown): Promise<string[]> {
@@ -55,10 +59,30 @@ describe('a warm invite costs one read, one Query beside it, one transaction and
 
   test('with the same number of actions for a known and an unknown person', async () => {
     const body = person();
-    const unknown = await actionsOf(() => invite(first, body));
-    const known = await actionsOf(() => invite(second, body));
+    const unknown = await itemsOf(() => invite(first, body));
+    const known = await itemsOf(() => invite(second, body));
     expect(unknown).toBeGreaterThan(5);
     expect(known).toBe(unknown);
+  });
+});
+
+describe('an invite writes at most 20 items, and 44 units with the counter, beside its mail', () => {
+  test.each(['Patient', 'Practitioner', 'RelatedPerson'])(
+    'of a %s, unknown or known',
+    async (resourceType) => {
+      const body = person({ resourceType, sendEmail: false });
+      for (const caller of [first, second]) {
+        const { calls, items, units } = await writtenBy(stage.client, () => invite(caller, body));
+        expect(calls.sort()).toEqual(['TransactWriteItems', 'UpdateItem']);
+        expect([items <= 20, units <= 44, { items, units }]).toEqual([true, true, { items, units }]);
+      }
+    },
+  );
+
+  test('a mail is one item and two units more', async () => {
+    const without = await writtenBy(stage.client, () => invite(first, person({ sendEmail: false })));
+    const mailed = await writtenBy(stage.client, () => invite(first, person()));
+    expect([mailed.items - without.items, mailed.units - without.units]).toEqual([1, 2]);
   });
 });
 
@@ -103,16 +127,3 @@ test('a token costs two reads and one write, a wrong secret and an unknown clien
   expect(await callsFor(made.id, 'wrong')).toEqual(reads);
   expect(await callsFor('11111111-2222-4333-8444-555555555555', 'wrong')).toEqual(reads);
 });
-
-async function actionsOf(run: () => Promise<unknown>): Promise<number> {
-  let actions = 0;
-  stage.client.middlewareStack.add(
-    (next) => (args) => {
-      actions += (args.input as { TransactItems?: unknown[] }).TransactItems?.length ?? 0;
-      return next(args);
-    },
-    { step: 'initialize', name: 'actions' },
-  );
-  await run().finally(() => stage.client.middlewareStack.remove('actions'));
-  return actions;
-}

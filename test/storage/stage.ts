@@ -131,6 +131,33 @@ export async function callsOf(
   return calls;
 }
 
+/** What DynamoDB tells of a write when it is asked: of one table a list when several could be meant. */
+interface Told {
+  ConsumedCapacity?: { CapacityUnits?: number } | { CapacityUnits?: number }[];
+}
+
+/** The calls that write, the items that their transactions write, and the write units that DynamoDB counts. */
+export async function writtenBy(client: DynamoDBDocumentClient, work: () => Promise<unknown>) {
+  const calls: string[] = [];
+  let [items, units] = [0, 0];
+  client.middlewareStack.add(
+    (call, context) => async (args) => {
+      const name = String(context.commandName).replace(/Command$/, '');
+      if (!/Put|Update|Delete|Write/.test(name)) return call(args);
+      Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
+      const answer = await call(args);
+      const told = [(answer.output as Told).ConsumedCapacity ?? {}].flat();
+      calls.push(name);
+      items += (args.input as { TransactItems?: unknown[] }).TransactItems?.length ?? 0;
+      units += told.reduce((sum, { CapacityUnits }) => sum + (CapacityUnits ?? Number.NaN), 0);
+      return answer;
+    },
+    { step: 'initialize', name: 'units' },
+  );
+  await work().finally(() => client.middlewareStack.remove('units'));
+  return { calls, items, units };
+}
+
 export function person(change: Record<string, unknown> = {}) {
   return {
     resourceType: 'Practitioner',

@@ -2,7 +2,7 @@ import { mayInteract, searchRules } from '../../../shared/access/access.ts';
 import type { Actor } from '../../../shared/access/actor.ts';
 import type { Rule } from '../../../shared/access/rule.ts';
 import { requireSearchableBy, visible } from '../../../shared/access/visible.ts';
-import { compartmentStretch, isInPatientIndex } from '../../../shared/index/patient-index.ts';
+import { compartmentStretches, isInPatientIndex } from '../../../shared/index/patient-index.ts';
 import { criteriaFilters } from '../../../shared/search/criteria.ts';
 import { type Source, sourcesOf } from '../../../shared/search/plan.ts';
 import type { Reader } from '../../../shared/search/reader.ts';
@@ -55,7 +55,7 @@ function sourceOf(
   type: string,
 ): Pick<Source, 'stretches' | 'rank'> | undefined {
   if (compartment !== undefined && isInPatientIndex(type)) {
-    return { stretches: [compartmentStretch(compartment, type)], rank: 3 };
+    return { stretches: compartmentStretches(compartment, type), rank: 3 };
   }
   if (criteria === undefined) return undefined;
   const filters = criteriaFilters(criteria, type);

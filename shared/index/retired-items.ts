@@ -1,0 +1,35 @@
+import type { Resource } from '../fhir/resource.ts';
+import type { Key } from '../table/keys.ts';
+import { indexPartition } from './index-items.ts';
+import { compartmentIndex, compartmentPlace } from './patient-index.ts';
+import { placesOf, sortKeyOf } from './places.ts';
+import { type Parameter, parametersOf } from './registry.ts';
+import { bucketOf, type Place } from './span.ts';
+import { retiredNamePlaces } from './text.ts';
+import { valuesOf } from './value.ts';
+
+/**
+ * The keys of index items that earlier releases wrote for a resource and this one does without. No search
+ * reads them; some hold words of names.
+ */
+export function retiredKeys(project: string, resource: Resource): Key[] {
+  const { resourceType: type, id } = resource;
+  const keyOf = (index: string, place: Place): Key => ({
+    ...indexPartition(project, type, index, place.bucket),
+    sk: sortKeyOf(place, id),
+  });
+  const ofParameters = [...parametersOf(type).values()].flatMap((parameter) =>
+    retiredPlaces(type, parameter, resource).map((place) => keyOf(parameter.code, place)),
+  );
+  if (type !== 'Patient') return ofParameters;
+  return [...ofParameters, keyOf(compartmentIndex, compartmentPlace(`Patient/${id}`, resource))];
+}
+
+function retiredPlaces(type: string, parameter: Parameter, resource: Resource): Place[] {
+  const { code, within } = parameter;
+  if (within || (type === 'ProjectMembership' && code === 'project')) return placesOf(parameter, resource);
+  const values = valuesOf(resource, parameter);
+  if (values.some((value) => value.type === 'HumanName')) return retiredNamePlaces(values);
+  if (code === 'deceased' && type === 'Patient') return [{ bucket: bucketOf('false') }];
+  return [];
+}
