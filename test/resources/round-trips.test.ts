@@ -117,6 +117,12 @@ describe('round trips', () => {
       undo: ['BatchGetItem', 'TransactWriteItems'],
     });
 
+    const own = await searchResources(stage.services, await patientCaller(), {
+      type: 'Patient',
+      query: new URLSearchParams(),
+    });
+    expect(own.entry?.map(({ resource }) => resource)).toEqual([expect.objectContaining({ id: 'p7' })]);
+
     // What no index helps is told before it costs more.
     for (const [query, advice] of [
       ['active:missing=false', 'identifier or name or birthdate'],

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { Demo } from '../../infra/local/demo-projects.ts';
 import type { Stack } from '../../infra/local/stack.ts';
+import { unpackText } from '../../shared/store/packing.ts';
 import type { Item } from '../../shared/table/item.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import type { Table } from '../../shared/table/table.ts';
+import { isAuditEvent } from '../storage/stored.ts';
 
 /** With BASE_URL (and PORTICO_DEMO, the path of a demo.json) the specs speak to a deployed stage. */
 export const isDeployed = process.env.BASE_URL !== undefined;
@@ -134,6 +136,7 @@ async function startLocal(): Promise<Local> {
   return { ...stack, dataDir, client, scan, store: openTable(client, stack.table.tableName, Date.now) };
 }
 
+/** Every item, the contents of audit entries as texts. */
 export async function scanAll(client: DynamoDBDocumentClient, tableName: string): Promise<Item[]> {
   const items: Item[] = [];
   for (let from: Key | undefined; ; ) {
@@ -144,8 +147,13 @@ export async function scanAll(client: DynamoDBDocumentClient, tableName: string)
         ...(from ? { ExclusiveStartKey: from } : {}),
       }),
     );
-    items.push(...((page.Items ?? []) as Item[]));
+    items.push(...((page.Items ?? []) as Item[]).map(withText));
     from = page.LastEvaluatedKey as Key | undefined;
     if (!from) return items;
   }
+}
+
+function withText(item: Item): Item {
+  const isPacked = item.content instanceof Uint8Array && isAuditEvent(item);
+  return isPacked ? { ...item, content: unpackText(item.content) } : item;
 }
