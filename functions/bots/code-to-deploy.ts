@@ -1,10 +1,10 @@
-import { binaryIdOf, type CodeAttachment, codeElements } from '../../shared/bot/attachments.ts';
+import { type CodeAttachment, codeElements } from '../../shared/bot/attachments.ts';
 import type { StoredBot } from '../../shared/bot/bot-item.ts';
+import { sourceBinary } from '../../shared/bot/source-binary.ts';
 import { decodeUtf8 } from '../../shared/http/request.ts';
 import { invalidField } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { readBytes } from '../../shared/store/binary-content.ts';
-import { keys } from '../../shared/table/keys.ts';
 
 interface Source {
   source: string;
@@ -49,12 +49,9 @@ async function attachedCode({ table, baseUrl }: Services, project: string, bot: 
   const name = codeElements.find((one) => fields[one] !== undefined);
   if (!name) throw invalidField('code', 'The Bot has neither executableCode nor sourceCode: send code');
   const attachment = fields[name] as CodeAttachment;
-  const id = binaryIdOf(attachment.url, baseUrl);
-  const key = keys.resource(project, 'Binary', id ?? 'none');
-  const item = (await table.read([key])).get(key);
-  if (!id || !item || item.deleted === true)
-    throw invalidField(name, `${name} names no Binary of this project`);
-  const source = decodeUtf8(await readBytes(table, project, id, item));
+  const binary = await sourceBinary({ table, project, baseUrl }, bot.resource, name);
+  if (!binary) throw invalidField(name, `${name} names no Binary of this project`);
+  const source = decodeUtf8(await readBytes(table, project, binary.id, binary.head));
   if (source.trim() === '') throw invalidField(name, `The Binary that ${name} names is empty`);
   return { source, filename: nameOf(attachment) };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Answer, type Portico, startPortico } from './portico.ts';
 import {
@@ -212,6 +213,53 @@ describe('deploying without a body', () => {
     await attach(bot, 'executableCode', 'exports.handler = () => "js"', 'index.js', 'text/javascript');
     expect((await deployAttached(bot)).status).toBe(200);
     expect((await execute(portico, bot, 'x')).text).toBe('js');
+  });
+
+  const uploadAs = async (method: 'POST' | 'PUT', path: string, token: string) => {
+    const answer = await portico.api(method, `fhir/R4/Binary${path}`, {
+      body: 'exports.handler = () => "not the author\'s"',
+      headers: { 'content-type': 'text/plain' },
+      token,
+    });
+    expect(answer.status).toBe(201);
+    return answer.json.id as string;
+  };
+  const name = (bot: string, id: string) =>
+    portico.api('PATCH', `fhir/R4/Bot/${bot}`, {
+      body: JSON.stringify([
+        { op: 'add', path: '/executableCode', value: { url: `Binary/${id}`, title: 'a.js' } },
+      ]),
+      headers: { 'content-type': 'application/json-patch+json' },
+    });
+
+  test('never takes what others than administrators may write, named before or after it was there', async () => {
+    const bot = await createBot(portico);
+    const admin = await portico.token(projectOf(portico, 0));
+    for (const token of [member.token, admin]) {
+      const answer = await name(bot, await uploadAs('POST', '', token));
+      expect([answer.status, answer.json.issue[0].expression]).toEqual([400, ['executableCode']]);
+    }
+    const id = `later-${randomUUID()}`;
+    expect((await name(bot, id)).status).toBe(200);
+    await uploadAs('PUT', `/${id}`, member.token);
+    const refused = await deployAttached(bot);
+    expect([refused.status, refused.json.issue[0].expression]).toEqual([400, ['executableCode']]);
+    expect((await execute(portico, bot)).status).toBe(400);
+  });
+
+  test('takes a Binary once an administrator has closed it', async () => {
+    const bot = await createBot(portico);
+    const id = await uploadAs('POST', '', await portico.token(projectOf(portico, 0)));
+    const { json } = await portico.api('GET', `fhir/R4/Binary/${id}`, {
+      headers: { accept: 'application/fhir+json' },
+    });
+    const body = { ...json, securityContext: { reference: `Bot/${bot}` } };
+    const headers = { 'content-type': 'application/fhir+json' };
+    expect((await portico.api('PUT', `fhir/R4/Binary/${id}`, { body, headers })).status).toBe(200);
+    expect((await name(bot, id)).status).toBe(200);
+    expect((await deployAttached(bot)).status).toBe(200);
+    const changed = await portico.api('PUT', `fhir/R4/Binary/${id}`, { body, headers, token: member.token });
+    expect(changed.status).toBe(403);
   });
 
   test('of a Bot whose attachment leads nowhere says so', async () => {

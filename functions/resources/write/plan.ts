@@ -3,6 +3,7 @@ import { allowsChange, keepClosed, mayInteract, requireAccess } from '../../../s
 import { visible } from '../../../shared/access/visible.ts';
 import { withOwnBinaries } from '../../../shared/bot/attachments.ts';
 import { requireSettings } from '../../../shared/bot/settings.ts';
+import { requireOwnSources } from '../../../shared/bot/source-binary.ts';
 import type { Resource } from '../../../shared/fhir/resource.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { type BinaryContent, withBytes } from '../../../shared/store/binary-content.ts';
@@ -70,7 +71,10 @@ async function planUpdate(
   const { resource, packed } = withBytes(stamp.project, state, binary, head);
   if (!(await allowsChange(actor, before, resource))) throw new Refusal('forbidden', 'Forbidden');
   if (before && !binary && saysTheSame(before, resource)) return unchanged(context, write, before);
-  if (write.type === 'Bot') requireSettings(resource);
+  if (write.type === 'Bot') {
+    requireSettings(resource);
+    await requireOwnSources({ ...context.services, project: stamp.project }, before, resource);
+  }
   const seen: Seen = { versionId: String(head?.versionId), resource: before };
   return {
     change: updateChange(stamp.project, resource, seen, {}, packed),
