@@ -1,27 +1,22 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Hl7Message as MedplumMessage } from '@medplum/core';
 import HL7 from 'hl7-standard';
 import { charsetOf } from '../../shared/hl7/charset.ts';
 import { decode } from '../../shared/hl7/escape.ts';
 import { Hl7Message } from '../../shared/hl7/message.ts';
 import { standardParser } from '../../shared/hl7/standard.ts';
+import { describeSamples, readSample } from '../setup/sample-messages.ts';
 import { expectSameAsMedplum } from './medplum.ts';
 
-const folder = resolve(import.meta.dirname, '../../../shared/data/hl7v2');
-const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.hl7')) : [];
-
-// The samples are not part of the repository: without them there is nothing to read, and the name says so.
-if (files.length === 0) {
-  test(`sample messages: none read, ${folder} is not there`, () => {
-    expect(files).toHaveLength(0);
-  });
-} else {
-  describe.each(files)('sample message %s', (file) => {
-    const bytes = readFileSync(resolve(folder, file));
-    const text = bytes.toString('utf8');
+describeSamples((files) => {
+  describe.each([...files])('%s', (file) => {
+    let bytes: Buffer;
+    let text: string;
     const parse = () => Hl7Message.parse(text, { standard: standardParser(HL7) });
+    beforeAll(() => {
+      bytes = readSample(file);
+      text = bytes.toString('utf8');
+    });
 
     test('prints as it was read, segment for segment', () => {
       const lines = text
@@ -65,4 +60,4 @@ if (files.length === 0) {
       expect(theirs).toEqual(ours);
     });
   });
-}
+});

@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describeSamples, readSample } from '../setup/sample-messages.ts';
 import { type Portico, startPortico } from '../spec/portico.ts';
 import { botThat, createBot } from '../spec/running.ts';
 import { type Bridge, startBridge } from './bridge.ts';
 import { runsOf } from './runs.ts';
 import { connectTo, messageOf, msaOf } from './sender.ts';
-
-const folder = resolve(import.meta.dirname, '../../../shared/data/hl7v2');
-const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.hl7')) : [];
 
 let portico: Portico;
 let bridge: Bridge;
@@ -166,11 +162,9 @@ describe('a message', () => {
   });
 });
 
-if (files.length === 0) {
-  test(`sample messages: none sent, ${folder} is not there`, () => expect(files).toHaveLength(0));
-} else {
-  test.each(files)('%s is acknowledged as it asks for', async (file) => {
-    const bytes = readFileSync(resolve(folder, file));
+describeSamples((files) => {
+  test.each([...files])('%s is acknowledged as it asks for', async (file) => {
+    const bytes = readSample(file);
     const [msh = ''] = bytes
       .toString('utf8')
       .replace(/^\uFEFF/, '')
@@ -190,4 +184,4 @@ if (files.length === 0) {
     }
     sender.close();
   });
-}
+});

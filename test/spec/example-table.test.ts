@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { nameOf, rowsOf } from '../../infra/example-bots/table.ts';
 import { type Trial, tryBots } from '../../infra/example-bots/try-bots.ts';
+import { describeUnless } from '../setup/left-out.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { projectOf } from './running.ts';
 
 const folder = resolve(import.meta.dirname, '../../../shared/data/example-bots');
-const isThere = existsSync(folder);
-// The samples are not part of the repository: without them there is nothing to try, and the name says so.
-const describeSamples = isThere ? describe : describe.skip;
+// The samples are not part of the repository.
+const missing = existsSync(folder) ? undefined : `${folder} is not there`;
 
-describeSamples(`example Bots of others${isThere ? '' : `: skipped, ${folder} is not there`}`, () => {
+describeUnless(missing, 'example Bots of others', () => {
   let portico: Portico;
   let trials: Trial[];
   let rows: ReturnType<typeof rowsOf>;

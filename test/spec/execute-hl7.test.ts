@@ -1,12 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describeSamples, readSample } from '../setup/sample-messages.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { botThat, execute } from './running.ts';
 
 const type = 'x-application/hl7-v2+er7';
-const folder = resolve(import.meta.dirname, '../../../shared/data/hl7v2');
-const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.hl7')) : [];
 
 let portico: Portico;
 /** Reads type and patient, and acknowledges with them. */
@@ -41,14 +38,9 @@ function readPlainly(text: string, name: string, field: number, component: numbe
   return segment.split('|')[at]?.split('~')[0]?.split('^')[component - 1] ?? '';
 }
 
-// The samples are not part of the repository: without them there is nothing to read, and the name says so.
-if (files.length === 0) {
-  test(`sample messages: none executed, ${folder} is not there`, () => {
-    expect(files).toHaveLength(0);
-  });
-} else {
-  test.each(files)('%s comes back segment for segment, and is acknowledged', async (file) => {
-    const bytes = readFileSync(resolve(folder, file));
+describeSamples((files) => {
+  test.each([...files])('%s comes back segment for segment, and is acknowledged', async (file) => {
+    const bytes = readSample(file);
     const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
     const [back, ack] = await Promise.all([
       execute(portico, echo, bytes, type),
@@ -69,7 +61,7 @@ if (files.length === 0) {
     expect(messageType).toBe(`${readPlainly(text, 'MSH', 9, 1)}^${readPlainly(text, 'MSH', 9, 2)}`);
     expect([id, family]).toEqual([readPlainly(text, 'PID', 3, 1), readPlainly(text, 'PID', 5, 1)]);
   });
-}
+});
 
 describe('a message', () => {
   const message = [

@@ -1,11 +1,11 @@
-import { describe, test } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { chromiumPath, hasChromium, openBrowser } from '../../infra/site/browser.ts';
+import { describeUnless } from '../setup/left-out.ts';
 import { type Portico, startPortico } from '../spec/portico.ts';
 
-/** A suite that needs a browser; where there is none, jest lists it as to be done. */
+/** A suite that needs a browser. */
 export const describeInBrowser = (name: string, suite: () => void): void =>
-  hasChromium ? describe(name, suite) : test.todo(`${name}: needs Chromium at ${chromiumPath}`);
+  describeUnless(hasChromium ? undefined : `there is no Chromium at ${chromiumPath}`, name, suite);
 
 export const views = {
   desktop: { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
