@@ -308,7 +308,6 @@ describe('the input', () => {
     ['white space as JSON', json, ' \n'],
     ['NaN', json, 'NaN'],
     ['JSON with a raw line end in a text', json, '"a\nb"'],
-    ['JSON 129 deep', json, '['.repeat(129) + ']'.repeat(129)],
     ['JSON 100,000 deep', json, '['.repeat(100_000) + ']'.repeat(100_000)],
     ['JSON 100,000 deep that never closes', fhir, '{"a":'.repeat(100_000)],
     ['text as FHIR', fhir, 'hello'],
@@ -323,6 +322,11 @@ describe('the input', () => {
     ['HL7 that starts with another segment', hl7, 'PID|1\rMSH|^~\\&|'],
   ])('that is %s is refused', async (_name, type, body) => {
     expectOutcome(await execute(portico, mirror, body, type), 400, 'invalid');
+  });
+
+  test('that is JSON 129 deep is refused before the Bot sees it', async () => {
+    const answer = await execute(portico, mirror, '['.repeat(129) + ']'.repeat(129), json);
+    expectOutcome(answer, 400, 'invalid', /^JSON deeper than 128 levels$/);
   });
 
   test('keeps odd JSON exactly', async () => {
@@ -680,6 +684,15 @@ describe('a Bot that cannot run', () => {
       'invalid',
       /^Bot has no deployed code$/,
     );
+  });
+
+  test('is in a Project whose features are others', async () => {
+    const bot = await botThat(portico, 'return 1');
+    const { id } = projectOf(portico, 0);
+    await change(portico, 'Project', id, { features: ['email'] });
+    expectOutcome(await execute(portico, bot), 400, 'invalid', /^Bots not enabled$/);
+    await change(portico, 'Project', id, { features: ['email', 'bots'] });
+    expect((await execute(portico, bot)).text).toBe('1');
   });
 
   test('has an inactive membership', async () => {

@@ -115,14 +115,6 @@ describe('a resource over HTTP', () => {
     ['another id than the URL', 'PUT', '/Patient/a', { ...patient, id: 'b' }, 400],
     ['an id that is none', 'PUT', '/Patient/a_b', patient, 400],
     ['no JSON', 'POST', '/Patient', '{"resourceType":"Patient",}', 400],
-    ['JSON deeper than 128', 'POST', '/Patient', `${'['.repeat(200)}${']'.repeat(200)}`, 400],
-    [
-      'a reference to another Project',
-      'POST',
-      '/Basic',
-      { resourceType: 'Basic', code: { text: 'x' }, subject: { reference: 'Project/other' } },
-      400,
-    ],
     ['an unknown search parameter', 'GET', '/Patient?shoe-size=44', undefined, 400],
     ['an unknown modifier', 'GET', '/Patient?family:soundex=x', undefined, 400],
     ['a cursor of something else', 'GET', '/Patient?_cursor=abc', undefined, 400],
@@ -132,6 +124,30 @@ describe('a resource over HTTP', () => {
     const answer = await fhir(method, path, body === undefined ? {} : { body });
     expect(answer.status).toBe(status);
     issueOf(answer);
+  });
+
+  test('is taken 128 levels deep and refused at 129, for that alone', async () => {
+    const deep = (levels: number) =>
+      `{"resourceType":"Patient","name":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+    const refused = await fhir('POST', '/Patient', { body: deep(129) });
+    expect([refused.status, issueOf(refused).details.text]).toEqual([400, 'JSON deeper than 128 levels']);
+    expect((await fhir('POST', '/Patient', { body: deep(128) })).text).not.toContain('deeper');
+  });
+
+  test('refers to its own Project, and to no other', async () => {
+    const basic = (id: string) => ({
+      resourceType: 'Basic',
+      code: { text: 'x' },
+      subject: { reference: `Project/${id}` },
+    });
+    const own = String(portico.projects[0]?.id);
+    expect((await fhir('POST', '/Basic', { body: basic(own) })).status).toBe(201);
+    const refused = await fhir('POST', '/Basic', { body: basic(String(portico.projects[1]?.id)) });
+    expect(refused.status).toBe(400);
+    expect(issueOf(refused)).toMatchObject({
+      details: { text: 'References to another project are not allowed' },
+      expression: ['subject.reference'],
+    });
   });
 
   test('is not taken in XML, nor compressed', async () => {
@@ -214,6 +230,14 @@ describe('Bundles', () => {
     );
     expect(answer.status).toBe(400);
     expect(issueOf(answer).details.text).toBe('A transaction changes at most 99 resources');
+  });
+
+  test('a batch has up to 500 entries', async () => {
+    const entries = Array.from({ length: 501 }, () => ({ request: { method: 'GET', url: 'Potato' } }));
+    const refused = await bundle('batch', entries);
+    expect([refused.status, issueOf(refused).details.text]).toEqual([400, 'A batch has at most 500 entries']);
+    const { status, json } = await bundle('batch', entries.slice(1));
+    expect([status, json.entry.length]).toEqual([200, 500]);
   });
 
   test('a batch answers each entry for itself', async () => {

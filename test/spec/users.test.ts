@@ -91,6 +91,17 @@ describe('a User', () => {
     expect([answer.status, answer.json.issue[0].expression]).toEqual([400, [field]]);
   });
 
+  test('is not changed through an app of one Project, which speaks for nobody beyond it', async () => {
+    const person = await newPerson(portico);
+    const clientId = await signingIn(portico).newApp();
+    const login = await signingIn(portico).login(person.email, { clientId });
+    const tokens = await signingIn(portico).exchange(login.json.code, { client_id: clientId });
+    const token = tokens.json.access_token;
+    expect((await api('GET', userPath(person), { token })).status).toBe(200);
+    expect((await put(person, token, { firstName: 'X' })).status).toBe(403);
+    expect((await put(person, token, { email: newAddress() })).status).toBe(403);
+  });
+
   test('is changed by nobody else, in no way: administrators, other people, programs', async () => {
     const person = await newPerson(portico);
     const { token: client } = await createClient(portico);

@@ -1,11 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TOTP, URI } from 'otpauth';
 import type { LoginServices } from '../../functions/login/external/invitation-of-link.ts';
+import { enrolAction, type SecondFactor } from '../../functions/login/second-factor/second-factor.ts';
 import { enrollMfaInLogin } from '../../functions/login/second-factor/verify-mfa.ts';
+import { chooseMembership } from '../../functions/login/sign-in/choose-membership.ts';
 import { signIn } from '../../functions/login/sign-in/sign-in.ts';
 import { enrolmentOf } from '../../functions/login/sign-in/sign-in-step.ts';
 import { provision } from '../../functions/provision/provision.ts';
+import { choicesOf } from '../../shared/invitation/choices.ts';
 import { loginsOf } from '../../shared/login/logins-of.ts';
 import { newLoginActions } from '../../shared/login/person-login.ts';
 import { replacePassword } from '../../shared/login/replace-password.ts';
@@ -94,4 +97,66 @@ test('of two logins that enrol at once one does, and its secret stands', async (
   expect((await getItem(services, keys.mfa(userId)))?.seed).toBe(`${ids[won]}.0`);
   const proven = await Promise.all(ids.map(async (id) => (await getItem(services, keys.login(id)))?.mfa));
   expect(proven.map((mfa) => mfa === true)).toEqual(ids.map((_, i) => i === won));
+});
+
+describe('a login that has changed since it was read chooses no membership', () => {
+  const standing = async () => {
+    const [one] = await choicesOf(services, userId, undefined, {});
+    if (!one) throw new Error('No membership');
+    return one;
+  };
+  const set = (id: string, name: string, value: unknown) =>
+    services.table.update({
+      Key: keys.login(id),
+      UpdateExpression: 'SET #name = :value',
+      ExpressionAttributeNames: { '#name': name },
+      ExpressionAttributeValues: { ':value': value },
+    });
+  const choose = async (id: string) => chooseMembership(services, id, await standing());
+
+  test.each<[string, (id: string) => Promise<unknown>]>([
+    ['has chosen one', choose],
+    ['has ended', (id) => set(id, 'revoked', true)],
+    ['waits for a second factor', (id) => set(id, 'needsMfa', true)],
+    ['is gone', (id) => services.table.transact([{ name: 'login', remove: keys.login(id) }])],
+  ])('when it %s', async (_what, change) => {
+    const id = await openLogin();
+    await change(id);
+    const before = await getItem(services, keys.login(id));
+    await expect(choose(id)).rejects.toMatchObject({ kind: 'invalid', message: 'Sign in again' });
+    expect(await getItem(services, keys.login(id))).toEqual(before);
+  });
+
+  test('but does once the second factor was shown', async () => {
+    const id = await openLogin();
+    await set(id, 'needsMfa', true);
+    await set(id, 'mfa', true);
+    expect((await choose(id)).code).toMatch(/./);
+  });
+});
+
+describe('a second factor is enrolled', () => {
+  const enrol = async (factor: { seed?: string; earlier?: number }) => {
+    const loginId = randomUUID();
+    const read: SecondFactor = { userId, seed: undefined, earlier: 0 };
+    const { enrollUri } = await enrolmentOf(services, { id: loginId, userId });
+    const nowMs = services.now();
+    const code = (URI.parse(enrollUri) as TOTP).generate({ timestamp: nowMs });
+    await services.table.put({ ...keys.mfa(userId), ...factor });
+    const action = enrolAction(await services.secret(), read, { loginId, code, nowMs });
+    return services.table.transact([action]);
+  };
+
+  test('where there is none', async () => {
+    await enrol({});
+    expect((await getItem(services, keys.mfa(userId)))?.earlier).toBe(1);
+  });
+
+  test.each([
+    ['over one that has come in between', { seed: 'another.0', earlier: 0 }],
+    ['after one that has come and gone in between', { earlier: 1 }],
+  ])('never %s', async (_what, factor) => {
+    await expect(enrol(factor)).rejects.toMatchObject({ name: 'ConditionFailed' });
+    expect(await getItem(services, keys.mfa(userId))).toMatchObject(factor);
+  });
 });

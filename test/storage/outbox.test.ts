@@ -53,6 +53,10 @@ async function invitationOf(id: string) {
   return found;
 }
 
+function generationOf({ text }: Mail): string | undefined {
+  return new URLSearchParams(/#(\S+)/.exec(text)?.[1]).get('id')?.split('.')[2];
+}
+
 /** Generation of the link in a mail, whose secret must be good. */
 async function generationIn(mail: Mail | undefined, id: string): Promise<number> {
   const fragment = new URLSearchParams(/#(\S+)/.exec(mail?.text ?? '')?.[1]);
@@ -130,6 +134,22 @@ describe('the mail of an invitation', () => {
     await sweep(services);
     expect(sent).toHaveLength(1);
     expect(await generationIn(sent[0], id)).toBe(2);
+  });
+
+  test('that went out while a newer one was asked for leaves the newer one to be sent', async () => {
+    const body = person();
+    const id = await invite(body);
+    const slow = Promise.withResolvers<void>();
+    faults = [() => slow.promise];
+    const sending = sendMail(services, outboxKey(id));
+    await untilClaimed(id);
+    stage.clock.nowMs += minuteMs;
+    await invite(body);
+    slow.resolve();
+    await sending;
+    expect(await getItem(services, outboxKey(id))).toMatchObject({ generation: 2 });
+    await sweep(services);
+    expect(sent.map(generationOf)).toEqual(['1', '2']);
   });
 
   test.each([

@@ -50,7 +50,11 @@ function cancelled(...codes: string[]): Error {
 }
 
 function broken(): Error {
-  return Object.assign(new Error('socket hang up'), { name: 'TimeoutError', code: 'ECONNRESET' });
+  return Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+}
+
+function late(): Error {
+  return Object.assign(new Error('no answer'), { name: 'TimeoutError' });
 }
 
 function internal(): Error {
@@ -121,11 +125,13 @@ describe('transact', () => {
   });
 
   test.each([
-    ['carried out', true],
-    ['not', false],
-  ])('says that the outcome is unknown when no answer comes at all and it was %s', async (_, sent) => {
+    ['the connection breaks and it was carried out', broken, true],
+    ['the connection breaks and it was not', broken, false],
+    ['no answer comes in time and it was carried out', late, true],
+    ['the service fails inside and it was carried out', internal, true],
+  ])('says that the outcome is unknown when %s', async (_, make, sent) => {
     const key = newKey();
-    inject(...Array.from({ length: 20 }, () => ({ error: broken(), sent })));
+    inject(...Array.from({ length: 20 }, () => ({ error: make(), sent })));
     await expect(stage.services.table.transact([add(key)])).rejects.toThrow(OutcomeUnknown);
     heal();
     expect(await applied(key)).toBe(sent ? 1 : undefined);

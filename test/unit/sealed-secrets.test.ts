@@ -1,0 +1,40 @@
+import { describe, expect, test } from '@jest/globals';
+import { openSecrets, type SealedSecret, type SecretHolder, sealSecrets } from '../../shared/bot/secrets.ts';
+import { fileDataKeys } from '../../shared/keys/data-keys.ts';
+import { Recent } from '../../shared/recent.ts';
+
+const dataKeys = fileDataKeys(Buffer.alloc(32, 7));
+const holder: SecretHolder = { project: 'p1', botId: 'b1' };
+const secret = { name: 'TOKEN', valueString: 'hunter2' };
+
+describe.each([
+  ['that has never opened it', false],
+  ['that remembers its data key', true],
+])('a sealed secret, in a process %s', (_process, isKnown) => {
+  /** @param change how it was moved in the table */
+  async function open(of: SecretHolder, change: Partial<SealedSecret> = {}) {
+    const sealed = await sealSecrets(dataKeys, holder, [secret]);
+    const known = new Recent<Uint8Array>(10);
+    const key = async () => dataKeys;
+    if (isKnown) await openSecrets(key, known, holder, sealed);
+    return openSecrets(
+      key,
+      known,
+      of,
+      sealed.map((one) => ({ ...one, ...change })),
+    );
+  }
+
+  test('opens for its holder', async () => {
+    expect(await open(holder)).toEqual([secret]);
+  });
+
+  test.each<[string, SecretHolder, Partial<SealedSecret>]>([
+    ['another Project', { ...holder, project: 'p2' }, {}],
+    ['another Bot', { ...holder, botId: 'b2' }, {}],
+    ['all Bots of the Project', { project: 'p1' }, {}],
+    ['another name', holder, { name: 'SHOWN' }],
+  ])('does not open for %s', async (_whom, of, change) => {
+    await expect(open(of, change)).rejects.toThrow();
+  });
+});
