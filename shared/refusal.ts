@@ -5,6 +5,7 @@ export type RefusalKind =
   | 'forbidden'
   | 'not-found'
   | 'method-not-allowed'
+  | 'not-acceptable'
   | 'conflict'
   | 'outcome-unknown'
   | 'gone'

@@ -10,6 +10,7 @@ import {
   resourceResponse,
 } from '../../shared/http/response.ts';
 import { locationOf, outcomeStatus } from './bundle/outcome-entry.ts';
+import { asAsked } from './extended.ts';
 import { type ReadBinary, withData } from './read/read-binary.ts';
 import type { Outcome } from './write/write.ts';
 
@@ -23,7 +24,7 @@ export function answerWrite(baseUrl: string, outcome: Outcome, request: HttpRequ
   const wanted = /(?:^|[,;\s])return=(minimal|representation|OperationOutcome)/i.exec(
     request.headers.prefer ?? '',
   );
-  const versioned = resourceResponse(status, withUrl(baseUrl, shown ?? resource), headers);
+  const versioned = resourceResponse(status, asAsked(withUrl(baseUrl, shown ?? resource), request), headers);
   // Whoever may write but not read is answered as if nothing had been wanted.
   switch (shown ? wanted?.[1]?.toLowerCase() : 'minimal') {
     case 'minimal':
@@ -58,7 +59,7 @@ export function answerRead(
   resource: Parameters<typeof resourceResponse>[1],
   request: HttpRequest,
 ): HttpResponse {
-  const answer = resourceResponse(200, resource);
+  const answer = resourceResponse(200, asAsked(resource, request));
   const known = request.headers['if-none-match'];
   const etag = String(answer.headers?.etag);
   return known?.split(',').some((tag) => tag.trim() === etag)

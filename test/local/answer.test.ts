@@ -42,11 +42,15 @@ describe('a handler’s result', () => {
   });
 
   test('without a content type is plain text', () => {
-    expect(of({ statusCode: 204 })).toEqual({
-      statusCode: 204,
+    expect(of({ statusCode: 200, body: 'a' })).toEqual({
+      statusCode: 200,
       headers: [['content-type', 'text/plain; charset=utf-8']],
-      body: Buffer.alloc(0),
+      body: Buffer.from('a'),
     });
+  });
+
+  test('without a body has no type', () => {
+    expect(of({ statusCode: 204 })).toEqual({ statusCode: 204, headers: [], body: Buffer.alloc(0) });
   });
 
   test('cannot set what belongs to the connection', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { allRoutes } from '../../functions/routes.ts';
 import { buildEvent, decodedPath, type ReceivedRequest } from '../../infra/local/gateway/event.ts';
-import { matchRoute } from '../../infra/local/gateway/route.ts';
+import { matchRoute } from '../../shared/http/match-route.ts';
 
 const table = [...allRoutes];
 const stamp = {

@@ -153,7 +153,8 @@ describe('what belongs to one Project is not there for another', () => {
 
   test('the mark that a request leaves: a project in the body changes nothing', async () => {
     const body = { resourceType: 'Patient', meta: { project: at.project } };
-    const made = await portico.api('POST', 'fhir/R4/Patient', { token: stranger, body });
+    const headers = { 'x-medplum': 'extended' };
+    const made = await portico.api('POST', 'fhir/R4/Patient', { token: stranger, body, headers });
     expect([made.status, made.json.meta.project]).toEqual([201, portico.projects[1]?.id]);
     expect((await portico.api('GET', `fhir/R4/Patient/${made.json.id}`)).status).toBe(404);
   });

@@ -10,16 +10,7 @@ import { withoutServerOwned } from './own-rules.ts';
 import type { Sent } from './parse-resource.ts';
 
 /** Elements of meta that are ours to say. */
-const ownedMeta = new Set([
-  'versionId',
-  'lastUpdated',
-  'project',
-  'author',
-  'onBehalfOf',
-  'account',
-  'accounts',
-  'compartment',
-]);
+const ownedMeta = new Set(['versionId', 'lastUpdated', 'project', 'author', 'onBehalfOf', 'compartment']);
 
 /**
  * The resource as it will be stored: what was sent, under its id, with meta of our own.
@@ -63,8 +54,14 @@ export function instantAfter(before: unknown, nowMs: number): string {
   return new Date(Math.max(nowMs, atLeast)).toISOString();
 }
 
+/** @throws {Refusal} unprocessable for what would else be lost in silence */
 function metaOf(meta: unknown): object | undefined {
   if (typeof meta !== 'object' || meta === null || Array.isArray(meta)) return meta as undefined;
+  const account = ['account', 'accounts'].find((name) => Object.hasOwn(meta, name));
+  if (account !== undefined) {
+    const text = `meta.${account} is not supported: refer to the account in the resource, or label it by meta.tag`;
+    throw new Refusal('unprocessable', text, { issues: [{ text, expression: `meta.${account}` }] });
+  }
   const kept = Object.entries(meta).filter(([name]) => !ownedMeta.has(name));
   return kept.length > 0 ? Object.fromEntries(kept) : undefined;
 }

@@ -21,7 +21,7 @@ export function gatewayAnswer(statusCode: number, message: string): Answer {
 /**
  * Reads a handler's result as an HTTP API does (payload format 2.0): an object with `statusCode` is
  * a response, every other value is itself the JSON body of a 200; a response that is no valid one
- * is a 500.
+ * is a 500. A body whose type is not said is plain text; without a body there is no type.
  * @param payload the result as Lambda serialised it
  */
 export function answerOf(payload: string): Answer {
@@ -43,7 +43,7 @@ export function answerOf(payload: string): Answer {
   const sent = Object.entries(headers)
     .map(([name, value]): [string, string] => [name.toLowerCase(), String(value)])
     .filter(([name]) => !ownHeaders.has(name));
-  if (!sent.some(([name]) => name === 'content-type'))
+  if (body !== '' && !sent.some(([name]) => name === 'content-type'))
     sent.push(['content-type', 'text/plain; charset=utf-8']);
   return {
     statusCode,

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import type { MatchedRoute } from './route.ts';
+import type { MatchedRoute } from '../../../shared/http/match-route.ts';
 
 /** A request as node:http received it. */
 export interface ReceivedRequest {

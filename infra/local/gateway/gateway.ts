@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type { FunctionName, Route } from '../../../functions/routes.ts';
+import { matchRoute } from '../../../shared/http/match-route.ts';
 import { lambdaContext } from '../context.ts';
 import { longestPayloadBytes } from '../payload.ts';
 import { type Answer, answerOf, gatewayAnswer } from './answer.ts';
 import { buildEvent, decodedPath, type ReceivedRequest } from './event.ts';
 import { type Listening, listen, readBody } from './listen.ts';
-import { matchRoute } from './route.ts';
 
 export type ApiHandler = (event: APIGatewayProxyEventV2, context: Context) => Promise<unknown>;
 

@@ -1,5 +1,6 @@
-import { parametersOf, resourceTypes } from '../../shared/index/registry.ts';
-import { allRoutes, routes } from '../routes.ts';
+import { parametersOf, resourceTypes } from '../../../shared/index/registry.ts';
+import { allRoutes, routes } from '../../routes.ts';
+import { searchDefinitions } from './search-definitions.ts';
 
 const typePath = '/fhir/R4/{resourceType}';
 
@@ -16,8 +17,22 @@ const interactions = {
   'search-type': routes.resources.search,
 } as const;
 
-/** R4 CapabilityStatement, made from the route table and the search registry. */
-export function capabilityStatement(baseUrl: string, date: string): object {
+/** Types that R4 does not have: a strict parser refuses a statement that names them. */
+const beyondR4 = new Set([
+  'AccessPolicy',
+  'Bot',
+  'ClientApplication',
+  'Project',
+  'ProjectMembership',
+  'SubscriptionStatus',
+  'User',
+]);
+
+/**
+ * R4 CapabilityStatement, made from the route table and the search registry.
+ * @param date when this process began to serve
+ */
+export function capabilityStatement(baseUrl: string, date: string, { isExtended = false } = {}): object {
   return {
     resourceType: 'CapabilityStatement',
     status: 'active',
@@ -40,7 +55,9 @@ export function capabilityStatement(baseUrl: string, date: string): object {
             },
           ],
         },
-        resource: resourceTypes().map(resourceOf),
+        resource: resourceTypes()
+          .filter((type) => isExtended || !beyondR4.has(type))
+          .map(resourceOf),
         interaction: [{ code: 'transaction' }, { code: 'batch' }],
       },
     ],
@@ -68,6 +85,7 @@ function resourceOf(type: string): object {
       .map(({ code }) => `${type}:${code}`),
     searchParam: [...parametersOf(type).values()].map((parameter) => ({
       name: parameter.code,
+      definition: searchDefinition(type, parameter.code),
       type: parameter.type,
     })),
     ...(operations.length > 0
@@ -83,4 +101,16 @@ function definitionOf(type: string, name: string): string {
   return type === 'Bot'
     ? `https://www.medplum.com/fhir/OperationDefinition/bot-${name}`
     : `http://hl7.org/fhir/OperationDefinition/${type}-${name}`;
+}
+
+/** URLs of SearchParameters by `<type>.<code>`, where R4 shares one between types. */
+const shared = new Map(
+  Object.entries(searchDefinitions).flatMap(([url, of]) => of.split(' ').map((name) => [name, url] as const)),
+);
+
+function searchDefinition(type: string, code: string): string {
+  const url = shared.get(`${type}.${code}`);
+  if (url !== undefined) return url;
+  const name = code.startsWith('_') ? `Resource-${code.slice(1)}` : `${type}-${code}`;
+  return `http://hl7.org/fhir/SearchParameter/${name}`;
 }

@@ -1,8 +1,7 @@
-import type { Route } from '../../../functions/routes.ts';
-import { routeKey } from '../../../shared/http/row.ts';
+import { type Row, routeKey } from './row.ts';
 
-export interface MatchedRoute {
-  route: Route;
+export interface MatchedRoute<R extends Row = Row> {
+  route: R;
   /** As in the event: `POST /fhir/R4/{resourceType}`, or `$default`. */
   routeKey: string;
   /** Empty when the path of the route has none. */
@@ -15,7 +14,11 @@ export interface MatchedRoute {
  * takes all that is left; `$default` when none matches.
  * @param path decoded, without query string: an encoded slash separates like a plain one
  */
-export function matchRoute(routes: readonly Route[], method: string, path: string): MatchedRoute | undefined {
+export function matchRoute<R extends Row>(
+  routes: readonly R[],
+  method: string,
+  path: string,
+): MatchedRoute<R> | undefined {
   const segments = path.split('/');
   const candidates = patternsOf(routes).filter((pattern) => matches(pattern, method, segments));
   const route = candidates.sort(bySpecificity)[0]?.route ?? routes.find(({ path }) => path === '$default');
@@ -24,18 +27,18 @@ export function matchRoute(routes: readonly Route[], method: string, path: strin
 }
 
 /** A route with its path in segments: a parameter is undefined. */
-interface Pattern {
-  route: Route;
+interface Pattern<R extends Row> {
+  route: R;
   segments: readonly (string | undefined)[];
   isGreedy: boolean;
 }
 
 /** Taken apart once for each table. */
-const known = new WeakMap<readonly Route[], readonly Pattern[]>();
+const known = new WeakMap<readonly Row[], readonly Pattern<Row>[]>();
 
-function patternsOf(routes: readonly Route[]): readonly Pattern[] {
+function patternsOf<R extends Row>(routes: readonly R[]): readonly Pattern<R>[] {
   const patterns =
-    known.get(routes) ??
+    (known.get(routes) as readonly Pattern<R>[] | undefined) ??
     routes.map((route) => {
       const parts = route.path.split('/');
       const segments = parts.map((part) => (isParameter(part) ? undefined : part));
@@ -46,7 +49,7 @@ function patternsOf(routes: readonly Route[]): readonly Pattern[] {
 }
 
 function matches(
-  { route, segments: pattern, isGreedy }: Pattern,
+  { route, segments: pattern, isGreedy }: Pattern<Row>,
   method: string,
   segments: readonly string[],
 ) {
@@ -57,7 +60,7 @@ function matches(
   );
 }
 
-function bySpecificity(a: Pattern, b: Pattern): number {
+function bySpecificity(a: Pattern<Row>, b: Pattern<Row>): number {
   const [left, right] = [a, b].map(({ segments, route }) => [
     ...segments.map((part) => part === undefined),
     route.method === 'ANY',
@@ -66,7 +69,7 @@ function bySpecificity(a: Pattern, b: Pattern): number {
   return first < 0 ? 0 : Number(left[first]) - Number(right[first]);
 }
 
-function parametersOf(route: Route, segments: readonly string[]): Record<string, string> {
+function parametersOf(route: Row, segments: readonly string[]): Record<string, string> {
   const pairs = route.path.split('/').flatMap((part, index) => {
     if (!isParameter(part)) return [];
     const value = isGreedy(part) ? segments.slice(index).join('/') : segments[index];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { allRoutes, type Route } from '../../functions/routes.ts';
-import { matchRoute } from '../../infra/local/gateway/route.ts';
+import { matchRoute } from '../../shared/http/match-route.ts';
 
 const table = [...allRoutes];
 
