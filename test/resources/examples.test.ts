@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readBinary, splitData, withData } from '../../functions/resources/read/read-binary.ts';
+import { contentOf, readBinary, withData } from '../../functions/resources/read/read-binary.ts';
 import { readResource } from '../../functions/resources/read/read-resource.ts';
 import { searchResources } from '../../functions/resources/read/search-resources.ts';
 import { carryOut } from '../../functions/resources/write/carry-out.ts';
@@ -87,7 +87,7 @@ describe('the R4 examples', () => {
     const startedAt = performance.now();
     await inParallel(sent, async ({ file, resource }) => {
       const { resourceType: type, id } = resource;
-      const content = type === 'Binary' ? splitData(resource) : { body: resource };
+      const content = contentOf(resource);
       try {
         await carryOut(stage.services, caller, [{ kind: 'update', type, id, ...content }]);
         stored.push(resource);

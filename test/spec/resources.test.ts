@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Answer, type Call, type Portico, startPortico } from './portico.ts';
 
@@ -240,6 +241,24 @@ describe('Bundles', () => {
     expect([status, json.entry.length]).toEqual([200, 500]);
   });
 
+  test('a patch in a batch is no deeper than any other, however deep', async () => {
+    const id = await created();
+    const patchOf = (levels: number) => ({
+      request: { method: 'PATCH', url: `Patient/${id}` },
+      resource: {
+        resourceType: 'Binary',
+        contentType: 'application/json-patch+json',
+        data: Buffer.from('['.repeat(levels) + ']'.repeat(levels)).toString('base64'),
+      },
+    });
+    const { status, json } = await bundle('batch', [patchOf(129), patchOf(100_000)]);
+    expect(status).toBe(200);
+    for (const { response } of json.entry) {
+      const text = response.outcome.issue[0].details.text;
+      expect([response.status, text]).toEqual(['400', 'JSON deeper than 128 levels']);
+    }
+  });
+
   test('a batch answers each entry for itself', async () => {
     const { json } = await bundle('batch', [
       entry(patient),
@@ -273,6 +292,14 @@ describe('search over HTTP', () => {
     const { status, json } = await fhir('POST', '/Patient/_search', { body: 'family=quiet', headers });
     expect([status, json.entry[0].resource.id, json.entry[0].search.mode]).toEqual([200, id, 'match']);
   });
+
+  test.each(['', 'nobody', 'a_b', '#', 'x'.repeat(3000)])(
+    'a page of a POST _search that is none is refused: %.9s',
+    async (token) => {
+      const answer = await fhir('GET', `/Patient?_page=${encodeURIComponent(token)}`);
+      expect([answer.status, issueOf(answer).expression]).toEqual([400, ['_page']]);
+    },
+  );
 
   test('the pages of a POST _search neither', async () => {
     await Promise.all(Array.from({ length: 3 }, () => created({ ...patient, name: [{ family: 'Hushed' }] })));
@@ -338,6 +365,50 @@ describe('Binary', () => {
     expect(headers.get('content-disposition')).toBe('attachment');
     expect(headers.get('content-security-policy')).toContain('sandbox');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  test('in a Bundle is the same as one by itself', async () => {
+    const id = `bytes-${randomUUID()}`;
+    const resource = { resourceType: 'Binary', contentType: 'text/plain', data: 'aGVsbG8=' };
+    const entry = [
+      { request: { method: 'POST', url: 'Binary' }, resource },
+      { request: { method: 'PUT', url: `Binary/${id}` }, resource: { ...resource, id } },
+    ];
+    const { json } = await fhir('POST', '', { body: { resourceType: 'Bundle', type: 'transaction', entry } });
+    for (const one of json.entry) {
+      const path = `/Binary/${one.resource.id}`;
+      expect((await fhir('GET', path, { headers: { accept: '*/*' } })).text).toBe('hello');
+      const asFhir = await fhir('GET', path, { headers: { accept: 'application/fhir+json' } });
+      expect(asFhir.json.data).toBe(resource.data);
+    }
+  });
+
+  test('keeps its labels and whose it is when only its bytes are sent', async () => {
+    const { json: patient } = await fhir('POST', '/Patient', { body: { resourceType: 'Patient' } });
+    const kept = {
+      meta: { tag: [{ system: 'urn:tags', code: 'kept' }] },
+      securityContext: { reference: `Patient/${patient.id}` },
+    };
+    const body = { resourceType: 'Binary', contentType: 'text/plain', data: 'aGVsbG8=', ...kept };
+    const { json } = await fhir('POST', '/Binary', { body });
+    const put = (headers: Record<string, string>) =>
+      fhir('PUT', `/Binary/${json.id}`, {
+        body: 'more',
+        headers: { 'content-type': 'text/markdown', ...headers },
+      });
+    const answer = await put({});
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      expect.objectContaining({
+        contentType: 'text/markdown',
+        securityContext: kept.securityContext,
+        meta: expect.objectContaining(kept.meta),
+      }),
+    ]);
+    expect((await fhir('GET', `/Binary/${json.id}`, { headers: { accept: '*/*' } })).text).toBe('more');
+    const own = `Project/${portico.projects[0]?.id}`;
+    const moved = await put({ 'x-security-context': own });
+    expect(moved.json.securityContext).toEqual({ reference: own });
   });
 
   test('holds 4 MiB and not a byte more', async () => {

@@ -1,6 +1,8 @@
+import { requireDepth } from '../../../shared/fhir/json-depth.ts';
 import { parsePatch } from '../../../shared/fhir/json-patch.ts';
 import { isResourceType } from '../../../shared/index/registry.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
+import { contentOf } from '../read/read-binary.ts';
 import { requireResource } from '../write/parse-resource.ts';
 import { requireSameId } from '../write/same-id.ts';
 import type { Write } from '../write/write.ts';
@@ -76,7 +78,7 @@ function parseWrite(
   const match = typeof ifMatch === 'string' ? { ifMatch } : {};
   if (method === 'POST' && path.length === 1) {
     const condition = typeof ifNoneExist === 'string' ? { query: ifNoneExist.replace(/^\?/, '') } : {};
-    return { kind: 'create', type, body: requireResource(resource, type), ...condition };
+    return { kind: 'create', type, ...contentOf(requireResource(resource, type)), ...condition };
   }
   if (method === 'PUT' && isTarget) {
     const body = requireResource(resource, type);
@@ -85,7 +87,7 @@ function parseWrite(
       kind: 'update',
       ...base,
       ...match,
-      body,
+      ...contentOf(body),
       ...(typeof ifNoneMatch === 'string' ? { ifNoneMatch } : {}),
     };
   }
@@ -101,8 +103,10 @@ function patchOf(resource: unknown) {
   if (resourceType !== 'Binary' || typeof data !== 'string') {
     throw new Refusal('invalid', 'A PATCH entry needs a Binary that holds the JSON Patch');
   }
+  const text = Buffer.from(data, 'base64').toString('utf8');
+  requireDepth(text);
   try {
-    return parsePatch(JSON.parse(Buffer.from(data, 'base64').toString('utf8')));
+    return parsePatch(JSON.parse(text));
   } catch (error) {
     if (error instanceof Refusal) throw error;
     throw new Refusal('invalid', 'The JSON Patch could not be parsed');

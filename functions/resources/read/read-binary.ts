@@ -27,10 +27,13 @@ export function withData({ resource, bytes }: ReadBinary): Resource {
   return resource.data === undefined ? { ...resource, data: bytes.toString('base64') } : resource;
 }
 
-/** A Binary sent as FHIR JSON: its bytes are kept apart; `data` stays too when it has white space. */
-export function splitData(sent: Sent): { body: Sent; binary?: BinaryContent } {
+/**
+ * A resource as it was sent. Of a Binary in FHIR JSON the bytes are kept apart; `data` stays too when it
+ * has white space.
+ */
+export function contentOf(sent: Sent): { body: Sent; binary?: BinaryContent } {
   const { data, ...body } = sent as Sent & { data?: unknown };
-  if (typeof data !== 'string') return { body: sent };
+  if (sent.resourceType !== 'Binary' || typeof data !== 'string') return { body: sent };
   const bytes = Buffer.from(data, 'base64');
   if (bytes.toString('base64') === data) return { body, binary: { bytes } };
   return { body: sent, binary: { bytes } };
@@ -43,6 +46,15 @@ export function rawBinary(contentType: string, securityContext: string | undefin
     contentType,
     ...(securityContext ? { securityContext: { reference: securityContext } } : {}),
   };
+}
+
+/**
+ * Bytes that are sent as they are say nothing of labels and context: these stay as they were, or who
+ * left a header out would open a closed Binary to others.
+ */
+export function withKeptElements(raw: Sent, before: Resource | undefined): Sent {
+  const { data: _, ...kept } = (before ?? {}) as Partial<Resource>;
+  return { ...kept, ...raw };
 }
 
 const code = /^(?:text|application)\/(?:x-)?(?:java|type)script\b/i;

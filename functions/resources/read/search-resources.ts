@@ -1,6 +1,6 @@
 import type { Caller } from '../../../shared/access/access-token.ts';
 import { admit } from '../../../shared/access/actor.ts';
-import type { Resource } from '../../../shared/fhir/resource.ts';
+import { isId, type Resource } from '../../../shared/fhir/resource.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
 import { runSearch } from '../../../shared/search/run-search.ts';
 import { parseSearch } from '../../../shared/search/search-request.ts';
@@ -34,7 +34,7 @@ export async function searchResources(
 ): Promise<Bundle> {
   const token = query.get('_page');
   const pageKey = keys.page(caller.project, token ?? '');
-  const { actor, found } = await admit(services, caller, token === null ? [] : [pageKey]);
+  const { actor, found } = await admit(services, caller, isId(token ?? '') ? [pageKey] : []);
   const going = token === null ? { type, query, isPrivate } : storedPage(found.get(pageKey), type);
   const request = parseSearch(type, going.query, `${services.baseUrl}/fhir/R4/`);
   if (type === 'User') {

@@ -1,7 +1,7 @@
 import { parsePatch } from '../../../shared/fhir/json-patch.ts';
 import type { HttpRequest } from '../../../shared/http/request.ts';
 import { Refusal } from '../../../shared/refusal.ts';
-import { rawBinary, splitData } from '../read/read-binary.ts';
+import { contentOf, rawBinary } from '../read/read-binary.ts';
 import { parseBody, requireResource } from './parse-resource.ts';
 import { requireSameId } from './same-id.ts';
 import type { Write } from './write.ts';
@@ -54,8 +54,11 @@ function parseContent(type: string, request: HttpRequest, id?: string) {
   if (type === 'Binary' && !/^application\/fhir\+json\b/i.test(contentType ?? '')) {
     if (!contentType) throw new Refusal('unsupported-media-type', 'A Binary needs a Content-Type');
     const body = rawBinary(contentType, request.headers['x-security-context']);
-    return { body: id === undefined ? body : { ...body, id }, binary: { bytes: bytes ?? Buffer.alloc(0) } };
+    return {
+      body: id === undefined ? body : { ...body, id },
+      binary: { bytes: bytes ?? Buffer.alloc(0) },
+      isRaw: true,
+    };
   }
-  const body = requireResource(parseBody(bytes, contentType), type);
-  return type === 'Binary' ? splitData(body) : { body };
+  return contentOf(requireResource(parseBody(bytes, contentType), type));
 }

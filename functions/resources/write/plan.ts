@@ -8,7 +8,7 @@ import type { Resource } from '../../../shared/fhir/resource.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { type BinaryContent, withBytes } from '../../../shared/store/binary-content.ts';
 import { createChange, deleteChange, type Seen, updateChange } from '../../../shared/store/change.ts';
-import { splitData, withCodeContext } from '../read/read-binary.ts';
+import { contentOf, withCodeContext, withKeptElements } from '../read/read-binary.ts';
 import { instantAfter, nextState } from './next-state.ts';
 import { requireWritable } from './own-rules.ts';
 import type { Sent } from './parse-resource.ts';
@@ -58,15 +58,16 @@ async function planUpdate(
   context: Context,
   write: Exclude<Write, { kind: 'create' | 'delete' }>,
   located: Located,
-  { body, binary }: { body: Sent; binary?: BinaryContent },
+  { body, binary, isRaw }: { body: Sent; binary?: BinaryContent; isRaw?: boolean },
 ): Promise<Planned> {
   const { actor, stamp } = context;
   const { id, head, resource: before, lock } = located;
   requireWritable(write.type, before ? 'update' : 'create');
   if (!mayInteract(actor, before ? 'update' : 'create', write.type))
     throw new Refusal('forbidden', 'Forbidden');
+  const whole = isRaw ? withKeptElements(body, before) : body;
   const sent =
-    write.type === 'Bot' ? withOwnBinaries(body, context.services.baseUrl) : withCodeContext(body, actor);
+    write.type === 'Bot' ? withOwnBinaries(whole, context.services.baseUrl) : withCodeContext(whole, actor);
   const state = await nextState(await keepClosed(actor, sent, before), id, stamp, head);
   const { resource, packed } = withBytes(stamp.project, state, binary, head);
   if (!(await allowsChange(actor, before, resource))) throw new Refusal('forbidden', 'Forbidden');
@@ -121,11 +122,6 @@ async function planDelete(context: Context, write: Write, { id, head, resource }
 }
 
 const nothing = { change: undefined, more: [] };
-
-/** The bytes of a Binary are kept beside its resource. */
-function contentOf(sent: Sent) {
-  return sent.resourceType === 'Binary' ? splitData(sent) : { body: sent };
-}
 
 async function unchanged(context: Context, write: Write, resource: Resource): Promise<Planned> {
   return { ...nothing, outcome: await outcomeOf(context, 'unchanged', write, resource) };

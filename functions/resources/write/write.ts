@@ -19,7 +19,14 @@ export type Write = {
   ifMatch?: string;
 } & (
   | { kind: 'create'; body: Sent; binary?: BinaryContent }
-  | { kind: 'update'; body: Sent; binary?: BinaryContent; ifNoneMatch?: string }
+  | {
+      kind: 'update';
+      body: Sent;
+      binary?: BinaryContent;
+      /** Of a Binary: only bytes and their type were sent. */
+      isRaw?: boolean;
+      ifNoneMatch?: string;
+    }
   | { kind: 'patch'; operations: readonly PatchOperation[] }
   | { kind: 'delete' }
 );
