@@ -19,6 +19,8 @@ import { unknownRun } from './unknown-run.ts';
 export interface Executed {
   output: Output;
   result: RunResult;
+  /** In which the input came; an HL7 v2 message goes back in it. */
+  charset: string;
   /** Administrators are answered the log of a failure. */
   showLog: boolean;
   /** An earlier run with the same Idempotency-Key; nothing ran now. */
@@ -39,7 +41,7 @@ export async function executeBot(
 ): Promise<Executed | Accepted> {
   const startedAtMs = services.now();
   const gathered = await gatherRun(services, caller, target);
-  const input = parseInput(request.contentType, request.body);
+  const { input, charset } = parseInput(request.contentType, request.body);
   if (request.isAsync) return acceptJob(services, caller, { target, gathered, input, request });
   const begun = { runId: services.newId(), startedAtMs, isAsync: false };
   const run = await runRequest(services, gathered, input, request, begun);
@@ -51,6 +53,7 @@ export async function executeBot(
   return {
     output: outputOf(result.outcome, parseMediaType(request.contentType)?.type),
     result,
+    charset,
     showLog: mayAdminister(gathered.actor),
     isReplay,
   };

@@ -33,8 +33,8 @@ export function outputOf(outcome: RunOutcome, requestType: string | undefined): 
 }
 
 const limitCodes = { time: 'timeout', memory: 'too-costly', output: 'too-long' } as const;
-const rawTypes = new Set(['text/plain', 'x-application/hl7-v2+er7']);
-const hl7Type = 'x-application/hl7-v2+er7';
+export const hl7Type = 'x-application/hl7-v2+er7';
+const rawTypes = new Set(['text/plain', hl7Type]);
 
 function returned(value: ReturnedValue, requestType: string | undefined): Output {
   switch (value.type) {

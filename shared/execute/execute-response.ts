@@ -1,6 +1,7 @@
 import type { Executed } from '../bot/execute-bot.ts';
+import { encodeAnswer } from '../bot/input/charset.ts';
 import type { Accepted } from '../bot/job/accept-job.ts';
-import { printLog } from '../bot/output.ts';
+import { hl7Type, printLog } from '../bot/output.ts';
 import { replayed } from '../http/once.ts';
 import { accepted, allOk, botFailure } from '../http/outcome.ts';
 import { fhirResponse, type HttpResponse, textResponse } from '../http/response.ts';
@@ -22,12 +23,14 @@ function acceptedResponse(baseUrl: string, { jobId }: Accepted): HttpResponse {
   return fhirResponse(202, accepted(url), { 'content-location': url });
 }
 
-function firstResponse({ output, result, showLog }: Executed, traceId: string): HttpResponse {
+function firstResponse({ output, result, charset, showLog }: Executed, traceId: string): HttpResponse {
   switch (output.kind) {
     case 'ok':
       return fhirResponse(200, allOk());
     case 'text':
-      return textResponse(200, output.text, `${output.mediaType}; charset=utf-8`);
+      return output.mediaType === hl7Type
+        ? hl7Response(output.text, charset)
+        : textResponse(200, output.text, `${output.mediaType}; charset=utf-8`);
     case 'binary':
       return binaryResponse(output.bytes, output.mediaType, output.inline);
     case 'outcome':
@@ -37,6 +40,15 @@ function firstResponse({ output, result, showLog }: Executed, traceId: string): 
       return fhirResponse(400, botFailure(output.code, output.text, diagnostics || `Trace ${traceId}`));
     }
   }
+}
+
+/** A message goes back in the character set in which its question came. */
+function hl7Response(text: string, asked: string): HttpResponse {
+  const { bytes, charset } = encodeAnswer(text, asked);
+  const contentType = `${hl7Type}; charset=${charset}`;
+  const response = textResponse(200, text, contentType);
+  if (charset === 'utf-8') return response;
+  return { ...response, body: bytes.toString('base64'), isBase64Encoded: true };
 }
 
 /** What users or Bots made is never a page of our origin. */

@@ -15,6 +15,8 @@ export class Hl7Context {
   readonly escapeCharacter: string;
   readonly subcomponentSeparator: string;
   readonly truncationCharacter: string;
+  /** The sender escaped its escape character, once too often: `^~\\&`. Then it stands twice in values too. */
+  readonly isEscapeDoubled: boolean;
 
   constructor(
     segmentSeparator = '\r',
@@ -24,6 +26,7 @@ export class Hl7Context {
     escapeCharacter = '\\',
     subcomponentSeparator = '&',
     truncationCharacter = '',
+    isEscapeDoubled = false,
   ) {
     this.segmentSeparator = segmentSeparator;
     this.fieldSeparator = fieldSeparator;
@@ -32,13 +35,16 @@ export class Hl7Context {
     this.escapeCharacter = escapeCharacter;
     this.subcomponentSeparator = subcomponentSeparator;
     this.truncationCharacter = truncationCharacter;
+    this.isEscapeDoubled = isEscapeDoubled;
   }
 
   /** Reads MSH-1 and MSH-2 of a segment that begins with `MSH`. Throws Hl7Error when they name no separators. */
   static fromHeader(header: string): Hl7Context {
     const field = header.charAt(3);
     const end = field === '' ? -1 : header.indexOf(field, 4);
-    const encoding = header.slice(4, end < 0 ? undefined : end);
+    const written = header.slice(4, end < 0 ? undefined : end);
+    const isEscapeDoubled = written.length > 4 && written[2] === written[3];
+    const encoding = isEscapeDoubled ? written.slice(0, 3) + written.slice(4) : written;
     const all = [field, ...encoding.slice(0, 6).split('')];
     const usable = all.every((character) => character !== '' && !NO_SEPARATOR.test(character));
     if (!usable || all.length < 2 || all.length > 6 || new Set(all).size < all.length) {
@@ -47,7 +53,16 @@ export class Hl7Context {
       );
     }
     const [, component, repetition = '', escapeCharacter = '', subcomponent = '', truncation = ''] = all;
-    return new Hl7Context('\r', field, component, repetition, escapeCharacter, subcomponent, truncation);
+    return new Hl7Context(
+      '\r',
+      field,
+      component,
+      repetition,
+      escapeCharacter,
+      subcomponent,
+      truncation,
+      isEscapeDoubled,
+    );
   }
 
   /** MSH-1: the field separator. */

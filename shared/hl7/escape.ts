@@ -12,7 +12,7 @@ export function decode(text: string, context: Hl7Context): string {
   const around = context.escapeCharacter;
   return rewrite(
     text,
-    around,
+    context,
     (literal) => literal,
     (sequence) =>
       meaning(sequence, context) ?? (KEPT.test(sequence) ? around + sequence + around : undefined),
@@ -37,7 +37,7 @@ export function transcode(text: string, from: Hl7Context, to: Hl7Context): strin
   const around = to.escapeCharacter;
   return rewrite(
     text,
-    from.escapeCharacter,
+    from,
     (literal) => encode(literal, to),
     (sequence) => {
       const separator = separatorNamed(sequence, from);
@@ -52,11 +52,12 @@ export function transcode(text: string, from: Hl7Context, to: Hl7Context): strin
 
 /** One pass over text and escape sequences; `onSequence` answers undefined for what is none. */
 function rewrite(
-  text: string,
-  escapeCharacter: string,
+  written: string,
+  { escapeCharacter, isEscapeDoubled }: Hl7Context,
   onLiteral: (literal: string) => string,
   onSequence: (sequence: string) => string | undefined,
 ): string {
+  const text = isEscapeDoubled ? written.replaceAll(escapeCharacter.repeat(2), escapeCharacter) : written;
   let result = '';
   let literalFrom = 0;
   let open = escapeCharacter === '' ? -1 : text.indexOf(escapeCharacter);

@@ -37,7 +37,10 @@ function normaliseSegment(text: string, position: number, context: Hl7Context): 
 }
 
 function normaliseField(field: string, context: Hl7Context): string {
-  const isStandard = context.getMsh2().startsWith(STANDARD.getMsh2()) && context.fieldSeparator === '|';
+  const isStandard =
+    context.getMsh2().startsWith(STANDARD.getMsh2()) &&
+    context.fieldSeparator === '|' &&
+    !context.isEscapeDoubled;
   const value = isStandard ? field : withStandardSeparators(field, context);
   // Subcomponents alone would be read, and built, as repetitions: an empty second component prevents it.
   return value.includes('&') && !/[\^~]/.test(value) ? `${value}^` : value;

@@ -33,8 +33,10 @@ describe('what surrounds a message', () => {
     ['lower case', 'msh|^~\\&|A'],
     ['another segment first', 'PID|1\rMSH|^~\\&|A'],
     ['JSON', '{"resourceType":"Patient"}'],
-    ['a batch', 'BHS|^~\\&|A\rMSH|^~\\&|A\rBTS|1'],
-    ['a file of batches', 'FHS|^~\\&|A\rBHS|^~\\&|A\rMSH|^~\\&|A'],
+    ['a batch without a message', 'BHS|^~\\&|A\rBTS|0'],
+    ['a batch of something else', 'BHS|^~\\&|A\rPID|1\rBTS|1'],
+    ['a batch of two', 'FHS|^~\\&|A\rBHS|^~\\&|A\rMSH|^~\\&|A\rMSH|^~\\&|A\rBTS|2\rFTS|1'],
+    ['an escape character three times', 'MSH|^~\\\\\\&|A'],
     ['two messages', 'MSH|^~\\&|A\rPID|1\rMSH|^~\\&|B'],
     ['two framed messages', '\vMSH|^~\\&|A\r\u001C\r\vMSH|^~\\&|B\r\u001C\r'],
     ['a batch trailer', 'MSH|^~\\&|A\rBTS|1'],
@@ -44,7 +46,17 @@ describe('what surrounds a message', () => {
 
   test('says what is wrong', () => {
     expect(() => Hl7Message.parse('hello')).toThrow('Not an HL7 v2 message: it must start with MSH');
-    expect(() => Hl7Message.parse('FHS|^~\\&|')).toThrow('send one message per call');
+    expect(() => Hl7Message.parse('FHS|^~\\&|')).toThrow('The batch (FHS, BHS) holds no message');
+    const batch = 'BHS|^~\\&|A\rMSH|^~\\&|A\rPID|1\rMSH|^~\\&|B\rMSH|^~\\&|C\rBTS|3';
+    expect(() => Hl7Message.parse(batch)).toThrow('holds 3 messages: send them one by one');
+  });
+
+  test.each([
+    ['a batch', 'BHS|^~\\&|A\rMSH|^~\\&|A\rPID|1\rBTS|1'],
+    ['a file', 'FHS|^~\\&|A\r\nBHS|^~\\&|A\r\nMSH|^~\\&|A\r\nPID|1\r\nBTS|1\r\nFTS|1\r\n'],
+    ['a file without trailers', '\v\nFHS|^~\\&|A\nMSH|^~\\&|A\nPID|1\n\u001c\r'],
+  ])('%s of one message is that message', (_, text) => {
+    expect(Hl7Message.parse(text).toString()).toBe('MSH|^~\\&|A\rPID|1');
   });
 
   test('MSH as the only segment is a message', () => {
@@ -155,6 +167,19 @@ describe('separators of its own', () => {
     expect(truncating.get('MSH.2')).toBe('^~\\&#');
     expect(truncating.context.truncationCharacter).toBe('#');
     expect(truncating.get('NTE.3')).toBe('x#y#');
+  });
+
+  test('an escape character that is doubled in MSH-2 is so in values too', () => {
+    const text = 'MSH|^~\\\\&|A|B|C|D|||ADT^A01|7|P|2.6\rPID|1||a\\\\T\\\\b^x&y||c\\T\\d';
+    const message = Hl7Message.parse(text);
+    expect(message.toString()).toBe(text);
+    expect(message.get('PID.3.1')).toBe('a&b');
+    expect(message.get('PID.3.2.2')).toBe('y');
+    expect(message.get('PID.5')).toBe('c&d');
+    expect(message.context.truncationCharacter).toBe('');
+    expect(message.buildAck().toString()).toMatch(/^MSH\|\^~\\&\|C\|D\|A\|B\|/);
+    message.set('PID.5', 'e|f');
+    expect(message.get('PID.5')).toBe('e|f');
   });
 
   test('a separator that MSH-2 leaves out separates nothing', () => {

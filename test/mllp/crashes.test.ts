@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { isLong } from '../setup/long.ts';
 import { startBridge, startBridgeAs } from './bridge.ts';
 import { feeds, type Sent } from './feed.ts';
 import { allRuns } from './runs.ts';
 import { freePort, type ServiceProcess, startService } from './service-process.ts';
 
+/** Messages of each connection; the long form sends 20. */
+const each = isLong ? 20 : 3;
 let service: ServiceProcess;
 let bot: string;
 
@@ -42,9 +45,9 @@ function countdown(count: number): { told: () => void; reached: Promise<void> } 
   };
 }
 
-test('50 connections of 20 messages each run once each, in peace', async () => {
+test(`50 connections of ${each} messages each run once each, in peace`, async () => {
   const bridge = await startBridge(service.portico, { listeners: [{ bot }] });
-  const sent = await feeds(bridge.ports[0] ?? 0, 50, 20);
+  const sent = await feeds(bridge.ports[0] ?? 0, 50, each);
   expect(sent.map(({ code, attempts }) => `${code} ${attempts}`)).toEqual(sent.map(() => 'AA 1'));
   expect(new Set((await runsById(sent)).values())).toEqual(new Set([1]));
   expect(bridge.log.filter(({ level }) => level !== 'info')).toEqual([]);
@@ -52,8 +55,8 @@ test('50 connections of 20 messages each run once each, in peace', async () => {
 }, 180_000);
 
 describe.each<[NodeJS.Signals, number, number]>([
-  ['SIGKILL', 50, 20],
-  ['SIGTERM', 20, 10],
+  ['SIGKILL', isLong ? 50 : 20, isLong ? 20 : 5],
+  ['SIGTERM', isLong ? 20 : 10, isLong ? 10 : 5],
 ])(
   'when the service ends by %s amid %i connections of %i messages and comes back',
   (signal, connections, count) => {
@@ -67,7 +70,7 @@ describe.each<[NodeJS.Signals, number, number]>([
             line.outcome === 'unknown' &&
             line.status === 409,
         );
-      const { told, reached } = countdown((connections * count) / 4);
+      const { told, reached } = countdown(Math.floor((connections * count) / 4));
       const feeding = feeds(bridge.ports[0] ?? 0, connections, count, { told, isOver: decided });
       await reached;
       await service.stop(signal);
@@ -100,13 +103,13 @@ test('kill -9 of the program: senders repeat, nothing is lost, nothing runs twic
     listeners: [{ bot, listen: String(await freePort()) }],
   };
   const first = await startBridgeAs(settings, client.secret);
-  const { told, reached } = countdown(100);
-  const feeding = feeds(first.ports[0] ?? 0, 20, 20, { told });
+  const { told, reached } = countdown(5 * each);
+  const feeding = feeds(first.ports[0] ?? 0, 20, each, { told });
   await reached;
   await first.stop('SIGKILL');
   const second = await startBridgeAs(settings, client.secret);
   const sent = await feeding;
-  expect([sent.length, new Set(sent.map(({ code }) => code))]).toEqual([400, new Set(['AA'])]);
+  expect([sent.length, new Set(sent.map(({ code }) => code))]).toEqual([20 * each, new Set(['AA'])]);
   expect(new Set((await runsById(sent)).values())).toEqual(new Set([1]));
   expect(sent.some(({ attempts }) => attempts > 1)).toBe(true);
   await second.stop();

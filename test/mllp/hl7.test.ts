@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { buildAck } from '../../mllp/src/hl7/build-ack.ts';
-import { codecFor } from '../../mllp/src/hl7/codec.ts';
 import { idempotencyKey } from '../../mllp/src/hl7/idempotency-key.ts';
 import { isMalformed } from '../../mllp/src/hl7/is-malformed.ts';
 import { readHeader } from '../../mllp/src/hl7/message-header.ts';
@@ -15,35 +14,6 @@ const headerOf = (fields: Record<number, string>) => readHeader(latin(messageOf(
 const printable = fc
   .stringMatching(/^[\x20-\x7e\x80-\xff]{0,12}$/)
   .map((text) => text.replace(/[|^~\\&]/g, '.'));
-
-describe('a character set', () => {
-  test.each(['8859/1', '8859/2', '8859/9', '8859/15', 'ISO 8859-1', 'iso_8859-15', 'CP1252', 'WINDOWS-1252'])(
-    '%s is read and written without loss',
-    (name) => {
-      const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
-      const codec = codecFor(name);
-      expect(codec?.encode(codec.decode(all))).toEqual(all);
-    },
-  );
-
-  test.each([
-    ['8859/15', '€', [0xa4]],
-    ['8859/2', 'ł', [0xb3]],
-    ['8859/1', '€x', [0x3f, 0x78]],
-    ['CP1252', '€', [0x80]],
-    ['UNICODE UTF-8', 'ł', [0xc5, 0x82]],
-    ['', '€', [0xe2, 0x82, 0xac]],
-  ])('%j writes %s as %j', (name, text, bytes) => {
-    expect([...(codecFor(name)?.encode(text) ?? [])]).toEqual(bytes);
-  });
-
-  test.each(['UNICODE UTF-16', 'BIG-5', '8859/12', 'ISO IR87', 'x'])(
-    '%s is not one that we write',
-    (name) => {
-      expect(codecFor(name)).toBeUndefined();
-    },
-  );
-});
 
 describe('an acknowledgement', () => {
   test('gives back what it copies byte for byte, in any character set and in none', () => {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { encodeFrame } from '../../mllp/src/frames/encode-frame.ts';
+import { longTest } from '../setup/long.ts';
 import { type Portico, startPortico } from '../spec/portico.ts';
 import { botThat } from '../spec/running.ts';
 import { type Bridge, startBridge } from './bridge.ts';
@@ -209,7 +210,7 @@ describe('what is not yet answered', () => {
   }, 120_000);
 });
 
-test('a sender that is silent inside a frame for half a minute is cut off', async () => {
+longTest('a sender that is silent inside a frame for half a minute is cut off', async () => {
   const { sender, sinceMs } = silent;
   if (!sender.socket.closed) await once(sender.socket, 'close');
   const { connection } = await bridge.line('connected');

@@ -113,10 +113,75 @@ describe('a message', () => {
     expect([answer.status, answer.json?.issue?.[0]?.code]).toEqual([400, 'invalid']);
   });
 
-  test('of a batch is taken whole or refused, never cut', async () => {
-    const batch = ['FHS|^~\\&|A', 'BHS|^~\\&|A', ...message, 'BTS|1', 'FTS|1'];
-    const answer = await execute(portico, echo, batch.join('\r'), type);
-    expect([200, 400]).toContain(answer.status);
-    if (answer.status === 200) expect(segmentsOf(answer.text)).toEqual(batch);
+  test('alone in a batch runs as that message; several are refused', async () => {
+    const batch = (...messages: string[][]) =>
+      ['FHS|^~\\&|A', 'BHS|^~\\&|A', ...messages.flat(), `BTS|${messages.length}`, 'FTS|1'].join('\r');
+    const one = await execute(portico, echo, batch(message), type);
+    expect([one.status, segmentsOf(one.text)]).toEqual([200, message]);
+    const two = await execute(portico, echo, batch(message, message), type);
+    expect([two.status, two.json.issue[0].details.text]).toEqual([
+      400,
+      'The batch (FHS, BHS) holds 2 messages: send them one by one',
+    ]);
+  });
+
+  const inCharset = (name: string, text: string) =>
+    Buffer.from(`MSH|^~\\&|A|B|C|D|2026||ADT^A01|7|P|2.5||||||${name}\rPID|1||7||${text}`, 'latin1');
+
+  test.each([
+    ['8859/1', '\xe4\xa4', 'iso-8859-1'],
+    ['8859/15', '\xe4\xa4', 'iso-8859-15'],
+    ['8859/2', '\xb3', 'iso-8859-2'],
+    ['WINDOWS-1252', '\x80', 'windows-1252'],
+    ['UNICODE UTF-8', '\xc3\xa4', 'utf-8'],
+    ['', '\xc3\xa4', 'utf-8'],
+    ['ISO IR87', 'plain', 'utf-8'],
+  ])('in %j comes back byte for byte, in it', async (name, text, charset) => {
+    const bytes = inCharset(name, text);
+    const answer = await raw(echo, bytes);
+    expect([answer.status, answer.contentType]).toEqual([200, `${type}; charset=${charset}`]);
+    expect(answer.bytes).toEqual(bytes);
+  });
+
+  test('is read in its character set, and answered in UTF-8 where it cannot say the answer', async () => {
+    const bot = await botThat(portico, "return event.input.get('PID.5') === '€' ? '€ Ж' : 'misread'");
+    const answer = await raw(bot, inCharset('8859/15', '\xa4'));
+    expect([answer.contentType, answer.bytes.toString()]).toEqual([`${type}; charset=utf-8`, '€ Ж']);
+  });
+
+  test('with bytes that do not fit is refused, saying how to send it', async () => {
+    const unnamed = await execute(portico, echo, inCharset('', '\xe4'), type);
+    expect([unnamed.status, unnamed.json.issue[0].details.text]).toEqual([
+      400,
+      'The body is not valid utf-8: name its character set in MSH-18, or send it with charset=iso-8859-1',
+    ]);
+    expect((await raw(echo, inCharset('', '\xe4'), `${type}; charset=iso-8859-1`)).bytes).toEqual(
+      inCharset('', '\xe4'),
+    );
+    expect((await execute(portico, echo, inCharset('ISO IR87', '\xe4'), type)).status).toBe(415);
+    expect((await execute(portico, echo, inCharset('8859/3', '\xa5'), type)).status).toBe(400);
+  });
+
+  test('with its escape character doubled, as some samples have it, is acknowledged', async () => {
+    const answer = await execute(portico, reader, message.join('\r').replace('^~\\&', '^~\\\\&'), type);
+    expect([answer.status, answer.text]).toEqual([200, expect.stringMatching(/\rMSA\|AA\|7\|/)]);
   });
 });
+
+/** An execute whose answer is kept as bytes. */
+async function raw(
+  bot: string,
+  body: Buffer,
+  contentType = type,
+): Promise<{ status: number; contentType: string | null; bytes: Buffer }> {
+  const response = await fetch(`${portico.baseUrl}/fhir/R4/Bot/${bot}/$execute`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${await portico.token()}`, 'content-type': contentType },
+    body: new Uint8Array(body),
+  });
+  return {
+    status: response.status,
+    contentType: response.headers.get('content-type'),
+    bytes: Buffer.from(await response.arrayBuffer()),
+  };
+}

@@ -56,6 +56,13 @@ describe('a charset', () => {
     const message = 'MSH|^~\\&|A||||||ADT|1|P|2.5||||||8859/1';
     expect(of(hl7, undefined, message)).toBe('iso-8859-1');
     expect(of(hl7, 'utf-8', message)).toBe('utf-8');
+    expect(of(hl7, undefined, message.replace('8859/1', 'WINDOWS-1252'))).toBe('windows-1252');
+  });
+
+  test('that MSH-18 names and we do not know is no matter when all bytes are ASCII', () => {
+    const message = 'MSH|^~\\&|A||||||ADT|1|P|2.5||||||ISO IR87';
+    expect(of(hl7, undefined, message)).toBe('us-ascii');
+    expect(kindOf(() => of(hl7, undefined, `${message}\rPID|1||\xe4`))).toBe('unsupported-media-type');
   });
 
   test.each([

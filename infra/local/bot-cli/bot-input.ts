@@ -40,7 +40,8 @@ export async function readBotFiles(
   const { code, places } = await compileCode({ now: Date.now, invoker: await compiler() }, file);
   const body = inputFile === undefined ? undefined : await readFile(inputFile);
   const traced = places && traceBack(places);
-  return { code, traceBack: traced, input: parseInput(contentType, body), contentType };
+  const { input } = parseInput(contentType, body);
+  return { code, traceBack: traced, input, contentType };
 }
 
 /** As the invoker compiles. */

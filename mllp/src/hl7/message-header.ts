@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { charsetNamed } from '../../../shared/hl7/charset.ts';
+import { bytewise, type Codec, codecOf } from '../../../shared/hl7/codec.ts';
 import { Hl7Error } from '../../../shared/hl7/hl7-error.ts';
 import { Hl7Message } from '../../../shared/hl7/message.ts';
-import { bytewise, type Codec, codecFor, utf8 } from './codec.ts';
 
 /** MSH lies within this much, also behind the header of a batch. */
 const searchedBytes = 64 * 1024;
@@ -34,8 +35,9 @@ export function readHeader(content: Buffer): MessageHeader | undefined {
   if (found === undefined) return undefined;
   try {
     const bytes = Buffer.from(found, 'latin1');
-    const named = codecFor(charsetOf(Hl7Message.parse(found)));
-    const codec = named && (named !== utf8 || isUtf8(bytes)) ? named : bytewise;
+    const charset = charsetNamed(nameOfCharset(Hl7Message.parse(found)));
+    const isReadable = charset !== undefined && (charset !== 'utf-8' || isUtf8(bytes));
+    const codec = (isReadable ? codecOf(charset) : undefined) ?? bytewise;
     const header = Hl7Message.parse(codec.decode(bytes));
     const written = (field: number) => header.header.getField(field)?.toString() ?? '';
     return {
@@ -53,7 +55,7 @@ export function readHeader(content: Buffer): MessageHeader | undefined {
 }
 
 /** The character set that MSH-18 names first; empty when it names none. */
-export function charsetOf(message: Hl7Message): string {
+export function nameOfCharset(message: Hl7Message): string {
   return fieldOf(message, 'MSH.18[1]');
 }
 

@@ -1,8 +1,9 @@
+import { charsetNamed } from '../../../shared/hl7/charset.ts';
+import { bytewise, codecOf } from '../../../shared/hl7/codec.ts';
 import { Hl7Error } from '../../../shared/hl7/hl7-error.ts';
 import { Hl7Message } from '../../../shared/hl7/message.ts';
 import { isFramable } from '../frames/encode-frame.ts';
-import { bytewise, codecFor } from '../hl7/codec.ts';
-import { charsetOf } from '../hl7/message-header.ts';
+import { nameOfCharset } from '../hl7/message-header.ts';
 import type { FinalOutcome } from '../receive/outcome.ts';
 import type { Answer } from './service.ts';
 
@@ -25,7 +26,7 @@ function answered(body: Buffer, charset: string): FinalOutcome {
   const message = messageOf(body, charset);
   if (!message) return { kind: 'done', answer: undefined };
   // Without a known character set on both sides the bytes stay as the service sent them.
-  const bytes = codecFor(charsetOf(message))?.encode(message.toString()) ?? body;
+  const bytes = codecOf(charsetNamed(nameOfCharset(message)) ?? '')?.encode(message.toString()) ?? body;
   if (isFramable(bytes)) return { kind: 'done', answer: { bytes, code: message.getAckType() ?? '' } };
   // What the Bot said cannot be told from what it did: somebody has to look.
   return { kind: 'unknown', text: 'The answer of the Bot holds bytes that end an MLLP frame' };
@@ -34,17 +35,9 @@ function answered(body: Buffer, charset: string): FinalOutcome {
 /** Without a frame or byte order mark of its own; undefined when it is no message. */
 function messageOf(body: Buffer, charset: string): Hl7Message | undefined {
   try {
-    return Hl7Message.parse(decode(body, charset));
+    return Hl7Message.parse((codecOf(charset) ?? bytewise).decode(body));
   } catch (error) {
     if (error instanceof Hl7Error) return undefined;
     throw error;
-  }
-}
-
-function decode(body: Buffer, charset: string): string {
-  try {
-    return new TextDecoder(charset).decode(body);
-  } catch {
-    return bytewise.decode(body);
   }
 }

@@ -5,7 +5,7 @@ import { Refusal } from '../../refusal.ts';
 import type { RunInput } from '../contract.ts';
 import { charsetFor, decodeBytes } from './charset.ts';
 import { parseForm } from './form.ts';
-import { type MediaType, parseMediaType } from './media-type.ts';
+import { parseMediaType } from './media-type.ts';
 
 const kinds: Readonly<Record<string, Exclude<RunInput['kind'], 'none'>>> = {
   'text/plain': 'text',
@@ -15,21 +15,33 @@ const kinds: Readonly<Record<string, Exclude<RunInput['kind'], 'none'>>> = {
   'x-application/hl7-v2+er7': 'hl7',
 };
 
+/** A Bot's `event.input`, and the charset in which it came. */
+export interface Input {
+  input: RunInput;
+  charset: string;
+}
+
 /**
  * A request's body as a Bot's `event.input`, checked before any Bot runs.
  * @throws {Refusal} invalid when the body is not what its type says, unsupported-media-type otherwise
  */
-export function parseInput(contentType: string | undefined, bytes: Buffer | undefined): RunInput {
+export function parseInput(contentType: string | undefined, bytes: Buffer | undefined): Input {
   const media = parseMediaType(contentType);
   const isEmpty = bytes === undefined || bytes.length === 0;
   if (!media) {
-    if (isEmpty) return { kind: 'none' };
+    if (isEmpty) return { input: { kind: 'none' }, charset: 'utf-8' };
     throw unsupported();
   }
   const kind = Object.hasOwn(kinds, media.type) ? kinds[media.type] : undefined;
   if (kind === undefined) throw unsupported();
-  return isEmpty ? emptyInput(kind) : { kind, text: parseText(kind, media, bytes) };
+  if (isEmpty) return { input: emptyInput(kind), charset: 'utf-8' };
+  const charset = kind === 'hl7' ? orRefuse(() => charsetFor(media, bytes)) : charsetFor(media, bytes);
+  const advice = kind === 'hl7' && charset === 'utf-8' ? otherCharset : '';
+  const text = decodeBytes(bytes, charset, advice).replace(/^\uFEFF/, '');
+  return { input: { kind, text: parseText(kind, text, charset) }, charset };
 }
+
+const otherCharset = ': name its character set in MSH-18, or send it with charset=iso-8859-1';
 
 function emptyInput(kind: keyof typeof inputTexts): RunInput {
   const text = inputTexts[kind];
@@ -40,9 +52,7 @@ function emptyInput(kind: keyof typeof inputTexts): RunInput {
 /** What a missing body stands for. */
 const inputTexts = { text: '', json: '{}', form: '{}', fhir: '{}', hl7: undefined } as const;
 
-function parseText(kind: keyof typeof inputTexts, media: MediaType, bytes: Buffer): string {
-  const charset = kind === 'hl7' ? orRefuse(() => charsetFor(media, bytes)) : charsetFor(media, bytes);
-  const text = decodeBytes(bytes, charset).replace(/^\uFEFF/, '');
+function parseText(kind: keyof typeof inputTexts, text: string, charset: string): string {
   switch (kind) {
     case 'text':
       return text;

@@ -1,23 +1,12 @@
 /** How the text of a message is written as bytes. */
 export interface Codec {
+  /** A byte that stands for nothing becomes U+FFFD. */
   decode(bytes: Uint8Array): string;
   /** What the character set does not have becomes `?`. */
   encode(text: string): Buffer;
 }
 
-/**
- * By the first name in MSH-18 (HL7 table 0211, and what senders write instead); undefined when it is not
- * one that we can write.
- */
-export function codecFor(charset: string): Codec | undefined {
-  const name = charset.toUpperCase().replace(/[\s/_-]/g, '');
-  if (['', 'UNICODE', 'UNICODEUTF8', 'UTF8'].includes(name)) return utf8;
-  const [, iso, windows] = /^(?:(?:ISO)?8859(1?\d)|(?:WINDOWS|CP)(125\d))$/.exec(name) ?? [];
-  const label = iso ? `iso-8859-${iso}` : windows ? `windows-${windows}` : undefined;
-  return label === undefined ? undefined : singleByte(label);
-}
-
-export const utf8: Codec = {
+const utf8: Codec = {
   decode: (bytes) => Buffer.from(bytes).toString('utf8'),
   encode: (text) => Buffer.from(text, 'utf8'),
 };
@@ -28,13 +17,33 @@ export const bytewise: Codec = {
   encode: (text) => Buffer.from(text.replace(/[^\0-\xff]/gu, '?'), 'latin1'),
 };
 
-/** @param label of the Encoding standard; undefined when this Node does not know it */
-function singleByte(label: string): Codec | undefined {
-  const characters = charactersOf(label);
+const made = new Map<string, Codec | undefined>([
+  ['utf-8', utf8],
+  ['iso-8859-1', bytewise],
+]);
+
+/** @param charset `utf-8`, or a single-byte set of the Encoding standard; undefined for every other */
+export function codecOf(charset: string): Codec | undefined {
+  if (!made.has(charset)) made.set(charset, singleByte(charset));
+  return made.get(charset);
+}
+
+const chunkBytes = 8192;
+
+function singleByte(charset: string): Codec | undefined {
+  const characters = /^(?:iso-8859-\d+|windows-\d+)$/.test(charset) ? charactersOf(charset) : undefined;
   if (characters === undefined) return undefined;
+  const codes = characters.map((character) => character.charCodeAt(0));
   const bytes = new Map(characters.map((character, byte) => [character, byte]));
   return {
-    decode: (encoded) => Array.from(encoded, (byte) => characters[byte]).join(''),
+    decode(encoded) {
+      let text = '';
+      for (let from = 0; from < encoded.length; from += chunkBytes) {
+        const chunk = encoded.subarray(from, from + chunkBytes);
+        text += String.fromCharCode(...Array.from(chunk, (byte) => codes[byte] ?? 0));
+      }
+      return text;
+    },
     encode(text) {
       const encoded = Buffer.alloc(text.length);
       let length = 0;
@@ -45,13 +54,13 @@ function singleByte(label: string): Codec | undefined {
 }
 
 /** What each byte stands for. */
-function charactersOf(label: string): string[] | undefined {
+function charactersOf(charset: string): string[] | undefined {
   try {
     const all = Array.from(
-      new TextDecoder(label).decode(Uint8Array.from({ length: 256 }, (_, byte) => byte)),
+      new TextDecoder(charset).decode(Uint8Array.from({ length: 256 }, (_, byte) => byte)),
     );
     // The Encoding standard reads some of ISO 8859 as the Windows sets that grew from them.
-    const isControl = (byte: number) => label.startsWith('iso') && byte >= 0x80 && byte < 0xa0;
+    const isControl = (byte: number) => charset.startsWith('iso') && byte >= 0x80 && byte < 0xa0;
     return all.map((character, byte) => (isControl(byte) ? String.fromCharCode(byte) : character));
   } catch {
     return undefined;
