@@ -38,6 +38,7 @@ const layers = [
   'recent.ts',
   'typed-keys.ts',
   'error-name.ts',
+  'schema',
   'table',
   'fhir',
   'hl7',

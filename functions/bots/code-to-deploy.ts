@@ -1,8 +1,11 @@
+import { check, pipe, regex, string } from 'valibot';
 import { type CodeAttachment, codeElements } from '../../shared/bot/attachments.ts';
 import type { StoredBot } from '../../shared/bot/bot-item.ts';
 import { sourceBinary } from '../../shared/bot/source-binary.ts';
 import { decodeUtf8 } from '../../shared/http/request.ts';
 import { invalidField } from '../../shared/refusal.ts';
+import { parse } from '../../shared/schema/check.ts';
+import { fields, optional } from '../../shared/schema/fields.ts';
 import type { Services } from '../../shared/services.ts';
 import { readBytes } from '../../shared/store/binary-content.ts';
 
@@ -13,6 +16,17 @@ interface Source {
 
 /** A plain name that says which language and module kind it is. */
 const fileNames = /^[\w.-]{1,100}\.[cm]?[jt]s$/;
+
+const codeText = 'code must be the text of the Bot';
+const filenameText = 'filename must be a plain name ending in .js, .mjs, .cjs, .ts, .mts or .cts';
+
+export const deployBody = fields({
+  code: pipe(
+    string(codeText),
+    check((code) => code.trim() !== '', codeText),
+  ),
+  filename: optional(pipe(string(filenameText), regex(fileNames, filenameText))),
+});
 
 /**
  * What is to be deployed: the body's code, or without a body what the Bot itself names.
@@ -28,19 +42,7 @@ export async function codeToDeploy(
 }
 
 function parseDeploy(body: unknown): Source {
-  const { code, filename } = (typeof body === 'object' && body !== null ? body : {}) as Record<
-    string,
-    unknown
-  >;
-  if (typeof code !== 'string' || code.trim() === '')
-    throw invalidField('code', 'code must be the text of the Bot');
-  if (filename == null) return { source: code, filename: 'index.js' };
-  if (typeof filename !== 'string' || !fileNames.test(filename)) {
-    throw invalidField(
-      'filename',
-      'filename must be a plain name ending in .js, .mjs, .cjs, .ts, .mts or .cts',
-    );
-  }
+  const { code, filename = 'index.js' } = parse(deployBody, body);
   return { source: code, filename };
 }
 

@@ -1,18 +1,33 @@
+import { fallback, string } from 'valibot';
 import type { Caller } from '../../shared/access/access-token.ts';
 import { admit } from '../../shared/access/actor.ts';
+import { parseOfCaller } from '../../shared/access/parse-of-caller.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { agentOf, targetOf } from '../../shared/audit/who.ts';
-import { type Identifier, identifierActions, parseIdentifiers } from '../../shared/bot/identifiers.ts';
-import { settingIssues } from '../../shared/bot/settings.ts';
+import { type Identifier, identifierActions, identifiers } from '../../shared/bot/identifiers.ts';
+import { settingEntries } from '../../shared/bot/settings.ts';
 import type { Reference, Resource } from '../../shared/fhir/resource.ts';
 import { newMeta, type Stamp } from '../../shared/fhir/stamp.ts';
 import { createProgramMembershipActions } from '../../shared/invitation/new-membership.ts';
-import { parseProgram, policyKeys, requirePolicies } from '../../shared/program/parse-program.ts';
-import { Refusal, type RefusalIssue } from '../../shared/refusal.ts';
+import {
+  policyKeys,
+  programEntries,
+  programOf,
+  requirePolicies,
+} from '../../shared/program/parse-program.ts';
+import { invalidField, Refusal } from '../../shared/refusal.ts';
+import { fields, optional } from '../../shared/schema/fields.ts';
 import type { Services } from '../../shared/services.ts';
 import { createActions } from '../../shared/store/resource-item.ts';
 import { type Action, ConditionFailed } from '../../shared/table/transact.ts';
 import { defaultSource } from './default-source.ts';
+
+export const createBotBody = fields({
+  ...programEntries('Bot'),
+  identifier: optional(identifiers),
+  ...settingEntries,
+  runtimeVersion: fallback(optional(string()), undefined),
+});
 
 /**
  * Creates a Bot with its membership, its own identity, and the locks on its identifiers.
@@ -23,13 +38,11 @@ export async function createBot(
   caller: Caller<'administrator'>,
   body: unknown,
 ): Promise<Resource> {
-  const { program, fields, issues } = parseProgram(body, 'Bot');
+  const sent = await parseOfCaller(services, caller, createBotBody, body);
+  const { identifier: named = [], timeout, memory, runAsUser, runtimeVersion } = sent;
+  const program = programOf(sent);
   const { actor, found } = await admit(services, caller, policyKeys(caller.project, program.rights));
-  const identifiers = parseIdentifiers(fields.identifier);
-  const settings = pickSettings(fields);
-  const all: RefusalIssue[] = [...issues, ...identifiers.issues, ...settingIssues(settings)];
-  if (program.rights.admin) all.push({ expression: 'admin', text: 'A Bot cannot be an administrator' });
-  if (all.length > 0) throw new Refusal('invalid', 'The Bot is not valid', { issues: all });
+  if (program.rights.admin) throw invalidField('admin', 'A Bot cannot be an administrator');
   requirePolicies(caller.project, program.rights, found);
 
   const author = { reference: actor.profile };
@@ -42,14 +55,16 @@ export async function createBot(
     meta: newMeta(stamp),
     name: program.name,
     ...(program.description ? { description: program.description } : {}),
-    ...(identifiers.identifiers.length > 0 ? { identifier: identifiers.identifiers } : {}),
-    ...(typeof fields.runtimeVersion === 'string' ? { runtimeVersion: fields.runtimeVersion } : {}),
-    ...settings,
+    ...(named.length > 0 ? { identifier: named } : {}),
+    ...(runtimeVersion === undefined ? {} : { runtimeVersion }),
+    ...(timeout === undefined ? {} : { timeout }),
+    ...(memory === undefined ? {} : { memory }),
+    ...(runAsUser === undefined ? {} : { runAsUser }),
     sourceCode: source.attachment,
   };
   try {
     await services.table.transact([
-      ...actionsFor(bot, identifiers.identifiers, program.rights, { stamp, agent: agentOf(actor) }),
+      ...actionsFor(bot, named, program.rights, { stamp, agent: agentOf(actor) }),
       ...source.actions,
     ]);
   } catch (error) {
@@ -57,12 +72,6 @@ export async function createBot(
     throw new Refusal('conflict', 'A Bot with this identifier already exists in this project');
   }
   return bot;
-}
-
-/** What an author may set from the start, as later by an update. */
-function pickSettings(fields: Record<string, unknown>): Record<string, unknown> {
-  const named = ['timeout', 'memory', 'runAsUser'].filter((name) => fields[name] != null);
-  return Object.fromEntries(named.map((name) => [name, fields[name]]));
 }
 
 function actionsFor(

@@ -1,13 +1,26 @@
+import { array, maxLength, pipe } from 'valibot';
 import type { Caller } from '../../shared/access/access-token.ts';
 import { admit } from '../../shared/access/actor.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { agentOf, projectOf } from '../../shared/audit/who.ts';
 import { type FetchHosts, parseHost, runSettings } from '../../shared/bot/project-settings.ts';
-import { Refusal, type RefusalIssue } from '../../shared/refusal.ts';
+import { parse } from '../../shared/schema/check.ts';
+import { fields, optional } from '../../shared/schema/fields.ts';
+import { readText } from '../../shared/schema/values.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
 
 const mostHosts = 200;
+
+function hostList(name: string) {
+  const text = `${name} must be an array of up to ${mostHosts} host names`;
+  return optional(pipe(array(readText('Not a host name', parseHost), text), maxLength(mostHosts, text)));
+}
+
+export const fetchHostsBody = fields(
+  { allow: hostList('allow'), deny: hostList('deny') },
+  'The body must be a JSON object with allow and deny',
+);
 
 /** Where the Bots of the Project may fetch from. */
 export async function readFetchHosts(
@@ -32,7 +45,8 @@ export async function changeFetchHosts(
   const { table, newId, now } = services;
   const { project } = caller;
   const { actor } = await admit(services, caller, []);
-  const hosts = parseFetchHosts(body);
+  const { allow, deny } = parse(fetchHostsBody, body);
+  const hosts = { ...(allow ? { allow } : {}), ...(deny ? { deny } : {}) };
   const audited: Audited = {
     project,
     subtype: 'change-fetch-hosts',
@@ -52,27 +66,4 @@ export async function changeFetchHosts(
     { name: 'audit', put: auditItem(audited, newId(), now()) },
   ]);
   return hosts;
-}
-
-function parseFetchHosts(body: unknown): FetchHosts {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new Refusal('invalid', 'The body must be a JSON object with allow and deny');
-  }
-  const issues: RefusalIssue[] = [];
-  const lists = (['allow', 'deny'] as const).flatMap((name) => {
-    const list = (body as Record<string, unknown>)[name];
-    if (list == null) return [];
-    if (!Array.isArray(list) || list.length > mostHosts) {
-      issues.push({ expression: name, text: `${name} must be an array of up to ${mostHosts} host names` });
-      return [];
-    }
-    const hosts = list.map((one: unknown, i) => {
-      const host = parseHost(one);
-      if (host === undefined) issues.push({ expression: `${name}[${i}]`, text: 'Not a host name' });
-      return host ?? '';
-    });
-    return [[name, hosts] as const];
-  });
-  if (issues.length > 0) throw new Refusal('invalid', 'The hosts are not valid', { issues });
-  return Object.fromEntries(lists);
 }

@@ -6,9 +6,10 @@ import { agentOf, projectOf } from '../../shared/audit/who.ts';
 import { issuerItem } from '../../shared/issuer/issuer-item.ts';
 import { IssuerFault } from '../../shared/issuer/issuer-web.ts';
 import type { Issuers } from '../../shared/issuer/issuers.ts';
-import { parseIssuer } from '../../shared/issuer/parse-issuer.ts';
+import { issuerBody } from '../../shared/issuer/parse-issuer.ts';
 import type { StageSecret } from '../../shared/keys/signer.ts';
-import { invalidField, Refusal } from '../../shared/refusal.ts';
+import { invalidField } from '../../shared/refusal.ts';
+import { parse } from '../../shared/schema/check.ts';
 import type { Services } from '../../shared/services.ts';
 import type { Action } from '../../shared/table/transact.ts';
 import { type IssuerAnswer, issuerAnswer } from './list-issuers.ts';
@@ -30,11 +31,10 @@ export async function addIssuer(
   body: unknown,
 ): Promise<IssuerAnswer> {
   const { actor } = await admit(services, caller, []);
-  const { fields, issues } = parseIssuer(body, services.issuers.web);
-  if (issues.length > 0) throw new Refusal('invalid', 'The issuer is not valid', { issues });
-  await requireDiscovery(services.issuers, fields.issuer);
+  const { issuer, clientId, clientSecret: secret } = parse(issuerBody(services.issuers.web), body);
+  await requireDiscovery(services.issuers, issuer);
 
-  const item = issuerItem(await services.secret(), { ...fields, project: caller.project });
+  const item = issuerItem(await services.secret(), { issuer, clientId, secret, project: caller.project });
   await services.table.transact([
     { name: 'issuer', put: item },
     issuerAudit(services, actor, 'add-issuer', item.sk),

@@ -1,20 +1,32 @@
+import { fallback, looseObject, unknown } from 'valibot';
 import type { Caller } from '../../shared/access/access-token.ts';
 import { type Actor, admit } from '../../shared/access/actor.ts';
 import { type ProjectMembership, type Rights, rightsOf } from '../../shared/fhir/membership.ts';
-import { type ProfileType, parseReference, type Resource } from '../../shared/fhir/resource.ts';
+import { parseReference, type Resource } from '../../shared/fhir/resource.ts';
 import { changeMembership } from '../../shared/invitation/actions.ts';
 import { countAdministrator, refuseLastAdministrator } from '../../shared/invitation/administrators.ts';
-import { parseRights } from '../../shared/invitation/parse-rights.ts';
+import { rightsEntries, unfitRights } from '../../shared/invitation/parse-rights.ts';
 import { withInvitation } from '../../shared/invitation/state.ts';
 import { policyKeys, requirePolicies } from '../../shared/program/parse-program.ts';
-import { invalidField, Refusal, type RefusalIssue } from '../../shared/refusal.ts';
+import { invalidField, Refusal } from '../../shared/refusal.ts';
+import { parse } from '../../shared/schema/check.ts';
+import { fields, optional } from '../../shared/schema/fields.ts';
+import { flag } from '../../shared/schema/values.ts';
 import type { Services } from '../../shared/services.ts';
 import { isStanding } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { untilWritten } from '../../shared/table/until-written.ts';
 import { isCounted, type Member, memberAudit, memberKey, requireMember } from './member.ts';
 
-type Fields = Record<string, unknown>;
+const unchanged = fallback(optional(looseObject({ reference: unknown() })), { reference: undefined });
+
+export const changeMemberBody = fields({
+  ...rightsEntries,
+  active: optional(flag('active')),
+  project: unchanged,
+  user: unchanged,
+  profile: unchanged,
+});
 
 /**
  * Changes what a membership allows: policy, role, activity, patients. What is left out stays; null
@@ -30,7 +42,7 @@ export async function changeMember(
   return untilWritten(async () => {
     const { actor, found } = await admit(services, caller, [key]);
     const member = requireMember(found.get(key));
-    const { rights, active } = parseChange(input.body, member);
+    const { rights, active } = changeOf(input.body, member);
     await requireNamed(services, caller.project, rights);
     const { changed, actions } = decideChange(services, actor, member, { rights, active });
     await services.table.transact(actions);
@@ -63,31 +75,35 @@ function decideChange(
   };
 }
 
-function parseChange(body: unknown, { membership, standing }: Member): { rights: Rights; active: boolean } {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new Refusal('invalid', 'The body must be a JSON object');
-  }
-  const fields = body as Fields;
-  requireSame(fields, membership);
-  const issues: RefusalIssue[] = [];
-  const type = parseReference(membership.profile.reference)?.type as ProfileType;
-  const named = parseRights(fields, {}, type, (expression, text) => issues.push({ expression, text }));
-  const { active = membership.active } = fields;
-  if (typeof active !== 'boolean')
-    issues.push({ expression: 'active', text: 'active must be true or false' });
-  if (active === true && standing && standing.invitation.state !== 'accepted') {
+function changeOf(body: unknown, { membership, standing }: Member): { rights: Rights; active: boolean } {
+  const { active = membership.active, project, user, profile, ...sent } = parse(changeMemberBody, body);
+  requireSame({ project, user, profile }, membership);
+  const named = rightsOf(sent);
+  const type = parseReference(membership.profile.reference)?.type;
+  const issues = unfitRights(String(type), named);
+  if (active && standing && standing.invitation.state !== 'accepted') {
     issues.push({ expression: 'active', text: 'The person has not accepted the invitation' });
   }
   if (issues.length > 0) throw new Refusal('invalid', 'The change is not valid', { issues });
-  const kept = Object.entries(rightsOf(membership)).filter(([name]) => fields[name] !== null);
-  return { rights: { ...Object.fromEntries(kept), ...named }, active: active === true };
+  return { rights: { ...without(rightsOf(membership), nulls(body)), ...named }, active };
 }
 
+/** What a change takes away. */
+function nulls(body: unknown): string[] {
+  return Object.entries(body ?? {}).flatMap(([name, value]) => (value === null ? [name] : []));
+}
+
+function without(rights: Rights, names: readonly string[]): Rights {
+  return Object.fromEntries(Object.entries(rights).filter(([name]) => !names.includes(name)));
+}
+
+type Fixed = { [Name in 'project' | 'user' | 'profile']: { reference?: unknown } | undefined };
+
 /** A client may send back what it read, but none of these differently. */
-function requireSame(fields: Fields, membership: ProjectMembership): void {
+function requireSame(sent: Fixed, membership: ProjectMembership): void {
   for (const name of ['project', 'user', 'profile'] as const) {
-    const given = fields[name] as { reference?: unknown } | null | undefined;
-    if (given != null && given.reference !== membership[name].reference) {
+    const given = sent[name];
+    if (given !== undefined && given.reference !== membership[name].reference) {
       throw invalidField(name, `The ${name} of a membership never changes`);
     }
   }

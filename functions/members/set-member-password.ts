@@ -1,3 +1,4 @@
+import { string } from 'valibot';
 import type { Caller } from '../../shared/access/access-token.ts';
 import { admit } from '../../shared/access/actor.ts';
 import { record } from '../../shared/audit/record.ts';
@@ -9,10 +10,21 @@ import { parseNewPassword } from '../../shared/login/parse-password.ts';
 import { replacePassword } from '../../shared/login/replace-password.ts';
 import { emailOf } from '../../shared/login/user-email.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
+import { parse } from '../../shared/schema/check.ts';
+import { fields, optional } from '../../shared/schema/fields.ts';
+import { anyText, readText } from '../../shared/schema/values.ts';
 import type { Services } from '../../shared/services.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
+
+const emailText = 'Valid email address is required';
+
+export const setMemberPasswordBody = fields({
+  email: optional(readText(emailText, normaliseAddress)),
+  externalId: optional(string(emailText)),
+  password: anyText,
+});
 
 /**
  * Sets the password of a User that lives in this Project only; its logins end. Above Projects a password
@@ -25,7 +37,7 @@ export async function setMemberPassword(
   caller: Caller<'administrator'>,
   body: unknown,
 ): Promise<void> {
-  const { email, externalId, password: given } = (body ?? {}) as Record<string, unknown>;
+  const { email, externalId, password: given } = parse(setMemberPasswordBody, body);
   const { project } = caller;
   const nameKey = keys.person(project, nameOf(email, externalId));
   const { actor, found } = await admit(services, caller, [nameKey]);
@@ -60,9 +72,8 @@ export async function setMemberPassword(
   });
 }
 
-function nameOf(email: unknown, externalId: unknown): string {
-  if (email == null && typeof externalId === 'string' && externalId !== '') return externalLogin(externalId);
-  const address = typeof email === 'string' ? normaliseAddress(email) : undefined;
-  if (address === undefined) throw invalidField('email', 'Valid email address is required');
-  return emailLogin(address);
+function nameOf(email: string | undefined, externalId: string | undefined): string {
+  if (email !== undefined) return emailLogin(email);
+  if (externalId) return externalLogin(externalId);
+  throw invalidField('email', emailText);
 }

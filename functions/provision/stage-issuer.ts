@@ -1,7 +1,8 @@
 import { findIssuer, issuerItem, issuerRedirectUri } from '../../shared/issuer/issuer-item.ts';
 import type { Issuers } from '../../shared/issuer/issuers.ts';
-import { parseIssuer } from '../../shared/issuer/parse-issuer.ts';
+import { issuerBody } from '../../shared/issuer/parse-issuer.ts';
 import type { StageSecret } from '../../shared/keys/signer.ts';
+import { check } from '../../shared/schema/check.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
 
@@ -29,10 +30,11 @@ export async function stageIssuer(
   { issuer: request }: StageIssuerRequest,
 ): Promise<StageIssuer> {
   if ('remove' in request) return removeStageIssuer(services, request.issuer);
-  const { fields, issues } = parseIssuer(request, services.issuers.web);
-  if (issues.length > 0) throw new Error(issues.map(({ text }) => text).join('. '));
+  const { output, issues } = check(issuerBody(services.issuers.web), request);
+  if (issues) throw new Error(issues.map(({ text }) => text).join('. '));
+  const { clientSecret: secret, ...fields } = output;
   await services.issuers.discover(fields.issuer);
-  const item = issuerItem(await services.secret(), { ...fields, project: undefined });
+  const item = issuerItem(await services.secret(), { ...fields, secret, project: undefined });
   await services.table.put(item);
   services.log.info('issuer of the stage added', { issuerId: item.sk });
   return { issuer: shown(services, item.sk, fields) };

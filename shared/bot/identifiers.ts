@@ -1,41 +1,59 @@
-import type { RefusalIssue } from '../refusal.ts';
+import {
+  array,
+  check,
+  looseObject,
+  maxLength,
+  minLength,
+  optional,
+  pipe,
+  string,
+  transform,
+  union,
+} from 'valibot';
+import { parse } from '../schema/check.ts';
+import { fields, optional as orNothing } from '../schema/fields.ts';
+import { whole } from '../schema/values.ts';
 import { keys } from '../table/keys.ts';
 import type { Action } from '../table/transact.ts';
 
 /** A Bot's identifier; without `system` it is found as `|value`. */
 export interface Identifier {
-  system?: string;
+  system?: string | undefined;
   value: string;
 }
 
 const mostIdentifiers = 10;
 const longestPart = 1000;
 
+const part = pipe(string(), maxLength(longestPart));
+const identifier = looseObject({
+  system: optional(
+    pipe(
+      part,
+      check((system) => !system.includes('|')),
+    ),
+  ),
+  value: pipe(part, minLength(1)),
+});
+
 /** `Bot.identifier`: one or an array, each unique. Other elements of an Identifier are kept. */
-export function parseIdentifiers(value: unknown): { identifiers: Identifier[]; issues: RefusalIssue[] } {
-  if (value == null) return { identifiers: [], issues: [] };
-  const list = Array.isArray(value) ? value : [value];
-  const issues: RefusalIssue[] = [];
-  if (list.length > mostIdentifiers) issues.push(wrong(`A Bot has at most ${mostIdentifiers} identifiers`));
-  for (const one of list) {
-    const { system, value: code } = (typeof one === 'object' && one !== null ? one : {}) as Record<
-      string,
-      unknown
-    >;
-    if (typeof code !== 'string' || code === '' || code.length > longestPart)
-      issues.push(wrong('An identifier needs a value'));
-    if (
-      system !== undefined &&
-      (typeof system !== 'string' || system.length > longestPart || system.includes('|'))
-    ) {
-      issues.push(wrong('The system of an identifier must be a URI'));
-    }
-  }
-  const identifiers = list as Identifier[];
-  if (issues.length === 0 && new Set(identifiers.map(nameOf)).size < identifiers.length) {
-    issues.push(wrong('The identifiers of a Bot must differ'));
-  }
-  return { identifiers, issues };
+export const identifiers = whole(
+  pipe(
+    union([
+      pipe(
+        identifier,
+        transform((one) => [one]),
+      ),
+      pipe(array(identifier), maxLength(mostIdentifiers)),
+    ]),
+    check((list) => new Set(list.map(nameOf)).size === list.length),
+  ),
+  `identifier must be up to ${mostIdentifiers} different Identifiers, each with a value, and with a URI as system if any`,
+);
+
+/** @throws {Refusal} invalid */
+export function identifiersOf({ identifier }: Readonly<Record<string, unknown>>): Identifier[] {
+  return parse(fields({ identifier: orNothing(identifiers) }), { identifier }).identifier ?? [];
 }
 
 /** Locks that make identifiers unique inside the Project and lead to the Bot. */
@@ -76,8 +94,4 @@ export function moveIdentifierActions(
 
 function nameOf({ system, value }: Identifier): string {
   return JSON.stringify([system ?? '', value]);
-}
-
-function wrong(text: string): RefusalIssue {
-  return { expression: 'identifier', text };
 }

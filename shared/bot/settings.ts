@@ -1,4 +1,6 @@
-import { Refusal, type RefusalIssue } from '../refusal.ts';
+import { parse } from '../schema/check.ts';
+import { fields, optional } from '../schema/fields.ts';
+import { flag, wholeNumber } from '../schema/values.ts';
 
 /** Seconds that a Bot has when it says nothing, and at most, while its caller waits. */
 const defaultSeconds = 10;
@@ -24,37 +26,21 @@ export function limitsOf(
   };
 }
 
-/** What is wrong with a Bot's settings as an administrator sends them. */
-export function settingIssues({ timeout, memory, runAsUser }: Settings): RefusalIssue[] {
-  const issues: RefusalIssue[] = [];
-  if (timeout != null && !isWhole(timeout, 1, mostAsyncSeconds)) {
-    issues.push({
-      expression: 'timeout',
-      text: `timeout is a whole number of seconds, 1 to ${mostSeconds}, for asynchronous runs to ${mostAsyncSeconds}`,
-    });
-  }
-  if (memory != null && !isWhole(memory, leastMemoryMb, mostMemoryMb)) {
-    issues.push({
-      expression: 'memory',
-      text: `memory is a whole number of MiB, ${leastMemoryMb} to ${mostMemoryMb}`,
-    });
-  }
-  if (runAsUser != null && typeof runAsUser !== 'boolean') {
-    issues.push({ expression: 'runAsUser', text: 'runAsUser is true or false' });
-  }
-  return issues;
-}
+const timeoutText = `timeout is a whole number of seconds, 1 to ${mostSeconds}, for asynchronous runs to ${mostAsyncSeconds}`;
+const memoryText = `memory is a whole number of MiB, ${leastMemoryMb} to ${mostMemoryMb}`;
+
+/** What an author may set of a Bot's runs. */
+export const settingEntries = {
+  timeout: optional(wholeNumber(1, mostAsyncSeconds, timeoutText)),
+  memory: optional(wholeNumber(leastMemoryMb, mostMemoryMb, memoryText)),
+  runAsUser: optional(flag('runAsUser')),
+};
 
 /** @throws {Refusal} invalid */
 export function requireSettings(bot: Settings): void {
-  const issues = settingIssues(bot);
-  if (issues.length > 0) throw new Refusal('invalid', 'The Bot is not valid', { issues });
+  parse(fields(settingEntries), bot);
 }
 
 function isPositive(value: unknown): value is number {
   return typeof value === 'number' && value > 0;
-}
-
-function isWhole(value: unknown, least: number, most: number): boolean {
-  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
 }

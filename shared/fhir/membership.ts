@@ -32,8 +32,11 @@ export type Rights = Pick<
   'admin' | 'accessPolicy' | 'access' | 'patient' | 'authentication' | 'mfaRequired'
 >;
 
+/** Rights of which some are left out. */
+export type NamedRights = { [Name in keyof Rights]?: Rights[Name] | undefined };
+
 /** The named rights alone, without those left out. */
-export function rightsOf(membership: Rights): Rights {
+export function rightsOf(membership: NamedRights): Rights {
   const { admin, accessPolicy, access, patient, authentication, mfaRequired } = membership;
   return {
     ...(admin === undefined ? {} : { admin }),

@@ -1,11 +1,29 @@
+import {
+  boolean,
+  check as checkValue,
+  description,
+  forward,
+  maxLength,
+  minLength,
+  partialCheck,
+  picklist,
+  pipe,
+  string,
+  transform,
+  union,
+} from 'valibot';
 import { normaliseAddress } from '../email/address.ts';
-import type { Rights } from '../fhir/membership.ts';
-import { isProfileType, type ProfileType, parseReference, type Reference } from '../fhir/resource.ts';
+import { type Rights, rightsOf } from '../fhir/membership.ts';
+import { referenceThat } from '../fhir/reference-schema.ts';
+import { type ProfileType, parseReference, profileTypes, type Reference } from '../fhir/resource.ts';
 import { longestPassword, shortestPassword } from '../login/password.ts';
 import type { RefusalIssue } from '../refusal.ts';
-import { controlOrLineEnd, parseName } from './parse-name.ts';
-import { parseRelationship, type Relationship } from './parse-relationship.ts';
-import { parseRights, type Refuse } from './parse-rights.ts';
+import { check } from '../schema/check.ts';
+import { fields, optional } from '../schema/fields.ts';
+import { flag, readText } from '../schema/values.ts';
+import { controlOrLineEnd, personName } from './parse-name.ts';
+import { type Relationship, relationship } from './parse-relationship.ts';
+import { mayBeAdmin, mayHavePatients, noPatients, notAdmin, rightsEntries } from './parse-rights.ts';
 
 /** A checked invite. Only the rights that were named are there. */
 export interface Invite {
@@ -29,114 +47,176 @@ export interface Invite {
   password: string | undefined;
 }
 
+const emailText = 'Valid email address is required';
+const externalIdText = 'External ID cannot be empty';
+const passwordText = `Password must be ${shortestPassword} to ${longestPassword} characters`;
+
+/** What may stand inside `membership` too, where it wins. */
+const membershipEntries = {
+  externalId: optional(
+    pipe(
+      string(externalIdText),
+      checkValue((id) => id.trim() !== '', externalIdText),
+      checkValue(
+        (id) => id.length <= 255 && !controlOrLineEnd.test(id),
+        'External ID must be up to 255 characters without control characters',
+      ),
+      description('Another name for the person, from your own system; instead of an address, or beside it'),
+    ),
+  ),
+  ...rightsEntries,
+  profile: optional(
+    pipe(
+      referenceThat('Profile must be a reference such as Patient/123'),
+      description('An existing profile to bind instead of creating one'),
+    ),
+  ),
+};
+
+const inviteFields = fields({
+  resourceType: picklist(profileTypes, ({ input }) =>
+    input == null
+      ? 'Resource type is required'
+      : 'Resource type must be Patient, Practitioner or RelatedPerson',
+  ),
+  email: optional(readText(emailText, normaliseAddress)),
+  scope: optional(
+    pipe(
+      picklist(['server', 'project'], 'Scope must be server or project'),
+      description('`project` makes a User that lives in this Project only'),
+    ),
+  ),
+  firstName: personName('First name'),
+  lastName: personName('Last name'),
+  sendEmail: optional(
+    pipe(
+      union([boolean(), picklist(['true', 'false'])], 'sendEmail must be true or false'),
+      transform((given) => String(given) === 'true'),
+    ),
+  ),
+  ...membershipEntries,
+  relationship: optional(pipe(relationship, description('Of a new RelatedPerson'))),
+  newProfile: optional(flag('newProfile')),
+  upsert: optional(flag('upsert')),
+  forceNewMembership: optional(flag('forceNewMembership')),
+  password: optional(
+    pipe(
+      string(passwordText),
+      minLength(shortestPassword, passwordText),
+      maxLength(longestPassword, passwordText),
+      description('Of a User that lives in this Project only'),
+    ),
+  ),
+  membership: optional(fields(membershipEntries, 'Membership must be an object')),
+});
+
+/** The body of an invite. Beside what each field must be: what fields must be beside each other. */
+export const inviteBody = pipe(
+  inviteFields,
+  forward(
+    partialCheck(
+      [['email'], ['externalId']],
+      ({ email, externalId }) => (email ?? externalId) !== undefined,
+      emailText,
+    ),
+    ['email'],
+  ),
+  forward(
+    partialCheck(
+      [['email'], ['scope']],
+      ({ email, scope }) => email !== undefined || scope !== 'server',
+      'A user without e-mail address must have scope project',
+    ),
+    ['scope'],
+  ),
+  forward(
+    partialCheck(
+      [['profile'], ['resourceType']],
+      ({ profile, resourceType }) => !profile || parseReference(profile.reference)?.type === resourceType,
+      'Profile resourceType does not match request',
+    ),
+    ['profile'],
+  ),
+  forward(
+    partialCheck(
+      [['admin'], ['resourceType']],
+      ({ admin, resourceType }) => !admin || mayBeAdmin(resourceType),
+      ({ input }) => notAdmin(input.resourceType),
+    ),
+    ['admin'],
+  ),
+  forward(
+    partialCheck(
+      [['patient'], ['resourceType']],
+      ({ patient, resourceType }) => !patient || mayHavePatients(resourceType),
+      noPatients,
+    ),
+    ['patient'],
+  ),
+  forward(
+    partialCheck(
+      [['relationship'], ['resourceType']],
+      ({ relationship, resourceType }) => !relationship || resourceType === 'RelatedPerson',
+      'Only a RelatedPerson has a relationship',
+    ),
+    ['relationship'],
+  ),
+  forward(
+    partialCheck(
+      [['password'], ['email'], ['scope']],
+      ({ password, email, scope }) => password === undefined || scopeOf(email, scope) === 'project',
+      'Only the user may set the password of a user above Projects',
+    ),
+    ['password'],
+  ),
+  forward(
+    partialCheck(
+      [['profile'], ['newProfile']],
+      ({ profile, newProfile }) => !profile || !newProfile,
+      'Give profile or newProfile, not both',
+    ),
+    ['newProfile'],
+  ),
+);
+
+/** A person without an address lives in the Project that knows them. */
+function scopeOf(email: string | undefined, scope: Invite['scope'] = 'server'): Invite['scope'] {
+  return email === undefined ? 'project' : scope;
+}
+
 type Fields = Record<string, unknown>;
 
 /** Checks the body of an invite: either the invite, or one issue per wrong field. Unknown fields are ignored. */
 export function parseInvite(body: unknown): { invite: Invite } | { issues: RefusalIssue[] } {
-  const issues: RefusalIssue[] = [];
-  const refuse: Refuse = (expression, text) => {
-    issues.push({ expression, text });
+  const { output, issues } = check(inviteBody, isFields(body) ? withMembership(body) : body);
+  if (issues) return { issues };
+  const { resourceType: profileType, email, externalId, profile, password } = output;
+  return {
+    invite: {
+      profileType,
+      firstName: output.firstName,
+      lastName: output.lastName,
+      email,
+      externalId,
+      scope: scopeOf(email, output.scope),
+      sendEmail: output.sendEmail ?? true,
+      rights: rightsOf(output),
+      profile: profile && { reference: profile.reference },
+      relationship: output.relationship,
+      newProfile: output.newProfile ?? false,
+      upsert: output.upsert ?? false,
+      forceNewMembership: output.forceNewMembership ?? false,
+      password,
+    },
   };
-  if (!isFields(body)) return { issues: [{ text: 'The body must be a JSON object' }] };
-  const membership = isFields(body.membership) ? body.membership : {};
-  if (body.membership != null && !isFields(body.membership))
-    refuse('membership', 'Membership must be an object');
-
-  const profileType = parseProfileType(body.resourceType, refuse);
-  const { email, externalId } = parseLogin(body, membership, refuse);
-  const scope = parseScope(body.scope, email, externalId, refuse);
-  const invite: Invite = {
-    profileType,
-    firstName: parseName(body.firstName, 'firstName', 'First name', refuse),
-    lastName: parseName(body.lastName, 'lastName', 'Last name', refuse),
-    email,
-    externalId,
-    scope,
-    sendEmail: parseSendEmail(body.sendEmail, refuse),
-    rights: parseRights(body, membership, profileType, refuse),
-    profile: parseProfile(membership.profile ?? body.profile, profileType, refuse),
-    relationship: parseRelationship(body.relationship, profileType, refuse),
-    newProfile: parseFlag(body, 'newProfile', refuse),
-    upsert: parseFlag(body, 'upsert', refuse),
-    forceNewMembership: parseFlag(body, 'forceNewMembership', refuse),
-    password: parsePassword(body.password, scope, refuse),
-  };
-  if (invite.profile && invite.newProfile) refuse('newProfile', 'Give profile or newProfile, not both');
-  return issues.length > 0 ? { issues } : { invite };
 }
 
-function parseProfileType(value: unknown, refuse: Refuse): ProfileType {
-  if (isProfileType(value)) return value;
-  refuse(
-    'resourceType',
-    value == null
-      ? 'Resource type is required'
-      : 'Resource type must be Patient, Practitioner or RelatedPerson',
-  );
-  return 'Patient';
-}
-
-function parseLogin(body: Fields, membership: Fields, refuse: Refuse) {
-  const externalId = membership.externalId ?? body.externalId ?? undefined;
-  const email = typeof body.email === 'string' ? normaliseAddress(body.email) : undefined;
-  if (body.email == null ? externalId === undefined : email === undefined) {
-    refuse('email', 'Valid email address is required');
-  }
-  if (externalId !== undefined && (typeof externalId !== 'string' || externalId.trim() === '')) {
-    refuse('externalId', 'External ID cannot be empty');
-  } else if (
-    typeof externalId === 'string' &&
-    (externalId.length > 255 || controlOrLineEnd.test(externalId))
-  ) {
-    refuse('externalId', 'External ID must be up to 255 characters without control characters');
-  }
-  return { email, externalId: externalId as string | undefined };
-}
-
-function parseScope(
-  value: unknown,
-  email: string | undefined,
-  externalId: string | undefined,
-  refuse: Refuse,
-) {
-  if (value != null && value !== 'server' && value !== 'project')
-    refuse('scope', 'Scope must be server or project');
-  if (externalId !== undefined && email === undefined) {
-    if (value === 'server') refuse('scope', 'A user without e-mail address must have scope project');
-    return 'project';
-  }
-  return value === 'project' ? 'project' : 'server';
-}
-
-function parseSendEmail(value: unknown, refuse: Refuse): boolean {
-  if (value == null || value === true || value === 'true') return true;
-  if (value !== false && value !== 'false') refuse('sendEmail', 'sendEmail must be true or false');
-  return false;
-}
-
-function parseFlag(body: Fields, field: string, refuse: Refuse): boolean {
-  const value = body[field];
-  if (value != null && typeof value !== 'boolean') refuse(field, `${field} must be true or false`);
-  return value === true;
-}
-
-function parseProfile(value: unknown, profileType: ProfileType, refuse: Refuse): Reference | undefined {
-  if (value == null) return undefined;
-  const reference = isFields(value) ? value.reference : undefined;
-  const target = parseReference(reference);
-  if (!target) refuse('profile', 'Profile must be a reference such as Patient/123');
-  else if (target.type !== profileType) refuse('profile', 'Profile resourceType does not match request');
-  return { reference: String(reference) };
-}
-
-function parsePassword(value: unknown, scope: Invite['scope'], refuse: Refuse): string | undefined {
-  if (value == null) return undefined;
-  if (scope === 'server') {
-    refuse('password', 'Only the user may set the password of a user above Projects');
-  } else if (typeof value !== 'string' || value.length < shortestPassword || value.length > longestPassword) {
-    refuse('password', `Password must be ${shortestPassword} to ${longestPassword} characters`);
-  }
-  return String(value);
+/** What stands inside `membership` goes before what stands beside it. */
+function withMembership(body: Fields): Fields {
+  const { membership } = body;
+  if (!isFields(membership)) return body;
+  const named = Object.keys(membershipEntries).filter((name) => membership[name] != null);
+  return { ...body, ...Object.fromEntries(named.map((name) => [name, membership[name]])), membership: {} };
 }
 
 function isFields(value: unknown): value is Fields {

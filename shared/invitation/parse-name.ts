@@ -1,14 +1,17 @@
-import type { Refuse } from './parse-rights.ts';
+import { check, maxLength, normalize, pipe, string, trim } from 'valibot';
 
 /** What could end a line of a mail, or hide in one. */
 export const controlOrLineEnd = /[\p{C}\p{Zl}\p{Zp}]/u;
 
-/** A person's first or last name, as it is stored. */
-export function parseName(value: unknown, field: string, label: string, refuse: Refuse): string {
-  const text = typeof value === 'string' ? value : '';
-  const name = text.trim().normalize('NFC');
-  if (name === '') refuse(field, `${label} is required`);
-  else if (controlOrLineEnd.test(text)) refuse(field, `${label} must not contain control characters`);
-  else if (name.length > 200) refuse(field, `${label} is longer than 200 characters`);
-  return name;
+/** A person's first or last name, as it is stored. @param label of the field, for the texts */
+export function personName(label: string) {
+  const required = `${label} is required`;
+  return pipe(
+    string(required),
+    check((text) => text.trim() !== '', required),
+    check((text) => !controlOrLineEnd.test(text), `${label} must not contain control characters`),
+    trim(),
+    normalize('NFC'),
+    maxLength(200, `${label} is longer than 200 characters`),
+  );
 }

@@ -1,62 +1,57 @@
-import type { ProfileType } from '../fhir/resource.ts';
+import {
+  array,
+  check,
+  type InferOutput,
+  maxLength,
+  minLength,
+  optional,
+  pipe,
+  regex,
+  strictObject,
+  string,
+  transform,
+  union,
+} from 'valibot';
+import { whole } from '../schema/values.ts';
 import { controlOrLineEnd } from './parse-name.ts';
-import type { Refuse } from './parse-rights.ts';
-
-/** R4 CodeableConcept, as far as RelatedPerson.relationship needs it. */
-export interface Relationship {
-  coding?: { system: string; code: string; display?: string }[];
-  text?: string;
-}
 
 const longestText = 200;
 const mostCodings = 5;
 
-/**
- * How a RelatedPerson is related to the patient: a CodeableConcept, or its text alone.
- * @returns undefined when there is none, or what was sent cannot be one
- */
-export function parseRelationship(
-  value: unknown,
-  type: ProfileType,
-  refuse: Refuse,
-): Relationship | undefined {
-  if (value == null) return undefined;
-  const relationship = typeof value === 'string' ? { text: value } : value;
-  if (type !== 'RelatedPerson') refuse('relationship', 'Only a RelatedPerson has a relationship');
-  if (isRelationship(relationship)) return relationship;
-  refuse('relationship', 'relationship must be a CodeableConcept with coding (system, code) or text');
-  return undefined;
-}
+const text = pipe(
+  string(),
+  check((given) => given.trim() !== '' && !controlOrLineEnd.test(given)),
+  maxLength(longestText),
+);
 
-function isRelationship(value: unknown): value is Relationship {
-  if (!hasOnly(value, ['coding', 'text'])) return false;
-  const { coding, text } = value;
-  const isListed = Array.isArray(coding) && coding.length > 0 && coding.length <= mostCodings;
-  if (coding !== undefined && !(isListed && coding.every(isCoding))) return false;
-  return (text === undefined || isText(text)) && (coding ?? text) !== undefined;
-}
+const coding = strictObject({
+  system: pipe(
+    text,
+    check((given) => URL.canParse(given)),
+  ),
+  code: pipe(text, regex(/^\S+( \S+)*$/)),
+  display: optional(text),
+});
 
-function isCoding(value: unknown): boolean {
-  if (!hasOnly(value, ['system', 'code', 'display'])) return false;
-  const { system, code, display } = value;
-  const isCode = isText(code) && /^\S+( \S+)*$/.test(code);
-  return isText(system) && URL.canParse(system) && isCode && (display === undefined || isText(display));
-}
+/** R4 CodeableConcept, as far as RelatedPerson.relationship needs it. */
+const concept = pipe(
+  strictObject({
+    coding: optional(pipe(array(coding), minLength(1), maxLength(mostCodings))),
+    text: optional(text),
+  }),
+  check((one) => (one.coding ?? one.text) !== undefined),
+);
 
-function hasOnly(value: unknown, names: readonly string[]): value is Record<string, unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.keys(value).every((name) => names.includes(name))
-  );
-}
+/** How a RelatedPerson is related to the patient: a CodeableConcept, or its text alone. */
+export const relationship = whole(
+  union([
+    pipe(
+      text,
+      transform((given): InferOutput<typeof concept> => ({ text: given })),
+    ),
+    concept,
+  ]),
+  'relationship must be a CodeableConcept with coding (system, code) or text',
+);
 
-function isText(value: unknown): value is string {
-  return (
-    typeof value === 'string' &&
-    value.trim() !== '' &&
-    value.length <= longestText &&
-    !controlOrLineEnd.test(value)
-  );
-}
+export type Relationship = InferOutput<typeof relationship>;

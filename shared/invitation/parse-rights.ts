@@ -1,130 +1,109 @@
-import type { Authentication, MembershipAccess, Rights } from '../fhir/membership.ts';
-import { type ProfileType, parseReference, type Reference } from '../fhir/resource.ts';
+import {
+  array,
+  check,
+  fallback,
+  literal,
+  maxLength,
+  minLength,
+  pipe,
+  regex,
+  string,
+  transform,
+  union,
+} from 'valibot';
+import type { MembershipAccess, NamedRights } from '../fhir/membership.ts';
+import { referenceThat, referenceTo } from '../fhir/reference-schema.ts';
 import { isIssuerUrl } from '../issuer/issuer-url.ts';
-
-/** Records that a field is wrong. */
-export type Refuse = (expression: string, text: string) => void;
-
-type Fields = Record<string, unknown>;
+import type { RefusalIssue } from '../refusal.ts';
+import { fields, optional } from '../schema/fields.ts';
+import { flag, readText, whole } from '../schema/values.ts';
 
 const mostPatients = 20;
 const mostPolicies = 20;
 /** Of `access` as JSON: a membership must fit an item of the table. */
 const longestAccessBytes = 32 * 1024;
 
-/**
- * The rights that a body names, at its top or inside `membership`, which wins. What is not named
- * is left out; references are checked for form only.
- */
-export function parseRights(
-  body: Fields,
-  membership: Fields,
-  profileType: ProfileType | 'ClientApplication' | 'Bot',
-  refuse: Refuse,
-): Rights {
-  const named = (field: string) => membership[field] ?? body[field] ?? undefined;
-  return {
-    ...parseAdmin(named('admin'), profileType, refuse),
-    ...parseAccessPolicy(named('accessPolicy'), refuse),
-    ...parseAccess(named('access'), refuse),
-    ...parsePatients(named('patient'), profileType, refuse),
-    ...parseAuthentication(named('authentication'), refuse),
-    ...parseMfa(named('mfaRequired'), refuse),
-  };
-}
+const parameterName = 'A parameter needs a name of letters and digits';
+const parameterValue = 'A parameter needs valueString or valueReference';
 
-function parseAdmin(value: unknown, profileType: string, refuse: Refuse): Rights {
-  if (value === undefined) return {};
-  if (typeof value !== 'boolean') refuse('admin', 'admin must be true or false');
-  if (value === true && profileType !== 'Practitioner' && profileType !== 'ClientApplication')
-    refuse('admin', `A ${profileType} cannot be an administrator`);
-  return { admin: value === true };
-}
+const parameter = pipe(
+  fields(
+    {
+      name: pipe(string(parameterName), regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, parameterName)),
+      valueString: fallback(optional(string()), undefined),
+      valueReference: fallback(optional(referenceThat(parameterValue)), undefined),
+    },
+    parameterName,
+  ),
+  check(({ valueString, valueReference }) => (valueString ?? valueReference) !== undefined, parameterValue),
+  transform(({ name, valueString, valueReference }) => ({
+    name,
+    ...(valueString !== undefined
+      ? { valueString }
+      : valueReference && { valueReference: { reference: valueReference.reference } }),
+  })),
+);
 
-function parseAccessPolicy(value: unknown, refuse: Refuse): Rights {
-  if (value === undefined) return {};
-  return { accessPolicy: parseTarget(value, 'AccessPolicy', 'accessPolicy', refuse) };
-}
+const accessEntry = pipe(
+  fields(
+    {
+      policy: referenceTo('AccessPolicy', 'policy'),
+      parameter: optional(array(parameter, 'parameter must be an array')),
+    },
+    'An entry of access needs a policy',
+  ),
+  transform(({ policy, parameter }): MembershipAccess => ({ policy, ...(parameter ? { parameter } : {}) })),
+);
 
-function parseAccess(value: unknown, refuse: Refuse): Rights {
-  if (value === undefined) return {};
-  if (!Array.isArray(value) || value.length > mostPolicies) {
-    refuse('access', `access must be an array of at most ${mostPolicies}`);
-    return {};
-  }
-  if (Buffer.byteLength(JSON.stringify(value)) > longestAccessBytes) {
-    refuse('access', `access is longer than ${longestAccessBytes / 1024} KiB`);
-    return {};
-  }
-  return { access: value.map((entry, i) => parseAccessEntry(entry, `access[${i}]`, refuse)) };
-}
+const accessText = `access must be an array of at most ${mostPolicies}`;
+const access = pipe(
+  array(accessEntry, accessText),
+  maxLength(mostPolicies, accessText),
+  check(
+    (entries) => Buffer.byteLength(JSON.stringify(entries)) <= longestAccessBytes,
+    `access is longer than ${longestAccessBytes / 1024} KiB`,
+  ),
+);
 
-function parseAccessEntry(entry: unknown, expression: string, refuse: Refuse): MembershipAccess {
-  const fields = isFields(entry) ? entry : {};
-  const policy = parseTarget(fields.policy, 'AccessPolicy', `${expression}.policy`, refuse);
-  if (fields.parameter == null) return { policy };
-  const parameters = Array.isArray(fields.parameter) ? fields.parameter : [undefined];
-  return {
-    policy,
-    parameter: parameters.map((one, i) => parseParameter(one, `${expression}.parameter[${i}]`, refuse)),
-  };
-}
+const patient = referenceTo('Patient', 'patient');
+const patients = whole(
+  union([
+    pipe(
+      patient,
+      transform((one) => [one]),
+    ),
+    pipe(array(patient), minLength(1), maxLength(mostPatients)),
+  ]),
+  `patient must be 1 to ${mostPatients} references such as Patient/123`,
+);
 
-function parseParameter(value: unknown, expression: string, refuse: Refuse) {
-  const fields = isFields(value) ? value : {};
-  const { name, valueString } = fields;
-  const reference = isFields(fields.valueReference)
-    ? parseReference(fields.valueReference.reference)
-    : undefined;
-  if (typeof name !== 'string' || !/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(name)) {
-    refuse(`${expression}.name`, 'A parameter needs a name of letters and digits');
-  } else if (typeof valueString === 'string') {
-    return { name, valueString };
-  } else if (reference) {
-    return { name, valueReference: { reference: `${reference.type}/${reference.id}` } };
-  } else {
-    refuse(expression, 'A parameter needs valueString or valueReference');
-  }
-  return { name: String(name) };
-}
+const authenticationText = 'authentication must be "password" or {"issuer": "https://..."}';
+const issuerUrl = readText(authenticationText, (given) =>
+  isIssuerUrl(given, { onLoopback: true }) ? given : undefined,
+);
 
-function parsePatients(value: unknown, profileType: string, refuse: Refuse): Rights {
-  if (value === undefined) return {};
-  const list = Array.isArray(value) ? value : [value];
-  if (profileType !== 'RelatedPerson') refuse('patient', 'Only a RelatedPerson is invited for patients');
-  if (list.length < 1 || list.length > mostPatients)
-    refuse('patient', `patient must be 1 to ${mostPatients} references`);
-  return {
-    patient: list.slice(0, mostPatients).map((one) => parseTarget(one, 'Patient', 'patient', refuse)),
-  };
-}
+/** What a membership allows. Null, where a membership is changed, takes it away; references are checked for form only. */
+export const rightsEntries = {
+  admin: optional(flag('admin')),
+  accessPolicy: optional(referenceTo('AccessPolicy', 'accessPolicy')),
+  access: optional(access),
+  patient: optional(patients),
+  authentication: optional(
+    whole(union([literal('password'), fields({ issuer: issuerUrl })]), authenticationText),
+  ),
+  mfaRequired: optional(flag('mfaRequired')),
+};
 
-function parseAuthentication(value: unknown, refuse: Refuse): Rights {
-  if (value === undefined) return {};
-  const issuer = isFields(value) ? value.issuer : undefined;
-  if (value !== 'password' && !isIssuerUrl(issuer, { onLoopback: true })) {
-    refuse('authentication', 'authentication must be "password" or {"issuer": "https://..."}');
-  }
-  return { authentication: issuer === undefined ? 'password' : ({ issuer } as Authentication) };
-}
+export const mayBeAdmin = (type: string) => type === 'Practitioner' || type === 'ClientApplication';
+export const notAdmin = (type: string) => `A ${type} cannot be an administrator`;
 
-function parseMfa(value: unknown, refuse: Refuse): Rights {
-  if (value === undefined) return {};
-  if (typeof value !== 'boolean') refuse('mfaRequired', 'mfaRequired must be true or false');
-  return { mfaRequired: value === true };
-}
+export const mayHavePatients = (type: string) => type === 'RelatedPerson';
+export const noPatients = 'Only a RelatedPerson is invited for patients';
 
-function parseTarget(value: unknown, type: string, expression: string, refuse: Refuse): Reference {
-  const fields = isFields(value) ? value : {};
-  const target = parseReference(fields.reference);
-  if (!target || target.type !== type) {
-    refuse(expression, `${expression} must be a reference such as ${type}/123`);
-    return { reference: `${type}/none` };
-  }
-  const display = typeof fields.display === 'string' ? { display: fields.display.slice(0, 200) } : {};
-  return { reference: `${type}/${target.id}`, ...display };
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Which of the rights somebody with a profile of this type cannot have. */
+export function unfitRights(type: string, { admin, patient }: NamedRights): RefusalIssue[] {
+  return [
+    ...(admin && !mayBeAdmin(type) ? [{ expression: 'admin', text: notAdmin(type) }] : []),
+    ...(patient && !mayHavePatients(type) ? [{ expression: 'patient', text: noPatients }] : []),
+  ];
 }

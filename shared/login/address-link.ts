@@ -27,8 +27,8 @@ export function isAddressSecret(stage: StageSecret, link: AddressLink, given: st
 }
 
 /** `<user>.<generation>`; undefined for another form. */
-export function parseAddressId(id: unknown): Pick<AddressLink, 'userId' | 'generation'> | undefined {
-  const [, userId, generation] = /^([\w-]{1,64})\.(\d{13})$/.exec(String(id)) ?? [];
+export function parseAddressId(id: string): Pick<AddressLink, 'userId' | 'generation'> | undefined {
+  const [, userId, generation] = /^([\w-]{1,64})\.(\d{13})$/.exec(id) ?? [];
   return userId && generation ? { userId, generation: Number(generation) } : undefined;
 }
 

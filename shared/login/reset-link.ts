@@ -30,9 +30,8 @@ export function isResetSecret(stage: StageSecret, link: ResetLink, given: string
 }
 
 /** `<user>.<expiry>`; the id of an invitation's link has three parts. Undefined for another form. */
-export function parseResetId(id: unknown): Pick<ResetLink, 'userId' | 'expiresAtMs'> | undefined {
-  const text = typeof id === 'string' ? id : '';
-  const [, userId, expiry] = /^([\w-]{1,64})\.(\d{13})$/.exec(text) ?? [];
+export function parseResetId(id: string): Pick<ResetLink, 'userId' | 'expiresAtMs'> | undefined {
+  const [, userId, expiry] = /^([\w-]{1,64})\.(\d{13})$/.exec(id) ?? [];
   return userId && expiry ? { userId, expiresAtMs: Number(expiry) } : undefined;
 }
 

@@ -1,7 +1,9 @@
-import type { MembershipAccess, Rights } from '../fhir/membership.ts';
+import { check, maxLength, pipe, string, trim } from 'valibot';
+import { type MembershipAccess, type NamedRights, type Rights, rightsOf } from '../fhir/membership.ts';
 import { parseReference } from '../fhir/resource.ts';
-import { parseRights } from '../invitation/parse-rights.ts';
-import { invalidField, Refusal, type RefusalIssue } from '../refusal.ts';
+import { rightsEntries } from '../invitation/parse-rights.ts';
+import { invalidField } from '../refusal.ts';
+import { optional } from '../schema/fields.ts';
 import { isStanding } from '../store/inline.ts';
 import { type Key, keys } from '../table/keys.ts';
 import type { Found } from '../table/table.ts';
@@ -13,35 +15,41 @@ export interface Program {
   rights: Rights;
 }
 
+const { admin, accessPolicy, access } = rightsEntries;
+
 /**
- * Name, description and rights of a new program.
- * @param label the resource type, for messages: `Bot`, `Client`
+ * Name, description and rights in the body of a new program.
+ * @param label what it is, for messages: `Bot`, `Client`
  */
-export function parseProgram(
-  body: unknown,
-  label: string,
-): { program: Program; fields: Record<string, unknown>; issues: RefusalIssue[] } {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new Refusal('invalid', 'The body must be a JSON object');
-  }
-  const fields = body as Record<string, unknown>;
-  const issues: RefusalIssue[] = [];
-  const refuse = (expression: string, text: string) => {
-    issues.push({ expression, text });
+export function programEntries(label: string) {
+  const required = `${label} name is required`;
+  const name = `${label} name must be up to 200 characters without control characters`;
+  return {
+    name: pipe(
+      string(required),
+      trim(),
+      check((text) => text !== '', required),
+      maxLength(200, name),
+      check((text) => !/\p{C}/u.test(text), name),
+    ),
+    description: optional(
+      pipe(string('Description must be text'), maxLength(2000, 'Description is longer than 2000 characters')),
+    ),
+    admin,
+    accessPolicy,
+    access,
   };
-  const name = typeof fields.name === 'string' ? fields.name.trim() : '';
-  if (name === '') refuse('name', `${label} name is required`);
-  else if (name.length > 200 || /\p{C}/u.test(name))
-    refuse('name', `${label} name must be up to 200 characters without control characters`);
-  const description = typeof fields.description === 'string' ? fields.description : undefined;
-  if (fields.description != null && description === undefined)
-    refuse('description', 'Description must be text');
-  if (description && description.length > 2000)
-    refuse('description', 'Description is longer than 2000 characters');
-  const { admin, accessPolicy, access } = fields;
-  // A program is given administration as a Practitioner is; a Bot's caller refuses it before.
-  const rights = parseRights({ admin, accessPolicy, access }, {}, 'Practitioner', refuse);
-  return { program: { name, description, rights }, fields, issues };
+}
+
+/** A program as it was sent. */
+export function programOf(
+  sent: { name: string; description?: string | undefined } & Pick<
+    NamedRights,
+    'admin' | 'accessPolicy' | 'access'
+  >,
+): Program {
+  const { name, description, admin, accessPolicy, access } = sent;
+  return { name, description, rights: rightsOf({ admin, accessPolicy, access }) };
 }
 
 /** The policies that rights name, to be read with the rest. */

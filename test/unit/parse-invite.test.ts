@@ -91,7 +91,7 @@ describe('parseInvite', () => {
     [{ access: {} }, 'access'],
     [{ access: Array(21).fill({ policy: { reference: 'AccessPolicy/1' } }) }, 'access'],
     [{ access: [{}] }, 'access[0].policy'],
-    [{ access: [null] }, 'access[0].policy'],
+    [{ access: [null] }, 'access[0]'],
     [{ access: [accessWith({ name: '%x', valueString: 'a' })] }, 'access[0].parameter[0].name'],
     [{ access: [accessWith({ name: 'x' })] }, 'access[0].parameter[0]'],
     [{ patient: { reference: 'Patient/1' } }, 'patient'],

@@ -10,7 +10,7 @@ import { countAttempt } from '../sign-in/attempts.ts';
 /** How somebody shows that it was them who asked. */
 interface Shown {
   caller: Caller | undefined;
-  password: unknown;
+  password: string | undefined;
   source: string;
 }
 
@@ -26,11 +26,11 @@ export async function requireAsker(
   { caller, password, source }: Shown,
 ): Promise<void> {
   if (caller && (await isThey(services, userId, caller))) return;
-  if (password == null || password === '') throw notThey();
+  if (!password) throw notThey();
   const passwordKey = keys.password(userId);
   const hash = (await services.table.read([passwordKey])).get(passwordKey)?.hash;
   const takeBack = await countAttempt(services, userId, source);
-  const given = typeof password === 'string' ? password.slice(0, longestPassword + 1) : '';
+  const given = password.slice(0, longestPassword + 1);
   if (typeof hash !== 'string' || !(await verifyPassword(given, hash))) {
     throw invalidField('password', 'This is not the password of the person who asked for this address');
   }

@@ -1,9 +1,11 @@
 import type { Caller } from '../../../shared/access/access-token.ts';
 import { addressMs, isAddressSecret, parseAddressId } from '../../../shared/login/address-link.ts';
 import { Refusal } from '../../../shared/refusal.ts';
+import { parse } from '../../../shared/schema/check.ts';
 import { inlineResource } from '../../../shared/store/inline.ts';
 import { keys } from '../../../shared/table/keys.ts';
 import { untilWritten } from '../../../shared/table/until-written.ts';
+import { verifyEmailBody } from '../bodies.ts';
 import { deadLink, type LoginServices } from '../external/invitation-of-link.ts';
 import { gatherMove } from './gather-move.ts';
 import { moveActions } from './move-address.ts';
@@ -22,9 +24,9 @@ export async function verifyEmail(
   services: LoginServices,
   { body, source, caller }: { body: unknown; source: string; caller: Caller | undefined },
 ): Promise<void> {
-  const { id, secret, password } = (body ?? {}) as Record<string, unknown>;
+  const { id, secret, password } = parse(verifyEmailBody, body);
   const link = parseAddressId(id);
-  if (!link || typeof secret !== 'string' || link.generation + addressMs <= services.now()) throw deadLink();
+  if (!link || link.generation + addressMs <= services.now()) throw deadLink();
   const { userId, generation } = link;
   const [userKey, changeKey] = [keys.user(userId), keys.addressChange(userId)];
   let asked: Promise<void> | undefined;

@@ -1,8 +1,12 @@
+import { check, type InferOutput, picklist, pipe, string } from 'valibot';
 import { readScope, scopeFault } from '../../../shared/access/scope.ts';
 import { isId, parseReference } from '../../../shared/fhir/resource.ts';
 import { isOwnPage } from '../../../shared/login/redirect-uri.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
+import { parse } from '../../../shared/schema/check.ts';
+import { fields, optional } from '../../../shared/schema/fields.ts';
 import type { Services } from '../../../shared/services.ts';
+import { optionalText, requiredText } from '../bodies.ts';
 import { findClient } from '../sign-in/client-of-sign-in.ts';
 
 /** What a client asks when it sends a person to an external issuer: as RFC 6749 section 4.1.1 and RFC 7636. */
@@ -18,42 +22,52 @@ export interface ExternalRequest {
   codeChallengeMethod: 'S256' | 'plain';
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+/** Short enough for all of them to fit one cookie. */
+const longest = 400;
+const clientIdText = 'clientId must be an id';
 
-/** @param query with the names of RFC 6749, none twice */
-export function fieldsOfQuery(query: URLSearchParams): Fields {
+export const externalEntries = {
+  clientId: optional(
+    pipe(
+      string(clientIdText),
+      check((id) => id === '' || isId(id), clientIdText),
+    ),
+  ),
+  codeChallengeMethod: optional(picklist(['S256', 'plain'], 'codeChallengeMethod must be S256 or plain')),
+  redirectUri: requiredText('redirectUri', longest),
+  codeChallenge: requiredText('codeChallenge', longest),
+  scope: optionalText('scope', longest),
+  state: optionalText('state', longest),
+  nonce: optionalText('nonce', longest),
+};
+
+const queryFields = fields({ ...externalEntries, projectId: optionalText('projectId', longest) });
+
+/**
+ * @param query with the names of RFC 6749, none twice
+ * @throws {Refusal} invalid, naming the fields
+ */
+export function parseExternalQuery(query: URLSearchParams): {
+  request: ExternalRequest;
+  projectId: string | undefined;
+} {
   if (new Set(query.keys()).size !== query.size) {
     throw new Refusal('invalid', 'A parameter must not be repeated');
   }
   const camel = (name: string) => name.replaceAll(/_([a-z])/g, (_, letter) => letter.toUpperCase());
-  return Object.fromEntries([...query].map(([name, value]) => [camel(name), value]));
+  const given = Object.fromEntries([...query].map(([name, value]) => [camel(name), value]));
+  const { projectId, ...sent } = parse(queryFields, given);
+  return { request: externalRequest(sent), projectId };
 }
 
-/** @throws {Refusal} invalid, naming the field */
-export function parseExternalRequest(fields: Fields): ExternalRequest {
-  const { clientId = '', codeChallengeMethod = 'plain' } = fields;
-  if (typeof clientId !== 'string' || (clientId !== '' && !isId(clientId))) {
-    throw invalidField('clientId', 'clientId must be an id');
-  }
-  if (codeChallengeMethod !== 'S256' && codeChallengeMethod !== 'plain') {
-    throw invalidField('codeChallengeMethod', 'codeChallengeMethod must be S256 or plain');
-  }
-  const asked = optional(fields, 'scope');
-  const scope = readScope(asked);
-  if (scope === undefined) throw invalidField('scope', scopeFault(asked));
-  const [redirectUri, codeChallenge] = [optional(fields, 'redirectUri'), optional(fields, 'codeChallenge')];
-  if (!redirectUri) throw invalidField('redirectUri', 'redirectUri is required');
-  if (!codeChallenge) throw invalidField('codeChallenge', 'codeChallenge is required');
-  const [state, nonce] = [optional(fields, 'state'), optional(fields, 'nonce')];
+type Sent = InferOutput<ReturnType<typeof fields<typeof externalEntries>>>;
+
+/** @throws {Refusal} invalid for an unknown scope */
+export function externalRequest(sent: Sent): ExternalRequest {
+  const { clientId = '', codeChallengeMethod = 'plain', redirectUri, codeChallenge, state, nonce } = sent;
+  const scope = readScope(sent.scope);
+  if (scope === undefined) throw invalidField('scope', scopeFault(sent.scope));
   return { clientId, redirectUri, state, nonce, scope, codeChallenge, codeChallengeMethod };
-}
-
-/** Short enough for all of them to fit one cookie. */
-function optional(fields: Fields, name: string): string | undefined {
-  const value = fields[name] ?? undefined;
-  if (value === undefined || value === '') return undefined;
-  if (typeof value === 'string' && value.length <= 400) return value;
-  throw invalidField(name, `${name} must be text of up to 400 characters`);
 }
 
 /**
@@ -80,8 +94,10 @@ function unknownRedirect(): Refusal {
 }
 
 /** The Project that is asked for, as the client's own or by name. @throws {Refusal} invalid when these differ */
-export function wantedProject(fields: Fields, clientProject: string | undefined): string | undefined {
-  const given = optional(fields, 'projectId');
+export function wantedProject(
+  given: string | undefined,
+  clientProject: string | undefined,
+): string | undefined {
   if (given !== undefined && !parseReference(`Project/${given}`)) {
     throw invalidField('projectId', 'projectId must be an id');
   }

@@ -16,10 +16,10 @@ export interface LoginServices extends Services {
  */
 export async function requireLink(
   services: LoginServices,
-  { id, secret }: Record<string, unknown>,
+  { id, secret }: { id: string; secret: string },
 ): Promise<Standing> {
-  const [project = '', membershipId = '', generation = ''] = typeof id === 'string' ? id.split('.') : [];
-  if (!isId(project) || !isId(membershipId) || typeof secret !== 'string') throw deadLink();
+  const [project = '', membershipId = '', generation = ''] = id.split('.');
+  if (!isId(project) || !isId(membershipId)) throw deadLink();
   const key = keys.resource(project, 'ProjectMembership', membershipId);
   const [found, stage] = await Promise.all([services.table.read([key]), services.secret()]);
   const standing = standingOf(found.get(key));

@@ -3,10 +3,14 @@ import { IssuerFault } from '../../../shared/issuer/issuer-web.ts';
 import type { Issuers } from '../../../shared/issuer/issuers.ts';
 import { challengeOf } from '../../../shared/login/login-code.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
+import { parse } from '../../../shared/schema/check.ts';
+import { fields } from '../../../shared/schema/fields.ts';
+import { linkEntries } from '../bodies.ts';
 import { type ExternalFlow, flowCookie, newFlow } from './external-flow.ts';
 import {
-  fieldsOfQuery,
-  parseExternalRequest,
+  externalEntries,
+  externalRequest,
+  parseExternalQuery,
   requireRedirectUri,
   wantedProject,
 } from './external-request.ts';
@@ -28,13 +32,14 @@ export interface Redirect {
  * @throws {Refusal} invalid, unavailable
  */
 export async function startExternal(services: ExternalServices, query: URLSearchParams): Promise<Redirect> {
-  const fields = fieldsOfQuery(query);
-  const request = parseExternalRequest(fields);
-  const project = wantedProject(fields, await requireRedirectUri(services, request));
+  const { request, projectId } = parseExternalQuery(query);
+  const project = wantedProject(projectId, await requireRedirectUri(services, request));
   const configured = await findIssuer(services.table, project, query.get('issuer') ?? '');
   if (!configured) throw invalidField('issuer', 'This issuer is not configured');
   return begin(services, configured, { request, project, link: undefined });
 }
+
+export const acceptExternalBody = fields({ ...linkEntries, ...externalEntries });
 
 /**
  * The same for a person with an invitation, which is accepted when they come back: the membership names
@@ -43,13 +48,13 @@ export async function startExternal(services: ExternalServices, query: URLSearch
  * @throws {Refusal} invalid, unavailable
  */
 export async function acceptExternal(services: ExternalServices, body: unknown): Promise<Redirect> {
-  const fields = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
-  const { membership } = await requireLink(services, fields);
+  const { id, secret, ...sent } = parse(acceptExternalBody, body);
+  const { membership } = await requireLink(services, { id, secret });
   const { authentication } = membership;
   if (typeof authentication !== 'object') {
     throw new Refusal('invalid', 'This invitation is accepted with a password');
   }
-  const request = parseExternalRequest(fields);
+  const request = externalRequest(sent);
   const project = membership.project.reference.replace(/^Project\//, '');
   const clientProject = await requireRedirectUri(services, request);
   if (clientProject !== undefined && clientProject !== project) {
@@ -57,8 +62,7 @@ export async function acceptExternal(services: ExternalServices, body: unknown):
   }
   const configured = await findIssuer(services.table, project, authentication.issuer);
   if (!configured) throw new Refusal('invalid', 'The issuer of this invitation is not configured yet');
-  const link = { id: String(fields.id), secret: String(fields.secret) };
-  return begin(services, configured, { request, project, link });
+  return begin(services, configured, { request, project, link: { id, secret } });
 }
 
 async function begin(

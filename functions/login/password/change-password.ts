@@ -8,9 +8,11 @@ import { longestPassword, verifyPassword } from '../../../shared/login/password.
 import { replacePassword } from '../../../shared/login/replace-password.ts';
 import { emailOf } from '../../../shared/login/user-email.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
+import { parse } from '../../../shared/schema/check.ts';
 import type { Services } from '../../../shared/services.ts';
 import { keys } from '../../../shared/table/keys.ts';
 import { ConditionFailed } from '../../../shared/table/transact.ts';
+import { changePasswordBody } from '../bodies.ts';
 import { countAttempt } from '../sign-in/attempts.ts';
 
 /**
@@ -23,7 +25,7 @@ export async function changePassword(
   caller: Caller,
   { body, source }: { body: unknown; source: string },
 ): Promise<void> {
-  const { oldPassword, newPassword } = (body ?? {}) as Record<string, unknown>;
+  const { oldPassword, newPassword } = parse(changePasswordBody, body);
   const passwordKey = keys.password(caller.subject);
   const loginKey = keys.login(caller.loginId);
   const userKey = keys.user(caller.subject);
@@ -33,7 +35,7 @@ export async function changePassword(
   const password = await parseNewPassword(newPassword, { field: 'newPassword', email });
   const seenHash = found.get(passwordKey)?.hash as string | undefined;
   const takeBack = await countAttempt(services, caller.subject, source);
-  const given = typeof oldPassword === 'string' ? oldPassword.slice(0, longestPassword + 1) : '';
+  const given = oldPassword.slice(0, longestPassword + 1);
   if (seenHash === undefined || !(await verifyPassword(given, seenHash))) {
     throw invalidField('oldPassword', 'The old password is not right');
   }

@@ -4,6 +4,7 @@ import { isResetSecret, parseResetId } from '../../../shared/login/reset-link.ts
 import { emailOf } from '../../../shared/login/user-email.ts';
 import { keys } from '../../../shared/table/keys.ts';
 import { ConditionFailed } from '../../../shared/table/transact.ts';
+import type { PasswordOfLink } from '../bodies.ts';
 import { deadLink, type LoginServices } from '../external/invitation-of-link.ts';
 
 /**
@@ -12,10 +13,10 @@ import { deadLink, type LoginServices } from '../external/invitation-of-link.ts'
  */
 export async function replaceForgotten(
   services: LoginServices,
-  { id, secret, password: given }: Record<string, unknown>,
+  { id, secret, password: given }: PasswordOfLink,
 ): Promise<void> {
   const link = parseResetId(id);
-  if (!link || typeof secret !== 'string' || link.expiresAtMs <= services.now()) throw deadLink();
+  if (!link || link.expiresAtMs <= services.now()) throw deadLink();
   const userKey = keys.user(link.userId);
   const passwordKey = keys.password(link.userId);
   const [found, stage] = await Promise.all([services.table.read([userKey, passwordKey]), services.secret()]);

@@ -1,9 +1,8 @@
-import { normaliseAddress } from '../../../shared/email/address.ts';
-import { isId } from '../../../shared/fhir/resource.ts';
 import { resetMs } from '../../../shared/login/reset-link.ts';
-import { invalidField } from '../../../shared/refusal.ts';
+import { parse } from '../../../shared/schema/check.ts';
 import type { Services } from '../../../shared/services.ts';
 import { keys } from '../../../shared/table/keys.ts';
+import { resetPasswordBody } from '../bodies.ts';
 import { countAttempt } from '../sign-in/attempts.ts';
 
 /**
@@ -16,13 +15,7 @@ export async function resetPassword(
   services: Services,
   { body, source }: { body: unknown; source: string },
 ): Promise<void> {
-  const { email: given, projectId } = (body ?? {}) as Record<string, unknown>;
-  const email = typeof given === 'string' ? normaliseAddress(given) : undefined;
-  if (email === undefined) throw invalidField('email', 'Valid email address is required');
-  const project = projectId == null || projectId === '' ? undefined : projectId;
-  if (project !== undefined && !(typeof project === 'string' && isId(project))) {
-    throw invalidField('projectId', 'projectId must be an id');
-  }
+  const { email, projectId: project } = parse(resetPasswordBody, body);
   await countAttempt(services, `reset ${email}`, source);
   const nowMs = services.now();
   await services.table.put({

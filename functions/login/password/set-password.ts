@@ -4,8 +4,10 @@ import { parseNewPassword } from '../../../shared/login/parse-password.ts';
 import { hashPassword, verifyPassword } from '../../../shared/login/password.ts';
 import { parseResetId } from '../../../shared/login/reset-link.ts';
 import { Refusal } from '../../../shared/refusal.ts';
+import { parse } from '../../../shared/schema/check.ts';
 import { keys } from '../../../shared/table/keys.ts';
 import { type Action, ConditionFailed, OutcomeUnknown } from '../../../shared/table/transact.ts';
+import { type PasswordOfLink, setPasswordBody } from '../bodies.ts';
 import { deadLink, type LoginServices, requireLink } from '../external/invitation-of-link.ts';
 import { countAttempt } from '../sign-in/attempts.ts';
 import { replaceForgotten } from './replace-forgotten.ts';
@@ -19,8 +21,7 @@ export async function setPassword(
   services: LoginServices,
   input: { body: unknown; source: string },
 ): Promise<void> {
-  const { body } = input;
-  const fields = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  const fields = parse(setPasswordBody, input.body);
   return parseResetId(fields.id)
     ? replaceForgotten(services, fields)
     : acceptInvitation(services, fields, input.source);
@@ -32,7 +33,7 @@ export async function setPassword(
  */
 async function acceptInvitation(
   services: LoginServices,
-  fields: Record<string, unknown>,
+  fields: PasswordOfLink,
   source: string,
 ): Promise<void> {
   const standing = await requireLink(services, fields);
@@ -71,9 +72,9 @@ async function acceptInvitation(
   }
 }
 
-async function requirePassword(password: unknown, hash: string): Promise<void> {
-  const isText = typeof password === 'string' && password.length <= 1024;
-  if (isText && (await verifyPassword(password, hash))) return;
+async function requirePassword(password: string, hash: string): Promise<void> {
+  const isShort = password.length <= 1024;
+  if (isShort && (await verifyPassword(password, hash))) return;
   throw new Refusal('invalid', 'You have a password already: accept with that one', {
     issues: [{ expression: 'password', text: 'You have a password already: accept with that one' }],
   });

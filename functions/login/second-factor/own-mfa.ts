@@ -7,8 +7,10 @@ import { requireOwnLogin } from '../../../shared/login/own-login.ts';
 import { noticeActions } from '../../../shared/login/security-notice.ts';
 import { emailOf } from '../../../shared/login/user-email.ts';
 import { Refusal } from '../../../shared/refusal.ts';
+import { parse } from '../../../shared/schema/check.ts';
 import { keys } from '../../../shared/table/keys.ts';
 import { type Action, ConditionFailed } from '../../../shared/table/transact.ts';
+import { codeBody } from '../bodies.ts';
 import type { LoginServices } from '../external/invitation-of-link.ts';
 import { enrolmentOf } from '../sign-in/sign-in-step.ts';
 import { countCode } from './count-codes.ts';
@@ -70,11 +72,12 @@ async function useOwn(
   services: LoginServices,
   { userId }: SecondFactor,
   body: unknown,
-  actionsOf: (code: unknown) => Promise<Action[]>,
+  actionsOf: (code: string) => Promise<Action[]>,
 ): Promise<void> {
+  const { token } = parse(codeBody, body);
   const takeBack = await countCode(services, userId);
   try {
-    await services.table.transact(await actionsOf(((body ?? {}) as Record<string, unknown>).token));
+    await services.table.transact(await actionsOf(token));
   } catch (error) {
     throw error instanceof ConditionFailed ? wrongCode() : error;
   }

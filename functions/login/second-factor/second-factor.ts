@@ -35,7 +35,7 @@ export function newSeed(loginId: string, { earlier }: SecondFactor): string {
 export function useCodeAction(
   stage: StageSecret,
   { userId, seed }: SecondFactor,
-  { code, nowMs, set = 'SET lastStep = :step' }: { code: unknown; nowMs: number; set?: string },
+  { code, nowMs, set = 'SET lastStep = :step' }: { code: string; nowMs: number; set?: string },
 ): Action {
   const step = seed === undefined ? undefined : stepOfCode(stage, { userId, seed }, code, nowMs);
   if (step === undefined) throw wrongCode();
@@ -55,7 +55,7 @@ export function useCodeAction(
 export function enrolAction(
   stage: StageSecret,
   factor: SecondFactor,
-  { loginId, code, nowMs }: { loginId: string; code: unknown; nowMs: number },
+  { loginId, code, nowMs }: { loginId: string; code: string; nowMs: number },
 ): Action {
   const { userId, earlier } = factor;
   const seed = newSeed(loginId, factor);

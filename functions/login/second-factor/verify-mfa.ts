@@ -2,8 +2,10 @@ import type { SecurityEvent } from '../../../shared/email/security-mails.ts';
 import { noticeActions } from '../../../shared/login/security-notice.ts';
 import { emailOf } from '../../../shared/login/user-email.ts';
 import { Refusal } from '../../../shared/refusal.ts';
+import { parse } from '../../../shared/schema/check.ts';
 import { keys } from '../../../shared/table/keys.ts';
 import { ConditionFailed } from '../../../shared/table/transact.ts';
+import { codeOfLoginBody } from '../bodies.ts';
 import type { LoginServices } from '../external/invitation-of-link.ts';
 import { requireOpenLogin } from '../sign-in/open-login.ts';
 import { nextStep, type SignInStep } from '../sign-in/sign-in-step.ts';
@@ -33,7 +35,7 @@ async function prove(
   body: unknown,
   { actionOf, event }: { actionOf: typeof enrolAction; event?: SecurityEvent },
 ): Promise<SignInStep> {
-  const { login: id, token: code } = (body ?? {}) as Record<string, unknown>;
+  const { login: id, token: code } = parse(codeOfLoginBody, body);
   const { login, item } = await requireOpenLogin(services, id);
   // An issuer vouches for one Project perhaps: it neither sets nor shows what is the person's own.
   if (login.issuer !== undefined) throw new Refusal('invalid', 'Sign in again');

@@ -3,12 +3,13 @@ import { admit } from '../../../shared/access/actor.ts';
 import { isForResourcesOnly } from '../../../shared/access/smart-scope.ts';
 import { record } from '../../../shared/audit/record.ts';
 import { agentOf, ownUser } from '../../../shared/audit/who.ts';
-import { isId } from '../../../shared/fhir/resource.ts';
 import { endLogin } from '../../../shared/login/end-login.ts';
 import { isOwnLogin } from '../../../shared/login/own-login.ts';
-import { invalidField, Refusal } from '../../../shared/refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
+import { parse } from '../../../shared/schema/check.ts';
 import type { Services } from '../../../shared/services.ts';
 import { keys } from '../../../shared/table/keys.ts';
+import { revokeLoginBody } from '../bodies.ts';
 
 /**
  * A person ends one of their own logins, as `auth/me` lists them.
@@ -16,8 +17,7 @@ import { keys } from '../../../shared/table/keys.ts';
  * @throws {Refusal} invalid, not-found; forbidden for a token with scopes for resources
  */
 export async function revokeLogin(services: Services, caller: Caller, body: unknown): Promise<void> {
-  const { loginId } = (body ?? {}) as Record<string, unknown>;
-  if (typeof loginId !== 'string' || !isId(loginId)) throw invalidField('loginId', 'loginId must be an id');
+  const { loginId } = parse(revokeLoginBody, body);
   const [ownKey, key] = [keys.login(caller.loginId), keys.login(loginId)];
   const { actor, found } = await admit(services, caller, [ownKey, key]);
   if (isForResourcesOnly(caller.scope)) {

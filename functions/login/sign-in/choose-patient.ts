@@ -27,7 +27,7 @@ export async function finishWith(
   services: Services,
   login: OpenLogin,
   standing: Standing,
-  patient?: unknown,
+  patient?: string,
 ): Promise<LoginCode | LoginPatients> {
   const { membership } = standing;
   const scope = String(login.scope ?? '');
@@ -38,7 +38,7 @@ export async function finishWith(
   if (patient === undefined && asksForPatient(scope) && patients.length > 1) {
     return { login: login.id, profile: membership.id, patients: await named(services, standing, patients) };
   }
-  const chosen = patientInContext(scope, membership, patient as string | undefined);
+  const chosen = patientInContext(scope, membership, patient);
   return chooseMembership(services, login.id, standing, { patient: chosen });
 }
 

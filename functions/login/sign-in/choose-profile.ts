@@ -1,5 +1,7 @@
 import { isMadeFor } from '../../../shared/login/person-login.ts';
 import { Refusal } from '../../../shared/refusal.ts';
+import { parse } from '../../../shared/schema/check.ts';
+import { profileBody } from '../bodies.ts';
 import type { LoginServices } from '../external/invitation-of-link.ts';
 import { finishWith } from './choose-patient.ts';
 import { requireOpenLogin } from './open-login.ts';
@@ -13,7 +15,7 @@ import { choicesWithin, enrolmentStep, type SignInStep } from './sign-in-step.ts
  * @throws {Refusal} invalid
  */
 export async function chooseProfile(services: LoginServices, body: unknown): Promise<SignInStep> {
-  const { login: id, profile, patient } = (body ?? {}) as Record<string, unknown>;
+  const { login: id, profile, patient } = parse(profileBody, body);
   const { login } = await requireOpenLogin(services, id);
   const refused = new Refusal('invalid', 'Sign in again');
   if (login.needsMfa === true && login.mfa !== true) throw refused;
@@ -21,5 +23,5 @@ export async function chooseProfile(services: LoginServices, body: unknown): Pro
   const chosen = choices.find(({ membership }) => membership.id === profile);
   if (!chosen) throw refused;
   if (!isMadeFor(login, chosen.membership)) return enrolmentStep(services, login);
-  return finishWith(services, login, chosen, patient ?? undefined);
+  return finishWith(services, login, chosen, patient);
 }

@@ -22,10 +22,10 @@ export interface OpenLogin {
  */
 export async function requireOpenLogin(
   { table }: Services,
-  id: unknown,
+  id: string,
 ): Promise<{ login: OpenLogin; item: Item }> {
   const refused = new Refusal('invalid', 'Sign in again');
-  if (typeof id !== 'string' || !isId(id)) throw refused;
+  if (!isId(id)) throw refused;
   const key = keys.login(id);
   const item = (await table.read([key])).get(key);
   if (item?.kind !== 'person' || item.membershipId !== undefined || item.revoked === true) throw refused;

@@ -1,7 +1,11 @@
+import { boolean, check, fallback, picklist, pipe, string } from 'valibot';
 import { builtInClient } from '../../../shared/access/built-in-client.ts';
 import { isOffline, readScope, scopeFault } from '../../../shared/access/scope.ts';
 import { isId } from '../../../shared/fhir/resource.ts';
-import { invalidField, Refusal } from '../../../shared/refusal.ts';
+import { invalidField } from '../../../shared/refusal.ts';
+import { parse } from '../../../shared/schema/check.ts';
+import { fields, optional } from '../../../shared/schema/fields.ts';
+import { optionalId, optionalText, requiredText } from '../bodies.ts';
 
 export interface SignIn {
   email: string;
@@ -18,45 +22,47 @@ export interface SignIn {
   nonce: string | undefined;
 }
 
-/** @throws {Refusal} invalid, naming the field */
+/** Far beyond all that is meant. */
+const longest = 2000;
+const longestScope = 1000;
+const clientIdText = 'clientId must be an id';
+
+export const signInBody = fields({
+  email: requiredText('email', longest),
+  password: requiredText('password', longest),
+  clientId: optional(
+    pipe(
+      string(clientIdText),
+      check((id) => id === '' || isId(id), clientIdText),
+    ),
+  ),
+  projectId: optionalId('projectId'),
+  scope: optionalText('scope', longestScope),
+  remember: fallback(optional(boolean()), false),
+  codeChallenge: optionalText('codeChallenge', longest),
+  codeChallengeMethod: optional(picklist(['S256', 'plain'], 'codeChallengeMethod must be S256 or plain')),
+  redirectUri: optionalText('redirectUri', longest),
+  nonce: optionalText('nonce', longest),
+});
+
+/** @throws {Refusal} invalid, naming the fields */
 export function parseSignIn(body: unknown): SignIn {
-  if (typeof body !== 'object' || body === null)
-    throw new Refusal('invalid', 'The body must be a JSON object');
-  const fields = body as Record<string, unknown>;
-  const { clientId = '', projectId, codeChallengeMethod = 'plain', remember } = fields;
-  const scope = fields.scope || 'openid';
-  if (typeof clientId !== 'string' || (clientId !== '' && !isId(clientId))) {
-    throw invalidField('clientId', 'clientId must be an id');
-  }
-  if (projectId != null && projectId !== '' && !(typeof projectId === 'string' && isId(projectId))) {
-    throw invalidField('projectId', 'projectId must be an id');
-  }
-  if (typeof scope !== 'string' || scope.length > 1000) throw invalidField('scope', 'scope is too long');
+  const sent = parse(signInBody, body);
+  const { clientId = '', codeChallenge, codeChallengeMethod = 'plain', scope = 'openid' } = sent;
   const known = readScope(scope);
   if (known === undefined) throw invalidField('scope', scopeFault(scope));
-  if (codeChallengeMethod !== 'S256' && codeChallengeMethod !== 'plain') {
-    throw invalidField('codeChallengeMethod', 'codeChallengeMethod must be S256 or plain');
+  if (codeChallenge === undefined && !builtInClient(clientId)) {
+    throw invalidField('codeChallenge', 'codeChallenge is required');
   }
-  const codeChallenge = (builtInClient(clientId) ? optional : text)(fields, 'codeChallenge');
   return {
-    email: text(fields, 'email'),
-    password: text(fields, 'password'),
+    email: sent.email,
+    password: sent.password,
     clientId,
-    projectId: (projectId as string | null | undefined) || undefined,
-    scope: remember === true && !isOffline(known) ? `${known} offline_access` : known,
+    projectId: sent.projectId,
+    scope: sent.remember && !isOffline(known) ? `${known} offline_access` : known,
     codeChallenge,
     codeChallengeMethod: codeChallenge === undefined ? undefined : codeChallengeMethod,
-    redirectUri: optional(fields, 'redirectUri'),
-    nonce: optional(fields, 'nonce'),
+    redirectUri: sent.redirectUri,
+    nonce: sent.nonce,
   };
-}
-
-function optional(fields: Record<string, unknown>, name: string): string | undefined {
-  return fields[name] == null || fields[name] === '' ? undefined : text(fields, name);
-}
-
-function text(fields: Record<string, unknown>, name: string): string {
-  const value = fields[name];
-  if (typeof value === 'string' && value !== '' && value.length <= 2000) return value;
-  throw invalidField(name, `${name} is required`);
 }

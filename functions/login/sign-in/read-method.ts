@@ -1,5 +1,5 @@
-import { normaliseAddress } from '../../../shared/email/address.ts';
-import { invalidField } from '../../../shared/refusal.ts';
+import { parse } from '../../../shared/schema/check.ts';
+import { methodBody } from '../bodies.ts';
 
 /**
  * How somebody with this address signs in, as sign-in forms of this field ask before the password: `{}`, with
@@ -9,7 +9,6 @@ import { invalidField } from '../../../shared/refusal.ts';
  * @throws {Refusal} invalid for what is no address
  */
 export function readMethod(body: unknown): object {
-  const { email } = (body ?? {}) as Record<string, unknown>;
-  if (typeof email === 'string' && normaliseAddress(email) !== undefined) return {};
-  throw invalidField('email', 'Valid email address is required');
+  parse(methodBody, body);
+  return {};
 }

@@ -1,8 +1,11 @@
 import { normaliseAddress } from '../../../shared/email/address.ts';
 import { applyPatch } from '../../../shared/fhir/json-patch.ts';
 import type { Resource } from '../../../shared/fhir/resource.ts';
-import { parseName } from '../../../shared/invitation/parse-name.ts';
-import { Refusal, type RefusalIssue } from '../../../shared/refusal.ts';
+import { personName } from '../../../shared/invitation/parse-name.ts';
+import { invalidField } from '../../../shared/refusal.ts';
+import { parse } from '../../../shared/schema/check.ts';
+import { fields, optional } from '../../../shared/schema/fields.ts';
+import { readText } from '../../../shared/schema/values.ts';
 import { requireResource } from './parse-resource.ts';
 import { requireSameId } from './same-id.ts';
 import type { Write } from './write.ts';
@@ -15,21 +18,20 @@ export interface UserChange {
   email: string | undefined;
 }
 
+const ownFields = fields({
+  email: optional(readText('Valid email address is required', normaliseAddress)),
+  firstName: personName('First name'),
+  lastName: personName('Last name'),
+});
+
 /** @throws {Refusal} invalid, an issue per wrong field */
 export function parseUser(write: Extract<Write, { kind: 'update' | 'patch' }>, user: Resource): UserChange {
   const sent = write.kind === 'update' ? write.body : applyPatch<unknown>(user, write.operations);
-  const fields = requireSameId(requireResource(sent, 'User'), user.id);
-  const issues: RefusalIssue[] = [];
-  const refuse = (expression: string, text: string) => issues.push({ expression, text });
-  const email = typeof fields.email === 'string' ? normaliseAddress(fields.email) : undefined;
-  if (fields.email != null && email === undefined) refuse('email', 'Valid email address is required');
+  const whole = requireSameId(requireResource(sent, 'User'), user.id);
+  const { firstName, lastName, email } = parse(ownFields, whole, 'The user is not valid');
   const isNew = email !== undefined && email !== user.email;
-  if (isNew && user.email === undefined) refuse('email', 'An administrator invites with the first address');
-  const change = {
-    firstName: parseName(fields.firstName, 'firstName', 'First name', refuse),
-    lastName: parseName(fields.lastName, 'lastName', 'Last name', refuse),
-    email: isNew ? email : undefined,
-  };
-  if (issues.length > 0) throw new Refusal('invalid', 'The user is not valid', { issues });
-  return change;
+  if (isNew && user.email === undefined) {
+    throw invalidField('email', 'An administrator invites with the first address');
+  }
+  return { firstName, lastName, email: isNew ? email : undefined };
 }

@@ -1,6 +1,6 @@
-import { moveIdentifierActions, parseIdentifiers } from '../../../shared/bot/identifiers.ts';
+import { identifiersOf, moveIdentifierActions } from '../../../shared/bot/identifiers.ts';
 import type { Resource } from '../../../shared/fhir/resource.ts';
-import { invalidField, Refusal } from '../../../shared/refusal.ts';
+import { invalidField } from '../../../shared/refusal.ts';
 import { actionsOf, deleteChange } from '../../../shared/store/change.ts';
 import { inlineResource } from '../../../shared/store/inline.ts';
 import type { Item } from '../../../shared/table/item.ts';
@@ -11,10 +11,7 @@ import type { Context } from './write.ts';
 /** The locks that move with a Bot's identifiers. @throws {Refusal} invalid */
 export function identifierChanges(project: string, before: Resource, after: Resource | undefined): Action[] {
   if (before.resourceType !== 'Bot') return [];
-  const next = parseIdentifiers(after?.identifier);
-  if (next.issues.length > 0) throw new Refusal('invalid', 'The Bot is not valid', { issues: next.issues });
-  const { identifiers } = parseIdentifiers(before.identifier);
-  return moveIdentifierActions(project, before.id, identifiers, next.identifiers);
+  return moveIdentifierActions(project, before.id, identifiersOf(before), identifiersOf(after ?? {}));
 }
 
 /**
