@@ -111,6 +111,7 @@ export const routes = {
   site: {
     app: open('GET', '/app'),
     appFile: open('GET', '/app/{path+}'),
+    openapi: open('GET', '/openapi.json'),
   },
 } satisfies Record<string, Rows>;
 

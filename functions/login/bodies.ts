@@ -44,7 +44,7 @@ export const methodBody = fields({ email: address });
 export const profileBody = fields({
   login: anyText,
   profile: anyText,
-  patient: fallback(optional(string()), ''),
+  patient: optional(anyText),
 });
 
 /** The six digits that a phone shows. */
@@ -54,14 +54,17 @@ export const codeOfLoginBody = fields({ login: anyText, token: anyText });
 export const resetPasswordBody = fields({ email: address, projectId: optionalId('projectId') });
 export const changePasswordBody = fields({ oldPassword: anyText, newPassword: anyText });
 
+/** One text for every link that leads nowhere. */
+export const deadLinkText = 'This link is not valid any more';
+
 /** From the fragment of a mailed link. */
 export const linkEntries = { id: anyText, secret: anyText };
-export const setPasswordBody = fields({ ...linkEntries, password: anyText });
+export const setPasswordBody = fields({ ...linkEntries, password: anyText }, deadLinkText);
 export type PasswordOfLink = InferOutput<typeof setPasswordBody>;
-export const verifyEmailBody = fields({
-  ...linkEntries,
-  password: fallback(optional(string()), undefined),
-});
+export const verifyEmailBody = fields(
+  { ...linkEntries, password: fallback(optional(string()), undefined) },
+  deadLinkText,
+);
 
 export const revokeLoginBody = fields({
   loginId: readText('loginId must be an id', (id) => (isId(id) ? id : undefined)),

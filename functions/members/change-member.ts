@@ -1,4 +1,4 @@
-import { fallback, looseObject, unknown } from 'valibot';
+import { looseObject, string } from 'valibot';
 import type { Caller } from '../../shared/access/access-token.ts';
 import { type Actor, admit } from '../../shared/access/actor.ts';
 import { type ProjectMembership, type Rights, rightsOf } from '../../shared/fhir/membership.ts';
@@ -11,21 +11,24 @@ import { policyKeys, requirePolicies } from '../../shared/program/parse-program.
 import { invalidField, Refusal } from '../../shared/refusal.ts';
 import { parse } from '../../shared/schema/check.ts';
 import { fields, optional } from '../../shared/schema/fields.ts';
-import { flag } from '../../shared/schema/values.ts';
+import { flag, whole } from '../../shared/schema/values.ts';
 import type { Services } from '../../shared/services.ts';
 import { isStanding } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { untilWritten } from '../../shared/table/until-written.ts';
 import { isCounted, type Member, memberAudit, memberKey, requireMember } from './member.ts';
 
-const unchanged = fallback(optional(looseObject({ reference: unknown() })), { reference: undefined });
+/** A client may send back what it read. */
+function unchanged(name: string) {
+  return optional(whole(looseObject({ reference: string() }), `The ${name} of a membership never changes`));
+}
 
 export const changeMemberBody = fields({
   ...rightsEntries,
   active: optional(flag('active')),
-  project: unchanged,
-  user: unchanged,
-  profile: unchanged,
+  project: unchanged('project'),
+  user: unchanged('user'),
+  profile: unchanged('profile'),
 });
 
 /**
@@ -97,9 +100,8 @@ function without(rights: Rights, names: readonly string[]): Rights {
   return Object.fromEntries(Object.entries(rights).filter(([name]) => !names.includes(name)));
 }
 
-type Fixed = { [Name in 'project' | 'user' | 'profile']: { reference?: unknown } | undefined };
+type Fixed = { [Name in 'project' | 'user' | 'profile']: { reference: string } | undefined };
 
-/** A client may send back what it read, but none of these differently. */
 function requireSame(sent: Fixed, membership: ProjectMembership): void {
   for (const name of ['project', 'user', 'profile'] as const) {
     const given = sent[name];

@@ -1,6 +1,8 @@
 import type { HttpResponse } from '../../shared/http/response.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import type { Site } from './read-site.ts';
+import type { Site, SiteFile } from './read-site.ts';
+
+type RequestHeaders = Readonly<Record<string, string | undefined>>;
 
 /** Only what this origin serves as a file runs, and no other page may frame or embed it. */
 const guards = {
@@ -28,19 +30,19 @@ const guards = {
  * @param path below `/app/`; empty for the app itself
  * @throws {Refusal} not-found
  */
-export function answerFile(
-  site: Site,
-  path: string,
-  headers: Readonly<Record<string, string | undefined>>,
-): HttpResponse {
+export function answerPath(site: Site, path: string, headers: RequestHeaders): HttpResponse {
   const name = /\.\w+$/.test(path) ? path : 'index.html';
   const file = site.get(name);
   if (!file) throw new Refusal('not-found', 'Not found');
+  return answerFile(file, headers);
+}
+
+export function answerFile(file: SiteFile, headers: RequestHeaders): HttpResponse {
   const answered = {
     ...guards,
     etag: file.etag,
     vary: 'accept-encoding',
-    'cache-control': file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'cache-control': file.cacheControl,
   };
   if (headers['if-none-match'] === file.etag) return { statusCode: 304, headers: answered };
   const isGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:\s*,|\s*$))/.test(headers['accept-encoding'] ?? '');

@@ -3,14 +3,17 @@ import { join } from 'node:path';
 import { servePublic } from '../../shared/http/serve-public.ts';
 import { consoleLog } from '../../shared/log.ts';
 import { routes } from '../routes.ts';
-import { answerFile } from './answer-file.ts';
-import { readSite } from './read-site.ts';
+import { answerFile, answerPath } from './answer-file.ts';
+import { openApi } from './openapi.ts';
+import { readSite, siteFile } from './read-site.ts';
 
 const { SITE_DIR = join(import.meta.dirname, 'site'), STAGE } = process.env;
 const site = readSite(SITE_DIR, { hasMailbox: STAGE === 'local' });
+const document = siteFile('openapi.json', Buffer.from(openApi), 'public, max-age=300');
 
-/** The administration app: files, and nothing that needs a table. */
+/** The administration app and the description of the API: files, and nothing that needs a table. */
 export const handler = servePublic({ log: consoleLog, newId: randomUUID }, routes.site, {
-  app: async ({ headers }) => answerFile(site, '', headers),
-  appFile: async ({ params, headers }) => answerFile(site, params.path, headers),
+  app: async ({ headers }) => answerPath(site, '', headers),
+  appFile: async ({ params, headers }) => answerPath(site, params.path, headers),
+  openapi: async ({ headers }) => answerFile(document, headers),
 });

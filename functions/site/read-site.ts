@@ -3,14 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-interface SiteFile {
+export interface SiteFile {
   contentType: string;
   bytes: Buffer;
   gzipped: Buffer;
   /** Of the content, quoted. */
   etag: string;
-  /** Its name holds a hash of its content: it never changes. */
-  isImmutable: boolean;
+  cacheControl: string;
 }
 
 /** The app's files by path below `/app/`. */
@@ -38,7 +37,9 @@ export function readSite(folder: string, stage: { hasMailbox: boolean }): Site {
   return new Map([...read, ['stage.json', siteFile('stage.json', Buffer.from(JSON.stringify(stage)))]]);
 }
 
-function siteFile(name: string, bytes: Buffer): SiteFile {
+/** @param cacheControl unless its name holds a hash of its content: then it never changes */
+export function siteFile(name: string, bytes: Buffer, cacheControl = 'no-cache'): SiteFile {
+  const isImmutable = /-[\w-]{8}\.(js|css|svg)$/.test(name);
   const contentType = contentTypes[extname(name)];
   if (!contentType) throw new Error(`No content type for ${name}`);
   return {
@@ -46,6 +47,6 @@ function siteFile(name: string, bytes: Buffer): SiteFile {
     bytes,
     gzipped: gzipSync(bytes, { level: 9 }),
     etag: `"${createHash('sha256').update(bytes).digest('base64url')}"`,
-    isImmutable: /-[\w-]{8}\.(js|css|svg)$/.test(name),
+    cacheControl: isImmutable ? 'public, max-age=31536000, immutable' : cacheControl,
   };
 }

@@ -48,6 +48,15 @@ test('its files are named by their content and kept for good', async () => {
   }
 });
 
+test('the description of the API is a public file that may be kept for five minutes', async () => {
+  const answer = await get('openapi.json');
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
+  expect((await answer.json()).openapi).toMatch(/^3\.1\./);
+  const same = await get('openapi.json', { 'if-none-match': answer.headers.get('etag') });
+  expect([same.status, await same.text()]).toEqual([304, '']);
+});
+
 test('the first load is under 250 kB', async () => {
   const sizes: number[] = [];
   const page = await (await get('app')).text();

@@ -304,7 +304,6 @@ describe('deploying', () => {
     ['no code', { filename: 'a.js' }, 'code'],
     ['empty code', { code: ' \n' }, 'code'],
     ['code that is no text', { code: ['a'] }, 'code'],
-    ['a list', [], 'code'],
     ['a name with a folder', { code: '1', filename: '../a.js' }, 'filename'],
     ['a name with a line end', { code: '1', filename: 'a\n.js' }, 'filename'],
     ['a name of another kind', { code: '1', filename: 'a.py' }, 'filename'],
@@ -312,6 +311,12 @@ describe('deploying', () => {
     ['a long name', { code: '1', filename: `${'a'.repeat(101)}.js` }, 'filename'],
   ])('refuses %s', async (_name, body, field) => {
     expectFields(await deployTo(await createBot(portico), body), [field]);
+  });
+
+  test('refuses a list as its body', async () => {
+    const answer = await deployTo(await createBot(portico), []);
+    expectOutcome(answer, 400, 'invalid');
+    expect(answer.json.issue[0].details.text).toBe('The body must be a JSON object');
   });
 
   test('takes 350 KB of compressed code, and not more', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { allRoutes, type Route, type routes } from '../../functions/routes.ts';
 import { routeKey } from '../../shared/http/row.ts';
 import { newPerson, type TestPerson, tokenOf } from './people.ts';
@@ -25,6 +26,9 @@ type Examples = {
 let portico: Portico;
 let person: TestPerson;
 let bot: string;
+// biome-ignore lint/suspicious/noExplicitAny: the document as JSON
+let api: any;
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const tokens = { administrator: '', person: '', member: '', ended: '', elsewhere: '' };
 const identifier = { system: 'https://example.org/bots', value: 'every-route' };
 
@@ -33,6 +37,8 @@ beforeAll(async () => {
   person = await newPerson(portico);
   bot = await botThat(portico, 'return event.input', { identifier: [identifier] });
   tokens.administrator = await portico.token();
+  api = (await portico.api('GET', 'openapi.json', { token: null })).json;
+  ajv.addSchema({ $id: 'api', components: api.components });
   tokens.elsewhere = await portico.token(portico.projects[1]);
   tokens.person = await tokenOf(portico, person);
   tokens.member = (await createClient(portico)).token;
@@ -140,7 +146,10 @@ const examples: Examples = {
     resetPassword: () => ({ body: { email: newAddress() }, status: 200 }),
     setPassword: () => ({ body: { ...noLink, password }, status: 400 }),
     startExternal: () => ({ query: { issuer: 'https://login.example.org' }, status: 400 }),
-    acceptExternal: () => ({ body: noLink, status: 400 }),
+    acceptExternal: () => ({
+      body: { ...noLink, redirectUri: '/app', codeChallenge: pkce.codeChallenge },
+      status: 400,
+    }),
     finishExternal: () => ({ params: { issuerId: 'none' }, status: 400 }),
     verifyEmail: () => ({ body: noLink, status: 400 }),
   },
@@ -259,6 +268,7 @@ const examples: Examples = {
   site: {
     app: () => ({ status: 200 }),
     appFile: () => ({ params: { path: 'none.js' }, status: 404 }),
+    openapi: () => ({ status: 200 }),
   },
 };
 
@@ -294,6 +304,8 @@ async function tokenFor({ as }: Example): Promise<string> {
   return as === 'person' ? tokens.person : tokens.administrator;
 }
 
+const isJson = ({ body }: Example) => typeof body === 'object';
+
 describe('every route', () => {
   const guarded = named.filter(({ access }) => access !== 'public');
 
@@ -327,8 +339,6 @@ describe('every route', () => {
     },
   );
 
-  const isJson = ({ body }: Example) => typeof body === 'object';
-
   test.each(named)('$key takes no JSON deeper than 128 levels, if it takes any', async (route) => {
     const { body, ...example } = await exampleOf(route);
     if (!isJson({ body, ...example })) return;
@@ -359,5 +369,35 @@ describe('every route', () => {
     const token = await tokenFor(example);
     const answer = await send(route, example, route.access === 'public' ? null : token);
     expect([answer.status, answer.text]).toEqual([example.status, answer.text]);
+    if (route.path !== '$default') expect(undescribed(route, example, answer)).toEqual([]);
   });
 });
+
+/** What of a call is not as `/openapi.json` says. */
+function undescribed({ path, method }: Route, example: Example, answer: Answer): string[] {
+  const {
+    parameters = [],
+    requestBody,
+    responses,
+  } = api.paths[path.replace('+}', '}')][method.toLowerCase()];
+  const named = new Set(parameters.map(({ name }: { name: string }) => name));
+  const isOpen = named.has('<parameter>');
+  const query = Object.keys(example.query ?? {}).filter((name) => !named.has(name) && !isOpen);
+  const type = (value: string | null | undefined) => value?.split(';')[0] ?? '';
+  const sentType = type(example.headers?.['content-type']) || 'application/json';
+  const sent = example.body === undefined ? undefined : requestBody?.content[sentType];
+  const fits = (schema: object, value: unknown) => {
+    const isFit = ajv.validate(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"api#/')), value);
+    return isFit ? [] : [ajv.errorsText()];
+  };
+  const response = responses[answer.status];
+  const content = response?.content?.[type(answer.headers.get('content-type'))];
+  return [
+    ...query.map((name) => `parameter ${name}`),
+    ...(example.body !== undefined && !sent ? [`body of ${sentType}`] : []),
+    ...(sent && isJson(example) ? fits(sent.schema, example.body) : []),
+    ...(response ? [] : [`status ${answer.status}`]),
+    ...(content?.schema && answer.json ? fits(content.schema, answer.json) : []),
+    ...(response?.content && !content ? [`answer of ${answer.headers.get('content-type')}`] : []),
+  ];
+}

@@ -5,6 +5,7 @@ import type { StageSecret } from '../../../shared/keys/signer.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
 import { keys } from '../../../shared/table/keys.ts';
+import { deadLinkText } from '../bodies.ts';
 
 export interface LoginServices extends Services {
   secret(): Promise<StageSecret>;
@@ -34,7 +35,6 @@ export async function requireLink(
   return standing;
 }
 
-/** One text for every link that leads nowhere. */
 export function deadLink(): Refusal {
-  return new Refusal('invalid', 'This link is not valid any more');
+  return new Refusal('invalid', deadLinkText);
 }

@@ -5,7 +5,7 @@ import { challengeOf } from '../../../shared/login/login-code.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
 import { parse } from '../../../shared/schema/check.ts';
 import { fields } from '../../../shared/schema/fields.ts';
-import { linkEntries } from '../bodies.ts';
+import { deadLinkText, linkEntries } from '../bodies.ts';
 import { type ExternalFlow, flowCookie, newFlow } from './external-flow.ts';
 import {
   externalEntries,
@@ -39,7 +39,7 @@ export async function startExternal(services: ExternalServices, query: URLSearch
   return begin(services, configured, { request, project, link: undefined });
 }
 
-export const acceptExternalBody = fields({ ...linkEntries, ...externalEntries });
+export const acceptExternalBody = fields({ ...linkEntries, ...externalEntries }, deadLinkText);
 
 /**
  * The same for a person with an invitation, which is accepted when they come back: the membership names

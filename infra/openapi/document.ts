@@ -1,0 +1,160 @@
+import type { GenericSchema } from 'valibot';
+import { allRoutes, type FunctionName, type Route, type routes } from '../../functions/routes.ts';
+import { schemas } from './components.ts';
+import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
+import { bots } from './operations/bots.ts';
+import { executeById, executeByIdentifier } from './operations/execute.ts';
+import { invite } from './operations/invite.ts';
+import { login } from './operations/login.ts';
+import { members } from './operations/members.ts';
+import { resources } from './operations/resources.ts';
+import { site } from './operations/site.ts';
+import { token } from './operations/token.ts';
+import { type Answer, answersFhir, type Body, type Words } from './words.ts';
+
+/** Every route but the one for whatever is no route: one without words does not compile. */
+type Described = {
+  [Name in FunctionName]: Record<Exclude<keyof (typeof routes)[Name], 'unknown'>, Words>;
+};
+
+const described: Described = {
+  token,
+  login,
+  members,
+  invite,
+  bots,
+  'execute-by-id': executeById,
+  'execute-by-identifier': executeByIdentifier,
+  resources,
+  site,
+};
+
+const tags: Record<FunctionName, { title: string; description: string }> = {
+  token: { title: 'Tokens', description: 'OAuth 2.0, OpenID Connect and SMART App Launch.' },
+  login: { title: 'Sign-in', description: 'The steps of a sign-in, and what is a person’s own.' },
+  members: { title: 'Members', description: 'Members, clients and issuers of a Project.' },
+  invite: { title: 'Invite', description: 'People are invited into a Project.' },
+  bots: { title: 'Bots', description: 'Bots, their code, secrets and logs.' },
+  'execute-by-id': { title: 'Execute', description: 'A Bot is run.' },
+  'execute-by-identifier': { title: 'Execute', description: 'A Bot is run.' },
+  resources: { title: 'FHIR', description: 'The FHIR R4 API.' },
+  site: { title: 'App', description: 'The administration app, and this document.' },
+};
+
+export interface DescribedRoute extends Route {
+  words: Words;
+  tag: string;
+}
+
+/** The routes of the document, in the order of the table. */
+export const describedRoutes: readonly DescribedRoute[] = allRoutes.flatMap((route) => {
+  const ofFunction: Record<string, Words> = described[route.function];
+  const words = ofFunction[route.name];
+  return words ? [{ ...route, words, tag: tags[route.function].title }] : [];
+});
+
+/** The document that `/openapi.json` serves (OpenAPI 3.1.1). */
+export function openApiDocument(): JsonSchema {
+  const paths: Record<string, Record<string, JsonSchema>> = {};
+  for (const route of describedRoutes) {
+    const path = route.path.replaceAll('+}', '}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
+  }
+  const named = new Map(Object.values(tags).map(({ title, description }) => [title, description]));
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Portico',
+      version: '0.1.0',
+      description:
+        'Identity and Bots of a FHIR platform. A refusal is a FHIR OperationOutcome with one issue per wrong field; the endpoints of OAuth answer as RFC 6749 says. Unknown members of a JSON body are ignored.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...named].map(([name, description]) => ({ name, description })),
+    paths,
+    components: { schemas, responses, securitySchemes },
+  };
+}
+
+function operationOf({ name, path, access, tag, words }: DescribedRoute): JsonSchema {
+  const { summary, query = {}, headers = {}, body, answers } = words;
+  const inPath = [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, one = '']) => parameter(one, 'path', ''));
+  const all = [
+    ...inPath,
+    ...Object.entries(query).map(([one, description]) => parameter(one, 'query', description)),
+    ...Object.entries(headers).map(([one, description]) => parameter(one, 'header', description)),
+  ];
+  return {
+    operationId: name,
+    summary,
+    tags: [tag],
+    ...(access === 'administrator' ? { description: 'For administrators of the Project.' } : {}),
+    ...(all.length > 0 ? { parameters: all } : {}),
+    ...(body ? { requestBody: requestBody(body) } : {}),
+    responses: {
+      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, responseOf(answer)])),
+      ...('400' in answers ? {} : { 400: { $ref: '#/components/responses/Invalid' } }),
+      ...(access === 'public'
+        ? {}
+        : {
+            401: { $ref: '#/components/responses/Unauthorized' },
+            403: { $ref: '#/components/responses/Forbidden' },
+          }),
+      default: { $ref: '#/components/responses/Refused' },
+    },
+    security: access === 'public' ? [] : [{ oauth2: [] }],
+  };
+}
+
+function parameter(name: string, place: 'path' | 'query' | 'header', description: string): JsonSchema {
+  const isRequired = place === 'path' || name.endsWith('!');
+  return {
+    name: name.replace(/!$/, ''),
+    in: place,
+    ...(description ? { description } : {}),
+    ...(isRequired ? { required: true } : {}),
+    schema: { type: 'string' },
+  };
+}
+
+function requestBody({ content, isOptional }: Body): JsonSchema {
+  return { ...(isOptional ? {} : { required: true }), content: contentOf(content) };
+}
+
+function responseOf({ description, content }: Answer): JsonSchema {
+  return { description, ...(content ? { content: contentOf(content) } : {}) };
+}
+
+function contentOf(content: Readonly<Record<string, GenericSchema | JsonSchema>>): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(content).map(([type, schema]) => [
+      type,
+      { schema: isSchema(schema) ? jsonSchemaOf(schema) : schema },
+    ]),
+  );
+}
+
+function isSchema(schema: GenericSchema | JsonSchema): schema is GenericSchema {
+  return '~run' in schema;
+}
+
+const responses = Object.fromEntries(
+  Object.entries({
+    Invalid: 'Something in the request is wrong: an issue for each',
+    Unauthorized: 'No token, or one that is not good any more',
+    Forbidden: 'Not for this caller',
+    Refused: 'Refused, or a fault of ours',
+  }).map(([name, description]) => [name, responseOf(answersFhir('OperationOutcome', description))]),
+);
+
+const scopes = { openid: 'Who signs in', offline_access: 'A refresh token' };
+const securitySchemes = {
+  oauth2: {
+    type: 'oauth2',
+    flows: {
+      clientCredentials: { tokenUrl: '/oauth2/token', scopes },
+      authorizationCode: { authorizationUrl: '/oauth2/authorize', tokenUrl: '/oauth2/token', scopes },
+    },
+  },
+};

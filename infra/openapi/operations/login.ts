@@ -1,0 +1,135 @@
+import {
+  changePasswordBody,
+  codeBody,
+  codeOfLoginBody,
+  methodBody,
+  profileBody,
+  resetPasswordBody,
+  revokeLoginBody,
+  setPasswordBody,
+  verifyEmailBody,
+} from '../../../functions/login/bodies.ts';
+import { acceptExternalBody } from '../../../functions/login/external/start-external.ts';
+import { signInBody } from '../../../functions/login/sign-in/parse-sign-in.ts';
+import type { routes } from '../../../functions/routes.ts';
+import { answersJson, done, json, redirects, refused, type Words } from '../words.ts';
+
+const step = answersJson('SignInStep', 'What comes next: a second factor, a choice, or a code');
+const throttled = refused('Too many attempts');
+const authorization = {
+  client_id: 'A ClientApplication, or a built-in client',
+  redirect_uri: 'One that the client is registered with, to the letter',
+  response_type: '`code`',
+  scope: 'SMART v1 and v2 scopes',
+  state: 'Comes back with the code',
+  nonce: 'Comes back in the id token',
+  code_challenge: 'PKCE (RFC 7636)',
+  code_challenge_method: '`S256` or `plain`',
+};
+
+export const login: Record<keyof typeof routes.login, Words> = {
+  userInfo: {
+    summary: 'Who the token speaks for (OpenID Connect UserInfo)',
+    answers: { 200: answersJson('UserInfo', 'Claims, as far as the scopes go') },
+  },
+  userInfoByPost: {
+    summary: 'The same by POST',
+    answers: { 200: answersJson('UserInfo', 'Claims, as far as the scopes go') },
+  },
+  authorize: {
+    summary: 'Begin the authorization code flow (RFC 6749 section 4.1)',
+    query: authorization,
+    answers: { 302: redirects('To the sign-in page, or to the client with an error') },
+  },
+  me: {
+    summary: 'Membership, profile, Project and sessions of the caller',
+    answers: { 200: answersJson('Me', 'The caller') },
+  },
+  login: {
+    summary: 'Sign in with address and password',
+    body: json(signInBody),
+    answers: { 200: step, 429: throttled },
+  },
+  method: {
+    summary: 'How somebody with an address signs in: the same answer for every one',
+    body: json(methodBody),
+    answers: { 200: answersJson('Empty', 'With a password') },
+  },
+  clientInfo: {
+    summary: 'What a sign-in page may show of an app',
+    answers: { 200: answersJson('ClientInfo', 'Welcome and logo'), 404: refused('No such client') },
+  },
+  chooseProfile: {
+    summary: 'Choose one of the memberships of a login',
+    body: json(profileBody),
+    answers: { 200: step },
+  },
+  signOut: { summary: 'End the login of the token', answers: { 200: done } },
+  revokeLogin: {
+    summary: 'End one of the own logins, as `auth/me` lists them',
+    body: json(revokeLoginBody),
+    answers: { 200: done, 404: refused('No such login') },
+  },
+  mfaStatus: {
+    summary: 'Whether there is a second factor, or the secret that this login may enrol',
+    answers: { 200: answersJson('MfaStatus', 'The state of the second factor') },
+  },
+  enrollMfa: {
+    summary: 'Enrol the second factor',
+    body: json(codeBody),
+    answers: { 200: done, 409: refused('There is one already'), 429: throttled },
+  },
+  disableMfa: {
+    summary: 'Remove the second factor',
+    body: json(codeBody),
+    answers: { 200: done, 429: throttled },
+  },
+  verifyMfa: {
+    summary: 'Show the second factor in a login that waits for it',
+    body: json(codeOfLoginBody),
+    answers: { 200: step, 429: throttled },
+  },
+  enrollMfaInLogin: {
+    summary: 'Enrol the second factor that a membership wants, during a sign-in',
+    body: json(codeOfLoginBody),
+    answers: { 200: step, 429: throttled },
+  },
+  changePassword: {
+    summary: 'Change the own password; the other logins end',
+    body: json(changePasswordBody),
+    answers: { 200: done, 409: refused('It was changed at the same time'), 429: throttled },
+  },
+  resetPassword: {
+    summary: 'Ask for a mail with a link to a new password: the same answer for every address',
+    body: json(resetPasswordBody),
+    answers: { 200: done, 429: throttled },
+  },
+  setPassword: {
+    summary: 'Use a mailed link: accept an invitation, or replace a forgotten password',
+    body: json(setPasswordBody),
+    answers: { 200: done, 409: refused('It may have been done'), 429: throttled },
+  },
+  startExternal: {
+    summary: 'Sign in with an external issuer (OpenID Connect Core section 3.1)',
+    query: { 'issuer!': 'URL of the issuer', project_id: 'Of several Projects', ...authorization },
+    answers: { 302: redirects('To the issuer'), 503: refused('The issuer cannot be reached') },
+  },
+  acceptExternal: {
+    summary: 'Accept an invitation by signing in with the issuer that it names',
+    body: json(acceptExternalBody),
+    answers: {
+      200: answersJson('Location', 'Where the browser goes'),
+      503: refused('The issuer cannot be reached'),
+    },
+  },
+  finishExternal: {
+    summary: 'Where an issuer sends people back to',
+    query: { state: 'As it was sent', code: 'Of the issuer', iss: 'Of the issuer (RFC 9207)' },
+    answers: { 302: redirects('To the client, with a code or an error') },
+  },
+  verifyEmail: {
+    summary: 'Use the link that was mailed to a new address, as whoever asked for it',
+    body: json(verifyEmailBody),
+    answers: { 200: done, 403: refused('Somebody else asked'), 409: refused('Taken'), 429: throttled },
+  },
+};

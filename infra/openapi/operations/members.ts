@@ -1,0 +1,84 @@
+import { changeMemberBody } from '../../../functions/members/change-member.ts';
+import { createClientBody } from '../../../functions/members/create-client.ts';
+import { setMemberPasswordBody } from '../../../functions/members/set-member-password.ts';
+import type { routes } from '../../../functions/routes.ts';
+import { issuerBody } from '../../../shared/issuer/parse-issuer.ts';
+import { answersFhir, answersJson, done, idempotent, json, paged, refused, type Words } from '../words.ts';
+
+const unknown = refused('Not in this Project');
+const membership = answersFhir('ProjectMembership', 'The membership with the state of its invitation');
+const client = (what: string) => answersFhir('ClientApplication', what);
+const setPassword = {
+  body: json(setMemberPasswordBody),
+  answers: {
+    200: done,
+    404: refused('Nobody has this address or id here'),
+    409: refused('Changed meanwhile'),
+  },
+};
+
+export const members: Record<keyof typeof routes.members, Words> = {
+  project: {
+    summary: 'Read the Project',
+    answers: { 200: answersJson('ProjectAnswer', 'The Project'), 404: unknown },
+  },
+  members: {
+    summary: 'List the members, those invited included',
+    query: {
+      'profile-type': 'Type of the profile',
+      state: 'Of the invitation: `pending`, `accepted`, `revoked` or `expired`',
+      ...paged,
+    },
+    answers: { 200: answersFhir('Bundle', 'A page of memberships') },
+  },
+  member: { summary: 'Read a membership', answers: { 200: membership, 404: unknown } },
+  changeMember: {
+    summary: 'Change what a membership allows: what is left out stays, null takes away',
+    body: json(changeMemberBody),
+    answers: { 200: membership, 404: unknown },
+  },
+  removeMember: {
+    summary: 'Remove a member, or leave the Project; the profile stays',
+    answers: { 200: done, 404: unknown },
+  },
+  resendInvitation: {
+    summary: 'Send an invitation again, with a new link',
+    answers: { 200: membership, 404: unknown, 409: refused('It is not open') },
+  },
+  revokeInvitation: {
+    summary: 'Revoke an invitation: its link is dead',
+    answers: { 200: membership, 404: unknown, 409: refused('It is not open') },
+  },
+  setMemberPassword: {
+    summary: 'Set the password of a User that lives in this Project only',
+    ...setPassword,
+  },
+  setPasswordInOwnProject: {
+    summary: 'The same, in the Project of the token',
+    ...setPassword,
+  },
+  createClient: {
+    summary: 'Create an API key, or an app that people use',
+    headers: idempotent,
+    body: json(createClientBody),
+    answers: { 201: client('The client with its secret, shown this once') },
+  },
+  rotateSecret: {
+    summary: 'Give a client a new secret; the old one is refused from then on',
+    answers: {
+      200: client('The client with its new secret, shown this once'),
+      404: unknown,
+      409: refused('It is public, or was changed at the same time'),
+    },
+  },
+  issuers: {
+    summary: 'List the issuers that the Project trusts',
+    answers: { 200: answersJson('Issuers', 'The issuers') },
+  },
+  addIssuer: {
+    summary: 'Trust an issuer; one that is trusted already is replaced',
+    body: json(issuerBody({ onLoopback: false })),
+    answers: { 200: answersJson('Issuer', 'The issuer') },
+  },
+  removeIssuer: { summary: 'Trust an issuer no more', answers: { 200: done, 404: unknown } },
+};

@@ -1,0 +1,180 @@
+import type { routes } from '../../../functions/routes.ts';
+import { answersFhir, done, fhir, form, ref, refused, type Words } from '../words.ts';
+
+const unknown = refused('There is none that the caller may see');
+const gone = refused('Deleted');
+const invalid = refused('Not valid FHIR');
+const conflict = refused('Changed at the same time, or still in use');
+const otherVersion = refused('Another version, or several matches');
+const resource = (what: string) => answersFhir('Resource', what);
+const searching = {
+  _count: 'Entries of a page',
+  _sort: 'Codes of parameters, `-` before one that goes down',
+  _fields: 'Elements that are answered',
+  _summary: '`true`, `text`, `data`, `count` or `false`',
+  _total: '`none`, `estimate` or `accurate`',
+  _include: 'References whose targets come along',
+  _revinclude: 'References to what was found that come along',
+  _filter: 'A condition as R4 writes it',
+  '<parameter>': 'Every search parameter of the type, as `metadata` lists them',
+};
+const history = {
+  _count: 'Versions of a page',
+  _offset: 'Versions to leave out',
+  _cursor: 'Of the next page',
+};
+const ifMatch = { 'If-Match': 'The version that is meant to be replaced' };
+const written = {
+  Prefer: '`return=minimal`, `return=representation` or `return=OperationOutcome`',
+};
+const patches = {
+  content: { 'application/json-patch+json': { type: 'array', items: ref('PatchOperation') } },
+};
+const condition = { '<parameter>': 'What the one resource is found by, as in a search' };
+
+type Described = Record<Exclude<keyof typeof routes.resources, 'unknown'>, Words>;
+
+export const resources: Described = {
+  jobStatus: {
+    summary: 'How far an asynchronous run is',
+    answers: {
+      200: resource('It has ended'),
+      202: resource('It is under way'),
+      404: unknown,
+    },
+  },
+  cancelJob: {
+    summary: 'Take back an asynchronous run that has not begun',
+    answers: { 202: done, 404: unknown, 409: refused('It is running') },
+  },
+  metadata: { summary: 'R4 CapabilityStatement', answers: { 200: resource('The CapabilityStatement') } },
+  bundle: {
+    summary: 'Carry out a batch or transaction',
+    body: fhir(ref('Bundle')),
+    answers: {
+      200: answersFhir('Bundle', 'What became of each entry'),
+      404: unknown,
+      409: conflict,
+      412: otherVersion,
+      422: invalid,
+    },
+  },
+  search: {
+    summary: 'Search',
+    query: searching,
+    answers: { 200: answersFhir('Bundle', 'A page'), 404: unknown },
+  },
+  create: {
+    summary: 'Create',
+    headers: { 'If-None-Exist': 'Create only if a search with this query finds none', ...written },
+    body: fhir(ref('NewResource')),
+    answers: {
+      200: resource('The one that exists'),
+      201: resource('As it was created'),
+      404: unknown,
+      409: conflict,
+      412: otherVersion,
+      422: invalid,
+    },
+  },
+  conditionalUpdate: {
+    summary: 'Update the one that a query finds, or create it',
+    query: condition,
+    headers: { ...ifMatch, ...written },
+    body: fhir(ref('NewResource')),
+    answers: {
+      200: resource('As it is now'),
+      201: resource('As it was created'),
+      404: unknown,
+      409: conflict,
+      412: otherVersion,
+      422: invalid,
+    },
+  },
+  conditionalPatch: {
+    summary: 'Patch the one that a query finds',
+    query: condition,
+    headers: { ...ifMatch, ...written },
+    body: patches,
+    answers: { 200: resource('As it is now'), 404: unknown, 409: conflict, 412: otherVersion, 422: invalid },
+  },
+  conditionalDelete: {
+    summary: 'Delete the one that a query finds',
+    query: condition,
+    answers: { 200: done, 404: unknown, 409: conflict, 412: otherVersion },
+  },
+  searchByPost: {
+    summary: 'Search, with names and birth dates in the body',
+    query: searching,
+    body: {
+      ...form({ type: 'object', additionalProperties: { type: 'string' }, description: 'As in the query' }),
+      isOptional: true,
+    },
+    answers: { 200: answersFhir('Bundle', 'A page'), 404: unknown },
+  },
+  typeHistory: {
+    summary: 'What has changed in a type',
+    query: history,
+    answers: { 200: answersFhir('Bundle', 'A page of versions'), 404: unknown },
+  },
+  read: {
+    summary: 'Read',
+    headers: { 'If-None-Match': 'The version that the caller has', 'If-Modified-Since': 'The time of it' },
+    answers: {
+      200: resource('As it is now; a Binary as its own content type, unless Accept asks for FHIR'),
+      304: { description: 'The caller has it' },
+      404: unknown,
+      410: gone,
+    },
+  },
+  update: {
+    summary: 'Update, or create under this id',
+    headers: { ...ifMatch, ...written },
+    body: fhir(ref('NewResource')),
+    answers: {
+      200: resource('As it is now'),
+      201: resource('As it was created'),
+      404: unknown,
+      409: conflict,
+      412: otherVersion,
+      422: invalid,
+    },
+  },
+  patch: {
+    summary: 'Patch (RFC 6902)',
+    headers: { ...ifMatch, ...written },
+    body: patches,
+    answers: {
+      200: resource('As it is now'),
+      404: unknown,
+      409: conflict,
+      410: gone,
+      412: otherVersion,
+      422: invalid,
+    },
+  },
+  delete: {
+    summary: 'Delete',
+    headers: ifMatch,
+    answers: { 200: done, 404: unknown, 409: refused('A membership uses it'), 412: otherVersion },
+  },
+  history: {
+    summary: 'The versions of a resource',
+    query: history,
+    answers: { 200: answersFhir('Bundle', 'A page of versions'), 404: unknown },
+  },
+  everything: {
+    summary: 'A Patient with all that belongs to them',
+    query: {
+      _type: 'Types, with commas between them',
+      _since: 'Changed since',
+      _count: 'Entries of a page',
+      _cursor: 'Of the next page',
+    },
+    answers: { 200: answersFhir('Bundle', 'A page'), 404: unknown },
+  },
+  readVersion: {
+    summary: 'Read a version',
+    answers: { 200: resource('The version'), 404: unknown, 410: gone },
+  },
+};
