@@ -19,7 +19,7 @@ export interface ProjectMembership extends Resource {
   mfaRequired?: boolean;
 }
 
-export type Authentication = 'password' | { issuer: string };
+type Authentication = 'password' | { issuer: string };
 
 export interface MembershipAccess {
   policy: Reference;

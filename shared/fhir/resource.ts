@@ -24,10 +24,6 @@ export interface Reference {
 export const profileTypes = ['Patient', 'Practitioner', 'RelatedPerson'] as const;
 export type ProfileType = (typeof profileTypes)[number];
 
-export function isProfileType(type: unknown): type is ProfileType {
-  return profileTypes.includes(type as ProfileType);
-}
-
 /** FHIR id (R4 datatypes, `id`): up to 64 of letters, digits, `-` and `.`. */
 export function isId(text: string): boolean {
   return /^[A-Za-z0-9\-.]{1,64}$/.test(text);

@@ -15,7 +15,7 @@ export interface NewClient {
 }
 
 /** The public keys of a client that signs its assertions: where they are, or themselves (RFC 7517). */
-export interface ClientKeys {
+interface ClientKeys {
   jwksUri?: string;
   jwks?: object;
 }

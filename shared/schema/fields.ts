@@ -10,7 +10,7 @@ import {
   type UnknownDataset,
 } from 'valibot';
 
-export const noObject = 'The body must be a JSON object';
+const noObject = 'The body must be a JSON object';
 
 /**
  * An object with these members; others are left out. A member that is missing is refused in the words of

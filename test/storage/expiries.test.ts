@@ -75,8 +75,9 @@ const uses: Record<string, { lastsMs: number; make(): Promise<() => Promise<unkn
   },
 };
 
-function partsOf(link: string): Record<string, string> {
-  return Object.fromEntries(new URLSearchParams(link.split('#')[1]));
+function partsOf(link: string): { id: string; secret: string } {
+  const parts = new URLSearchParams(link.split('#')[1]);
+  return { id: String(parts.get('id')), secret: String(parts.get('secret')) };
 }
 
 describe.each(Object.entries(uses))('%s', (_name, { lastsMs, make }) => {
