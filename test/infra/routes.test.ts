@@ -58,6 +58,7 @@ describe('routes', () => {
       'GET /fhir/R4/metadata',
       'GET /oauth2/authorize',
       'GET /oauth2/end-session',
+      'GET /openapi.json',
       'POST /auth/external/accept',
       'POST /auth/login',
       'POST /auth/method',
