@@ -18,12 +18,20 @@ export function parsePatch(body: unknown): PatchOperation[] {
   const isOperation = (one: unknown) => {
     const { op, path, from } = (one ?? {}) as Record<string, unknown>;
     if (typeof op !== 'string' || typeof path !== 'string') return false;
-    return op === 'move' || op === 'copy' ? typeof from === 'string' : true;
+    return !hasSource(op) || typeof from === 'string';
   };
   if (!Array.isArray(body) || !body.every(isOperation))
     throw invalid('The body must be a JSON Patch (RFC 6902)');
   if (body.length > mostOperations) throw invalid(`A patch holds at most ${mostOperations} operations`);
-  return body;
+  // RFC 6902 section 4: members that an operation does not define are ignored.
+  return body.map((one: PatchOperation) => {
+    const { from: _, ...own } = one;
+    return hasSource(one.op) ? one : own;
+  });
+}
+
+function hasSource(op: string): boolean {
+  return op === 'move' || op === 'copy';
 }
 
 /**

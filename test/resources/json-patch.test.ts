@@ -47,6 +47,14 @@ describe('JSON Patch', () => {
     expect(() => applyPatch(value, parsePatch(patch))).toThrow();
   });
 
+  test('ignores what an operation does not define, whatever it is', () => {
+    for (const from of [1, null, {}, '/a']) {
+      const operations = parsePatch([{ op: 'add', path: '/b', value: 2, from }]);
+      expect(operations).toEqual([{ op: 'add', path: '/b', value: 2 }]);
+      expect(applyPatch({ a: 1 }, operations)).toEqual({ a: 1, b: 2 });
+    }
+  });
+
   test('keeps the digits of numbers, its own too', () => {
     const patch = parseJson('[{"op":"add","path":"/b","value":2.50},{"op":"copy","from":"/a","path":"/c"}]');
     const patched = applyPatch(parseJson('{"a":1.10}'), parsePatch(patch));

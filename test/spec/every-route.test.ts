@@ -255,7 +255,7 @@ const examples: Examples = {
     },
     patch: async () => ({
       params: await stored(),
-      body: [{ op: 'add', path: '/active', value: true }],
+      body: [{ op: 'add', path: '/active', value: true, from: '/ignored' }],
       headers: { 'content-type': 'application/json-patch+json' },
       status: 200,
     }),
@@ -296,6 +296,17 @@ function send(route: Route, example: Example, token: string | null): Promise<Ans
     ...(body === undefined ? {} : { body }),
     ...(headers ? { headers } : {}),
   });
+}
+
+/** No text can be made of the first; the last is longer than a key of the table. */
+const oddValues = [{ toString: 1 }, [[]], 'x'.repeat(3000)];
+
+/** What was sent with each of its values replaced by odd ones. */
+function oddBodies(sent: unknown): unknown[] {
+  if (typeof sent !== 'object' || sent === null) return oddValues;
+  if (Array.isArray(sent)) return sent.flatMap((one, at) => oddBodies(one).map((odd) => sent.with(at, odd)));
+  const fields = Object.entries(sent).filter(([name]) => name !== 'resourceType' && name !== 'sendEmail');
+  return fields.flatMap(([name, value]) => oddBodies(value).map((odd) => ({ ...sent, [name]: odd })));
 }
 
 /** Some routes end the login that they are called with. */
@@ -351,6 +362,15 @@ describe('every route', () => {
       'JSON deeper than 128 levels',
     ]);
     expect((await send(route, { ...example, headers, body: deep(128) }, token)).text).not.toContain('deeper');
+  });
+
+  test.each(named)('$key takes every JSON value for a mistake of the caller at worst', async (route) => {
+    const { body, ...example } = await exampleOf(route);
+    const token = route.access === 'public' ? null : tokens.administrator;
+    const bodies = isJson({ body, ...example }) ? oddBodies(body) : [];
+    const answers = await Promise.all(bodies.map((odd) => send(route, { ...example, body: odd }, token)));
+    const faults = answers.flatMap(({ status }, i) => (status < 500 ? [] : [[status, bodies[i]]]));
+    expect(faults).toEqual([]);
   });
 
   test.each(named)('$key is 400 for who means to act as somebody else', async (route) => {

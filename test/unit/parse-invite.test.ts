@@ -22,6 +22,30 @@ function accepted(body: unknown): Invite {
 }
 
 describe('parseInvite', () => {
+  test.each([
+    'resourceType',
+    'firstName',
+    'lastName',
+    'email',
+    'externalId',
+    'sendEmail',
+    'admin',
+    'accessPolicy',
+    'access',
+    'scope',
+    'patient',
+    'profile',
+    'authentication',
+    'mfaRequired',
+    'upsert',
+    'relationship',
+    'password',
+  ])('refuses a %s that is no text, nor anything else that it may be', (field) => {
+    const odd = { toString: 1 };
+    expect(refused({ ...practitioner, [field]: odd })).not.toEqual([]);
+    expect(refused({ ...practitioner, scope: 'project', [field]: odd })).not.toEqual([]);
+  });
+
   test('takes the least that an invite needs', () => {
     expect(accepted(practitioner)).toEqual({
       profileType: 'Practitioner',
