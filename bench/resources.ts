@@ -3,7 +3,6 @@
  * DynamoDB, capacity units, and milliseconds against the local engine. `node bench/resources.ts [how many]`
  */
 
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { readEverything } from '../functions/resources/read/read-everything.ts';
 import { readResource } from '../functions/resources/read/read-resource.ts';
 import { searchResources } from '../functions/resources/read/search-resources.ts';
@@ -11,7 +10,7 @@ import { carryOut } from '../functions/resources/write/carry-out.ts';
 import type { Caller } from '../shared/access/access-token.ts';
 import type { Resource } from '../shared/fhir/resource.ts';
 import { createChange } from '../shared/store/change.ts';
-import { callsOf, newProject, type Stage, startStage } from '../test/storage/stage.ts';
+import { newProject, type Stage, spentBy, startStage } from '../test/storage/stage.ts';
 
 const many = Number(process.argv[2] ?? 100_000);
 const rounds = 20;
@@ -110,36 +109,11 @@ async function measure(stage: Stage, caller: Caller) {
   const measured: Record<string, { calls: string[]; units: number; ms: number }> = {};
   for (const [name, step] of Object.entries(steps)) {
     await step();
-    const calls = await callsOf(client, step);
-    const units = await unitsOf(client, step);
+    const { calls, readUnits, writeUnits } = await spentBy(client, step);
+    const units = readUnits + writeUnits;
     const startedAt = performance.now();
     for (let round = 0; round < rounds; round++) await step();
     measured[name] = { calls, units, ms: Math.round(((performance.now() - startedAt) / rounds) * 10) / 10 };
   }
   return measured;
-}
-
-/** Capacity units of all calls that `run` makes. */
-async function unitsOf(client: DynamoDBDocumentClient, run: () => Promise<unknown>): Promise<number> {
-  let units = 0;
-  client.middlewareStack.add(
-    (next) => async (args) => {
-      const input = { ...args.input, ReturnConsumedCapacity: 'TOTAL' } as typeof args.input;
-      const answer = await next({ ...args, input });
-      const { ConsumedCapacity } = answer.output as { ConsumedCapacity?: Units | Units[] };
-      for (const { CapacityUnits = 0 } of [ConsumedCapacity ?? []].flat()) units += CapacityUnits;
-      return answer;
-    },
-    { step: 'initialize', name: 'units' },
-  );
-  try {
-    await run();
-  } finally {
-    client.middlewareStack.remove('units');
-  }
-  return units;
-}
-
-interface Units {
-  CapacityUnits?: number;
 }

@@ -10,6 +10,7 @@ import vm from 'node:vm';
 import { cachedGuest } from '../infra/guest/build.ts';
 import type { RunInput, RunRequest } from '../shared/bot/contract.ts';
 import { createSandbox, type Sandbox } from '../shared/sandbox/supervisor.ts';
+import type { Row } from './rows.ts';
 
 const PAUSE_MS = 30;
 const TRIVIAL = 'exports.handler = async (medplum, event) => ({ sum: event.input.a + 1 });';
@@ -42,10 +43,9 @@ const api = http.createServer((_request, response) => {
     .writeHead(200, { 'content-type': 'application/fhir+json' })
     .end('{"resourceType":"Patient","id":"1"}');
 });
-await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
-const baseUrl = `http://127.0.0.1:${(api.address() as AddressInfo).port}/`;
-const guestDir = await cachedGuest();
-const sandbox = createSandbox({ guestDir });
+let baseUrl = '';
+let guestDir = '';
+let sandbox: Sandbox;
 
 const plain =
   (code: string, input = SMALL) =>
@@ -56,38 +56,48 @@ const plain =
     return JSON.stringify(await exports.handler?.({}, { input: JSON.parse(input) }));
   };
 const boxed =
-  (code: string, input = SMALL, box = sandbox) =>
+  (code: string, input = SMALL, box?: Sandbox) =>
   async () => {
-    const { outcome } = await box.run(request(code, { kind: 'json', text: input }));
+    const { outcome } = await (box ?? sandbox).run(request(code, { kind: 'json', text: input }));
     if (outcome.kind !== 'returned') {
       throw new Error(JSON.stringify(outcome));
     }
   };
 
-await compare('a trivial Bot', boxed(TRIVIAL), plain(TRIVIAL), 200, 4);
-await compare('a Bot with the client', boxed(CONSTRUCT), plain(TRIVIAL), 100, 7);
-await compare('a Bot with the whole library', boxed(LIBRARY), plain(TRIVIAL), 100, 7);
-// There is no client to load into node:vm: it makes the bare request.
-await compare('a Bot that reads by its client', boxed(CLIENT), plain(FETCH), 100);
-await compare('a Bot that computes', boxed(BUSY), plain(BUSY), 9, 1.25);
-await compare('100 KB of JSON and back', boxed(ECHO, listOf(1e5)), plain(ECHO, listOf(1e5)), 60);
-await compare('4 MB of JSON and back', boxed(ECHO, listOf(4e6)), plain(ECHO, listOf(4e6)), 12);
-
-// A run of a Bot without libraries in between leaves an isolate without them.
-const [nothing, ready, late] = await inTurn(
-  [boxed(NOTHING), boxed(CONSTRUCT), boxed(CONSTRUCT)],
-  60,
-  async (position) => {
-    if (position === 2) await boxed(NOTHING)();
-    if (position === 1) await boxed(CONSTRUCT)();
-  },
-);
-say(`the client, made in an isolate that has it loaded: ${difference(ready, nothing)} ms`);
-say(`the client, loaded and made: ${difference(late, nothing)} ms (aim: at most 3)`);
-await sandbox.close();
-await memory(4);
-api.close();
-api.closeAllConnections();
+export async function sandboxRows(): Promise<Row[]> {
+  await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
+  baseUrl = `http://127.0.0.1:${(api.address() as AddressInfo).port}/`;
+  guestDir = await cachedGuest();
+  sandbox = createSandbox({ guestDir });
+  const rows = [
+    await compare('a trivial Bot', boxed(TRIVIAL), plain(TRIVIAL), 100, 4),
+    await compare('a Bot with the client', boxed(CONSTRUCT), plain(TRIVIAL), 60, 7),
+    await compare('a Bot with the whole library', boxed(LIBRARY), plain(TRIVIAL), 60, 7),
+    // There is no client to load into node:vm: it makes the bare request.
+    await compare('a Bot that reads by its client', boxed(CLIENT), plain(FETCH), 60),
+    await compare('a Bot that computes', boxed(BUSY), plain(BUSY), 9, 1.25),
+    await compare('100 KB of JSON and back', boxed(ECHO, listOf(1e5)), plain(ECHO, listOf(1e5)), 40),
+    await compare('4 MB of JSON and back', boxed(ECHO, listOf(4e6)), plain(ECHO, listOf(4e6)), 12),
+  ];
+  // A run of a Bot without libraries in between leaves an isolate without them.
+  const [nothing, ready, late] = await inTurn(
+    [boxed(NOTHING), boxed(CONSTRUCT), boxed(CONSTRUCT)],
+    60,
+    async (position) => {
+      if (position === 2) await boxed(NOTHING)();
+      if (position === 1) await boxed(CONSTRUCT)();
+    },
+  );
+  rows.push(
+    { name: 'the client, made in an isolate that has it loaded', ...difference(ready, nothing) },
+    { name: 'the client, loaded and made', ...difference(late, nothing), most: 3 },
+  );
+  await sandbox.close();
+  rows.push(await memory(4));
+  api.close();
+  api.closeAllConnections();
+  return rows;
+}
 
 function request(text: string, input: RunInput): RunRequest {
   return {
@@ -144,23 +154,28 @@ async function compare(
   own: () => Promise<unknown>,
   rounds: number,
   aim?: number,
-): Promise<void> {
-  const [boxTimes, ownTimes] = await inTurn([box, own], rounds);
-  if (!boxTimes || !ownTimes) return;
+): Promise<Row> {
+  const [boxTimes, ownTimes] = (await inTurn([box, own], rounds)) as [Times, Times];
   const [median, quartile] = (['median', 'quartile'] as const).map((name) =>
     (boxTimes[name] / ownTimes[name]).toFixed(2),
   );
-  say(
-    `${what}: ${boxTimes.median.toFixed(1)} ms, node:vm ${ownTimes.median.toFixed(1)} ms, ratio ${median}, of quartiles ${quartile}${aim === undefined ? '' : ` (aim: at most ${aim})`}`,
-  );
+  const detail = `${boxTimes.median.toFixed(1)} ms against node:vm ${ownTimes.median.toFixed(1)} ms, ratio of medians ${median}`;
+  return {
+    name: what,
+    value: Number(quartile),
+    unit: 'times',
+    ...(aim === undefined ? {} : { most: aim }),
+    detail,
+  };
 }
 
-function difference(more: Times | undefined, less: Times | undefined): string {
-  return `${((more?.median ?? 0) - (less?.median ?? 0)).toFixed(1)}, of quartiles ${((more?.quartile ?? 0) - (less?.quartile ?? 0)).toFixed(1)}`;
+/** Of quartiles: what it is when nothing else wants the processor. */
+function difference(more: Times | undefined, less: Times | undefined): Pick<Row, 'value' | 'unit'> {
+  return { value: (more?.quartile ?? Number.NaN) - (less?.quartile ?? 0), unit: 'ms' };
 }
 
 /** What `runs` at once hold: each has a child of its own. */
-async function memory(runs: number): Promise<void> {
+async function memory(runs: number): Promise<Row> {
   const ownBefore = process.memoryUsage.rss();
   const boxes = Array.from({ length: runs }, (): Sandbox => createSandbox({ guestDir }));
   await Promise.all(boxes.map((box) => boxed(NOTHING, SMALL, box)()));
@@ -169,11 +184,11 @@ async function memory(runs: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 1500));
   const busy = childrenMb();
   const own = (process.memoryUsage.rss() - ownBefore) / 2 ** 20 / runs;
-  say(
-    `memory of each of ${runs} runs at once: child ${(idle.resident / runs).toFixed(0)} MiB resident (${(idle.proportional / runs).toFixed(0)} with what they share divided), while it runs ${(busy.resident / runs).toFixed(0)} (${(busy.proportional / runs).toFixed(0)}); supervisor ${Math.max(0, own).toFixed(1)}`,
-  );
+  const shared = `${(idle.proportional / runs).toFixed(0)} with what they share divided; while it runs ${(busy.resident / runs).toFixed(0)} (${(busy.proportional / runs).toFixed(0)}); supervisor ${Math.max(0, own).toFixed(1)}`;
   await Promise.all(running);
   await Promise.all(boxes.map((box) => box.close()));
+  const detail = `of ${runs} runs at once; ${shared}`;
+  return { name: 'memory of a child', value: Math.round(idle.resident / runs), unit: 'MiB', detail };
 }
 
 /** Of all our children, by Linux's accounts. */
@@ -186,8 +201,4 @@ function childrenMb(): { resident: number; proportional: number } {
       0,
     ) / 1024;
   return { resident: sum('Rss'), proportional: sum('Pss') };
-}
-
-function say(line: string): void {
-  console.log(line);
 }

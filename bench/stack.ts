@@ -1,9 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { environmentFile } from '../infra/local/environment.ts';
 import { startStack } from '../infra/local/stack.ts';
 import { connectDynamoDb } from '../shared/aws/dynamodb.ts';
 import { openTable, type Table } from '../shared/table/table.ts';
@@ -12,7 +12,10 @@ export interface BenchStack {
   baseUrl: string;
   projectId: string;
   table: Table;
-  countItems(): Promise<number>;
+  /** An access token of the first client. */
+  token: string;
+  /** What the handlers of the stack are given, as a function on AWS is given its own. */
+  environment: Record<string, string>;
   /** The same kind of request to a server that only answers. */
   echo(body: string, contentType: string): Promise<void>;
   /** An authorised POST; throws unless the answer has the status. */
@@ -46,10 +49,8 @@ export async function startBench(): Promise<BenchStack> {
     baseUrl: stack.baseUrl,
     projectId: project.id,
     table: openTable(client, tableName, Date.now),
-    async countItems() {
-      const page = await client.send(new ScanCommand({ TableName: tableName, Select: 'COUNT' }));
-      return page.Count ?? 0;
-    },
+    token: access_token,
+    environment: JSON.parse(await readFile(environmentFile(dataDir), 'utf8')) as Record<string, string>,
     async echo(body, contentType) {
       const answer = await fetch(echoUrl, { method: 'POST', body, headers: { 'content-type': contentType } });
       await answer.text();

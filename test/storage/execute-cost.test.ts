@@ -22,7 +22,7 @@ import { updateActions } from '../../shared/store/resource-item.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { scanAll } from '../spec/portico.ts';
-import { callsOf, getItem, newProject, newResource, type Stage, startStage, writtenBy } from './stage.ts';
+import { callsOf, getItem, newProject, newResource, type Stage, startStage, spentBy } from './stage.ts';
 import { storedResource } from './stored.ts';
 
 let stage: Stage;
@@ -178,12 +178,12 @@ describe('nothing follows a run', () => {
     const id = await newBot('alone');
     await run({ id });
     const before = new Set((await scanAll(stage.client, stage.tableName)).map(nameOf));
-    const { units } = await writtenBy(stage.client, () => run({ id }));
+    const { writeUnits } = await spentBy(stage.client, () => run({ id }));
     const written = (await scanAll(stage.client, stage.tableName)).filter(
       (item) => !before.has(nameOf(item)),
     );
     expect(written).toHaveLength(1);
-    expect(units).toBeLessThanOrEqual(2);
+    expect(writeUnits).toBeLessThanOrEqual(2);
     const record = { eventName: 'INSERT', dynamodb: { Keys: written[0], NewImage: written[0] } };
     const wanted = Object.values(streamFilters).filter((pattern) => matchesPattern(pattern, record));
     expect(wanted).toEqual([]);
@@ -192,12 +192,12 @@ describe('nothing follows a run', () => {
 
   test('the first of a Bot in a process on a day notes the day, before the record', async () => {
     const id = await newBot('daily');
-    const first = await writtenBy(stage.client, () => run({ id }));
-    expect([first.calls, first.units]).toEqual([['PutItem', 'PutItem'], 3]);
-    expect((await writtenBy(stage.client, () => run({ id }))).calls).toEqual(['PutItem']);
+    const first = await spentBy(stage.client, () => run({ id }));
+    expect([first.writes, first.writeUnits]).toEqual([['PutItem', 'PutItem'], 3]);
+    expect((await spentBy(stage.client, () => run({ id }))).writes).toEqual(['PutItem']);
     stage.clock.nowMs += 86_400_000;
-    expect((await writtenBy(stage.client, () => run({ id }))).calls).toEqual(['PutItem', 'PutItem']);
-    expect((await writtenBy(stage.client, () => run({ id }))).calls).toEqual(['PutItem']);
+    expect((await spentBy(stage.client, () => run({ id }))).writes).toEqual(['PutItem', 'PutItem']);
+    expect((await spentBy(stage.client, () => run({ id }))).writes).toEqual(['PutItem']);
   });
 
   test('a day that could not be noted is noted with the next run', async () => {
@@ -214,7 +214,7 @@ describe('nothing follows a run', () => {
     const runOnce = () => executeBot({ ...services, table }, caller, { id }, request);
     await runOnce();
     failing = false;
-    expect((await writtenBy(stage.client, runOnce)).calls).toEqual(['PutItem', 'PutItem']);
+    expect((await spentBy(stage.client, runOnce)).writes).toEqual(['PutItem', 'PutItem']);
   });
 });
 

@@ -4,7 +4,7 @@ import { createClient } from '../../functions/members/create-client.ts';
 import { clientCredentials } from '../../functions/token/client-credentials.ts';
 import { OAuthError } from '../../functions/token/oauth-error.ts';
 import type { Caller } from '../../shared/access/access-token.ts';
-import { callsOf, newProject, newResource, person, type Stage, startStage, writtenBy } from './stage.ts';
+import { callsOf, newProject, newResource, person, type Stage, startStage, spentBy } from './stage.ts';
 
 let stage: Stage;
 let first: Caller<'administrator'>;
@@ -22,7 +22,7 @@ function invite(caller: Caller<'administrator'>, body: unknown) {
 }
 
 async function itemsOf(work: () => Promise<unknown>): Promise<number> {
-  return (await writtenBy(stage.client, work)).items;
+  return (await spentBy(stage.client, work)).items;
 }
 
 async function callsOfInvite(caller: Caller<'administrator'>, body: unknown): Promise<string[]> {
@@ -72,17 +72,17 @@ describe('an invite writes at most 20 items, and 44 units with the counter, besi
     async (resourceType) => {
       const body = person({ resourceType, sendEmail: false });
       for (const caller of [first, second]) {
-        const { calls, items, units } = await writtenBy(stage.client, () => invite(caller, body));
-        expect(calls.sort()).toEqual(['TransactWriteItems', 'UpdateItem']);
+        const { writes, items, writeUnits: units } = await spentBy(stage.client, () => invite(caller, body));
+        expect(writes.sort()).toEqual(['TransactWriteItems', 'UpdateItem']);
         expect([items <= 20, units <= 44, { items, units }]).toEqual([true, true, { items, units }]);
       }
     },
   );
 
   test('a mail is one item and two units more', async () => {
-    const without = await writtenBy(stage.client, () => invite(first, person({ sendEmail: false })));
-    const mailed = await writtenBy(stage.client, () => invite(first, person()));
-    expect([mailed.items - without.items, mailed.units - without.units]).toEqual([1, 2]);
+    const without = await spentBy(stage.client, () => invite(first, person({ sendEmail: false })));
+    const mailed = await spentBy(stage.client, () => invite(first, person()));
+    expect([mailed.items - without.items, mailed.writeUnits - without.writeUnits]).toEqual([1, 2]);
   });
 });
 

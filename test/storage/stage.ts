@@ -136,26 +136,39 @@ interface Told {
   ConsumedCapacity?: { CapacityUnits?: number } | { CapacityUnits?: number }[];
 }
 
-/** The calls that write, the items that their transactions write, and the write units that DynamoDB counts. */
-export async function writtenBy(client: DynamoDBDocumentClient, work: () => Promise<unknown>) {
-  const calls: string[] = [];
-  let [items, units] = [0, 0];
+export interface Spent {
+  /** Names of the calls, in their order. */
+  calls: string[];
+  /** Of these, the calls that write. */
+  writes: string[];
+  /** What their transactions write. */
+  items: number;
+  /** Capacity units as DynamoDB counts them. */
+  readUnits: number;
+  writeUnits: number;
+}
+
+/** All that some work asks of the table. */
+export async function spentBy(client: DynamoDBDocumentClient, work: () => Promise<unknown>): Promise<Spent> {
+  const spent: Spent = { calls: [], writes: [], items: 0, readUnits: 0, writeUnits: 0 };
   client.middlewareStack.add(
     (call, context) => async (args) => {
       const name = String(context.commandName).replace(/Command$/, '');
-      if (!/Put|Update|Delete|Write/.test(name)) return call(args);
-      Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
-      const answer = await call(args);
-      const told = [(answer.output as Told).ConsumedCapacity ?? {}].flat();
-      calls.push(name);
-      items += (args.input as { TransactItems?: unknown[] }).TransactItems?.length ?? 0;
-      units += told.reduce((sum, { CapacityUnits }) => sum + (CapacityUnits ?? Number.NaN), 0);
+      const input = { ...args.input, ReturnConsumedCapacity: 'TOTAL' } as typeof args.input;
+      const answer = await call({ ...args, input });
+      const told = [(answer.output as Told).ConsumedCapacity ?? []].flat();
+      const units = told.reduce((sum, { CapacityUnits }) => sum + (CapacityUnits ?? Number.NaN), 0);
+      const isWrite = /Put|Update|Delete|Write/.test(name);
+      spent.calls.push(name);
+      if (isWrite) spent.writes.push(name);
+      spent.items += (args.input as { TransactItems?: unknown[] }).TransactItems?.length ?? 0;
+      spent[isWrite ? 'writeUnits' : 'readUnits'] += units;
       return answer;
     },
-    { step: 'initialize', name: 'units' },
+    { step: 'initialize', name: 'spent' },
   );
-  await work().finally(() => client.middlewareStack.remove('units'));
-  return { calls, items, units };
+  await work().finally(() => client.middlewareStack.remove('spent'));
+  return spent;
 }
 
 export function person(change: Record<string, unknown> = {}) {

@@ -1,0 +1,74 @@
+import { createBot } from '../../functions/bots/create-bot.ts';
+import { deployBot } from '../../functions/bots/deploy-bot.ts';
+import { listExecutions } from '../../functions/bots/list-executions.ts';
+import { inviteUser } from '../../functions/invite/invite-user.ts';
+import { createClient } from '../../functions/members/create-client.ts';
+import { listMembers } from '../../functions/members/list-members.ts';
+import { clientCredentials } from '../../functions/token/client-credentials.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
+import { executeBot } from '../../shared/bot/execute-bot.ts';
+import type { BotTarget } from '../../shared/bot/gather-run.ts';
+import { newProject, person, type Spent, type Stage, spentBy } from '../../test/storage/stage.ts';
+import { countedServices } from './services.ts';
+
+/** What people and programs do all day, in a Project of its own, ready to be done again and again. */
+export interface Jobs {
+  caller: Caller<'administrator'>;
+  /** The Bot that is executed. */
+  botId: string;
+  /** What each costs when this process has done it before. */
+  costs(): Promise<Record<Job, Spent>>;
+}
+
+const jobs = [
+  'execute by id',
+  'execute by identifier',
+  'invite',
+  'list members',
+  'list logs',
+  'token',
+] as const;
+export type Job = (typeof jobs)[number];
+
+const identifier = { system: 'https://example.org', value: 'counted' };
+
+export async function startJobs(stage: Stage): Promise<Jobs> {
+  const services = countedServices(stage);
+  const caller = await newProject(stage);
+  const { id: botId } = await createBot(services, caller, { name: 'Bot', identifier: [identifier] });
+  await deployBot(services, caller, { botId, body: { code: 'exports.handler = () => 1' }, traceId: 't' });
+  const client = await createClient(services, caller, { name: 'Lab' });
+  const signer = { kid: 'k', publicJwk: {}, sign: async () => new Uint8Array() };
+  const execute = (target: BotTarget) => () =>
+    executeBot(services, caller, target, {
+      ...{ contentType: 'text/plain', headers: {}, traceId: 't' },
+      body: Buffer.from('x'.repeat(200)),
+    });
+  const steps: Record<Job, () => Promise<unknown>> = {
+    'execute by id': execute({ id: botId }),
+    'execute by identifier': execute(identifier),
+    invite: () => inviteUser(services, caller, person({ sendEmail: false })),
+    'list members': () => listMembers(services, caller, new URLSearchParams('_count=5')),
+    'list logs': () => listExecutions(services, caller, { botId, query: new URLSearchParams('_count=1') }),
+    token: () =>
+      clientCredentials(
+        { ...services, signer: async () => signer },
+        {
+          ...{ grantType: 'client_credentials', parameter: () => undefined, usedBasic: false },
+          client: { id: client.id, secret: String(client.secret) },
+        },
+      ),
+  };
+  return {
+    caller,
+    botId,
+    async costs() {
+      const costs = {} as Record<Job, Spent>;
+      for (const job of jobs) {
+        await steps[job]();
+        costs[job] = await spentBy(stage.client, steps[job]);
+      }
+      return costs;
+    },
+  };
+}
