@@ -12,7 +12,7 @@ import type { Entry } from './parse-entries.ts';
 export async function readEntry(
   services: Services,
   caller: Caller,
-  { path, query }: Entry,
+  { path, query }: Pick<Entry, 'path' | 'query'>,
 ): Promise<BundleEntry> {
   const [type = '', id, history, versionId] = path;
   const parameters = new URLSearchParams(query ?? '');

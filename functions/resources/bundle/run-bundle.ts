@@ -8,6 +8,7 @@ import type { Services } from '../../../shared/services.ts';
 import { type Bundle, type BundleEntry, charactersOf } from '../read/bundle.ts';
 import { carryOut } from '../write/carry-out.ts';
 import type { Outcome } from '../write/write.ts';
+import { inWaves } from './in-order.ts';
 import { entryOfOutcome } from './outcome-entry.ts';
 import { type Entry, parseEntries } from './parse-entries.ts';
 import { readEntry } from './read-entry.ts';
@@ -19,7 +20,7 @@ const mostTransactionWrites = 99;
 
 /**
  * R4 batch and transaction. A transaction is one write of all its changes; a batch is as many as it
- * has entries, each with an answer of its own.
+ * has entries, each with an answer of its own, and those that others refer to come first.
  * @throws {Refusal} invalid; for a transaction whatever forbids one of its entries
  */
 export async function runBundle(services: Services, caller: Caller, body: unknown): Promise<Bundle> {
@@ -47,7 +48,7 @@ async function transaction(services: Services, caller: Caller, entries: readonly
     caller,
     writes.map(({ write }) => write),
     {
-      names: writes.map(({ entry }) => entry.fullUrl),
+      names: { own: writes.map(({ entry }) => entry.fullUrl) },
       before: (decided) => requireReadable(services, caller, reads, decided),
     },
   );
@@ -55,7 +56,7 @@ async function transaction(services: Services, caller: Caller, entries: readonly
     outcomes.map((outcome, i) => [writes[i]?.entry, entryOfOutcome(services.baseUrl, outcome)]),
   );
   const all: BundleEntry[] = [];
-  for (const entry of entries) all.push(answers.get(entry) ?? (await runOne(services, caller, entry)));
+  for (const entry of entries) all.push(answers.get(entry) ?? (await runOne(services, caller, entry)).answer);
   return { resourceType: 'Bundle', type: 'transaction-response', entry: fitting(entries, all) };
 }
 
@@ -83,13 +84,25 @@ async function batch(services: Services, caller: Caller, entries: readonly Entry
   if (entries.length > mostBatchEntries) {
     throw new Refusal('invalid', `A batch has at most ${mostBatchEntries} entries`);
   }
-  const answers: BundleEntry[] = [];
-  const work = entries.entries();
-  await Promise.all(
-    Array.from({ length: Math.min(atOnce, entries.length) }, async () => {
-      for (const [i, entry] of work) answers[i] = await runOne(services, caller, entry);
-    }),
-  );
+  const answered = new Map<Entry, BundleEntry>();
+  const made = new Map<string, string>();
+  const { waves, circular } = inWaves(entries);
+  for (const [entry, refusal] of circular) answered.set(entry, refused(refusal));
+  for (const wave of waves) {
+    // What a wave makes is for the next: in one, nobody refers to another.
+    const known = new Map(made);
+    const work = wave.values();
+    await Promise.all(
+      Array.from({ length: Math.min(atOnce, wave.length) }, async () => {
+        for (const entry of work) {
+          const { answer, became } = await runOne(services, caller, entry, known);
+          answered.set(entry, answer);
+          if (entry.fullUrl !== undefined && became !== undefined) made.set(entry.fullUrl, became);
+        }
+      }),
+    );
+  }
+  const answers = entries.map((entry) => answered.get(entry) ?? {});
   await auditRefused(services, caller, entries, answers);
   return { resourceType: 'Bundle', type: 'batch-response', entry: fitting(entries, answers) };
 }
@@ -110,16 +123,28 @@ async function auditRefused(
   await recordAllRefused(services, caller, attempts);
 }
 
-/** An entry's refusal is its own; without a login the whole Bundle is refused. */
-async function runOne(services: Services, caller: Caller, entry: Entry): Promise<BundleEntry> {
+/**
+ * An entry's refusal is its own; without a login the whole Bundle is refused.
+ * @param known what entries before it became, by fullUrl
+ * @returns its answer, and what it became
+ */
+async function runOne(
+  services: Services,
+  caller: Caller,
+  { refusal, write, ...entry }: Entry,
+  known?: ReadonlyMap<string, string>,
+): Promise<{ answer: BundleEntry; became?: string }> {
   try {
-    if (entry.refusal) throw entry.refusal;
-    if (!entry.write) return await readEntry(services, caller, entry);
-    const [outcome] = await carryOut(services, caller, [entry.write]);
-    return outcome ? entryOfOutcome(services.baseUrl, outcome) : {};
+    if (refusal) throw refusal;
+    if (!write) return { answer: await readEntry(services, caller, entry) };
+    const names = { own: [entry.fullUrl], ...(known ? { others: known } : {}) };
+    const [outcome] = await carryOut(services, caller, [write], { names });
+    if (!outcome) return { answer: {} };
+    const answer = entryOfOutcome(services.baseUrl, outcome);
+    return outcome.kind === 'deleted' ? { answer } : { answer, became: `${outcome.type}/${outcome.id}` };
   } catch (error) {
     if (!(error instanceof Refusal) || error.kind === 'unauthorized') throw error;
-    return refused(error);
+    return { answer: refused(error) };
   }
 }
 

@@ -10,12 +10,12 @@ import type { Action } from '../../../shared/table/transact.ts';
 import { untilWritten } from '../../../shared/table/until-written.ts';
 import { gatherWrites } from './gather-writes.ts';
 import { plan } from './plan.ts';
-import { resolveReferences } from './resolve-references.ts';
+import { type EntryNames, resolveReferences } from './resolve-references.ts';
 import type { Context, Located, Outcome, Planned, Write } from './write.ts';
 
 interface CarryOutOptions {
-  /** By which entries of a transaction refer to each other, in the order of the writes. */
-  names?: readonly (string | undefined)[];
+  /** Of entries of a Bundle: what they refer to each other by. */
+  names?: EntryNames;
   /** What else must hold, asked when all is decided and nothing is written. @throws {Refusal} */
   before?(outcomes: readonly Outcome[]): Promise<void>;
 }
@@ -28,7 +28,7 @@ export async function carryOut(
   services: Services,
   caller: Caller,
   writes: readonly Write[],
-  { names = [], before }: CarryOutOptions = {},
+  { names, before }: CarryOutOptions = {},
 ): Promise<Outcome[]> {
   return untilWritten(async () => {
     const { actor, located } = await gatherWrites(services, caller, writes);

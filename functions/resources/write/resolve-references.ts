@@ -2,27 +2,36 @@ import { isResourceType } from '../../../shared/index/registry.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
 import { runSearch } from '../../../shared/search/run-search.ts';
 import { parseSearch } from '../../../shared/search/search-request.ts';
+import { namedReferences, relinked } from '../bundle/links.ts';
 import { readerOf, requireSearchable } from '../read/reader.ts';
-import type { Sent } from './parse-resource.ts';
 import type { Context, Located, Write } from './write.ts';
 
 /** Each is a search. */
 const mostConditions = 100;
 
+/** How the entries of a Bundle are known to each other. */
+export interface EntryNames {
+  /** The fullUrl of each write's entry, in the order of the writes. */
+  own: readonly (string | undefined)[];
+  /** What entries that were carried out before became, `Type/id` by fullUrl. */
+  others?: ReadonlyMap<string, string>;
+}
+
 /**
  * R4 transaction, replacing hyperlinks: references to an entry's fullUrl become the id that the entry
  * gets, and conditional references (`Patient?identifier=…`) the one resource they match.
- * @param names the fullUrl of each write's entry
+ * @param names undefined for a write of its own, whose references stay as they are
+ * @throws {Refusal} invalid for a name that no entry has
  */
 export async function resolveReferences(
   context: Context,
   writes: readonly Write[],
   located: readonly Located[],
-  names: readonly (string | undefined)[],
+  names: EntryNames | undefined,
 ): Promise<Write[]> {
-  if (names.length === 0) return [...writes];
-  const known = new Map<string, string>();
-  for (const [i, name] of names.entries()) {
+  if (!names) return [...writes];
+  const known = new Map(names.others);
+  for (const [i, name] of names.own.entries()) {
     if (name) known.set(name, `${writes[i]?.type}/${located[i]?.id}`);
   }
   const bodies = writes.flatMap((write) => ('body' in write ? [write.body] : []));
@@ -31,9 +40,16 @@ export async function resolveReferences(
     throw new Refusal('too-costly', `A transaction has at most ${mostConditions} conditional references`);
   }
   for (const condition of conditions) known.set(condition, await match(context, condition));
-  return writes.map((write) =>
-    'body' in write ? { ...write, body: replace(write.body, known) as Sent } : write,
-  );
+  return writes.map((write) => {
+    if (!('body' in write)) return write;
+    const body = relinked(write.body, known);
+    const issues = namedReferences(body, write.type).map(({ reference, expression }) => ({
+      text: `${reference} names no entry that was carried out`,
+      expression,
+    }));
+    if (issues.length > 0) throw new Refusal('invalid', 'A reference leads nowhere', { issues });
+    return { ...write, body };
+  });
 }
 
 function conditionsIn(value: unknown, found = new Set<string>()): Set<string> {
@@ -53,32 +69,4 @@ async function match({ services, actor }: Context, condition: string): Promise<s
   const [one, other] = resources;
   if (one && !other) return `${type}/${one.id}`;
   throw invalidField('reference', `${condition} must match exactly one resource`);
-}
-
-/** In references and other URLs alike; a fullUrl with a fragment keeps it. */
-function replace(value: unknown, known: ReadonlyMap<string, string>): unknown {
-  if (typeof value === 'string') return known.get(value) ?? value;
-  if (Array.isArray(value)) return value.map((part) => replace(part, known));
-  if (typeof value !== 'object' || value === null || Object.hasOwn(value, 'rawJSON')) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, part]) => [
-      name,
-      linking.has(name) || isHolder(part) ? replace(part, known) : part,
-    ]),
-  );
-}
-
-/** Elements that link to other resources. */
-const linking = new Set([
-  'reference',
-  'url',
-  'uri',
-  'valueUri',
-  'valueUrl',
-  'valueCanonical',
-  'instantiatesUri',
-]);
-
-function isHolder(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
 }
