@@ -15,6 +15,7 @@ export type RefusalKind =
   | 'unsupported-media-type'
   | 'unprocessable'
   | 'too-costly'
+  | 'too-deep'
   | 'throttled'
   | 'not-started'
   | 'unavailable';

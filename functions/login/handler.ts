@@ -34,6 +34,7 @@ const keys = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
 const services: ExternalServices = {
   ...core,
   secret: keys.secret,
+  runSecret: keys.secret,
   issuers: openIssuers(openIssuerWeb(core), core.now),
 };
 

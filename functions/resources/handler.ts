@@ -16,6 +16,7 @@ import { runBundle } from './bundle/run-bundle.ts';
 
 import { asAsked, isExtended } from './extended.ts';
 import { capabilityStatement } from './metadata/capability-statement.ts';
+import { operationParameters } from './read/operation-parameters.ts';
 import { readBinary } from './read/read-binary.ts';
 import { readEverything } from './read/read-everything.ts';
 import { readHistory } from './read/read-history.ts';
@@ -24,6 +25,7 @@ import { readResource } from './read/read-resource.ts';
 import { readTypeHistory } from './read/read-type-history.ts';
 import { searchResources } from './read/search-resources.ts';
 import { refuseUnknown } from './unknown-route.ts';
+import { validateResource } from './validate-resource.ts';
 import { carryOut } from './write/carry-out.ts';
 import { changeUser } from './write/change-user.ts';
 import { parseBody, requireResource } from './write/parse-resource.ts';
@@ -76,6 +78,23 @@ const served = serve(services, routes.resources, (services) => ({
   everything: async (request) => {
     const { caller, query } = request;
     return ok(await readEverything(services, caller, { id: idOf(request), query }), request);
+  },
+  everythingByPost: async (request) => {
+    const body = request.bytes() && parseBody(request.bytes(), request.headers['content-type']);
+    const wanted = { id: idOf(request), query: operationParameters(body, request.query) };
+    return ok(await readEverything(services, request.caller, wanted), request);
+  },
+  validate: async (request) => {
+    const body = parseBody(request.bytes(), request.headers['content-type']);
+    return ok(
+      await validateResource(services, request.caller, { type: typeOf(request.params), body }),
+      request,
+    );
+  },
+  validateNext: async (request) => {
+    const body = parseBody(request.bytes(), request.headers['content-type']);
+    const input = { type: typeOf(request.params), id: idOf(request), body };
+    return ok(await validateResource(services, request.caller, input), request);
   },
   jobStatus: async (request) => {
     const job = await readJob(services, request.caller, request.params);

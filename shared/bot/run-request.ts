@@ -84,7 +84,7 @@ export function nextRun(
   isAsync = false,
 ): Omit<Run, 'within'> {
   const depth = (parent?.depth ?? 0) + 1;
-  if (depth > deepestRun) throw new Refusal('invalid', `Bots call each other more than ${deepestRun} deep`);
+  if (depth > deepestRun) throw new Refusal('too-deep', `Bots call each other more than ${deepestRun} deep`);
   const root = parent?.root ?? id;
   // Nobody waits for a job, the run that asked for it neither: it has its own time.
   if (isAsync) return { id, root, depth, deadlineAtMs: startedAtMs + longestAsyncRunMs };

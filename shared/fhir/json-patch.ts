@@ -39,10 +39,24 @@ function hasSource(op: string): boolean {
  * @throws {Refusal} invalid when a path leads nowhere, precondition-failed when a `test` does not hold
  */
 export function applyPatch<T>(value: T, operations: readonly PatchOperation[]): T {
+  const patching = beginPatch(value);
+  for (const operation of operations) patching.apply(operation);
+  return patching.value as T;
+}
+
+/** A patch whose operations depend on what those before made; the value given stays as it is. */
+export function beginPatch(value: unknown): {
+  readonly value: unknown;
+  apply(operation: PatchOperation): void;
+} {
   // A holder, so that the whole value can be replaced like any other.
   const holder: Holder = { value: copy(value), copied: 0 };
-  for (const operation of operations) apply(holder, operation);
-  return holder.value as T;
+  return {
+    get value() {
+      return holder.value;
+    },
+    apply: (operation) => apply(holder, operation),
+  };
 }
 
 interface Holder {

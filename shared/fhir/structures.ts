@@ -9,6 +9,7 @@ export interface StructureDefinition {
 interface StructureElement {
   path: string;
   min?: number;
+  max?: string;
   isSummary?: boolean;
   contentReference?: string;
   type?: { code: string }[];
@@ -56,4 +57,35 @@ function members(
     if (contentReference) return [contentReference.split('#')[1] ?? ''];
     return codes.some((code) => code === 'BackboneElement' || code === 'Element') ? [path] : codes;
   });
+}
+
+/** An element of a type or of a part of one. */
+export interface Element {
+  isList: boolean;
+  /** How JSON names it, by type where it may have several, and the definition of what is there. */
+  members: readonly { property: string; owner: string }[];
+  /** What the names of its types begin with, where it may have several. */
+  choice?: string;
+}
+
+/** @param owner a type, `HumanName`, or the path of an element with members of its own, `Patient.contact` */
+export async function elementOf(owner: string, name: string): Promise<Element | undefined> {
+  const all = await structures();
+  const elements = all.get(owner.split('.')[0] ?? '')?.snapshot.element ?? [];
+  const plain = elements.find(({ path }) => path === `${owner}.${name}`);
+  const open = elements.find(({ path }) => path === `${owner}.${name}[x]`);
+  if (plain) {
+    const [target] = members(all, owner, name);
+    return {
+      isList: plain.max === '*' || Number(plain.max) > 1,
+      members: [{ property: name, owner: target ?? '' }],
+    };
+  }
+  if (!open) return undefined;
+  const types = (open.type ?? []).map(({ code }) => code);
+  const properties = types.map((code) => ({
+    property: `${name}${code.charAt(0).toUpperCase()}${code.slice(1)}`,
+    owner: code,
+  }));
+  return { isList: false, members: properties, choice: name };
 }

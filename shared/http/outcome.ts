@@ -33,6 +33,7 @@ const table: Record<RefusalKind, { status: number; code: string }> = {
   'unsupported-media-type': { status: 415, code: 'not-supported' },
   unprocessable: { status: 422, code: 'structure' },
   'too-costly': { status: 400, code: 'too-costly' },
+  'too-deep': { status: 400, code: 'too-costly' },
   throttled: { status: 429, code: 'throttled' },
   // No sandbox came up, so no Bot ran: a repeat is harmless.
   'not-started': { status: 503, code: 'transient' },
@@ -49,6 +50,7 @@ const ids: Partial<Record<RefusalKind, string>> = {
   gone: 'gone',
   'precondition-failed': 'precondition-failed',
   'multiple-matches': 'multiple-matches',
+  'too-deep': 'too-deep',
   throttled: 'too-many-requests',
   'not-started': 'sandbox-not-started',
 };

@@ -43,7 +43,7 @@ describe('the client inside a Bot', () => {
          await status('fhir/R4/AccessPolicy', 'POST', '{"resourceType":"AccessPolicy"}'),
        ];`,
     );
-    expect((await execute(botId)).json).toEqual([403, 403, 403, 403]);
+    expect((await execute(botId)).json).toEqual([403, 403, 200, 403]);
   });
 
   test('acts on behalf of nobody', async () => {
@@ -110,5 +110,6 @@ describe('Bots that call Bots', () => {
     const answer = await execute(botId);
     expect(answer.status).toBe(400);
     expect(answer.text).toMatch(/deep/);
+    expect(answer.json.id).toBe('too-deep');
   }, 60_000);
 });

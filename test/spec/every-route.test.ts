@@ -263,6 +263,9 @@ const examples: Examples = {
     history: async () => ({ params: await stored(), status: 200 }),
     typeHistory: () => ({ params: { resourceType: 'Patient' }, status: 200 }),
     everything: async () => ({ params: await stored(), status: 200 }),
+    everythingByPost: async () => ({ params: await stored(), status: 200 }),
+    validate: () => ({ params: { resourceType: 'Patient' }, body: patient, headers: fhir, status: 200 }),
+    validateNext: async () => ({ params: await stored(), body: patient, headers: fhir, status: 200 }),
     unknown: () => ({ status: 404 }),
   },
   site: {

@@ -131,6 +131,25 @@ describe('what cannot be produced', () => {
   });
 });
 
+describe('a page of this machine', () => {
+  const origin = 'http://localhost:5173';
+
+  test('may call the local stack', async () => {
+    const headers = { origin, 'access-control-request-method': 'PUT' };
+    const asked = await fetch(`${portico.baseUrl}/fhir/R4/Patient/${id}`, { method: 'OPTIONS', headers });
+    expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([204, origin]);
+    expect(asked.headers.get('access-control-allow-headers')).toContain('authorization');
+    const read = await fhir('GET', `Patient/${id}`, { headers: { origin } });
+    expect(read.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(read.headers.get('access-control-expose-headers')).toContain('etag');
+  });
+
+  test.each(['https://example.org', 'http://localhost.example.org', 'null'])('%s may not', async (other) => {
+    const read = await fhir('GET', `Patient/${id}`, { headers: { origin: other } });
+    expect(read.headers.get('access-control-allow-origin')).toBeNull();
+  });
+});
+
 test('an answer without a body has no type', async () => {
   const headers = { prefer: 'return=minimal' };
   const answer = await fhir('POST', 'Patient', { body: { resourceType: 'Patient' }, headers });

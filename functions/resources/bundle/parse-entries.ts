@@ -3,7 +3,7 @@ import { parsePatch } from '../../../shared/fhir/json-patch.ts';
 import { isResourceType } from '../../../shared/index/registry.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
 import { contentOf } from '../read/read-binary.ts';
-import { requireResource } from '../write/parse-resource.ts';
+import { readPatch, requireResource } from '../write/parse-resource.ts';
 import { requireSameId } from '../write/same-id.ts';
 import type { Write } from '../write/write.ts';
 
@@ -97,11 +97,16 @@ function parseWrite(
   throw new Refusal('invalid', `${method} ${path.join('/')} cannot be an entry`);
 }
 
-/** R4: a JSON Patch travels in a Bundle as a Binary. */
+/** R4: a JSON Patch travels in a Bundle as a Binary, a FHIRPath Patch as it is. */
 function patchOf(resource: unknown) {
+  if ((resource as { resourceType?: unknown } | null)?.resourceType === 'Parameters')
+    return readPatch(resource);
   const { resourceType, data } = (resource ?? {}) as { resourceType?: unknown; data?: unknown };
   if (resourceType !== 'Binary' || typeof data !== 'string') {
-    throw new Refusal('invalid', 'A PATCH entry needs a Binary that holds the JSON Patch');
+    throw new Refusal(
+      'invalid',
+      'A PATCH entry needs a Binary that holds the JSON Patch, or Parameters that are a FHIRPath Patch',
+    );
   }
   const text = Buffer.from(data, 'base64').toString('utf8');
   requireDepth(text);

@@ -42,7 +42,7 @@ export function capabilityStatement(baseUrl: string, date: string, { isExtended 
     implementation: { description: 'Portico', url: `${baseUrl}/fhir/R4` },
     fhirVersion: '4.0.1',
     format: ['json'],
-    patchFormat: ['application/json-patch+json'],
+    patchFormat: ['application/json-patch+json', 'application/fhir+json'],
     rest: [
       {
         mode: 'server',
@@ -67,7 +67,7 @@ export function capabilityStatement(baseUrl: string, date: string, { isExtended 
 function resourceOf(type: string): object {
   const operations = allRoutes.flatMap(({ path }) => {
     const [owner, last = ''] = [path.split('/')[3], path.split('/').at(-1)];
-    return owner === type && last.startsWith('$') ? [last.slice(1)] : [];
+    return (owner === type || owner === '{resourceType}') && last.startsWith('$') ? [last.slice(1)] : [];
   });
   return {
     type,
@@ -98,6 +98,7 @@ function resourceOf(type: string): object {
 
 /** R4 defines `$everything`; operations on Bots are Medplum's. */
 function definitionOf(type: string, name: string): string {
+  if (name === 'validate') return 'http://hl7.org/fhir/OperationDefinition/Resource-validate';
   return type === 'Bot'
     ? `https://www.medplum.com/fhir/OperationDefinition/bot-${name}`
     : `http://hl7.org/fhir/OperationDefinition/${type}-${name}`;

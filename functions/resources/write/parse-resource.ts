@@ -1,4 +1,6 @@
 import { parseJson } from '../../../shared/fhir/json.ts';
+import { type PatchOperation, parsePatch } from '../../../shared/fhir/json-patch.ts';
+import { type PathOperation, parsePathPatch } from '../../../shared/fhir/path-patch/parse-path-patch.ts';
 import { parseJsonBody } from '../../../shared/http/json-body.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
 
@@ -28,4 +30,13 @@ export function requireResource(value: unknown, type: string): Sent {
     throw invalidField('resourceType', `The resourceType must be ${type}, as in the URL`);
   }
   return value as Sent;
+}
+
+/**
+ * What a patch says: a JSON Patch (RFC 6902), or a FHIRPath Patch, which is a Parameters resource.
+ * @throws {Refusal} invalid
+ */
+export function readPatch(body: unknown): readonly (PatchOperation | PathOperation)[] {
+  const { resourceType } = (body ?? {}) as { resourceType?: unknown };
+  return resourceType === 'Parameters' ? parsePathPatch(body as object) : parsePatch(body);
 }

@@ -1,8 +1,8 @@
 import { normaliseAddress } from '../../../shared/email/address.ts';
-import { applyPatch } from '../../../shared/fhir/json-patch.ts';
+import { applyPatch, type PatchOperation } from '../../../shared/fhir/json-patch.ts';
 import type { Resource } from '../../../shared/fhir/resource.ts';
 import { personName } from '../../../shared/invitation/parse-name.ts';
-import { invalidField } from '../../../shared/refusal.ts';
+import { invalidField, Refusal } from '../../../shared/refusal.ts';
 import { parse } from '../../../shared/schema/check.ts';
 import { fields, optional } from '../../../shared/schema/fields.ts';
 import { readText } from '../../../shared/schema/values.ts';
@@ -26,7 +26,7 @@ const ownFields = fields({
 
 /** @throws {Refusal} invalid, an issue per wrong field */
 export function parseUser(write: Extract<Write, { kind: 'update' | 'patch' }>, user: Resource): UserChange {
-  const sent = write.kind === 'update' ? write.body : applyPatch<unknown>(user, write.operations);
+  const sent = write.kind === 'update' ? write.body : applyPatch<unknown>(user, jsonOperations(write));
   const whole = requireSameId(requireResource(sent, 'User'), user.id);
   const { firstName, lastName, email } = parse(ownFields, whole, 'The user is not valid');
   const isNew = email !== undefined && email !== user.email;
@@ -34,4 +34,11 @@ export function parseUser(write: Extract<Write, { kind: 'update' | 'patch' }>, u
     throw invalidField('email', 'An administrator invites with the first address');
   }
   return { firstName, lastName, email: isNew ? email : undefined };
+}
+
+function jsonOperations({ operations }: Extract<Write, { kind: 'patch' }>): PatchOperation[] {
+  return operations.map((operation) => {
+    if ('op' in operation) return operation;
+    throw new Refusal('invalid', 'A User is patched by JSON Patch');
+  });
 }

@@ -1,8 +1,7 @@
-import { parsePatch } from '../../../shared/fhir/json-patch.ts';
 import type { HttpRequest } from '../../../shared/http/request.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { contentOf, rawBinary } from '../read/read-binary.ts';
-import { parseBody, requireResource } from './parse-resource.ts';
+import { parseBody, readPatch, requireResource } from './parse-resource.ts';
 import { requireSameId } from './same-id.ts';
 import type { Write } from './write.ts';
 
@@ -34,7 +33,7 @@ export function parseUpdate(type: string, id: string | undefined, request: HttpR
 }
 
 export function parsePatchRequest(type: string, id: string | undefined, request: HttpRequest): Of<'patch'> {
-  const operations = parsePatch(parseBody(request.bytes(), request.headers['content-type']));
+  const operations = readPatch(parseBody(request.bytes(), request.headers['content-type']));
   return { kind: 'patch', type, ...targetOf(id, request), operations };
 }
 

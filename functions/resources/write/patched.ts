@@ -3,7 +3,8 @@ import type { Actor } from '../../../shared/access/actor.ts';
 import { isClosed, withoutFields } from '../../../shared/fhir/fields.ts';
 import { stringifyJson } from '../../../shared/fhir/json.ts';
 import { requireDepth } from '../../../shared/fhir/json-depth.ts';
-import { applyPatch, type PatchOperation, pointerNames } from '../../../shared/fhir/json-patch.ts';
+import { beginPatch, type PatchOperation, pointerNames } from '../../../shared/fhir/json-patch.ts';
+import { patchOperations } from '../../../shared/fhir/path-patch/patch-operations.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { requireResource, type Sent } from './parse-resource.ts';
 import { requireSameId } from './same-id.ts';
@@ -22,8 +23,13 @@ export async function patched(
   if (!resource) throw head ? new Refusal('gone', 'Gone') : new Refusal('not-found', 'Not found');
   const hidden = await hiddenFields(actor, 'read', resource);
   if (!hidden) throw new Refusal('forbidden', 'Forbidden');
-  if (operations.some((operation) => names(operation, hidden))) throw new Refusal('forbidden', 'Forbidden');
-  const next: unknown = applyPatch(withoutFields(resource, hidden), operations);
+  const patching = beginPatch(withoutFields(resource, hidden));
+  for (const operation of operations) {
+    const pointers = 'op' in operation ? [operation] : await patchOperations(patching.value, type, operation);
+    if (pointers.some((pointer) => names(pointer, hidden))) throw new Refusal('forbidden', 'Forbidden');
+    for (const pointer of pointers) patching.apply(pointer);
+  }
+  const next = patching.value;
   requireDepth(stringifyJson(next));
   return requireSameId(requireResource(next, type), resource.id);
 }

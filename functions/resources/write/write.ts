@@ -1,5 +1,6 @@
 import type { Actor } from '../../../shared/access/actor.ts';
 import type { PatchOperation } from '../../../shared/fhir/json-patch.ts';
+import type { PathOperation } from '../../../shared/fhir/path-patch/parse-path-patch.ts';
 import type { Resource } from '../../../shared/fhir/resource.ts';
 import type { Stamp } from '../../../shared/fhir/stamp.ts';
 import type { Services } from '../../../shared/services.ts';
@@ -27,7 +28,7 @@ export type Write = {
       isRaw?: boolean;
       ifNoneMatch?: string;
     }
-  | { kind: 'patch'; operations: readonly PatchOperation[] }
+  | { kind: 'patch'; operations: readonly (PatchOperation | PathOperation)[] }
   | { kind: 'delete' }
 );
 

@@ -6,6 +6,7 @@ import { matchRoute } from '../../../shared/http/match-route.ts';
 import { lambdaContext } from '../context.ts';
 import { longestPayloadBytes } from '../payload.ts';
 import { type Answer, answerOf, gatewayAnswer } from './answer.ts';
+import { loopbackOrigin, preflight, withCors } from './cors.ts';
 import { buildEvent, decodedPath, type ReceivedRequest } from './event.ts';
 import { type Listening, listen, readBody } from './listen.ts';
 
@@ -42,9 +43,12 @@ const surelyFitsCharacters = 1_000_000;
 export function startGateway(options: GatewayOptions): Promise<Listening> {
   return listen(options.port, (request, response) => {
     const requestId = randomBytes(11).toString('base64');
-    void answer(options, request, requestId)
+    // On AWS a stage names its origins; here they are the pages that this machine serves.
+    const origin = loopbackOrigin(request);
+    const isPreflight = origin && request.method === 'OPTIONS';
+    void (isPreflight ? Promise.resolve(preflight()) : answer(options, request, requestId))
       .catch((error: unknown) => fault(options, error))
-      .then((found) => send(options, response, requestId, found));
+      .then((found) => send(options, response, requestId, origin ? withCors(found, origin) : found));
   });
 }
 

@@ -1,0 +1,29 @@
+import { invalidField, Refusal } from '../../../shared/refusal.ts';
+
+/**
+ * The parameters of an operation that was called by POST, as they would stand in the URL.
+ * @param body Parameters; undefined without a body
+ * @throws {Refusal} invalid
+ */
+export function operationParameters(body: unknown, query: URLSearchParams): URLSearchParams {
+  if (body === undefined) return query;
+  const { resourceType, parameter = [] } = (body ?? {}) as { resourceType?: unknown; parameter?: unknown };
+  if (resourceType !== 'Parameters' || !Array.isArray(parameter)) {
+    throw new Refusal('invalid', 'The body must be a Parameters resource');
+  }
+  const all = new URLSearchParams(query);
+  for (const [i, one] of parameter.entries()) {
+    const { name, ...rest } = (one ?? {}) as Record<string, unknown>;
+    const [value] = Object.entries(rest).flatMap(([key, found]) => (key.startsWith('value') ? [found] : []));
+    if (typeof name !== 'string' || value === undefined || (typeof value === 'object' && !isNumber(value))) {
+      throw invalidField(`Parameters.parameter[${i}]`, 'A parameter has a name and a primitive value');
+    }
+    all.append(name, isNumber(value) ? value.rawJSON : String(value));
+  }
+  return all;
+}
+
+/** A number that keeps its digits. */
+function isNumber(value: unknown): value is { rawJSON: string } {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'rawJSON');
+}

@@ -1,0 +1,55 @@
+import type { Caller } from '../../shared/access/access-token.ts';
+import { admit } from '../../shared/access/actor.ts';
+import { allOk, type OperationOutcome, refusalOutcome } from '../../shared/http/outcome.ts';
+import { invalidField, Refusal } from '../../shared/refusal.ts';
+import type { Services } from '../../shared/services.ts';
+import { nextState } from './write/next-state.ts';
+import { requireResource, type Sent } from './write/parse-resource.ts';
+import { requireSameId } from './write/same-id.ts';
+
+interface Input {
+  type: string;
+  /** Of the resource that it is to be the next state of. */
+  id?: string;
+  /** The resource, or Parameters that hold it. */
+  body: unknown;
+}
+
+/**
+ * R4 operation $validate: what would be said of the resource if it were written; nothing is.
+ * @returns an outcome without errors, or one with an issue per fault
+ * @throws {Refusal} invalid when there is nothing to validate
+ */
+export async function validateResource(
+  services: Services,
+  caller: Caller,
+  { type, id, body }: Input,
+): Promise<OperationOutcome> {
+  await admit(services, caller, []);
+  const sent = requireResource(resourceIn(body), type);
+  const stamp = {
+    project: caller.project,
+    nowMs: services.now(),
+    author: { reference: caller.profile },
+    newId: services.newId,
+  };
+  try {
+    if (id !== undefined) requireSameId(sent, id);
+    await nextState(sent, id ?? services.newId(), stamp, undefined);
+    return allOk();
+  } catch (error) {
+    if (error instanceof Refusal && findings.has(error.kind)) return refusalOutcome(error);
+    throw error;
+  }
+}
+
+const findings = new Set<Refusal['kind']>(['invalid', 'unprocessable', 'too-costly', 'too-large']);
+
+function resourceIn(body: unknown): unknown {
+  const { resourceType, parameter } = (body ?? {}) as Sent;
+  if (resourceType !== 'Parameters' || !Array.isArray(parameter)) return body;
+  const named = new Map(parameter.map((one) => [one?.name, one] as const));
+  if (named.has('profile'))
+    throw invalidField('profile', 'Only the definitions of R4 itself can be asked for');
+  return named.get('resource')?.resource;
+}
