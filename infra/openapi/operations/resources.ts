@@ -28,7 +28,21 @@ const written = {
   Prefer: '`return=minimal`, `return=representation` or `return=OperationOutcome`',
 };
 const patches = {
-  content: { 'application/json-patch+json': { type: 'array', items: ref('PatchOperation') } },
+  content: {
+    'application/json-patch+json': { type: 'array', items: ref('PatchOperation') },
+    // A FHIRPath Patch: Parameters.
+    'application/fhir+json': ref('NewResource'),
+  },
+};
+const everything = {
+  _type: 'Types, with commas between them',
+  _since: 'Changed since',
+  _count: 'Entries of a page',
+  _cursor: 'Of the next page',
+};
+const validation = {
+  body: fhir(ref('NewResource')),
+  answers: { 200: answersFhir('OperationOutcome', 'What it would be refused for'), 404: unknown },
 };
 const condition = { '<parameter>': 'What the one resource is found by, as in a search' };
 
@@ -141,7 +155,7 @@ export const resources: Described = {
     },
   },
   patch: {
-    summary: 'Patch (RFC 6902)',
+    summary: 'Patch (RFC 6902, or a FHIRPath Patch)',
     headers: { ...ifMatch, ...written },
     body: patches,
     answers: {
@@ -165,14 +179,17 @@ export const resources: Described = {
   },
   everything: {
     summary: 'A Patient with all that belongs to them',
-    query: {
-      _type: 'Types, with commas between them',
-      _since: 'Changed since',
-      _count: 'Entries of a page',
-      _cursor: 'Of the next page',
-    },
+    query: everything,
     answers: { 200: answersFhir('Bundle', 'A page'), 404: unknown },
   },
+  everythingByPost: {
+    summary: 'The same, with the parameters in the body',
+    query: everything,
+    body: { ...fhir(ref('NewResource')), isOptional: true },
+    answers: { 200: answersFhir('Bundle', 'A page'), 404: unknown },
+  },
+  validate: { summary: 'What a new resource would be refused for', ...validation },
+  validateNext: { summary: 'What the next state of a resource would be refused for', ...validation },
   readVersion: {
     summary: 'Read a version',
     answers: { 200: resource('The version'), 404: unknown, 410: gone },

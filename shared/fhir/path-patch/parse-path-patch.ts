@@ -17,7 +17,7 @@ export interface PathOperation {
 /** A value of a data type, or the members of an element that has no type of its own. */
 export type PathValue = { type: string; value: unknown } | { members: readonly PathMember[] };
 
-export interface PathMember {
+interface PathMember {
   name: string;
   value: PathValue;
 }
