@@ -16,6 +16,7 @@ export default {
   globalTeardown: '<rootDir>/test/setup/stop-storage-engine.ts',
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/test/setup/strip-types.cjs' },
+  testRunner: '<rootDir>/test/setup/quiet-runner.ts',
   testTimeout: isSecondOpinion ? 300_000 : 60_000,
   maxWorkers: 2,
   // Modules of finished files stay in a worker: a small machine runs out of memory without this.

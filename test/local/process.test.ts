@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { longTest } from '../setup/long.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 let dataDir: string;
@@ -164,36 +165,40 @@ describe('npm start', () => {
     }
   });
 
-  test('after kill -9 at any moment every invitation that was answered is mailed', async () => {
-    const invited: string[] = [];
-    for (let round = 0; round < 4; round++) {
-      const { child, baseUrl } = await start();
-      const who = await signIn(baseUrl);
-      const sending = Array.from({ length: 8 }, async (_, i) => {
-        const email = `r${round}-${i}@example.org`;
-        await invite(baseUrl, who, email, true);
-        invited.push(email);
-      });
-      await Promise.race(sending);
-      await pause(Math.random() * 150);
-      await end(child, 'SIGKILL');
-      await Promise.allSettled(sending);
-    }
-    expect(invited.length).toBeGreaterThan(4);
-    await start();
-    const mailed = async () => {
-      const folder = join(dataDir, 'mail');
-      const files = (await readdir(folder)).filter((name) => name.endsWith('.json'));
-      return (await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')))).join();
-    };
-    // What was claimed when the process died is free again after a minute.
-    for (const untilMs = Date.now() + 80_000; ; await pause(200)) {
-      const all = await mailed();
-      const missing = invited.filter((email) => !all.includes(email));
-      if (missing.length === 0) return;
-      if (Date.now() > untilMs) throw new Error(`not mailed: ${missing.join()}`);
-    }
-  }, 180_000);
+  longTest(
+    'after kill -9 at any moment every invitation that was answered is mailed',
+    async () => {
+      const invited: string[] = [];
+      for (let round = 0; round < 4; round++) {
+        const { child, baseUrl } = await start();
+        const who = await signIn(baseUrl);
+        const sending = Array.from({ length: 8 }, async (_, i) => {
+          const email = `r${round}-${i}@example.org`;
+          await invite(baseUrl, who, email, true);
+          invited.push(email);
+        });
+        await Promise.race(sending);
+        await pause(Math.random() * 150);
+        await end(child, 'SIGKILL');
+        await Promise.allSettled(sending);
+      }
+      expect(invited.length).toBeGreaterThan(4);
+      await start();
+      const mailed = async () => {
+        const folder = join(dataDir, 'mail');
+        const files = (await readdir(folder)).filter((name) => name.endsWith('.json'));
+        return (await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')))).join();
+      };
+      // What was claimed when the process died is free again after a minute.
+      for (const untilMs = Date.now() + 80_000; ; await pause(200)) {
+        const all = await mailed();
+        const missing = invited.filter((email) => !all.includes(email));
+        if (missing.length === 0) return;
+        if (Date.now() > untilMs) throw new Error(`not mailed: ${missing.join()}`);
+      }
+    },
+    180_000,
+  );
 
   test('two instances run side by side, and a folder in use is refused', async () => {
     const other = await mkdtemp(join(tmpdir(), 'portico-process-'));

@@ -8,11 +8,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
 import type { RunResult } from '../../shared/bot/contract.ts';
 import { createSandbox, type Sandbox } from '../../shared/sandbox/supervisor.ts';
+import { isLong } from '../setup/long.ts';
 import { bot, type RunChanges, returned, runOf, word } from './bot-runs.ts';
 
-const RUNS = 2000;
+const RUNS = isLong ? 2000 : 600;
 const HOSTILE_EVERY = 20;
-const SAMPLE_EVERY = 100;
+const SAMPLE_EVERY = RUNS / 20;
 /** No honest run may meet its limit, however busy the machine is. */
 const AMPLE = { timeoutMs: 60_000 };
 const SHORT = { timeoutMs: 60 };

@@ -27,10 +27,15 @@ function descendants(named: RegExp): number[] {
 
 test('a run whose invoker dies is a 409 with its id, recorded once, and no later one is a 5xx', async () => {
   const quick = await botThat(portico, 'return 1');
-  const slow = await botThat(portico, 'await new Promise((resolve) => setTimeout(resolve, 8000)); return 1');
+  const slow = await botThat(
+    portico,
+    `await medplum.createResource({ resourceType: 'Basic', id: 'started', code: { text: 'started' } });
+     await new Promise((resolve) => setTimeout(resolve, 8000)); return 1`,
+  );
   expect((await execute(portico, quick)).text).toBe('1');
   const running = execute(portico, slow);
-  await pause(1000);
+  const hasStarted = async () => (await portico.api('GET', 'fhir/R4/Basic?_summary=count')).json.total > 0;
+  while (!(await hasStarted())) await pause(50);
   const invoker = descendants(/^\S*node .*invoker-process\.ts/);
   expect(invoker).toHaveLength(1);
   for (const pid of invoker) process.kill(pid, 'SIGKILL');

@@ -1,14 +1,15 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
 import fc from 'fast-check';
+import { isLong } from '../setup/long.ts';
 import { walkCommands } from '../walks/commands.ts';
 import { requireInvariants } from '../walks/invariants.ts';
 import { observe } from '../walks/observed.ts';
 import { newStart, type Start, startWalk } from '../walks/walk.ts';
 import { type Stage, startStage } from './stage.ts';
 
-/** Fewer, or those of an earlier run, by variables; WALKS_SHRINK=1 makes a failing walk shorter, slowly. */
-const walks = Number(process.env.WALKS ?? 1000);
+/** Another number, or those of an earlier run, by variables; WALKS_SHRINK=1 makes a failing walk shorter, slowly. */
+const walks = Number(process.env.WALKS ?? (isLong ? 1000 : 200));
 const seed = Number(process.env.WALKS_SEED ?? Date.now() % 2 ** 31);
 const lanes = 4;
 

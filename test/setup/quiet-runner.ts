@@ -1,0 +1,76 @@
+import { createRequire } from 'node:module';
+
+/** What jest gives a runner of test files, as far as it is used here. */
+interface Environment {
+  global: { console: Console };
+  handleTestEvent?: (event: TestEvent) => void;
+}
+
+interface TestEvent {
+  name: string;
+  test?: { name: string; errors: unknown[] };
+}
+
+interface FileResult {
+  numFailingTests: number;
+  testExecError?: unknown;
+}
+
+type Runner = (
+  ...given: [config: unknown, project: unknown, environment: Environment, ...rest: unknown[]]
+) => Promise<FileResult>;
+
+const { default: runInCircus }: { default: Runner } = createRequire(import.meta.url)('jest-circus/runner');
+
+/** Of a test that fails, the last ones. */
+const mostLines = 200;
+
+/**
+ * Runs a test file as jest does, and keeps back the log lines of the functions and the notices of
+ * oidc-provider: those of a test that fails are printed, together with those of the hooks before it. What a
+ * test itself writes is printed at once.
+ */
+const runQuietly: Runner = async (config, project, environment, ...rest) => {
+  const kept: string[] = [];
+  const write = process.stdout.write;
+  const print = (name: string) => {
+    const lines = kept.splice(0);
+    if (lines.length === 0) return;
+    const shown = lines.slice(-mostLines);
+    const count = shown.length < lines.length ? `last ${shown.length} of ${lines.length} ` : '';
+    write.call(process.stdout, `${count}log lines of "${name}":\n${shown.join('')}`);
+  };
+  process.stdout.write = ((chunk: unknown, ...more: []) => {
+    if (!String(chunk).startsWith('{"level":')) return write.call(process.stdout, chunk as string, ...more);
+    kept.push(String(chunk));
+    return true;
+  }) as typeof write;
+  keepNotices(environment.global.console, kept);
+  environment.handleTestEvent = ({ name, test }) => {
+    if (name !== 'test_done') return;
+    if (test?.errors.length) print(test.name);
+    kept.length = 0;
+  };
+  try {
+    const result = await runInCircus(config, project, environment, ...rest);
+    if (result.numFailingTests > 0 || result.testExecError) print('the file');
+    return result;
+  } catch (error) {
+    print('the file');
+    throw error;
+  } finally {
+    process.stdout.write = write;
+  }
+};
+
+function keepNotices(console: Console, kept: string[]): void {
+  for (const level of ['info', 'warn'] as const) {
+    const say = console[level].bind(console);
+    console[level] = (...words: unknown[]) => {
+      if (String(words[0]).includes('oidc-provider ')) kept.push(`${words.join(' ')}\n`);
+      else say(...words);
+    };
+  }
+}
+
+export default runQuietly;

@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+
+const folder = mkdtempSync(join(tmpdir(), 'portico-quiet-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const source = `
+const log = (message) => process.stdout.write(JSON.stringify({ level: 'INFO', message }) + '\\n');
+test('passes', () => {
+  log('of the passing one');
+  console.warn('oidc-provider WARNING: of the passing one');
+  process.stdout.write('7 ms measured\\n');
+});
+test('fails', () => {
+  log('of the failing one');
+  console.warn('oidc-provider WARNING: of the failing one');
+  throw new Error('meant');
+});
+test('passes after it', () => log('of the last one'));
+`;
+
+test('a test run prints the log of a test that fails, and what tests print themselves', () => {
+  writeFileSync(join(folder, 'some.test.cjs'), source);
+  const setup = resolve(import.meta.dirname, '../setup');
+  const config = {
+    rootDir: folder,
+    testMatch: ['**/*.test.cjs'],
+    moduleFileExtensions: ['js', 'cjs', 'ts', 'json'],
+    transform: { '\\.ts$': join(setup, 'strip-types.cjs') },
+    extensionsToTreatAsEsm: ['.ts'],
+    testRunner: join(setup, 'quiet-runner.ts'),
+  };
+  const jest = resolve(setup, '../../node_modules/jest/bin/jest.js');
+  const { stdout, status } = spawnSync(
+    process.execPath,
+    [jest, '--config', JSON.stringify(config), '--runInBand'],
+    { encoding: 'utf8' },
+  );
+  expect(status).toBe(1);
+  expect(stdout).toBe(
+    [
+      '7 ms measured',
+      'log lines of "fails":',
+      '{"level":"INFO","message":"of the failing one"}',
+      'oidc-provider WARNING: of the failing one\n',
+    ].join('\n'),
+  );
+});
