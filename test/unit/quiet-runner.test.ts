@@ -19,7 +19,7 @@ test('fails', () => {
   console.warn('oidc-provider WARNING: of the failing one');
   throw new Error('meant');
 });
-test('passes after it', () => log('of the last one'));
+test('passes after it', () => { log('of the last one'); });
 `;
 
 test('a test run prints the log of a test that fails, and what tests print themselves', () => {
