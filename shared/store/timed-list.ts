@@ -74,7 +74,9 @@ async function* readList(
   const low = from ?? '0';
   // `~` sorts after the `#` that ends an instant, and after every digit.
   const high = to === undefined ? '~' : `${to}~`;
-  if (after !== undefined && (newestFirst ? after < low : after > high)) return;
+  const isBehind = after !== undefined && (newestFirst ? after < low : after > high);
+  // DynamoDB takes no stretch that ends before it begins.
+  if (low > high || isBehind) return;
   let next: Key | undefined =
     after !== undefined && after >= low && after <= high ? { pk, sk: after } : undefined;
   for (let size = first; ; size = Math.min(longestPage, 4 * size)) {

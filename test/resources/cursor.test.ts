@@ -36,6 +36,8 @@ const forged: unknown[] = [
   { by: 'walk', sk: long },
   { by: 'walk', sk: '' },
   { by: 'walk', sk: '~' },
+  { by: 'walk', sk: '#' },
+  { by: 'walk', sk: '\u0000' },
   { by: 'tail', sk: '0' },
   { by: 'rank', values: [{}], id: 'a' },
   { by: 'rank', values: ['a'], id: 7 },
@@ -64,6 +66,12 @@ describe('a forged cursor', () => {
       const query = new URLSearchParams(text);
       query.set('_cursor', writeCursor({ project: caller.project, name: canonical }, position));
       await answered(() => searchResources(stage.services, caller, { type: 'Patient', query }));
+    }
+    for (const text of ['', '_sort=date', 'entity=Bot/a', 'agent=Practitioner/a', '_sort=agent']) {
+      const { canonical } = parseSearch('AuditEvent', new URLSearchParams(text));
+      const query = new URLSearchParams(text);
+      query.set('_cursor', writeCursor({ project: caller.project, name: canonical }, position));
+      await answered(() => searchResources(stage.services, caller, { type: 'AuditEvent', query }));
     }
     const at = (name: string) =>
       new URLSearchParams({ _cursor: writeCursor({ project: caller.project, name }, position) });

@@ -96,6 +96,7 @@ describe('the executions of a Bot', () => {
     expect(await inputs(`?date=le${first?.time}`)).toEqual(['got good']);
     expect(await inputs(`?date=ge${first?.time}&date=le${second?.time}`)).toEqual(['got bad', 'got good']);
     expect(await inputs('?date=lt2020')).toEqual([]);
+    expect(await inputs('?date=ge2021&date=lt2020')).toEqual([]);
   });
 
   test('come in pages, also when they are narrowed', async () => {

@@ -73,11 +73,13 @@ async function* runDays({
   const start = newestFirst ? dayOf(from) : dayOf(later(from, after));
   const end = newestFirst ? dayOf(earlier(to, after)) : dayOf(to);
   const { pk } = keys.runDay(project, '', '');
+  const [low, high] = [start ?? '0', `${end ?? ''}~`];
+  if (low > high) return;
   let next: Key | undefined;
   do {
     const page = await table.query({
       KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-      ExpressionAttributeValues: { ':pk': pk, ':from': start ?? '0', ':to': `${end ?? ''}~` },
+      ExpressionAttributeValues: { ':pk': pk, ':from': low, ':to': high },
       ScanIndexForward: !newestFirst,
       ...(next ? { ExclusiveStartKey: next } : {}),
     });

@@ -1,0 +1,31 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { expect, test } from '@jest/globals';
+
+const root = resolve(import.meta.dirname, '..');
+const pages = [
+  ...readdirSync(root).filter((name) => name.endsWith('.md')),
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
+];
+
+/** The files that a page links to, as written. */
+function linksOf(page: string): string[] {
+  const text = readFileSync(join(root, page), 'utf8');
+  const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target.split('#')[0] ?? '');
+  return targets.filter((target) => target !== '' && !/^[a-z]+:/.test(target));
+}
+
+test.each(pages)('%s links to what is there', (page) => {
+  const missing = linksOf(page).filter((target) => !existsSync(join(root, dirname(page), target)));
+  expect(missing).toEqual([]);
+});
+
+test('docs/security.md names tests for every promise', () => {
+  const rows = readFileSync(join(root, 'docs/security.md'), 'utf8').matchAll(/^\|(?!-)(.*)\|$/gm);
+  const cells = [...rows].map(([, row = '']) => row.split('|').at(-1)?.trim() ?? '');
+  const promises = cells.filter((last) => !['held by', 'tested in', 'tests'].includes(last));
+  expect(promises.length).toBeGreaterThan(40);
+  expect(promises.filter((last) => !/\]\(\.\.\/test\/[\w/-]+\.test\.ts\)/.test(last))).toEqual([]);
+});
