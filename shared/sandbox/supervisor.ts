@@ -3,6 +3,7 @@
 import type { Lookup } from '../address-guard/guarded-request.ts';
 import type { Compiled, CompileRequest, RunRequest, RunResult } from '../bot/contract.ts';
 import { startChild } from './child-process.ts';
+import { afterRunning } from './running-clock.ts';
 import { superviseCompile } from './supervised-compile.ts';
 import { type RunChild, superviseRun } from './supervised-run.ts';
 
@@ -29,7 +30,7 @@ export interface Sandbox {
 
 /** A child whose memory has grown by this much since its first run is not kept. */
 const GROWTH_MB = 96;
-/** How long a child may take to drop an isolate before it is replaced. */
+/** How long a child may take to drop an isolate before it is replaced: time in which it could run. */
 const IDLE_WITHIN_MS = 300;
 /** Some 150 ms are usual. */
 const READY_WITHIN_MS = 10_000;
@@ -74,7 +75,8 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   async function runNow(request: RunRequest): Promise<RunResult> {
     const current = await childFor(request.project);
     const { result, idle } = superviseRun(current.child, request, options.lookup);
-    current.idle = Promise.race([idle, result.then(() => falseAfter(IDLE_WITHIN_MS))]);
+    const late = result.then(() => afterRunning(IDLE_WITHIN_MS)).then(() => false);
+    current.idle = Promise.race([idle, late]);
     const answer = await result;
     current.child.keepAlive(false);
     if (current.child.ended) {
@@ -123,8 +125,4 @@ async function readyInTime(child: RunChild): Promise<void> {
 
 function bloated({ child, firstMb }: Kept): boolean {
   return (child.residentMb() ?? 0) > (firstMb ?? Number.POSITIVE_INFINITY) + GROWTH_MB;
-}
-
-function falseAfter(ms: number): Promise<false> {
-  return new Promise((resolve) => setTimeout(() => resolve(false), ms).unref());
 }
