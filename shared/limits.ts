@@ -24,6 +24,15 @@ export const longestInlineBytes = 64 * 1024;
 /** Values of one resource that searches look at: each is an item of the table. */
 export const mostIndexItems = 4000;
 
+/** Resources that a transaction changes: DynamoDB takes 100 items at once, one of them is the audit entry. */
+export const mostTransactionWrites = 99;
+
+/** Conditional references of a transaction: each is a search. */
+export const mostTransactionConditions = 100;
+
+/** Entries of a batch. */
+export const mostBatchEntries = 500;
+
 /** Values of a JSON body that we work on: objects, lists and what is in them. */
 export const mostJsonValues = 60_000;
 

@@ -24,7 +24,7 @@ import { cancelJob, readJob } from './read/read-job.ts';
 import { readResource } from './read/read-resource.ts';
 import { readTypeHistory } from './read/read-type-history.ts';
 import { searchResources } from './read/search-resources.ts';
-import { refuseUnknown } from './unknown-route.ts';
+import { refuseUnknown, refuseUnknownType } from './unknown-route.ts';
 import { validateResource } from './validate-resource.ts';
 import { carryOut } from './write/carry-out.ts';
 import { changeUser } from './write/change-user.ts';
@@ -142,7 +142,7 @@ async function read(
 }
 
 function typeOf({ resourceType: type }: { resourceType: string }): string {
-  if (!isResourceType(type)) throw new Refusal('not-found', `${type} is not a resource type`);
+  if (!isResourceType(type)) throw refuseUnknownType(type);
   return type;
 }
 

@@ -3,9 +3,22 @@ import { allRoutes } from '../routes.ts';
 
 /** What a path without a route is answered: 405 when it exists under another method, else 404. */
 export function refuseUnknown(method: string, path: string): Refusal {
+  if (path.endsWith('/$export')) return noExport();
   const allow = methodsOf(path).filter((one) => one !== method);
   if (allow.length === 0) return new Refusal('not-found', 'Not found');
   return new Refusal('method-not-allowed', `${method} is not allowed here`, { allow });
+}
+
+export function refuseUnknownType(type: string): Refusal {
+  return type === '$export' ? noExport() : new Refusal('not-found', `${type} is not a resource type`);
+}
+
+/** Clients of this field offer it as a command: they are told what there is instead. */
+function noExport(): Refusal {
+  return new Refusal(
+    'not-found',
+    'There is no bulk export ($export): page through searches of a type with _lastUpdated, or Patient/<id>/$everything',
+  );
 }
 
 /** Methods of the routes that match best: a literal part wins over a parameter, as at the gateway. */

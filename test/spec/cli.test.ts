@@ -108,4 +108,15 @@ describe('the medplum command line client', () => {
     const members = await portico.api('GET', `admin/projects/${projectOf(portico, 0).id}/members`);
     expect(members.text).toContain('Ann Lee');
   }, 60_000);
+
+  test('imports what the command knows as bulk, and is told that there is no bulk export', async () => {
+    const patient = { resourceType: 'Patient', identifier: [{ system: 'urn:t', value: 'cli bulk' }] };
+    await write('bulk.ndjson', `${JSON.stringify(patient)}\n`);
+    await medplum('bulk', 'import', 'bulk.ndjson');
+    const found = await portico.api('GET', 'fhir/R4/Patient?identifier=urn:t|cli bulk');
+    expect(found.json.entry).toHaveLength(1);
+    for (const level of [[], ['-e', 'Patient'], ['-e', 'Group/1']]) {
+      await expect(medplum('bulk', 'export', ...level)).rejects.toThrow('There is no bulk export ($export)');
+    }
+  }, 120_000);
 });

@@ -230,13 +230,27 @@ describe('Bundles', () => {
       Array.from({ length: 100 }, () => entry(patient)),
     );
     expect(answer.status).toBe(400);
-    expect(issueOf(answer).details.text).toBe('A transaction changes at most 99 resources');
+    expect(issueOf(answer)).toMatchObject({
+      code: 'too-costly',
+      details: {
+        text: 'A transaction changes at most 99 resources: npm run import loads Bundles of any size (docs/import.md)',
+      },
+    });
   });
 
   test('a batch has up to 500 entries', async () => {
     const entries = Array.from({ length: 501 }, () => ({ request: { method: 'GET', url: 'Potato' } }));
     const refused = await bundle('batch', entries);
-    expect([refused.status, issueOf(refused).details.text]).toEqual([400, 'A batch has at most 500 entries']);
+    expect([refused.status, issueOf(refused).code, issueOf(refused).details.text]).toEqual([
+      400,
+      'too-costly',
+      expect.stringContaining('A batch has at most 500 entries: npm run import'),
+    ]);
+    const { rest } = (await portico.api('GET', 'fhir/R4/metadata', { token: null })).json;
+    expect(rest[0].interaction).toEqual([
+      { code: 'transaction', documentation: expect.stringContaining('at most 99 resources') },
+      { code: 'batch', documentation: expect.stringContaining('at most 500 entries') },
+    ]);
     const { status, json } = await bundle('batch', entries.slice(1));
     expect([status, json.entry.length]).toEqual([200, 500]);
   });

@@ -2,11 +2,12 @@ import type { Caller } from '../../../shared/access/access-token.ts';
 import { admit } from '../../../shared/access/actor.ts';
 import { recordAllRefused } from '../../../shared/audit/refused.ts';
 import { refusalOutcome, refusalStatus } from '../../../shared/http/outcome.ts';
-import { mostEntryCharacters } from '../../../shared/limits.ts';
+import { mostBatchEntries, mostEntryCharacters, mostTransactionWrites } from '../../../shared/limits.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
 import { type Bundle, type BundleEntry, charactersOf } from '../read/bundle.ts';
 import { carryOut } from '../write/carry-out.ts';
+import { tooLargeBundle } from '../write/too-large-bundle.ts';
 import type { Outcome } from '../write/write.ts';
 import { inWaves } from './in-order.ts';
 import { entryOfOutcome } from './outcome-entry.ts';
@@ -15,13 +16,11 @@ import { readEntry } from './read-entry.ts';
 
 /** Entries of a batch that run at once: more would only queue for the table. */
 const atOnce = 8;
-const mostBatchEntries = 500;
-const mostTransactionWrites = 99;
 
 /**
  * R4 batch and transaction. A transaction is one write of all its changes; a batch is as many as it
  * has entries, each with an answer of its own, and those that others refer to come first.
- * @throws {Refusal} invalid; for a transaction whatever forbids one of its entries
+ * @throws {Refusal} invalid, too-costly; for a transaction whatever forbids one of its entries
  */
 export async function runBundle(services: Services, caller: Caller, body: unknown): Promise<Bundle> {
   const { type, entry } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
@@ -40,7 +39,7 @@ export async function runBundle(services: Services, caller: Caller, body: unknow
 async function transaction(services: Services, caller: Caller, entries: readonly Entry[]): Promise<Bundle> {
   const writes = entries.flatMap((entry) => (entry.write ? [{ entry, write: entry.write }] : []));
   if (writes.length > mostTransactionWrites) {
-    throw new Refusal('invalid', `A transaction changes at most ${mostTransactionWrites} resources`);
+    throw tooLargeBundle('writes');
   }
   const reads = entries.filter(({ write }) => !write);
   const outcomes = await carryOut(
@@ -82,7 +81,7 @@ async function requireReadable(
 
 async function batch(services: Services, caller: Caller, entries: readonly Entry[]): Promise<Bundle> {
   if (entries.length > mostBatchEntries) {
-    throw new Refusal('invalid', `A batch has at most ${mostBatchEntries} entries`);
+    throw tooLargeBundle('entries');
   }
   const answered = new Map<Entry, BundleEntry>();
   const made = new Map<string, string>();

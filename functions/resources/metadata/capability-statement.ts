@@ -1,5 +1,6 @@
 import { parametersOf, resourceTypes } from '../../../shared/index/registry.ts';
 import { allRoutes, routes } from '../../routes.ts';
+import { bundleLimits, importAdvice } from '../write/too-large-bundle.ts';
 import { searchDefinitions } from './search-definitions.ts';
 
 const typePath = '/fhir/R4/{resourceType}';
@@ -58,7 +59,13 @@ export function capabilityStatement(baseUrl: string, date: string, { isExtended 
         resource: resourceTypes()
           .filter((type) => isExtended || !beyondR4.has(type))
           .map(resourceOf),
-        interaction: [{ code: 'transaction' }, { code: 'batch' }],
+        interaction: [
+          {
+            code: 'transaction',
+            documentation: `${bundleLimits.writes}. ${bundleLimits.conditions}. For more, ${importAdvice}.`,
+          },
+          { code: 'batch', documentation: `${bundleLimits.entries}. For more, ${importAdvice}.` },
+        ],
       },
     ],
   };

@@ -11,6 +11,7 @@ import { untilWritten } from '../../../shared/table/until-written.ts';
 import { gatherWrites } from './gather-writes.ts';
 import { plan } from './plan.ts';
 import { type EntryNames, resolveReferences } from './resolve-references.ts';
+import { tooLargeBundle } from './too-large-bundle.ts';
 import type { Context, Located, Outcome, Planned, Write } from './write.ts';
 
 interface CarryOutOptions {
@@ -46,7 +47,7 @@ export async function carryOut(
     const more = planned.flatMap((one) => one.more);
     if (changes.length === 0) return planned.map(({ outcome }) => outcome);
     const all = [...more, audit(services, actor, planned)];
-    if (changes.length + all.length > mostActions) throw tooMany();
+    if (changes.length + all.length > mostActions) throw tooLargeBundle('writes');
     requireApart(all);
     await commit(services.table, changes, { more: all, nowMs: stamp.nowMs });
     return planned.map(({ outcome }) => outcome);
@@ -109,8 +110,4 @@ function audit(services: Services, actor: Actor, planned: readonly Planned[]): A
     })),
   };
   return { name: 'audit', put: auditItem(event, services.newId(), services.now()) };
-}
-
-function tooMany(): Refusal {
-  return new Refusal('invalid', `A transaction changes at most ${mostActions - 1} resources`);
 }

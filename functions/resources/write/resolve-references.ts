@@ -1,13 +1,12 @@
 import { isResourceType } from '../../../shared/index/registry.ts';
+import { mostTransactionConditions } from '../../../shared/limits.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
 import { runSearch } from '../../../shared/search/run-search.ts';
 import { parseSearch } from '../../../shared/search/search-request.ts';
 import { namedReferences, relinked } from '../bundle/links.ts';
 import { readerOf, requireSearchable } from '../read/reader.ts';
+import { tooLargeBundle } from './too-large-bundle.ts';
 import type { Context, Located, Write } from './write.ts';
-
-/** Each is a search. */
-const mostConditions = 100;
 
 /** How the entries of a Bundle are known to each other. */
 export interface EntryNames {
@@ -36,8 +35,8 @@ export async function resolveReferences(
   }
   const bodies = writes.flatMap((write) => ('body' in write ? [write.body] : []));
   const conditions = conditionsIn(bodies);
-  if (conditions.size > mostConditions) {
-    throw new Refusal('too-costly', `A transaction has at most ${mostConditions} conditional references`);
+  if (conditions.size > mostTransactionConditions) {
+    throw tooLargeBundle('conditions');
   }
   for (const condition of conditions) known.set(condition, await match(context, condition));
   return writes.map((write) => {

@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { Demo } from '../demo-projects.ts';
+import { demoProject } from '../demo-project.ts';
 
 /** Whom the Bot's `medplum` speaks to, and as whom. */
 export interface BotService {
@@ -13,16 +11,7 @@ export interface BotService {
  * @throws {Error} when there is no such Project, or when the stack does not answer
  */
 export async function demoService(dataDir: string, project: string): Promise<BotService> {
-  const file = join(dataDir, 'demo.json');
-  const text = await readFile(file, 'utf8').catch(() => {
-    throw new Error(`There is no ${file}: start the stack with npm start`);
-  });
-  const { baseUrl, projects } = JSON.parse(text) as Demo;
-  const found = projects.find(({ id, name }) => id === project || name === project);
-  if (!found) {
-    const known = projects.map(({ name }) => `"${name}"`).join(', ');
-    throw new Error(`No Project is called "${project}"; there are ${known}`);
-  }
+  const { baseUrl, project: found } = await demoProject(dataDir, project);
   const response = await fetch(`${baseUrl}/oauth2/token`, {
     method: 'POST',
     body: new URLSearchParams({

@@ -1,0 +1,79 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Portico } from '../../client/src/create-portico.ts';
+import { OAuthError } from '../../client/src/oauth-error.ts';
+import { OperationOutcomeError } from '../../client/src/operation-outcome-error.ts';
+
+/** An entry of the answer to a batch. */
+export interface Answer {
+  status: number;
+  resource: { resourceType?: string; entry?: { resource?: { id?: string } }[] } | undefined;
+  /** Why it was refused, and the code of that (http://hl7.org/fhir/issue-type). */
+  text: string;
+  code: string;
+}
+
+interface Issue {
+  code?: string;
+  details?: { text?: string };
+}
+
+interface AnswerEntry {
+  resource?: Answer['resource'];
+  response?: { status?: string; outcome?: { issue?: Issue[] } };
+}
+
+const mostAttempts = 8;
+const longestPauseMs = 30_000;
+
+/**
+ * One batch, sent again while the service is away, throttled or faulty: everything in it may be repeated.
+ * @param entries JSON texts
+ * @returns an answer for each; undefined when the batch as a whole is more than one request may be
+ * @throws {OperationOutcomeError} refused as a whole
+ * @throws {Error} the service stayed away
+ */
+export async function sendBatch(portico: Portico, entries: readonly string[]): Promise<Answer[] | undefined> {
+  const body = `{"resourceType":"Bundle","type":"batch","entry":[${entries.join(',')}]}`;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const headers = { prefer: 'return=minimal' };
+      const request = { method: 'POST', body, contentType: 'application/fhir+json', headers };
+      const response = await portico.fetch('fhir/R4', request);
+      return answersOf(await response.json());
+    } catch (error) {
+      if (isTooMuch(error)) return undefined;
+      if (attempt === mostAttempts || !mayPass(error)) throw error;
+      const asked = error instanceof OperationOutcomeError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+      const backOff = Math.min(longestPauseMs, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
+      await pause(Math.max(asked, backOff));
+    }
+  }
+}
+
+function answersOf(bundle: unknown): Answer[] {
+  const { entry } = { ...(bundle as { entry?: AnswerEntry[] } | null) };
+  return (entry ?? []).map(({ resource, response }) => {
+    const [issue] = response?.outcome?.issue ?? [];
+    return {
+      status: Number.parseInt(response?.status ?? '', 10),
+      resource,
+      text: issue?.details?.text ?? issue?.code ?? '',
+      code: issue?.code ?? '',
+    };
+  });
+}
+
+/** Larger, or costlier, than a request may be. */
+function isTooMuch(error: unknown): boolean {
+  if (!(error instanceof OperationOutcomeError)) return false;
+  return error.status === 413 || error.outcome.issue.some(({ code }) => code === 'too-costly');
+}
+
+/** Lost connections, and what a service says while something is wrong with it; 401 when a token has ended. */
+function mayPass(error: unknown): boolean {
+  if (error instanceof OperationOutcomeError && error.status === 401) return true;
+  if (error instanceof OperationOutcomeError || error instanceof OAuthError) {
+    return [408, 429].includes(error.status) || error.status >= 500;
+  }
+  return (error as { name?: unknown }).name === 'TypeError';
+}

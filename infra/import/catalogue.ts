@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { isResourceType } from '../../shared/index/registry.ts';
+import { derivedId } from './derived-id.ts';
+import { type Entry, isReadable, readEntries, type Unreadable } from './read-entries.ts';
+
+/** A resource of the data set. */
+export interface Known {
+  /** Where it is stored, as `Type/id`: under its derived id, unless the service had what stands for it. */
+  reference: string;
+  /** Of its content when it was first met. */
+  digest: string;
+}
+
+/** Which resources there are, by every name that a reference may use. Some 200 bytes of memory a resource. */
+export interface Catalogue {
+  names: ReadonlyMap<string, Known>;
+  /** By the condition of an entry that is created only if nothing matches it (`Organization?identifier=…`). */
+  conditions: ReadonlyMap<string, Known>;
+  /** How many entries there are, readable or not. */
+  count: number;
+}
+
+/** Goes through all files once. @param told what is there, as far as it was read */
+export async function catalogue(
+  dataSet: string,
+  files: readonly string[],
+  told: (count: number) => void,
+): Promise<Catalogue> {
+  const names = new Map<string, Known>();
+  const conditions = new Map<string, Known>();
+  let count = 0;
+  for (const file of files) {
+    for await (const entry of readEntries(file)) {
+      count += 1;
+      told(count);
+      const known = isReadable(entry) ? knownOf(dataSet, entry) : undefined;
+      if (!known || !isReadable(entry)) continue;
+      const condition = conditionOf(entry);
+      // Of two entries with one condition the first is created, and both are it.
+      const meant = conditions.get(condition ?? '') ?? known;
+      if (condition !== undefined) conditions.set(condition, meant);
+      for (const name of namesOf(entry)) if (!names.has(name)) names.set(name, meant);
+    }
+  }
+  return { names, conditions, count };
+}
+
+/** @returns undefined when it is nothing that can be loaded */
+export function knownOf(dataSet: string, entry: Entry): Known | undefined {
+  const { resourceType: type, id } = fieldsOf(entry);
+  if (typeof type !== 'string' || !isResourceType(type)) return undefined;
+  const digest = digestOf(entry.resource);
+  const source = typeof id === 'string' ? `${type}/${id}` : (entry.fullUrl ?? digest);
+  return { reference: `${type}/${derivedId(dataSet, type, source)}`, digest };
+}
+
+function namesOf(entry: Entry): string[] {
+  const { resourceType, id } = fieldsOf(entry);
+  return [
+    ...(typeof id === 'string' ? [`${resourceType}/${id}`] : []),
+    ...(entry.fullUrl === undefined ? [] : [entry.fullUrl]),
+  ];
+}
+
+/** `Type?query`, as references say it. */
+export function conditionOf({ request, resource }: Entry): string | undefined {
+  const { ifNoneExist } = request ?? {};
+  if (typeof ifNoneExist !== 'string' || ifNoneExist === '') return undefined;
+  const { resourceType } = resource as { resourceType: string };
+  return `${resourceType}?${ifNoneExist.replace(/^.*\?/, '')}`;
+}
+
+function fieldsOf({ resource }: Entry): { resourceType?: unknown; id?: unknown } {
+  return typeof resource === 'object' && resource !== null ? resource : {};
+}
+
+function digestOf(resource: unknown): string {
+  return createHash('sha256').update(JSON.stringify(resource)).digest('base64url').slice(0, 22);
+}
+
+/** Why an entry is not loaded at all; undefined when it may be. */
+export function refusalOf(dataSet: string, all: Catalogue, entry: Entry | Unreadable): string | undefined {
+  if (!isReadable(entry)) return entry.reason;
+  const { method } = entry.request ?? {};
+  if (method !== undefined && method !== 'POST' && method !== 'PUT') {
+    return `Only what creates resources is loaded: ${String(method).slice(0, 10)} is not`;
+  }
+  const known = knownOf(dataSet, entry);
+  if (!known) return 'Not a resource of FHIR R4';
+  const isConditional = conditionOf(entry) !== undefined;
+  if (!isConditional && namesOf(entry).some((name) => all.names.get(name)?.digest !== known.digest)) {
+    return 'Another resource of this data set has the same id: load one of them with another --data-set';
+  }
+  return undefined;
+}

@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises';
+import { clientCredentials } from '../../client/src/client-credentials.ts';
+import { createPortico, type Portico } from '../../client/src/create-portico.ts';
+import { demoProject } from '../local/demo-project.ts';
+import { settings as localSettings } from '../local/settings.ts';
+import type { ImportSettings } from './settings.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where the data go. */
+export interface Destination {
+  baseUrl: string;
+  project: { id: string; name: string };
+  portico: Portico;
+}
+
+/** What signs in: a token, or a client. */
+interface Credentials {
+  accessToken?: unknown;
+  clientId?: unknown;
+  clientSecret?: unknown;
+}
+
+/**
+ * Signs in, and asks which Project that is.
+ * @throws {Error} without credentials, or when they are of another Project than the one that was named
+ */
+export async function connect(given: ImportSettings, env: Environment): Promise<Destination> {
+  const { baseUrl, credentials } =
+    given.base === undefined ? await here(given, env) : await there(given, env);
+  const portico = createPortico({ baseUrl, auth: authOf(baseUrl, credentials) });
+  const { project } = (await (await portico.fetch('auth/me')).json()) as { project: Destination['project'] };
+  if (given.project !== undefined && given.project !== project.id && given.project !== project.name) {
+    throw new Error(`These credentials are of Project ${project.id}, "${project.name}"`);
+  }
+  return { baseUrl, project, portico };
+}
+
+/** The stack that runs on the data folder, as the client of a demo Project unless other credentials are said. */
+async function here(
+  given: ImportSettings,
+  env: Environment,
+): Promise<{ baseUrl: string; credentials: Credentials }> {
+  const { dataDir, port } = localSettings(env);
+  const own = given.credentials === undefined ? fromEnvironment(env) : await fromFile(given.credentials);
+  const { baseUrl, project } = await demoProject(dataDir, own ? undefined : given.project);
+  return { baseUrl: env.PORT ? `http://127.0.0.1:${port}` : baseUrl, credentials: own ?? project };
+}
+
+async function there(
+  { base = '', credentials: file }: ImportSettings,
+  env: Environment,
+): Promise<{ baseUrl: string; credentials: Credentials }> {
+  const credentials = file === undefined ? fromEnvironment(env) : await fromFile(file);
+  if (credentials) return { baseUrl: base, credentials };
+  throw new Error('Say who loads: PORTICO_ACCESS_TOKEN, PORTICO_CLIENT_ID and _SECRET, or --credentials');
+}
+
+function fromEnvironment(env: Environment): Credentials | undefined {
+  const { PORTICO_ACCESS_TOKEN: accessToken, PORTICO_CLIENT_ID: clientId } = env;
+  if (accessToken) return { accessToken };
+  return clientId ? { clientId, clientSecret: env.PORTICO_CLIENT_SECRET } : undefined;
+}
+
+async function fromFile(file: string): Promise<Credentials> {
+  try {
+    return { ...(JSON.parse(await readFile(file, 'utf8')) as Credentials | null) };
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new Error(`${file} is not JSON`);
+    throw error;
+  }
+}
+
+function authOf(baseUrl: string, { accessToken, clientId, clientSecret }: Credentials) {
+  if (typeof accessToken === 'string') return accessToken;
+  if (typeof clientId === 'string' && typeof clientSecret === 'string') {
+    return clientCredentials({ baseUrl, clientId, clientSecret });
+  }
+  throw new Error('The credentials need accessToken, or clientId and clientSecret');
+}

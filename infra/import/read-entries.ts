@@ -1,0 +1,119 @@
+import { createReadStream } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseJson } from '../../shared/fhir/json.ts';
+import { EntryScanner } from './entry-scanner.ts';
+
+/** One thing to load, where it stands. */
+export interface Entry {
+  file: string;
+  /** Entry of a Bundle or line of a file, from 1. */
+  number: number;
+  fullUrl: string | undefined;
+  request: { method?: unknown; ifNoneExist?: unknown } | undefined;
+  resource: unknown;
+}
+
+/** What could not be read as an entry: told, and passed over. */
+export interface Unreadable {
+  file: string;
+  number: number;
+  reason: string;
+}
+
+/** Bundles whose entries are resources of their own; a document or a message is one thing. */
+const collections = new Set(['transaction', 'batch', 'collection', 'searchset']);
+
+/** Every file that a list of files and folders names, folders in the order of names. @throws Node's error */
+export async function filesOf(sources: readonly string[]): Promise<string[]> {
+  const files = await Promise.all(
+    sources.map(async (source) => {
+      if (!(await stat(source)).isDirectory()) return [source];
+      const names = await readdir(source, { recursive: true, withFileTypes: true });
+      return names
+        .filter((entry) => entry.isFile() && /\.(json|ndjson|jsonl)$/i.test(entry.name))
+        .map((entry) => join(entry.parentPath, entry.name))
+        .sort();
+    }),
+  );
+  return files.flat();
+}
+
+/** All that is in a file: NDJSON by its name, else a Bundle or a resource. Held in memory one at a time. */
+export async function* readEntries(file: string): AsyncGenerator<Entry | Unreadable> {
+  try {
+    yield* /\.(ndjson|jsonl)$/i.test(file) ? readLines(file) : readJson(file);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    yield { file, number: 0, reason: `Not JSON: ${error.message}` };
+  }
+}
+
+export function isReadable(one: Entry | Unreadable): one is Entry {
+  return !('reason' in one);
+}
+
+async function* readLines(file: string): AsyncGenerator<Entry | Unreadable> {
+  let number = 0;
+  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+    number += 1;
+    const text = line.replace(/^\uFEFF/, '').trim();
+    if (text === '') continue;
+    const value = parsed(file, number, text);
+    yield* 'reason' in value ? [value] : entriesOf(file, number, value.value);
+  }
+}
+
+async function* readJson(file: string): AsyncGenerator<Entry | Unreadable> {
+  const scanner = new EntryScanner();
+  let number = 0;
+  for await (const chunk of createReadStream(file, 'utf8')) {
+    const elements = scanner.push(String(chunk));
+    // What says no more than this before its first entry is one resource, and read whole.
+    if (number === 0 && elements.length > 0 && !isCollection(scanner.head)) break;
+    for (const text of elements) {
+      number += 1;
+      const value = parsed(file, number, text);
+      yield 'reason' in value ? value : entryOf(file, number, value.value);
+    }
+  }
+  if (number > 0) return scanner.end();
+  const text = (await readFile(file, 'utf8')).replace(/^\uFEFF/, '');
+  yield* entriesOf(file, 1, parseJson(text));
+}
+
+function isCollection(head: ReadonlyMap<string, string>): boolean {
+  const [resourceType = 'Bundle', type = 'collection'] = [head.get('resourceType'), head.get('type')];
+  return resourceType === 'Bundle' && collections.has(type);
+}
+
+function parsed(file: string, number: number, text: string): { value: unknown } | Unreadable {
+  try {
+    return { value: parseJson(text) };
+  } catch (error) {
+    return { file, number, reason: `Not JSON: ${(error as Error).message}` };
+  }
+}
+
+/** A whole value: the entries of a Bundle, or a resource. */
+function* entriesOf(file: string, number: number, value: unknown): Generator<Entry | Unreadable> {
+  const { resourceType, type, entry } = { ...(value as Record<string, unknown> | null) };
+  if (resourceType !== 'Bundle' || !collections.has(String(type))) {
+    yield { file, number, fullUrl: undefined, request: undefined, resource: value };
+    return;
+  }
+  for (const [at, element] of (Array.isArray(entry) ? entry : []).entries())
+    yield entryOf(file, at + 1, element);
+}
+
+function entryOf(file: string, number: number, element: unknown): Entry {
+  const { fullUrl, request, resource } = { ...(element as Record<string, unknown> | null) };
+  return {
+    file,
+    number,
+    fullUrl: typeof fullUrl === 'string' ? fullUrl : undefined,
+    request: typeof request === 'object' && request !== null ? request : undefined,
+    resource,
+  };
+}

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createPortico, type Portico } from '../../client/src/create-portico.ts';
+import { sendBatch } from '../../infra/import/calls.ts';
+import { type Loopback, startLoopback } from '../client/loopback.ts';
+
+let service: Loopback;
+let portico: Portico;
+
+beforeAll(async () => {
+  service = await startLoopback();
+  portico = createPortico({ baseUrl: service.baseUrl, auth: 'token' });
+});
+afterAll(() => service.stop());
+
+type Reply = { status: number; body: string } | 'cut';
+
+const refusal = (status: number, code: string): Reply => ({
+  status,
+  body: JSON.stringify({ resourceType: 'OperationOutcome', issue: [{ severity: 'error', code }] }),
+});
+const issue = [{ code: 'structure', details: { text: 'wrong' } }];
+const done: Reply = {
+  status: 200,
+  body: JSON.stringify({
+    resourceType: 'Bundle',
+    entry: [{ response: { status: '201' } }, { response: { status: '422 Bad', outcome: { issue } } }],
+  }),
+};
+
+/** @returns how many requests came */
+function answering(...replies: Reply[]): () => number {
+  let count = 0;
+  service.answer(async () => replies[Math.min(count++, replies.length - 1)] ?? 'cut');
+  return () => count;
+}
+
+test('a batch is sent again while the service is away, and answered for each entry', async () => {
+  const count = answering(
+    'cut',
+    refusal(503, 'transient'),
+    refusal(429, 'throttled'),
+    refusal(401, 'login'),
+    done,
+  );
+  expect(await sendBatch(portico, ['{}', '{}'])).toEqual([
+    { status: 201, text: '', code: '', resource: undefined },
+    { status: 422, text: 'wrong', code: 'structure', resource: undefined },
+  ]);
+  expect(count()).toBe(5);
+});
+
+test.each([
+  ['larger', refusal(413, 'too-long')],
+  ['costlier', refusal(400, 'too-costly')],
+])('that is %s than a request may be is told at once', async (_name, reply) => {
+  const count = answering(reply);
+  expect([await sendBatch(portico, ['{}']), count()]).toEqual([undefined, 1]);
+});
+
+test('that is refused as a whole ends the work', async () => {
+  const count = answering(refusal(403, 'forbidden'));
+  await expect(sendBatch(portico, ['{}'])).rejects.toThrow('forbidden');
+  expect(count()).toBe(1);
+});
