@@ -117,11 +117,16 @@ function watch<To extends object, From extends { type: string }>(process: ChildP
   });
   process.on('disconnect', () => process.kill('SIGKILL'));
   process.on('message', (message: From) => {
-    if (message.type === 'ready') {
-      words.stop();
-      started.resolve();
-    } else {
-      child.onMessage?.(message);
+    try {
+      if (message.type === 'ready') {
+        words.stop();
+        started.resolve();
+      } else {
+        child.onMessage?.(message);
+      }
+    } catch {
+      // Not as our own programs speak: somebody else has taken it over.
+      child.kill();
     }
   });
   return child;

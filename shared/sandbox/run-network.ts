@@ -23,7 +23,7 @@ export interface RunNetworkOptions {
 export interface RunNetwork {
   fetch: (id: string, request: WireRequest) => void;
   abort: (id: string) => void;
-  /** Ends every connection. */
+  /** Ends every connection; what is asked for afterwards is not heard. */
   close: () => void;
 }
 
@@ -38,10 +38,12 @@ export function createRunNetwork({ api, hosts, most, lookup, send }: RunNetworkO
   const trusted = api && { origin: new URL(api.baseUrl).origin, ...api };
   const open = new Map<string, AbortController>();
   let made = 0;
+  let isClosed = false;
 
   const fail = (id: string, message: string) => send({ type: 'fetch-failed', id, message });
 
   function fetch(id: string, request: WireRequest) {
+    if (isClosed) return;
     made += 1;
     if (made > most) {
       fail(id, `This run may make ${most} requests`);
@@ -77,6 +79,7 @@ export function createRunNetwork({ api, hosts, most, lookup, send }: RunNetworkO
     fetch,
     abort,
     close: () => {
+      isClosed = true;
       for (const id of [...open.keys()]) {
         abort(id);
       }

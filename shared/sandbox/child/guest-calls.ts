@@ -43,6 +43,7 @@ export function guestCalls(run: GuestRun): GuestCalls {
   const fetches = openFetches(listener);
   let logged = 0;
   let wake: NodeJS.Timeout | undefined;
+  let isOver = false;
 
   const operations: Record<
     string,
@@ -85,6 +86,8 @@ export function guestCalls(run: GuestRun): GuestCalls {
 
   return {
     call: (operation = '', a = '', b = '', c = '', d = '', e = '') => {
+      // The isolate goes on for a moment before it is disposed of.
+      if (isOver) return undefined;
       try {
         return Object.hasOwn(operations, operation)
           ? operations[operation]?.(a, b, c, d, e)
@@ -94,6 +97,9 @@ export function guestCalls(run: GuestRun): GuestCalls {
       }
     },
     settled: fetches.settled,
-    stop: () => clearTimeout(wake),
+    stop: () => {
+      isOver = true;
+      clearTimeout(wake);
+    },
   };
 }
