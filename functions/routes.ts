@@ -81,6 +81,11 @@ export const routes = {
     botLogs: admin('GET', '/fhir/R4/Bot/{id}/$logs'),
     botVersions: admin('GET', '/fhir/R4/Bot/{id}/$versions'),
   },
+  subscriptions: {
+    deliveries: admin('GET', '/fhir/R4/Subscription/{id}/$deliveries'),
+    redeliver: admin('POST', '/fhir/R4/Subscription/{id}/$redeliver'),
+    resend: admin('POST', '/fhir/R4/{resourceType}/{id}/$resend'),
+  },
   'execute-by-id': {
     executeById: member('POST', '/fhir/R4/Bot/{id}/$execute'),
   },

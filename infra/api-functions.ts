@@ -50,6 +50,11 @@ export const apiFunctions: Record<FunctionName, ApiFunction> = {
     timeoutSeconds: timeoutSeconds.execute,
     impact: 'Authors cannot create or deploy Bots. Bots that are deployed go on running.',
   },
+  subscriptions: {
+    description: 'Lists deliveries of Subscriptions, has them made again',
+    timeoutSeconds: timeoutSeconds.short,
+    impact: 'Administrators cannot look at deliveries. Subscriptions go on.',
+  },
   resources: {
     description: 'The FHIR API, and every path that is no route',
     timeoutSeconds: timeoutSeconds.short,

@@ -25,4 +25,19 @@ export const eventFunctions: Readonly<Record<QueueConsumer, EventFunction>> = {
     timeoutSeconds: timeoutSeconds.short,
     impact: 'New audit entries are not found by who, what or kind. The entries themselves are there.',
   },
+  match: {
+    description: 'Decides which Subscriptions a change is for',
+    timeoutSeconds: timeoutSeconds.match,
+    impact: 'Bots and hooks that wait for changes are not woken. Nothing is lost: it is tried again.',
+  },
+  'subscription-status': {
+    description: 'Keeps the status of Subscriptions',
+    timeoutSeconds: timeoutSeconds.upkeep,
+    impact: 'New Subscriptions do not become active; those in error do not show it, or do not go on.',
+  },
+  deliver: {
+    description: 'Wakes Bots and calls hooks for Subscriptions',
+    timeoutSeconds: timeoutSeconds.deliver,
+    impact: 'Bots and hooks that wait for changes are not told of them. Nothing is lost: it is tried again.',
+  },
 };

@@ -7,7 +7,13 @@
  */
 
 import type { FunctionName } from '../functions/routes.ts';
-import { type Purpose, purposes } from '../shared/queue/purposes.ts';
+import { dispatchedPurposes, type Purpose } from '../shared/queue/purposes.ts';
+import {
+  deliveryPartitions,
+  originPartitions,
+  runPartitions,
+  waitingPartitions,
+} from '../shared/table/keys.ts';
 
 type TableAction =
   | 'BatchGetItem'
@@ -21,6 +27,8 @@ type TableAction =
 
 export interface Permissions {
   table: readonly TableAction[];
+  /** Patterns of the partitions that it may write; where it may write all, left out. */
+  writesOnly?: readonly string[];
   /** Signs access tokens with the stage's key. */
   signs?: true;
   /** Unwraps the stage secret; `creates` may make it where there is none yet. */
@@ -29,6 +37,8 @@ export interface Permissions {
   botSecrets?: 'seals' | 'opens';
   /** With the invoker for callers who wait, or with the one for jobs. */
   runsBots?: 'briefly' | 'long';
+  /** Has expressions evaluated in the sandbox, and can have nothing else run there. */
+  evaluates?: true;
   startsJobs?: true;
   sendsMail?: true;
   /** Reads the table's stream. */
@@ -37,10 +47,12 @@ export interface Permissions {
   sendsTo?: readonly Purpose[];
   /** Takes messages from this queue, and from its dead letters. */
   consumes?: Purpose;
+  /** Lets messages of that queue wait. */
+  postpones?: true;
 }
 
 /** Functions that a queue feeds. */
-export type QueueConsumer = 'outbox' | 'index-upkeep' | 'audit';
+export type QueueConsumer = 'outbox' | 'index-upkeep' | 'audit' | 'match' | 'subscription-status' | 'deliver';
 
 export type DeployedFunction = FunctionName | QueueConsumer | 'jobs' | 'dispatch' | 'provision' | 'reindex';
 
@@ -57,7 +69,15 @@ const transaction = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'
 export const permissions: Record<DeployedFunction, Permissions> = {
   invite: { table: ['BatchGetItem', 'Query', ...transaction] },
   members: { table: ['BatchGetItem', 'Query', ...transaction], stageSecret: 'reads' },
-  resources: { table: ['BatchGetItem', 'Query', 'BatchWriteItem', ...transaction], stageSecret: 'reads' },
+  resources: {
+    table: ['BatchGetItem', 'Query', 'BatchWriteItem', ...transaction],
+    stageSecret: 'reads',
+    botSecrets: 'seals',
+  },
+  subscriptions: {
+    table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem'],
+    sendsTo: ['subscriptions', 'deliveries'],
+  },
   bots: {
     table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
     botSecrets: 'seals',
@@ -74,7 +94,8 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   token: { table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem'], signs: true },
   login: { table: ['BatchGetItem', 'Query', ...transaction], stageSecret: 'reads' },
   site: { table: [] },
-  dispatch: { table: [], readsStream: true, sendsTo: purposes },
+  // Which Subscriptions a Project has it looks up; no item is written.
+  dispatch: { table: ['Query'], readsStream: true, sendsTo: dispatchedPurposes },
   outbox: {
     table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
     stageSecret: 'creates',
@@ -86,9 +107,33 @@ export const permissions: Record<DeployedFunction, Permissions> = {
     consumes: 'index-upkeep',
   },
   audit: { table: ['BatchGetItem', 'BatchWriteItem'], consumes: 'audit' },
+  match: {
+    table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem'],
+    writesOnly: [...deliveryPartitions, ...originPartitions],
+    evaluates: true,
+    consumes: 'subscriptions',
+    postpones: true,
+    sendsTo: ['deliveries', 'subscription-status'],
+  },
+  'subscription-status': {
+    table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+    consumes: 'subscription-status',
+    sendsTo: ['deliveries'],
+  },
+  deliver: {
+    table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+    writesOnly: [...deliveryPartitions, ...waitingPartitions, ...runPartitions],
+    stageSecret: 'reads',
+    botSecrets: 'opens',
+    runsBots: 'briefly',
+    consumes: 'deliveries',
+    postpones: true,
+    sendsTo: ['deliveries', 'subscription-status'],
+  },
   provision: {
-    table: ['BatchGetItem', ...transaction],
+    table: ['BatchGetItem', 'Query', ...transaction],
     stageSecret: 'creates',
+    sendsTo: ['subscription-status'],
   },
   reindex: {
     table: [

@@ -5,6 +5,8 @@ import { timeoutSeconds } from './timeouts.ts';
 /** A queue between the dispatcher and a function; CDK makes it on AWS, `infra/local` on a laptop. */
 export interface QueueDefinition {
   consumer: QueueConsumer;
+  /** Messages of a group are taken one after the other, and once within five minutes: SQS calls it FIFO. */
+  keepsOrder?: true;
   /** Messages in one invocation. */
   batchSize: number;
   /** Invocations at once, at most: one purpose must not take the account's whole concurrency. */
@@ -13,6 +15,8 @@ export interface QueueDefinition {
   hiddenSeconds: number;
   /** So often it is delivered; then it goes to the dead-letter queue. */
   mostReceives: number;
+  /** A message that waits so long raises an alarm. */
+  oldestSeconds?: number;
   /** What people notice when messages are in the dead-letter queue, and what to do. */
   impact: string;
 }
@@ -44,5 +48,33 @@ export const queues: Readonly<Record<Purpose, QueueDefinition>> = {
     hiddenSeconds: 2 * timeoutSeconds.short,
     mostReceives: 5,
     impact: `Some audit entries are not found by who, what or kind; by date they are. ${again}`,
+  },
+  subscriptions: {
+    consumer: 'match',
+    keepsOrder: true,
+    batchSize: 1,
+    mostConcurrent: 20,
+    hiddenSeconds: 2 * timeoutSeconds.match,
+    mostReceives: 100,
+    impact: `Changes were not matched with the Subscriptions to their type: Bots and hooks are not woken. ${again}`,
+  },
+  'subscription-status': {
+    consumer: 'subscription-status',
+    batchSize: 10,
+    mostConcurrent: 2,
+    hiddenSeconds: 2 * timeoutSeconds.upkeep,
+    mostReceives: 5,
+    impact: `Subscriptions stay requested, or do not go on after an error. ${again}`,
+  },
+  deliveries: {
+    consumer: 'deliver',
+    keepsOrder: true,
+    batchSize: 1,
+    mostConcurrent: 100,
+    hiddenSeconds: 2 * timeoutSeconds.deliver,
+    // Attempts are counted in the table; a message comes back as often as its delivery has to wait.
+    mostReceives: 1_000,
+    oldestSeconds: 3_600,
+    impact: `Bots and hooks were not told of changes. ${again}`,
   },
 };

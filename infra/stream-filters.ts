@@ -6,11 +6,15 @@ export interface Pattern {
 const written = ['INSERT', 'MODIFY'];
 
 /**
- * What of the table's stream the outbox is given, as Lambda event filter patterns: the writes of outbox
- * items, and the heads of resources that a write left something to do for.
+ * What of the table's stream the dispatcher is given, as Lambda event filter patterns: the writes of outbox
+ * items, of the heads of resources, and of audit entries.
  */
 export const streamFilters: Readonly<Record<string, Pattern>> = {
   outboxWrites: { eventName: written, dynamodb: { Keys: { pk: { S: [{ prefix: 'OUTBOX#' }] } } } },
+  resourceHeads: {
+    eventName: written,
+    dynamodb: { Keys: { sk: { S: ['HEAD'] } }, NewImage: { lastUpdated: { S: [{ exists: true }] } } },
+  },
   untidyHeads: { eventName: written, dynamodb: { NewImage: { untidy: { BOOL: [{ exists: true }] } } } },
 };
 

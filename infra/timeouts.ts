@@ -16,6 +16,10 @@ export const timeoutSeconds = {
   outbox: 50,
   /** The index items of one change, thousands at most. */
   upkeep: 60,
+  /** A change with all Subscriptions to its type, whose expressions are evaluated one after the other. */
+  match: 120,
+  /** One run of a Bot, and all around it. */
+  deliver: 45,
   /** A hundred records of the stream, handed on. */
   dispatch: 30,
   /** Long enough to be worth its start; whoever invokes it does so again until all is done. */

@@ -1,3 +1,4 @@
+import type { DataKeys } from './keys/data-keys.ts';
 import type { PublicKeys } from './keys/public-keys.ts';
 import type { StageSecret } from './keys/signer.ts';
 import type { Log } from './log.ts';
@@ -14,11 +15,20 @@ export interface Services {
   log: Log;
   /** Only in the functions under fhir/R4, which alone take run tokens. */
   runSecret?: () => Promise<StageSecret>;
+  /** Only where Subscriptions are written. */
+  subscriptions?: SubscriptionRules;
   /** Where the API is reached, without a closing slash: issuer and audience of its tokens. */
   baseUrl: string;
   /** Ms since the epoch. */
   now(): number;
   newId(): string;
+}
+
+export interface SubscriptionRules {
+  /** Seals what a Subscription sends along. */
+  dataKeys(): Promise<DataKeys>;
+  /** Whether hooks may be on this machine: on a laptop, when its owner says so. */
+  allowsLoopback: boolean;
 }
 
 /** What an earlier request found out: keys that its token does not name, and that the token is good. */

@@ -58,6 +58,7 @@ const layers = [
   'program',
   'idempotency',
   'bot',
+  'subscription',
   'sandbox',
   'http',
   'execute',

@@ -1,13 +1,21 @@
+import { errorName } from '../../shared/error-name.ts';
 import type { Log } from '../../shared/log.ts';
-import type { Purpose } from '../../shared/queue/purposes.ts';
-import { purposes } from '../../shared/queue/purposes.ts';
+import type { DispatchedPurpose as Purpose } from '../../shared/queue/purposes.ts';
+import { dispatchedPurposes } from '../../shared/queue/purposes.ts';
 import type { Message, Queue } from '../../shared/queue/queue.ts';
+import type { KnownSubscriptions } from '../../shared/subscription/listed.ts';
 import { messagesOf, type Written } from './messages-of.ts';
+import { subscriptionMessages } from './subscription-messages.ts';
 
 interface DispatchServices {
   queues: Readonly<Record<Purpose, Queue>>;
+  subscriptions: KnownSubscriptions;
+  /** After this a Subscription that was asked for is known wherever one is looked for. */
+  knownAfterSeconds: number;
   log: Log;
 }
+
+type Messages = Partial<Record<Purpose, Message>>;
 
 /**
  * Hands what writes are to be followed by to the queue of each purpose.
@@ -15,12 +23,24 @@ interface DispatchServices {
  *   queue did not take a message; undefined when all were taken
  */
 export async function dispatch(
-  { queues, log }: DispatchServices,
+  services: DispatchServices,
   writes: readonly Written[],
 ): Promise<number | undefined> {
-  const messages = writes.map(messagesOf);
+  const { queues, log } = services;
+  const messages: Messages[] = [];
+  const unread: number[] = [];
+  // One after the other: a Subscription among them is known to those behind it.
+  for (const [position, written] of writes.entries()) {
+    try {
+      messages.push({ ...messagesOf(written), ...(await subscriptionMessages(services, written)) });
+    } catch (error) {
+      log.error('subscriptions not read', { error: errorName(error) });
+      unread.push(position);
+      break;
+    }
+  }
   const failed = await Promise.all(
-    purposes.map(async (purpose) => {
+    dispatchedPurposes.map(async (purpose) => {
       const own = messages.flatMap((some, position) => {
         const message = some[purpose];
         return message ? [{ position, message }] : [];
@@ -33,6 +53,6 @@ export async function dispatch(
       return notTaken.map(({ position }) => own[position]?.position ?? 0);
     }),
   );
-  const positions = failed.flat();
+  const positions = [...failed.flat(), ...unread];
   return positions.length > 0 ? Math.min(...positions) : undefined;
 }

@@ -1,10 +1,21 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
+import { coreServices } from '../../shared/composition/core-services.ts';
 import { openQueues } from '../../shared/composition/queues.ts';
-import { consoleLog } from '../../shared/log.ts';
+import { dispatchedPurposes } from '../../shared/queue/purposes.ts';
+import { knownSubscriptions } from '../../shared/subscription/listed.ts';
 import { itemOf } from '../../shared/table/stream-image.ts';
 import { dispatch } from './dispatch.ts';
 
-const services = { queues: openQueues(process.env), log: consoleLog };
+/** So long it is remembered which Subscriptions a Project has. */
+const memorySeconds = Number(process.env.SUBSCRIPTION_MEMORY_SECONDS ?? 10);
+
+const core = coreServices(process.env);
+const services = {
+  ...core,
+  queues: openQueues(process.env, dispatchedPurposes),
+  subscriptions: knownSubscriptions(core, memorySeconds * 1000),
+  knownAfterSeconds: memorySeconds + 1,
+};
 
 /** The one reader of the table's stream: a shard of it bears two. Nobody else may invoke it. */
 export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {

@@ -1,5 +1,5 @@
 import { keyMessage } from '../../shared/queue/key-message.ts';
-import type { Purpose } from '../../shared/queue/purposes.ts';
+import type { DispatchedPurpose } from '../../shared/queue/purposes.ts';
 import type { Message } from '../../shared/queue/queue.ts';
 import { upkeepOf } from '../../shared/store/upkeep.ts';
 import type { Item } from '../../shared/table/item.ts';
@@ -11,8 +11,8 @@ export interface Written {
   after: Item | undefined;
 }
 
-/** What a write has to be followed by: a message at most for each purpose. */
-export function messagesOf({ before, after }: Written): Partial<Record<Purpose, Message>> {
+/** What a write has to be followed by, as its items tell: a message at most for each purpose. */
+export function messagesOf({ before, after }: Written): Partial<Record<DispatchedPurpose, Message>> {
   if (!after) return {};
   if (isOutboxKey(after.pk))
     return before?.generation === after.generation ? {} : { mail: keyMessage(after) };

@@ -34,6 +34,8 @@ export interface ProvisionRequest {
   concurrentRuns?: number;
   /** How many runs a run and all that follow from it may start, 1 to 1,000; 64 when left out. */
   treeRuns?: number;
+  /** How many Subscriptions it may have, 1 to 1,000; 100 when left out. */
+  subscriptions?: number;
 }
 
 export interface Provisioned {
@@ -55,6 +57,7 @@ export async function provision(services: Services, request: ProvisionRequest): 
   requireCount('executionDays', request.executionDays, 3_650);
   requireCount('concurrentRuns', request.concurrentRuns, 1_000);
   requireCount('treeRuns', request.treeRuns, 1_000);
+  requireCount('subscriptions', request.subscriptions, 1_000);
   if (admin.password !== undefined) {
     await parseNewPassword(admin.password, { field: 'admin.password', email });
   }
@@ -99,6 +102,7 @@ function requireCount(name: string, value: number | undefined, most: number): vo
 
 function projectActions(request: ProvisionRequest, stamp: Stamp): Action[] {
   const { name, invitesPerHour, invitationDays, executionDays, concurrentRuns, treeRuns } = request;
+  const { subscriptions } = request;
   const resource = {
     resourceType: 'Project',
     id: stamp.project,
@@ -106,7 +110,9 @@ function projectActions(request: ProvisionRequest, stamp: Stamp): Action[] {
     name,
     features: ['bots'],
   };
-  const settings = { invitesPerHour, invitationDays, executionDays, concurrentRuns, treeRuns };
+  const settings = {
+    ...{ invitesPerHour, invitationDays, executionDays, concurrentRuns, treeRuns, subscriptions },
+  };
   return createActions(stamp.project, resource, settings);
 }
 

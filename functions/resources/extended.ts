@@ -1,12 +1,10 @@
+import { plainMeta } from '../../shared/fhir/plain-meta.ts';
 import type { HttpRequest } from '../../shared/http/request.ts';
 
 interface Body {
   meta?: object;
   entry?: readonly { resource?: object }[];
 }
-
-/** What `meta` has beside R4's elements; strict parsers refuse a resource that has more than R4 names. */
-const beyond = new Set(['project', 'author', 'onBehalfOf']);
 
 /**
  * A resource, or a Bundle with all in it, as the caller wants it: elements of `meta` that R4 does not know
@@ -30,8 +28,4 @@ function plain<T extends Body>(body: T): T {
       ? { entry: entry.map((one) => (one.resource ? { ...one, resource: plain(one.resource) } : one)) }
       : {}),
   };
-}
-
-function plainMeta(meta: object): object {
-  return Object.fromEntries(Object.entries(meta).filter(([name]) => !beyond.has(name)));
 }

@@ -18,6 +18,7 @@ export interface Ground {
   keys: StageKeys;
   invoker: IFunction;
   longInvoker: IFunction;
+  evaluator: IFunction;
   /** Only for what starts jobs. */
   jobs?: IFunction;
   /** Only for what sends to queues or takes from them. */
@@ -35,6 +36,7 @@ export function environmentOf(permissions: Permissions, ground: Ground): Record<
       ? { KEYS: ground.keys.specification }
       : {}),
     ...(permissions.runsBots ? { INVOKER_FUNCTION: invokerOf(permissions, ground).functionArn } : {}),
+    ...(permissions.evaluates ? { EVALUATOR_FUNCTION: ground.evaluator.functionArn } : {}),
     ...(permissions.startsJobs ? { JOBS_FUNCTION: jobsOf(ground).functionArn } : {}),
     ...queueEnvironment(permissions, ground),
   };
@@ -43,24 +45,32 @@ export function environmentOf(permissions: Permissions, ground: Ground): Record<
 /** The statements of a role with these permissions: no wildcard in an action or a resource. */
 export function statementsOf(permissions: Permissions, ground: Ground): PolicyStatement[] {
   return [
-    ...(permissions.table.length > 0 ? tableStatements(permissions.table, ground) : []),
+    ...(permissions.table.length > 0 ? tableStatements(permissions, ground) : []),
     ...(permissions.signs ? [signingStatement(ground.keys)] : []),
     ...(permissions.stageSecret ? [secretStatement(ground.keys, permissions.stageSecret)] : []),
     ...(permissions.botSecrets ? [botSecretsStatement(ground.keys, permissions.botSecrets)] : []),
     ...(permissions.runsBots ? [invokeStatement(invokerOf(permissions, ground))] : []),
+    ...(permissions.evaluates ? [invokeStatement(ground.evaluator)] : []),
     ...(permissions.startsJobs ? [invokeStatement(jobsOf(ground))] : []),
     ...(permissions.readsStream ? [tableKeyStatement(ground.tableKey)] : []),
     ...queueStatements(permissions, ground),
   ];
 }
 
-function queueEnvironment({ sendsTo = [], consumes }: Permissions, ground: Ground): Record<string, string> {
-  const sent = sendsTo.map((to) => [queueVariables(to).queue, queueOf(to, ground).queue.queueUrl]);
+function queueEnvironment(
+  { sendsTo = [], consumes, postpones }: Permissions,
+  ground: Ground,
+): Record<string, string> {
+  const reached = new Set([...sendsTo, ...(postpones && consumes ? [consumes] : [])]);
+  const sent = [...reached].map((to) => [queueVariables(to).queue, queueOf(to, ground).queue.queueUrl]);
   const own = consumes && queueOf(consumes, ground).deadLetters.queueUrl;
   return { ...Object.fromEntries(sent), ...(own ? { [queueVariables(consumes).deadLetters]: own } : {}) };
 }
 
-function queueStatements({ sendsTo = [], consumes }: Permissions, ground: Ground): PolicyStatement[] {
+function queueStatements(
+  { sendsTo = [], consumes, postpones }: Permissions,
+  ground: Ground,
+): PolicyStatement[] {
   const statement = (actions: string[], resources: string[]) =>
     new PolicyStatement({ actions: actions.map((action) => `sqs:${action}`), resources });
   const sent = sendsTo.map((to) => queueOf(to, ground).queue.queueArn);
@@ -69,7 +79,15 @@ function queueStatements({ sendsTo = [], consumes }: Permissions, ground: Ground
     ...(sent.length > 0 ? [statement(['SendMessage'], sent)] : []),
     ...(own
       ? [
-          statement(['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'], [own.queue.queueArn]),
+          statement(
+            [
+              'ReceiveMessage',
+              'DeleteMessage',
+              'GetQueueAttributes',
+              ...(postpones ? ['ChangeMessageVisibility'] : []),
+            ],
+            [own.queue.queueArn],
+          ),
           statement(['ReceiveMessage', 'DeleteMessage'], [own.deadLetters.queueArn]),
         ]
       : []),
@@ -81,12 +99,24 @@ function queueOf(purpose: Purpose, { queues }: Ground): PurposeQueue {
   return queues[purpose];
 }
 
-function tableStatements(actions: Permissions['table'], { table, tableKey }: Ground): PolicyStatement[] {
-  return [
+const reading: readonly string[] = ['BatchGetItem', 'Query', 'Scan'];
+
+function tableStatements(
+  { table: actions, writesOnly }: Permissions,
+  { table, tableKey }: Ground,
+): PolicyStatement[] {
+  const statement = (some: readonly string[], partitions?: readonly string[]) =>
     new PolicyStatement({
-      actions: actions.map((action) => `dynamodb:${action}`),
+      actions: some.map((action) => `dynamodb:${action}`),
       resources: [table.tableArn],
-    }),
+      ...(partitions
+        ? { conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions } } }
+        : {}),
+    });
+  const read = actions.filter((action) => reading.includes(action));
+  const written = actions.filter((action) => !reading.includes(action));
+  return [
+    ...(writesOnly ? [statement(read), statement(written, writesOnly)] : [statement(actions)]),
     tableKeyStatement(tableKey),
   ];
 }

@@ -11,11 +11,17 @@ import { LogAlarm } from './log-alarm.ts';
 
 interface LockedInvokerProps {
   alarms: ITopic;
-  /** For jobs: as long as Lambda lets it run. */
-  isLong?: boolean;
+  /** For jobs: as long as Lambda lets it run. For expressions: no Bot comes here, and no token of a run. */
+  use?: 'bots' | 'jobs' | 'expressions';
   /** The processor it runs on, which the native addon is built for. */
   platform?: 'linux-arm64' | 'linux-x64';
 }
+
+const descriptions = {
+  bots: 'Runs one Bot in the sandbox',
+  jobs: 'Runs one Bot in the sandbox, for jobs',
+  expressions: 'Evaluates expressions of Subscriptions in the sandbox',
+};
 
 /**
  * Where customers' code runs. Its role may write its own log and nothing else, it has no environment,
@@ -23,11 +29,11 @@ interface LockedInvokerProps {
  */
 export class LockedInvoker extends HouseFunction {
   constructor(scope: Construct, id: string, props: LockedInvokerProps) {
-    const { alarms, isLong = false, platform = 'linux-arm64' } = props;
+    const { alarms, use = 'bots', platform = 'linux-arm64' } = props;
     super(scope, id, {
       folder: 'invoker',
-      description: `Runs one Bot in the sandbox${isLong ? ', for jobs' : ''}`,
-      timeoutSeconds: isLong ? timeoutSeconds.longInvoker : timeoutSeconds.invoker,
+      description: descriptions[use],
+      timeoutSeconds: use === 'jobs' ? timeoutSeconds.longInvoker : timeoutSeconds.invoker,
       // One whole vCPU; the largest isolate, 512 MiB, leaves room for a run that overshoots.
       memoryMb: 1769,
       tenancyConfig: TenancyConfig.PER_TENANT,

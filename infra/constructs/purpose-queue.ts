@@ -1,10 +1,17 @@
 import { Duration } from 'aws-cdk-lib';
 import { EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { DeduplicationScope, FifoThroughputLimit, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { QueueDefinition } from '../queues.ts';
 import { alarmPeriod, ImpactAlarm } from './impact-alarm.ts';
+
+/** High throughput: order and deduplication are each group's own. */
+const orderKept = {
+  fifo: true,
+  deduplicationScope: DeduplicationScope.MESSAGE_GROUP,
+  fifoThroughputLimit: FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
+} as const;
 
 interface PurposeQueueProps {
   definition: QueueDefinition;
@@ -25,15 +32,27 @@ export class PurposeQueue extends Construct {
       enforceSSL: true,
       retentionPeriod: Duration.days(14),
     };
-    this.deadLetters = new Queue(this, 'DeadLetters', kept);
+    const order = definition.keepsOrder ? orderKept : {};
+    this.deadLetters = new Queue(this, 'DeadLetters', {
+      ...kept,
+      ...(definition.keepsOrder ? { fifo: true } : {}),
+    });
     this.queue = new Queue(this, 'Queue', {
       ...kept,
+      ...order,
       visibilityTimeout: Duration.seconds(definition.hiddenSeconds),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: definition.mostReceives },
     });
     new ImpactAlarm(this, 'GivenUp', {
       metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({ period: alarmPeriod }),
       impact: definition.impact,
+      topic: alarms,
+    });
+    if (definition.oldestSeconds === undefined) return;
+    new ImpactAlarm(this, 'Late', {
+      metric: this.queue.metricApproximateAgeOfOldestMessage({ period: alarmPeriod }),
+      threshold: definition.oldestSeconds,
+      impact: 'Bots and hooks are told late of changes: look for Subscriptions whose deliveries fail.',
       topic: alarms,
     });
   }

@@ -10,6 +10,10 @@ export interface HandlerEnvironment {
   /** `file:<path>` */
   KEYS: string;
   INVOKER_FUNCTION: string;
+  /** The same invoker by another name. */
+  EVALUATOR_FUNCTION: string;
+  /** One dispatcher reads the stream here, and forgets at once what changed. */
+  SUBSCRIPTION_MEMORY_SECONDS: string;
   LAMBDA_ENDPOINT: string;
   JOBS_FUNCTION: string;
   /** Of the Invoke API in the stack's own process. */

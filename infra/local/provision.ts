@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import type { Paused, PauseRequest } from '../../functions/provision/pause.ts';
 import type { Provisioned, ProvisionRequest } from '../../functions/provision/provision.ts';
 import type { StageIssuer, StageIssuerRequest } from '../../functions/provision/stage-issuer.ts';
 import { handlerLoader } from './gateway/handlers.ts';
@@ -13,12 +14,14 @@ import { withStack } from './with-stack.ts';
  */
 const usage = `npm run provision -- --name <Project> --admin <address> [--first-name <name>] [--last-name <name>]
   [--client] [--invites-per-hour <n>] [--invitation-days <n>]
-  [--execution-days <n>] [--concurrent-runs <n>] [--tree-runs <n>] [--function <deployed function>]
+  [--execution-days <n>] [--concurrent-runs <n>] [--tree-runs <n>] [--subscriptions <n>] [--function <deployed function>]
+npm run provision -- --project <id> (--paused | --resumed) [--function <deployed function>]
 npm run provision -- --issuer <https URL> (--issuer-client <id> | --remove) [--function <deployed function>]
   with the secret of our client there, if it has one, in the variable ISSUER_CLIENT_SECRET
 `;
 
-type Request = ProvisionRequest | StageIssuerRequest;
+type Request = ProvisionRequest | StageIssuerRequest | PauseRequest;
+type Answer = Provisioned | StageIssuer | Paused;
 
 function readRequest(): { request: Request; deployed: string | undefined } {
   const { values } = parseArgs({
@@ -33,6 +36,10 @@ function readRequest(): { request: Request; deployed: string | undefined } {
       'execution-days': { type: 'string' },
       'concurrent-runs': { type: 'string' },
       'tree-runs': { type: 'string' },
+      subscriptions: { type: 'string' },
+      project: { type: 'string' },
+      paused: { type: 'boolean' },
+      resumed: { type: 'boolean' },
       issuer: { type: 'string' },
       'issuer-client': { type: 'string' },
       remove: { type: 'boolean' },
@@ -42,6 +49,11 @@ function readRequest(): { request: Request; deployed: string | undefined } {
   if (values.issuer !== undefined) {
     const { issuer, 'issuer-client': clientId, remove } = values;
     return { deployed: values.function, request: { issuer: issuerRequest(issuer, clientId, remove) } };
+  }
+  if (values.project !== undefined) {
+    const { project, paused = false, resumed = false } = values;
+    if (paused === resumed) throw new Error('--paused or --resumed is needed');
+    return { deployed: values.function, request: { project, paused } };
   }
   const { name, admin: email, client } = values;
   if (!name || !email) throw new Error('--name and --admin are needed');
@@ -57,6 +69,7 @@ function readRequest(): { request: Request; deployed: string | undefined } {
       ...count('executionDays', values['execution-days']),
       ...count('concurrentRuns', values['concurrent-runs']),
       ...count('treeRuns', values['tree-runs']),
+      ...count('subscriptions', values.subscriptions),
     },
   };
 }
@@ -73,7 +86,13 @@ function issuerRequest(
   return { issuer, clientId, ...(clientSecret ? { clientSecret } : {}) };
 }
 
-type Count = 'invitesPerHour' | 'invitationDays' | 'executionDays' | 'concurrentRuns' | 'treeRuns';
+type Count =
+  | 'invitesPerHour'
+  | 'invitationDays'
+  | 'executionDays'
+  | 'concurrentRuns'
+  | 'treeRuns'
+  | 'subscriptions';
 
 function count(name: Count, text: string | undefined) {
   if (text === undefined) return {};
@@ -81,20 +100,21 @@ function count(name: Count, text: string | undefined) {
   return { [name]: Number(text) };
 }
 
-async function provisionDeployed(functionName: string, request: Request): Promise<Provisioned | StageIssuer> {
+async function provisionDeployed(functionName: string, request: Request): Promise<Answer> {
   const lambda = new LambdaClient({ maxAttempts: 1 });
   const { Payload, FunctionError } = await lambda.send(
     new InvokeCommand({ FunctionName: functionName, Payload: JSON.stringify(request) }),
   );
-  const result = JSON.parse(Buffer.from(Payload ?? []).toString('utf8')) as (Provisioned | StageIssuer) & {
+  const result = JSON.parse(Buffer.from(Payload ?? []).toString('utf8')) as Answer & {
     errorMessage?: string;
   };
   if (FunctionError) throw new Error(result.errorMessage ?? FunctionError);
   return result;
 }
 
-async function provisionHere(request: Request): Promise<Provisioned | StageIssuer> {
+async function provisionHere(request: Request): Promise<Answer> {
   const handler = await handlerLoader()('provision');
+  if ('paused' in request) return handler(request);
   return 'issuer' in request ? handler(request) : handler(request);
 }
 

@@ -110,7 +110,7 @@ async function startParts(
   );
   const jobs = await keep(
     serveInvokeApi({
-      functionName: jobsFunction,
+      functionNames: [jobsFunction],
       isTenanted: false,
       invoke: async (event) => (await load('jobs'))(event as JobEvent),
       isThrottle: () => false,
@@ -125,6 +125,8 @@ async function startParts(
     DYNAMODB_ENDPOINT: table.endpoint,
     KEYS: `file:${join(dataDir, 'keys.json')}`,
     INVOKER_FUNCTION: invoker.functionName,
+    EVALUATOR_FUNCTION: invoker.evaluatorName,
+    SUBSCRIPTION_MEMORY_SECONDS: '1',
     LAMBDA_ENDPOINT: invoker.endpoint,
     JOBS_FUNCTION: jobsFunction,
     JOBS_ENDPOINT: jobs.url,

@@ -9,6 +9,7 @@ import { login } from './operations/login.ts';
 import { members } from './operations/members.ts';
 import { resources } from './operations/resources.ts';
 import { site } from './operations/site.ts';
+import { subscriptions } from './operations/subscriptions.ts';
 import { token } from './operations/token.ts';
 import { type Answer, answersFhir, type Body, type Words } from './words.ts';
 
@@ -23,6 +24,7 @@ const described: Described = {
   members,
   invite,
   bots,
+  subscriptions,
   'execute-by-id': executeById,
   'execute-by-identifier': executeByIdentifier,
   resources,
@@ -35,6 +37,7 @@ const tags: Record<FunctionName, { title: string; description: string }> = {
   members: { title: 'Members', description: 'Members, clients and issuers of a Project.' },
   invite: { title: 'Invite', description: 'People are invited into a Project.' },
   bots: { title: 'Bots', description: 'Bots, their code, secrets and logs.' },
+  subscriptions: { title: 'Subscriptions', description: 'Deliveries of Subscriptions.' },
   'execute-by-id': { title: 'Execute', description: 'A Bot is run.' },
   'execute-by-identifier': { title: 'Execute', description: 'A Bot is run.' },
   resources: { title: 'FHIR', description: 'The FHIR R4 API.' },

@@ -1,7 +1,8 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
-import { functionNames, routesOf } from '../../functions/routes.ts';
+import { type FunctionName, functionNames, routesOf } from '../../functions/routes.ts';
 import { apiFunctions } from '../api-functions.ts';
 import { FunctionRoutes } from '../constructs/function-routes.ts';
 import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
@@ -22,15 +23,17 @@ interface ApiStackProps extends StackProps {
 /** The HTTP API: a function with a role of its own per folder, a route per row of the route table. */
 export class ApiStack extends Stack {
   readonly baseUrl: string;
+  readonly api: HttpApi;
 
   constructor(scope: Construct, id: string, { stage, ground, alarms, ...props }: ApiStackProps) {
     super(scope, id, props);
     const { api, baseUrl } = new PublicApi(this, 'Public', { stage, alarms });
     this.baseUrl = baseUrl;
+    this.api = api;
     const jobs = new JobsFunction(this, 'jobs', { ground: { ...ground, baseUrl }, alarms });
     watchRecords(jobs, alarms);
     const whole = { ...ground, baseUrl, jobs: jobs.lambda };
-    for (const name of functionNames) {
+    for (const name of functionNames.filter((one) => !isBehindQueues(one))) {
       const house = new HouseFunction(this, name, {
         folder: name,
         ...apiFunctions[name],
@@ -48,6 +51,11 @@ export class ApiStack extends Stack {
     }
     new CfnOutput(this, 'BaseUrl', { value: baseUrl, description: 'Where the API is reached' });
   }
+}
+
+/** What works with queues is made with them. */
+export function isBehindQueues(name: FunctionName): boolean {
+  return permissions[name].sendsTo !== undefined;
 }
 
 function watchRecords(house: HouseFunction, alarms: ITopic): void {

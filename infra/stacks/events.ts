@@ -1,9 +1,13 @@
 import { Duration, Stack, type StackProps } from 'aws-cdk-lib';
+import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
+import { functionNames, routesOf } from '../../functions/routes.ts';
 import { type Purpose, purposes } from '../../shared/queue/purposes.ts';
+import { apiFunctions } from '../api-functions.ts';
+import { FunctionRoutes } from '../constructs/function-routes.ts';
 import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
 import { HouseFunction } from '../constructs/house-function.ts';
 import { LogAlarm } from '../constructs/log-alarm.ts';
@@ -14,16 +18,20 @@ import { eventFunctions } from '../event-functions.ts';
 import { permissions, type QueueConsumer } from '../permissions.ts';
 import { queues } from '../queues.ts';
 import type { Stage } from '../stage.ts';
+import { isBehindQueues } from './api.ts';
 
 interface EventsStackProps extends StackProps {
   stage: Stage;
   ground: Ground;
   alarms: ITopic;
+  api: HttpApi;
 }
 
 /** What follows a change in the table: the dispatcher, a queue for each purpose, and who takes from it. */
 export class EventsStack extends Stack {
-  constructor(scope: Construct, id: string, { stage, ground, alarms, ...props }: EventsStackProps) {
+  readonly queues: Readonly<Record<Purpose, PurposeQueue>>;
+
+  constructor(scope: Construct, id: string, { stage, ground, alarms, api, ...props }: EventsStackProps) {
     super(scope, id, props);
     const made = Object.fromEntries(
       purposes.map((purpose) => [
@@ -32,6 +40,7 @@ export class EventsStack extends Stack {
       ]),
     ) as Record<Purpose, PurposeQueue>;
     const whole: Ground = { ...ground, queues: made };
+    this.queues = made;
     new StreamDispatcher(this, 'Stream', { ground: whole, alarms });
 
     const mail = new MailService(this, 'Ses', stage);
@@ -51,14 +60,31 @@ export class EventsStack extends Stack {
       outbox: consumer('outbox', { environment: mail.environment, statements: [mail.sendStatement()] }),
       'index-upkeep': consumer('index-upkeep'),
       audit: consumer('audit'),
+      match: consumer('match'),
+      'subscription-status': consumer('subscription-status'),
+      deliver: consumer('deliver'),
     };
     for (const purpose of purposes) made[purpose].feed(functions[queues[purpose].consumer].lambda);
     mail.tell(functions.outbox.lambda);
-    new Rule(this, 'Sweep', {
-      description: 'What was left undone is tried again',
-      schedule: Schedule.rate(Duration.minutes(10)),
-      targets: Object.values(functions).map(({ lambda }) => new LambdaFunction(lambda, { retryAttempts: 0 })),
-    });
+    for (const name of functionNames.filter(isBehindQueues)) {
+      const house = new HouseFunction(this, `api-${name}`, {
+        folder: name,
+        ...apiFunctions[name],
+        memoryMb: 512,
+        environment: environmentOf(permissions[name], whole),
+        statements: statementsOf(permissions[name], whole),
+        alarms,
+      });
+      new FunctionRoutes(house, 'Routes', { api, lambda: house.lambda, routes: routesOf(name) });
+    }
+    // A rule has five targets at most.
+    for (const { lambda, node } of Object.values(functions)) {
+      new Rule(this, `Sweep-${node.id}`, {
+        description: 'What was left undone is tried again',
+        schedule: Schedule.rate(Duration.minutes(10)),
+        targets: [new LambdaFunction(lambda, { retryAttempts: 0 })],
+      });
+    }
     new LogAlarm(functions.outbox, 'Unsent', {
       logGroup: functions.outbox.logGroup,
       message: 'mail not sent',

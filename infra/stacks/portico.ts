@@ -21,11 +21,22 @@ export function porticoStacks(app: App, stage: Stage) {
     keys: data.keys,
     invoker: sandbox.invoker,
     longInvoker: sandbox.longInvoker,
+    evaluator: sandbox.evaluator,
   };
   const api = new ApiStack(app, name('api'), { env, stage, ground, alarms });
   const reachable = { ...ground, baseUrl: api.baseUrl };
-  const events = new EventsStack(app, name('events'), { env, stage, ground: reachable, alarms });
-  const provision = new ProvisionStack(app, name('provision'), { env, ground: reachable, alarms });
+  const events = new EventsStack(app, name('events'), {
+    env,
+    stage,
+    ground: reachable,
+    alarms,
+    api: api.api,
+  });
+  const provision = new ProvisionStack(app, name('provision'), {
+    env,
+    ground: { ...reachable, queues: events.queues },
+    alarms,
+  });
   const reindex = new ReindexStack(app, name('reindex'), { env, ground: reachable, alarms });
 
   const kept = {

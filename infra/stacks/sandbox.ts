@@ -12,10 +12,12 @@ interface SandboxStackProps extends StackProps {
 export class SandboxStack extends Stack {
   readonly invoker: IFunction;
   readonly longInvoker: IFunction;
+  readonly evaluator: IFunction;
 
   constructor(scope: Construct, id: string, { alarms, ...props }: SandboxStackProps) {
     super(scope, id, props);
     this.invoker = new LockedInvoker(this, 'Invoker', { alarms }).lambda;
-    this.longInvoker = new LockedInvoker(this, 'LongInvoker', { alarms, isLong: true }).lambda;
+    this.longInvoker = new LockedInvoker(this, 'LongInvoker', { alarms, use: 'jobs' }).lambda;
+    this.evaluator = new LockedInvoker(this, 'Evaluator', { alarms, use: 'expressions' }).lambda;
   }
 }

@@ -49,10 +49,10 @@ function candidates(actor: Actor, interaction: Interaction, type: string): Rules
   return rules;
 }
 
-/** A policy's `*` is no administrative type. */
+/** A policy's `*` is no administrative type, and no Subscription: who has one has others' records sent. */
 function narrow(actor: Actor, { policy, scope }: Rules, interaction: Interaction, type: string): Rules {
   if (isAdministratorsOnly(actor, interaction, type)) return { policy: [], scope };
-  const inPolicy = isAdministrative(type) ? [type] : [type, '*'];
+  const inPolicy = isAdministrative(type) || type === 'Subscription' ? [type] : [type, '*'];
   const speaks = (types: readonly string[]) => (rule: Rule) =>
     rule.interactions.has(interaction) &&
     types.includes(rule.resourceType) &&

@@ -7,6 +7,8 @@ export interface Run {
   depth: number;
   /** Ms since the epoch. */
   deadlineAtMs: number;
+  /** Id of the call or tick that it all began with, where that is another than the root's. */
+  origin?: string;
   /** Whose rights bound the run beside the Bot's own (`runAsUser`), the nearest caller first. */
   within?: readonly RunCaller[];
 }

@@ -11,7 +11,8 @@ import { isAdministrative } from './who.ts';
 /** One thing that happened, before it becomes an R4 AuditEvent. */
 export interface Audited {
   project: string;
-  subtype: Subtype;
+  /** Deliveries are told of in the lists of their Subscriptions only. */
+  subtype: Subtype | 'delivery';
   /** FHIR AuditEvent.action: create, read, update, delete, execute. */
   action: 'C' | 'R' | 'U' | 'D' | 'E';
   /** FHIR AuditEvent.outcome: success, minor failure (refused), serious failure. */
@@ -42,8 +43,12 @@ export function auditItem(audited: Audited, uuid: string, nowMs: number): Item {
 
 /** The AuditEvent with that id, which says where it is; found by its time alone. */
 export function entryItem(audited: Audited, id: string, nowMs: number): Item {
-  const event = auditEvent(audited, id, new Date(nowMs).toISOString());
-  return { ...keys.resource(audited.project, 'AuditEvent', id), ...headAttributes('AuditEvent', event) };
+  return { ...keys.resource(audited.project, 'AuditEvent', id), ...entryOf(audited, id, nowMs) };
+}
+
+/** The AuditEvent as attributes of an item that is listed where its kind is. */
+export function entryOf(audited: Audited, id: string, nowMs: number) {
+  return headAttributes('AuditEvent', auditEvent(audited, id, new Date(nowMs).toISOString()));
 }
 
 function auditEvent(audited: Audited, id: string, recorded: string): Resource {

@@ -28,6 +28,8 @@ export const subtypes = [
   'change-secrets',
   'change-fetch-hosts',
   'execute',
+  'redeliver',
+  'resend',
   'created',
   'updated',
   'deleted',

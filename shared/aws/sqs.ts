@@ -1,11 +1,12 @@
 import {
+  ChangeMessageVisibilityCommand,
   DeleteMessageCommand,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { errorName } from '../error-name.ts';
-import type { DeadLetters, Message, NotTaken, Queue } from '../queue/queue.ts';
+import type { DeadLetters, Feed, Message, NotTaken, Queue } from '../queue/queue.ts';
 import { createExchanger } from './wire/exchange.ts';
 import { leanClient } from './wire/lean-client.ts';
 
@@ -19,35 +20,78 @@ export function sqsQueue(url: string): Queue {
   return {
     async send(messages) {
       const notTaken: NotTaken[] = [];
-      const starts = Array.from({ length: Math.ceil(messages.length / batch) }, (_, i) => i * batch).values();
-      await Promise.all(
-        Array.from({ length: batchesAtOnce }, async () => {
-          for (const at of starts) notTaken.push(...(await sendBatch(sqs, url, messages, at)));
-        }),
-      );
+      for (const round of roundsOf(messages)) {
+        const blocked = new Set(notTaken.map(({ position }) => messages[position]?.group?.id));
+        const isOpen = ({ group }: Message) => group === undefined || !blocked.has(group.id);
+        const open = round.filter(({ message }) => isOpen(message));
+        const closed = round.filter(({ message }) => !isOpen(message));
+        notTaken.push(...closed.map(({ position }) => ({ position, cause: 'one before it was not taken' })));
+        notTaken.push(...(await sendRound(sqs, url, open)));
+      }
       return notTaken;
     },
   };
 }
 
-async function sendBatch(
-  sqs: SQSClient,
-  url: string,
-  messages: readonly Message[],
-  at: number,
-): Promise<NotTaken[]> {
-  const some = messages.slice(at, at + batch);
+interface Positioned {
+  position: number;
+  message: Message;
+}
+
+/** The messages of a group one after the other, each in a round of its own; what has no group in the first. */
+function roundsOf(messages: readonly Message[]): Positioned[][] {
+  const rounds: Positioned[][] = [];
+  const next = new Map<string, number>();
+  for (const [position, message] of messages.entries()) {
+    const id = message.group?.id;
+    const round = id === undefined ? 0 : (next.get(id) ?? 0);
+    if (id !== undefined) next.set(id, round + 1);
+    rounds[round] = [...(rounds[round] ?? []), { position, message }];
+  }
+  return rounds;
+}
+
+async function sendRound(sqs: SQSClient, url: string, round: readonly Positioned[]): Promise<NotTaken[]> {
+  const notTaken: NotTaken[] = [];
+  const starts = Array.from({ length: Math.ceil(round.length / batch) }, (_, i) => i * batch).values();
+  await Promise.all(
+    Array.from({ length: batchesAtOnce }, async () => {
+      for (const at of starts) notTaken.push(...(await sendBatch(sqs, url, round.slice(at, at + batch))));
+    }),
+  );
+  return notTaken;
+}
+
+async function sendBatch(sqs: SQSClient, url: string, some: readonly Positioned[]): Promise<NotTaken[]> {
   try {
     const { Failed = [] } = await sqs.send(
       new SendMessageBatchCommand({
         QueueUrl: url,
-        Entries: some.map(({ body }, i) => ({ Id: String(i), MessageBody: JSON.stringify(body) })),
+        Entries: some.map(({ message }, i) => ({ Id: String(i), ...entryOf(message) })),
       }),
     );
-    return Failed.map(({ Id, Code = '' }) => ({ position: at + Number(Id), cause: Code }));
+    return Failed.map(({ Id, Code = '' }) => ({ position: some[Number(Id)]?.position ?? 0, cause: Code }));
   } catch (error) {
-    return some.map((_, i) => ({ position: at + i, cause: errorName(error) }));
+    return some.map(({ position }) => ({ position, cause: errorName(error) }));
   }
+}
+
+function entryOf({ body, group, delaySeconds }: Message) {
+  return {
+    MessageBody: JSON.stringify(body),
+    ...(group ? { MessageGroupId: group.id, MessageDeduplicationId: group.message } : {}),
+    ...(delaySeconds === undefined ? {} : { DelaySeconds: delaySeconds }),
+  };
+}
+
+/** The queue that feeds a function, by its URL. */
+export function sqsFeed(url: string): Feed {
+  const sqs = connect(url);
+  return {
+    async postpone(ReceiptHandle, VisibilityTimeout) {
+      await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl: url, ReceiptHandle, VisibilityTimeout }));
+    },
+  };
 }
 
 /** A queue's URL says where SQS is: on a laptop on loopback. */

@@ -10,7 +10,7 @@ import { botOf, codeOf, type DeployedCode, type StoredBot } from './bot-item.ts'
 import type { BotSecret } from './contract.ts';
 import type { ExecuteServices } from './execute-services.ts';
 import { gatherSecrets } from './gather-secrets.ts';
-import { type RunSettings, runSettings } from './project-settings.ts';
+import { isPaused, type RunSettings, runSettings } from './project-settings.ts';
 import { secretsKey } from './secrets.ts';
 
 /** Which Bot is meant. */
@@ -23,6 +23,8 @@ export interface GatheredRun {
   code: DeployedCode;
   secrets: Record<string, BotSecret>;
   settings: RunSettings;
+  /** What made it run, where that is no call: for its record. */
+  cause?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -54,6 +56,7 @@ export async function gatherRun(
 
   const features = inlineResource('Project', found.get(projectKey))?.features;
   if (Array.isArray(features) && !features.includes('bots')) throw notEnabled();
+  if (isPaused(found.get(projectKey))) throw new Refusal('invalid', 'Bots of this project are stopped');
   if (membership?.active !== true) throw notEnabled();
   const [code, secrets] = await Promise.all([
     readCode(services, project, bot),

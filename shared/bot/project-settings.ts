@@ -32,6 +32,11 @@ export function runSettings(item: Item | undefined): RunSettings {
   };
 }
 
+/** Whether all Bots, Subscriptions and schedules of a Project are stopped. @param item the head of the Project */
+export function isPaused(item: Item | undefined): boolean {
+  return item?.paused === true;
+}
+
 /** A host name as URLs have it, `*.` before it for all below. Undefined when it is none. */
 export function parseHost(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length > 253) return undefined;

@@ -16,7 +16,7 @@ const longestRunMs = 26_500;
 /** The invoker of jobs ends at 870 s, the function that waits for it at 900 s. */
 const longestAsyncRunMs = 850_000;
 /** Bots that call Bots: this deep and no deeper. */
-const deepestRun = 8;
+export const deepestRun = 8;
 
 /** When a run began, and whether its caller waits for it. */
 interface Begun {
@@ -25,6 +25,8 @@ interface Begun {
   isAsync: boolean;
   /** Which of the runs that its tree started, as far as it is known yet. */
   nth?: number | undefined;
+  /** In whose name it is asked for, where that is another than the actor: first of them the requester. */
+  asked?: readonly RunCaller[] | undefined;
 }
 
 /** One run as the invoker gets it. @throws {Refusal} invalid when Bots call Bots too deep */
@@ -33,15 +35,16 @@ export async function runRequest(
   gathered: GatheredRun,
   input: RunInput,
   request: ExecuteRequest,
-  { runId, startedAtMs, isAsync, nth }: Begun,
+  { runId, startedAtMs, isAsync, nth, asked }: Begun,
 ): Promise<RunRequest> {
   const { actor, bot, secrets, settings } = gathered;
   const { isMapped: _, ...code } = gathered.code;
   const { resource } = bot;
-  const requester = actor.membership.profile as Reference;
+  const own = actor.membership.profile as Reference;
+  const requester = asked?.[0] ? { reference: asked[0].profile } : own;
   const run = {
     ...nextRun(runId, actor.run, startedAtMs, isAsync),
-    ...(resource.runAsUser === true ? { within: callers(actor) } : {}),
+    ...(resource.runAsUser === true ? { within: asked ?? callers(actor) } : {}),
   };
   const identity = { project: actor.project, botId: resource.id, membershipId: bot.membershipId };
   return {
@@ -86,10 +89,11 @@ export function nextRun(
   const depth = (parent?.depth ?? 0) + 1;
   if (depth > deepestRun) throw new Refusal('too-deep', `Bots call each other more than ${deepestRun} deep`);
   const root = parent?.root ?? id;
+  const origin = parent?.origin === undefined ? {} : { origin: parent.origin };
   // Nobody waits for a job, the run that asked for it neither: it has its own time.
-  if (isAsync) return { id, root, depth, deadlineAtMs: startedAtMs + longestAsyncRunMs };
+  if (isAsync) return { id, root, depth, ...origin, deadlineAtMs: startedAtMs + longestAsyncRunMs };
   const own = startedAtMs + longestRunMs;
-  return { id, root, depth, deadlineAtMs: parent ? Math.min(own, parent.deadlineAtMs) : own };
+  return { id, root, depth, ...origin, deadlineAtMs: parent ? Math.min(own, parent.deadlineAtMs) : own };
 }
 
 function referTo(reference: string, display: unknown): Reference {

@@ -5,10 +5,11 @@ import type { Key } from '../table/keys.ts';
 import { keys } from '../table/keys.ts';
 import type { BotSecret } from './contract.ts';
 
-/** Whose secrets: a Project's, which all of its Bots are given, or those of one Bot. */
+/** Whose secrets: a Project's, which all of its Bots are given, or those of one Bot or Subscription. */
 export interface SecretHolder {
   project: string;
   botId?: string;
+  subscriptionId?: string;
 }
 
 /** A secret as it is stored: its name is readable, its value is not. */
@@ -20,7 +21,8 @@ export interface SealedSecret {
   wrapped: Uint8Array;
 }
 
-export function secretsKey({ project, botId }: SecretHolder): Key {
+export function secretsKey({ project, botId, subscriptionId }: SecretHolder): Key {
+  if (subscriptionId !== undefined) return keys.subscriptionSecrets(project, subscriptionId);
   return botId === undefined ? keys.projectSecrets(project) : keys.botSecrets(project, botId);
 }
 
@@ -74,11 +76,16 @@ function nameOf({ wrapped }: SealedSecret): string {
 }
 
 /** IAM lets the functions that run Bots open this use, and no other function. */
-function contextOf({ project, botId }: SecretHolder): KeyContext {
-  return { use: 'portico-bot-secrets', project, ...(botId === undefined ? {} : { bot: botId }) };
+function contextOf({ project, botId, subscriptionId }: SecretHolder): KeyContext {
+  return {
+    ...{ use: 'portico-bot-secrets', project },
+    ...(botId === undefined ? {} : { bot: botId }),
+    ...(subscriptionId === undefined ? {} : { subscription: subscriptionId }),
+  };
 }
 
 /** A value cannot be moved to another holder or name. */
-function boundTo({ project, botId }: SecretHolder, name: string): string {
-  return JSON.stringify([project, botId ?? null, name]);
+function boundTo({ project, botId, subscriptionId }: SecretHolder, name: string): string {
+  const own = subscriptionId === undefined ? [] : [subscriptionId];
+  return JSON.stringify([project, botId ?? null, name, ...own]);
 }

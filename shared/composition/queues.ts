@@ -1,7 +1,7 @@
-import { sqsDeadLetters, sqsQueue } from '../aws/sqs.ts';
+import { sqsDeadLetters, sqsFeed, sqsQueue } from '../aws/sqs.ts';
 import { type Environment, requireVariable } from '../env.ts';
-import { type Purpose, purposes } from '../queue/purposes.ts';
-import type { DeadLetters, Queue } from '../queue/queue.ts';
+import type { Purpose } from '../queue/purposes.ts';
+import type { DeadLetters, Feed, Queue } from '../queue/queue.ts';
 
 /** The environment variables that hold the URLs of a purpose's queues: `INDEX_UPKEEP_QUEUE` and the like. */
 export function queueVariables(purpose: Purpose): { queue: string; deadLetters: string } {
@@ -9,10 +9,18 @@ export function queueVariables(purpose: Purpose): { queue: string; deadLetters: 
   return { queue: `${name}_QUEUE`, deadLetters: `${name}_DEAD_LETTERS` };
 }
 
-/** The queues of all purposes. */
-export function openQueues(env: Environment): Record<Purpose, Queue> {
+/** The queues of some purposes. */
+export function openQueues<const Of extends Purpose>(
+  env: Environment,
+  purposes: readonly Of[],
+): Record<Of, Queue> {
   const open = (purpose: Purpose) => sqsQueue(requireVariable(env, queueVariables(purpose).queue));
-  return Object.fromEntries(purposes.map((purpose) => [purpose, open(purpose)])) as Record<Purpose, Queue>;
+  return Object.fromEntries(purposes.map((purpose) => [purpose, open(purpose)])) as Record<Of, Queue>;
+}
+
+/** The queue that feeds the consumer of a purpose, for one that lets messages wait. */
+export function openFeed(env: Environment, purpose: Purpose): Feed {
+  return sqsFeed(requireVariable(env, queueVariables(purpose).queue));
 }
 
 /** What the consumer of a purpose has given up. */

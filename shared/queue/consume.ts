@@ -1,10 +1,13 @@
 import { errorName } from '../error-name.ts';
 import type { Services } from '../services.ts';
+import { Later } from './later.ts';
+import type { Feed } from './queue.ts';
 
 /** A message as Lambda hands it over. */
 interface Received {
   messageId: string;
   body: string;
+  receiptHandle?: string;
 }
 
 /** What Lambda is answered: these are delivered again, the others are done. */
@@ -15,19 +18,28 @@ interface BatchAnswer {
 /**
  * Does the work of a batch, each message for itself: one that fails is delivered again, whatever
  * becomes of its neighbours.
- * @param work on the parsed body; may be given one twice
+ * @param work on the parsed body; may be given one twice, and throws `Later` for what has to wait
+ * @param feed of a consumer that lets messages wait
  */
 export async function consume(
   { log }: Pick<Services, 'log'>,
   messages: readonly Received[],
   work: (body: unknown) => Promise<void>,
+  feed?: Feed,
 ): Promise<BatchAnswer> {
   const done = await Promise.allSettled(messages.map(async ({ body }) => work(JSON.parse(body))));
-  const failed = done.flatMap((result, i) => {
-    if (result.status === 'fulfilled') return [];
-    const messageId = messages[i]?.messageId ?? '';
-    log.error('message not taken', { messageId, error: errorName(result.reason) });
-    return [{ itemIdentifier: messageId }];
-  });
-  return { batchItemFailures: failed };
+  const failed = await Promise.all(
+    done.map(async (result, i) => {
+      if (result.status === 'fulfilled') return [];
+      const { messageId = '', receiptHandle = '' } = messages[i] ?? {};
+      if (feed && result.reason instanceof Later) {
+        // When this fails too, the message comes back when its time is over.
+        await feed.postpone(receiptHandle, result.reason.seconds).catch(() => undefined);
+      } else {
+        log.error('message not taken', { messageId, error: errorName(result.reason) });
+      }
+      return [{ itemIdentifier: messageId }];
+    }),
+  );
+  return { batchItemFailures: failed.flat() };
 }

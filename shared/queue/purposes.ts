@@ -1,4 +1,15 @@
-/** What a change in the table has to be followed by, each with a queue and a function of its own. */
-export const purposes = ['mail', 'index-upkeep', 'audit'] as const;
+/** What the dispatcher hands on of a change in the table, each with a queue and a function of its own. */
+export const dispatchedPurposes = [
+  'mail',
+  'index-upkeep',
+  'audit',
+  'subscriptions',
+  'subscription-status',
+] as const;
+
+export type DispatchedPurpose = (typeof dispatchedPurposes)[number];
+
+/** All that waits in a queue of its own. */
+export const purposes = [...dispatchedPurposes, 'deliveries'] as const;
 
 export type Purpose = (typeof purposes)[number];

@@ -97,6 +97,37 @@ export const keys = {
   job: (project: string, id: string): Key => ({ pk: `P#${project}#JOB#${id}`, sk: head }),
   /** The runs that are going on in a Project, of those that are limited. */
   running: (project: string): Key => ({ pk: `P#${project}#RUNNING`, sk: head }),
+  /** One of the Subscriptions of a Project that are not deleted: its type, for who looks for them by type. */
+  subscription: (project: string, id: string): Key => ({ pk: `P#${project}#SUBSCRIPTIONS`, sk: id }),
+  /** What a Subscription sends along under seal. */
+  subscriptionSecrets: (project: string, id: string): Key => ({
+    pk: `P#${project}#Subscription#${id}`,
+    sk: 'SECRETS',
+  }),
+  /** What is to be delivered to a Subscription of one version of a record, and how far that has come. */
+  delivery: (project: string, id: string): Key => ({ pk: `P#${project}#DELIVERY#${id}`, sk: head }),
+  /** A delivery that has not ended, in the order of its lane: the versions of one record for one Subscription. */
+  laneEntry: (project: string, subscriptionId: string, lane: string, sort: string): Key => ({
+    pk: `P#${project}#LANE#${subscriptionId}#${lane}`,
+    sk: sort,
+  }),
+  /** A lane that waits for a place, or for its Subscription to go on. */
+  waitingLane: (project: string, subscriptionId: string, lane: string): Key => ({
+    pk: `P#${project}#WAITING#${subscriptionId}`,
+    sk: lane,
+  }),
+  /** The deliveries of a Subscription that are under way, and how many have failed one after the other. */
+  delivering: (project: string, subscriptionId: string): Key => ({
+    pk: `P#${project}#DELIVERING#${subscriptionId}`,
+    sk: head,
+  }),
+  /** One attempt to deliver, by time. */
+  attempt: (project: string, subscriptionId: string, sort: string): Key => ({
+    pk: `P#${project}#ATTEMPTS#${subscriptionId}`,
+    sk: sort,
+  }),
+  /** How many deliveries one call or tick has brought about. */
+  origin: (project: string, origin: string): Key => ({ pk: `P#${project}#ORIGIN#${origin}`, sk: head }),
   /** How many runs a run and all that follow from it have started. */
   runTree: (project: string, root: string): Key => ({ pk: `P#${project}#RUN-TREE#${root}`, sk: head }),
   /** Unique inside a Project: leads from an identifier to its Bot. */
@@ -200,6 +231,19 @@ export const keys = {
   /** How many mails one address got on one day, over all Projects. */
   mailQuota: (email: string, day: string): Key => ({ pk: `MAIL#${email}#${day}`, sk: head }),
 } as const;
+
+/** Partitions of deliveries, as IAM's patterns of leading keys: who may write these writes no resource. */
+export const deliveryPartitions = ['DELIVERY#*', 'LANE#*', 'ATTEMPTS#*'].map(inEveryProject);
+/** How many deliveries one call has brought about. */
+export const originPartitions = ['ORIGIN#*'].map(inEveryProject);
+/** Deliveries that are under way or wait. */
+export const waitingPartitions = ['DELIVERING#*', 'WAITING#*'].map(inEveryProject);
+/** Records of runs, and the runs that are going on. */
+export const runPartitions = ['RUNS#*', 'RUN-DAYS', 'RUNNING', 'RUN-TREE#*'].map(inEveryProject);
+
+function inEveryProject(pattern: string): string {
+  return `P#*#${pattern}`;
+}
 
 const outboxShards = 16;
 

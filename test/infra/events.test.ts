@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { eventFunctions } from '../../infra/event-functions.ts';
 import { queues } from '../../infra/queues.ts';
 import { timeoutSeconds } from '../../infra/timeouts.ts';
-import { purposes } from '../../shared/queue/purposes.ts';
+import { dispatchedPurposes, purposes } from '../../shared/queue/purposes.ts';
 import { outboxPartitions } from '../../shared/table/keys.ts';
 import {
   functionsOf,
@@ -65,14 +65,18 @@ describe('the stream of the table', () => {
     expect(watched).toContain('IteratorAge');
   });
 
-  it('wakes the dispatcher for outbox items and untidy heads only', () => {
+  it('wakes the dispatcher for outbox items, heads of resources and untidy entries only', () => {
     const { Filters } = (stream[0]?.FilterCriteria ?? { Filters: [] }) as { Filters: { Pattern: string }[] };
     const patterns = Filters.map(({ Pattern }) => JSON.parse(Pattern));
-    expect(patterns).toHaveLength(2);
+    expect(patterns).toHaveLength(3);
     for (const { eventName } of patterns) expect(eventName).toEqual(['INSERT', 'MODIFY']);
     const [{ prefix }] = patterns[0].dynamodb.Keys.pk.S;
     expect(outboxPartitions().filter((pk) => !pk.startsWith(prefix))).toEqual([]);
-    expect(patterns[1].dynamodb.NewImage).toEqual({ untidy: { BOOL: [{ exists: true }] } });
+    expect(patterns[1].dynamodb).toEqual({
+      Keys: { sk: { S: ['HEAD'] } },
+      NewImage: { lastUpdated: { S: [{ exists: true }] } },
+    });
+    expect(patterns[2].dynamodb.NewImage).toEqual({ untidy: { BOOL: [{ exists: true }] } });
   });
 });
 
@@ -81,19 +85,21 @@ describe('the dispatcher', () => {
   const allowed = (prefix: string) =>
     statements.filter(({ Action }) => [Action].flat().every((action) => action.startsWith(prefix)));
 
-  it('reads no item and writes none', () => {
+  it('looks up Subscriptions, and writes nothing', () => {
     const actions = allowed('dynamodb:').flatMap(({ Action }) => Action);
     expect(actions.sort()).toEqual(
-      ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map((one) => `dynamodb:${one}`),
+      ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams', 'Query'].map(
+        (one) => `dynamodb:${one}`,
+      ),
     );
   });
 
-  it('sends to every queue and takes from none', () => {
+  it('sends to the queue of each purpose of its own and takes from none', () => {
     const [statement, ...others] = allowed('sqs:');
     expect(others).toEqual([]);
     expect(statement?.Action).toBe('sqs:SendMessage');
     const targets = [statement?.Resource].flat().map(arnOf);
-    expect(targets.sort()).toEqual(purposes.map((purpose) => fed(purpose).queueId).sort());
+    expect(targets.sort()).toEqual(dispatchedPurposes.map((purpose) => fed(purpose).queueId).sort());
   });
 });
 
@@ -107,6 +113,14 @@ describe.each(purposes)('the queue of %s', (purpose) => {
     expect(policies.filter((policy) => policy.includes('aws:SecureTransport'))).toHaveLength(
       queueTypes.length,
     );
+  });
+
+  it('keeps the order of each group where its purpose needs it', () => {
+    const { FifoQueue, DeduplicationScope, FifoThroughputLimit } = queue.Properties;
+    expect([FifoQueue, DeduplicationScope, FifoThroughputLimit]).toEqual(
+      definition.keepsOrder ? [true, 'messageGroup', 'perMessageGroupId'] : [undefined, undefined, undefined],
+    );
+    if (definition.keepsOrder) expect(definition.batchSize).toBe(1);
   });
 
   it('gives its function small batches, and again only what failed', () => {
@@ -132,8 +146,7 @@ describe.each(purposes)('the queue of %s', (purpose) => {
     expect(events[deadId]?.Properties.MessageRetentionPeriod).toBe(14 * 86_400);
     const alarms = ofType(events, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties);
     const own = alarms.filter(({ Dimensions }) => JSON.stringify(Dimensions ?? '').includes(`"${deadId}"`));
-    expect(own).toHaveLength(1);
-    expect(own[0]?.AlarmDescription).toBe(definition.impact);
+    expect(own.map(({ AlarmDescription }) => AlarmDescription)).toEqual([definition.impact]);
   });
 
   it('is taken from by its own function only, dead letters included', () => {
@@ -151,9 +164,10 @@ describe.each(purposes)('the queue of %s', (purpose) => {
 
 describe('what follows changes', () => {
   it('is swept every ten minutes', () => {
-    const [rule] = rules.filter(({ Properties }) => Properties.ScheduleExpression);
-    expect(rule?.Properties.ScheduleExpression).toBe('rate(10 minutes)');
-    const targets = ((rule?.Properties.Targets ?? []) as { Arn: unknown }[]).map(({ Arn }) => arnOf(Arn));
+    const sweeps = rules.filter(({ Properties }) => Properties.ScheduleExpression === 'rate(10 minutes)');
+    const targets = sweeps
+      .flatMap(({ Properties }) => (Properties.Targets ?? []) as { Arn: unknown }[])
+      .map(({ Arn }) => arnOf(Arn));
     const consumers = Object.values(eventFunctions).map(({ description }) => named(description).id);
     expect(targets.sort()).toEqual(consumers.sort());
   });
@@ -175,9 +189,10 @@ describe('mail', () => {
         mail: { tags: { 'ses:configuration-set': [{ Ref: mail.id }] } },
       },
     });
-    const invoking = ofType(events, 'AWS::Lambda::Permission').map(
-      ([, { Properties }]) => Properties.Principal,
-    );
+    const { id } = named(eventFunctions.outbox.description);
+    const invoking = ofType(events, 'AWS::Lambda::Permission')
+      .filter(([, { Properties }]) => JSON.stringify(Properties.FunctionName).includes(`"${id}"`))
+      .map(([, { Properties }]) => Properties.Principal);
     expect(new Set(invoking)).toEqual(new Set(['events.amazonaws.com']));
   });
 

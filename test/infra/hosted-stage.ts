@@ -42,6 +42,7 @@ export async function startHostedStage(): Promise<HostedStage> {
       BASE_URL: 'https://api.example.org',
       KEYS: `file:${join(bundles.root, 'keys.json')}`,
       INVOKER_FUNCTION: 'invoker',
+      EVALUATOR_FUNCTION: 'invoker',
       JOBS_FUNCTION: 'jobs',
       MAIL_FROM: 'portico@example.org',
       SES_CONFIGURATION_SET: 'mail',

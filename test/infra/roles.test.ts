@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { permissions } from '../../infra/permissions.ts';
+import { keys } from '../../shared/table/keys.ts';
 import { actionsOf, functionsOf, ofType, stageTemplates, statementsOfRole } from './stage-templates.ts';
 
 const stacks = stageTemplates();
@@ -24,10 +25,16 @@ function actions(label: string, service: string): string[] {
   return actionsOf(named(label).statements).filter((action) => action.startsWith(`${service}:`));
 }
 
+function leadingKeys(condition: unknown): string[] {
+  type Condition = { 'ForAllValues:StringLike'?: { 'dynamodb:LeadingKeys'?: string[] } };
+  const { 'ForAllValues:StringLike': found } = (condition ?? {}) as Condition;
+  return found?.['dynamodb:LeadingKeys'] ?? [];
+}
+
 describe('roles', () => {
   it('are one for each function', () => {
     expect(new Set(deployed.map(({ stack, roleId }) => `${stack} ${roleId}`)).size).toBe(deployed.length);
-    expect(deployed).toHaveLength(Object.keys(permissions).length + 2);
+    expect(deployed).toHaveLength(Object.keys(permissions).length + 3);
   });
 
   it.each(deployed)('$label: no managed policy, no wildcard', ({ resources, roleId, statements }) => {
@@ -68,6 +75,36 @@ describe('roles', () => {
     }
   });
 
+  it('let who decides on deliveries, and who makes them, write no resource', () => {
+    const of = (label: string) => {
+      const writing = named(label).statements.filter((statement) =>
+        actionsOf([statement]).some((action) => /^dynamodb:(Put|Update|Delete)Item$/.test(action)),
+      );
+      expect(writing).toHaveLength(1);
+      const patterns = leadingKeys(writing[0]?.Condition);
+      const forms = patterns.map((one) => new RegExp(`^${one.replaceAll('*', '.*')}$`));
+      return ({ pk }: { pk: string }) => forms.some((form) => form.test(pk));
+    };
+    const decides = of('Decides which Subscriptions a change is for');
+    const delivers = of('Wakes Bots and calls hooks for Subscriptions');
+    const lane = keys.laneEntry('p', 's', 'Patient#x', '2026');
+    for (const key of [lane, keys.delivery('p', 'd'), keys.attempt('p', 's', '2026')]) {
+      expect([decides(key), delivers(key)]).toEqual([true, true]);
+    }
+    for (const key of [
+      ...[keys.waitingLane('p', 's', 'l'), keys.delivering('p', 's'), keys.running('p')],
+      ...[keys.run('p', 'b', 0, '2026'), keys.runDay('p', '2026', 'b')],
+    ]) {
+      expect([decides(key), delivers(key)]).toEqual([false, true]);
+    }
+    for (const key of [
+      ...[keys.resource('p', 'Patient', 'x'), keys.resource('p', 'Subscription', 'x'), keys.user('u')],
+      ...[keys.resource('p', 'ProjectMembership', 'x'), keys.client('c'), keys.login('l')],
+    ]) {
+      expect([decides(key), delivers(key)]).toEqual([false, false]);
+    }
+  });
+
   it('give the function that serves the app its log and nothing else', () => {
     const { statements } = named('Serves the administration app');
     expect(actionsOf(statements)).toEqual(['logs:CreateLogStream', 'logs:PutLogEvents']);
@@ -94,8 +131,13 @@ describe('roles', () => {
       'Runs Bots that nobody waits for',
       'Runs a Bot named by an identifier',
       'Runs a Bot named by its id',
+      'Wakes Bots and calls hooks for Subscriptions',
     ]);
-    expect(allowed('kms:GenerateDataKey')).toEqual(['Creates and deploys Bots']);
+    // Subscriptions have secrets of the same kind.
+    expect(allowed('kms:GenerateDataKey')).toEqual([
+      'Creates and deploys Bots',
+      'The FHIR API, and every path that is no route',
+    ]);
   });
 
   it('open the stage secret in its own context only, the table’s key through DynamoDB only', () => {

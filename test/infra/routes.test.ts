@@ -13,7 +13,9 @@ import {
   statementsOfRole,
 } from './stage-templates.ts';
 
-const { api, sandbox } = stageTemplates();
+const { api: own, events, sandbox } = stageTemplates();
+/** Functions with queues are made beside these. */
+const api = { ...events, ...own };
 const deployed = new Map(
   ofType(api, 'AWS::ApiGatewayV2::Route').map(([, { Properties }]) => [Properties.RouteKey, Properties]),
 );
@@ -76,9 +78,9 @@ describe('routes', () => {
   });
 
   it('let API Gateway alone call their functions', () => {
-    const permissions = ofType(api, 'AWS::Lambda::Permission').map(([, { Properties }]) => Properties);
+    const permissions = ofType(own, 'AWS::Lambda::Permission').map(([, { Properties }]) => Properties);
     // Nothing calls the function of jobs but who starts them, by its own role.
-    expect(permissions).toHaveLength(functionsOf(api).length - 1);
+    expect(permissions).toHaveLength(functionsOf(own).length - 1);
     for (const { Principal, SourceArn } of permissions) {
       expect(Principal).toBe('apigateway.amazonaws.com');
       expect(JSON.stringify(SourceArn)).toContain('PublicApi');
@@ -106,7 +108,7 @@ describe('time limits', () => {
 });
 
 describe('jobs', () => {
-  const jobs = functionsOf(api).find(
+  const jobs = functionsOf(own).find(
     ({ properties }) => properties.Description === 'Runs Bots that nobody waits for',
   );
   const long = functionsOf(sandbox).find(({ properties }) =>
@@ -120,15 +122,15 @@ describe('jobs', () => {
   });
 
   it('are not repeated; what failed is kept by the function’s own role', () => {
-    const config = only(api, 'AWS::Lambda::EventInvokeConfig');
+    const config = only(own, 'AWS::Lambda::EventInvokeConfig');
     expect(config.Properties).toMatchObject({
       FunctionName: { Ref: jobs?.id },
       MaximumRetryAttempts: 0,
       MaximumEventAgeInSeconds: 300,
     });
-    const queue = only(api, 'AWS::SQS::Queue');
+    const queue = only(own, 'AWS::SQS::Queue');
     expect(JSON.stringify(config.Properties.DestinationConfig)).toContain(queue.id);
-    const statements = statementsOfRole(api, jobs?.roleId ?? '');
+    const statements = statementsOfRole(own, jobs?.roleId ?? '');
     const sending = statements.filter((statement) => actionsOf([statement]).includes('sqs:SendMessage'));
     expect(sending.map(({ Resource }) => Resource)).toEqual([{ 'Fn::GetAtt': [queue.id, 'Arn'] }]);
   });
@@ -145,13 +147,13 @@ describe('the API', () => {
     only(resources, 'AWS::ApiGatewayV2::Api').Properties;
 
   it('logs no path, query string, address or user agent', () => {
-    const { Format } = stage(api).AccessLogSettings as { Format: string };
+    const { Format } = stage(own).AccessLogSettings as { Format: string };
     expect(Format).toContain('$context.requestId');
     expect(Format).not.toMatch(/path|query|identity|sourceIp|userAgent|header/i);
   });
 
   it('allows no foreign origin by default', () => {
-    expect(gateway(api)).not.toHaveProperty('CorsConfiguration');
+    expect(gateway(own)).not.toHaveProperty('CorsConfiguration');
   });
 
   it('echoes the origins of its stage and no others', () => {

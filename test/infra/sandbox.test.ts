@@ -5,8 +5,9 @@ const { sandbox, api, events, provision, reindex } = stageTemplates();
 const invokers = functionsOf(sandbox).map((one) => ({ ...one, label: String(one.properties.Description) }));
 
 describe('the invokers', () => {
-  it('are the only functions of their stack: one for callers who wait, one for jobs', () => {
+  it('are the only functions of their stack: for callers who wait, for jobs, for expressions', () => {
     expect(invokers.map(({ label }) => label).sort()).toEqual([
+      'Evaluates expressions of Subscriptions in the sandbox',
       'Runs one Bot in the sandbox',
       'Runs one Bot in the sandbox, for jobs',
     ]);
@@ -54,10 +55,29 @@ describe('the invokers', () => {
     );
     expect(mayInvoke.sort()).toEqual([
       'Creates and deploys Bots',
+      'Decides which Subscriptions a change is for',
       'Runs Bots that nobody waits for',
       'Runs a Bot named by an identifier',
       'Runs a Bot named by its id',
+      'Wakes Bots and calls hooks for Subscriptions',
     ]);
+  });
+
+  it('are each invoked by who needs them: the one for expressions by who decides, and it runs no Bot', () => {
+    const reached = (description: string) =>
+      functionsOf(events)
+        .filter(({ properties }) => properties.Description === description)
+        .flatMap(({ roleId }) => statementsOfRole(events, roleId))
+        .filter((statement) => actionsOf([statement]).includes('lambda:InvokeFunction'))
+        .map(({ Resource }) => JSON.stringify(Resource));
+    const ids = new Map(invokers.map(({ id, label }) => [label, id]));
+    const of = (label: string) => [expect.stringContaining(String(ids.get(label)))];
+    expect(reached('Decides which Subscriptions a change is for')).toEqual(
+      of('Evaluates expressions of Subscriptions in the sandbox'),
+    );
+    expect(reached('Wakes Bots and calls hooks for Subscriptions')).toEqual(
+      of('Runs one Bot in the sandbox'),
+    );
   });
 
   it('are each invoked by who needs them: the one for jobs by jobs alone', () => {

@@ -15,7 +15,7 @@ const faults: string[] = [];
 beforeAll(async () => {
   api = await serveInvokeApi({
     isTenanted: true,
-    functionName: 'runner',
+    functionNames: ['runner'],
     async invoke(payload, tenantId) {
       seen = [payload, tenantId];
       const { fail, full, length } = payload as { fail?: string; full?: boolean; length?: number };

@@ -8,8 +8,9 @@ import { useLocalCredentials } from '../../infra/local/environment.ts';
 import { followQueue } from '../../infra/local/queue/follow-queue.ts';
 import { openQueueStore, type QueueStore } from '../../infra/local/queue/queue-store.ts';
 import { type SqsApi, serveSqs } from '../../infra/local/queue/sqs-api.ts';
-import { sqsDeadLetters, sqsQueue } from '../../shared/aws/sqs.ts';
+import { sqsDeadLetters, sqsFeed, sqsQueue } from '../../shared/aws/sqs.ts';
 import { consume } from '../../shared/queue/consume.ts';
+import { Later } from '../../shared/queue/later.ts';
 import { retryDead } from '../../shared/queue/retry-dead.ts';
 
 let folder: string;
@@ -127,7 +128,7 @@ describe('a queue on a laptop, by the client that AWS has', () => {
   });
 
   test('a receipt of an earlier delivery takes nothing away', async () => {
-    store.send('work', ['1']);
+    store.send('work', [{ body: '1' }]);
     const [first] = store.receive('work', { most: 1, hiddenMs: 0 });
     const [second] = store.receive('work', { most: 1, hiddenMs: 0 });
     store.remove(first?.receipt ?? '');
@@ -143,11 +144,91 @@ describe('a queue on a laptop, by the client that AWS has', () => {
   });
 });
 
+describe('a queue that keeps order', () => {
+  const sendGrouped = (...messages: [body: unknown, group: string, name?: string][]) =>
+    sqsQueue(api.urlOf('work')).send(
+      messages.map(([body, id, message = JSON.stringify(body)]) => ({ body, group: { id, message } })),
+    );
+
+  test('gives the messages of a group one after the other, and groups beside each other', async () => {
+    const taken: string[] = [];
+    const first = Promise.withResolvers<void>();
+    follow(
+      async (body) => {
+        taken.push(`+${body}`);
+        if (body === 'a1') await first.promise;
+        taken.push(`-${body}`);
+      },
+      { batchSize: 1, hiddenSeconds: 30 },
+    );
+    expect(await sendGrouped(['a1', 'a'], ['a2', 'a'], ['b1', 'b'], ['a3', 'a'], ['b2', 'b'])).toEqual([]);
+    await until(() => taken.includes('-b2'));
+    expect(taken.filter((one) => one.includes('a'))).toEqual(['+a1']);
+    first.resolve();
+    await until(() => taken.includes('-a3'));
+    expect(taken.filter((one) => one.includes('a'))).toEqual(['+a1', '-a1', '+a2', '-a2', '+a3', '-a3']);
+  });
+
+  test('keeps a message of one name once', async () => {
+    await sendGrouped(['x', 'a', 'same'], ['y', 'a', 'same']);
+    await sendGrouped(['z', 'a', 'same'], ['other', 'a']);
+    expect(store.count('work')).toBe(2);
+  });
+
+  test('lets a message wait, and its group with it', async () => {
+    const taken: unknown[] = [];
+    const feed = sqsFeed(api.urlOf('work'));
+    let isEarly = true;
+    const handler = ({ Records }: SQSEvent) =>
+      consume(
+        { log },
+        Records,
+        async (body) => {
+          if (body === 'a1' && isEarly) {
+            isEarly = false;
+            throw new Later(1);
+          }
+          taken.push(body);
+        },
+        feed,
+      );
+    following.push(
+      followQueue({
+        ...{ store, queue: 'work', deadLetters: 'dead', batchSize: 1, mostConcurrent: 2, hiddenSeconds: 30 },
+        ...{ mostReceives: 3, consume: handler, onFault: (error) => logged.push(error) },
+      }),
+    );
+    await sendGrouped(['a1', 'a'], ['a2', 'a'], ['b1', 'b']);
+    await until(() => taken.length === 3);
+    expect(taken).toEqual(['b1', 'a1', 'a2']);
+    expect(logged).toEqual([]);
+  });
+
+  test('takes nothing of a group behind a message that it did not take', async () => {
+    const gone = sqsQueue('http://127.0.0.1:9/000000000000/work');
+    const message = (body: string, id: string) => ({ body, group: { id, message: body } });
+    const notTaken = await gone.send([message('a1', 'a'), message('a2', 'a')]);
+    expect(notTaken.map(({ position }) => position)).toEqual([0, 1]);
+    expect(notTaken[1]?.cause).toBe('one before it was not taken');
+  });
+
+  test('a message that is delayed comes in its time', async () => {
+    const taken: unknown[] = [];
+    follow(async (body) => void taken.push(body));
+    await sqsQueue(api.urlOf('work')).send([{ body: 'late', delaySeconds: 1 }, { body: 'now' }]);
+    await until(() => taken.length === 2);
+    expect(taken).toEqual(['now', 'late']);
+  });
+});
+
 describe('dead letters', () => {
   const dead = () => sqsDeadLetters(api.urlOf('dead'));
 
   test('are tried again; what fails again stays', async () => {
-    store.send('dead', ['"well again"', '"never"', 'no JSON']);
+    store.send(
+      'dead',
+      ['"well again"', '"never"', 'no JSON'].map((body) => ({ body })),
+    );
     const done = await retryDead({ log }, dead(), async (body) => {
       if (body === 'never') throw new Error('no');
     });
@@ -158,7 +239,7 @@ describe('dead letters', () => {
   test('are tried a hundred at a time, however many there are', async () => {
     store.send(
       'dead',
-      Array.from({ length: 130 }, (_, n) => String(n)),
+      Array.from({ length: 130 }, (_, n) => ({ body: String(n) })),
     );
     expect(await retryDead({ log }, dead(), async () => undefined)).toBe(100);
     expect(store.count('dead')).toBe(30);

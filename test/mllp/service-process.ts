@@ -19,14 +19,14 @@ export interface ServiceProcess {
 }
 
 /** At most one in a test file, before anything else there has looked for a service. */
-export async function startService(): Promise<ServiceProcess> {
+export async function startService(env: Record<string, string> = {}): Promise<ServiceProcess> {
   const dataDir = await mkdtemp(join(tmpdir(), 'portico-mllp-service-'));
   const port = await freePort();
   let child: ChildProcess | undefined;
   const start = async () => {
     child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'infra/local/main.ts'], {
       cwd: root,
-      env: { PATH: process.env.PATH, PORTICO_DATA_DIR: dataDir, PORT: String(port) },
+      env: { PATH: process.env.PATH, PORTICO_DATA_DIR: dataDir, PORT: String(port), ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await says(child, 'Portico listens on');

@@ -16,6 +16,7 @@ import { Refusal } from '../../shared/refusal.ts';
 import { matchesAll } from '../../shared/search/filter.ts';
 import { firstPlace, sourcesOf } from '../../shared/search/plan.ts';
 import { parseSearch } from '../../shared/search/search-request.ts';
+import { maskSecrets } from '../../shared/subscription/secrets.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
 import { isLong } from '../setup/long.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
@@ -124,7 +125,9 @@ describe('the R4 examples', () => {
         type === 'Binary'
           ? withData(await readBinary(stage.services, caller, { id }))
           : (await readResource(stage.services, caller, { type, id })).resource;
-      if (inOrder(read) !== inOrder(resource)) different.push(`${type}/${id}`);
+      // Headers of a Subscription are kept under seal.
+      const wanted = type === 'Subscription' ? maskSecrets(resource).body : resource;
+      if (inOrder(read) !== inOrder(wanted)) different.push(`${type}/${id}`);
       kept.push(read);
     });
     const totalMs = performance.now() - startedAt;

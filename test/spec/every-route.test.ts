@@ -6,6 +6,7 @@ import { newPerson, type TestPerson, tokenOf } from './people.ts';
 import { type Answer, type Portico, startPortico } from './portico.ts';
 import { botThat, createBot, createClient, execute } from './running.ts';
 import { newAddress, password, pkce } from './signing-in.ts';
+import { newSubscription } from './subscribing.ts';
 
 /** What calls each route rightly, and what it is answered then. */
 interface Example {
@@ -74,6 +75,11 @@ async function pending(): Promise<string> {
 async function stored(): Promise<{ resourceType: string; id: string }> {
   const { json } = await portico.api('POST', 'fhir/R4/Patient', { body: patient, headers: fhir });
   return { resourceType: 'Patient', id: json.id };
+}
+
+async function subscription(): Promise<string> {
+  const body = newSubscription('https://hooks.example.org/', 'Patient', { status: 'off' });
+  return (await portico.api('POST', 'fhir/R4/Subscription', { body, headers: fhir })).json.id;
 }
 
 async function job(): Promise<string> {
@@ -194,6 +200,15 @@ const examples: Examples = {
     },
     botLogs: () => ({ params: { id: bot }, status: 200 }),
     botVersions: () => ({ params: { id: bot }, status: 200 }),
+  },
+  subscriptions: {
+    deliveries: async () => ({ params: { id: await subscription() }, status: 200 }),
+    redeliver: async () => ({
+      params: { id: await subscription() },
+      body: { delivery: '0'.repeat(40) },
+      status: 404,
+    }),
+    resend: async () => ({ params: await stored(), status: 200 }),
   },
   'execute-by-id': {
     executeById: () => ({

@@ -9,6 +9,7 @@ import { startTable } from '../../infra/local/table.ts';
 import { type Caller, callerOf } from '../../shared/access/access-token.ts';
 import { connectDynamoDb } from '../../shared/aws/dynamodb.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
+import { fileDataKeys } from '../../shared/keys/data-keys.ts';
 import type { Services } from '../../shared/services.ts';
 import { emptyMemory } from '../../shared/services.ts';
 import { createActions } from '../../shared/store/resource-item.ts';
@@ -51,6 +52,7 @@ export async function startStage({ onDisk = false } = {}): Promise<Stage> {
     baseUrl: 'https://portico.example',
     now,
     newId: randomUUID,
+    subscriptions: { dataKeys: async () => fileDataKeys(Buffer.alloc(32)), allowsLoopback: false },
   };
   return {
     client,

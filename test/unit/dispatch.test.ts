@@ -86,6 +86,7 @@ describe('dispatching', () => {
       return notTaken(messages.map(({ body }) => body));
     },
   });
+  const nobody = { about: async () => [], forget: () => undefined };
   const run = (refuse: Purpose | undefined, ...writes: Parameters<typeof dispatch>[1]) => {
     sent.length = 0;
     const queues = Object.fromEntries(
@@ -94,7 +95,11 @@ describe('dispatching', () => {
         queueOf(purpose, () => (purpose === refuse ? [{ position: 1, cause: 'down' }] : [])),
       ]),
     ) as Record<Purpose, Queue>;
-    return dispatch({ queues, log: { info: () => undefined, error: () => undefined } }, writes);
+    const services = {
+      ...{ queues, subscriptions: nobody, knownAfterSeconds: 11 },
+      log: { info: () => undefined, error: () => undefined },
+    };
+    return dispatch(services, writes);
   };
   const mail = (n: number) => ({ before: undefined, after: { ...outbox, sk: `p#${n}` } });
   const nothing = { before: undefined, after: { pk: 'x', sk: 'y' } };

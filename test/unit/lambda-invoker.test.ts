@@ -12,7 +12,7 @@ let fault: Error;
 beforeAll(async () => {
   useLocalCredentials();
   api = await serveInvokeApi({
-    functionName: 'invoker',
+    functionNames: ['invoker'],
     isTenanted: true,
     invoke: () => Promise.reject(fault),
     isThrottle: () => false,

@@ -11,8 +11,10 @@ import { untilWritten } from '../../../shared/table/until-written.ts';
 import { gatherWrites } from './gather-writes.ts';
 import { plan } from './plan.ts';
 import { type EntryNames, resolveReferences } from './resolve-references.ts';
+import { requireRoom } from './room.ts';
 import { tooLargeBundle } from './too-large-bundle.ts';
 import type { Context, Located, Outcome, Planned, Write } from './write.ts';
+import { writtenBy } from './written-by.ts';
 
 interface CarryOutOptions {
   /** Of entries of a Bundle: what they refer to each other by. */
@@ -43,7 +45,8 @@ export async function carryOut(
     const resolved = await resolveReferences({ services, actor, stamp }, writes, located, names);
     const planned = await planAll({ services, actor, stamp }, resolved, located);
     await before?.(planned.map(({ outcome }) => outcome));
-    const changes = planned.flatMap(({ change }) => change ?? []);
+    const changes = planned.flatMap(({ change }) => (change ? writtenBy(change, actor) : []));
+    await requireRoom(services, actor.project, planned);
     const more = planned.flatMap((one) => one.more);
     if (changes.length === 0) return planned.map(({ outcome }) => outcome);
     const all = [...more, audit(services, actor, planned)];

@@ -14,6 +14,7 @@ import { requireWritable } from './own-rules.ts';
 import type { Sent } from './parse-resource.ts';
 import { patched } from './patched.ts';
 import { credentialChanges, endProgramActions, identifierChanges, isProgram } from './program-actions.ts';
+import { endSubscriptionActions, planSubscription } from './subscription.ts';
 import type { Context, Located, Outcome, Planned, Write } from './write.ts';
 
 /**
@@ -43,13 +44,15 @@ async function planCreate(context: Context, write: Saving, { id, lock }: Located
   const { actor, stamp } = context;
   requireWritable(write.type, 'create');
   if (!mayInteract(actor, 'create', write.type)) throw new Refusal('forbidden', 'Forbidden');
-  const body = await keepClosed(actor, withCodeContext(write.body, actor), undefined);
-  const state = await nextState(body, id, stamp, undefined);
+  const sent = await keepClosed(actor, withCodeContext(write.body, actor), undefined);
+  const own = write.type === 'Subscription' ? planSubscription(context, id, sent, undefined) : undefined;
+  const state = await nextState(own?.body ?? sent, id, stamp, undefined);
   const { resource, packed } = withBytes(stamp.project, state, write.binary);
   if (!(await allowsChange(actor, undefined, resource))) throw new Refusal('forbidden', 'Forbidden');
+  const { head, more } = (await own?.finish(resource)) ?? nothingMore;
   return {
-    change: createChange(stamp.project, resource, {}, packed),
-    more: lock,
+    change: createChange(stamp.project, resource, head, packed),
+    more: [...lock, ...more],
     outcome: await outcomeOf(context, 'created', write, resource),
   };
 }
@@ -68,19 +71,24 @@ async function planUpdate(
   const whole = isRaw ? withKeptElements(body, before) : body;
   const sent =
     write.type === 'Bot' ? withOwnBinaries(whole, context.services.baseUrl) : withCodeContext(whole, actor);
-  const state = await nextState(await keepClosed(actor, sent, before), id, stamp, head);
+  const open = await keepClosed(actor, sent, before);
+  const own = write.type === 'Subscription' ? planSubscription(context, id, open, before) : undefined;
+  const state = await nextState(own?.body ?? open, id, stamp, head);
   const { resource, packed } = withBytes(stamp.project, state, binary, head);
   if (!(await allowsChange(actor, before, resource))) throw new Refusal('forbidden', 'Forbidden');
-  if (before && !binary && saysTheSame(before, resource)) return unchanged(context, write, before);
+  const isSame = before && !binary && !own?.isChange && saysTheSame(before, resource);
+  if (before && isSame) return unchanged(context, write, before);
   if (write.type === 'Bot') {
     requireSettings(resource);
     await requireOwnSources({ ...context.services, project: stamp.project }, before, resource);
   }
+  const further = (await own?.finish(resource)) ?? nothingMore;
   const seen: Seen = { versionId: String(head?.versionId), resource: before };
   return {
-    change: updateChange(stamp.project, resource, seen, {}, packed),
+    change: updateChange(stamp.project, resource, seen, further.head, packed),
     more: [
       ...lock,
+      ...further.more,
       ...(before ? identifierChanges(stamp.project, before, resource) : []),
       ...(before ? credentialChanges(before, resource) : []),
     ],
@@ -118,10 +126,12 @@ async function planDelete(context: Context, write: Write, { id, head, resource }
     seen,
   );
   const more = isProgram(write.type) ? await endProgramActions(context, resource, head) : [];
+  if (write.type === 'Subscription') more.push(...endSubscriptionActions(stamp.project, id));
   return { change, was: resource, more, outcome: deleted(write, id) };
 }
 
 const nothing = { change: undefined, more: [] };
+const nothingMore = { head: {}, more: [] };
 
 async function unchanged(context: Context, write: Write, resource: Resource): Promise<Planned> {
   return { ...nothing, outcome: await outcomeOf(context, 'unchanged', write, resource) };

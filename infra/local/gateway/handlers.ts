@@ -19,6 +19,9 @@ type Handlers = Record<FunctionName, ApiHandler> & {
   outbox(event: SQSEvent | ScheduledEvent | MailServiceEvent): Promise<SQSBatchResponse>;
   'index-upkeep'(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
   audit(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
+  match(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
+  'subscription-status'(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
+  deliver(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
   provision: ProvisionHandler;
   jobs(event: JobEvent): Promise<void>;
   reindex(event: { again?: boolean }): Promise<Progress>;

@@ -4,7 +4,7 @@ import { type Listening, listen, readBody } from '../gateway/listen.ts';
 import { longestPayloadBytes } from '../payload.ts';
 
 interface InvokeApi {
-  functionName: string;
+  functionNames: readonly string[];
   /** In tenant isolation mode: then every call names its tenant. */
   isTenanted: boolean;
   /** Runs the function, for one tenant when it has them, on a parsed payload; its result goes back as JSON. */
@@ -21,7 +21,7 @@ const tenantIds = /^[\w.:/=+\-@ ]{1,256}$/;
 /** Of an Event invocation. */
 const longestEventBytes = 1024 * 1024;
 
-/** Lambda's Invoke operation on loopback, of one function. */
+/** Lambda's Invoke operation on loopback, of one function, which may have several names. */
 export function serveInvokeApi(api: InvokeApi): Promise<Listening> {
   return listen(0, (request, response) => {
     invoke(api, request, response).catch((error: unknown) => {
@@ -38,7 +38,7 @@ async function invoke(api: InvokeApi, request: IncomingMessage, response: Server
   const type = request.headers['x-amz-invocation-type'] ?? 'RequestResponse';
   const tenantId = request.headers['x-amz-tenant-id'];
   const body = await readBody(request, type === 'Event' ? longestEventBytes : longestPayloadBytes);
-  if (request.method !== 'POST' || nameIn(request.url) !== api.functionName) {
+  if (request.method !== 'POST' || !api.functionNames.includes(nameIn(request.url) ?? '')) {
     return refuse(response, 404, 'ResourceNotFoundException', 'Function not found');
   }
   if (!body) return refuse(response, 413, 'RequestTooLargeException', 'Request must be smaller');

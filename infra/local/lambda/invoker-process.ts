@@ -1,5 +1,5 @@
 /**
- * The invoker as a process tree of its own: `node invoker-process.ts <guest folder> <function name>`.
+ * The invoker as a process tree of its own: `node invoker-process.ts <guest folder> <function names>`.
  * Its environment is empty, as its children's is. What functions/invoker does for the one Project of a
  * Lambda environment, this does for all Projects of a laptop.
  */
@@ -11,7 +11,7 @@ import { createPool, PoolBusy } from '../../../shared/sandbox/pool.ts';
 import { inTurn } from '../stream/in-turn.ts';
 import { serveInvokeApi } from './invoke-api.ts';
 
-const [, , guestDir = '', functionName = ''] = process.argv;
+const [, , guestDir = '', ...functionNames] = process.argv;
 /** Nothing has run: the caller may repeat it. */
 const isBusy = (error: unknown) => error instanceof PoolBusy;
 /** A Bot and the eight that it may call in depth each hold a child: one Project's can all run at once. */
@@ -25,7 +25,7 @@ const answer = inTurn({
 });
 
 const server = await serveInvokeApi({
-  functionName,
+  functionNames,
   isTenanted: true,
   async invoke(payload, tenantId) {
     const request = unpack(payload as RunRequest | CompileRequest | Deflated);

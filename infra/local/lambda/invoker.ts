@@ -6,10 +6,12 @@ export interface LocalInvoker {
   /** Of the Lambda Invoke API. */
   endpoint: string;
   functionName: string;
+  evaluatorName: string;
   stop(): Promise<void>;
 }
 
 const functionName = 'portico-invoker';
+const evaluatorName = 'portico-evaluator';
 
 /** Starts the invoker in its own process tree, with an empty environment. */
 export async function startInvoker(): Promise<LocalInvoker> {
@@ -18,7 +20,14 @@ export async function startInvoker(): Promise<LocalInvoker> {
   const guestDir = await cachedGuest();
   const child = await supervise({
     command: process.execPath,
-    args: ['--disable-warning=ExperimentalWarning', '--no-node-snapshot', program, guestDir, functionName],
+    args: [
+      '--disable-warning=ExperimentalWarning',
+      '--no-node-snapshot',
+      program,
+      guestDir,
+      functionName,
+      evaluatorName,
+    ],
     env: {},
     cwd: '/',
     ready: /invoker listening on/,
@@ -29,5 +38,5 @@ export async function startInvoker(): Promise<LocalInvoker> {
       else process.stderr.write(`invoker: ${line}\n`);
     },
   });
-  return { endpoint, functionName, stop: child.stop };
+  return { endpoint, functionName, evaluatorName, stop: child.stop };
 }

@@ -5,6 +5,9 @@ import { followQueue } from './follow-queue.ts';
 import { openQueueStore } from './queue-store.ts';
 import { serveSqs } from './sqs-api.ts';
 
+/** Of one queue: a laptop has a few cores. */
+const mostWorkers = 12;
+
 type Consume = Parameters<typeof followQueue>[0]['consume'];
 
 export interface LocalQueues {
@@ -31,7 +34,15 @@ export async function startQueues(file: string, onFault: (error: Error) => void)
       }),
     ),
     follow: async (queue, consume) =>
-      followQueue({ ...queues[queue], store, queue, deadLetters: nameOfDead(queue), consume, onFault }),
+      followQueue({
+        ...queues[queue],
+        mostConcurrent: Math.min(queues[queue].mostConcurrent, mostWorkers),
+        store,
+        queue,
+        deadLetters: nameOfDead(queue),
+        consume,
+        onFault,
+      }),
     async stop() {
       await api.stop();
       store.close();

@@ -20,11 +20,23 @@ interface Receiving {
   dead?: { queue: string; mostReceives: number };
 }
 
+/** A message as it is sent. */
+interface SentMessage {
+  body: string;
+  /** The messages of one group are received one after the other. */
+  group?: string | undefined;
+  /** One with the same name within five minutes is not kept again. */
+  deduplication?: string | undefined;
+  delayMs?: number | undefined;
+}
+
 /** Queues as SQS has them, in one file; what was sent is there after a `kill -9`. */
 export interface QueueStore {
   /** @returns their ids */
-  send(queue: string, bodies: readonly string[]): string[];
+  send(queue: string, messages: readonly SentMessage[]): string[];
   receive(queue: string, receiving: Receiving): StoredMessage[];
+  /** Keeps a delivery that is not taken from everybody for so long. */
+  postpone(receipt: string, hiddenMs: number): void;
   /** Takes a delivery; nothing when it has been delivered again since. */
   remove(receipt: string): void;
   count(queue: string): number;
@@ -41,7 +53,17 @@ const schema = `
     sent_at INTEGER, hidden_until INTEGER DEFAULT 0, receives INTEGER DEFAULT 0
   );
   CREATE INDEX IF NOT EXISTS message_queue ON message (queue, hidden_until, n);
+  CREATE TABLE IF NOT EXISTS message_group (message TEXT PRIMARY KEY, name TEXT, n INTEGER);
+  CREATE INDEX IF NOT EXISTS message_group_name ON message_group (name, n);
+  CREATE TABLE IF NOT EXISTS sent_name (queue TEXT, name TEXT, id TEXT, at INTEGER, PRIMARY KEY (queue, name));
 `;
+
+/** The first of a group that is there keeps those behind it, hidden or not. */
+const isFirst = `(own.name IS NULL OR NOT EXISTS
+  (SELECT 1 FROM message_group AS other WHERE other.name = own.name AND other.n < own.n))`;
+
+/** SQS: so long a message's name is remembered. */
+const namedMs = 300_000;
 
 /** SQS's longest retention. */
 const keptMs = 14 * 86_400_000;
@@ -52,16 +74,32 @@ export function openQueueStore(file: string, now: () => number = Date.now): Queu
   // Nobody is at work yet: what a process that died had received is to be had again at once.
   database.exec('UPDATE message SET hidden_until = 0 WHERE hidden_until > 0');
   database.prepare('DELETE FROM message WHERE sent_at < ?').run(now() - keptMs);
-  const insert = database.prepare('INSERT INTO message (id, queue, body, sent_at) VALUES (?, ?, ?, ?)');
-  const visible = database.prepare(
-    'SELECT id, body, receives, sent_at FROM message WHERE queue = ? AND hidden_until <= ? ORDER BY n LIMIT ?',
+  database.exec('DELETE FROM message_group WHERE message NOT IN (SELECT id FROM message)');
+  const insert = database.prepare(
+    'INSERT INTO message (id, queue, body, sent_at, hidden_until) VALUES (?, ?, ?, ?, ?)',
   );
+  const join = database.prepare('INSERT INTO message_group (message, name, n) VALUES (?, ?, ?)');
+  const leave = database.prepare('DELETE FROM message_group WHERE message = ?');
+  const named = database.prepare('SELECT id FROM sent_name WHERE queue = ? AND name = ? AND at > ?');
+  const name = database.prepare('INSERT OR REPLACE INTO sent_name (queue, name, id, at) VALUES (?, ?, ?, ?)');
+  const forget = database.prepare('DELETE FROM sent_name WHERE at <= ?');
+  const visible = database.prepare(
+    `SELECT id, body, receives, sent_at FROM message
+     LEFT JOIN message_group AS own ON own.message = message.id
+     WHERE queue = ? AND hidden_until <= ? AND ${isFirst} ORDER BY message.n LIMIT ?`,
+  );
+  const postpone = database.prepare('UPDATE message SET hidden_until = ? WHERE id = ? AND receives = ?');
   const hide = database.prepare('UPDATE message SET hidden_until = ?, receives = receives + 1 WHERE id = ?');
   const bury = database.prepare('UPDATE message SET queue = ?, receives = 0 WHERE id = ?');
   const remove = database.prepare('DELETE FROM message WHERE id = ? AND receives = ?');
   const count = database.prepare('SELECT count(*) AS count FROM message WHERE queue = ?');
-  const next = database.prepare('SELECT min(hidden_until) AS at FROM message WHERE queue = ?');
+  const next = database.prepare(
+    `SELECT min(hidden_until) AS at FROM message LEFT JOIN message_group AS own ON own.message = message.id
+     WHERE queue = ? AND ${isFirst}`,
+  );
   const listeners = new Map<string, Set<() => void>>();
+  /** The queues of messages that are being taken. */
+  const receivedFrom = new Map<string, string>();
   const tell = (queue: string) => {
     for (const listener of listeners.get(queue) ?? []) listener();
   };
@@ -71,6 +109,7 @@ export function openQueueStore(file: string, now: () => number = Date.now): Queu
     const receives = Number(row.receives) + 1;
     if (dead && receives > dead.mostReceives) {
       bury.run(dead.queue, id);
+      leave.run(id);
       return undefined;
     }
     hide.run(now() + hiddenMs, id);
@@ -83,23 +122,47 @@ export function openQueueStore(file: string, now: () => number = Date.now): Queu
     };
   }
 
+  function put(queue: string, { body, group, deduplication, delayMs = 0 }: SentMessage): string {
+    const known =
+      deduplication === undefined ? undefined : named.get(queue, deduplication, now() - namedMs)?.id;
+    if (known !== undefined) return String(known);
+    const id = randomUUID();
+    const { lastInsertRowid } = insert.run(id, queue, body, now(), delayMs > 0 ? now() + delayMs : 0);
+    if (group !== undefined) join.run(id, `${queue} ${group}`, lastInsertRowid);
+    if (deduplication !== undefined) name.run(queue, deduplication, id, now());
+    return id;
+  }
+
   return {
-    send(queue, bodies) {
-      const ids = bodies.map(() => randomUUID());
-      together(database, () => {
-        for (const [i, body] of bodies.entries()) insert.run(ids[i] ?? '', queue, body, now());
-      });
+    send(queue, messages) {
+      const ids = together(database, () => messages.map((message) => put(queue, message)));
       tell(queue);
       return ids;
     },
     receive(queue, receiving) {
-      return together(database, () =>
+      forget.run(now() - namedMs);
+      const messages = together(database, () =>
         visible.all(queue, now(), receiving.most).flatMap((row) => take(row, receiving) ?? []),
       );
+      for (const { id } of messages) receivedFrom.set(id, queue);
+      return messages;
     },
     remove(receipt) {
       const [id = '', receives = ''] = receipt.split('/');
-      remove.run(id, Number(receives));
+      const { changes } = remove.run(id, Number(receives));
+      if (changes === 0) return;
+      leave.run(id);
+      const queue = receivedFrom.get(id);
+      receivedFrom.delete(id);
+      // Those behind it in its group are to be had now.
+      if (queue !== undefined) tell(queue);
+    },
+    postpone(receipt, hiddenMs) {
+      const [id = '', receives = ''] = receipt.split('/');
+      postpone.run(now() + hiddenMs, id, Number(receives));
+      // Whoever waits for the next message waits for another time now.
+      const queue = receivedFrom.get(id);
+      if (queue !== undefined) tell(queue);
     },
     count: (queue) => Number(count.get(queue)?.count),
     nextAtMs(queue) {

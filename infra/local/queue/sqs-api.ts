@@ -23,7 +23,13 @@ export async function serveSqs(store: QueueStore): Promise<SqsApi> {
 
 interface Request {
   QueueUrl?: string;
-  Entries?: { Id: string; MessageBody: string }[];
+  Entries?: {
+    Id: string;
+    MessageBody: string;
+    MessageGroupId?: string;
+    MessageDeduplicationId?: string;
+    DelaySeconds?: number;
+  }[];
   MaxNumberOfMessages?: number;
   VisibilityTimeout?: number;
   ReceiptHandle?: string;
@@ -33,8 +39,13 @@ const operations: Readonly<
   Record<string, (store: QueueStore, queue: string, request: Request) => Record<string, unknown>>
 > = {
   SendMessageBatch(store, queue, { Entries = [] }) {
-    const bodies = Entries.map(({ MessageBody }) => MessageBody);
-    const ids = store.send(queue, bodies);
+    const ids = store.send(
+      queue,
+      Entries.map(({ MessageBody, MessageGroupId, MessageDeduplicationId, DelaySeconds }) => ({
+        ...{ body: MessageBody, group: MessageGroupId, deduplication: MessageDeduplicationId },
+        delayMs: DelaySeconds && DelaySeconds * 1000,
+      })),
+    );
     const Successful = Entries.map(({ Id, MessageBody }, i) => ({
       Id,
       MessageId: ids[i],
@@ -54,6 +65,10 @@ const operations: Readonly<
       Body: body,
     }));
     return { Messages };
+  },
+  ChangeMessageVisibility(store, _queue, { ReceiptHandle = '', VisibilityTimeout = 0 }) {
+    store.postpone(ReceiptHandle, VisibilityTimeout * 1000);
+    return {};
   },
   DeleteMessage(store, _queue, { ReceiptHandle = '' }) {
     store.remove(ReceiptHandle);

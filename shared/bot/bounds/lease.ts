@@ -1,6 +1,6 @@
 import { Refusal } from '../../refusal.ts';
 import type { Services } from '../../services.ts';
-import { keys } from '../../table/keys.ts';
+import { type Key, keys } from '../../table/keys.ts';
 
 /** A place among a Project's concurrent runs. It ends by itself: a crash leaks none. */
 export interface Lease {
@@ -25,10 +25,8 @@ export async function takeLease(
   run: { id: string; deadlineAtMs: number },
 ): Promise<Lease | undefined> {
   if (limit === undefined) return undefined;
-  const entry = `${run.deadlineAtMs + graceMs}#${run.id}`;
-  if (await add(store, project, entry, limit)) return { project, entry };
-  if ((await giveUpExpired(store, project)) && (await add(store, project, entry, limit)))
-    return { project, entry };
+  const entry = entryOf(run.id, run.deadlineAtMs + graceMs);
+  if (await holdEntry(store, keys.running(project), entry, limit)) return { project, entry };
   throw new Refusal('throttled', `${limit} Bots of this project are running: this run was not started`, {
     retryAfterSeconds: 1,
   });
@@ -37,14 +35,29 @@ export async function takeLease(
 /** Never fails: what is not given back ends by itself. */
 export async function releaseLease(services: Services, lease: Lease | undefined): Promise<void> {
   if (!lease) return;
-  await remove(services, lease.project, [lease.entry]).catch((error: Error) =>
+  await remove(services, keys.running(lease.project), [lease.entry]).catch((error: Error) =>
     services.log.error('lease not released', { error: error.name }),
   );
 }
 
-async function add({ table }: Store, project: string, entry: string, limit: number): Promise<boolean> {
+/** @param untilMs when it is given up at the latest */
+export function entryOf(name: string, untilMs: number): string {
+  return `${untilMs}#${name}`;
+}
+
+/**
+ * Puts an entry into the set `held` of an item that holds as many as `limit`; when it is full, those whose
+ * time is over are given up first.
+ * @returns whether there was room
+ */
+export async function holdEntry(store: Store, key: Key, entry: string, limit: number): Promise<boolean> {
+  if (await add(store, key, entry, limit)) return true;
+  return (await giveUpExpired(store, key)) && (await add(store, key, entry, limit));
+}
+
+async function add({ table }: Store, key: Key, entry: string, limit: number): Promise<boolean> {
   const { held } = await table.updateIf({
-    Key: keys.running(project),
+    Key: key,
     UpdateExpression: 'ADD held :entry',
     ConditionExpression: 'attribute_not_exists(held) OR size(held) < :limit',
     ExpressionAttributeValues: { ':entry': new Set([entry]), ':limit': limit },
@@ -52,18 +65,17 @@ async function add({ table }: Store, project: string, entry: string, limit: numb
   return held;
 }
 
-async function giveUpExpired(store: Store, project: string): Promise<boolean> {
-  const key = keys.running(project);
+async function giveUpExpired(store: Store, key: Key): Promise<boolean> {
   const held = (await store.table.read([key])).get(key)?.held as Set<string> | undefined;
   const expired = [...(held ?? [])].filter((entry) => Number.parseInt(entry, 10) <= store.now());
-  if (expired.length > 0) await remove(store, project, expired);
+  if (expired.length > 0) await remove(store, key, expired);
   return expired.length > 0;
 }
 
 /** Removing what is gone already changes nothing: two may do it at once. */
-async function remove({ table }: Store, project: string, entries: readonly string[]): Promise<void> {
+async function remove({ table }: Store, key: Key, entries: readonly string[]): Promise<void> {
   await table.update({
-    Key: keys.running(project),
+    Key: key,
     UpdateExpression: 'DELETE held :entries',
     ExpressionAttributeValues: { ':entries': new Set(entries) },
   });

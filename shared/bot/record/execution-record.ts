@@ -18,7 +18,7 @@ const daySeconds = 86_400;
  * @param uuid for its id
  */
 export function executionRecord(
-  { actor, bot, code, settings }: GatheredRun,
+  { actor, bot, code, settings, cause }: GatheredRun,
   run: RunRequest,
   result: RunResult | undefined,
   uuid: string,
@@ -33,6 +33,7 @@ export function executionRecord(
     inputType: run.input.kind,
     inputBytes: String(Buffer.byteLength(run.input.text ?? '')),
     trace: run.event.traceId,
+    ...cause,
   };
   const entry = entryItem(
     {
@@ -74,7 +75,7 @@ export function runDayItem({ actor, bot, settings }: GatheredRun, nowMs: number)
 }
 
 /** Seconds since the epoch. */
-function expiryOf({ executionDays }: RunSettings, nowMs: number): number {
+export function expiryOf({ executionDays }: RunSettings, nowMs: number): number {
   return Math.floor(nowMs / 1000) + executionDays * daySeconds;
 }
 

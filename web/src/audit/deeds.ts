@@ -28,6 +28,8 @@ export const deeds = [
   { value: 'rollback', label: 'Rolled a Bot back' },
   { value: 'change-secrets', label: 'Changed secrets' },
   { value: 'execute', label: 'Executed a Bot' },
+  { value: 'redeliver', label: 'Had a delivery made again' },
+  { value: 'resend', label: 'Had a record sent again' },
   { value: 'change-fetch-hosts', label: 'Changed the hosts that Bots may call' },
   { value: 'created', label: 'Created a record' },
   { value: 'updated', label: 'Changed a record' },

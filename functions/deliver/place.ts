@@ -1,0 +1,101 @@
+import { entryOf, holdEntry } from '../../shared/bot/bounds/lease.ts';
+import { type Lane, laneMessage } from '../../shared/subscription/delivery.ts';
+import { keys } from '../../shared/table/keys.ts';
+import type { DeliverServices } from './services.ts';
+
+/** Deliveries of one Subscription at once. */
+const mostAtOnce = 5;
+/** A lane waits so long for its Subscription to go on. */
+const waitingSeconds = 14 * 86_400;
+/** After so many failed deliveries in a row a Subscription is in error. */
+const mostFailures = 10;
+
+/** A place among the deliveries of a Subscription. */
+export interface Place {
+  lane: Lane;
+  entry: string;
+}
+
+/**
+ * Takes a place, or leaves a note that the lane waits for one: whoever leaves a place looks for notes, and
+ * whoever has left a note looks for a place once more.
+ */
+export async function takePlace(
+  services: DeliverServices,
+  lane: Lane,
+  untilMs: number,
+): Promise<Place | undefined> {
+  const key = keys.delivering(lane.project, lane.subscriptionId);
+  const entry = entryOf(services.newId(), untilMs);
+  if (await holdEntry(services, key, entry, mostAtOnce)) return { lane, entry };
+  const note = await wait(services, lane);
+  if (!(await holdEntry(services, key, entry, mostAtOnce))) return undefined;
+  await removeNote(services, lane, note);
+  return { lane, entry };
+}
+
+/** Notes that the lane has something to deliver, and no message says so. @returns the note */
+export async function wait({ table, newId, now }: DeliverServices, lane: Lane): Promise<string> {
+  const note = newId();
+  const ttl = Math.floor(now() / 1000) + waitingSeconds;
+  await table.put({ ...keys.waitingLane(lane.project, lane.subscriptionId, lane.lane), note, ttl });
+  return note;
+}
+
+/**
+ * Gives the place to a lane that waits.
+ * @param ended how the delivery ended, if it did: failures are counted as long as they follow each other
+ */
+export async function leavePlace(
+  services: DeliverServices,
+  { lane, entry }: Place,
+  ended: 'done' | 'failed' | undefined,
+): Promise<void> {
+  const { project, subscriptionId } = lane;
+  const counted = {
+    done: { set: 'SET failures = :n ', n: 0 },
+    failed: { set: 'ADD failures :n ', n: 1 },
+    none: undefined,
+  }[ended ?? 'none'];
+  const { failures } = await services.table.update({
+    Key: keys.delivering(project, subscriptionId),
+    UpdateExpression: `${counted?.set ?? ''}DELETE held :entries`,
+    ExpressionAttributeValues: { ':entries': new Set([entry]), ...(counted ? { ':n': counted.n } : {}) },
+    ReturnValues: 'ALL_NEW',
+  });
+  if (ended === 'failed' && Number(failures) % mostFailures === 0) {
+    await fail(services, lane, `${mostFailures} deliveries failed one after the other`);
+  }
+  await wakeOne(services, lane);
+}
+
+/** The Subscription turns `error`; its deliveries wait. */
+export async function fail(
+  { queues }: DeliverServices,
+  { project, subscriptionId: id }: Lane,
+  reason: string,
+): Promise<void> {
+  const lost = await queues['subscription-status'].send([{ body: { project, id, failed: reason } }]);
+  if (lost.length > 0) throw new Error('A status was not queued');
+}
+
+async function wakeOne(services: DeliverServices, { project, subscriptionId }: Lane): Promise<void> {
+  const { items } = await services.table.query({
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': keys.waitingLane(project, subscriptionId, '').pk },
+    Limit: 1,
+  });
+  const [note] = items;
+  if (!note) return;
+  const lane = { project, subscriptionId, lane: note.sk };
+  const lost = await services.queues.deliveries.send([laneMessage(lane, String(note.note))]);
+  // It stays for whoever comes next.
+  if (lost.length === 0) await removeNote(services, lane, String(note.note));
+}
+
+async function removeNote({ table }: DeliverServices, lane: Lane, note: string): Promise<void> {
+  await table.removeIf(keys.waitingLane(lane.project, lane.subscriptionId, lane.lane), {
+    ConditionExpression: 'note = :note',
+    ExpressionAttributeValues: { ':note': note },
+  });
+}

@@ -1,0 +1,159 @@
+import { isIP } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
+import { isPublicAddress } from '../../../shared/address-guard/public-address.ts';
+import type { Resource } from '../../../shared/fhir/resource.ts';
+import { Refusal } from '../../../shared/refusal.ts';
+import type { SubscriptionRules } from '../../../shared/services.ts';
+import { isStanding } from '../../../shared/store/inline.ts';
+import { isLoopback } from '../../../shared/subscription/channel.ts';
+import { extensionsOf } from '../../../shared/subscription/extensions.ts';
+import { listedItem } from '../../../shared/subscription/listed.ts';
+import {
+  maskSecrets,
+  type SentSecret,
+  sealSent,
+  UnknownSecret,
+} from '../../../shared/subscription/secrets.ts';
+import { parseSubscription, type Subscription } from '../../../shared/subscription/subscription.ts';
+import { callersOf } from '../../../shared/subscription/writer.ts';
+import { keys } from '../../../shared/table/keys.ts';
+import type { Action } from '../../../shared/table/transact.ts';
+import type { Sent } from './parse-resource.ts';
+import type { Context } from './write.ts';
+
+/** A Subscription on its way into the table. */
+export interface PlannedSubscription {
+  /** What is stored: nothing that is kept under seal, and the status as it stands with us. */
+  body: Sent;
+  /** A value under seal is another: the write is a change, whatever else is the same. */
+  isChange: boolean;
+  /**
+   * Once the resource is found valid.
+   * @returns further attributes of the head, and actions of the same transaction
+   * @throws {Refusal} unprocessable
+   */
+  finish(resource: Resource): Promise<{ head: Record<string, unknown>; more: Action[] }>;
+}
+
+/**
+ * What a Subscription is stored as. It becomes active when every process that looks for Subscriptions
+ * knows it; one of which only the status is sent anew is known.
+ */
+export function planSubscription(
+  context: Context,
+  id: string,
+  sent: Sent,
+  before: Resource | undefined,
+): PlannedSubscription {
+  const { body, secrets } = maskSecrets(sent);
+  const isChange = secrets.some(({ value }) => value !== undefined);
+  const isSame = before !== undefined && !isChange && saysTheSame(before, body);
+  const { error: _ofOurs, ...own } = body;
+  const status = statusOf(own.status, isSame, before);
+  const error = status === 'error' && before?.error !== undefined ? { error: before.error } : {};
+  return {
+    body: { ...own, ...(status === undefined ? {} : { status }), ...error },
+    isChange,
+    async finish(resource) {
+      const rules = context.services.subscriptions;
+      if (!rules) throw new Error('This function writes no Subscriptions');
+      const subscription = parseSubscription(resource, rules.allowsLoopback);
+      await requireReachable(context, subscription, rules);
+      await requireExpression(resource, subscription);
+      return {
+        head: {
+          writer: callersOf(context.actor),
+          isRequested: subscription.status === 'requested' || undefined,
+        },
+        more: [
+          {
+            name: 'listed',
+            put: listedItem(context.stamp.project, {
+              id,
+              type: subscription.type,
+              since: resource.meta.lastUpdated,
+            }),
+          },
+          ...(await secretActions(context, rules, id, { secrets, before })),
+        ],
+      };
+    },
+  };
+}
+
+/** What ends with a Subscription. */
+export function endSubscriptionActions(project: string, id: string): Action[] {
+  return [
+    { name: 'listed', remove: keys.subscription(project, id) },
+    { name: 'secrets', remove: keys.subscriptionSecrets(project, id) },
+  ];
+}
+
+function statusOf(sent: unknown, isSame: boolean, before: Resource | undefined): unknown {
+  if (sent === 'error' && before?.status !== 'error') {
+    throw unprocessable('status', 'Whether a Subscription is in error is not for a client to say');
+  }
+  if (sent !== 'requested' && sent !== 'active') return sent;
+  return isSame && before?.status !== 'requested' ? 'active' : 'requested';
+}
+
+function saysTheSame(before: Resource, sent: Sent): boolean {
+  const plain = ({ id: _id, meta: _meta, status: _status, error: _error, ...rest }: Sent) => rest;
+  return isDeepStrictEqual(plain(before as Sent), plain(sent));
+}
+
+async function requireReachable(
+  { services, stamp }: Context,
+  { target }: Subscription,
+  { allowsLoopback }: SubscriptionRules,
+): Promise<void> {
+  if (target.kind === 'bot') {
+    const key = keys.resource(stamp.project, 'Bot', target.botId);
+    if (isStanding((await services.table.read([key])).get(key))) return;
+    throw unprocessable('channel.endpoint', `There is no Bot/${target.botId}`);
+  }
+  const { hostname } = new URL(target.url);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) === 0 || isPublicAddress(host) || (allowsLoopback && isLoopback(hostname))) return;
+  throw unprocessable('channel.endpoint', 'The endpoint is not a public address');
+}
+
+/** It is parsed here and evaluated elsewhere, in the sandbox. */
+async function requireExpression(resource: Resource, { expression }: Subscription): Promise<void> {
+  if (expression === undefined) return;
+  const { parseFhirPath } = await import('@medplum/core');
+  try {
+    parseFhirPath(expression);
+    // The parser stops where it understands no more; in parentheses it cannot.
+    parseFhirPath(`(${expression})`);
+  } catch {
+    const at = extensionsOf(resource, 'expression')[0]?.expression ?? 'extension';
+    throw unprocessable(at, 'The expression is not FHIRPath');
+  }
+}
+
+async function secretActions(
+  { services, stamp }: Context,
+  rules: SubscriptionRules,
+  id: string,
+  { secrets, before }: { secrets: readonly SentSecret[]; before: Resource | undefined },
+): Promise<Action[]> {
+  const holder = { project: stamp.project, subscriptionId: id };
+  const key = keys.subscriptionSecrets(stamp.project, id);
+  if (secrets.length === 0) return before ? [{ name: 'secrets', remove: key }] : [];
+  const stored = before && (await services.table.read([key])).get(key);
+  try {
+    const sealed = await sealSent(rules.dataKeys, holder, secrets, stored);
+    return [{ name: 'secrets', put: { ...key, secrets: sealed } }];
+  } catch (error) {
+    if (!(error instanceof UnknownSecret)) throw error;
+    throw unprocessable(
+      'extension',
+      `*** stands for a value that is kept, and there is none of ${error.message}`,
+    );
+  }
+}
+
+function unprocessable(expression: string, text: string): Refusal {
+  return new Refusal('unprocessable', text, { issues: [{ expression, text }] });
+}

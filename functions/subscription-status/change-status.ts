@@ -1,0 +1,68 @@
+import { auditItem } from '../../shared/audit/audit-event.ts';
+import { targetOf } from '../../shared/audit/who.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
+import { inlineResource } from '../../shared/store/inline.ts';
+import { updateActions } from '../../shared/store/resource-item.ts';
+import { keys } from '../../shared/table/keys.ts';
+import type { StatusServices } from './services.ts';
+import { wakeAll } from './wake-all.ts';
+
+/** What may have to change about a Subscription. */
+export interface StatusMessage {
+  project: string;
+  id: string;
+  /** The version that was written: one that is requested is known everywhere by now. */
+  versionId?: string;
+  /** Why it cannot go on. */
+  failed?: string;
+}
+
+/** @throws {Error} when the body is none */
+export function parseStatus(body: unknown): StatusMessage {
+  const { project, id } = (body ?? {}) as Partial<StatusMessage>;
+  if (project && id) return body as StatusMessage;
+  throw new Error('The message names no Subscription');
+}
+
+/**
+ * Writes the status that a Subscription has with us, and lets go on what waits for it.
+ * @throws {Error} when somebody has written it meanwhile: it is to be done again
+ */
+export async function changeStatus(services: StatusServices, message: StatusMessage): Promise<void> {
+  const { project, id, versionId, failed } = message;
+  const key = keys.resource(project, 'Subscription', id);
+  const stored = inlineResource('Subscription', (await services.table.read([key])).get(key));
+  if (failed !== undefined) {
+    if (stored && stored.status !== 'error' && stored.status !== 'off') {
+      await write(services, project, stored, { status: 'error', error: failed });
+    }
+    return;
+  }
+  if (stored?.status === 'requested') {
+    // Another version has a message of its own.
+    if (stored.meta.versionId !== versionId) return;
+    await write(services, project, stored, { status: 'active' });
+  }
+  if (stored?.status !== 'error') await wakeAll(services, project, id);
+}
+
+async function write(
+  { table, newId, now }: StatusServices,
+  project: string,
+  stored: Resource,
+  change: { status: string; error?: string },
+): Promise<void> {
+  const { error: _earlier, ...kept } = stored;
+  const lastUpdated = new Date(Math.max(now(), Date.parse(stored.meta.lastUpdated) + 1)).toISOString();
+  const author = { reference: 'system' };
+  const meta = { ...stored.meta, versionId: newId(), lastUpdated, author };
+  const next: Resource = { ...kept, meta, ...change };
+  const event = {
+    ...({ project, subtype: 'updated', action: 'U', outcome: '0', agent: author } as const),
+    entities: [{ ...targetOf(next), detail: [{ type: 'status', valueString: change.status }] }],
+  };
+  await table.transact([
+    ...updateActions(project, next, stored, { isRequested: undefined }),
+    { name: 'audit', put: auditItem(event, newId(), now()) },
+  ]);
+}

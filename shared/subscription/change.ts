@@ -1,0 +1,72 @@
+import { isResourceType } from '../index/registry.ts';
+import type { Message } from '../queue/queue.ts';
+import type { Item } from '../table/item.ts';
+import { parseHead } from '../table/keys.ts';
+import { nameOfParts } from './names.ts';
+import type { Interaction } from './subscription.ts';
+
+/** A version of a record: all that its key needs. */
+interface VersionName {
+  versionId: string;
+  lastUpdated: string;
+}
+
+/** A version of a record that was written. It names the record and holds nothing of it. */
+export interface RecordChange {
+  project: string;
+  type: string;
+  id: string;
+  interaction: Interaction;
+  version: VersionName;
+  /** The state before: of an update and a deletion. */
+  previous?: VersionName;
+}
+
+/** A change that Subscriptions may be about. */
+export interface Candidate extends RecordChange {
+  /** Ids of Subscriptions to its type. */
+  subscriptions: readonly string[];
+  /** Asked for by hand: it names this asking, and stands outside the order. */
+  resend?: string;
+}
+
+/** What a write of a head was, of a record that Subscriptions may be about; undefined for all other writes. */
+export function changeOf(before: Item | undefined, after: Item | undefined): RecordChange | undefined {
+  const target = after && parseHead(after);
+  if (!after || !target || !isResourceType(target.type) || target.type === 'AuditEvent') return undefined;
+  if (before?.versionId === after.versionId) return undefined;
+  const version = versionName(after);
+  const stood = before && before.deleted !== true ? versionName(before) : undefined;
+  if (!version) return undefined;
+  if (after.deleted === true) {
+    return stood && { ...target, interaction: 'delete', version, previous: stood };
+  }
+  return stood
+    ? { ...target, interaction: 'update', version, previous: stood }
+    : { ...target, interaction: 'create', version };
+}
+
+/** Versions of one record are looked at one after the other. */
+export function candidateMessage(candidate: Candidate): Message {
+  const { project, type, id, version, resend = '' } = candidate;
+  return {
+    body: candidate,
+    group: {
+      id: nameOfParts(project, type, id, resend),
+      message: nameOfParts(project, type, id, version.versionId, resend),
+    },
+  };
+}
+
+/** @throws {Error} when the body is none */
+export function parseCandidate(body: unknown): Candidate {
+  const found = (body ?? {}) as Partial<Candidate>;
+  const { project, type, id, version, subscriptions } = found;
+  if (project && type && id && version?.versionId && Array.isArray(subscriptions)) return found as Candidate;
+  throw new Error('The message names no change');
+}
+
+function versionName({ versionId, lastUpdated }: Item): VersionName | undefined {
+  const isName = typeof versionId === 'string' && typeof lastUpdated === 'string';
+  return isName ? { versionId, lastUpdated } : undefined;
+}

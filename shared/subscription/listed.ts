@@ -1,0 +1,65 @@
+import { Recent } from '../recent.ts';
+import type { Item } from '../table/item.ts';
+import { keys } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+
+/** A Subscription that is not deleted, as far as it says which writes it may be about. */
+export interface Listed {
+  id: string;
+  /** Of the records that wake it. */
+  type: string;
+  /** Records written before that are not for it. An instant. */
+  since: string;
+}
+
+/** So many at most in a Project where nothing else is provisioned. */
+export const usualSubscriptions = 100;
+
+export function listedItem(project: string, { id, type, since }: Listed): Item {
+  return { ...keys.subscription(project, id), type, since };
+}
+
+/** All of a Project's. */
+export async function listSubscriptions(table: Table, project: string): Promise<Listed[]> {
+  const { items } = await table.query({
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': keys.subscription(project, '').pk },
+  });
+  return items.map(({ sk, type, since }) => ({ id: sk, type: String(type), since: String(since) }));
+}
+
+/** What a process knows of the Subscriptions of Projects; each is read again when it is that old. */
+export interface KnownSubscriptions {
+  /** @returns those that a write of a record of this type, at this instant, may be for */
+  about(project: string, type: string, at: string): Promise<Listed[]>;
+  /** One was changed. */
+  forget(project: string): void;
+}
+
+export function knownSubscriptions(
+  { table, now }: { table: Table; now(): number },
+  memoryMs: number,
+): KnownSubscriptions {
+  const known = new Recent<{ untilMs: number; all: Promise<Map<string, Listed[]>> }>(10_000);
+  const read = async (project: string) => {
+    const byType = new Map<string, Listed[]>();
+    for (const one of await listSubscriptions(table, project)) {
+      byType.set(one.type, [...(byType.get(one.type) ?? []), one]);
+    }
+    return byType;
+  };
+  const current = (project: string) => {
+    const found = known.get(project);
+    if (found && found.untilMs > now()) return found.all;
+    const all = read(project);
+    known.set(project, { untilMs: now() + memoryMs, all });
+    // A read that failed is known to nobody.
+    all.catch(() => known.set(project, { untilMs: 0, all }));
+    return all;
+  };
+  return {
+    about: async (project, type, at) =>
+      ((await current(project)).get(type) ?? []).filter(({ since }) => since <= at),
+    forget: (project) => known.set(project, { untilMs: 0, all: Promise.resolve(new Map()) }),
+  };
+}
