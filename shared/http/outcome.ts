@@ -55,6 +55,11 @@ const ids: Partial<Record<RefusalKind, string>> = {
   'not-started': 'sandbox-not-started',
 };
 
+/** Of one outcome. */
+const mostIssues = 100;
+/** Characters of a text or an expression. */
+const longestShown = 1000;
+
 export function refusalStatus(kind: RefusalKind): number {
   return table[kind].status;
 }
@@ -65,7 +70,7 @@ export function refusalOutcome(refusal: Refusal): OperationOutcome {
   return {
     resourceType: 'OperationOutcome',
     ...(id ? { id } : {}),
-    issue: refusal.issues.map((issue) => refusalIssue(code, issue)),
+    issue: refusal.issues.slice(0, mostIssues).map((issue) => refusalIssue(code, issue)),
   };
 }
 
@@ -119,8 +124,13 @@ function refusalIssue(code: string, { text, expression, diagnostics }: RefusalIs
   return {
     severity: 'error',
     code,
-    details: { text },
+    details: { text: shown(text) },
     ...(diagnostics ? { diagnostics } : {}),
-    ...(expression ? { expression: [expression] } : {}),
+    ...(expression ? { expression: [shown(expression)] } : {}),
   };
+}
+
+/** What was sent is quoted in part: an answer must not outgrow what it answers. */
+function shown(text: string): string {
+  return text.length <= longestShown ? text : `${text.slice(0, longestShown).toWellFormed()}…`;
 }

@@ -273,6 +273,21 @@ describe('Bundles', () => {
     }
   });
 
+  test('a batch is answered whatever it is refused for, at whatever length', async () => {
+    const long = '@'.repeat(500_000);
+    const entries = [
+      { request: { method: 'GET', url: long } },
+      { request: { method: long, url: 'Patient' } },
+      { request: { method: 'GET', url: `Patient?${long}=1` } },
+      { request: { method: 'GET', url: `Patient/${long}` } },
+    ];
+    const { status, json } = await bundle('batch', entries);
+    expect([
+      status,
+      json.entry.map(({ response }: { response: { status: string } }) => response.status),
+    ]).toEqual([200, ['404', '400', '400', '404']]);
+  });
+
   test('a batch answers each entry for itself', async () => {
     const { json } = await bundle('batch', [
       entry(patient),

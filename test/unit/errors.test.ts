@@ -56,6 +56,18 @@ describe('errorResponse', () => {
     ]);
   });
 
+  test('is short, however much of what was sent it quotes', () => {
+    const issues = Array.from({ length: 5000 }, () => ({
+      text: '"\ud83d\ude00'.repeat(5000),
+      expression: 'a.'.repeat(5000),
+    }));
+    const { body, outcome } = answer(new Refusal('invalid', 'x', { issues }));
+    expect(outcome.issue).toHaveLength(100);
+    expect(outcome.issue[0].details.text).toMatch(/^"\p{So}.*…$/u);
+    expect(body?.length).toBeLessThan(400_000);
+    expect(body).not.toContain('\\ud83d');
+  });
+
   test('says when to come again, and what a path allows', () => {
     expect(answer(new Refusal('throttled', 'x', { retryAfterSeconds: 7 })).headers?.['retry-after']).toBe(
       '7',
