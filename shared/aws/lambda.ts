@@ -11,6 +11,7 @@ import type { JobStarter } from '../bot/job/job-starter.ts';
 import { packedText, unpack } from '../bot/payload.ts';
 import { Refusal } from '../refusal.ts';
 import { createExchanger } from './wire/exchange.ts';
+import { lambdaCaller } from './wire/invoke-function.ts';
 import { leanClient, within } from './wire/lean-client.ts';
 
 /** Lambda takes this much in one synchronous payload. */
@@ -28,6 +29,7 @@ const startWithinMs = 10_000;
  */
 export function lambdaInvoker(functionName: string, endpoint: string | undefined): Invoker & Compiler {
   const { lambda, connections } = connect(1, endpoint);
+  const call = lambdaCaller(lambda, connections, endpoint);
   let usedAtMs = Date.now();
 
   async function ask<Result extends object>(request: RunRequest | CompileRequest): Promise<Invoked<Result>> {
@@ -38,16 +40,12 @@ export function lambdaInvoker(functionName: string, endpoint: string | undefined
     usedAtMs = Date.now();
     try {
       const waitMs = Math.max(1, request.deadlineAtMs + graceMs - Date.now());
-      const answer = await within(waitMs, () =>
-        lambda.send(
-          new InvokeCommand({ FunctionName: functionName, TenantId: request.project, Payload: payload }),
-        ),
-      );
-      if (!answer.Payload) return { kind: 'unknown', reason: 'no payload' };
-      const said = JSON.parse(answer.Payload.transformToString());
-      if (!answer.FunctionError) return { kind: 'result', result: unpack<Result>(said) };
+      const answer = await call({ functionName, tenantId: request.project, payload, answerMs: waitMs });
+      if (answer.payload === '') return { kind: 'unknown', reason: 'no payload' };
+      const said = JSON.parse(answer.payload);
+      if (answer.functionError === undefined) return { kind: 'result', result: unpack<Result>(said) };
       if (said?.errorType === sandboxNotStarted) return { kind: 'not-started' };
-      return { kind: 'unknown', reason: answer.FunctionError };
+      return { kind: 'unknown', reason: answer.functionError };
     } catch (error) {
       return classify(error as Error);
     }

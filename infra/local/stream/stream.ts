@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { DynamoDBStreamsClient, GetRecordsCommand } from '@aws-sdk/client-dynamodb-streams';
+import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { createExchanger } from '../../../shared/aws/wire/exchange.ts';
 import { leanClient } from '../../../shared/aws/wire/lean-client.ts';
 import { matchesPattern, type Pattern } from '../../stream-filters.ts';
 import { clientOptions } from '../environment.ts';
+import { streamReader } from './get-records.ts';
 import { lambdaRecord } from './lambda-record.ts';
 import { openStream, savePosition } from './stream-position.ts';
 
@@ -37,15 +38,15 @@ export async function followStream(options: StreamOptions): Promise<{ stop(): Pr
     createExchanger(),
     (lean) => new DynamoDBStreamsClient({ ...clientOptions, endpoint, ...lean }),
   );
+  const reader = streamReader(endpoint);
   const open = () => openStream(client, options.tableName, options.positionFile);
   const stopping = new AbortController();
   const wait = (ms: number) => pause(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
   let { streamArn, iterator } = await open();
 
   async function step(): Promise<void> {
-    const command = new GetRecordsCommand({ ShardIterator: iterator, Limit: batchSize });
-    const { Records = [], NextShardIterator } = await client.send(command);
-    const wanted = Records.filter(
+    const { records, next } = await reader.read(iterator, batchSize);
+    const wanted = records.filter(
       (record) => options.filters?.some((pattern) => matchesPattern(pattern, record)) ?? true,
     );
     let rest = wanted.map((record) => lambdaRecord(record, streamArn));
@@ -59,10 +60,10 @@ export async function followStream(options: StreamOptions): Promise<{ stop(): Pr
       rest = left;
       if (rest.length > 0) await wait(Math.min((options.retryMs ?? 1_000) * 2 ** attempt, longestRetryMs));
     }
-    if (NextShardIterator) iterator = NextShardIterator;
+    if (next) iterator = next;
     else ({ streamArn, iterator } = await open());
     // A full page says that more is waiting; otherwise records gather meanwhile, and requests are not slowed.
-    if (Records.length < batchSize) await wait(pollEveryMs);
+    if (records.length < batchSize) await wait(pollEveryMs);
   }
 
   const running = (async () => {
@@ -81,6 +82,7 @@ export async function followStream(options: StreamOptions): Promise<{ stop(): Pr
     async stop() {
       stopping.abort();
       await running;
+      reader.close();
       client.destroy();
     },
   };
