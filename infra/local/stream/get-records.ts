@@ -3,7 +3,7 @@ import { createExchanger } from '../../../shared/aws/wire/exchange.ts';
 import { createSigner } from '../../../shared/aws/wire/signature.ts';
 import { clientOptions } from '../environment.ts';
 
-export interface StreamPage {
+interface StreamPage {
   /** As the engine tells them: bytes are base64, as Lambda has them. */
   records: DynamoDBRecord[];
   /** Undefined at the end of a closed shard. */
