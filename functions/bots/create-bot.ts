@@ -5,7 +5,7 @@ import { parseOfCaller } from '../../shared/access/parse-of-caller.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { agentOf, targetOf } from '../../shared/audit/who.ts';
 import { type Identifier, identifierActions, identifiers } from '../../shared/bot/identifiers.ts';
-import { settingEntries } from '../../shared/bot/settings.ts';
+import { settingEntries, settingsOf } from '../../shared/bot/settings.ts';
 import type { Reference, Resource } from '../../shared/fhir/resource.ts';
 import { newMeta, type Stamp } from '../../shared/fhir/stamp.ts';
 import { createProgramMembershipActions } from '../../shared/invitation/new-membership.ts';
@@ -39,7 +39,7 @@ export async function createBot(
   body: unknown,
 ): Promise<Resource> {
   const sent = await parseOfCaller(services, caller, createBotBody, body);
-  const { identifier: named = [], timeout, memory, runAsUser, runtimeVersion } = sent;
+  const { identifier: named = [], runtimeVersion } = sent;
   const program = programOf(sent);
   const { actor, found } = await admit(services, caller, policyKeys(caller.project, program.rights));
   if (program.rights.admin) throw invalidField('admin', 'A Bot cannot be an administrator');
@@ -57,9 +57,7 @@ export async function createBot(
     ...(program.description ? { description: program.description } : {}),
     ...(named.length > 0 ? { identifier: named } : {}),
     ...(runtimeVersion === undefined ? {} : { runtimeVersion }),
-    ...(timeout === undefined ? {} : { timeout }),
-    ...(memory === undefined ? {} : { memory }),
-    ...(runAsUser === undefined ? {} : { runAsUser }),
+    ...settingsOf(sent),
     sourceCode: source.attachment,
   };
   try {

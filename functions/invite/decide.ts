@@ -37,7 +37,8 @@ function decideSame(invite: Invite, standing: Standing, nowMs: number): Decision
       if (!sameRights(rights, standing.membership)) return { kind: 'renew', standing, rights };
       if (nowMs - standing.invitation.invitedAtMs >= keepLinkMs) return { kind: 'renew', standing, rights };
       return { kind: 'keep', standing, mail: invite.sendEmail && !standing.invitation.mail };
-    default:
+    case 'expired':
+    case 'revoked':
       if (otherProfile) return { kind: 'create', replaces: [standing] };
       return { kind: 'renew', standing, rights };
   }

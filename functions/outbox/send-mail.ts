@@ -1,3 +1,4 @@
+import type { MailKind } from '../../shared/email/mail-kind.ts';
 import type { Mail } from '../../shared/email/mailer.ts';
 import { type SecurityEvent, securityMail } from '../../shared/email/security-mails.ts';
 import type { Item } from '../../shared/table/item.ts';
@@ -23,7 +24,7 @@ const notices: Readonly<Record<SecurityEvent, Kind>> = {
   'second-factor-removed': noticeOf('second-factor-removed'),
 };
 
-const kinds: Readonly<Record<string, Kind>> = {
+const kinds: Readonly<Record<MailKind, Kind>> = {
   invitation: { mailOf: invitationOfItem, mostADay: 5 },
   // Anybody can ask for one of these: they leave room for invitations.
   reset: { mailOf: resetOfItem, mostADay: 3 },
@@ -38,18 +39,24 @@ function noticeOf(event: SecurityEvent): Kind {
   };
 }
 
+/** What a newer release has written stays until that release reads it. */
+function kindOf({ kind }: Item): Kind {
+  if (typeof kind === 'string' && Object.hasOwn(kinds, kind)) return kinds[kind as MailKind];
+  throw new Error(`The outbox has no mail of kind ${kind}`);
+}
+
 /**
  * Sends the mail of one outbox item, once: stream records come twice and out of order, so the item
  * is read again, claimed, and removed after the mail service took the mail. A mail that has no reason
  * any more, such as one of an older generation, is dropped.
- * @throws {Error} when the mail service did not take it; the item stays for the next sweep
+ * @throws {Error} when the mail service did not take it, or the kind is unknown; the item stays for the next sweep
  */
 export async function sendMail(services: OutboxServices, outboxKey: Key): Promise<void> {
   const item = (await services.table.read([outboxKey])).get(outboxKey);
   if (!item) return;
-  const kind = kinds[String(item.kind)];
-  const mail = await kind?.mailOf(services, item);
-  if (!kind || !mail) return dropMail(services, item);
+  const kind = kindOf(item);
+  const mail = await kind.mailOf(services, item);
+  if (!mail) return dropMail(services, item);
 
   if (!(await claim(services, item))) return;
   const { mostADay } = kind;

@@ -1,3 +1,4 @@
+import type { ProfileType } from '../fhir/resource.ts';
 import type { Interaction, Rule } from './rule.ts';
 
 const everything: readonly Interaction[] = [
@@ -17,27 +18,28 @@ interface Named {
   id: string;
 }
 
+type RulesOf = (own: Named, patients: readonly Named[]) => Rule[];
+
+const all: RulesOf = () => [rule('*', everything), rule('Bot', ['execute'])];
+
+const kinds: Record<ProfileType | 'ClientApplication' | 'Bot', RulesOf> = {
+  Practitioner: all,
+  ClientApplication: all,
+  Bot: all,
+  Patient: patientRules,
+  RelatedPerson: ({ id }, patients) => [
+    rule('RelatedPerson', reading, { criteria: `RelatedPerson?_id=${id}` }),
+    ...patients.flatMap((patient) => patientRules(patient)),
+  ],
+};
+
 /**
  * What a membership allows that names no policy, by the type of its profile. Pure.
  * @param own the profile
  * @param patients those whose compartments are the member's own
  */
 export function rulesOfKind(type: string, own: Named, patients: readonly Named[]): Rule[] {
-  switch (type) {
-    case 'Practitioner':
-    case 'ClientApplication':
-    case 'Bot':
-      return [rule('*', everything), rule('Bot', ['execute'])];
-    case 'Patient':
-      return patientRules(own);
-    case 'RelatedPerson':
-      return [
-        rule('RelatedPerson', reading, { criteria: `RelatedPerson?_id=${own.id}` }),
-        ...patients.flatMap(patientRules),
-      ];
-    default:
-      return [];
-  }
+  return Object.hasOwn(kinds, type) ? kinds[type as keyof typeof kinds](own, patients) : [];
 }
 
 /** Contact details that a patient keeps up to date; everything else of the record is the clinic's. */

@@ -1,6 +1,7 @@
 import { parse } from '../schema/check.ts';
 import { fields, optional } from '../schema/fields.ts';
 import { flag, wholeNumber } from '../schema/values.ts';
+import { typedKeys } from '../typed-keys.ts';
 
 /** Seconds that a Bot has when it says nothing, and at most, while its caller waits. */
 const defaultSeconds = 10;
@@ -35,6 +36,13 @@ export const settingEntries = {
   memory: optional(wholeNumber(leastMemoryMb, mostMemoryMb, memoryText)),
   runAsUser: optional(flag('runAsUser')),
 };
+
+/** Those of a Bot that it says. */
+export function settingsOf(bot: Settings): Settings {
+  return Object.fromEntries(
+    typedKeys(settingEntries).flatMap((name) => (bot[name] === undefined ? [] : [[name, bot[name]]])),
+  );
+}
 
 /** @throws {Refusal} invalid */
 export function requireSettings(bot: Settings): void {

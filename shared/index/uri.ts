@@ -2,7 +2,11 @@ import { bucketOf, type Span } from './span.ts';
 import { textOf, type Value } from './value.ts';
 
 /** R4 uri search: exact; `:below` is anything that starts with it, `:above` anything it starts with. */
-export function matchesUri({ value }: Value, wanted: string, modifier: string | undefined): boolean {
+export function matchesUri(
+  { value }: Value,
+  wanted: string,
+  modifier: 'below' | 'above' | undefined,
+): boolean {
   const uri = textOf(value);
   if (uri === undefined) return false;
   if (modifier === 'below') return uri === wanted || uri.startsWith(wanted.replace(/\/?$/, '/'));

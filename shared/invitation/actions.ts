@@ -1,3 +1,4 @@
+import type { MailKind } from '../email/mail-kind.ts';
 import type { ProjectMembership, Rights } from '../fhir/membership.ts';
 import { rightsOf } from '../fhir/membership.ts';
 import type { Reference } from '../fhir/resource.ts';
@@ -67,7 +68,7 @@ export function outboxAction(
     name: 'outbox',
     put: {
       ...keys.outbox(project, membershipId),
-      kind: 'invitation',
+      kind: 'invitation' satisfies MailKind,
       project,
       membershipId,
       email,

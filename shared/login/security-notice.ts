@@ -1,3 +1,4 @@
+import type { MailKind } from '../email/mail-kind.ts';
 import type { SecurityEvent } from '../email/security-mails.ts';
 import { keys } from '../table/keys.ts';
 import type { Action } from '../table/transact.ts';
@@ -18,7 +19,13 @@ export function noticeActions(
   return [
     {
       name: 'notice',
-      put: { ...keys.noticeMail(userId, event, email), kind: event, email, generation: nowMs, ttl },
+      put: {
+        ...keys.noticeMail(userId, event, email),
+        kind: event satisfies MailKind,
+        email,
+        generation: nowMs,
+        ttl,
+      },
     },
   ];
 }

@@ -10,7 +10,7 @@ import { longestSearchValue } from '../limits.ts';
 import { rangeFilter } from './range-filter.ts';
 import { referenceFilter } from './reference-filter.ts';
 import { tokenFilter } from './token-filter.ts';
-import { InvalidFilter, type Looked } from './wanted.ts';
+import { InvalidFilter, type Looked, requireModifier } from './wanted.ts';
 
 /** One condition of a search, ready to be matched and to be looked up. */
 export interface Filter {
@@ -81,13 +81,13 @@ function look(parameter: Parameter, modifier: string | undefined, values: readon
     case 'uri':
       return uriFilter(parameter, modifier, values);
     default:
-      requireModifier(parameter, modifier, []);
+      requireModifier(parameter.type, parameter, modifier);
       return rangeFilter(parameter, values);
   }
 }
 
 function stringFilter(parameter: Parameter, modifier: string | undefined, values: readonly string[]): Looked {
-  const how = requireModifier(parameter, modifier, ['exact', 'contains'] as const);
+  const how = requireModifier('string', parameter, modifier);
   const texts = values.map(unescapeValue);
   // What lies within a name is indexed with it, word by word.
   const hasParts = parameter.paths.some(hasWords) || parameter.within === true;
@@ -106,11 +106,11 @@ function stringFilter(parameter: Parameter, modifier: string | undefined, values
 }
 
 function uriFilter(parameter: Parameter, modifier: string | undefined, values: readonly string[]): Looked {
-  requireModifier(parameter, modifier, ['below', 'above']);
+  const how = requireModifier('uri', parameter, modifier);
   const uris = values.map(unescapeValue);
   return {
-    matches: (found) => found.some((value) => uris.some((uri) => matchesUri(value, uri, modifier))),
-    spans: modifier ? undefined : uriSpans(uris),
+    matches: (found) => found.some((value) => uris.some((uri) => matchesUri(value, uri, how))),
+    spans: how ? undefined : uriSpans(uris),
     alternatives: uris.length,
   };
 }
@@ -122,17 +122,6 @@ function missingFilter({ code }: Parameter, values: readonly string[]): Looked {
   }
   const isMissing = (found: readonly Value[]) => found.length === 0;
   return { matches: (found) => isMissing(found) === (value === 'true'), spans: undefined };
-}
-
-/** @throws {InvalidFilter} */
-function requireModifier<M extends string>(
-  parameter: Parameter,
-  modifier: string | undefined,
-  known: readonly M[],
-): M | undefined {
-  const found = known.find((one) => one === modifier);
-  if (modifier === undefined || found !== undefined) return found;
-  throw new InvalidFilter(`The modifier :${modifier} is not supported for ${parameter.code}`);
 }
 
 /** By the kind of parameter: an id, an identifier, a reference, … a flag. */

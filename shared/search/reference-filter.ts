@@ -8,7 +8,7 @@ import {
 } from '../index/reference.ts';
 import { isResourceType, type Parameter } from '../index/registry.ts';
 import { parseToken, tokenMatcher } from '../index/token.ts';
-import { InvalidFilter, type Looked } from './wanted.ts';
+import { InvalidFilter, type Looked, requireModifier } from './wanted.ts';
 
 /** R4 reference search: `Type/id`, `id`, a URL, with `:Type` and `:identifier`. */
 export function referenceFilter(
@@ -17,12 +17,19 @@ export function referenceFilter(
   values: readonly string[],
 ): Looked {
   if (values.includes('')) throw new InvalidFilter(`${parameter.code} has no value`);
-  if (modifier === 'identifier') return byIdentifier(values);
-  if (modifier !== undefined && !isResourceType(modifier)) {
-    throw new InvalidFilter(`The modifier :${modifier} is not supported for ${parameter.code}`);
+  const type = modifier !== undefined && isResourceType(modifier) ? modifier : undefined;
+  const how = type === undefined ? requireModifier('reference', parameter, modifier) : undefined;
+  switch (how) {
+    case 'identifier':
+      return byIdentifier(values);
+    case undefined:
+      return byReference(values, type);
   }
+}
+
+function byReference(values: readonly string[], type: string | undefined): Looked {
   const wanted = values.map(unescapeValue);
-  const isWanted = referenceMatcher(wanted, modifier);
+  const isWanted = referenceMatcher(wanted, type);
   return {
     matches: (found) => found.flatMap(referencesOf).some(isWanted),
     spans: referenceSpans(wanted),

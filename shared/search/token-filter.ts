@@ -2,7 +2,7 @@ import { unescapeValue } from '../index/escape.ts';
 import type { Parameter } from '../index/registry.ts';
 import { normaliseText } from '../index/text.ts';
 import { parseToken, tokenMatcher, tokenSpans, tokensOf } from '../index/token.ts';
-import { InvalidFilter, type Looked } from './wanted.ts';
+import { InvalidFilter, type Looked, requireModifier } from './wanted.ts';
 
 /** R4 token search: `system|code`, `|code`, `system|`, `code`, with `:not` and `:text`. */
 export function tokenFilter(
@@ -10,20 +10,31 @@ export function tokenFilter(
   modifier: string | undefined,
   values: readonly string[],
 ): Looked {
-  if (modifier === 'text') return textFilter(values);
-  if (modifier !== undefined && modifier !== 'not') {
-    throw new InvalidFilter(`The modifier :${modifier} is not supported for ${parameter.code}`);
+  const how = requireModifier('token', parameter, modifier);
+  switch (how) {
+    case 'text':
+      return textFilter(values);
+    case 'not':
+      return { matches: not(codeFilter(parameter, values).matches), spans: undefined };
+    case undefined:
+      return codeFilter(parameter, values);
   }
+}
+
+const not =
+  (matches: Looked['matches']): Looked['matches'] =>
+  (found) =>
+    !matches(found);
+
+function codeFilter(parameter: Parameter, values: readonly string[]): Looked {
   const wanted = values.map(parseToken);
   if (wanted.some(({ system, value }) => value === undefined && !system)) {
     throw new InvalidFilter(`${parameter.code} has no value`);
   }
   const isWanted = tokenMatcher(wanted);
-  const matches: Looked['matches'] = (found) => found.flatMap(tokensOf).some(isWanted);
-  if (modifier === 'not') return { matches: (found) => !matches(found), spans: undefined };
   const ids = wanted.flatMap(({ value }) => value ?? []);
   return {
-    matches,
+    matches: (found) => found.flatMap(tokensOf).some(isWanted),
     spans:
       parameter.code === '_id'
         ? [...new Set(ids)].map((bucket) => ({ bucket }))

@@ -1,6 +1,8 @@
 import type { WantedRange } from '../index/range.ts';
+import type { Parameter } from '../index/registry.ts';
 import type { Span } from '../index/span.ts';
 import type { Value } from '../index/value.ts';
+import { type ModifierOf, modifiers } from './modifiers.ts';
 
 /** A condition on the values of one parameter. */
 export interface Looked {
@@ -15,3 +17,15 @@ export interface Looked {
 
 /** Thrown with a public text when a value or a modifier does not fit its parameter. */
 export class InvalidFilter extends Error {}
+
+/** @throws {InvalidFilter} for a modifier that this type of parameter has not */
+export function requireModifier<T extends Parameter['type']>(
+  type: T,
+  { code }: Parameter,
+  modifier: string | undefined,
+): ModifierOf<T> | undefined {
+  const known: readonly ModifierOf<T>[] = modifiers[type];
+  const found = known.find((one) => one === modifier);
+  if (modifier === undefined || found !== undefined) return found;
+  throw new InvalidFilter(`The modifier :${modifier} is not supported for ${code}`);
+}

@@ -218,3 +218,16 @@ async function untilClaimed(id: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
+
+test('a mail of a kind that only a newer release knows is kept, and the call fails', async () => {
+  const id = await invite(person());
+  await stage.services.table.update({
+    Key: outboxKey(id),
+    UpdateExpression: 'SET #kind = :kind',
+    ExpressionAttributeNames: { '#kind': 'kind' },
+    ExpressionAttributeValues: { ':kind': 'toString' },
+  });
+  await expect(sendMail(services, outboxKey(id))).rejects.toThrow('The outbox has no mail of kind toString');
+  expect(sent).toEqual([]);
+  expect(await getItem(services, outboxKey(id))).toMatchObject({ kind: 'toString' });
+});

@@ -5,7 +5,7 @@ import type { ProjectMembership, Rights } from '../../shared/fhir/membership.ts'
 import { type ProfileType, profileTypes } from '../../shared/fhir/resource.ts';
 import type { Invite } from '../../shared/invitation/parse-invite.ts';
 import type { Standing } from '../../shared/invitation/state.ts';
-import type { InvitationState } from '../../shared/invitation/states.ts';
+import { type InvitationState, invitationStates } from '../../shared/invitation/states.ts';
 import { Refusal } from '../../shared/refusal.ts';
 
 const nowMs = Date.UTC(2026, 0, 31);
@@ -163,7 +163,7 @@ describe('decide', () => {
   });
 
   test('never ends or changes an accepted membership without upsert, whatever is asked', () => {
-    const states = fc.constantFrom<InvitationState>('pending', 'expired', 'revoked', 'accepted');
+    const states = fc.constantFrom(...invitationStates);
     const types = fc.uniqueArray(fc.constantFrom(...profileTypes), { maxLength: 3 });
     const asked = fc.record({
       profileType: fc.constantFrom(...profileTypes),

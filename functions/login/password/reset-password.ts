@@ -1,3 +1,4 @@
+import type { MailKind } from '../../../shared/email/mail-kind.ts';
 import { resetMs } from '../../../shared/login/reset-link.ts';
 import { parse } from '../../../shared/schema/check.ts';
 import type { Services } from '../../../shared/services.ts';
@@ -20,7 +21,7 @@ export async function resetPassword(
   const nowMs = services.now();
   await services.table.put({
     ...keys.resetMail(email, project),
-    kind: 'reset',
+    kind: 'reset' satisfies MailKind,
     email,
     project,
     generation: nowMs,

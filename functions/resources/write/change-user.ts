@@ -3,6 +3,7 @@ import { admit } from '../../../shared/access/actor.ts';
 import { isForResourcesOnly } from '../../../shared/access/smart-scope.ts';
 import { type Audited, auditItem } from '../../../shared/audit/audit-event.ts';
 import { agentOf, ownUser } from '../../../shared/audit/who.ts';
+import type { MailKind } from '../../../shared/email/mail-kind.ts';
 import type { Resource } from '../../../shared/fhir/resource.ts';
 import { addressMs } from '../../../shared/login/address-link.ts';
 import { requireOwnLogin } from '../../../shared/login/own-login.ts';
@@ -104,7 +105,13 @@ function changeActions({ now }: Services, { id }: Resource, email: string, seen:
     },
     {
       name: 'mail',
-      put: { ...keys.addressMail(id), kind: 'confirm-address', userId: id, generation: nowMs, ttl },
+      put: {
+        ...keys.addressMail(id),
+        kind: 'confirm-address' satisfies MailKind,
+        userId: id,
+        generation: nowMs,
+        ttl,
+      },
     },
   ];
 }

@@ -4,18 +4,20 @@ import { compileCode } from '../../../functions/bots/compile-code.ts';
 import { type TraceBack, traceBack } from '../../../shared/bot/code-places.ts';
 import type { BotCode, RunInput } from '../../../shared/bot/contract.ts';
 import { parseInput } from '../../../shared/bot/input/input.ts';
+import type { InputType } from '../../../shared/bot/input/input-types.ts';
 import type { Compiler } from '../../../shared/bot/invoker.ts';
 import { superviseCompile } from '../../../shared/sandbox/supervised-compile.ts';
+import { typedKeys } from '../../../shared/typed-keys.ts';
 import { cachedGuest } from '../../guest/build.ts';
 
-/** Content types by the end of a file's name, longest first. */
-const types: readonly [end: string, contentType: string][] = [
-  ['.fhir.json', 'application/fhir+json'],
-  ['.json', 'application/json'],
-  ['.hl7', 'x-application/hl7-v2+er7'],
-  ['.form', 'application/x-www-form-urlencoded'],
-  ['.txt', 'text/plain'],
-];
+/** The end of a file's name for each content type; the first that fits is meant. */
+const ends: Record<InputType, string> = {
+  'application/fhir+json': '.fhir.json',
+  'application/json': '.json',
+  'x-application/hl7-v2+er7': '.hl7',
+  'application/x-www-form-urlencoded': '.form',
+  'text/plain': '.txt',
+};
 
 export interface BotFiles {
   code: BotCode;
@@ -33,7 +35,7 @@ export interface BotFiles {
 export async function readBotFiles(
   botFile: string,
   inputFile: string | undefined,
-  contentType = types.find(([end]) => inputFile?.endsWith(end))?.[1],
+  contentType: string | undefined = typedKeys(ends).find((type) => inputFile?.endsWith(ends[type])),
 ): Promise<BotFiles> {
   if (!/\.[cm]?[jt]s$/.test(botFile)) throw new Error(`${botFile} is neither JavaScript nor TypeScript`);
   const file = { project: 'local', source: await readFile(botFile, 'utf8'), filename: basename(botFile) };

@@ -1,4 +1,5 @@
 import type { routes } from '../../../functions/routes.ts';
+import type { InputType } from '../../../shared/bot/input/input-types.ts';
 import { type Answer, type Body, idempotent, ref, refused, type Words } from '../words.ts';
 
 const anything = { description: 'What the Bot returned' };
@@ -9,7 +10,7 @@ const input: Body = {
     'application/x-www-form-urlencoded': { type: 'object', additionalProperties: { type: 'string' } },
     'application/fhir+json': { type: 'object' },
     'x-application/hl7-v2+er7': { type: 'string', description: 'An HL7 v2 message' },
-  },
+  } satisfies Record<InputType, object>,
   isOptional: true,
 };
 const answers: Record<number, Answer> = {

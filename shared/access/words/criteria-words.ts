@@ -1,5 +1,6 @@
 import { splitValue, unescapeValue } from '../../index/escape.ts';
 import { type Parameter, parametersOf } from '../../index/registry.ts';
+import type { Modifier } from '../../search/modifiers.ts';
 import { variable } from '../variable.ts';
 import { joinWords } from './join-words.ts';
 
@@ -49,7 +50,7 @@ function parseConditions(type: string, criteria: string, variables?: Variables):
 function conditionWords({ parameter, modifier, values }: Condition): string {
   const name = names[parameter.code] ?? parameter.code;
   if (modifier === 'missing') return `${name} ${values[0] === 'true' ? 'has no value' : 'has a value'}`;
-  const verb = modifier === undefined ? verbs[parameter.type] : modifierVerbs[modifier];
+  const verb = modifier === undefined ? verbs[parameter.type] : modifierVerbs[modifier as Modifier];
   // What has no words of its own stands as it was written.
   if (verb === undefined) return `${name}:${modifier} is ${joinWords(values.map(valueWords), 'or')}`;
   const isOrdered = modifier === undefined && ordered.has(parameter.type);
@@ -73,10 +74,15 @@ const verbs: Record<Parameter['type'], string> = {
   uri: 'is',
 };
 
-const modifierVerbs: Readonly<Record<string, string>> = {
+/** Undefined: it stands as it was written. */
+const modifierVerbs: Record<Modifier, string | undefined> = {
   exact: 'is exactly',
   contains: 'contains',
   not: 'is not',
+  text: undefined,
+  identifier: undefined,
+  below: undefined,
+  above: undefined,
 };
 
 const ordered = new Set<Parameter['type']>(['date', 'number', 'quantity']);

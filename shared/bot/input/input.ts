@@ -2,18 +2,12 @@ import { requireDepth } from '../../fhir/json-depth.ts';
 import { Hl7Error } from '../../hl7/hl7-error.ts';
 import { Hl7Message } from '../../hl7/message.ts';
 import { Refusal } from '../../refusal.ts';
+import { typedKeys } from '../../typed-keys.ts';
 import type { RunInput } from '../contract.ts';
 import { charsetFor, decodeBytes } from './charset.ts';
 import { parseForm } from './form.ts';
+import { type InputKind, inputTypes } from './input-types.ts';
 import { parseMediaType } from './media-type.ts';
-
-const kinds: Readonly<Record<string, Exclude<RunInput['kind'], 'none'>>> = {
-  'text/plain': 'text',
-  'application/json': 'json',
-  'application/x-www-form-urlencoded': 'form',
-  'application/fhir+json': 'fhir',
-  'x-application/hl7-v2+er7': 'hl7',
-};
 
 /** A Bot's `event.input`, and the charset in which it came. */
 export interface Input {
@@ -32,7 +26,7 @@ export function parseInput(contentType: string | undefined, bytes: Buffer | unde
     if (isEmpty) return { input: { kind: 'none' }, charset: 'utf-8' };
     throw unsupported();
   }
-  const kind = Object.hasOwn(kinds, media.type) ? kinds[media.type] : undefined;
+  const kind = typedKeys(inputTypes).find((one) => inputTypes[one] === media.type);
   if (kind === undefined) throw unsupported();
   if (isEmpty) return { input: emptyInput(kind), charset: 'utf-8' };
   const charset = kind === 'hl7' ? orRefuse(() => charsetFor(media, bytes)) : charsetFor(media, bytes);
@@ -43,16 +37,22 @@ export function parseInput(contentType: string | undefined, bytes: Buffer | unde
 
 const otherCharset = ': name its character set in MSH-18, or send it with charset=iso-8859-1';
 
-function emptyInput(kind: keyof typeof inputTexts): RunInput {
+function emptyInput(kind: InputKind): RunInput {
   const text = inputTexts[kind];
   if (text === undefined) throw new Refusal('invalid', 'Not an HL7 v2 message: the body is empty');
   return { kind, text };
 }
 
 /** What a missing body stands for. */
-const inputTexts = { text: '', json: '{}', form: '{}', fhir: '{}', hl7: undefined } as const;
+const inputTexts: Record<InputKind, string | undefined> = {
+  text: '',
+  json: '{}',
+  form: '{}',
+  fhir: '{}',
+  hl7: undefined,
+};
 
-function parseText(kind: keyof typeof inputTexts, text: string, charset: string): string {
+function parseText(kind: InputKind, text: string, charset: string): string {
   switch (kind) {
     case 'text':
       return text;
@@ -93,6 +93,6 @@ function orRefuse<T>(read: () => T): T {
 function unsupported(): Refusal {
   return new Refusal(
     'unsupported-media-type',
-    `Content-Type must be one of ${Object.keys(kinds).join(', ')}`,
+    `Content-Type must be one of ${Object.values(inputTypes).join(', ')}`,
   );
 }

@@ -1,12 +1,13 @@
 /** `event.input`, made inside the isolate from the text that the caller sent. */
 
+import type { RunInput } from '../../bot/contract.ts';
 import { Hl7Message } from '../../hl7/message.ts';
 import { type StandardParser, standardParser } from '../../hl7/standard.ts';
 import { create, parseJson } from './primordials.ts';
 import { requireLibrary } from './require.ts';
 
-/** `kind` as in RunInput. Throws what the parser throws. */
-export function readInput(kind: string, input: string): unknown {
+/** Throws what the parser throws. */
+export function readInput(kind: RunInput['kind'], input: string): unknown {
   switch (kind) {
     case 'text':
       return input;
@@ -17,7 +18,7 @@ export function readInput(kind: string, input: string): unknown {
       return withoutPrototype(parseJson(input));
     case 'hl7':
       return Hl7Message.parse(input, { standard: parseStandard });
-    default:
+    case 'none':
       return undefined;
   }
 }

@@ -4,6 +4,7 @@
  * this very isolate.
  */
 
+import type { RunInput } from '../../bot/contract.ts';
 import { failed, fetched } from './fetch.ts';
 import { installGlobals } from './globals.ts';
 import { bindHost, type Call, post } from './host.ts';
@@ -17,7 +18,7 @@ import { wake } from './timers.ts';
 /** What of the request the guest needs, as JSON. */
 interface Begin {
   kind: 'run' | 'check';
-  inputKind: string;
+  inputKind: RunInput['kind'];
   event: object;
   resultBytes: number;
   filename: string;

@@ -1,5 +1,6 @@
 import type { Bot } from '@medplum/fhirtypes';
 import { useState } from 'react';
+import type { InputType } from '../../../shared/bot/input/input-types.ts';
 import { useAction } from '../api/use-action.ts';
 import { useApi } from '../api/use-api.ts';
 import { Button } from '../ui/button.tsx';
@@ -9,12 +10,12 @@ import { Select } from '../ui/select.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { type Run, runBot } from './run-bot.ts';
 import { RunResult } from './run-result.tsx';
-import { type SampleType, samples } from './samples.ts';
+import { samples } from './samples.ts';
 
 /** Executes the Bot as a sender would, once for each press. */
 export function ConsoleTab({ bot }: { bot: Bot }) {
   const api = useApi();
-  const [type, setType] = useState<SampleType>('text/plain');
+  const [type, setType] = useState<InputType>('text/plain');
   const [texts, setTexts] = useState<Record<string, string>>(
     Object.fromEntries(samples.map(({ value, text }) => [value, text])),
   );

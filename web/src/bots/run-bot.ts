@@ -1,6 +1,6 @@
 import { OperationOutcomeError } from '../../../client/src/index.ts';
+import type { InputType } from '../../../shared/bot/input/input-types.ts';
 import type { Api } from '../api/use-api.ts';
-import type { SampleType } from './samples.ts';
 
 export interface Run {
   status: number;
@@ -14,7 +14,7 @@ export interface Run {
 }
 
 /** Executes the Bot once with this input. @throws what is no answer: the connection failed */
-export async function runBot(api: Api, botId: string, contentType: SampleType, text: string): Promise<Run> {
+export async function runBot(api: Api, botId: string, contentType: InputType, text: string): Promise<Run> {
   const traceId = crypto.randomUUID();
   // Messages end their segments with CR; a text area gives LF.
   const body = contentType === 'x-application/hl7-v2+er7' ? text.replace(/\r?\n/g, '\r') : text;

@@ -1,5 +1,7 @@
 import type { AccessPolicy, Patient } from '@medplum/fhirtypes';
 import type { InviteRequest } from '../../../client/src/index.ts';
+import type { ProfileType } from '../../../shared/fhir/resource.ts';
+import { typedEntries } from '../../../shared/typed-keys.ts';
 import type { PickedResource } from '../api/find-resources.ts';
 import { type Choice, pickedOf } from '../ui/choice.ts';
 import { type RelationshipCode, relationshipOf } from './relationships.ts';
@@ -20,11 +22,12 @@ export interface InviteFields {
   sendEmail: boolean;
 }
 
-export const inviteTypes = [
-  { value: 'Practitioner', label: 'Practitioner' },
-  { value: 'Patient', label: 'Patient' },
-  { value: 'RelatedPerson', label: 'Related person' },
-] as const;
+const typeLabels: Record<ProfileType, string> = {
+  Practitioner: 'Practitioner',
+  Patient: 'Patient',
+  RelatedPerson: 'Related person',
+};
+export const inviteTypes = typedEntries(typeLabels).map(([value, label]) => ({ value, label }));
 
 export const emptyInvite: InviteFields = {
   resourceType: 'Practitioner',

@@ -1,12 +1,28 @@
 import type { ProjectMembership } from '@medplum/fhirtypes';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
+import type { InvitationState } from '../../../shared/invitation/states.ts';
 import { useAction } from '../api/use-action.ts';
 import { useApi } from '../api/use-api.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
-import { invitationOf } from './invitation.ts';
+import { type Invitation, invitationOf } from './invitation.ts';
+
+const explain: Record<Exclude<InvitationState, 'accepted'>, (invitation: Invitation) => ReactNode> = {
+  pending: ({ expires, mailRequested }) => (
+    <>
+      The link is good until <Moment at={expires} />.{' '}
+      {!mailRequested && 'No mail was asked for: the person can accept at their next sign-in.'}
+    </>
+  ),
+  expired: ({ expires }) => (
+    <>
+      Nobody accepted it until <Moment at={expires} />.
+    </>
+  ),
+  revoked: () => 'It was taken back. The person can be invited again.',
+};
 
 /** An invitation that nobody has accepted: sent again, or taken back. */
 export function InvitationCard({
@@ -33,12 +49,7 @@ export function InvitationCard({
   return (
     <section className="card" aria-labelledby="invitation">
       <h2 id="invitation">Invitation</h2>
-      {invitation.state === 'pending' && (
-        <p>
-          The link is good until <Moment at={invitation.expires} />.{' '}
-          {!invitation.mailRequested && 'No mail was asked for: the person can accept at their next sign-in.'}
-        </p>
-      )}
+      <p>{explain[invitation.state](invitation)}</p>
       {invitation.mail === 'bounced' && (
         <Notice kind="bad">
           The mail came back: the address does not take it. Remove this invitation and use another address.
@@ -49,12 +60,6 @@ export function InvitationCard({
           The person said that the mail is unwanted. This address gets no more mail of the project.
         </Notice>
       )}
-      {invitation.state === 'expired' && (
-        <p>
-          Nobody accepted it until <Moment at={invitation.expires} />.
-        </p>
-      )}
-      {invitation.state === 'revoked' && <p>It was taken back. The person can be invited again.</p>}
       {done && <Notice kind="good">{done}</Notice>}
       <Failure message={resend.message} />
       <div className="buttons">

@@ -37,7 +37,8 @@ export function standingOf(membership: ProjectMembership): { label: string; kind
       return { label: 'Invitation expired', kind: 'bad' };
     case 'revoked':
       return { label: 'Invitation revoked', kind: 'bad' };
-    default:
+    case 'accepted':
+    case undefined:
       return membership.active === false
         ? { label: 'Deactivated', kind: 'bad' }
         : { label: 'Active', kind: 'good' };

@@ -1,25 +1,30 @@
 import { useState } from 'react';
+import type { ProfileType } from '../../../shared/fhir/resource.ts';
+import type { InvitationState } from '../../../shared/invitation/states.ts';
 import { Link } from '../ui/link.tsx';
 import { Page } from '../ui/page.tsx';
 import { Select } from '../ui/select.tsx';
 import { MemberList } from './member-list.tsx';
 
-const states = [
-  { value: '', label: 'Everybody' },
-  { value: 'pending', label: 'Invited' },
-  { value: 'accepted', label: 'Joined' },
-  { value: 'expired', label: 'Invitation expired' },
-  { value: 'revoked', label: 'Invitation revoked' },
-];
+const stateLabels: Record<InvitationState, string> = {
+  pending: 'Invited',
+  accepted: 'Joined',
+  expired: 'Invitation expired',
+  revoked: 'Invitation revoked',
+};
 
-const types = [
-  { value: '', label: 'All' },
-  { value: 'Practitioner', label: 'Practitioners' },
-  { value: 'Patient', label: 'Patients' },
-  { value: 'RelatedPerson', label: 'Related persons' },
-  { value: 'Bot', label: 'Bots' },
-  { value: 'ClientApplication', label: 'API keys' },
-];
+const typeLabels: Record<ProfileType | 'Bot' | 'ClientApplication', string> = {
+  Practitioner: 'Practitioners',
+  Patient: 'Patients',
+  RelatedPerson: 'Related persons',
+  Bot: 'Bots',
+  ClientApplication: 'API keys',
+};
+
+const optionsOf = (labels: Record<string, string>) =>
+  Object.entries(labels).map(([value, label]) => ({ value, label }));
+const states = [{ value: '', label: 'Everybody' }, ...optionsOf(stateLabels)];
+const types = [{ value: '', label: 'All' }, ...optionsOf(typeLabels)];
 
 export function MembersPage() {
   const [state, setState] = useState('');
