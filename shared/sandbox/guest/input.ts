@@ -20,6 +20,8 @@ export function readInput(kind: RunInput['kind'], input: string): unknown {
       return Hl7Message.parse(input, { standard: parseStandard });
     case 'none':
       return undefined;
+    default:
+      return kind satisfies never;
   }
 }
 
