@@ -1,12 +1,31 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Portico } from '../spec/portico.ts';
 
-const program = resolve(import.meta.dirname, '../../mllp/src/main.ts');
+const root = resolve(import.meta.dirname, '../..');
+let bundled: string | undefined;
+
+/** The program as it is shipped, in one file: it starts three times as fast as its source. Once a test file. */
+function program(): string {
+  if (bundled !== undefined) return bundled;
+  const folder = mkdtempSync(join(tmpdir(), 'portico-mllp-program-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  bundled = join(folder, 'portico-mllp.mjs');
+  const options = ['--bundle', '--platform=node', '--format=esm', '--target=node22', '--log-level=warning'];
+  execFileSync(
+    join(root, 'node_modules/.bin/esbuild'),
+    ['mllp/src/main.ts', ...options, `--outfile=${bundled}`],
+    {
+      cwd: root,
+    },
+  );
+  return bundled;
+}
 
 /** A line of the program's log. */
 type LogLine = { level: string; event: string } & Record<string, string | number | boolean>;
@@ -22,9 +41,9 @@ export interface Bridge {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Runs the program's source as a process of its own. */
+/** Runs the program as a process of its own. */
 function startProgram(args: readonly string[], env: Record<string, string> = {}): ChildProcess {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...args], {
+  const child = spawn(process.execPath, [program(), ...args], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

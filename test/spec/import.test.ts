@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { isLong } from '../setup/long.ts';
 import { type Portico, startPortico } from './portico.ts';
@@ -31,11 +32,18 @@ interface Ended {
 }
 
 /** Runs the program in the test's folder as the client of the first Project. */
-async function load(args: readonly string[], env: Record<string, string> = signedIn()): Promise<Ended> {
+async function load(
+  args: readonly string[],
+  env: Record<string, string> = signedIn(),
+  signal?: AbortSignal,
+): Promise<Ended> {
   const argv = ['--disable-warning=ExperimentalWarning', program, '--base', portico.baseUrl, ...args];
   const ended = await new Promise<Omit<Ended, 'refused'>>((done) => {
-    execFile(process.execPath, argv, { cwd: folder, env }, (error, stdout, stderr) =>
-      done({ code: Number(error?.code ?? 0), stdout, stderr }),
+    execFile(
+      process.execPath,
+      argv,
+      { cwd: folder, env, killSignal: 'SIGKILL', ...(signal ? { signal } : {}) },
+      (error, stdout, stderr) => done({ code: Number(error?.code ?? 0), stdout, stderr }),
     );
   });
   const lines = await readFile(join(folder, 'import-refused.ndjson'), 'utf8').catch(() => '');
@@ -183,6 +191,27 @@ describe('what is loaded', () => {
     await write('many.ndjson', lines(...all, wide, wide));
     const ended = await load(['many.ndjson']);
     expect([ended.code, countsOf(ended)]).toEqual([0, [251, 1, 0]]);
+  });
+
+  test('that was cut off goes on where it was', async () => {
+    const all = Array.from({ length: 400 }, (_, at) => ({
+      resourceType: 'Basic',
+      id: `cut-${at}`,
+      code: { coding: [{ system: 'urn:t', code: 'cut' }] },
+    }));
+    await write('cut.ndjson', lines(...all));
+    const stored = async () => (await fhir('Basic?code=urn:t|cut&_summary=count')).total;
+    const controller = new AbortController();
+    const first = load(['cut.ndjson'], signedIn(), controller.signal);
+    while ((await stored()) === 0) await pause(20);
+    controller.abort();
+    await first;
+    const before = await stored();
+    expect(before).toBeLessThan(400);
+    const [created = 0, present = 0, refused] = countsOf(await load(['cut.ndjson']));
+    // What was under way when it was cut off may have been finished since.
+    expect([created + present, refused, created > 0 && present >= before]).toEqual([400, 0, true]);
+    expect(await stored()).toBe(400);
   });
 
   test('keeps what is there, also when it was changed since', async () => {
