@@ -154,6 +154,31 @@ describe('headers and secrets', () => {
   });
 });
 
+describe('headers and secrets of one endpoint', () => {
+  const sealed = { channel: { header: ['Authorization: Bearer kingfisher'] }, extension: [secret('k')] };
+  const elsewhere = 'https://hooks.example.org/another';
+
+  test('are sent to no other, on the same host neither, by a Bot in between neither', async () => {
+    const { json } = await save(newSubscription(hook, 'Patient?gender=male', sealed));
+    for (const endpoint of [elsewhere, 'https://elsewhere.example.net/', `Bot/${bot}`]) {
+      for (const kept of [{ header: json.channel.header }, { header: [] }]) {
+        const channel = { ...json.channel, ...kept, endpoint };
+        const answer = await save({ ...json, channel });
+        expect([answer.status, answer.json.issue[0].expression]).toEqual([422, ['channel.endpoint']]);
+      }
+    }
+    expect((await portico.api('GET', `fhir/R4/Subscription/${json.id}`)).json.channel.endpoint).toBe(hook);
+  });
+
+  test('are sent anew, or left out, where the endpoint changes', async () => {
+    const { json } = await save(newSubscription(hook, 'Patient?gender=male', sealed));
+    const anew = newSubscription(elsewhere, 'Patient?gender=male', sealed);
+    expect((await save({ ...anew, id: json.id })).status).toBe(200);
+    const without = newSubscription(hook, 'Patient?gender=male');
+    expect((await save({ ...without, id: json.id })).status).toBe(200);
+  });
+});
+
 test('a Project has a hundred at most, and those that are deleted do not count', async () => {
   const project = projectOf(portico, 1);
   const token = await portico.token(project);

@@ -59,6 +59,7 @@ export function planSubscription(
       if (!rules) throw new Error('This function writes no Subscriptions');
       const subscription = parseSubscription(resource, rules.allowsLoopback);
       await requireReachable(context, subscription, rules);
+      requireSameEndpoint(secrets, before, resource);
       await requireExpression(resource, subscription);
       return {
         head: {
@@ -116,6 +117,24 @@ async function requireReachable(
   const host = hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) === 0 || isPublicAddress(host) || (allowsLoopback && isLoopback(hostname))) return;
   throw unprocessable('channel.endpoint', 'The endpoint is not a public address');
+}
+
+/**
+ * A value that is kept was meant for the endpoint that it came with: else who may write the Subscription, and
+ * cannot read the value, would have it sent to an endpoint of their own.
+ */
+function requireSameEndpoint(
+  secrets: readonly SentSecret[],
+  before: Resource | undefined,
+  after: Resource,
+): void {
+  const [was, is] = [before, after].map((one) => (one?.channel as { endpoint?: unknown })?.endpoint);
+  const keepsSome = before !== undefined && secrets.some(({ value }) => value === undefined);
+  if (!keepsSome || was === is) return;
+  throw unprocessable(
+    'channel.endpoint',
+    'Another endpoint is sent headers and secrets of its own: *** keeps those of the one before',
+  );
 }
 
 /** It is parsed here and evaluated elsewhere, in the sandbox. */
