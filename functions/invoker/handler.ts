@@ -7,10 +7,10 @@ import { createSandbox } from '../../shared/sandbox/supervisor.ts';
 /** The bundle lies beside the folder that the child runs from; a laptop says where it has built it. */
 const guestDir = process.env.PORTICO_GUEST_DIR ?? fileURLToPath(new URL('./guest', import.meta.url));
 
-/** Forked while Lambda still loads: the first run waits the less. */
+/** Forked while Lambda is still loading, so that the first run waits less. */
 const sandbox = createSandbox({ guestDir });
 
-/** What of Lambda's context we look at: the tenant that this environment belongs to. */
+/** The part of Lambda's context that is used: the tenant that this environment belongs to. */
 interface TenantContext {
   tenantId?: string;
 }

@@ -1,6 +1,6 @@
 /** How the text of a message is written as bytes. */
 export interface Codec {
-  /** A byte that stands for nothing becomes U+FFFD. */
+  /** A byte without a character becomes U+FFFD. */
   decode(bytes: Uint8Array): string;
   /** What the character set does not have becomes `?`. */
   encode(text: string): Buffer;

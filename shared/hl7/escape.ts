@@ -1,6 +1,6 @@
 import type { Hl7Context } from './context.ts';
 
-/** Formatting, character set and local sequences: kept as they stand, since plain text cannot say them. */
+/** Formatting, character set and local sequences: kept as they stand, since plain text cannot express them. */
 const KEPT = /^(?:\.[A-Za-z]{2} ?[+-]?\d{0,4}|[CM][0-9A-Fa-f]{4,6}|Z[0-9A-Za-z]{0,32})$/;
 
 /**
@@ -21,7 +21,7 @@ export function decode(text: string, context: Hl7Context): string {
 
 /**
  * A plain text as a value of this message: the inverse of `decode`. A line feed becomes `\.br\`, other control
- * characters `\Xhh\`. Where the message has no escape character, what cannot be said becomes a space.
+ * characters `\Xhh\`. Where the message has no escape character, what cannot be written becomes a space.
  */
 export function encode(text: string, context: Hl7Context): string {
   const around = context.escapeCharacter;
@@ -32,7 +32,7 @@ export function encode(text: string, context: Hl7Context): string {
   });
 }
 
-/** The same value, said with the separators of another message; formatting sequences stay what they are. */
+/** The same value, written with the separators of another message; formatting sequences stay what they are. */
 export function transcode(text: string, from: Hl7Context, to: Hl7Context): string {
   const around = to.escapeCharacter;
   return rewrite(

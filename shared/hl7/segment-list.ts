@@ -12,7 +12,7 @@ export class SegmentList {
   readonly #opened: (Hl7Segment | undefined)[];
   readonly #received: SegmentIndex | undefined;
   #positions: Map<string, number[]> | undefined;
-  /** Somebody holds the list itself and may push to it: positions are then looked up anew. */
+  /** True once the list itself was handed out: its holder may push to it, so positions are looked up anew. */
   #isShared = false;
 
   constructor(segments: readonly (Hl7Segment | string)[], context: Hl7Context, received?: SegmentIndex) {

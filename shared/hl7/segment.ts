@@ -36,7 +36,7 @@ export class Hl7Segment {
     if (typeof field !== 'string') {
       return field;
     }
-    // MSH-2 lists the separators: splitting by them would only tear it apart.
+    // MSH-2 lists the separators and is not split by them.
     const isMsh2 = this.name === 'MSH' && position === 1;
     const parsed = isMsh2 ? new Hl7Field([[field]], this.context) : Hl7Field.parse(field, this.context);
     this.#fields[position] = parsed;

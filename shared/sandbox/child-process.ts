@@ -49,7 +49,7 @@ export class SandboxNotStarted extends Error {
 
 /** statm counts pages; 4 KiB on x64 and on Lambda's arm64. */
 const PAGE_BYTES = 4096;
-/** What is kept of what a child that does not start has to say. */
+/** How much of a child's error output is kept, for the case that it fails to start. */
 const MOST_WORDS = 4096;
 
 /** Forks a child that holds nothing of our environment. */
@@ -109,7 +109,7 @@ function watch<To extends object, From extends { type: string }>(process: ChildP
     }
   };
   process.on('exit', end);
-  // After `exit`, when all that it had to say has been read.
+  // After `exit`, once all of its error output has been read.
   process.on('close', () => started.reject(new SandboxNotStarted(words.read())));
   process.on('error', (error) => {
     end();
@@ -125,14 +125,14 @@ function watch<To extends object, From extends { type: string }>(process: ChildP
         child.onMessage?.(message);
       }
     } catch {
-      // Not as our own programs speak: somebody else has taken it over.
+      // Not a message that our programs send: the process has been taken over.
       child.kill();
     }
   });
   return child;
 }
 
-/** A child that is ready has nothing more to say there: a Bot that got hold of its process could flood us. */
+/** Once the child is ready its error output is not read: a Bot that took the process over could flood us. */
 function collectWords({ stderr }: ChildProcess): { read: () => string; stop: () => void } {
   let words = '';
   stderr?.setEncoding('utf8').on('data', (text: string) => {

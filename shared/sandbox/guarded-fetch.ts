@@ -48,7 +48,7 @@ export async function guardedFetch(request: WireRequest, context: FetchContext):
     }
     const next = webUrl(location, url);
     if (next.origin !== url.origin) {
-      // Another server must not say what is done with the token of the run.
+      // Another server must not cause a request that carries the token of the run.
       if (next.origin === context.api?.origin) refuse('A redirect from elsewhere does not lead into the API');
       headers = headers.filter(([name]) => !isCredentialHeader(name));
     }
@@ -112,7 +112,7 @@ function wireBody(body: Buffer): WireBody {
     : { encoding: 'base64', text: body.toString('base64') };
 }
 
-/** Decimal, octal and short forms of an address leave the parser in the usual one. */
+/** The URL parser turns decimal, octal and short forms of an address into the dotted form. */
 function webUrl(href: string, base?: URL): URL {
   const url = URL.canParse(href, base?.href) ? new URL(href, base) : refuse('The URL is not valid');
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {

@@ -1,4 +1,4 @@
-/** What the compiler says is a claim about a text that broke others: its shape and sizes are checked. */
+/** Checks shape and sizes of what the compiler answers: the text that it read may have taken it over. */
 
 import type { Compiled } from '../bot/contract.ts';
 import { mostPlaces } from '../limits.ts';

@@ -1,4 +1,4 @@
-/** What the child says is a claim: it is made of the contract's words again, and checked on the way. */
+/** Checks what the child answers, which may be forged, and builds an outcome of the contract from it. */
 
 import type { ReturnedValue, RunLimits, RunOutcome } from '../bot/contract.ts';
 import { jsonDepth } from './json-text.ts';
@@ -96,7 +96,7 @@ function string(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A line, a column: from 1, and no more than 32 bits hold. */
+/** A line or column: a whole number from 1 that fits 32 bits. */
 export function isCount(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) < 2 ** 31;
 }

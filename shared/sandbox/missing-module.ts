@@ -1,4 +1,4 @@
-/** What an author is told who imports what a Bot does not have. Also said inside the isolate. */
+/** The error for an import that Bots do not have. Used inside the isolate too. */
 
 const withoutSubstitute =
   /^(?:node:)?(?:fs|net|tls|dgram|dns|http|https|http2|child_process|worker_threads|cluster|os|process|vm|v8|inspector|repl|readline|tty|zlib|stream)(?:\/|$)/;

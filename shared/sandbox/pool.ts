@@ -20,7 +20,7 @@ export interface Pool {
   close: () => Promise<void>;
 }
 
-/** What Lambda says with TooManyRequestsException. */
+/** Like Lambda's TooManyRequestsException. */
 export class PoolBusy extends Error {
   constructor() {
     super('Every sandbox is busy');

@@ -48,7 +48,7 @@ export function createRunNetwork({ api, hosts, most, lookup, send }: RunNetworkO
     if (made > most) {
       fail(id, `This run may make ${most} requests`);
     } else if (open.size >= mostFetchesAtOnce) {
-      // The child lets them wait; this is for one that no longer does what it was made for.
+      // The child makes them wait; this bounds a child that has been taken over.
       fail(id, 'Too many requests at once');
     } else {
       void go(id, request);

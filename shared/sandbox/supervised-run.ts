@@ -1,4 +1,4 @@
-/** One run in one child, seen from outside: it ends in time, within its memory, and its words are checked. */
+/** One run in one child, seen from outside: it ends in time, within its memory, and its messages are checked. */
 
 import type { Lookup } from '../address-guard/guarded-request.ts';
 import type { RunOutcome, RunRequest, RunResult } from '../bot/contract.ts';
@@ -26,7 +26,7 @@ export interface SupervisedRun {
   idle: Promise<boolean>;
 }
 
-/** Sends the run to a ready, idle child. The child is killed when it overstays or overgrows. */
+/** Sends the run to a ready, idle child. The child is killed when it exceeds its time or memory. */
 export function superviseRun(child: RunChild, request: RunRequest, lookup?: Lookup): SupervisedRun {
   const beganAtMs = Date.now();
   const timeMs = Math.floor(Math.min(request.limits.timeoutMs, request.deadlineAtMs - beganAtMs));

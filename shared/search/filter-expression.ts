@@ -39,7 +39,7 @@ function tokenize(text: string): Token[] {
   return tokens;
 }
 
-/** Operands joined by one operator: which of two binds tighter is for parentheses to say. */
+/** Operands joined by one operator: parentheses say which of two binds tighter. */
 function parseGroup(type: string, tokens: Token[], depth: number): Filter[] {
   if (depth > deepest) throw wrong('it is nested too deeply');
   const operands = [parseOperand(type, tokens, depth)];

@@ -75,7 +75,7 @@ async function* inOrder(
   const chosen = await chooseSource(search, sources, mostSorted + 1);
   const isListed = isWalked && (key.parameter.code === '_lastUpdated' || !after);
   if (chosen || !isListed) {
-    // A page that follows goes on as the first began, though a little more has come in between.
+    // A later page uses the way of the first one, even when entries were added in between.
     const ids = await idsOf(search, chosen?.opened, after ? 2 * mostSorted : mostSorted);
     if (ids) return yield* sortedHits(search, [...ids], after?.by === 'rank' ? after : undefined);
     if (!isWalked || after) {
@@ -153,7 +153,7 @@ async function* walk(
   yield* matching(search, candidates, stretches, order, ({ sk }) => ({ by: 'walk', sk }));
 }
 
-/** A value that begins before the bounds and reaches into them is met only on the way from the very start. */
+/** A value that begins before the bounds and reaches into them is only found by reading from the start. */
 async function walkedStretches(search: Search, parameter: SortKey['parameter']): Promise<Stretch[]> {
   const { stretches, wide } = orderedStretches(parameter, search.filters);
   if (parameter.code === '_lastUpdated' || wide.length === 0) return stretches;

@@ -3,7 +3,7 @@ import type { Parameter } from '../index/registry.ts';
 import type { Table } from '../table/table.ts';
 import type { Source } from './plan.ts';
 
-/** With whose eyes a search looks. */
+/** On whose behalf a search reads. */
 export interface Reader {
   table: Table;
   project: string;

@@ -15,7 +15,7 @@ const mostLinked = 200;
 
 /**
  * Conditions on other resources as conditions on the searched ones: the others are searched first, with
- * the same eyes.
+ * on the same caller's behalf.
  * @param searched the type of the search
  * @throws {Refusal} forbidden, too-costly
  */

@@ -72,7 +72,7 @@ export function newBudget(units: number = requestUnits): Budget {
   };
 }
 
-/** For functions that nobody's request waits for. */
+/** For functions that work for no request. */
 export function unlimitedBudget(): Budget {
   return newBudget(Number.POSITIVE_INFINITY);
 }

@@ -20,7 +20,7 @@ import { type Action, transact } from './transact.ts';
 
 /** The single table, read strongly consistent throughout. */
 export interface Table {
-  /** What the work on this table may still cost: a request's, or none that ends. */
+  /** What the work on this table may still cost: the budget of a request, or an unlimited one. */
   readonly budget: Budget;
   /** Reads 100 items a round trip; more only when DynamoDB leaves keys unprocessed. */
   read(wanted: readonly Key[]): Promise<Found>;

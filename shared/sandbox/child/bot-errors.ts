@@ -1,4 +1,4 @@
-/** Errors that leave an isolate on their own, in words that may be shown. */
+/** Errors of an isolate that its Bot did not catch, with texts that may be shown. */
 
 /** A name for V8 that cannot be mistaken for one of ours and holds no path of the author's machine. */
 export function safeFilename(filename: string): string {

@@ -20,7 +20,7 @@ export interface GuestRun {
   request: ChildRun;
   listener: RunListener;
   fresh: FreshIsolate;
-  /** As FreshIsolate.deliver, faults taken care of. */
+  /** Like FreshIsolate.deliver, but its errors are handled. */
   deliver: FreshIsolate['deliver'];
   finish: (outcome: RunOutcome) => void;
   /** Those that the Bot has asked for. */
@@ -31,9 +31,9 @@ export interface GuestRun {
 
 interface GuestCalls {
   call: GuestCall;
-  /** A request has come to its end: another may take its place. */
+  /** A request has ended: one that waits may be sent. */
   settled: (id: string) => void;
-  /** Nothing of the run goes on. */
+  /** Ends whatever of the run is still going on. */
   stop: () => void;
 }
 

@@ -31,7 +31,7 @@ export function startRun(
     clearTimeout(timer);
     calls.stop();
     listener.done(outcome);
-    // Not now: the guest may be waiting for the very call that brought us here.
+    // Deferred: the guest may be waiting for the call that led here.
     setImmediate(() => {
       fresh.dispose();
       listener.idle(run.libraries);

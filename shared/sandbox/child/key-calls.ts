@@ -1,6 +1,6 @@
 /**
  * Signatures for a guest, with keys that it brings: RSA, elliptic curves and Ed25519. Bytes travel as Latin-1,
- * keys as DER. What OpenSSL says of a key is the Bot's own affair.
+ * keys as DER. OpenSSL's errors about a key are passed to the Bot.
  */
 
 import {

@@ -1,4 +1,4 @@
-/** What a body holds, and how it crosses. */
+/** What a body holds, and how it crosses the border of the isolate. */
 
 import { base64Bytes } from './binary-text.ts';
 import { utf8Bytes, utf8Text } from './utf8.ts';

@@ -43,7 +43,7 @@ export async function guestFetch(input: unknown, init?: RequestInit): Promise<Gu
   });
 }
 
-/** The host's answer: head is JSON of url, status, statusText, headers and redirected. */
+/** The host's answer: `head` is JSON of url, status, statusText, headers and redirected. */
 export function fetched(id: string, head: string, encoding: string, body: string): void {
   const { url, redirected, ...init } = parseJson(head);
   const response = new GuestResponse(undefined, init);

@@ -17,7 +17,7 @@ export function call(operation: string, ...parts: string[]): string | undefined 
   return boundCall?.(operation, a, b, c, d, e);
 }
 
-/** Does not wait: for what is said once in a run. */
+/** Does not wait: for messages that are sent once in a run. */
 export function post(operation: string, ...parts: string[]): void {
   const [a = '', b = '', c = '', d = '', e = ''] = parts;
   boundPost?.(operation, a, b, c, d, e);

@@ -1,6 +1,6 @@
 /**
  * Values as text for the console and for thrown things that are no errors. Bounded in depth, in
- * entries and in length; runs no getter of the Bot, and whatever a Proxy does becomes a mark.
+ * entries and in length; runs no getter of the Bot; a Proxy is shown as a mark.
  */
 
 import {

@@ -47,7 +47,7 @@ const operations: Record<string, (...parts: never[]) => void> = {
   begin(head: string, text: string) {
     begin = parseJson(head) as Begin;
     input = text;
-    // The Bot's wrapper calls this once; a Bot that calls it first fools only itself.
+    // The Bot's wrapper calls this once; a Bot that calls it first harms only its own run.
     defineProperty(globalThis, '__bot', { value: onBot, configurable: true });
   },
   library: receiveLibrary,

@@ -38,7 +38,7 @@ function arm(at: number): void {
   }
 }
 
-/** The host says that the time has come. Each timer runs on its own: one that throws stops no other. */
+/** Called by the host when a timer is due. Each timer runs separately: one that throws stops no other. */
 export function wake(): void {
   wakeAt = Number.POSITIVE_INFINITY;
   const time = now();

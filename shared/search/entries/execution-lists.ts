@@ -18,7 +18,7 @@ interface Executions {
 
 /**
  * The records of all Bots' runs in the order of time. Only Bots are asked that ran on the days in
- * question: first of one day, then of two, of four …, so that neither Bots that rest nor long rests cost.
+ * question: first of one day, then of two, of four …, so that idle Bots and idle days cost nothing.
  * @throws {Refusal} too-costly
  */
 export async function* listExecutions(executions: Executions): AsyncGenerator<Item> {

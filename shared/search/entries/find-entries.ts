@@ -61,7 +61,7 @@ async function* inTime(
 /** Few enough to be read at once and put in another order than that of time. */
 async function* inMemory(search: Search, after: Position | undefined): AsyncGenerator<Hit> {
   const ids = new Set<string>();
-  // A page that follows goes on as the first began, though a little more has come in between.
+  // A later page uses the way of the first one, even when entries were added in between.
   const most = after ? 2 * mostSorted : mostSorted;
   for await (const { sk } of entriesOf(search, true, undefined)) {
     ids.add(idAtEnd(sk));

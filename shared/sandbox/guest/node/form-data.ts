@@ -88,7 +88,7 @@ function entry(name: unknown, value: unknown, filename: unknown): [string, Value
   return [`${name}`.toWellFormed(), file];
 }
 
-/** The form as a body: parts with boundaries that nobody can foresee. */
+/** The form as a body: parts with random boundaries. */
 function bodyOf(form: GuestFormData): { content: { bytes: Uint8Array<ArrayBuffer> }; type: string } {
   const boundary = `----form-${crypto.randomUUID()}`;
   const parts = [...form].flatMap(([name, value]) => {

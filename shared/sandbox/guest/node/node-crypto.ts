@@ -218,7 +218,7 @@ function infoFrom(given: unknown, isPrivate: boolean): KeyInfo {
     format === 'jwk'
       ? JSON.stringify(key)
       : Buffer.from(dataBytes(key as Data)).toString(format === 'der' ? 'base64' : 'utf8');
-  // A private key stands for its public one.
+  // A private key may be given in place of its public key.
   const asPrivate = isPrivate || (format === 'pem' && text.includes('PRIVATE KEY-----'));
   return readKey(
     { text, format, ...(type && { type }), ...(passphrase !== undefined && { passphrase: `${passphrase}` }) },

@@ -16,7 +16,7 @@ export function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status);
 }
 
-/** A function of its own: what it is given to hold must not end up on the global one. */
+/** A separate function, so that properties set on it do not change the global one. */
 // biome-ignore lint/style/noDefaultExport: it is what this package is imported for
 export default function fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   return globalThis.fetch(input, init);
