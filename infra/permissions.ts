@@ -12,6 +12,7 @@ import {
   deliveryPartitions,
   originPartitions,
   runPartitions,
+  schedulePartitions,
   waitingPartitions,
 } from '../shared/table/keys.ts';
 
@@ -54,7 +55,14 @@ export interface Permissions {
 /** Functions that a queue feeds. */
 export type QueueConsumer = 'outbox' | 'index-upkeep' | 'audit' | 'match' | 'subscription-status' | 'deliver';
 
-export type DeployedFunction = FunctionName | QueueConsumer | 'jobs' | 'dispatch' | 'provision' | 'reindex';
+export type DeployedFunction =
+  | FunctionName
+  | QueueConsumer
+  | 'tick'
+  | 'jobs'
+  | 'dispatch'
+  | 'provision'
+  | 'reindex';
 
 const executing: Permissions = {
   table: ['BatchGetItem', 'PutItem', 'UpdateItem'],
@@ -129,6 +137,11 @@ export const permissions: Record<DeployedFunction, Permissions> = {
     consumes: 'deliveries',
     postpones: true,
     sendsTo: ['deliveries', 'subscription-status'],
+  },
+  tick: {
+    table: ['BatchGetItem', 'BatchWriteItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+    writesOnly: [...schedulePartitions, ...runPartitions],
+    startsJobs: true,
   },
   provision: {
     table: ['BatchGetItem', 'Query', ...transaction],

@@ -18,6 +18,8 @@ export const timeoutSeconds = {
   upkeep: 60,
   /** A change with all Subscriptions to its type, whose expressions are evaluated one after the other. */
   match: 120,
+  /** All that is due in one minute. */
+  tick: 55,
   /** One run of a Bot, and all around it. */
   deliver: 45,
   /** A hundred records of the stream, handed on. */

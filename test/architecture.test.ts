@@ -59,6 +59,7 @@ const layers = [
   'idempotency',
   'bot',
   'subscription',
+  'schedule',
   'sandbox',
   'http',
   'execute',

@@ -64,7 +64,10 @@ async function outcomeOf(services: ExecuteServices, job: Job, item: Item): Promi
   try {
     const text = await loadText(services.table, item, 'input');
     const input: RunInput = { kind: job.inputKind, ...(text === undefined ? {} : { text }) };
-    const gathered = await gatherRun(services, callerOf(job.caller, 'member'), { id: job.botId });
+    const caller = callerOf(job.caller, 'member');
+    const asItself = job.scheduledAt !== undefined;
+    const found = await gatherRun(services, caller, { id: job.botId }, { asItself });
+    const gathered = asItself ? { ...found, cause: { scheduled: String(job.scheduledAt) } } : found;
     const { contentType, headers, traceId } = job;
     const request = { contentType, headers, traceId, body: undefined };
     const begun = { runId: job.id, startedAtMs: services.now(), isAsync: true, nth: job.nth };

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ScheduledEvent } from 'aws-lambda';
 import { allRoutes, type Route } from '../../functions/routes.ts';
 import type { JobEvent } from '../../shared/bot/job/job-starter.ts';
 import { apiFunctions } from '../api-functions.ts';
@@ -41,6 +42,9 @@ interface Stoppable {
 
 /** Ten minutes on AWS. */
 const sweepEveryMs = 15_000;
+/** A minute on AWS. */
+const tickEveryMs = 10_000;
+const minute = { source: 'aws.events', 'detail-type': 'Scheduled Event' } as ScheduledEvent;
 const timeouts = {
   integrationMs: timeoutSeconds.api * 1000,
   functionMs: (name: Route['function']) => apiFunctions[name].timeoutSeconds * 1000,
@@ -141,16 +145,18 @@ async function startParts(
   const demo = await provisionDemo(dataDir, baseUrl, await load('provision'));
   mailbox.onEvent(await load('outbox'));
   const sweep = await followChanges({ dataDir, table, queues, load, keep, onFault });
-  await keep(repeat(sweep));
+  await keep(repeat(sweep, sweepEveryMs));
+  const tick = await load('tick');
+  await keep(repeat(() => tick(minute), tickEveryMs));
   return { baseUrl, demo, mailbox, table, sweep };
 }
 
 /** As the schedule on AWS; the first time at once, for what an earlier process left. */
-async function repeat(sweep: () => Promise<void>): Promise<Stoppable> {
+async function repeat(sweep: () => Promise<void>, everyMs: number): Promise<Stoppable> {
   let running = sweep().catch(onFault);
   const timer = setInterval(() => {
     running = running.then(sweep).catch(onFault);
-  }, sweepEveryMs);
+  }, everyMs);
   return {
     async stop() {
       clearInterval(timer);

@@ -1,5 +1,6 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { type FunctionName, functionNames, routesOf } from '../../functions/routes.ts';
@@ -24,6 +25,7 @@ interface ApiStackProps extends StackProps {
 export class ApiStack extends Stack {
   readonly baseUrl: string;
   readonly api: HttpApi;
+  readonly jobs: IFunction;
 
   constructor(scope: Construct, id: string, { stage, ground, alarms, ...props }: ApiStackProps) {
     super(scope, id, props);
@@ -32,6 +34,7 @@ export class ApiStack extends Stack {
     this.api = api;
     const jobs = new JobsFunction(this, 'jobs', { ground: { ...ground, baseUrl }, alarms });
     watchRecords(jobs, alarms);
+    this.jobs = jobs.lambda;
     const whole = { ...ground, baseUrl, jobs: jobs.lambda };
     for (const name of functionNames.filter((one) => !isBehindQueues(one))) {
       const house = new HouseFunction(this, name, {

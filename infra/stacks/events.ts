@@ -18,6 +18,7 @@ import { eventFunctions } from '../event-functions.ts';
 import { permissions, type QueueConsumer } from '../permissions.ts';
 import { queues } from '../queues.ts';
 import type { Stage } from '../stage.ts';
+import { timeoutSeconds } from '../timeouts.ts';
 import { isBehindQueues } from './api.ts';
 
 interface EventsStackProps extends StackProps {
@@ -85,6 +86,28 @@ export class EventsStack extends Stack {
         targets: [new LambdaFunction(lambda, { retryAttempts: 0 })],
       });
     }
+    const tick = new HouseFunction(this, 'tick', {
+      folder: 'tick',
+      description: 'Runs Bots whose schedules are due',
+      timeoutSeconds: timeoutSeconds.tick,
+      memoryMb: 512,
+      environment: environmentOf(permissions.tick, whole),
+      statements: statementsOf(permissions.tick, whole),
+      impact: 'Bots with a schedule run late. Each runs once when this works again.',
+      alarms,
+    });
+    new Rule(this, 'Minute', {
+      description: 'Schedules of Bots are looked at',
+      schedule: Schedule.rate(Duration.minutes(1)),
+      targets: [new LambdaFunction(tick.lambda, { retryAttempts: 0 })],
+    });
+    new LogAlarm(tick, 'Late', {
+      logGroup: tick.logGroup,
+      message: 'schedule late',
+      impact:
+        'Bots with a schedule were run more than five minutes late. Look at the errors of the function.',
+      alarms,
+    });
     new LogAlarm(functions.outbox, 'Unsent', {
       logGroup: functions.outbox.logGroup,
       message: 'mail not sent',

@@ -24,7 +24,7 @@ export function porticoStacks(app: App, stage: Stage) {
     evaluator: sandbox.evaluator,
   };
   const api = new ApiStack(app, name('api'), { env, stage, ground, alarms });
-  const reachable = { ...ground, baseUrl: api.baseUrl };
+  const reachable = { ...ground, baseUrl: api.baseUrl, jobs: api.jobs };
   const events = new EventsStack(app, name('events'), {
     env,
     stage,

@@ -30,12 +30,14 @@ export interface GatheredRun {
 /**
  * One batch read when this process has served this caller and Bot before: what the token does not
  * name is remembered, and verified against what is read. A stale memory costs one more read.
+ * @param asItself the Bot asks for its own run, which a schedule began
  * @throws {Refusal} not-found, forbidden, or invalid when the Bot cannot run
  */
 export async function gatherRun(
   services: ExecuteServices,
   caller: Caller,
   target: BotTarget,
+  { asItself = false } = {},
 ): Promise<GatheredRun> {
   const { project } = caller;
   const projectKey = keys.resource(project, 'Project', project);
@@ -52,7 +54,9 @@ export async function gatherRun(
   if (botId === undefined || !isId(botId)) throw notFound();
   if (identifierKey) services.botMemory.ids.set(identifierKey.pk, botId);
   const { bot, membership, all } = await readBot(services, project, botId, { found, guess });
-  if (!(await allows(actor, 'execute', bot.resource))) throw new Refusal('forbidden', 'Forbidden');
+  const isItself = asItself && actor.membershipId === bot.membershipId;
+  if (!isItself && !(await allows(actor, 'execute', bot.resource)))
+    throw new Refusal('forbidden', 'Forbidden');
 
   const features = inlineResource('Project', found.get(projectKey))?.features;
   if (Array.isArray(features) && !features.includes('bots')) throw notEnabled();

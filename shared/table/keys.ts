@@ -126,6 +126,8 @@ export const keys = {
     pk: `P#${project}#ATTEMPTS#${subscriptionId}`,
     sk: sort,
   }),
+  /** When a Bot with a schedule is due: one item for each of a Project's. */
+  schedule: (project: string, botId: string): Key => ({ pk: `P#${project}#SCHEDULES`, sk: botId }),
   /** How many deliveries one call or tick has brought about. */
   origin: (project: string, origin: string): Key => ({ pk: `P#${project}#ORIGIN#${origin}`, sk: head }),
   /** How many runs a run and all that follow from it have started. */
@@ -231,6 +233,27 @@ export const keys = {
   /** How many mails one address got on one day, over all Projects. */
   mailQuota: (email: string, day: string): Key => ({ pk: `MAIL#${email}#${day}`, sk: head }),
 } as const;
+
+const scheduleShards = 4;
+
+/** The partitions in which a tick looks for what is due. */
+export function scheduleDuePartitions(): string[] {
+  return Array.from({ length: scheduleShards }, (_, shard) => `SCHEDULE#${shard}`);
+}
+
+/** By its instant: that a Bot is due. */
+export function dueKey(project: string, botId: string, dueAt: string): Key {
+  return { pk: `SCHEDULE#${shardOf(botId, scheduleShards)}`, sk: `${dueAt}#${project}#${botId}` };
+}
+
+/** Beside it: that a job was written and is to be started. */
+export function startKey(project: string, botId: string, dueAt: string): Key {
+  const { pk, sk } = dueKey(project, botId, dueAt);
+  return { pk, sk: `${sk}#START` };
+}
+
+/** What a tick writes. */
+export const schedulePartitions = ['SCHEDULE#*', ...['SCHEDULES', 'JOB#*'].map(inEveryProject)];
 
 /** Partitions of deliveries, as IAM's patterns of leading keys: who may write these writes no resource. */
 export const deliveryPartitions = ['DELIVERY#*', 'LANE#*', 'ATTEMPTS#*'].map(inEveryProject);

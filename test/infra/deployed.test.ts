@@ -218,6 +218,10 @@ describe('the main job, by the bundles alone', () => {
     expect(await find()).toBe(1);
   });
 
+  it('ticks', async () => {
+    expect(await stage.host('tick').invoke({ source: 'aws.events' })).toBeFalsy();
+  });
+
   it.each(Object.keys(eventFunctions))('%s sweeps', async (name) => {
     expect(await stage.host(name).invoke({ source: 'aws.events' })).toEqual({ batchItemFailures: [] });
   });

@@ -173,6 +173,29 @@ describe('what follows changes', () => {
   });
 });
 
+describe('schedules of Bots', () => {
+  it('are looked at every minute, by a function that runs no Bot and writes no resource', () => {
+    const tick = named('Runs Bots whose schedules are due');
+    const [rule, ...others] = rules.filter(
+      ({ Properties }) => Properties.ScheduleExpression === 'rate(1 minute)',
+    );
+    expect(others).toEqual([]);
+    expect(((rule?.Properties.Targets ?? []) as { Arn: unknown }[]).map(({ Arn }) => arnOf(Arn))).toEqual([
+      tick.id,
+    ]);
+    const invoking = statementsOfRole(events, tick.roleId).filter(({ Action }) =>
+      [Action].flat().includes('lambda:InvokeFunction'),
+    );
+    expect(JSON.stringify(invoking.map(({ Resource: target }) => target))).toContain('jobs');
+    expect(invoking).toHaveLength(1);
+  });
+
+  it('sound an alarm when they are late', () => {
+    const filters = ofType(events, 'AWS::Logs::MetricFilter').map(([, { Properties }]) => Properties);
+    expect(filters.map(({ FilterPattern }) => FilterPattern)).toContain('{ $.message = "schedule late" }');
+  });
+});
+
 describe('mail', () => {
   it('has a function that is told of bounces and complaints, by the bus that only AWS speaks on as SES', () => {
     const mail = only(events, 'AWS::SES::ConfigurationSet');

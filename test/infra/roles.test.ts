@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { permissions } from '../../infra/permissions.ts';
-import { keys } from '../../shared/table/keys.ts';
+import { dueKey, keys, startKey } from '../../shared/table/keys.ts';
 import { actionsOf, functionsOf, ofType, stageTemplates, statementsOfRole } from './stage-templates.ts';
 
 const stacks = stageTemplates();
@@ -75,10 +75,10 @@ describe('roles', () => {
     }
   });
 
-  it('let who decides on deliveries, and who makes them, write no resource', () => {
+  it('let who decides on deliveries, who makes them and who starts schedules write no resource', () => {
     const of = (label: string) => {
       const writing = named(label).statements.filter((statement) =>
-        actionsOf([statement]).some((action) => /^dynamodb:(Put|Update|Delete)Item$/.test(action)),
+        actionsOf([statement]).some((action) => /^dynamodb:(Put|Update|Delete|BatchWrite)Item$/.test(action)),
       );
       expect(writing).toHaveLength(1);
       const patterns = leadingKeys(writing[0]?.Condition);
@@ -87,6 +87,16 @@ describe('roles', () => {
     };
     const decides = of('Decides which Subscriptions a change is for');
     const delivers = of('Wakes Bots and calls hooks for Subscriptions');
+    const ticks = of('Runs Bots whose schedules are due');
+    for (const key of [
+      ...[dueKey('p', 'b', '2026'), startKey('p', 'b', '2026'), keys.schedule('p', 'b')],
+      ...[keys.job('p', 'j'), keys.run('p', 'b', 0, '2026')],
+    ]) {
+      expect(ticks(key)).toBe(true);
+    }
+    for (const key of [keys.resource('p', 'Bot', 'b'), keys.resource('p', 'Patient', 'x'), keys.login('l')]) {
+      expect(ticks(key)).toBe(false);
+    }
     const lane = keys.laneEntry('p', 's', 'Patient#x', '2026');
     for (const key of [lane, keys.delivery('p', 'd'), keys.attempt('p', 's', '2026')]) {
       expect([decides(key), delivers(key)]).toEqual([true, true]);

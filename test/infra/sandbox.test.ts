@@ -45,7 +45,7 @@ describe('the invokers', () => {
     }
   });
 
-  it('may be invoked by the functions that run Bots, and by no other', () => {
+  it('may be invoked by the functions that run Bots or start jobs, and by no other', () => {
     const mayInvoke = [api, events, provision, reindex].flatMap((resources) =>
       functionsOf(resources)
         .filter(({ roleId }) =>
@@ -57,6 +57,7 @@ describe('the invokers', () => {
       'Creates and deploys Bots',
       'Decides which Subscriptions a change is for',
       'Runs Bots that nobody waits for',
+      'Runs Bots whose schedules are due',
       'Runs a Bot named by an identifier',
       'Runs a Bot named by its id',
       'Wakes Bots and calls hooks for Subscriptions',

@@ -15,6 +15,7 @@ import type { Sent } from './parse-resource.ts';
 import { patched } from './patched.ts';
 import { credentialChanges, endProgramActions, identifierChanges, isProgram } from './program-actions.ts';
 import { endSubscriptionActions, planSubscription } from './subscription.ts';
+import { botScheduleActions } from './bot-schedule.ts';
 import type { Context, Located, Outcome, Planned, Write } from './write.ts';
 
 /**
@@ -83,12 +84,14 @@ async function planUpdate(
     await requireOwnSources({ ...context.services, project: stamp.project }, before, resource);
   }
   const further = (await own?.finish(resource)) ?? nothingMore;
+  const schedule = write.type === 'Bot' ? await botScheduleActions(context, before, resource) : [];
   const seen: Seen = { versionId: String(head?.versionId), resource: before };
   return {
     change: updateChange(stamp.project, resource, seen, further.head, packed),
     more: [
       ...lock,
       ...further.more,
+      ...schedule,
       ...(before ? identifierChanges(stamp.project, before, resource) : []),
       ...(before ? credentialChanges(before, resource) : []),
     ],

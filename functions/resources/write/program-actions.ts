@@ -49,7 +49,12 @@ export async function endProgramActions(
   return [
     ...identifierChanges(project, resource, undefined),
     ...credential,
-    ...(type === 'Bot' ? [{ name: 'secrets', remove: keys.botSecrets(project, id) }] : []),
+    ...(type === 'Bot'
+      ? [
+          { name: 'secrets', remove: keys.botSecrets(project, id) },
+          { name: 'schedule', remove: keys.schedule(project, id) },
+        ]
+      : []),
     ...(await endMembership(services, stamp, String(head.membershipId))),
   ];
 }

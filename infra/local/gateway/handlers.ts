@@ -22,6 +22,7 @@ type Handlers = Record<FunctionName, ApiHandler> & {
   match(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
   'subscription-status'(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
   deliver(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
+  tick(event: ScheduledEvent): Promise<void>;
   provision: ProvisionHandler;
   jobs(event: JobEvent): Promise<void>;
   reindex(event: { again?: boolean }): Promise<Progress>;

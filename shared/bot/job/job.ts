@@ -30,6 +30,8 @@ export interface Job {
   lease: Lease | undefined;
   /** Which of the runs that its tree started, when a run asked for it. */
   nth: number | undefined;
+  /** The instant at which a schedule was due; undefined for a job that somebody asked for. */
+  scheduledAt?: string | undefined;
   /** Of the Idempotency-Key that it was asked for with. */
   claim: Claim | undefined;
 }

@@ -1,0 +1,43 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Resource } from '../../../shared/fhir/resource.ts';
+import { Refusal } from '../../../shared/refusal.ts';
+import { scheduleActions, usualSchedules } from '../../../shared/schedule/due.ts';
+import { keys } from '../../../shared/table/keys.ts';
+import type { Action } from '../../../shared/table/transact.ts';
+import type { Context } from './write.ts';
+
+/**
+ * What follows from a change of a Bot's schedule; nothing when that stays as it was.
+ * @throws {Refusal} unprocessable
+ */
+export async function botScheduleActions(
+  context: Context,
+  before: Resource | undefined,
+  after: Resource,
+): Promise<Action[]> {
+  const { services, stamp } = context;
+  if (isDeepStrictEqual(before && said(before), said(after))) return [];
+  const key = keys.schedule(stamp.project, after.id);
+  // Read with the first schedule: it is large.
+  const { scheduleOf, nextDue } = await import('../../../shared/schedule/schedule.ts');
+  const schedule = scheduleOf(after);
+  if (!schedule) return before ? [{ name: 'schedule', remove: key }] : [];
+  const dueMs = nextDue(schedule, services.now());
+  if (dueMs === undefined) throw new Refusal('unprocessable', 'The schedule never comes');
+  await requireRoom(context, after.id);
+  const dueAt = new Date(dueMs).toISOString();
+  return scheduleActions({ project: stamp.project, botId: after.id, dueAt });
+}
+
+function said({ cronString, cronTiming, extension }: Resource) {
+  return { cronString, cronTiming, extension };
+}
+
+async function requireRoom({ services: { table }, stamp }: Context, botId: string): Promise<void> {
+  const { items } = await table.query({
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': keys.schedule(stamp.project, '').pk },
+  });
+  if (items.some(({ sk }) => sk === botId) || items.length < usualSchedules) return;
+  throw new Refusal('unprocessable', `A Project has at most ${usualSchedules} schedules`);
+}

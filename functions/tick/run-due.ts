@@ -1,0 +1,149 @@
+import { entryItem } from '../../shared/audit/audit-event.ts';
+import { targetOf } from '../../shared/audit/who.ts';
+import { botOf, type StoredBot } from '../../shared/bot/bot-item.ts';
+import { jobItem, newJob } from '../../shared/bot/job/job.ts';
+import { isPaused } from '../../shared/bot/project-settings.ts';
+import { stringifyJson } from '../../shared/fhir/json.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import { type Due, dueItem } from '../../shared/schedule/due.ts';
+import { nextDue, type Schedule, scheduleOf } from '../../shared/schedule/schedule.ts';
+import { inlineResource } from '../../shared/store/inline.ts';
+import { packText } from '../../shared/store/packing.ts';
+import { runRecordId } from '../../shared/table/entry-id.ts';
+import type { Item } from '../../shared/table/item.ts';
+import { keys, startKey } from '../../shared/table/keys.ts';
+import { type Action, ConditionFailed } from '../../shared/table/transact.ts';
+import type { TickServices } from './services.ts';
+import { startWritten } from './start-written.ts';
+
+const daySeconds = 86_400;
+
+/**
+ * Moves a schedule on, once, and starts the Bot. One that is late runs once and goes on from now. A Bot that
+ * cannot run keeps no schedule: the list of its runs says why.
+ */
+export async function runDue(services: TickServices, item: Item): Promise<void> {
+  const { table, now } = services;
+  const { project, botId, dueAt } = item as Item & Due;
+  const due: Due = { project, botId, dueAt };
+  const scheduleKey = keys.schedule(project, botId);
+  const botKey = keys.resource(project, 'Bot', botId);
+  const projectKey = keys.resource(project, 'Project', project);
+  const found = await table.read([scheduleKey, botKey, projectKey]);
+  // It was said anew, or the Bot was deleted.
+  if (found.get(scheduleKey)?.dueAt !== dueAt) return table.write([], [item]);
+  const bot = botOf(found.get(botKey));
+  const fault = bot ? await faultOf(services, bot, found.get(projectKey)) : 'deleted';
+  const schedule = bot && !fault ? readSchedule(bot) : undefined;
+  const next = schedule && nextDue(schedule, now());
+  const note = { ...startKey(project, botId, dueAt), ...due, jobId: services.newId() };
+  const runs = bot && schedule && !isPaused(found.get(projectKey)) ? runActions(services, bot, note) : [];
+  const stopped = bot && !schedule ? [stopAction(services, bot, due, fault ?? 'no schedule')] : [];
+  const moved: Action[] =
+    next === undefined
+      ? [{ name: 'schedule', remove: scheduleKey, if: 'dueAt = :due', values: { ':due': dueAt } }]
+      : moveActions(due, new Date(next).toISOString());
+  try {
+    await table.transact([...moved, { name: 'due', remove: item }, ...runs, ...stopped].map(withPlainKey));
+  } catch (error) {
+    // Another tick has done it.
+    if (error instanceof ConditionFailed) return;
+    throw error;
+  }
+  if (runs.length > 0) await startWritten(services, note);
+}
+
+/** Why the Bot cannot run; undefined when it can. */
+async function faultOf(
+  { table }: TickServices,
+  { membershipId, codeVersion }: StoredBot,
+  project: Item | undefined,
+): Promise<string | undefined> {
+  if (codeVersion === undefined) return 'no code';
+  const features = inlineResource('Project', project)?.features;
+  if (Array.isArray(features) && !features.includes('bots')) return 'disabled';
+  const key = keys.resource(
+    String(inlineResource('Project', project)?.id),
+    'ProjectMembership',
+    membershipId,
+  );
+  const membership = inlineResource('ProjectMembership', (await table.read([key])).get(key));
+  return membership?.active === true ? undefined : 'disabled';
+}
+
+function readSchedule({ resource }: StoredBot): Schedule | undefined {
+  try {
+    return scheduleOf(resource);
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
+
+function moveActions(due: Due, dueAt: string): Action[] {
+  const { project, botId } = due;
+  return [
+    {
+      name: 'schedule',
+      update: keys.schedule(project, botId),
+      set: 'SET dueAt = :next',
+      if: 'dueAt = :due',
+      values: { ':due': due.dueAt, ':next': dueAt },
+    },
+    { name: 'next', put: dueItem({ project, botId, dueAt }) },
+  ];
+}
+
+/** The run as a job of the Bot itself, and the note that it is to be started. */
+function runActions(
+  { now }: TickServices,
+  { resource, membershipId }: StoredBot,
+  note: Due & Item & { jobId: string },
+): Action[] {
+  const { project, botId, dueAt, jobId } = note;
+  const run = { id: jobId, root: jobId, origin: jobId, depth: 0, deadlineAtMs: now() + daySeconds * 1000 };
+  const job = newJob({
+    id: jobId,
+    ...{ project, botId, scheduledAt: dueAt, createdAtMs: now(), traceId: jobId },
+    caller: {
+      ...{ loginId: `run-${jobId}`, project, membershipId, profile: `Bot/${botId}` },
+      ...{ clientId: botId, subject: botId, scope: '', run },
+    },
+    contentType: 'application/fhir+json',
+    headers: { 'x-portico-scheduled': dueAt },
+    inputKind: 'fhir',
+    ...{ lease: undefined, nth: undefined, claim: undefined },
+  });
+  return [
+    { name: 'job', put: jobItem(job, { input: packText(stringifyJson(resource)) }) },
+    { name: 'start', put: note },
+  ];
+}
+
+/** The entry in the list of the Bot's runs that its schedule has ended. */
+function stopAction({ now, newId }: TickServices, { resource }: StoredBot, due: Due, why: string): Action {
+  const outcome = `schedule stopped: ${why}`;
+  const detail = Object.entries({ outcome, scheduled: due.dueAt }).map(([type, valueString]) => ({
+    type,
+    valueString,
+  }));
+  const audited = {
+    ...({
+      project: due.project,
+      subtype: 'execute',
+      action: 'E',
+      outcome: '4',
+      outcomeDesc: outcome,
+    } as const),
+    ...{ agent: targetOf(resource), entities: [{ ...targetOf(resource), detail }] },
+  };
+  const entry = entryItem(audited, runRecordId(due.botId, now(), newId()), now());
+  return { name: 'stopped', put: { ...entry, ttl: Math.floor(now() / 1000) + 365 * daySeconds } };
+}
+
+/** A key of an item that was read has its other attributes with it. */
+function withPlainKey(action: Action): Action {
+  if (!('remove' in action)) return action;
+  const { pk, sk } = action.remove;
+  return { ...action, remove: { pk, sk } };
+}

@@ -1,0 +1,26 @@
+import type { Item } from '../table/item.ts';
+import { dueKey, keys } from '../table/keys.ts';
+import type { Action } from '../table/transact.ts';
+
+/** A Bot that is due at an instant, as the ticks look for it. */
+export interface Due {
+  project: string;
+  botId: string;
+  dueAt: string;
+}
+
+/** So many Bots of a Project may have a schedule where nothing else is provisioned. */
+export const usualSchedules = 100;
+
+export function dueItem(due: Due): Item {
+  return { ...dueKey(due.project, due.botId, due.dueAt), ...due };
+}
+
+/** Writes when a Bot is due; what was due before leads nowhere from then on. */
+export function scheduleActions(due: Due): Action[] {
+  const { project, botId, dueAt } = due;
+  return [
+    { name: 'schedule', put: { ...keys.schedule(project, botId), dueAt } },
+    { name: 'due', put: dueItem(due) },
+  ];
+}

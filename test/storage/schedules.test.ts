@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createBot } from '../../functions/bots/create-bot.ts';
+import { carryOut } from '../../functions/resources/write/carry-out.ts';
+import { tick } from '../../functions/tick/tick.ts';
+import { type Caller, callerOf } from '../../shared/access/access-token.ts';
+import type { JobEvent } from '../../shared/bot/job/job-starter.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { scanAll } from '../spec/portico.ts';
+import { getItem, newProject, type Stage, startStage } from './stage.ts';
+import { isAuditEvent, storedResource } from './stored.ts';
+
+let stage: Stage;
+let caller: Caller<'administrator'>;
+let started: JobEvent[];
+let answer: 'started' | 'refused';
+
+beforeEach(async () => {
+  stage = await startStage();
+  caller = await newProject(stage);
+  started = [];
+  answer = 'started';
+});
+afterEach(() => stage.stop());
+
+const at = (text: string) => {
+  stage.clock.nowMs = Date.parse(text);
+};
+const jobs = {
+  start: async (event: JobEvent) => {
+    if (answer === 'started') started.push(event);
+    return answer;
+  },
+};
+const ticking = () => tick({ ...stage.services, jobs });
+
+/** Who calls in a request of its own. */
+const again = () => {
+  const { admission: _, ...claims } = caller;
+  return callerOf(claims, 'administrator');
+};
+
+async function save(id: string, fields: Record<string, unknown>) {
+  const read = storedResource(await getItem(stage.services, keys.resource(caller.project, 'Bot', id)));
+  const body = { ...read, resourceType: 'Bot', ...fields };
+  await carryOut(stage.services, again(), [{ kind: 'update', type: 'Bot', id, body }]);
+}
+
+async function scheduledBot(cronString: string, codeVersion: string | undefined = 'x'): Promise<string> {
+  const { id } = await createBot(stage.services, again(), { name: `Bot ${randomUUID()}` });
+  if (codeVersion) {
+    await stage.services.table.update({
+      Key: keys.resource(caller.project, 'Bot', id),
+      UpdateExpression: 'SET codeVersion = :version',
+      ExpressionAttributeValues: { ':version': codeVersion },
+    });
+  }
+  await save(id, { cronString });
+  return id;
+}
+
+async function jobsOf(bot: string) {
+  const found = [];
+  for (const { project, jobId } of started) {
+    const item = await getItem(stage.services, keys.job(project, jobId));
+    if (item?.botId === bot) found.push(item);
+  }
+  return found;
+}
+
+const dueItems = async () =>
+  (await scanAll(stage.client, stage.tableName)).filter(({ pk }) => pk.startsWith('SCHEDULE#'));
+
+describe('a tick', () => {
+  test('runs what is due, as a job of the Bot itself, and nothing else', async () => {
+    at('2026-11-20T07:29:10Z');
+    const due = await scheduledBot('30 7 * * *');
+    const later = await scheduledBot('31 7 * * *');
+    await ticking();
+    expect(started).toEqual([]);
+    at('2026-11-20T07:30:05Z');
+    await ticking();
+    expect(await jobsOf(due)).toMatchObject([
+      {
+        scheduledAt: '2026-11-20T07:30:00.000Z',
+        headers: { 'x-portico-scheduled': '2026-11-20T07:30:00.000Z' },
+        caller: { profile: `Bot/${due}`, run: { depth: 0 } },
+      },
+    ]);
+    expect(await jobsOf(later)).toEqual([]);
+    await ticking();
+    expect(started).toHaveLength(1);
+    at('2026-11-21T07:30:05Z');
+    await ticking();
+    // The first is forgotten by then.
+    expect(started).toHaveLength(3);
+    expect(await jobsOf(due)).toMatchObject([{ scheduledAt: '2026-11-21T07:30:00.000Z' }]);
+  });
+
+  test('at the same time as another runs each once', async () => {
+    at('2026-11-20T07:29:10Z');
+    const bots = await Promise.all(Array.from({ length: 5 }, () => scheduledBot('30 7 * * *')));
+    at('2026-11-20T07:30:05Z');
+    await Promise.all([ticking(), ticking(), ticking()]);
+    for (const bot of bots) expect(await jobsOf(bot)).toHaveLength(1);
+  });
+
+  test('that comes two hours late runs each missed schedule once, and goes on from then', async () => {
+    at('2026-11-20T07:29:10Z');
+    const bot = await scheduledBot('*/5 * * * *');
+    at('2026-11-20T09:31:00Z');
+    await ticking();
+    await ticking();
+    expect(await jobsOf(bot)).toHaveLength(1);
+    expect((await dueItems()).map(({ dueAt }) => dueAt)).toEqual(['2026-11-20T09:35:00.000Z']);
+  });
+
+  test('starts what an earlier one had written and not started', async () => {
+    at('2026-11-20T07:29:10Z');
+    const bot = await scheduledBot('30 7 * * *');
+    at('2026-11-20T07:30:05Z');
+    answer = 'refused';
+    await ticking();
+    expect(started).toEqual([]);
+    answer = 'started';
+    at('2026-11-20T07:31:05Z');
+    await ticking();
+    expect(await jobsOf(bot)).toHaveLength(1);
+    expect(await dueItems()).toHaveLength(1);
+  });
+
+  test('dies before and after each of its writes: the next one runs the Bot, once', async () => {
+    for (let n = 0; n < 8; n++) {
+      at('2026-11-20T07:29:10Z');
+      const bot = await scheduledBot('30 7 * * *');
+      at('2026-11-20T07:30:05Z');
+      let calls = 0;
+      const table = new Proxy(stage.services.table, {
+        get(target, name) {
+          const own = Reflect.get(target, name);
+          if (typeof own !== 'function') return own;
+          return async (...args: unknown[]) => {
+            const isDead = () => calls++ >= n;
+            if (isDead()) throw new Error('dead');
+            const result = await own.apply(target, args);
+            if (isDead()) throw new Error('dead');
+            return result;
+          };
+        },
+      });
+      await tick({ ...stage.services, table, jobs }).catch(() => undefined);
+      at('2026-11-20T07:31:05Z');
+      await ticking();
+      const ids = new Set((await jobsOf(bot)).map(({ id }) => id));
+      expect([n, ids.size]).toEqual([n, 1]);
+    }
+  });
+});
+
+describe('a schedule', () => {
+  test('that is said anew is due by its new words only', async () => {
+    at('2026-11-20T07:29:10Z');
+    const bot = await scheduledBot('30 7 * * *');
+    await save(bot, { cronString: '45 7 * * *' });
+    at('2026-11-20T07:30:05Z');
+    await ticking();
+    expect(started).toEqual([]);
+    at('2026-11-20T07:45:05Z');
+    await ticking();
+    expect(await jobsOf(bot)).toHaveLength(1);
+  });
+
+  test('ends with its words, and with its Bot', async () => {
+    at('2026-11-20T07:29:10Z');
+    const [silent, deleted] = [await scheduledBot('30 7 * * *'), await scheduledBot('30 7 * * *')];
+    await save(silent, { cronString: undefined });
+    await carryOut(stage.services, again(), [{ kind: 'delete', type: 'Bot', id: deleted }]);
+    at('2026-11-20T07:30:05Z');
+    await ticking();
+    expect(started).toEqual([]);
+    expect(await dueItems()).toEqual([]);
+  });
+
+  test('of a Bot without code stops by itself, and the list of its runs says why', async () => {
+    at('2026-11-20T07:29:10Z');
+    const bot = await scheduledBot('30 7 * * *', '');
+    at('2026-11-20T07:30:05Z');
+    await ticking();
+    expect(started).toEqual([]);
+    expect(await dueItems()).toEqual([]);
+    const runs = (await scanAll(stage.client, stage.tableName))
+      .filter(isAuditEvent)
+      .filter(({ pk }) => pk.includes(`#RUNS#${bot}#`));
+    expect(runs.map((item) => storedResource(item)?.outcomeDesc)).toEqual(['schedule stopped: no code']);
+  });
+
+  test('of a Project that is stopped goes on without running', async () => {
+    at('2026-11-20T07:29:10Z');
+    await scheduledBot('30 7 * * *');
+    await stage.services.table.update({
+      Key: keys.resource(caller.project, 'Project', caller.project),
+      UpdateExpression: 'SET paused = :true',
+      ExpressionAttributeValues: { ':true': true },
+    });
+    at('2026-11-20T07:30:05Z');
+    await ticking();
+    expect(started).toEqual([]);
+    expect((await dueItems()).map(({ dueAt }) => dueAt)).toEqual(['2026-11-21T07:30:00.000Z']);
+  });
+
+  test('that cannot be understood is refused with the field', async () => {
+    const { id } = await createBot(stage.services, again(), { name: 'Bot' });
+    await expect(save(id, { cronString: 'daily' })).rejects.toMatchObject({
+      kind: 'unprocessable',
+      issues: [{ expression: 'cronString' }],
+    });
+  });
+});
