@@ -5,7 +5,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { stringifyJson } from './json.ts';
+import { isExactNumber, stringifyJson } from './json.ts';
 
 /** Whether one of the paths is this one, or holds it. */
 export function covers(paths: readonly string[], path: string): boolean {
@@ -57,7 +57,7 @@ function namesMember(name: string, member: string): boolean {
 
 /** Exact decimals are objects of their own kind: leaves. */
 function isNode(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Object.hasOwn(value, 'rawJSON');
+  return typeof value === 'object' && value !== null && !isExactNumber(value);
 }
 
 function without(value: unknown, [name = '', ...rest]: readonly string[]): unknown {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { longestBodyBytes } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
-import { stringifyJson } from './json.ts';
+import { isExactNumber, stringifyJson } from './json.ts';
 
 /** One operation of a JSON Patch (RFC 6902). */
 export interface PatchOperation {
@@ -155,7 +155,7 @@ function isIndex(name: string): boolean {
 /** Numbers that keep their digits are immutable objects: they are shared, not copied. */
 function copy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copy);
-  if (typeof value !== 'object' || value === null || Object.hasOwn(value, 'rawJSON')) return value;
+  if (typeof value !== 'object' || value === null || isExactNumber(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, copy(part)]));
 }
 

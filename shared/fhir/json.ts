@@ -21,8 +21,21 @@ export function stringifyJson(value: unknown): string {
   return JSON.stringify(value);
 }
 
+/** A number that keeps its digits. */
+export interface ExactNumber {
+  readonly rawJSON: string;
+}
+
 // ECMAScript 2026, JSON.parse source text access; TypeScript's library does not know it yet.
-const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
+const { rawJSON: rawJson, isRawJSON } = JSON as unknown as {
+  rawJSON(text: string): ExactNumber;
+  isRawJSON(value: unknown): value is ExactNumber;
+};
+
+/** What a client sends is none, whatever its members are called. */
+export function isExactNumber(value: unknown): value is ExactNumber {
+  return isRawJSON(value);
+}
 
 function exactNumber(_key: string, value: unknown, context: { source?: string }): unknown {
   if (typeof value !== 'number' || context.source === undefined) return value;

@@ -1,3 +1,4 @@
+import { isExactNumber } from '../fhir/json.ts';
 import type { Resource } from '../fhir/resource.ts';
 import type { Parameter, Path, Step } from './registry.ts';
 
@@ -49,8 +50,8 @@ export function textOf(value: unknown): string | undefined {
 
 /** A JSON number, also one that keeps its digits (`shared/fhir/json.ts`). */
 export function numberOf(value: unknown): number | undefined {
-  const number = typeof value === 'number' ? value : Number(fieldOf(value, 'rawJSON') ?? Number.NaN);
-  return Number.isFinite(number) ? number : undefined;
+  const number = isExactNumber(value) ? Number(value.rawJSON) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
 export function listOf(value: unknown): unknown[] {

@@ -128,6 +128,21 @@ describe('a FHIRPath Patch', () => {
   });
 });
 
+test('parameters of no primitive value are refused, whatever their members are called', async () => {
+  const id = await created({ resourceType: 'Patient' });
+  for (const odd of [{ toString: 1 }, { rawJSON: { toString: 1 } }, { rawJSON: '1' }, [], null, true]) {
+    const move = [
+      { name: 'type', valueCode: 'move' },
+      { name: 'path', valueString: 'Patient.name' },
+    ];
+    const positions = ['source', 'destination'].map((name) => ({ name, valueInteger: odd }));
+    const patched = await patch(`Patient/${id}`, { name: 'operation', part: [...move, ...positions] });
+    const body = { resourceType: 'Parameters', parameter: [{ name: '_count', valueInteger: odd }] };
+    const read = await fhir('POST', `Patient/${id}/$everything`, { body });
+    expect([patched.status, read.status]).toEqual([400, 400]);
+  }
+});
+
 describe('$validate', () => {
   const wrong = { resourceType: 'Patient', birthDate: 'soon' };
 

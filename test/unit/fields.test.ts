@@ -8,6 +8,7 @@ import {
   touches,
   withoutFields,
 } from '../../shared/fhir/fields.ts';
+import { parseJson, stringifyJson } from '../../shared/fhir/json.ts';
 
 const paths = ['a', 'a.b', 'a.b.c', 'b', 'v[x]', 'c.v[x]'];
 const names = ['a', '_a', 'b', 'c', 'vString', 'vQuantity', '_vString', 'v', 'vs'];
@@ -42,6 +43,11 @@ function sorted(value: unknown): unknown {
       .map(([name, part]) => [name, sorted(part)]),
   );
 }
+
+test('what is closed is taken out of an object that looks like a number, and of no number', () => {
+  const value = parseJson('{"a":{"rawJSON":"1","b":2},"c":1.50}') as object;
+  expect(stringifyJson(withoutFields(value, ['a.b', 'c.rawJSON']))).toBe('{"a":{"rawJSON":"1"},"c":1.50}');
+});
 
 describe('elements by path', () => {
   test('are gone, and nothing else is', () => {

@@ -1,3 +1,5 @@
+import { isExactNumber } from '../../../shared/fhir/json.ts';
+
 /** Elements that link to other resources, beside `reference`. */
 const linking = new Set([
   'url',
@@ -59,7 +61,7 @@ function walk(value: unknown, name: string, link: (text: string) => string): unk
     return name === 'div' ? relinkedNarrative(value, link) : value;
   }
   if (Array.isArray(value)) return value.map((part) => walk(part, name, link));
-  if (typeof value !== 'object' || value === null || Object.hasOwn(value, 'rawJSON')) return value;
+  if (typeof value !== 'object' || value === null || isExactNumber(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, walk(part, key, link)]));
 }
 

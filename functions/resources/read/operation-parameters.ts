@@ -1,3 +1,4 @@
+import { isExactNumber } from '../../../shared/fhir/json.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
 
 /**
@@ -15,15 +16,14 @@ export function operationParameters(body: unknown, query: URLSearchParams): URLS
   for (const [i, one] of parameter.entries()) {
     const { name, ...rest } = (one ?? {}) as Record<string, unknown>;
     const [value] = Object.entries(rest).flatMap(([key, found]) => (key.startsWith('value') ? [found] : []));
-    if (typeof name !== 'string' || value === undefined || (typeof value === 'object' && !isNumber(value))) {
+    if (
+      typeof name !== 'string' ||
+      value === undefined ||
+      (typeof value === 'object' && !isExactNumber(value))
+    ) {
       throw invalidField(`Parameters.parameter[${i}]`, 'A parameter has a name and a primitive value');
     }
-    all.append(name, isNumber(value) ? value.rawJSON : String(value));
+    all.append(name, isExactNumber(value) ? value.rawJSON : String(value));
   }
   return all;
-}
-
-/** A number that keeps its digits. */
-function isNumber(value: unknown): value is { rawJSON: string } {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'rawJSON');
 }

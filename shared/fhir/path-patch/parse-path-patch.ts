@@ -55,8 +55,8 @@ function parseOperation({ name, part }: Parameter, at: string): PathOperation {
   if (!type) throw invalidField(at, `type must be one of ${types.join(', ')}`);
   if (path === undefined) throw invalidField(at, 'An operation needs a path');
   const number = (which: string) => {
-    const value = Number(String(parts.get(which)?.valueInteger ?? Number.NaN));
-    if (!Number.isInteger(value) || value < 0) throw invalidField(at, `${type} needs ${which}`);
+    const value = parts.get(which)?.valueInteger;
+    if (!isPosition(value)) throw invalidField(at, `${type} needs ${which}`);
     return value;
   };
   const named = text('name');
@@ -72,6 +72,10 @@ function parseOperation({ name, part }: Parameter, at: string): PathOperation {
     ...(type === 'insert' ? { index: number('index') } : {}),
     ...(type === 'move' ? { source: number('source'), destination: number('destination') } : {}),
   };
+}
+
+function isPosition(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0;
 }
 
 function parseValue(parameter: Parameter, at: string, depth: number): PathValue {
