@@ -2,6 +2,7 @@ import type { Caller } from '../../shared/access/access-token.ts';
 import { coreServices } from '../../shared/composition/core-services.ts';
 import { stageKeys } from '../../shared/composition/stage-keys.ts';
 import { requireVariable } from '../../shared/env.ts';
+import { isId } from '../../shared/fhir/resource.ts';
 import { allOk } from '../../shared/http/outcome.ts';
 import { readdressed } from '../../shared/http/readdressed.ts';
 import { decodeUtf8, type HttpRequest } from '../../shared/http/request.ts';
@@ -24,6 +25,7 @@ import { cancelJob, readJob } from './read/read-job.ts';
 import { readResource } from './read/read-resource.ts';
 import { readTypeHistory } from './read/read-type-history.ts';
 import { searchResources } from './read/search-resources.ts';
+import { searchTypes } from './read/search-types.ts';
 import { refuseUnknown, refuseUnknownType } from './unknown-route.ts';
 import { validateResource } from './validate-resource.ts';
 import { carryOut } from './write/carry-out.ts';
@@ -47,6 +49,24 @@ const served = serve(services, routes.resources, (services) => ({
   },
   search: async (request) => {
     const search = { type: typeOf(request.params), query: request.query };
+    return ok(await searchResources(services, request.caller, search), request);
+  },
+  searchTypes: async (request) =>
+    ok(await searchTypes(services, request.caller, { query: request.query }), request),
+  searchTypesByPost: async (request) => {
+    const search = { query: formOf(request), isPrivate: true };
+    return ok(await searchTypes(services, request.caller, search), request);
+  },
+  searchCompartment: async (request) => {
+    const { caller, params, query } = request;
+    // API Gateway may find this route for the history of a Patient: either has one literal segment.
+    if (params.resourceType === '_history') {
+      return ok(await readHistory(services, caller, { type: 'Patient', id: idOf(request), query }), request);
+    }
+    return ok(await searchResources(services, caller, { ...compartmentOf(request), query }), request);
+  },
+  searchCompartmentByPost: async (request) => {
+    const search = { ...compartmentOf(request), query: formOf(request), isPrivate: true };
     return ok(await searchResources(services, request.caller, search), request);
   },
   searchByPost: async (request) => {
@@ -146,6 +166,13 @@ async function read(
 function typeOf({ resourceType: type }: { resourceType: string }): string {
   if (!isResourceType(type)) throw refuseUnknownType(type);
   return type;
+}
+
+function compartmentOf(request: HttpRequest & { params: { id: string; resourceType: string } }) {
+  const type = typeOf(request.params);
+  const id = idOf(request);
+  if (!isId(id)) throw new Refusal('not-found', 'Not found');
+  return { type, within: `Patient/${id}` };
 }
 
 /** An operation such as `$execute` stands where an id would, under another method. */

@@ -12,7 +12,7 @@ interface StructureElement {
   max?: string;
   isSummary?: boolean;
   contentReference?: string;
-  type?: { code: string }[];
+  type?: { code: string; targetProfile?: string[] }[];
 }
 
 let known: Promise<ReadonlyMap<string, StructureDefinition>> | undefined;
@@ -88,4 +88,26 @@ export async function elementOf(owner: string, name: string): Promise<Element | 
     owner: code,
   }));
   return { isList: false, members: properties, choice: name };
+}
+
+/**
+ * The types that a reference or canonical may lead to.
+ * @param names of elements, as JSON names them, from the resource on
+ * @returns undefined when it may be any
+ */
+export async function targetsOf(type: string, names: readonly string[]): Promise<string[] | undefined> {
+  const all = await structures();
+  let owners: readonly string[] = [type];
+  for (const name of names.slice(0, -1)) owners = owners.flatMap((owner) => members(all, owner, name));
+  const last = names.at(-1) ?? '';
+  const profiles = owners.flatMap((owner) => {
+    const elements = all.get(owner.split('.')[0] ?? '')?.snapshot.element ?? [];
+    const at = `${owner}.${last}`;
+    const found = elements.filter(
+      ({ path }) => path === at || (path.endsWith('[x]') && at.startsWith(path.slice(0, -3))),
+    );
+    return found.flatMap(({ type: types = [] }) => types.flatMap(({ targetProfile = [] }) => targetProfile));
+  });
+  const targets = [...new Set(profiles.map((profile) => profile.split('/').at(-1) ?? ''))];
+  return targets.length === 0 || targets.includes('Resource') ? undefined : targets;
 }

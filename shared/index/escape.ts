@@ -20,3 +20,8 @@ export function splitValue(text: string, separator: ',' | '|', most = Number.POS
 export function unescapeValue(text: string): string {
   return text.replace(/\\([,|$\\])/g, '$1');
 }
+
+/** A text as a search value that means just it. */
+export function escapeValue(text: string): string {
+  return text.replace(/[,|$\\]/g, '\\$&');
+}

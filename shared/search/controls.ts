@@ -7,6 +7,8 @@ import type { SortKey } from './sort.ts';
 export interface Controls {
   /** Entries of a page. */
   count: number;
+  /** Hits that come first and are left out. */
+  offset: number;
   sort: readonly SortKey[];
   /** Top-level elements to answer; undefined for all. */
   fields: readonly string[] | undefined;
@@ -20,12 +22,15 @@ type Summary = (typeof summaries)[number];
 const totals = ['none', 'estimate', 'accurate'] as const;
 
 const defaultCount = 20;
+/** More are passed by the links from page to page. */
+export const mostOffset = 1000;
 const mostCount = 1000;
 const mostSortKeys = 5;
 const mostIncludes = 20;
 
 const names = new Set([
   '_count',
+  '_offset',
   '_sort',
   '_fields',
   '_elements',
@@ -52,6 +57,7 @@ export function parseControls(type: string, query: URLSearchParams): Controls {
   }
   return {
     count: parseCount(query.get('_count')),
+    offset: parseOffset(query.get('_offset')),
     sort: parseSort(type, query.getAll('_sort').join()),
     fields: fields === null ? undefined : fields.split(',').filter(Boolean),
     summary: oneOf('_summary', summaries, query.get('_summary') ?? 'false'),
@@ -64,6 +70,12 @@ function parseCount(value: string | null): number {
   if (value === null) return defaultCount;
   if (!/^\d{1,9}$/.test(value)) throw invalidField('_count', '_count must be a whole number');
   return Math.min(Number(value), mostCount);
+}
+
+function parseOffset(value: string | null): number {
+  if (value === null) return 0;
+  if (/^\d{1,9}$/.test(value) && Number(value) <= mostOffset) return Number(value);
+  throw invalidField('_offset', `_offset is a whole number up to ${mostOffset}: follow the links beyond`);
 }
 
 function parseSort(type: string, value: string): SortKey[] {

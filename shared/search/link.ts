@@ -3,6 +3,15 @@ import { invalidField } from '../refusal.ts';
 import type { Filter } from './filter.ts';
 import { type OwnBase, parseFilter, requireParameter } from './parse-filter.ts';
 
+const mostReferences = 2;
+
+/** Where a parameter stands: its whole name, and how many references led there. */
+interface Where {
+  name: string;
+  own: OwnBase | undefined;
+  depth: number;
+}
+
 /** A chained parameter, `subject:Patient.name`, or a reverse one, `_has:Observation:patient:code`. */
 export interface Link {
   name: string;
@@ -10,17 +19,28 @@ export interface Link {
   /** What is searched first, and for what. */
   type: string;
   filters: readonly Filter[];
+  /** A further reference on the way: its conditions are asked of what is searched first. */
+  links: readonly Link[];
   /** The reference between the two: of the searched type for a chain, of `type` for a reverse one. */
   parameter: Parameter;
 }
 
 /**
- * R4 search, chained parameters and reverse chaining, one level each.
+ * R4 search, chained parameters and reverse chaining, over one reference or two.
  * @returns undefined for a parameter of another form
  * @throws {Refusal} invalid
  */
-export function parseLink(searched: string, name: string, value: string, own?: OwnBase): Link | undefined {
-  if (name.startsWith('_has:')) return parseReverse(name, value, own);
+export function parseLink(
+  searched: string,
+  name: string,
+  value: string,
+  own?: OwnBase,
+  depth = 1,
+): Link | undefined {
+  if (depth > mostReferences && (name.startsWith('_has:') || name.includes('.'))) {
+    throw invalidField(name, `A parameter is chained over ${mostReferences} references at most`);
+  }
+  if (name.startsWith('_has:')) return parseReverse(name, value, { own, depth });
   const [, code = '', modifier, rest = ''] = /^([A-Za-z_-]+)(?::([^.]*))?\.(.+)$/s.exec(name) ?? [];
   if (rest === '') return undefined;
   const parameter = requireReference(searched, code, name);
@@ -28,31 +48,35 @@ export function parseLink(searched: string, name: string, value: string, own?: O
   if (type === undefined) {
     throw invalidField(name, `Say which type ${code} refers to, such as ${code}:Patient.${rest}`);
   }
-  return { name, kind: 'chain', type, filters: inner(type, rest, value, { name, own }), parameter };
+  return { name, kind: 'chain', type, ...inner(type, rest, value, { name, own, depth }), parameter };
 }
 
-function parseReverse(name: string, value: string, own: OwnBase | undefined): Link {
+function parseReverse(name: string, value: string, { own, depth }: Omit<Where, 'name'>): Link {
   const [, type = '', code = '', ...rest] = name.split(':');
   if (rest.length === 0) throw invalidField(name, '_has must be _has:Type:reference:parameter');
   requireType(type, name);
   const parameter = requireReference(type, code, name);
-  const filters = inner(type, rest.join(':'), value, { name, own });
-  return { name, kind: 'reverse', type, filters, parameter };
+  return {
+    name,
+    kind: 'reverse',
+    type,
+    ...inner(type, rest.join(':'), value, { name, own, depth }),
+    parameter,
+  };
 }
 
 function inner(
   type: string,
   rest: string,
   value: string,
-  { name, own }: { name: string; own: OwnBase | undefined },
-): Filter[] {
+  { name, own, depth }: Where,
+): Pick<Link, 'filters' | 'links'> {
   requireType(type, name);
-  if (rest.includes('.') || rest.startsWith('_has')) {
-    throw invalidField(name, 'A parameter is chained over one reference only');
-  }
+  const link = parseLink(type, rest, value, own, depth + 1);
+  if (link) return { filters: [], links: [link] };
   const filters = parseFilter(type, rest, value, own);
   if (filters.length === 0) throw invalidField(name, `${name} has no value`);
-  return filters;
+  return { filters, links: [] };
 }
 
 function requireType(type: string, name: string): void {

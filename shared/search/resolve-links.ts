@@ -1,8 +1,9 @@
 import { parseReference } from '../fhir/resource.ts';
+import { targetsOf } from '../fhir/structures.ts';
 import { referencesOf } from '../index/reference.ts';
 import { parametersOf } from '../index/registry.ts';
 import { valuesOf } from '../index/value.ts';
-import { Refusal } from '../refusal.ts';
+import { invalidField, Refusal } from '../refusal.ts';
 import { batch } from '../store/heads.ts';
 import { newBudget } from './budget.ts';
 import { createFilter, type Filter } from './filter.ts';
@@ -28,8 +29,10 @@ export async function resolveLinks(
 }
 
 async function resolve(reader: Reader, searched: string, link: Link): Promise<Filter> {
-  const { name, kind, type, filters, parameter } = link;
+  const { name, kind, type, parameter } = link;
   if (reader.maySearch?.(type) === false) throw new Refusal('forbidden', 'Forbidden');
+  if (kind === 'reverse') await requireTarget(searched, link);
+  const filters = [...link.filters, ...(await resolveLinks(reader, type, link.links))];
   const found = new Set<string>();
   const budget = newBudget(type, filters);
   const search = { reader, type, filters, sort: [], count: batch, budget };
@@ -48,6 +51,19 @@ async function resolve(reader: Reader, searched: string, link: Link): Promise<Fi
     parameters: [...(kind === 'chain' ? [parameter] : [])],
     name: `${name}=${filters.map((one) => one.name).join()}`,
   };
+}
+
+/** @throws {Refusal} invalid for a reference that never leads to the searched type: it would find nothing */
+async function requireTarget(searched: string, { name, type, parameter }: Link): Promise<void> {
+  for (const { steps, target } of parameter.paths) {
+    if (target === searched) return;
+    const targets = await targetsOf(
+      type,
+      steps.map(({ element }) => element),
+    );
+    if (target === undefined && (targets === undefined || targets.includes(searched))) return;
+  }
+  throw invalidField(name, `${parameter.code} of ${type} does not refer to a ${searched}`);
 }
 
 /** The ids of resources of the searched type that a resource refers to. */

@@ -16,6 +16,12 @@ export interface Page {
   /** Of their JSON texts. */
   characters: number;
   next: string | undefined;
+  /** Hits that the following page has still to leave out. */
+  offset: number;
+  /** How many hits came before this page. */
+  before: number;
+  /** How many hits a page holds. */
+  size: number;
   /** How many hits there are in all, when that was asked and found out. */
   total: number | undefined;
 }
@@ -29,23 +35,42 @@ export interface Page {
 export async function runSearch(reader: Reader, request: SearchRequest): Promise<Page> {
   const { canonical, count, cursor, type, sort } = request;
   const listing = { project: reader.project, name: canonical };
-  const position = readCursor(listing, cursor, parsePosition);
+  const place = readCursor(listing, cursor, parsePlace);
+  const position = place?.position;
+  const before = place?.before ?? request.offset;
   const filters = [...request.filters, ...(await resolveLinks(reader, type, request.links))];
   const search = { reader, type, filters, sort, count, budget: newBudget(type, filters) };
   if (count === 0 || request.summary === 'count') {
-    return { resources: [], characters: 0, next: undefined, total: await countHits(search, 'accurate') };
+    const total = await countHits(search, 'accurate');
+    return { resources: [], characters: 0, next: undefined, offset: 0, before: 0, size: 0, total };
   }
   const hits = takePage(positioned(findHits(search, position)), {
     count,
+    offset: request.offset,
     sizeOf: ({ characters }) => characters,
   });
-  const { values, next } = await hits;
+  const { values, next, offset } = await hits;
   return {
     resources: values.map(({ resource }) => resource),
     characters: values.reduce((sum, { characters }) => sum + characters, 0),
-    next: next && writeCursor(listing, next),
-    total: await totalOf(search, request.total, position || next ? undefined : values.length),
+    next: next && writeCursor(listing, { position: next, before: before + values.length } satisfies Place),
+    offset,
+    before,
+    size: count,
+    total: await totalOf(search, request.total, position || next || before > 0 ? undefined : values.length),
   };
+}
+
+/** What a cursor holds: where the page begins, and how many hits came before it. */
+interface Place {
+  position: Position;
+  before: number;
+}
+
+function parsePlace(value: unknown): Place | undefined {
+  const { position, before } = (value ?? {}) as { position?: unknown; before?: unknown };
+  const parsed = parsePosition(position);
+  return parsed && typeof before === 'number' ? { position: parsed, before } : undefined;
 }
 
 async function* positioned(hits: AsyncIterable<Hit>): AsyncGenerator<Positioned<Hit, Position>> {

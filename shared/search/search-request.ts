@@ -1,5 +1,6 @@
 import type { Resource } from '../fhir/resource.ts';
 import { invalidField } from '../refusal.ts';
+import { compartmentFilter } from './compartment-filter.ts';
 import { type Controls, isControl, parseControls } from './controls.ts';
 import { type Filter, matchesAll } from './filter.ts';
 import { parseExpression } from './filter-expression.ts';
@@ -19,6 +20,9 @@ export interface SearchRequest extends Controls {
 
 const mostConditions = 50;
 
+/** What says which page of a search is meant, and nothing of the search. */
+const paging = new Set(['_cursor', '_count', '_offset']);
+
 /**
  * Reads the parameters of a search.
  * @param own our own base URL: references that begin with it are to resources of ours
@@ -35,9 +39,10 @@ export function parseSearch(type: string, query: URLSearchParams, own?: OwnBase)
     const link = parseLink(type, name, value, own);
     if (link) links.push(link);
     else if (name === '_filter') filters.push(...parseExpression(type, value));
+    else if (name === '_compartment') filters.push(compartmentFilter(type, value));
     else filters.push(...parseFilter(type, name, value, own));
   }
-  const given = [...query].filter(([name]) => name !== '_cursor' && name !== '_count');
+  const given = [...query].filter(([name]) => !paging.has(name));
   return {
     ...parseControls(type, query),
     type,

@@ -1,4 +1,5 @@
 import type { Caller } from '../../../shared/access/access-token.ts';
+import { isResourceType } from '../../../shared/index/registry.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
 import type { BundleEntry } from '../read/bundle.ts';
@@ -23,6 +24,10 @@ export async function readEntry(
   if (type === 'Patient' && history === '$everything' && path.length === 3) {
     const resource = await readEverything(services, caller, { id, query: parameters });
     return { resource, response: { status: '200' } };
+  }
+  if (type === 'Patient' && path.length === 3 && isResourceType(history ?? '')) {
+    const search = { type: String(history), within: `Patient/${id}`, query: parameters };
+    return { resource: await searchResources(services, caller, search), response: { status: '200' } };
   }
   if (history === '_history' && versionId === undefined) {
     const resource = await readHistory(services, caller, { type, id, query: parameters });

@@ -65,6 +65,7 @@ export function capabilityStatement(baseUrl: string, date: string, { isExtended 
             documentation: `${bundleLimits.writes}. ${bundleLimits.conditions}. For more, ${importAdvice}.`,
           },
           { code: 'batch', documentation: `${bundleLimits.entries}. For more, ${importAdvice}.` },
+          { code: 'search-system' },
         ],
       },
     ],

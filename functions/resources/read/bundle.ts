@@ -27,7 +27,7 @@ export interface BundleEntry {
 }
 
 export interface Link {
-  relation: 'self' | 'next';
+  relation: 'self' | 'first' | 'previous' | 'next';
   url: string;
 }
 
@@ -42,5 +42,5 @@ export function linkTo(
   relation: Link['relation'],
 ): Link {
   const text = query.toString();
-  return { relation, url: `${baseUrl}/fhir/R4/${path}${text ? `?${text}` : ''}` };
+  return { relation, url: `${baseUrl}/fhir/R4${path && `/${path}`}${text ? `?${text}` : ''}` };
 }

@@ -1,6 +1,8 @@
 import { parseReference, type Resource } from '../../../shared/fhir/resource.ts';
+import { targetsOf } from '../../../shared/fhir/structures.ts';
+import { escapeValue } from '../../../shared/index/escape.ts';
 import { referencesOf } from '../../../shared/index/reference.ts';
-import { isResourceType } from '../../../shared/index/registry.ts';
+import { isResourceType, parametersOf } from '../../../shared/index/registry.ts';
 import { valuesOf } from '../../../shared/index/value.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { newBudget } from '../../../shared/search/budget.ts';
@@ -71,12 +73,13 @@ async function follow(
       .filter(({ resourceType }) => resourceType === type)
       .flatMap((resource) => valuesOf(resource, parameter).flatMap(referencesOf))
       .filter((reference) => target === undefined || reference.startsWith(`${target}/`));
-    return readReferenced(reader, references, known, gathered);
+    await readReferenced(reader, references, known, gathered);
+    return readCanonicals(reader, from, { type, parameter, target }, known, gathered);
   }
   if (reader.maySearch?.(type) === false) return;
   const pointed = from.filter(({ resourceType }) => target === undefined || resourceType === target);
   for (let at = 0; at < pointed.length; at += batch) {
-    const filters = [createFilter(parameter, undefined, pointed.slice(at, at + batch).map(nameOf))];
+    const filters = [createFilter(parameter, undefined, pointed.slice(at, at + batch).flatMap(namesOf))];
     const budget = newBudget(type, filters);
     const search = { reader, type, filters, sort: [], count: batch, budget };
     for await (const { resource, characters } of findHits(search, undefined)) {
@@ -104,6 +107,54 @@ export async function readReferenced(
       const opened = await openState(reader, head);
       const seen = opened && (await reader.see(opened.resource, []));
       if (seen) gathered.add(seen, opened.characters);
+    }
+  }
+}
+
+/** By which references lead to a resource: its id, and the URL of what has one. */
+function namesOf(resource: Resource): string[] {
+  const { url } = resource;
+  return typeof url === 'string' && url !== '' ? [nameOf(resource), escapeValue(url)] : [nameOf(resource)];
+}
+
+/** What canonical references of ours lead to, by its `url`; of several versions the one that is named. */
+async function readCanonicals(
+  reader: Reader,
+  from: readonly Resource[],
+  { type, parameter, target }: Pick<Include, 'type' | 'parameter' | 'target'>,
+  known: ReadonlySet<string>,
+  gathered: Gathered,
+): Promise<void> {
+  const paths = parameter.paths.filter((path) => path.type === 'canonical' || path.type === 'uri');
+  if (paths.length === 0) return;
+  const canonicals = new Set(
+    from
+      .filter(({ resourceType }) => resourceType === type)
+      .flatMap((resource) => valuesOf(resource, parameter))
+      .flatMap(({ value }) => (typeof value === 'string' ? [value] : [])),
+  );
+  const targets = await Promise.all(
+    paths.map(({ steps }) =>
+      targetsOf(
+        type,
+        steps.map(({ element }) => element),
+      ),
+    ),
+  );
+  const types = target === undefined ? new Set(targets.flatMap((some) => some ?? [])) : new Set([target]);
+  for (const one of types) {
+    const url = parametersOf(one).get('url');
+    if (!url || !isResourceType(one) || reader.maySearch?.(one) === false) continue;
+    const urls = [...new Set([...canonicals].map((text) => text.split('|')[0] ?? ''))];
+    for (let at = 0; at < urls.length; at += batch) {
+      const filters = [createFilter(url, undefined, urls.slice(at, at + batch).map(escapeValue))];
+      const search = { reader, type: one, filters, sort: [], count: batch, budget: newBudget(one, filters) };
+      for await (const { resource, characters } of findHits(search, undefined)) {
+        const isNamed = [String(resource.url), `${resource.url}|${resource.version}`].some((name) =>
+          canonicals.has(name),
+        );
+        if (isNamed && !known.has(nameOf(resource))) gathered.add(resource, characters);
+      }
     }
   }
 }

@@ -24,12 +24,16 @@ export function readerOf({ table }: Pick<Services, 'table'>, actor: Actor): Read
 export function requireSearchable(actor: Actor, { type, filters, sort, links }: SearchRequest): void {
   const by = filters.flatMap(({ parameters }) => parameters);
   requireSearchableBy(actor, type, [...by, ...sort.map(({ parameter }) => parameter)]);
+  requireLinksSearchable(actor, links);
+}
+
+function requireLinksSearchable(actor: Actor, links: SearchRequest['links']): void {
   for (const link of links) {
-    requireSearchableBy(
-      actor,
-      link.type,
-      link.filters.flatMap(({ parameters }) => parameters),
-    );
+    const by = link.filters.flatMap(({ parameters }) => parameters);
+    // The reference that leads on is looked at too.
+    const onwards = link.links.flatMap(({ kind, parameter }) => (kind === 'chain' ? [parameter] : []));
+    requireSearchableBy(actor, link.type, [...by, ...onwards]);
+    requireLinksSearchable(actor, link.links);
   }
 }
 

@@ -117,6 +117,34 @@ export const resources: Described = {
     query: condition,
     answers: { 200: done, 404: unknown, 409: conflict, 412: otherVersion },
   },
+  searchTypes: {
+    summary: 'Search several types',
+    query: { '_type!': 'Types, with commas between them', ...searching },
+    answers: { 200: answersFhir('Bundle', 'A page') },
+  },
+  searchTypesByPost: {
+    summary: 'Search several types, with names and birth dates in the body',
+    query: searching,
+    body: {
+      ...form({ type: 'object', additionalProperties: { type: 'string' }, description: 'As in the query' }),
+      isOptional: true,
+    },
+    answers: { 200: answersFhir('Bundle', 'A page') },
+  },
+  searchCompartment: {
+    summary: 'Search what is in the compartment of a Patient',
+    query: searching,
+    answers: { 200: answersFhir('Bundle', 'A page'), 404: unknown },
+  },
+  searchCompartmentByPost: {
+    summary: 'Search a compartment, with the parameters in the body',
+    query: searching,
+    body: {
+      ...form({ type: 'object', additionalProperties: { type: 'string' }, description: 'As in the query' }),
+      isOptional: true,
+    },
+    answers: { 200: answersFhir('Bundle', 'A page'), 404: unknown },
+  },
   searchByPost: {
     summary: 'Search, with names and birth dates in the body',
     query: searching,
