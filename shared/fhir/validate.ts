@@ -1,6 +1,8 @@
 import { longestBodyBytes } from '../limits.ts';
 import { Refusal, type RefusalIssue } from '../refusal.ts';
+import { bindingFaults } from './bindings.ts';
 import { stringifyJson } from './json.ts';
+import { narrativeFaults } from './narrative.ts';
 import type { Resource } from './resource.ts';
 import { type StructureDefinition, structures } from './structures.ts';
 
@@ -9,7 +11,7 @@ const loaded = new Set<string>();
 let waiting: ReadonlyMap<string, StructureDefinition> | undefined;
 
 /**
- * Checks a resource against R4, or against the definition of one of the own types. Validator and
+ * Checks a resource against R4, its required bindings too, or against the definition of one of the own types. Validator and
  * definitions are loaded with the first write, and of the definitions only the types it holds.
  * @throws {Refusal} unprocessable, an issue per fault with the element as expression
  */
@@ -26,6 +28,8 @@ export async function requireValid(resource: Resource): Promise<void> {
     if (!(error instanceof OperationOutcomeError)) throw error;
     throw unprocessable(error.outcome.issue);
   }
+  const issues = [...(await bindingFaults(plain)), ...narrativeFaults(plain, plain.resourceType)];
+  if (issues.length > 0) throw notValid(issues);
 }
 
 /** R4 allows white space in base64Binary, the validator does not. */
@@ -67,6 +71,10 @@ function unprocessable(all: readonly Issue[]): Refusal {
       const [at] = expression ?? [];
       return { text: details?.text ?? 'Not valid', ...(at === undefined ? {} : { expression: at }) };
     });
+  return notValid(issues);
+}
+
+function notValid(issues: readonly RefusalIssue[]): Refusal {
   return new Refusal('unprocessable', 'The resource is not valid', { issues: issues.slice(0, 50) });
 }
 
