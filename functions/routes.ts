@@ -107,6 +107,7 @@ export const routes = {
     conditionalPatch: member('PATCH', '/fhir/R4/{resourceType}'),
     conditionalDelete: member('DELETE', '/fhir/R4/{resourceType}'),
     searchByPost: member('POST', '/fhir/R4/{resourceType}/_search'),
+    systemHistory: member('GET', '/fhir/R4/_history'),
     typeHistory: member('GET', '/fhir/R4/{resourceType}/_history'),
     read: member('GET', '/fhir/R4/{resourceType}/{id}'),
     update: member('PUT', '/fhir/R4/{resourceType}/{id}'),

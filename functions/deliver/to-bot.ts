@@ -1,5 +1,5 @@
-import { carryOutRun } from '../../shared/bot/carry-out-run.ts';
 import { leavePlace, returnPlace, takePlace } from '../../shared/bot/bounds/place.ts';
+import { carryOutRun } from '../../shared/bot/carry-out-run.ts';
 import { gatherRun } from '../../shared/bot/gather-run.ts';
 import { refusedRecord } from '../../shared/bot/record/refused-record.ts';
 import { deepestRun, runRequest } from '../../shared/bot/run-request.ts';

@@ -93,6 +93,8 @@ const served = serve(services, routes.resources, (services) => ({
       request,
     );
   },
+  systemHistory: async (request) =>
+    ok(await readTypeHistory(services, request.caller, { query: request.query }), request),
   typeHistory: async (request) => {
     const history = { type: typeOf(request.params), query: request.query };
     return ok(await readTypeHistory(services, request.caller, history), request);

@@ -30,49 +30,40 @@ export interface Link {
  * @returns undefined for a parameter of another form
  * @throws {Refusal} invalid
  */
-export function parseLink(
-  searched: string,
-  name: string,
-  value: string,
-  own?: OwnBase,
-  depth = 1,
-): Link | undefined {
-  if (depth > mostReferences && (name.startsWith('_has:') || name.includes('.'))) {
+export function parseLink(searched: string, name: string, value: string, own?: OwnBase): Link | undefined {
+  return parseStep(searched, name, value, { name, own, depth: 1 });
+}
+
+/** @param step what is left of the name behind the references before */
+function parseStep(searched: string, step: string, value: string, where: Where): Link | undefined {
+  const { name, depth } = where;
+  if (depth > mostReferences && (step.startsWith('_has:') || step.includes('.'))) {
     throw invalidField(name, `A parameter is chained over ${mostReferences} references at most`);
   }
-  if (name.startsWith('_has:')) return parseReverse(name, value, { own, depth });
-  const [, code = '', modifier, rest = ''] = /^([A-Za-z_-]+)(?::([^.]*))?\.(.+)$/s.exec(name) ?? [];
+  if (step.startsWith('_has:')) return parseReverse(step, value, where);
+  const [, code = '', modifier, rest = ''] = /^([A-Za-z_-]+)(?::([^.]*))?\.(.+)$/s.exec(step) ?? [];
   if (rest === '') return undefined;
   const parameter = requireReference(searched, code, name);
   const type = modifier ?? parameter.target;
   if (type === undefined) {
     throw invalidField(name, `Say which type ${code} refers to, such as ${code}:Patient.${rest}`);
   }
-  return { name, kind: 'chain', type, ...inner(type, rest, value, { name, own, depth }), parameter };
+  return { name, kind: 'chain', type, ...inner(type, rest, value, where), parameter };
 }
 
-function parseReverse(name: string, value: string, { own, depth }: Omit<Where, 'name'>): Link {
-  const [, type = '', code = '', ...rest] = name.split(':');
+function parseReverse(step: string, value: string, where: Where): Link {
+  const { name } = where;
+  const [, type = '', code = '', ...rest] = step.split(':');
   if (rest.length === 0) throw invalidField(name, '_has must be _has:Type:reference:parameter');
   requireType(type, name);
   const parameter = requireReference(type, code, name);
-  return {
-    name,
-    kind: 'reverse',
-    type,
-    ...inner(type, rest.join(':'), value, { name, own, depth }),
-    parameter,
-  };
+  return { name, kind: 'reverse', type, ...inner(type, rest.join(':'), value, where), parameter };
 }
 
-function inner(
-  type: string,
-  rest: string,
-  value: string,
-  { name, own, depth }: Where,
-): Pick<Link, 'filters' | 'links'> {
+function inner(type: string, rest: string, value: string, where: Where): Pick<Link, 'filters' | 'links'> {
+  const { name, own, depth } = where;
   requireType(type, name);
-  const link = parseLink(type, rest, value, own, depth + 1);
+  const link = parseStep(type, rest, value, { ...where, depth: depth + 1 });
   if (link) return { filters: [], links: [link] };
   const filters = parseFilter(type, rest, value, own);
   if (filters.length === 0) throw invalidField(name, `${name} has no value`);

@@ -12,6 +12,8 @@ export interface Reader {
    * @param searched what a search looks at in it: what is hidden there must not be found out
    */
   see(resource: Resource, searched: readonly Parameter[]): Promise<Resource | undefined>;
+  /** Whether the caller may see everything of the type: then what the index holds is what there is to see. */
+  seesAll?(type: string): boolean;
   /** Whether the caller may search the type at all; everybody may when left out. */
   maySearch?(type: string): boolean;
   /** Where everything is that the caller may see of the type, when the caller's rules tell. */

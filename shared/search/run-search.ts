@@ -1,8 +1,8 @@
 import type { Resource } from '../fhir/resource.ts';
-import { Refusal } from '../refusal.ts';
 import { readCursor, writeCursor } from '../store/cursor.ts';
 import { type Positioned, takePage } from '../store/page.ts';
 import { newBudget } from './budget.ts';
+import { countHits, estimateHits } from './count-hits.ts';
 import { findHits } from './find-hits.ts';
 import type { Hit, Search } from './hit.ts';
 import { type Position, parsePosition } from './position.ts';
@@ -41,7 +41,7 @@ export async function runSearch(reader: Reader, request: SearchRequest): Promise
   const filters = [...request.filters, ...(await resolveLinks(reader, type, request.links))];
   const search = { reader, type, filters, sort, count, budget: newBudget(type, filters) };
   if (count === 0 || request.summary === 'count') {
-    const total = await countHits(search, 'accurate');
+    const total = await countHits(search);
     return { resources: [], characters: 0, next: undefined, offset: 0, before: 0, size: 0, total };
   }
   const hits = takePage(positioned(findHits(search, position)), {
@@ -84,23 +84,5 @@ async function totalOf(
   known: number | undefined,
 ): Promise<number | undefined> {
   if (wanted === 'none' || known !== undefined) return wanted === 'none' ? undefined : known;
-  return countHits(search, wanted);
-}
-
-/**
- * Counts by looking at each, as the caller sees it.
- * @returns undefined when an estimate would cost more than the budget
- * @throws {Refusal} too-costly
- */
-async function countHits(search: Search, how: 'estimate' | 'accurate'): Promise<number | undefined> {
-  const { type, filters } = search;
-  const counting: Search = { ...search, sort: [], count: 1000, budget: newBudget(type, filters) };
-  let total = 0;
-  try {
-    for await (const _hit of findHits(counting, undefined)) total++;
-    return total;
-  } catch (error) {
-    if (how === 'estimate' && error instanceof Refusal && error.kind === 'too-costly') return undefined;
-    throw error;
-  }
+  return wanted === 'accurate' ? countHits(search) : estimateHits(search);
 }

@@ -92,6 +92,28 @@ export async function* candidatesMerged(
   }
 }
 
+/** How many index items there are in stretches: of each resource one for each of its values there. */
+export async function countIn(
+  { table, project, type }: Owner,
+  stretches: readonly Stretch[],
+): Promise<number> {
+  let sum = 0;
+  for (const stretch of stretches) {
+    const { pk } = indexPartition(project, type, stretch.index, stretch.bucket);
+    let next: Key | undefined;
+    do {
+      const page = await table.count({
+        KeyConditionExpression: `pk = :pk${conditionOf(stretch)}`,
+        ExpressionAttributeValues: { ':pk': pk, ...valuesOf(stretch) },
+        ...(next ? { ExclusiveStartKey: next } : {}),
+      });
+      sum += page.count;
+      next = page.next;
+    } while (next);
+  }
+  return sum;
+}
+
 /** @param size how many the next batch shall hold */
 export async function* inBatches<T>(all: AsyncGenerator<T>, size: () => number): AsyncGenerator<T[]> {
   let some: T[] = [];

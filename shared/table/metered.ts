@@ -1,6 +1,9 @@
 import type { Budget } from './budget.ts';
 import type { Table } from './table.ts';
 
+/** Items that are counted for the price of one that is read. */
+const countedTogether = 100;
+
 /**
  * The table as one request sees it: whatever is read or written draws on the request's budget, before
  * it is done where the number is known.
@@ -16,6 +19,13 @@ export function meteredTable(table: Table, budget: Budget): Table {
       budget.spend('queries', 1);
       const page = await table.query(input);
       budget.spend('items', page.items.length);
+      return page;
+    },
+    async count(input) {
+      budget.spend('queries', 1);
+      const page = await table.count(input);
+      // Nobody is sent them, and the table reads them by the hundred.
+      budget.spend('items', page.count / countedTogether);
       return page;
     },
     transact(actions) {

@@ -35,6 +35,8 @@ export interface Table {
   update(input: Update): Promise<Record<string, unknown>>;
   updateIf(input: Update & { ConditionExpression: string }): Promise<Conditional>;
   query(input: Omit<QueryCommandInput, 'TableName'>): Promise<{ items: Item[]; next?: Key }>;
+  /** How many items a query would find, a megabyte of them at a time; expired ones count until they are swept. */
+  count(input: Omit<QueryCommandInput, 'TableName' | 'Select'>): Promise<{ count: number; next?: Key }>;
   /** The keys of all resources of one part of the table, a megabyte of the table at a time. */
   scanHeads(part: TablePart): Promise<{ heads: Key[]; next: Key | undefined }>;
 }
@@ -97,6 +99,11 @@ export function openTable(client: DynamoDBDocumentClient, name: string, now: () 
       const page = await client.send(new QueryCommand({ TableName: name, ConsistentRead: true, ...input }));
       const items = ((page.Items ?? []) as Item[]).filter((item) => isAlive(item, now()));
       return page.LastEvaluatedKey ? { items, next: page.LastEvaluatedKey as Key } : { items };
+    },
+    async count(input) {
+      const wanted = { TableName: name, ConsistentRead: true, ...input, Select: 'COUNT' as const };
+      const { Count: count = 0, LastEvaluatedKey: next } = await client.send(new QueryCommand(wanted));
+      return next ? { count, next: next as Key } : { count };
     },
     scanHeads: (part) => scanHeads(client, name, part),
   };

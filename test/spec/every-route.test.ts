@@ -281,6 +281,7 @@ const examples: Examples = {
     everythingByPost: async () => ({ params: await stored(), status: 200 }),
     validate: () => ({ params: { resourceType: 'Patient' }, body: patient, headers: fhir, status: 200 }),
     validateNext: async () => ({ params: await stored(), body: patient, headers: fhir, status: 200 }),
+    systemHistory: () => ({ query: { _count: '1' }, status: 200 }),
     searchTypes: () => ({ query: { _type: 'Patient,Basic', _count: '1' }, status: 200 }),
     searchTypesByPost: () => ({ body: '_type=Patient&_count=1', headers: form, status: 200 }),
     searchCompartment: async () => ({ params: { ...(await stored()), resourceType: 'Basic' }, status: 200 }),

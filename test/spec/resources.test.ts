@@ -247,7 +247,7 @@ describe('Bundles', () => {
       expect.stringContaining('A batch has at most 500 entries: npm run import'),
     ]);
     const { rest } = (await portico.api('GET', 'fhir/R4/metadata', { token: null })).json;
-    expect(rest[0].interaction).toEqual([
+    expect(rest[0].interaction.slice(0, 2)).toEqual([
       { code: 'transaction', documentation: expect.stringContaining('at most 99 resources') },
       { code: 'batch', documentation: expect.stringContaining('at most 500 entries') },
     ]);

@@ -219,6 +219,32 @@ test('_include and _revinclude follow canonical references', async () => {
   expect(new Set(idsIn(back))).toEqual(new Set([two, named, any]));
 });
 
+describe('an estimate', () => {
+  test('of few is exact; of many it is what the index holds, for who sees them all', async () => {
+    const request = { method: 'POST', url: 'Basic' };
+    const text = 'counted';
+    const coding = [{ system: 'urn:a', code: 'a' }];
+    const entry = Array.from({ length: 260 }, () => ({
+      request,
+      resource: { resourceType: 'Basic', code: { text, coding } },
+    }));
+    for (let i = 0; i < 2; i++) {
+      const { json } = await fhir('POST', '', { body: { resourceType: 'Bundle', type: 'batch', entry } });
+      expect(json.entry.every((one: { response: { status: string } }) => one.response.status === '201')).toBe(
+        true,
+      );
+    }
+    const total = async (path: string, token?: string) => (await get(path, token)).json.total;
+    expect(await total('/Basic?_total=estimate&_count=1')).toBe(520);
+    expect(await total('/Basic?code=a&_total=estimate&_count=1')).toBe(520);
+    expect(await total('/Basic?code=b&_total=estimate&_count=1')).toBe(0);
+    expect(await total('/Basic?_summary=count')).toBe(520);
+    const token = await tokenUnder([{ resourceType: 'Basic', criteria: 'Basic?code=urn:a|a' }]);
+    expect(await total('/Basic?_total=estimate&_count=1', token)).toBeUndefined();
+    expect(await total('/Patient?_total=estimate&_count=1')).toBe(2);
+  }, 60_000);
+});
+
 test('_project is the own one', async () => {
   const { id } = projectOf(portico, 0);
   for (const own of [id, `Project/${id}`]) {

@@ -144,7 +144,7 @@ describe('a search', () => {
     ['Patient?_summary=some', '_summary'],
     ['Patient?_filter=name matches x', '_filter'],
     ['Observation?subject.name=x', 'subject.name'],
-    ['Observation?subject:Patient.organization.partof.name=x', 'subject:Patient.organization.name'],
+    ['Observation?subject:Patient.organization.partof.name=x', 'subject:Patient.organization.partof.name'],
     ['Patient?_cursor=abc', '_cursor'],
   ])('%s is refused by its name, lenient handling or not', async (path, expression) => {
     const { status, json } = await fhir('GET', `/${path}`, { headers: { prefer: 'handling=lenient' } });

@@ -18,6 +18,7 @@ function fakeTable() {
   const table: Table = {
     budget: unlimitedBudget(),
     ...{ read, query, transact, put, write, update, scanHeads },
+    count: async () => ({ count: 1000 }),
     ...conditional,
   };
   return { table, calls };
@@ -37,6 +38,12 @@ test('a budget is spent by all that works for one request, and refuses before th
   await expect(metered.query({})).resolves.toBeDefined();
   await expect(metered.query({})).rejects.toThrow('too many look-ups');
   expect(calls).toEqual(['read', 'query', 'put', 'update', 'query']);
+});
+
+test('what is only counted costs little', async () => {
+  const metered = meteredTable(fakeTable().table, newBudget(30));
+  await metered.count({});
+  expect(metered.budget.units).toBe(20);
 });
 
 test('what is required is not spent', () => {

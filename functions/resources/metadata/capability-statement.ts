@@ -66,6 +66,7 @@ export function capabilityStatement(baseUrl: string, date: string, { isExtended 
           },
           { code: 'batch', documentation: `${bundleLimits.entries}. For more, ${importAdvice}.` },
           { code: 'search-system' },
+          { code: 'history-system' },
         ],
       },
     ],

@@ -16,7 +16,7 @@ import {
 } from '../../../shared/store/versions.ts';
 import type { Item } from '../../../shared/table/item.ts';
 import type { Bundle, BundleEntry } from './bundle.ts';
-import { historyBundle, historyEntry, parseHistory } from './history-bundle.ts';
+import { type HistoryRequest, historyBundle, historyEntry, parseHistory } from './history-bundle.ts';
 import { headKey } from './read-resource.ts';
 
 /**
@@ -31,7 +31,7 @@ export async function readHistory(
 ): Promise<Bundle> {
   const request = parseHistory(query);
   const path = `${type}/${id}/_history`;
-  const listing = { project: caller.project, name: path };
+  const listing = { project: caller.project, name: `${path} ${request.canonical}` };
   const after = readCursor(listing, request.cursor, parseVersionPosition);
   const key = headKey(caller, type, id);
   const { actor, found } = await admit(services, caller, key ? [key] : []);
@@ -45,13 +45,34 @@ export async function readHistory(
     type === 'User' ? state : standing && visible(actor, 'history', state, { standing });
   if (!standing || !(await see(standing))) throw new Refusal('forbidden', 'Forbidden');
   const versions = versionsOf(services, target, head, after);
-  return historyBundle(entriesOf(services, target, versions, see), request, {
+  return historyBundle(entriesOf(services, target, inTime(versions, request), see), request, {
     baseUrl: services.baseUrl,
     ...{ path, listing, query },
   });
 }
 
-type Version = { item: Item; position: VersionPosition };
+interface Version {
+  item: Item;
+  position: VersionPosition;
+  /** Not asked for: it is passed because it tells who may see the deletion after it. */
+  isPassed?: boolean;
+}
+
+/** The versions that a history is asked for, of all from the newest on. */
+async function* inTime(
+  versions: AsyncIterable<Version>,
+  { since, at }: Pick<HistoryRequest, 'since' | 'at'>,
+): AsyncGenerator<Version> {
+  const from = since ?? at?.low ?? '';
+  for await (const version of versions) {
+    const made = String(version.item.lastUpdated);
+    if (at && made > at.high) continue;
+    const isInside = made >= from;
+    // What was made before a time and followed within it, or later, was current in it.
+    yield isInside || at ? version : { ...version, isPassed: true };
+    if (!isInside) return;
+  }
+}
 
 /** A deletion is seen by who may see the state before it, which comes next. */
 async function* entriesOf(
@@ -61,7 +82,7 @@ async function* entriesOf(
   see: (state: Resource) => Promise<Resource | undefined>,
 ): AsyncGenerator<Positioned<BundleEntry, VersionPosition>> {
   let deletion: Version | undefined;
-  for await (const { item, position } of versions) {
+  for await (const { item, position, isPassed = false } of versions) {
     const opened = await openState({ table, project: target.project }, item);
     const shown = opened && (await see(opened.resource));
     if (deletion) {
@@ -69,7 +90,7 @@ async function* entriesOf(
       yield { position: deletion.position, value };
     }
     deletion = opened ? undefined : { item, position };
-    if (opened) yield { position, value: shown && historyEntry(baseUrl, target, item, shown) };
+    if (opened && !isPassed) yield { position, value: shown && historyEntry(baseUrl, target, item, shown) };
   }
 }
 

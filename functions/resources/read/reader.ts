@@ -16,6 +16,7 @@ export function readerOf({ table }: Pick<Services, 'table'>, actor: Actor): Read
     project: actor.project,
     see: (resource, searched) => visible(actor, 'search', resource, { searched }),
     maySearch: (type) => type !== 'User' && mayInteract(actor, 'search', type),
+    seesAll: (type) => searchRules(actor, type) === 'all',
     narrow: (type) => narrow(searchRules(actor, type), type),
   };
 }

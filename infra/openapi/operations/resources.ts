@@ -22,6 +22,8 @@ const history = {
   _count: 'Versions of a page',
   _offset: 'Versions to leave out',
   _cursor: 'Of the next page',
+  _since: 'Made since',
+  _at: 'Current at some time in this date, or at this instant',
 };
 const ifMatch = { 'If-Match': 'The version that is meant to be replaced' };
 const written = {
@@ -153,6 +155,11 @@ export const resources: Described = {
       isOptional: true,
     },
     answers: { 200: answersFhir('Bundle', 'A page'), 404: unknown },
+  },
+  systemHistory: {
+    summary: 'What has changed',
+    query: { _type: 'Types, with commas between them', ...history },
+    answers: { 200: answersFhir('Bundle', 'A page of versions') },
   },
   typeHistory: {
     summary: 'What has changed in a type',
