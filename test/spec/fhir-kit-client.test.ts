@@ -21,7 +21,9 @@ const statusOf = (error: { response?: { status: number } }) => error.response?.s
 
 /** Of a Bundle: the ids of what is in it. */
 const idsIn = (bundle: object): string[] =>
-  ((bundle as { entry?: { resource: { id: string } }[] }).entry ?? []).map(({ resource }) => resource.id);
+  ((bundle as { entry?: { resource?: { id: string } }[] }).entry ?? []).flatMap(
+    ({ resource }) => resource?.id ?? [],
+  );
 
 describe('fhir-kit-client, unmodified', () => {
   test('finds out where people sign in, and what the server can do', async () => {
@@ -81,7 +83,27 @@ describe('fhir-kit-client, unmodified', () => {
     }
   });
 
+  test('goes back a page', async () => {
+    const searchParams = { subject: `Patient/${id}`, _count: '2' };
+    const bundle = await client.search({ resourceType: 'Observation', searchParams });
+    const next = await client.nextPage({ bundle: bundle as never });
+    const back = await client.prevPage({ bundle: next as never });
+    expect(idsIn(back as object)).toEqual(idsIn(bundle));
+  });
+
+  test('searches the system and a compartment, by GET and POST', async () => {
+    for (const options of [{}, { postSearch: true }]) {
+      const all = await client.search({ searchParams: { _type: 'Patient,Observation' }, options });
+      expect(idsIn(all)).toHaveLength(4);
+      const compartment = { resourceType: 'Patient', id };
+      const searchParams = { status: 'final' };
+      const own = await client.search({ resourceType: 'Observation', compartment, searchParams, options });
+      expect(idsIn(own)).toHaveLength(3);
+    }
+  });
+
   test('reads histories', async () => {
+    expect(idsIn(await client.history())).toContain(id);
     expect(idsIn(await client.history({ resourceType: 'Patient', id }))).toContain(id);
     expect(idsIn(await client.history({ resourceType: 'Patient' }))).toContain(id);
   });
@@ -89,6 +111,15 @@ describe('fhir-kit-client, unmodified', () => {
   test('calls operations', async () => {
     const everything = { name: '$everything', resourceType: 'Patient', id };
     expect(idsIn(await client.operation({ ...everything, method: 'GET' }))).toHaveLength(4);
+    const parameter = [{ name: '_type', valueString: 'Patient' }];
+    const input = { resourceType: 'Parameters', parameter };
+    expect(idsIn(await client.operation({ ...everything, input }))).toEqual([id]);
+    const validate = {
+      name: 'validate',
+      resourceType: 'Patient',
+      input: { resourceType: 'Patient', gender: 'x' },
+    };
+    expect(await client.operation(validate)).toMatchObject({ issue: [{ severity: 'error' }] });
   });
 
   test('resolves references', async () => {
