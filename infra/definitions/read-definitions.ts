@@ -37,6 +37,8 @@ export interface SearchParameterDefinition {
   type: string;
   expression?: string;
   target?: string[];
+  /** Of a composite parameter. */
+  component?: { definition: string; expression: string }[];
 }
 
 /** Types of Portico's own that are stored beside those of R4. */

@@ -65,8 +65,14 @@ export function searchRegistry(
     resourceTypes(definitions).map((type) => {
       const lines = new Map<string, Line>();
       const unserved: string[] = [];
+      const composites: string[] = [];
       for (const parameter of parameters) {
         if (!appliesTo(parameter, type)) continue;
+        const composite = compositeLine(type, parameter, parameters);
+        if (composite !== undefined) {
+          composites.push(composite);
+          continue;
+        }
         const found = searchablePaths(elements, type, parameter.type, parameter.expression) ?? [];
         const paths =
           byHand[`${type}.${parameter.code}`] ??
@@ -85,10 +91,34 @@ export function searchRegistry(
           unserved.push(`${parameter.code} left out`);
         }
       }
-      return [type, [...shareIndexes(type, lines), ...unserved]];
+      return [type, [...shareIndexes(type, lines), ...composites.sort(), ...unserved]];
     }),
   );
   return { registry, left };
+}
+
+/**
+ * A composite parameter as `code composite - elements parts`: the elements, one of which must match all parts
+ * (`.` is the resource itself, without the others), and the parameters that the parts are.
+ */
+function compositeLine(
+  type: string,
+  { code, type: parameterType, expression = '', component = [] }: SearchParameterDefinition,
+  parameters: readonly SearchParameterDefinition[],
+): string | undefined {
+  if (parameterType !== 'composite' || component.some((part) => part.expression.startsWith('%')))
+    return undefined;
+  const elements = expression
+    .split(' | ')
+    .flatMap((one) =>
+      one === type ? ['.'] : one.startsWith(`${type}.`) ? [one.slice(type.length + 1)] : [],
+    );
+  const parts = component.map(
+    ({ definition }) => parameters.find(({ url, base }) => url === definition && base.includes(type))?.code,
+  );
+  const isPlain = elements.length > 0 && elements.every((one) => /^(?:\.|[A-Za-z]+)$/.test(one));
+  if (!isPlain || parts.length < 2 || parts.includes(undefined)) return undefined;
+  return `${code} composite - ${elements.join('|')} ${parts.join('$')}`;
 }
 
 function appliesTo({ base, code, expression }: SearchParameterDefinition, type: string): boolean {

@@ -3,7 +3,11 @@
  * @param most how many pieces at most; the last keeps the rest
  * @returns the pieces, still escaped
  */
-export function splitValue(text: string, separator: ',' | '|', most = Number.POSITIVE_INFINITY): string[] {
+export function splitValue(
+  text: string,
+  separator: ',' | '|' | '$',
+  most = Number.POSITIVE_INFINITY,
+): string[] {
   const pieces: string[] = [];
   let start = 0;
   for (let i = 0; i < text.length && pieces.length < most - 1; i++) {

@@ -1,6 +1,6 @@
 import { searchParameters } from './search-parameters.ts';
 
-type ParameterType = 'token' | 'string' | 'reference' | 'date' | 'number' | 'quantity' | 'uri';
+type ParameterType = 'token' | 'string' | 'reference' | 'date' | 'number' | 'quantity' | 'uri' | 'composite';
 
 /** A search parameter of one resource type. */
 export interface Parameter {
@@ -15,6 +15,8 @@ export interface Parameter {
   repeats?: true;
   /** The one type that a reference is to, where R4 allows but one. */
   target?: string;
+  /** Of a composite: what must hold together, and inside of which elements. */
+  composite?: { elements: readonly string[]; parts: readonly string[] };
 }
 
 /** Where in a resource values are found, and of which data type they are. */
@@ -54,7 +56,7 @@ export function parametersOf(type: string): ReadonlyMap<string, Parameter> {
   return parameters;
 }
 
-/** What stands in the line of a parameter of R4 that is not served: composite ones, and distances. */
+/** What stands in the line of a parameter of R4 that is not served: distances, and two of sequences. */
 const leftOut = ' left out';
 
 export function isLeftOut(type: string, code: string): boolean {
@@ -72,6 +74,10 @@ export function resourceTypes(): string[] {
 
 function parseLine(line: string): Parameter {
   const [code = '', type = '', index, paths = '', target] = line.split(' ');
+  if (type === 'composite') {
+    const composite = { elements: paths.split('|'), parts: target?.split('$') ?? [] };
+    return { code, type, index: undefined, paths: [], composite };
+  }
   return {
     code,
     type: type.replace('*', '') as ParameterType,

@@ -37,8 +37,8 @@ title string title title:string
 topic token topic topic:CodeableConcept
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   AdverseEvent: `actuality token actuality actuality:code
 category token category category:CodeableConcept
 date date date date:dateTime
@@ -153,8 +153,8 @@ supported-profile reference supported-profile rest.resource.supportedProfile:can
 title string title title:string
 url uri url url:uri
 version token fhirversion version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   CarePlan: `activity-code token activity-code activity.detail.code:CodeableConcept
 activity-date date* activity-date activity.detail.scheduledPeriod:Period|activity.detail.scheduledTiming:Timing
 activity-reference reference activity-reference activity.reference:Reference
@@ -215,8 +215,8 @@ status token status status:code
 title string title title:string
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   Claim: `care-team reference care-team careTeam.provider:Reference
 created date created created:dateTime
 detail-udi reference detail-udi item.detail.udi:Reference Device
@@ -278,8 +278,8 @@ system uri system url:uri
 title string title title:string
 url uri system url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   Communication: `based-on reference based-on basedOn:Reference
 category token category category:CodeableConcept
 encounter reference encounter encounter:Reference Encounter
@@ -325,8 +325,8 @@ resource token resource resource.code:code
 status token status status:code
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   Composition: `attester reference attester attester.party:Reference
 author reference author author:Reference
 category token category category:CodeableConcept
@@ -369,8 +369,8 @@ target-uri reference target-uri targetUri:uri ValueSet
 title string title title:string
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   Condition: `abatement-age quantity abatement-age abatementAge:Age|abatementRange:Range
 abatement-date date abatement-date abatementDateTime:dateTime|abatementPeriod:Period
 abatement-string string abatement-string abatementString:string
@@ -549,7 +549,7 @@ setting token setting context.practiceSetting:CodeableConcept
 status token status status:code
 subject reference patient subject:Reference
 type token type type:CodeableConcept
-relationship left out`,
+relationship composite - relatesTo relatesto$relation`,
   EffectEvidenceSynthesis: `context token context useContext.valueCodeableConcept:CodeableConcept
 context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
@@ -564,8 +564,8 @@ status token status status:code
 title string title title:string
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   Encounter: `account reference account account:Reference Account
 appointment reference appointment appointment:Reference Appointment
 based-on reference based-on basedOn:Reference ServiceRequest
@@ -631,8 +631,8 @@ title string title title:string
 topic token topic topic:CodeableConcept
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   Evidence: `composed-of reference composed-of relatedArtifact[type=composed-of].resource:canonical
 context token context useContext.valueCodeableConcept:CodeableConcept
 context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
@@ -653,8 +653,8 @@ title string title title:string
 topic token topic topic:CodeableConcept
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   EvidenceVariable: `characteristic-type token characteristic-type characteristic.definitionByTypeAndValue.type:CodeableConcept|characteristic.definitionCodeableConcept:CodeableConcept
 composed-of reference composed-of relatedArtifact[type=composed-of].resource:canonical
 context token context useContext.valueCodeableConcept:CodeableConcept
@@ -676,8 +676,8 @@ title string title title:string
 topic token topic topic:CodeableConcept
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   ExampleScenario: `context token context useContext.valueCodeableConcept:CodeableConcept
 context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
@@ -689,8 +689,8 @@ publisher string publisher publisher:string
 status token status status:code
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   ExplanationOfBenefit: `care-team reference care-team careTeam.provider:Reference
 claim reference claim claim:Reference Claim
 coverage reference coverage insurance.coverage:Reference Coverage
@@ -745,8 +745,8 @@ start token start start:code
 status token status status:code
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   Group: `actual token actual actual:boolean
 characteristic token characteristic characteristic.code:CodeableConcept
 characteristic-range quantity* characteristic-range characteristic.valueRange:Range
@@ -759,7 +759,7 @@ member reference member member.entity:Reference
 name string name name:string
 type token type type:code
 value token value characteristic.valueBoolean:boolean|characteristic.valueCodeableConcept:CodeableConcept
-characteristic-value left out`,
+characteristic-value composite - characteristic characteristic$value`,
   GuidanceResponse: `identifier token identifier identifier:Identifier
 patient reference patient subject:Reference(Patient) Patient
 request token request requestIdentifier:Identifier
@@ -842,8 +842,8 @@ status token status status:code
 title string title title:string
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   InsurancePlan: `address string address contact.address:Address
 address-city string address-city contact.address.city:string
 address-country string address-country contact.address.country:string
@@ -893,8 +893,8 @@ topic token topic topic:CodeableConcept
 type token type type:CodeableConcept
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   Linkage: `author reference author author:Reference
 item reference item item.resource:Reference
 source reference item item.resource:Reference`,
@@ -946,8 +946,8 @@ title string title title:string
 topic token topic topic:CodeableConcept
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   MeasureReport: `date date date date:dateTime
 evaluated-resource reference evaluated-resource evaluatedResource:Reference
 identifier token identifier identifier:Identifier
@@ -1083,8 +1083,8 @@ status token status status:code
 title string title title:string
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   MessageHeader: `author reference author author:Reference
 code token code response.code:code
 destination string destination destination.name:string
@@ -1108,10 +1108,10 @@ variant-end number* variant-end variant.end:integer
 variant-start number* variant-start variant.start:integer
 window-end number window-end referenceSeq.windowEnd:integer
 window-start number window-start referenceSeq.windowStart:integer
+chromosome-window-coordinate composite - referenceSeq chromosome$window-start$window-end
+referenceseqid-window-coordinate composite - referenceSeq referenceseqid$window-start$window-end
 chromosome-variant-coordinate left out
-chromosome-window-coordinate left out
-referenceseqid-variant-coordinate left out
-referenceseqid-window-coordinate left out`,
+referenceseqid-variant-coordinate left out`,
   NamingSystem: `contact string contact contact.name:string
 context token context useContext.valueCodeableConcept:CodeableConcept
 context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
@@ -1129,8 +1129,8 @@ status token status status:code
 telecom token telecom contact.telecom:ContactPoint
 type token type type:CodeableConcept
 value string value uniqueId.value:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   NutritionOrder: `additive token additive enteralFormula.additiveType:CodeableConcept
 datetime date datetime dateTime:dateTime
 encounter reference encounter encounter:Reference
@@ -1173,14 +1173,14 @@ value-concept token value-concept valueCodeableConcept:CodeableConcept
 value-date date value-date valueDateTime:dateTime|valuePeriod:Period
 value-quantity quantity value-quantity valueQuantity:Quantity
 value-string string value-string valueCodeableConcept.text:string|valueString:string
-code-value-concept left out
-code-value-date left out
-code-value-quantity left out
-code-value-string left out
-combo-code-value-concept left out
-combo-code-value-quantity left out
-component-code-value-concept left out
-component-code-value-quantity left out`,
+code-value-concept composite - . code$value-concept
+code-value-date composite - . code$value-date
+code-value-quantity composite - . code$value-quantity
+code-value-string composite - . code$value-string
+combo-code-value-concept composite - .|component combo-code$combo-value-concept
+combo-code-value-quantity composite - .|component combo-code$combo-value-quantity
+component-code-value-concept composite - component component-code$component-value-concept
+component-code-value-quantity composite - component component-code$component-value-quantity`,
   ObservationDefinition: `code token code code:CodeableConcept
 publisher reference publisher publisher:Reference`,
   OperationDefinition: `base reference base base:canonical OperationDefinition
@@ -1203,8 +1203,8 @@ title string title title:string
 type token type type:boolean
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   OperationOutcome: ``,
   Organization: `active token active active:boolean
 address string address address:Address
@@ -1313,8 +1313,8 @@ topic token topic topic:CodeableConcept
 type token type type:CodeableConcept
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   Practitioner: `active token active active:boolean
 address string address address:Address
 address-city string address-city address.city:string
@@ -1407,8 +1407,8 @@ subject-type token subject-type subjectType:code
 title string title title:string
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   QuestionnaireResponse: `author reference author author:Reference
 authored date authored authored:dateTime
 based-on reference based-on basedOn:Reference
@@ -1471,8 +1471,8 @@ title string title title:string
 topic token topic topic:CodeableConcept
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   ResearchElementDefinition: `composed-of reference composed-of relatedArtifact[type=composed-of].resource:canonical
 context token context useContext.valueCodeableConcept:CodeableConcept
 context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
@@ -1493,8 +1493,8 @@ title string title title:string
 topic token topic topic:CodeableConcept
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   ResearchStudy: `category token category category:CodeableConcept
 classifier token classifier classifier:CodeableConcept
 condition token condition condition:CodeableConcept
@@ -1555,8 +1555,8 @@ status token status status:code
 title string title title:string
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   Schedule: `active token active active:boolean
 actor reference actor actor:Reference
 date date date planningHorizon:Period
@@ -1581,8 +1581,8 @@ target token target target:code
 type token type type:code
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   ServiceRequest: `authored date authored authoredOn:dateTime
 based-on reference based-on basedOn:Reference
 body-site token body-site bodySite:CodeableConcept
@@ -1654,8 +1654,8 @@ type uri type type:uri
 url uri url url:uri
 valueset reference valueset snapshot.element.binding.valueSet:canonical ValueSet
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   StructureMap: `context token context useContext.valueCodeableConcept:CodeableConcept
 context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
 context-type token context-type useContext.code:Coding
@@ -1669,8 +1669,8 @@ status token status status:code
 title string title title:string
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   Subscription: `author reference author meta.author:Reference
 contact token contact contact:ContactPoint
 criteria string criteria criteria:string
@@ -1737,8 +1737,8 @@ status token status status:code
 title string title title:string
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   TestReport: `identifier token identifier identifier:Identifier
 issued date issued issued:dateTime
 participant uri participant participant.uri:uri
@@ -1759,8 +1759,8 @@ testscript-capability string testscript-capability metadata.capability.descripti
 title string title title:string
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   User: `email string email email:string
 external-id string external-id externalId:string
 identifier token identifier identifier:Identifier
@@ -1781,8 +1781,8 @@ status token status status:code
 title string title title:string
 url uri url url:uri
 version token version version:string
-context-type-quantity left out
-context-type-value left out`,
+context-type-quantity composite - useContext context-type$context-quantity
+context-type-value composite - useContext context-type$context`,
   VerificationResult: `target reference target target:Reference`,
   VisionPrescription: `datewritten date datewritten dateWritten:dateTime
 encounter reference encounter encounter:Reference

@@ -83,7 +83,9 @@ function parseSort(type: string, value: string): SortKey[] {
   if (keys.length > mostSortKeys) throw invalidField('_sort', `_sort has at most ${mostSortKeys} parameters`);
   return keys.map((text) => {
     const descending = text.startsWith('-');
-    return { parameter: requireParameter(type, descending ? text.slice(1) : text, '_sort'), descending };
+    const parameter = requireParameter(type, descending ? text.slice(1) : text, '_sort');
+    if (parameter.composite) throw invalidField('_sort', `${parameter.code} has no order`);
+    return { parameter, descending };
   });
 }
 

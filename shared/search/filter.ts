@@ -7,10 +7,10 @@ import { hasWords, normaliseText, textMatcher, textSpans, wordsOf } from '../ind
 import { matchesUri, uriSpans } from '../index/uri.ts';
 import { type Value, valuesOf } from '../index/value.ts';
 import { longestSearchValue } from '../limits.ts';
-import { rangeFilter } from './range-filter.ts';
-import { referenceFilter } from './reference-filter.ts';
-import { tokenFilter } from './token-filter.ts';
-import { InvalidFilter, type Looked, requireModifier } from './wanted.ts';
+import { rangeFilter } from './kinds/range-filter.ts';
+import { referenceFilter } from './kinds/reference-filter.ts';
+import { tokenFilter } from './kinds/token-filter.ts';
+import { InvalidFilter, type Looked, requireModifier } from './kinds/wanted.ts';
 
 /** One condition of a search, ready to be matched and to be looked up. */
 export interface Filter {

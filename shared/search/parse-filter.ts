@@ -1,8 +1,9 @@
 import { splitValue } from '../index/escape.ts';
 import { isLeftOut, type Parameter, parametersOf } from '../index/registry.ts';
 import { invalidField } from '../refusal.ts';
+import { compositeFilter } from './composite-filter.ts';
 import { createFilter, type Filter } from './filter.ts';
-import { InvalidFilter } from './wanted.ts';
+import { InvalidFilter } from './kinds/wanted.ts';
 
 /** What absolute references to our own resources begin with, `https://…/fhir/R4/`. */
 export type OwnBase = string;
@@ -14,6 +15,10 @@ export type OwnBase = string;
 export function parseFilter(type: string, name: string, value: string, own?: OwnBase): Filter[] {
   const [code = '', modifier] = name.split(/:(.*)/s);
   const parameter = requireParameter(type, code, name);
+  if (parameter.composite) {
+    if (modifier !== undefined) throw invalidField(name, `${code} has no modifiers`);
+    return [compositeFilter(type, parameter, value, (part, one) => parseFilter(type, part, one, own))];
+  }
   // A text that every text starts with narrows nothing; a picker sends it before anything is typed.
   if (parameter.type === 'string' && value === '') return [];
   const values = splitValue(value, ',');
@@ -31,10 +36,7 @@ export function requireParameter(type: string, code: string, name = code): Param
   const parameter = parametersOf(type).get(code);
   if (parameter) return parameter;
   if (isLeftOut(type, code)) {
-    throw invalidField(
-      name,
-      `The search parameter ${code} of ${type} is composite or special: not supported`,
-    );
+    throw invalidField(name, `The search parameter ${code} of ${type} is special: not supported`);
   }
   throw invalidField(name, `Unknown search parameter ${code} of ${type}`);
 }

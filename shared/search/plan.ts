@@ -3,7 +3,7 @@ import { placesIn, sortKeyOf } from '../index/places.ts';
 import type { Parameter } from '../index/registry.ts';
 import { isInside, nameOfStretch, type Stretch, shards, stretchesOf } from '../index/span.ts';
 import type { Filter } from './filter.ts';
-import { jointSpans } from './range-filter.ts';
+import { jointSpans } from './kinds/range-filter.ts';
 
 /** Where all hits of a search can be found; every candidate is matched against its resource afterwards. */
 export interface Source {

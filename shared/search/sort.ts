@@ -61,6 +61,8 @@ function sortable({ type }: Parameter, value: Value): string[] {
       return tokensOf(value).flatMap((token) => token.value?.toLowerCase() ?? []);
     case 'reference':
       return referencesOf(value);
+    case 'composite':
+      return [];
     case 'uri':
       return [textOf(value.value) ?? []].flat();
   }

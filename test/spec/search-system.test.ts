@@ -245,6 +245,27 @@ describe('an estimate', () => {
   }, 60_000);
 });
 
+test('composite parameters hold inside of one element', async () => {
+  const measured = (code: string, value: number) => ({
+    code: { coding: [{ system: 'urn:a', code }] },
+    valueQuantity: { value, unit: 'mm' },
+  });
+  const observation = (fields: object) =>
+    created({ resourceType: 'Observation', status: 'final', code: { text: 'panel' }, ...fields });
+  const plain = await observation(measured('sys', 150));
+  const panel = await observation({ component: [measured('sys', 120), measured('dia', 150)] });
+  const both = await observation({ ...measured('dia', 150), component: [measured('sys', 90)] });
+  const found = async (query: string) => new Set(idsIn(await get(`/Observation?${query}`)));
+  expect(await found('code-value-quantity=urn:a|sys$gt140')).toEqual(new Set([plain]));
+  expect(await found('component-code-value-quantity=sys$gt140')).toEqual(new Set());
+  expect(await found('component-code-value-quantity=dia$gt140')).toEqual(new Set([panel]));
+  expect(await found('combo-code-value-quantity=sys$gt140')).toEqual(new Set([plain]));
+  expect(await found('combo-code-value-quantity=dia$gt140')).toEqual(new Set([panel, both]));
+  expect(await found('combo-code-value-quantity=sys$lt100,sys$gt140')).toEqual(new Set([plain, both]));
+  const token = await tokenUnder([{ resourceType: 'Observation', hiddenFields: ['valueQuantity'] }]);
+  expect((await get('/Observation?code-value-quantity=sys$gt140', token)).status).toBe(403);
+});
+
 test('_project is the own one', async () => {
   const { id } = projectOf(portico, 0);
   for (const own of [id, `Project/${id}`]) {

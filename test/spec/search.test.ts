@@ -140,6 +140,10 @@ describe('a search', () => {
     ['Patient?name:in=x', 'name:in'],
     ['Patient?_sort=shoe-size', '_sort'],
     ['Observation?code-value-quantity=a', 'code-value-quantity'],
+    ['Observation?code-value-quantity=a$b', 'value-quantity'],
+    ['Observation?code-value-quantity:missing=true', 'code-value-quantity:missing'],
+    ['Observation?_sort=code-value-quantity', '_sort'],
+    ['Location?near=1|2', 'near'],
     ['Patient?_include=Patient:shoe', '_include'],
     ['Patient?_summary=some', '_summary'],
     ['Patient?_filter=name matches x', '_filter'],
@@ -292,7 +296,9 @@ describe('metadata', () => {
       if (!['Observation', 'Patient'].includes(type)) continue;
       for (const { name, type: kind } of searchParam) {
         const value =
-          { date: '2020', number: '1', quantity: '1', reference: 'Patient/x' }[kind as 'date'] ?? 'x';
+          { date: '2020', number: '1', quantity: '1', reference: 'Patient/x', composite: 'x$2020' }[
+            kind as 'date'
+          ] ?? 'x';
         const { status } = await fhir('GET', `/${type}?${name}=${value}&_count=1`);
         expect([type, name, status]).toEqual([type, name, 200]);
       }

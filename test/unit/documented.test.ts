@@ -5,7 +5,7 @@ import { inputTypes } from '../../shared/bot/input/input-types.ts';
 import { settingEntries } from '../../shared/bot/settings.ts';
 import { profileTypes } from '../../shared/fhir/resource.ts';
 import { invitationStates } from '../../shared/invitation/states.ts';
-import { modifiers } from '../../shared/search/modifiers.ts';
+import { modifiers } from '../../shared/search/kinds/modifiers.ts';
 
 const textOf = (name: string) => readFileSync(resolve(import.meta.dirname, '../../docs', name), 'utf8');
 

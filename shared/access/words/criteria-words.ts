@@ -1,6 +1,6 @@
 import { splitValue, unescapeValue } from '../../index/escape.ts';
 import { type Parameter, parametersOf } from '../../index/registry.ts';
-import type { Modifier } from '../../search/modifiers.ts';
+import type { Modifier } from '../../search/kinds/modifiers.ts';
 import { variable } from '../variable.ts';
 import { joinWords } from './join-words.ts';
 
@@ -72,6 +72,7 @@ const verbs: Record<Parameter['type'], string> = {
   number: 'is',
   quantity: 'is',
   uri: 'is',
+  composite: 'is',
 };
 
 /** Undefined: it stands as it was written. */

@@ -1,13 +1,13 @@
-import { unescapeValue } from '../index/escape.ts';
+import { unescapeValue } from '../../index/escape.ts';
 import {
   identifierSpans,
   identifiersOf,
   referenceMatcher,
   referenceSpans,
   referencesOf,
-} from '../index/reference.ts';
-import { isResourceType, type Parameter } from '../index/registry.ts';
-import { parseToken, tokenMatcher } from '../index/token.ts';
+} from '../../index/reference.ts';
+import { isResourceType, type Parameter } from '../../index/registry.ts';
+import { parseToken, tokenMatcher } from '../../index/token.ts';
 import { InvalidFilter, type Looked, requireModifier } from './wanted.ts';
 
 /** R4 reference search: `Type/id`, `id`, a URL, with `:Type` and `:identifier`. */

@@ -1,7 +1,7 @@
-import { unescapeValue } from '../index/escape.ts';
-import type { Parameter } from '../index/registry.ts';
-import { normaliseText } from '../index/text.ts';
-import { parseToken, tokenMatcher, tokenSpans, tokensOf } from '../index/token.ts';
+import { unescapeValue } from '../../index/escape.ts';
+import type { Parameter } from '../../index/registry.ts';
+import { normaliseText } from '../../index/text.ts';
+import { parseToken, tokenMatcher, tokenSpans, tokensOf } from '../../index/token.ts';
 import { InvalidFilter, type Looked, requireModifier } from './wanted.ts';
 
 /** R4 token search: `system|code`, `|code`, `system|`, `code`, with `:not` and `:text`. */

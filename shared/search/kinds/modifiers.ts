@@ -1,4 +1,4 @@
-import type { Parameter } from '../index/registry.ts';
+import type { Parameter } from '../../index/registry.ts';
 
 /** Modifiers by the type of parameter; beside them `:missing` for all, and `:Type` for references (R4 search). */
 export const modifiers = {
@@ -9,6 +9,7 @@ export const modifiers = {
   date: [],
   number: [],
   quantity: [],
+  composite: [],
 } as const satisfies Record<Parameter['type'], readonly string[]>;
 
 export type ModifierOf<T extends Parameter['type']> = (typeof modifiers)[T][number];

@@ -1,9 +1,9 @@
-import { datesOf, dayBefore, parseDate } from '../index/date.ts';
-import { splitValue, unescapeValue } from '../index/escape.ts';
-import { matchesUnit, numbersOf, parseNumber, type WantedUnit } from '../index/number.ts';
-import { matchesRange, type Prefix, type Range, rangeSpans, type WantedRange } from '../index/range.ts';
-import type { Parameter } from '../index/registry.ts';
-import type { Span } from '../index/span.ts';
+import { datesOf, dayBefore, parseDate } from '../../index/date.ts';
+import { splitValue, unescapeValue } from '../../index/escape.ts';
+import { matchesUnit, numbersOf, parseNumber, type WantedUnit } from '../../index/number.ts';
+import { matchesRange, type Prefix, type Range, rangeSpans, type WantedRange } from '../../index/range.ts';
+import type { Parameter } from '../../index/registry.ts';
+import type { Span } from '../../index/span.ts';
 import { InvalidFilter, type Looked } from './wanted.ts';
 
 /** R4 date, number and quantity search, with prefixes. */

@@ -1,7 +1,7 @@
-import type { WantedRange } from '../index/range.ts';
-import type { Parameter } from '../index/registry.ts';
-import type { Span } from '../index/span.ts';
-import type { Value } from '../index/value.ts';
+import type { WantedRange } from '../../index/range.ts';
+import type { Parameter } from '../../index/registry.ts';
+import type { Span } from '../../index/span.ts';
+import type { Value } from '../../index/value.ts';
 import { type ModifierOf, modifiers } from './modifiers.ts';
 
 /** A condition on the values of one parameter. */
