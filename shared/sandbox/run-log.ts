@@ -45,11 +45,12 @@ export function createRunLog(logBytes: number, mask: Mask): RunLog {
   };
 }
 
-/** Replaces the values of secrets, as they are and as they look inside a JSON text. */
+/** Replaces the values of secrets of every kind, as they are and as they look inside a JSON text. */
 export function maskOf(secrets: Record<string, BotSecret>): Mask {
   const values = Object.values(secrets)
-    .map((secret) => secret.valueString)
-    .filter((value) => value !== undefined && value.length >= SHORTEST_SECRET) as string[];
+    .flatMap(({ name: _name, ...value }) => Object.values(value))
+    .flatMap((value) => (value === undefined ? [] : String(value)))
+    .filter((value) => value.length >= SHORTEST_SECRET);
   const all = [...new Set(values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]))];
   all.sort((a, b) => b.length - a.length);
   return (text) => {

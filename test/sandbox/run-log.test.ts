@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
+import type { BotSecret } from '../../shared/bot/contract.ts';
 import { createSandbox, type Sandbox } from '../../shared/sandbox/supervisor.ts';
 import { bot, runOf } from './bot-runs.ts';
 
@@ -97,6 +98,28 @@ describe('the log', () => {
       });
       expect(JSON.stringify(result)).not.toMatch(/0123456|SSSSSSS/);
     }
+  });
+
+  test('masks values of every kind of secret, but for flags and short ones', async () => {
+    const values: Required<Omit<BotSecret, 'name'>> = {
+      valueString: 's3cret-value',
+      valueBoolean: true,
+      valueInteger: 8675309,
+      valueDecimal: 1234.5678,
+    };
+    const secrets = Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, { name, [name]: value }]),
+    );
+    const { log } = await run(
+      'for (const [kind, secret] of Object.entries(event.secrets)) console.log(kind, secret[kind])',
+      { event: { secrets } },
+    );
+    expect(log.map(({ text }) => text)).toEqual([
+      'valueString ***',
+      'valueBoolean true',
+      'valueInteger ***',
+      'valueDecimal ***',
+    ]);
   });
 
   test('masks the longer of two secrets of which one begins like the other', async () => {
