@@ -150,16 +150,26 @@ describe('a message', () => {
     expect(msaOf(ack).slice(0, 2)).toEqual([code, controlId]);
   });
 
+  test('alone in a batch is that message', async () => {
+    const id = randomUUID();
+    const ack = await ask('acks', `FHS|^~\\&|A\rBHS|^~\\&|A\r${messageOf(id)}\rBTS|1\rFTS|1`);
+    expect(msaOf(ack)).toEqual(['AA', id, 'OK']);
+    expect(await runsOf(portico, id)).toBe(1);
+  });
+
   test('keeps its bytes and its separators', async () => {
     const bytes = Buffer.from('MSH#*+?%#A#B#C#D#2026##ADT*A01#x-1##2.5######8859/1\rPID#1##\xfc', 'latin1');
     expect(await ask('echoes', bytes)).toBe(`${bytes.toString('latin1')}\r`);
   });
 
-  test.each(['8859/1', 'UNICODE UTF-8', ''])('in %j is answered in it', async (charset) => {
-    const ack = await ask('latin', messageOf('l-1', { 18: charset }));
-    const text = charset === '8859/1' ? 'Gr\xfc\xdfe' : 'Gr\xc3\xbc\xc3\x9fe';
-    expect(msaOf(ack)).toEqual(['AA', 'l-1', text]);
-  });
+  test.each(['8859/1', '8859/15', 'WINDOWS-1252', 'UNICODE UTF-8', ''])(
+    'in %j is answered in it',
+    async (charset) => {
+      const ack = await ask('latin', messageOf('l-1', { 18: charset }));
+      const text = /\d/.test(charset.replace('UTF-8', '')) ? 'Gr\xfc\xdfe' : 'Gr\xc3\xbc\xc3\x9fe';
+      expect(msaOf(ack)).toEqual(['AA', 'l-1', text]);
+    },
+  );
 });
 
 describeSamples((files) => {
