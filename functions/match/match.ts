@@ -21,6 +21,8 @@ export async function matchChange(services: MatchServices, candidate: Candidate)
   const standing = await standingSubscriptions(services, candidate);
   if (standing.length === 0) return;
   const states = await readStates(services.table, candidate);
+  // Who asks for it by hand is told all the same.
+  if (states.writer?.isQuiet && candidate.resend === undefined) return;
   const deliveries: Delivery[] = [];
   for (const one of standing) {
     if (!matchesAll(states.current, one.subscription.filters)) continue;

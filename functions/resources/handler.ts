@@ -45,7 +45,7 @@ const served = serve(services, routes.resources, (services) => ({
     ok(capabilityStatement(services.baseUrl, startedAt, { isExtended: isExtended(request) }), request),
   bundle: async (request) => {
     const body = requireResource(parseBody(request.bytes(), request.headers['content-type']), 'Bundle');
-    return ok(await runBundle(services, request.caller, body), request);
+    return ok(await runBundle(services, request.caller, body, isQuiet(request)), request);
   },
   search: async (request) => {
     const search = { type: typeOf(request.params), query: request.query };
@@ -191,6 +191,12 @@ function formOf({ bytes, headers, query }: HttpRequest): URLSearchParams {
     throw new Refusal('unsupported-media-type', 'Content-Type must be application/x-www-form-urlencoded');
   }
   return new URLSearchParams([...query, ...new URLSearchParams(decodeUtf8(body))]);
+}
+
+/** @throws {Refusal} invalid for a word that means nothing, so that nobody is told of what was to be quiet */
+function isQuiet({ headers: { 'x-portico-events': events } }: HttpRequest): boolean {
+  if (events === undefined || events === 'none') return events === 'none';
+  throw new Refusal('invalid', 'X-Portico-Events can be none');
 }
 
 function ok(body: object, request: HttpRequest): HttpResponse {

@@ -28,15 +28,20 @@ const longestPauseMs = 30_000;
 /**
  * One batch, sent again while the service is away, throttled or faulty: everything in it may be repeated.
  * @param entries JSON texts
+ * @param more headers beside the usual ones
  * @returns an answer for each; undefined when the batch as a whole is more than one request may be
  * @throws {OperationOutcomeError} refused as a whole
  * @throws {Error} the service stayed away
  */
-export async function sendBatch(portico: Portico, entries: readonly string[]): Promise<Answer[] | undefined> {
+export async function sendBatch(
+  portico: Portico,
+  entries: readonly string[],
+  more: Record<string, string> = {},
+): Promise<Answer[] | undefined> {
   const body = `{"resourceType":"Bundle","type":"batch","entry":[${entries.join(',')}]}`;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const headers = { prefer: 'return=minimal' };
+      const headers = { prefer: 'return=minimal', ...more };
       const request = { method: 'POST', body, contentType: 'application/fhir+json', headers };
       const response = await portico.fetch('fhir/R4', request);
       return answersOf(await response.json());

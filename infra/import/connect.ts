@@ -12,6 +12,8 @@ export interface Destination {
   baseUrl: string;
   project: { id: string; name: string };
   portico: Portico;
+  /** Headers of a request that writes. */
+  headers: Record<string, string>;
 }
 
 /** What signs in: a token, or a client. */
@@ -33,7 +35,7 @@ export async function connect(given: ImportSettings, env: Environment): Promise<
   if (given.project !== undefined && given.project !== project.id && given.project !== project.name) {
     throw new Error(`These credentials are of Project ${project.id}, "${project.name}"`);
   }
-  return { baseUrl, project, portico };
+  return { baseUrl, project, portico, headers: given.events ? {} : { 'x-portico-events': 'none' } };
 }
 
 /** The stack that runs on the data folder, as the client of a demo Project unless other credentials are said. */

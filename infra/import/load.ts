@@ -35,7 +35,7 @@ export async function load(job: Load): Promise<void> {
  */
 async function pass(job: Load, found: Found, only: ReadonlySet<number> | undefined): Promise<Set<number>> {
   const { all, dataSet, files, destination, report } = job;
-  const sender = startSender(destination.portico, report);
+  const sender = startSender(destination, report);
   const waiting = new Set<number>();
   let position = 0;
   for (const file of files) {

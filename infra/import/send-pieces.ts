@@ -1,5 +1,5 @@
-import type { Portico } from '../../client/src/create-portico.ts';
 import { type Answer, sendBatch } from './calls.ts';
+import type { Destination } from './connect.ts';
 import { presentOf } from './look-up.ts';
 import type { Entry } from './read-entries.ts';
 import type { Report } from './report.ts';
@@ -27,7 +27,7 @@ const mostCharacters = 1_000_000;
 const atOnce = 3;
 
 /** Sends entries as batches, several at once. */
-export function startSender(portico: Portico, report: Report): Sender {
+export function startSender(destination: Destination, report: Report): Sender {
   /** The service may have what comes next: it is asked before anything is written. */
   const state = { asks: true };
   const lanes = new Set<Promise<void>>();
@@ -38,7 +38,7 @@ export function startSender(portico: Portico, report: Report): Sender {
     const full = piece;
     [piece, characters] = [[], 0];
     if (full.length === 0) return;
-    const lane = sendPiece(portico, report, state, full)
+    const lane = sendPiece(destination, report, state, full)
       .catch((error: unknown) => void failures.push(error))
       .finally(() => lanes.delete(lane));
     lanes.add(lane);
@@ -60,31 +60,29 @@ export function startSender(portico: Portico, report: Report): Sender {
 }
 
 async function sendPiece(
-  portico: Portico,
+  destination: Destination,
   report: Report,
   state: { asks: boolean },
   piece: readonly Ready[],
 ): Promise<void> {
   const names = piece.map(({ reference }) => reference);
-  const present = state.asks ? await presentOf(portico, names) : new Set<string>();
+  const present = state.asks ? await presentOf(destination.portico, names) : new Set<string>();
   state.asks = present.size > 0;
   const missing = piece.filter(({ reference }) => !present.has(reference));
   for (let there = piece.length - missing.length; there > 0; there -= 1) report.count('present');
-  await write(portico, report, state, missing);
+  await write(destination, report, state, missing);
 }
 
 /** What one request cannot do is done in halves. */
 async function write(
-  portico: Portico,
+  destination: Destination,
   report: Report,
   state: { asks: boolean },
   piece: readonly Ready[],
 ): Promise<void> {
   if (piece.length === 0) return;
-  const answers = await sendBatch(
-    portico,
-    piece.map(({ text }) => text),
-  );
+  const texts = piece.map(({ text }) => text);
+  const answers = await sendBatch(destination.portico, texts, destination.headers);
   const left: Ready[] = [];
   for (const [at, ready] of piece.entries()) {
     const answer = answers ? answers[at] : tooMuch;
@@ -97,8 +95,8 @@ async function write(
     } else await report.refused(ready.entry, answer?.status, answer?.text ?? 'No answer');
   }
   const half = Math.ceil(left.length / 2);
-  await write(portico, report, state, left.slice(0, half));
-  await write(portico, report, state, left.slice(half));
+  await write(destination, report, state, left.slice(0, half));
+  await write(destination, report, state, left.slice(half));
 }
 
 const tooMuch: Answer = {

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 export const usage = `npm run import -- [--base <url>] [--project <name or id>] [--credentials <file>]
-  [--data-set <name>] [--refused <file>] <file or folder> …
+  [--data-set <name>] [--refused <file>] [--events] <file or folder> …
   signs in with PORTICO_ACCESS_TOKEN, or PORTICO_CLIENT_ID and PORTICO_CLIENT_SECRET, or a JSON file that has
   accessToken, or clientId and clientSecret; without --base as the demo Project's client of npm start here
 `;
@@ -17,6 +17,8 @@ export interface ImportSettings {
   dataSet: string;
   /** Where what was refused is written. */
   refused: string;
+  /** Subscriptions are told of what is loaded. */
+  events: boolean;
   /** Files and folders. */
   sources: readonly string[];
 }
@@ -32,9 +34,10 @@ export function readSettings(argv: readonly string[]): ImportSettings {
       credentials: { type: 'string' },
       'data-set': { type: 'string', default: 'default' },
       refused: { type: 'string', default: 'import-refused.ndjson' },
+      events: { type: 'boolean', default: false },
     },
   });
-  const { base, project, credentials, 'data-set': dataSet, refused } = values;
+  const { base, project, credentials, 'data-set': dataSet, refused, events } = values;
   if (positionals.length === 0) throw new Error('Name the files or folders to load');
-  return { base, project, credentials, dataSet, refused, sources: positionals };
+  return { base, project, credentials, dataSet, refused, events, sources: positionals };
 }

@@ -8,6 +8,8 @@ export interface Writer {
   callers: readonly RunCaller[];
   /** Of the run that wrote it: how deep it was, and the call or tick that it all follows from. */
   run?: Pick<Run, 'depth'> & { origin: string };
+  /** An administrator asked that no Subscription is woken: data that are loaded are no news. */
+  isQuiet?: true;
 }
 
 /** Everybody in whose name an actor acts, the actor first. */
@@ -16,11 +18,12 @@ export function callersOf({ membershipId, profile, scope, patient, run }: Actor)
   return [own, ...(run?.within ?? [])];
 }
 
-export function writerOf(actor: Actor): Writer {
+export function writerOf(actor: Actor, isQuiet: boolean): Writer {
   const { run } = actor;
   return {
     callers: callersOf(actor),
     ...(run ? { run: { depth: run.depth, origin: run.origin ?? run.root } } : {}),
+    ...(isQuiet ? { isQuiet } : {}),
   };
 }
 

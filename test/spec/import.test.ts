@@ -7,7 +7,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { isLong } from '../setup/long.ts';
 import { type Portico, startPortico } from './portico.ts';
-import { createClient, createPolicy, projectOf } from './running.ts';
+import { botThat, createClient, createPolicy, projectOf } from './running.ts';
+import { subscribe, until } from './subscribing.ts';
 
 const program = resolve(import.meta.dirname, '../../infra/import/main.ts');
 const synthea = resolve(import.meta.dirname, '../../../shared/data/synthea');
@@ -348,6 +349,44 @@ test('signs in with a file, with a token, and as a client that may not search', 
   const rights = [{ resourceType: 'Patient', interaction: ['create', 'update'] }];
   const writer = await createClient(portico, { accessPolicy: await createPolicy(portico, rights) });
   const env = { PORTICO_CLIENT_ID: writer.id, PORTICO_CLIENT_SECRET: writer.secret };
-  expect(countsOf(await load(['one.ndjson', '--data-set', 'writer'], env))).toEqual([1, 0, 0]);
-  expect(countsOf(await load(['one.ndjson', '--data-set', 'writer'], env))).toEqual([0, 1, 0]);
+  const quiet = await load(['one.ndjson', '--data-set', 'writer'], env);
+  expect([quiet.code, quiet.stderr]).toEqual([
+    2,
+    expect.stringContaining('Only administrators write without'),
+  ]);
+  const args = ['one.ndjson', '--data-set', 'writer', '--events'];
+  expect(countsOf(await load(args, env))).toEqual([1, 0, 0]);
+  expect(countsOf(await load(args, env))).toEqual([0, 1, 0]);
 });
+
+test('Subscriptions are told of what is loaded when they are to be', async () => {
+  const bot = await botThat(
+    portico,
+    `await medplum.createResource({ resourceType: 'Basic', code: { text: event.input.gender },
+       identifier: [{ system: 'urn:t', value: 'told' }] });`,
+  );
+  await subscribe(portico, `Bot/${bot}`, 'Patient?_tag=urn:t|told');
+  const tag = { meta: { tag: [{ system: 'urn:t', code: 'told' }] } };
+  const told = async () => {
+    const { entry = [] } = await fhir('Basic?identifier=urn:t|told&_sort=_lastUpdated');
+    return entry.map(({ resource }: { resource: { code: { text: string } } }) => resource.code.text);
+  };
+  await write('quiet.ndjson', lines({ resourceType: 'Patient', id: 'quiet', gender: 'female', ...tag }));
+  await write('told.ndjson', lines({ resourceType: 'Patient', id: 'told', gender: 'male', ...tag }));
+  expect(countsOf(await load(['quiet.ndjson']))).toEqual([1, 0, 0]);
+  expect(countsOf(await load(['told.ndjson', '--events']))).toEqual([1, 0, 0]);
+  // What comes after it in the stream has been told: so nothing is to come of the first.
+  await until(async () => ((await told()).length > 0 ? true : undefined), 'something is told');
+  expect(await told()).toEqual(['male']);
+  const { id } = (await fhir('Patient?_tag=urn:t|told&gender=female')).entry[0].resource;
+  expect((await portico.api('POST', `fhir/R4/Patient/${id}/$resend`, { body: {} })).status).toBeLessThan(300);
+  await until(
+    async () => ((await told()).includes('female') ? true : undefined),
+    'the first is told by hand',
+  );
+  const again = await portico.api('POST', 'fhir/R4', {
+    body: { resourceType: 'Bundle', type: 'batch', entry: [] },
+    headers: { 'x-portico-events': 'some' },
+  });
+  expect(again.status).toBe(400);
+}, 120_000);

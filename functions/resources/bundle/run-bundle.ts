@@ -1,5 +1,5 @@
 import type { Caller } from '../../../shared/access/access-token.ts';
-import { admit } from '../../../shared/access/actor.ts';
+import { admit, mayAdminister } from '../../../shared/access/actor.ts';
 import { recordAllRefused } from '../../../shared/audit/refused.ts';
 import { refusalOutcome, refusalStatus } from '../../../shared/http/outcome.ts';
 import { mostBatchEntries, mostEntryCharacters, mostTransactionWrites } from '../../../shared/limits.ts';
@@ -20,19 +20,35 @@ const atOnce = 8;
 /**
  * R4 batch and transaction. A transaction is one write of all its changes; a batch is as many as it
  * has entries, each with an answer of its own, and those that others refer to come first.
+ * @param isQuiet its writes wake no Subscription: for administrators
  * @throws {Refusal} invalid, too-costly; for a transaction whatever forbids one of its entries
  */
-export async function runBundle(services: Services, caller: Caller, body: unknown): Promise<Bundle> {
+export async function runBundle(
+  services: Services,
+  caller: Caller,
+  body: unknown,
+  isQuiet = false,
+): Promise<Bundle> {
   const { type, entry } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
   if (type !== 'batch' && type !== 'transaction') {
     throw invalidField('Bundle.type', 'The type must be batch or transaction');
   }
-  const entries = parseEntries(entry ?? [], type);
+  if (isQuiet) await requireMayBeQuiet(services, caller);
+  const entries = parseEntries(entry ?? [], type).map((one) =>
+    isQuiet && one.write ? { ...one, write: { ...one.write, isQuiet } } : one,
+  );
   const carryOutAll = type === 'batch' ? batch : transaction;
   const answer = await carryOutAll(services, caller, entries);
   // An empty Bundle, or one whose entries are all malformed, has read nothing yet.
   if (!caller.admission.isGranted) await admit(services, caller, []);
   return answer;
+}
+
+/** Whoever reacts to records relies on being told of them. */
+async function requireMayBeQuiet(services: Services, caller: Caller): Promise<void> {
+  const { actor } = await admit(services, caller, []);
+  if (mayAdminister(actor)) return;
+  throw new Refusal('forbidden', 'Only administrators write without waking Subscriptions');
 }
 
 /** R4: deletes, creates, updates; then what reads. */

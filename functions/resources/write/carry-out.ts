@@ -45,7 +45,9 @@ export async function carryOut(
     const resolved = await resolveReferences({ services, actor, stamp }, writes, located, names);
     const planned = await planAll({ services, actor, stamp }, resolved, located);
     await before?.(planned.map(({ outcome }) => outcome));
-    const changes = planned.flatMap(({ change }) => (change ? writtenBy(change, actor) : []));
+    const changes = planned.flatMap(({ change }, i) =>
+      change ? writtenBy(change, actor, writes[i]?.isQuiet === true) : [],
+    );
     await requireRoom(services, actor.project, planned);
     const more = planned.flatMap((one) => one.more);
     if (changes.length === 0) return planned.map(({ outcome }) => outcome);

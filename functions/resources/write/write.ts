@@ -18,6 +18,8 @@ export type Write = {
   /** R4 conditional interactions: the search that names the resource. */
   query?: string;
   ifMatch?: string;
+  /** Wakes no Subscription. */
+  isQuiet?: boolean;
 } & (
   | { kind: 'create'; body: Sent; binary?: BinaryContent }
   | {

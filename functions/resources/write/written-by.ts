@@ -4,8 +4,8 @@ import { writerOf } from '../../../shared/subscription/writer.ts';
 import { versionPrefix } from '../../../shared/table/keys.ts';
 
 /** The same change, whose version says in whose name it was made: what follows from it acts within their rights. */
-export function writtenBy(change: Change, actor: Actor): Change {
-  const by = writerOf(actor);
+export function writtenBy(change: Change, actor: Actor, isQuiet: boolean): Change {
+  const by = writerOf(actor, isQuiet);
   return {
     ...change,
     state: change.state.map((item) => (item.sk.startsWith(versionPrefix) ? { ...item, by } : item)),
