@@ -3,6 +3,7 @@ import type { BotSecret, RunOutcome, RunResult } from '../../shared/bot/contract
 import { parseMediaType } from '../../shared/bot/input/media-type.ts';
 import { type Output, outputOf, printLog } from '../../shared/bot/output.ts';
 import { Refusal } from '../../shared/refusal.ts';
+import { asEvent } from './bot-cli/as-event.ts';
 import { readBotFiles } from './bot-cli/bot-input.ts';
 import { type LocalRun, runBotHere } from './bot-cli/bot-run.ts';
 import { type BotService, demoService } from './bot-cli/bot-service.ts';
@@ -14,6 +15,7 @@ import { settings } from './settings.ts';
  * it could not be asked.
  */
 const usage = `npm run bot -- <bot file> [<input file>] [--type <content type>] [--timeout <s>] [--memory <MiB>]
+  [--event create|update|delete]
   [--secret NAME=value …] [--project <demo Project> | --base-url <url> --token <access token>]
 `;
 const mostSeconds = 25;
@@ -27,6 +29,7 @@ async function readRun(): Promise<LocalRun> {
       timeout: { type: 'string', default: '10' },
       memory: { type: 'string', default: '128' },
       secret: { type: 'string', multiple: true, default: [] },
+      event: { type: 'string' },
       project: { type: 'string' },
       'base-url': { type: 'string' },
       token: { type: 'string' },
@@ -34,8 +37,9 @@ async function readRun(): Promise<LocalRun> {
   });
   const [botFile, inputFile, ...others] = positionals;
   if (!botFile || others.length > 0) throw new Error('Name a Bot and at most one input');
+  const files = await readBotFiles(botFile, inputFile, values.type);
   return {
-    ...(await readBotFiles(botFile, inputFile, values.type)),
+    ...(values.event === undefined ? files : asEvent(files, values.event)),
     timeoutMs: count('--timeout', values.timeout, mostSeconds) * 1000,
     memoryMb: count('--memory', values.memory, mostMemoryMb),
     secrets: Object.fromEntries(values.secret.map(readSecret)),

@@ -49,6 +49,21 @@ async function file(name: string, text: string): Promise<string> {
 const handler = (body: string) => `export async function handler(medplum: unknown, event: any) { ${body} }`;
 
 describe('npm run bot', () => {
+  test('runs a Bot as a Subscription would', async () => {
+    const body =
+      "return [event.headers['x-medplum-interaction'], event.input.deletedResource?.id ?? event.input.id]";
+    const bot = await file('woken.ts', handler(body));
+    const patient = await file('patient.fhir.json', '{"resourceType":"Patient","id":"x"}');
+    const answers = [];
+    for (const event of ['update', 'delete']) {
+      answers.push((await runBot(bot, patient, '--event', event)).stdout);
+    }
+    expect(answers).toEqual(['["update","x"]', '["delete","x"]']);
+    const wrong = await runBot(bot, patient, '--event', 'read');
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('create, update or delete') });
+    expect((await runBot(bot, '--event', 'create')).code).toBe(2);
+  });
+
   test('prints the answer, and beside it the log and the time', async () => {
     const ended = await runBot(`${examples}/echo.ts`, `${examples}/echo.txt`);
     expect(ended).toMatchObject({ code: 0, stdout: 'Hello, Bot' });

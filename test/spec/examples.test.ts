@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { deployExample, exampleInput, found, run } from './example-bots.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { execute } from './running.ts';
+import { only, put, subscribe, until } from './subscribing.ts';
 
 const fhir = 'application/fhir+json';
 const form = 'application/x-www-form-urlencoded';
@@ -45,6 +46,21 @@ describe('the welcome message', () => {
     expect(await found(portico, 'Communication?status=completed')).toHaveLength(1);
   });
 
+  test('is written when a Subscription wakes the Bot', async () => {
+    const bot = await deployExample(portico, 'welcome-message', 'woken');
+    const id = await subscribe(portico, `Bot/${bot}`, 'Patient?gender=unknown', {
+      extension: only('create'),
+    });
+    const patient = await put(portico, {
+      ...{ resourceType: 'Patient', gender: 'unknown', name: [{ given: ['Ann'], family: 'Lee' }] },
+    });
+    const welcome = await until(
+      async () => (await found(portico, `Communication?subject=Patient/${patient.id}`))[0],
+      `a welcome by Subscription/${id}`,
+    );
+    expect(welcome.payload).toEqual([{ contentString: 'Welcome to the Example Clinic, Ann Lee.' }]);
+  });
+
   test('needs a Patient that has an id', async () => {
     const bot = await deployExample(portico, 'welcome-message', 'second');
     const answer = await execute(portico, bot, '{"resourceType":"Practitioner"}', fhir);
@@ -52,6 +68,28 @@ describe('the welcome message', () => {
       400,
       'Send a Patient that has an id',
     ]);
+  });
+});
+
+describe('the appointment reminders', () => {
+  test('are written once for each of tomorrow’s appointments', async () => {
+    const bot = await deployExample(portico, 'appointment-reminders');
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    const patient = await put(portico, { resourceType: 'Patient' });
+    const appointment = (start: string, status: string) =>
+      put(portico, {
+        ...{ resourceType: 'Appointment', status, start, end: start.replace(':00:', ':30:') },
+        participant: [{ actor: { reference: `Patient/${patient.id}` }, status: 'accepted' }],
+      });
+    await appointment(`${tomorrow}T09:00:00Z`, 'booked');
+    await appointment(`${tomorrow}T10:00:00Z`, 'cancelled');
+    await appointment('2020-01-01T09:00:00Z', 'booked');
+    const input = await exampleInput('appointment-reminders.fhir.json');
+    for (let n = 0; n < 2; n++) {
+      expect((await run(portico, bot, input, fhir)).json).toEqual({ day: tomorrow, reminders: 1 });
+    }
+    const written = await found(portico, `Communication?subject=Patient/${patient.id}`);
+    expect(written.map(({ payload }) => payload[0].contentString)).toEqual(['We expect you at 09:00.']);
   });
 });
 

@@ -25,6 +25,8 @@ export interface BotFiles {
   traceBack: TraceBack | undefined;
   input: RunInput;
   contentType: string | undefined;
+  /** Of the event, beside those of every run. */
+  headers?: Record<string, string>;
 }
 
 /**
