@@ -47,7 +47,9 @@ export function parseSubscription(resource: Resource, allowsLoopback: boolean): 
   if (channel.type !== 'rest-hook') wrong('channel.type', 'The channel must be a rest-hook');
   const target = parseEndpoint(channel.endpoint, allowsLoopback);
   if (!target) wrong('channel.endpoint', 'The endpoint must be Bot/<id> or an https URL without credentials');
-  for (const { at, text } of headerFaults((channel.header as unknown[] | undefined) ?? [])) {
+  const { header = [] } = channel;
+  if (!Array.isArray(header)) wrong('channel.header', 'The headers must be a list');
+  for (const { at, text } of Array.isArray(header) ? headerFaults(header) : []) {
     wrong(`channel.header[${at}]`, text);
   }
   const payload = channel.payload;

@@ -39,6 +39,7 @@ describe('a Subscription is refused', () => {
     ['for XML', 'Patient', { channel: { payload: 'application/fhir+xml' } }, 'channel.payload'],
     ['with a header of ours', 'Patient', { channel: { header: ['X-Signature: a'] } }, 'channel.header[0]'],
     ['with a header of HTTP', 'Patient', { channel: { header: ['A: b', 'Host: a'] } }, 'channel.header[1]'],
+    ['with headers that are no list', 'Patient', { channel: { header: {} } }, 'channel.header'],
     ['with no header', 'Patient', { channel: { header: ['a\r\nb: c'] } }, 'channel.header[0]'],
     ['in error from the start', 'Patient', { status: 'error' }, 'status'],
     [
