@@ -46,6 +46,7 @@ const layers = [
   'address-guard',
   'keys',
   'index',
+  'project-settings.ts',
   'store',
   'search',
   'services.ts',

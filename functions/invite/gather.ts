@@ -5,11 +5,13 @@ import { namesOf, primaryOf, requireSecondName } from '../../shared/invitation/n
 import type { Invite } from '../../shared/invitation/parse-invite.ts';
 import { membershipKeys, type Person, personOf } from '../../shared/invitation/person.ts';
 import { type Standing, standingOf } from '../../shared/invitation/state.ts';
+import { projectSettings } from '../../shared/project-settings.ts';
 import { invalidField } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { inlineResource, isStanding } from '../../shared/store/inline.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
+import { ownerOf } from '../../shared/table/owner.ts';
 import type { Found } from '../../shared/table/table.ts';
 import { indexedProfiles } from './profiles-of-address.ts';
 
@@ -69,7 +71,7 @@ export async function gather(
   const personKey = keys.person(project, login);
   const people = login === firstName ? found : await services.table.read([personKey]);
   const person = personOf(people.get(personKey));
-  const knownUserId = addressKey && (found.get(addressKey)?.userId as string | undefined);
+  const knownUserId = addressKey && ownerOf(found.get(addressKey));
   // Who had the address before, and is another User now, had a record of their own.
   const isSame = person?.scope === invite.scope && (!addressKey || person.userId === knownUserId);
   const noted = isSame ? person.profiles[invite.profileType] : undefined;
@@ -83,6 +85,7 @@ export async function gather(
   const notedItem = notedKey && more.get(notedKey);
   const isFree = isFreeProfile(notedItem);
   const projectItem = found.get(projectKey);
+  const { invitesPerHour, invitationDays } = projectSettings(projectItem);
   const profileItem = invite.profile && found.get(namedKey(project, invite.profile));
 
   return {
@@ -96,8 +99,8 @@ export async function gather(
     isProfileFree: isFreeProfile(profileItem),
     indexedProfiles: await profiles,
     projectName: String(inlineResource('Project', projectItem)?.name ?? ''),
-    invitesPerHour: projectItem?.invitesPerHour as number | undefined,
-    invitationDays: projectItem?.invitationDays as number | undefined,
+    invitesPerHour,
+    invitationDays,
   };
 }
 

@@ -4,6 +4,7 @@ import type { Subtype } from '../../shared/audit/subtypes.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { changeMembership, issueInvitation, outboxAction } from '../../shared/invitation/actions.ts';
 import { type Invitation, type Standing, withInvitation } from '../../shared/invitation/state.ts';
+import { projectSettings } from '../../shared/project-settings.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
@@ -27,7 +28,7 @@ export function resendInvitation(
     const found = await services.table.read([projectKey, userKey]);
     const known = standing.login.startsWith('E:') ? standing.login.slice(2) : found.get(userKey)?.email;
     if (typeof known !== 'string') throw new Refusal('invalid', 'The person has no e-mail address');
-    const days = found.get(projectKey)?.invitationDays as number | undefined;
+    const { invitationDays: days } = projectSettings(found.get(projectKey));
     const next = issueInvitation(standing.invitation.generation, true, services.now(), days);
     const mail = outboxAction(caller.project, standing.membership.id, known, next);
     return { next, subtype: 'resend-invitation', actions: [mail] };

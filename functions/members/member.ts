@@ -28,7 +28,7 @@ export function memberKey(project: string, membershipId: string): Key {
 export function requireMember(item: Item | undefined): Member {
   const membership = inlineResource('ProjectMembership', item);
   if (!membership) throw new Refusal('not-found', 'Not found');
-  return { membership: membership as ProjectMembership, standing: standingOf(item) };
+  return { membership, standing: standingOf(item) };
 }
 
 /** Whether the membership is one of those that the counter of administrators counts. */

@@ -4,6 +4,7 @@ import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { agentOf, targetOf } from '../../shared/audit/who.ts';
 import { isId, type Resource } from '../../shared/fhir/resource.ts';
 import { hashClientSecret, newClientSecret } from '../../shared/keys/client-secret.ts';
+import { credentialOf } from '../../shared/keys/credential.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
@@ -28,10 +29,10 @@ export async function rotateSecret(
   const credentialKey = keys.client(id);
   const { actor, found } = await admit(services, caller, [clientKey, credentialKey]);
   const client = inlineResource('ClientApplication', found.get(clientKey));
-  const credential = found.get(credentialKey);
+  const credential = credentialOf(found.get(credentialKey));
   if (!client || credential?.project !== project) throw new Refusal('not-found', 'Not found');
   if (credential.isPublic === true) throw new Refusal('conflict', 'This client is public: it has no secret');
-  if (Number(credential.rotatedAtMs ?? 0) >= receivedAtMs) throw rotatedMeanwhile();
+  if ((credential.rotatedAtMs ?? 0) >= receivedAtMs) throw rotatedMeanwhile();
 
   const seen = credential.secretHash;
   const secret = newClientSecret();

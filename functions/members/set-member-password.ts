@@ -4,9 +4,9 @@ import { admit } from '../../shared/access/actor.ts';
 import { record } from '../../shared/audit/record.ts';
 import { agentOf } from '../../shared/audit/who.ts';
 import { normaliseAddress } from '../../shared/email/address.ts';
-import type { Reference } from '../../shared/fhir/resource.ts';
 import { emailLogin, externalLogin, membershipKeys, personOf } from '../../shared/invitation/person.ts';
 import { parseNewPassword } from '../../shared/login/parse-password.ts';
+import { passwordHashOf } from '../../shared/login/password-item.ts';
 import { replacePassword } from '../../shared/login/replace-password.ts';
 import { emailOf } from '../../shared/login/user-email.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
@@ -53,7 +53,7 @@ export async function setMemberPassword(
   const [membership] = membershipKeys(project, person).map((key) =>
     inlineResource('ProjectMembership', stored.get(key)),
   );
-  const seenHash = stored.get(passwordKey)?.hash as string | undefined;
+  const seenHash = passwordHashOf(stored.get(passwordKey));
   const address = emailOf(stored.get(userKey));
   const password = await parseNewPassword(given, { email: address });
   try {
@@ -68,7 +68,7 @@ export async function setMemberPassword(
     action: 'U',
     outcome: '0',
     agent: agentOf(actor),
-    entities: [(membership?.user as Reference | undefined) ?? { reference: `User/${person.userId}` }],
+    entities: [membership?.user ?? { reference: `User/${person.userId}` }],
   });
 }
 

@@ -6,14 +6,17 @@ import { newMeta, type Stamp } from '../../shared/fhir/stamp.ts';
 import { newClientSecret } from '../../shared/keys/client-secret.ts';
 import { parseNewPassword } from '../../shared/login/parse-password.ts';
 import { newClient } from '../../shared/program/new-client.ts';
+import { settingBounds } from '../../shared/project-settings.ts';
 import type { Services } from '../../shared/services.ts';
 import { createActions } from '../../shared/store/resource-item.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { ownerOf } from '../../shared/table/owner.ts';
 import type { Action } from '../../shared/table/transact.ts';
+import { typedEntries, typedKeys } from '../../shared/typed-keys.ts';
 import { firstAdministrator } from './first-administrator.ts';
 
 /** The event of the provision function, which only IAM principals of the account may invoke. */
-export interface ProvisionRequest {
+export interface ProvisionRequest extends Partial<Record<keyof typeof settingBounds, number>> {
   name: string;
   admin: {
     email: string;
@@ -54,10 +57,7 @@ export async function provision(services: Services, request: ProvisionRequest): 
   if (!name || /\p{C}/u.test(name) || !email || !admin.firstName || !admin.lastName) {
     throw new Error('Needs name, admin.email, admin.firstName and admin.lastName');
   }
-  requireCount('executionDays', request.executionDays, 3_650);
-  requireCount('concurrentRuns', request.concurrentRuns, 1_000);
-  requireCount('treeRuns', request.treeRuns, 1_000);
-  requireCount('subscriptions', request.subscriptions, 1_000);
+  for (const [setting, most] of typedEntries(settingBounds)) requireCount(setting, request[setting], most);
   if (admin.password !== undefined) {
     await parseNewPassword(admin.password, { field: 'admin.password', email });
   }
@@ -73,7 +73,7 @@ export async function provision(services: Services, request: ProvisionRequest): 
       ...admin,
       email,
       password: admin.password,
-      knownUserId: known?.userId as string | undefined,
+      knownUserId: ownerOf(known),
       project,
       invitationDays: request.invitationDays,
     },
@@ -101,8 +101,7 @@ function requireCount(name: string, value: number | undefined, most: number): vo
 }
 
 function projectActions(request: ProvisionRequest, stamp: Stamp): Action[] {
-  const { name, invitesPerHour, invitationDays, executionDays, concurrentRuns, treeRuns } = request;
-  const { subscriptions } = request;
+  const { name } = request;
   const resource = {
     resourceType: 'Project',
     id: stamp.project,
@@ -110,9 +109,7 @@ function projectActions(request: ProvisionRequest, stamp: Stamp): Action[] {
     name,
     features: ['bots'],
   };
-  const settings = {
-    ...{ invitesPerHour, invitationDays, executionDays, concurrentRuns, treeRuns, subscriptions },
-  };
+  const settings = Object.fromEntries(typedKeys(settingBounds).map((setting) => [setting, request[setting]]));
   return createActions(stamp.project, resource, settings);
 }
 

@@ -1,7 +1,7 @@
 import { matchesClientSecret } from '../../shared/keys/client-secret.ts';
 import { endLogin } from '../../shared/login/end-login.ts';
 import { challengeOf, parseLoginCode } from '../../shared/login/login-code.ts';
-import type { Item } from '../../shared/table/item.ts';
+import { type Login, loginOf } from '../../shared/login/login-item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { signTokens, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -30,34 +30,35 @@ export async function authorizationCode(
   if (!code) throw invalidGrant();
   const { loginId } = code;
   const key = keys.login(loginId);
-  const login = (await services.table.read([key])).get(key);
-  if (!login || !matchesClientSecret(code.secret, login.codeHash as string | undefined)) throw invalidGrant();
+  const login = loginOf((await services.table.read([key])).get(key));
+  if (!login || !matchesClientSecret(code.secret, login.codeHash)) throw invalidGrant();
   const isLate = Number(login.codeExpiresAtMs) <= services.now();
   if (isLate || login.granted === true || login.revoked === true || !isProven(request, login)) {
     await endLogin(services.table, loginId);
     throw invalidGrant();
   }
-  const { clientId, project, membershipId } = login as Item & Record<string, string>;
-  const of = { project: String(project), membershipId: String(membershipId), clientId: String(clientId) };
+  const { clientId, project, membershipId } = login;
+  if (project === undefined || membershipId === undefined) throw invalidGrant();
+  const of = { project, membershipId, clientId };
   const found = await services.table.read(grantKeys(of));
   requireAuthenticated(request, of.clientId, found);
   const granted = grantable(login, found);
   if (!granted) throw invalidGrant();
-  const scope = parseScope(String(login.scope));
-  const refresh = firstRefreshToken(loginId, login);
+  const scope = parseScope(login.scope);
+  const refresh = firstRefreshToken(loginId, login.scope, of);
   if (!(await spendCode(services, login, refresh))) {
     await endLogin(services.table, loginId);
     throw invalidGrant();
   }
   return signTokens(
     services,
-    { loginId, clientId: of.clientId, subject: String(login.subject), scope, ...granted },
+    { loginId, clientId: of.clientId, subject: login.subject, scope, ...granted },
     { ...login, refreshToken: refresh?.text },
   );
 }
 
 /** The client that began the login finishes it: same client, verifier (RFC 7636) and redirect URI. */
-function isProven(request: TokenRequest, login: Item): boolean {
+function isProven(request: TokenRequest, login: Login): boolean {
   const { codeChallenge, codeChallengeMethod, redirectUri, clientId } = login;
   const verifier = request.parameter('code_verifier');
   const challenge = verifier === undefined ? undefined : challengeOf(verifier, codeChallengeMethod);

@@ -1,5 +1,7 @@
+import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { matchesClientSecret } from '../../shared/keys/client-secret.ts';
+import { credentialOf } from '../../shared/keys/credential.ts';
 import type { Services } from '../../shared/services.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
@@ -21,7 +23,7 @@ export async function clientCredentials(
 interface AuthenticatedClient {
   clientId: string;
   project: Resource;
-  membership: Resource;
+  membership: ProjectMembership;
 }
 
 /**
@@ -36,16 +38,16 @@ export async function authenticateClient(
   const clientId = assertedClientId ?? client?.id;
   if (clientId === undefined || clientId.length > 64) throw refused;
   const key = keys.client(clientId);
-  const item = (await services.table.read([key])).get(key);
-  const projectId = String(item?.project ?? 'none');
-  const membershipKey = keys.resource(projectId, 'ProjectMembership', String(item?.membershipId ?? 'none'));
+  const item = credentialOf((await services.table.read([key])).get(key));
+  const projectId = item?.project ?? 'none';
+  const membershipKey = keys.resource(projectId, 'ProjectMembership', item?.membershipId ?? 'none');
   const projectKey = keys.resource(projectId, 'Project', projectId);
   const found = await services.table.read([membershipKey, projectKey]);
   const membership = inlineResource('ProjectMembership', found.get(membershipKey));
   const project = inlineResource('Project', found.get(projectKey));
   const matches =
     assertedClientId !== undefined ||
-    (client !== undefined && matchesClientSecret(client.secret, item?.secretHash as string | undefined));
+    (client !== undefined && matchesClientSecret(client.secret, item?.secretHash));
   if (!matches || !item || !membership || !project || membership.active === false) throw refused;
   return { clientId, project, membership };
 }

@@ -1,18 +1,17 @@
 import { record } from '../../shared/audit/record.ts';
-import type { Reference } from '../../shared/fhir/resource.ts';
 import { endLogin } from '../../shared/login/end-login.ts';
+import { idOfLogin, type Login } from '../../shared/login/login-item.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
-import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import type { TokenServices } from './issue-tokens.ts';
 
 /** Ends a login at its client's word, and says so in the audit log of its Project. Once: an ended one stays as it is. */
-export async function endAndRecord(services: TokenServices, login: Item): Promise<void> {
+export async function endAndRecord(services: TokenServices, login: Login): Promise<void> {
   if (login.revoked === true) return;
-  await endLogin(services.table, login.pk.replace(/^L#/, ''));
+  await endLogin(services.table, idOfLogin(login));
   const { project, membershipId } = login;
   // One that has chosen no membership is of no Project yet.
-  if (typeof project !== 'string' || typeof membershipId !== 'string') return;
+  if (project === undefined || membershipId === undefined) return;
   const key = keys.resource(project, 'ProjectMembership', membershipId);
   const membership = inlineResource('ProjectMembership', (await services.table.read([key])).get(key));
   await record(services, {
@@ -20,7 +19,7 @@ export async function endAndRecord(services: TokenServices, login: Item): Promis
     subtype: 'sign-out',
     action: 'E',
     outcome: '0',
-    agent: (membership?.profile as Reference | undefined) ?? { reference: `User/${login.subject}` },
+    agent: membership?.profile ?? { reference: `User/${login.subject}` },
     entities: [],
   });
 }

@@ -1,9 +1,9 @@
 import { compactVerify, errors } from 'jose';
 import { isId } from '../../shared/fhir/resource.ts';
+import { loginOf } from '../../shared/login/login-item.ts';
 import { postLogoutRedirectUrisOf } from '../../shared/login/redirect-uri.ts';
 import { findClientApplication } from '../../shared/program/find-client.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { endAndRecord } from './end-and-record.ts';
 import type { TokenServices } from './issue-tokens.ts';
@@ -70,7 +70,7 @@ async function readHint({ publicKeys, baseUrl }: TokenServices, hint: string): P
 async function endHinted(services: TokenServices, { clientId, subject, loginId }: Hint): Promise<void> {
   if (loginId === undefined) return;
   const key = keys.login(loginId);
-  const login: Item | undefined = (await services.table.read([key])).get(key);
+  const login = loginOf((await services.table.read([key])).get(key));
   if (login?.subject === subject && login.clientId === clientId) await endAndRecord(services, login);
 }
 

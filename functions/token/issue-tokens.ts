@@ -5,6 +5,7 @@ import {
   signJwt,
 } from '../../shared/access/access-token.ts';
 import { grantedScope, patientId, patientInContext } from '../../shared/access/launch-context.ts';
+import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import type { Reference, Resource } from '../../shared/fhir/resource.ts';
 import type { Signer } from '../../shared/keys/signer.ts';
 import type { Services } from '../../shared/services.ts';
@@ -36,7 +37,7 @@ interface Grant {
   subject: string;
   scope: string;
   project: Resource;
-  membership: Resource;
+  membership: ProjectMembership;
 }
 
 /** What a person's login adds to its tokens. */
@@ -75,7 +76,7 @@ export async function signTokens(
   login: PersonsPart = {},
 ): Promise<TokenAnswer> {
   const signer = await services.signer();
-  const profile = membership.profile as Reference;
+  const profile = membership.profile;
   const chosen = typeof login.patient === 'string' ? login.patient : undefined;
   const patient = patientInContext(asked, membership, chosen);
   const scope = grantedScope(asked, patient);

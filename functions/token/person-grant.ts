@@ -3,10 +3,11 @@ import { isOffline } from '../../shared/access/scope.ts';
 import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import { isId, type Resource } from '../../shared/fhir/resource.ts';
 import { matchesClientSecret } from '../../shared/keys/client-secret.ts';
+import { credentialOf } from '../../shared/keys/credential.ts';
+import type { Login } from '../../shared/login/login-item.ts';
 import { isMadeFor, loginEndSeconds } from '../../shared/login/person-login.ts';
 import { type NewRefreshToken, newRefreshToken } from '../../shared/login/refresh-token.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
-import type { Item } from '../../shared/table/item.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
 import type { Found } from '../../shared/table/table.ts';
 import type { TokenServices } from './issue-tokens.ts';
@@ -44,7 +45,7 @@ export function requireOwnSecret(
   found: Found,
 ): void {
   if (!client) return;
-  const hash = found.get(keys.client(clientId))?.secretHash as string | undefined;
+  const hash = credentialOf(found.get(keys.client(clientId)))?.secretHash;
   if (client.id === clientId && matchesClientSecret(client.secret, hash)) return;
   throw new OAuthError('invalid_client', 'Invalid client id or secret', usedBasic);
 }
@@ -60,7 +61,7 @@ export function requireAuthenticated(
   found: Found,
 ): void {
   requireOwnSecret(request, clientId, found);
-  const credential = found.get(keys.client(clientId));
+  const credential = credentialOf(found.get(keys.client(clientId)));
   const isShown = request.client !== undefined || request.assertedClientId === clientId;
   if (credential === undefined || credential.isPublic === true || isShown) return;
   throw new OAuthError(
@@ -74,18 +75,17 @@ export function requireAuthenticated(
  * its client is gone.
  */
 export function grantable(
-  login: Item,
+  login: Login,
   found: Found,
-): { membership: Resource; project: Resource } | undefined {
-  if (!isThere(String(login.clientId), found)) return undefined;
-  const id = String(login.project);
+): { membership: ProjectMembership; project: Resource } | undefined {
+  const { project: id, membershipId } = login;
+  if (id === undefined || membershipId === undefined || !isThere(login.clientId, found)) return undefined;
   const membership = inlineResource(
     'ProjectMembership',
-    found.get(keys.resource(id, 'ProjectMembership', String(login.membershipId))),
+    found.get(keys.resource(id, 'ProjectMembership', membershipId)),
   );
   const project = inlineResource('Project', found.get(keys.resource(id, 'Project', id)));
-  if (membership?.active !== true || !project || !isMadeFor(login, membership as ProjectMembership))
-    return undefined;
+  if (membership?.active !== true || !project || !isMadeFor(login, membership)) return undefined;
   return { membership, project };
 }
 
@@ -95,22 +95,20 @@ function isThere(clientId: string, found: Found): boolean {
 }
 
 /** The first refresh token of a login that asked for one. */
-export function firstRefreshToken(loginId: string, login: Item): NewRefreshToken | undefined {
-  if (!isOffline(String(login.scope))) return undefined;
-  return newRefreshToken({
-    loginId,
-    project: String(login.project),
-    membershipId: String(login.membershipId),
-  });
+export function firstRefreshToken(
+  loginId: string,
+  scope: string,
+  { project, membershipId }: { project: string; membershipId: string },
+): NewRefreshToken | undefined {
+  return isOffline(scope) ? newRefreshToken({ loginId, project, membershipId }) : undefined;
 }
 
 /** False when the code was exchanged before, or at the same time. */
 export async function spendCode(
   { table, now }: TokenServices,
-  login: Item,
+  login: Login,
   refresh: NewRefreshToken | undefined,
 ): Promise<boolean> {
-  const { scope, createdAtMs } = login as Item & { scope: string; createdAtMs: number };
   const { held } = await table.updateIf({
     Key: { pk: login.pk, sk: login.sk },
     UpdateExpression: refresh
@@ -121,7 +119,7 @@ export async function spendCode(
     ExpressionAttributeNames: { '#ttl': 'ttl' },
     ExpressionAttributeValues: {
       ':true': true,
-      ':ttl': loginEndSeconds({ scope, createdAtMs }, now()),
+      ':ttl': loginEndSeconds(login, now()),
       ...(refresh ? { ':family': refresh.familyHash, ':next': refresh.secretHash } : {}),
     },
   });

@@ -1,6 +1,7 @@
 import { isStillTrusted } from '../../shared/issuer/issuer-item.ts';
 import { matchesClientSecret } from '../../shared/keys/client-secret.ts';
 import { endLogin } from '../../shared/login/end-login.ts';
+import { loginOf } from '../../shared/login/login-item.ts';
 import { parseRefreshToken } from '../../shared/login/refresh-token.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { signTokens, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
@@ -25,11 +26,11 @@ export async function refreshTokens(services: TokenServices, request: TokenReque
   const named = namedClient(request);
   const key = keys.login(token.loginId);
   const first = await services.table.read([key, ...grantKeys({ ...token, clientId: named ?? '' })]);
-  const login = first.get(key);
-  if (!login || !matchesClientSecret(token.family, login.refreshFamilyHash as string | undefined)) {
+  const login = loginOf(first.get(key));
+  if (!login || !matchesClientSecret(token.family, login.refreshFamilyHash)) {
     throw invalidGrant();
   }
-  const clientId = named ?? String(login.clientId);
+  const clientId = named ?? login.clientId;
   const isRead = named !== undefined || clientId === '';
   const found = isRead ? first : first.with(await services.table.read([keys.client(clientId)]));
   requireAuthenticated(request, clientId, found);
@@ -37,7 +38,7 @@ export async function refreshTokens(services: TokenServices, request: TokenReque
   const granted = grantable(login, found);
   if (!granted || login.revoked === true) throw invalidGrant();
   if (!(await isStillTrusted(services.table, login))) throw invalidGrant();
-  const scope = narrowScope(String(login.scope), request.parameter('scope'));
+  const scope = narrowScope(login.scope, request.parameter('scope'));
   const refreshToken = await successorOf(services, login, token);
   if (refreshToken === undefined) {
     await endLogin(services.table, token.loginId);
@@ -45,7 +46,7 @@ export async function refreshTokens(services: TokenServices, request: TokenReque
   }
   return signTokens(
     services,
-    { loginId: token.loginId, clientId, subject: String(login.subject), scope, ...granted },
+    { loginId: token.loginId, clientId, subject: login.subject, scope, ...granted },
     { createdAtMs: login.createdAtMs, patient: login.patient, refreshToken },
   );
 }

@@ -1,8 +1,8 @@
 import { verifyAccessToken } from '../../shared/access/access-token.ts';
 import { matchesClientSecret } from '../../shared/keys/client-secret.ts';
+import { type Login, loginOf } from '../../shared/login/login-item.ts';
 import { parseRefreshToken } from '../../shared/login/refresh-token.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { assertedClient, type WithIssuers } from './client-assertion.ts';
 import { endAndRecord } from './end-and-record.ts';
@@ -26,9 +26,9 @@ export async function revoke(
   if (token === undefined) throw new OAuthError('invalid_request', 'Missing token');
   const named = namedClient(request);
   if (named !== undefined) await requireClient(services, request, named);
-  const login = await loginOf(services, token);
+  const login = await findLogin(services, token);
   if (!login) return {};
-  const clientId = String(login.clientId);
+  const { clientId } = login;
   if (named === undefined) await requireClient(services, request, clientId);
   else if (named !== clientId) throw new OAuthError('invalid_grant', 'The token is of another client');
   await endAndRecord(services, login);
@@ -45,15 +45,14 @@ async function requireClient(
 }
 
 /** The login that a refresh or access token is of, when the token itself is good. */
-async function loginOf(services: TokenServices, token: string): Promise<Item | undefined> {
+async function findLogin(services: TokenServices, token: string): Promise<Login | undefined> {
   const refresh = parseRefreshToken(token);
   const loginId = refresh?.loginId ?? (await loginOfAccessToken(services, token));
   if (loginId === undefined) return undefined;
   const key = keys.login(loginId);
-  const login = (await services.table.read([key])).get(key);
+  const login = loginOf((await services.table.read([key])).get(key));
   if (!login || !refresh) return login;
-  const hash = login.refreshFamilyHash as string | undefined;
-  return matchesClientSecret(refresh.family, hash) ? login : undefined;
+  return matchesClientSecret(refresh.family, login.refreshFamilyHash) ? login : undefined;
 }
 
 async function loginOfAccessToken(services: TokenServices, token: string): Promise<string | undefined> {

@@ -1,17 +1,13 @@
 import { hashClientSecret } from '../../shared/keys/client-secret.ts';
 import { seal, unseal } from '../../shared/keys/seal.ts';
+import { type Login, loginOf } from '../../shared/login/login-item.ts';
 import { newRefreshToken, type RefreshToken, refreshTokenText } from '../../shared/login/refresh-token.ts';
 import type { Services } from '../../shared/services.ts';
-import type { Item } from '../../shared/table/item.ts';
 
 /** An answer that got lost is asked for again within this time. */
 const repeatMs = 10_000;
 
-/** What a login keeps of its last rotation: the successor, which the spent token alone opens. */
-interface Rotation {
-  sealed: string;
-  untilMs: number;
-}
+type Rotation = NonNullable<Login['rotation']>;
 
 /**
  * The refresh token that follows one which is spent by this. Shown again within ten seconds, or several times at
@@ -20,7 +16,7 @@ interface Rotation {
  */
 export async function successorOf(
   services: Pick<Services, 'table' | 'now'>,
-  login: Item,
+  login: Login,
   token: RefreshToken,
 ): Promise<string | undefined> {
   const { table, now } = services;
@@ -40,12 +36,11 @@ export async function successorOf(
     ExpressionAttributeValues: { ':spent': spentHash, ':next': next.secretHash, ':rotation': rotation },
   });
   if (held) return next.text;
-  const latest = (await table.read([key])).get(key);
+  const latest = loginOf((await table.read([key])).get(key));
   return latest && latest.revoked !== true ? repeatOf(latest, token, now()) : undefined;
 }
 
-function repeatOf(login: Item, token: RefreshToken, nowMs: number): string | undefined {
-  const rotation = login.rotation as Rotation | undefined;
+function repeatOf({ rotation }: Login, token: RefreshToken, nowMs: number): string | undefined {
   if (!rotation || rotation.untilMs <= nowMs) return undefined;
   // Under another token's secret it does not open.
   const secret = unseal(Buffer.from(token.secret), useOf(token), rotation.sealed);

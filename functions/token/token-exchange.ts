@@ -6,6 +6,7 @@ import { type ConfiguredIssuer, findIssuer } from '../../shared/issuer/issuer-it
 import { IssuerFault } from '../../shared/issuer/issuer-web.ts';
 import { TokenFault } from '../../shared/issuer/key-set.ts';
 import { linkedUser } from '../../shared/issuer/subject.ts';
+import { credentialOf } from '../../shared/keys/credential.ts';
 import { isMadeFor, newLoginActions } from '../../shared/login/person-login.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
@@ -34,7 +35,7 @@ export async function tokenExchange(
   const clientKey = keys.client(clientId);
   const found = await services.table.read([clientKey]);
   requireOwnSecret(request, clientId, found);
-  const project = found.get(clientKey)?.project as string | undefined;
+  const project = credentialOf(found.get(clientKey))?.project;
   if (project === undefined) throw new OAuthError('invalid_client', 'Unknown client');
   const token = parameter('subject_token');
   if (!token) throw invalid('Missing subject_token');

@@ -1,4 +1,5 @@
-import type { Reference, Resource } from '../fhir/resource.ts';
+import type { MembershipAccess, ProjectMembership } from '../fhir/membership.ts';
+import type { Resource } from '../fhir/resource.ts';
 import { parseReference } from '../fhir/resource.ts';
 import { Refusal } from '../refusal.ts';
 import type { Services } from '../services.ts';
@@ -14,7 +15,7 @@ import { isForResourcesOnly } from './smart-scope.ts';
 
 /** Who calls, as the table says at this request: login and membership alive, policies resolved. */
 export interface Actor extends Claims {
-  membership: Resource;
+  membership: ProjectMembership;
   admin: boolean;
   /** The policies that the membership names and that still exist; undefined when it names none. */
   policies: readonly NamedPolicy[] | undefined;
@@ -32,11 +33,7 @@ export interface NamedPolicy {
   parameters: readonly PolicyParameter[];
 }
 
-interface PolicyParameter {
-  name: string;
-  valueString?: string;
-  valueReference?: { reference: string };
-}
+type PolicyParameter = NonNullable<MembershipAccess['parameter']>[number];
 
 /**
  * One strongly consistent read for both: is the caller still who the token says, and what the
@@ -71,7 +68,7 @@ export async function admit(
 
   const members = asked.map(({ one, key, remembered }) => {
     const membership = requireMembership(found.get(key));
-    const { display } = (membership.profile ?? {}) as Partial<Reference>;
+    const { display } = membership.profile;
     if (display !== undefined) services.memory.names.set(one.membershipId, display);
     const named = namedPolicies(membership, one.project);
     services.memory.policies.set(
@@ -100,12 +97,12 @@ export async function admit(
       budget,
     };
   });
-  const single = first as Actor;
+  if (!first) throw new Error('Nobody was asked about');
   // A run in somebody's name never administers.
   const actor =
     others.length === 0
-      ? single
-      : { ...single, admin: false, within: others.map((one) => ({ ...one, admin: false })) };
+      ? first
+      : { ...first, admin: false, within: others.map((one) => ({ ...one, admin: false })) };
   const { right, projectId = actor.project } = admission;
   if (projectId !== actor.project) throw forbidden();
   if (right === 'administrator') requireAdministrator(actor);
@@ -134,7 +131,7 @@ function clientKeyOf({ run, clientId, subject }: Claims): Key | undefined {
   return run === undefined && isRegistered ? keys.client(clientId) : undefined;
 }
 
-function requireMembership(item: Item | undefined): Resource {
+function requireMembership(item: Item | undefined): ProjectMembership {
   const membership = inlineResource('ProjectMembership', item);
   if (!membership || membership.active === false) throw unauthorized('membership ended');
   return membership;
@@ -145,17 +142,11 @@ function requireLogin(login: Item | undefined, caller: Claims): void {
   if (login.membershipId !== caller.membershipId) throw unauthorized('login chose another membership');
 }
 
-interface Access {
-  policy?: { reference?: unknown };
-  parameter?: PolicyParameter[];
-}
-
 /** `accessPolicy` and each `access[].policy`, as keys of this Project; anything else grants nothing. */
-function namedPolicies(membership: Resource, project: string) {
-  const single = membership.accessPolicy as { reference?: unknown } | undefined;
-  const access = [...(single ? [{ policy: single }] : []), ...((membership.access as Access[]) ?? [])];
-  return access.map(({ policy, parameter = [] }: Access) => {
-    const target = parseReference(policy?.reference);
+function namedPolicies({ accessPolicy, access = [] }: ProjectMembership, project: string) {
+  const all: MembershipAccess[] = [...(accessPolicy ? [{ policy: accessPolicy }] : []), ...access];
+  return all.map(({ policy, parameter = [] }) => {
+    const target = parseReference(policy.reference);
     const id = target?.type === 'AccessPolicy' ? target.id : 'none';
     return { key: keys.resource(project, 'AccessPolicy', id), parameters: parameter };
   });

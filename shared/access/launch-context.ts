@@ -1,4 +1,5 @@
-import { parseReference, type Resource } from '../fhir/resource.ts';
+import type { ProjectMembership } from '../fhir/membership.ts';
+import { parseReference } from '../fhir/resource.ts';
 import { patientsOf } from './policy.ts';
 
 const launchPatient = 'launch/patient';
@@ -15,7 +16,7 @@ export function asksForPatient(scope: string): boolean {
  */
 export function patientInContext(
   scope: string,
-  membership: Resource,
+  membership: ProjectMembership,
   chosen: string | undefined,
 ): string | undefined {
   const isWanted = scope.split(' ').some((one) => one === launchPatient || one.startsWith('patient/'));

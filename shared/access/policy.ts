@@ -1,4 +1,5 @@
-import { parseReference, type Reference, type Resource } from '../fhir/resource.ts';
+import type { ProjectMembership } from '../fhir/membership.ts';
+import { parseReference, type Reference } from '../fhir/resource.ts';
 import type { Actor, NamedPolicy } from './actor.ts';
 import { parsePolicy } from './parse-policy.ts';
 import type { Rule } from './rule.ts';
@@ -49,12 +50,15 @@ export function variablesOf(
 const mostPatients = 20;
 
 /** References of the patients whose compartments are the member's own: themself, or those it is linked to. */
-export function patientsOf({ profile, patient }: Resource): string[] {
-  const own = (profile as Reference).reference;
+export function patientsOf({
+  profile,
+  patient = [],
+}: Pick<ProjectMembership, 'profile' | 'patient'>): string[] {
+  const own = profile.reference;
   const type = parseReference(own)?.type;
   if (type === 'Patient') return [own];
-  if (type !== 'RelatedPerson' || !Array.isArray(patient)) return [];
-  return (patient as Reference[])
+  if (type !== 'RelatedPerson') return [];
+  return patient
     .filter(({ reference }) => parseReference(reference)?.type === 'Patient')
     .map(({ reference }) => reference)
     .slice(0, mostPatients);

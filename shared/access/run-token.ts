@@ -1,7 +1,9 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { object, string } from 'valibot';
 import type { StageSecret } from '../keys/signer.ts';
+import { stored } from '../schema/stored.ts';
 import { type Claims, unauthorized } from './access-token.ts';
-import type { Run } from './run.ts';
+import { type Run, runSchema } from './run.ts';
 
 interface RunIdentity {
   project: string;
@@ -22,6 +24,11 @@ export function mintRunToken(secret: StageSecret, identity: RunIdentity, run: Ru
   return `${prefix}${payload}.${mac(secret, payload).toString('base64url')}`;
 }
 
+const readPayload = stored(
+  'run token',
+  object({ project: string(), botId: string(), membershipId: string(), run: runSchema }),
+);
+
 /** The Bot as caller, until the run's deadline. @throws {Refusal} unauthorized */
 export function verifyRunToken(secret: StageSecret, token: string, nowMs: number): Claims {
   const [payload = '', given = '', ...more] = token.slice(prefix.length).split('.');
@@ -30,9 +37,9 @@ export function verifyRunToken(secret: StageSecret, token: string, nowMs: number
   if (more.length > 0 || actual.length !== expected.length || !timingSafeEqual(actual, expected)) {
     throw unauthorized('run token is not ours');
   }
-  const { project, botId, membershipId, run } = JSON.parse(
-    Buffer.from(payload, 'base64url').toString('utf8'),
-  ) as RunIdentity & { run: Run };
+  const { project, botId, membershipId, run } = readPayload(
+    JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')),
+  );
   if (run.deadlineAtMs <= nowMs) throw unauthorized('the run is over');
   return {
     loginId: `run-${run.id}`,

@@ -1,5 +1,8 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { boolean, exactOptional, object, optional, picklist, string } from 'valibot';
 import type { Resource } from '../fhir/resource.ts';
+import { stored } from '../schema/stored.ts';
+import { bytes } from '../schema/values.ts';
 import { inlineResource } from '../store/inline.ts';
 import type { Item } from '../table/item.ts';
 import { keys } from '../table/keys.ts';
@@ -19,14 +22,24 @@ export interface DeployedCode extends BotCode {
   isMapped: boolean;
 }
 
+const readHead = stored('Bot', object({ membershipId: string(), codeVersion: optional(string()) }));
+
+const readCode = stored(
+  'code of a Bot',
+  object({
+    version: string(),
+    format: picklist(['esm', 'cjs'] satisfies BotCode['format'][]),
+    filename: string(),
+    text: bytes,
+    isMapped: exactOptional(boolean()),
+  }),
+);
+
 export function botOf(item: Item | undefined): StoredBot | undefined {
   const resource = inlineResource('Bot', item);
   if (!item || !resource) return undefined;
-  return {
-    resource,
-    membershipId: String(item.membershipId),
-    codeVersion: item.codeVersion as string | undefined,
-  };
+  const { membershipId, codeVersion } = readHead(item);
+  return { resource, membershipId, codeVersion };
 }
 
 /** SPEC: one item, one read. */
@@ -40,11 +53,6 @@ export function codeItem(project: string, botId: string, code: DeployedCode): It
 }
 
 export function codeOf(item: Item): DeployedCode {
-  return {
-    version: item.version as string,
-    format: item.format as BotCode['format'],
-    filename: item.filename as string,
-    text: inflateRawSync(item.text as Uint8Array).toString('utf8'),
-    isMapped: item.isMapped === true,
-  };
+  const { version, format, filename, text, isMapped = false } = readCode(item);
+  return { version, format, filename, text: inflateRawSync(text).toString('utf8'), isMapped };
 }

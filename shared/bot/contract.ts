@@ -14,9 +14,13 @@ export interface BotCode {
   text: string;
 }
 
+/** What a Bot may be sent; `none` is no body at all. */
+export const inputKinds = ['none', 'text', 'json', 'form', 'fhir', 'hl7'] as const;
+type InputKind = (typeof inputKinds)[number];
+
 /** The checked input; the guest parses `text` itself, so that values cross as they were sent. */
 export interface RunInput {
-  kind: 'none' | 'text' | 'json' | 'form' | 'fhir' | 'hl7';
+  kind: InputKind;
   /** JSON for json, form and fhir; the text itself for text and hl7; absent for none. */
   text?: string;
 }

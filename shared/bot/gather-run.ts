@@ -1,8 +1,11 @@
+import { object, string } from 'valibot';
 import { allows } from '../access/access.ts';
 import type { Caller } from '../access/access-token.ts';
 import { type Actor, admit } from '../access/actor.ts';
-import { isId, type Resource } from '../fhir/resource.ts';
+import type { ProjectMembership } from '../fhir/membership.ts';
+import { isId } from '../fhir/resource.ts';
 import { Refusal } from '../refusal.ts';
+import { stored } from '../schema/stored.ts';
 import { inlineResource } from '../store/inline.ts';
 import { type Key, keys } from '../table/keys.ts';
 import type { Found } from '../table/table.ts';
@@ -50,7 +53,7 @@ export async function gatherRun(
     ...(guess && isId(guess) ? botKeys(services, project, guess) : []),
   ]);
 
-  const botId = identifierKey ? (found.get(identifierKey)?.botId as string | undefined) : guess;
+  const botId = identifierKey ? readIdentifier(found.get(identifierKey))?.botId : guess;
   if (botId === undefined || !isId(botId)) throw notFound();
   if (identifierKey) services.botMemory.ids.set(identifierKey.pk, botId);
   const { bot, membership, all } = await readBot(services, project, botId, { found, guess });
@@ -69,6 +72,8 @@ export async function gatherRun(
   return { actor, bot, code, secrets, settings: runSettings(found.get(projectKey)) };
 }
 
+const readIdentifier = stored('identifier of a Bot', object({ botId: string() }));
+
 function botKeys(services: ExecuteServices, project: string, botId: string): Key[] {
   const botKey = keys.resource(project, 'Bot', botId);
   const membershipId = services.botMemory.memberships.get(botKey.pk);
@@ -84,7 +89,7 @@ async function readBot(
   project: string,
   botId: string,
   { found, guess }: { found: Found; guess: string | undefined },
-): Promise<{ bot: StoredBot; membership: Resource | undefined; all: Found }> {
+): Promise<{ bot: StoredBot; membership: ProjectMembership | undefined; all: Found }> {
   const botKey = keys.resource(project, 'Bot', botId);
   const all =
     botId === guess ? found : found.with(await services.table.read(botKeys(services, project, botId)));

@@ -1,12 +1,5 @@
+import { type FetchHosts, projectSettings } from '../project-settings.ts';
 import type { Item } from '../table/item.ts';
-
-/** Hosts that the Bots of a Project may fetch from: names, or `*.` and a name for all below it. */
-export interface FetchHosts {
-  /** When given, these alone. */
-  allow?: string[];
-  /** Never these, whatever is allowed. */
-  deny?: string[];
-}
 
 /** What a Project says of all its runs; kept on its head, beside the resource. */
 export interface RunSettings {
@@ -24,11 +17,12 @@ const defaultTreeRuns = 64;
 
 /** @param item the head of the Project */
 export function runSettings(item: Item | undefined): RunSettings {
+  const { executionDays, concurrentRuns, treeRuns, fetchHosts = {} } = projectSettings(item);
   return {
-    executionDays: (item?.executionDays as number | undefined) ?? defaultExecutionDays,
-    concurrentRuns: item?.concurrentRuns as number | undefined,
-    treeRuns: (item?.treeRuns as number | undefined) ?? defaultTreeRuns,
-    fetchHosts: (item?.fetchHosts as FetchHosts | undefined) ?? {},
+    executionDays: executionDays ?? defaultExecutionDays,
+    concurrentRuns,
+    treeRuns: treeRuns ?? defaultTreeRuns,
+    fetchHosts,
   };
 }
 

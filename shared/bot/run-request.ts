@@ -40,11 +40,11 @@ export async function runRequest(
   const { actor, bot, secrets, settings } = gathered;
   const { isMapped: _, ...code } = gathered.code;
   const { resource } = bot;
-  const own = actor.membership.profile as Reference;
+  const own = actor.membership.profile;
   const requester = asked?.[0] ? { reference: asked[0].profile } : own;
   const run = {
     ...nextRun(runId, actor.run, startedAtMs, isAsync),
-    ...(resource.runAsUser === true ? { within: asked ?? callers(actor) } : {}),
+    ...(resource.runAsUser === true ? { within: [...(asked ?? callers(actor))] } : {}),
   };
   const identity = { project: actor.project, botId: resource.id, membershipId: bot.membershipId };
   return {

@@ -1,5 +1,8 @@
+import { array, type InferInput, object, string } from 'valibot';
 import { type DataKeys, type KeyContext, openBytes, sealBytes } from '../keys/data-keys.ts';
 import type { Recent } from '../recent.ts';
+import { stored } from '../schema/stored.ts';
+import { bytes } from '../schema/values.ts';
 import type { Item } from '../table/item.ts';
 import type { Key } from '../table/keys.ts';
 import { keys } from '../table/keys.ts';
@@ -12,14 +15,22 @@ export interface SecretHolder {
   subscriptionId?: string;
 }
 
+const secretsSchema = object({
+  secrets: array(
+    object({
+      name: string(),
+      /** The value, under the data key. */
+      sealed: bytes,
+      /** The data key of the write that brought it, wrapped. */
+      wrapped: bytes,
+    }),
+  ),
+});
+
 /** A secret as it is stored: its name is readable, its value is not. */
-export interface SealedSecret {
-  name: string;
-  /** The value, under the data key. */
-  sealed: Uint8Array;
-  /** The data key of the write that brought it, wrapped. */
-  wrapped: Uint8Array;
-}
+export type SealedSecret = InferInput<typeof secretsSchema>['secrets'][number];
+
+const read = stored('list of secrets', secretsSchema);
 
 export function secretsKey({ project, botId, subscriptionId }: SecretHolder): Key {
   if (subscriptionId !== undefined) return keys.subscriptionSecrets(project, subscriptionId);
@@ -27,7 +38,7 @@ export function secretsKey({ project, botId, subscriptionId }: SecretHolder): Ke
 }
 
 export function sealedSecrets(item: Item | undefined): SealedSecret[] {
-  return (item?.secrets as SealedSecret[] | undefined) ?? [];
+  return read(item)?.secrets ?? [];
 }
 
 /** Seals values under one new data key; none of them is readable here afterwards. */

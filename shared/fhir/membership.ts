@@ -1,30 +1,15 @@
-import type { Reference, Resource } from './resource.ts';
+import type { InferOutput } from 'valibot';
+import type { Meta, Resource } from './resource.ts';
+import type { membershipSchema } from './stored-resource.ts';
 
 /** R4-style ProjectMembership, as clients of this field know it. */
-export interface ProjectMembership extends Resource {
+export interface ProjectMembership extends Resource, InferOutput<typeof membershipSchema> {
   resourceType: 'ProjectMembership';
-  project: Reference;
-  user: Reference;
-  profile: Reference;
-  active: boolean;
-  admin?: boolean;
-  accessPolicy?: Reference;
-  access?: MembershipAccess[];
-  externalId?: string;
-  invitedBy?: Reference;
-  /** The patients that a RelatedPerson may reach. */
-  patient?: Reference[];
-  /** How a login must have been made to choose this membership. */
-  authentication?: Authentication;
-  mfaRequired?: boolean;
+  id: string;
+  meta: Meta;
 }
 
-type Authentication = 'password' | { issuer: string };
-
-export interface MembershipAccess {
-  policy: Reference;
-  parameter?: { name: string; valueString?: string; valueReference?: Reference }[];
-}
+export type MembershipAccess = NonNullable<ProjectMembership['access']>[number];
 
 /** What a membership allows; an invite names all of it, an update some. */
 export type Rights = Pick<

@@ -5,6 +5,7 @@ import type { Reference } from '../fhir/resource.ts';
 import { updateActions } from '../store/resource-item.ts';
 import { keys } from '../table/keys.ts';
 import type { Action } from '../table/transact.ts';
+import { typedKeys } from '../typed-keys.ts';
 import type { Invitation, Standing } from './state.ts';
 
 /** An invitation lives for 7 days unless its Project says otherwise (1 to 30). */
@@ -36,9 +37,8 @@ export function changeMembership(
   change: { rights: Rights; invitation?: Invitation | undefined; active?: boolean },
   stamp: { project: string; versionId: string; nowMs: number; author: Reference },
 ): { membership: ProjectMembership; actions: Action[] } {
-  const bare = Object.fromEntries(
-    Object.entries(membership).filter(([name]) => !(name in rightsOf(membership))),
-  ) as ProjectMembership;
+  const bare = { ...membership };
+  for (const right of typedKeys(rightsOf(membership))) delete bare[right];
   const changed: ProjectMembership = {
     ...bare,
     ...change.rights,

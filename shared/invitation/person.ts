@@ -1,22 +1,33 @@
-import type { ProfileType } from '../fhir/resource.ts';
+import { type InferInput, number, object, picklist, record, string } from 'valibot';
+import { type ProfileType, profileTypes } from '../fhir/resource.ts';
+import { stored } from '../schema/stored.ts';
 import type { Item } from '../table/item.ts';
 import { type Key, keys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Action } from '../table/transact.ts';
 
-/** What a Project keeps of one person, under the address or external id that it knows them by. */
-export interface Person {
+const byProfileType = record(picklist(profileTypes), string());
+
+const personSchema = object({
   /** `E:<address>` or `X:<external id>`. */
-  login: string;
-  userId: string;
-  scope: 'server' | 'project';
+  login: string(),
+  userId: string(),
+  scope: picklist(['server', 'project']),
   /** Membership ids: one per profile type at most. */
-  memberships: Partial<Record<ProfileType, string>>;
+  memberships: byProfileType,
   /** Profiles of memberships that were removed, to be bound again. */
-  profiles: Partial<Record<ProfileType, string>>;
+  profiles: byProfileType,
   /** Grows with every change. */
-  revision: number;
+  revision: number(),
+});
+
+/** What a Project keeps of one person, under the address or external id that it knows them by. */
+export interface Person extends Omit<InferInput<typeof personSchema>, 'memberships' | 'profiles'> {
+  memberships: Partial<Record<ProfileType, string>>;
+  profiles: Partial<Record<ProfileType, string>>;
 }
+
+const read = stored('person', personSchema);
 
 export const emailLogin = (email: string): string => `E:${email}`;
 export const externalLogin = (externalId: string): string => `X:${externalId}`;
@@ -27,7 +38,8 @@ export function addressOf(login: string): string | undefined {
 }
 
 export function personOf(item: Item | undefined): Person | undefined {
-  return item?.userId ? (item as unknown as Person) : undefined;
+  // A second name leads to the first.
+  return item?.userId ? read(item) : undefined;
 }
 
 /** The person whom a Project knows by a name, first or second. As many reads for an unknown one. */

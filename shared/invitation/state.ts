@@ -1,43 +1,46 @@
+import { boolean, exactOptional, type InferInput, number, object, picklist, string } from 'valibot';
 import type { ProjectMembership } from '../fhir/membership.ts';
-import type { ProfileType, Resource } from '../fhir/resource.ts';
+import { profileTypes, type Resource } from '../fhir/resource.ts';
+import { stored } from '../schema/stored.ts';
 import { inlineResource } from '../store/inline.ts';
 import type { Item } from '../table/item.ts';
 import type { InvitationState, InviteOutcome } from './states.ts';
 
-/** An invitation's own attributes, on the head of its membership. */
-export interface Invitation {
-  state: Exclude<InvitationState, 'expired'>;
+const invitationSchema = object({
+  state: picklist(['pending', 'accepted', 'revoked'] satisfies Exclude<InvitationState, 'expired'>[]),
   /** Grows with every new link; only the newest is live. */
-  generation: number;
-  invitedAtMs: number;
-  expiresAtMs: number;
+  generation: number(),
+  invitedAtMs: number(),
+  expiresAtMs: number(),
   /** Whether a mail was asked for in this generation. */
-  mail: boolean;
+  mail: boolean(),
   /** What the mail service said of this generation's mail. */
-  delivery?: 'bounced' | 'complained';
-}
+  delivery: exactOptional(picklist(['bounced', 'complained'])),
+});
+
+/** An invitation's own attributes, on the head of its membership. */
+export type Invitation = InferInput<typeof invitationSchema>;
+
+const invitedSchema = object({
+  profileType: picklist(profileTypes),
+  userId: string(),
+  /** The person's key in the Project. */
+  login: string(),
+  invitation: invitationSchema,
+});
+const invitedOf = stored('invitation', invitedSchema);
 
 /** A membership of a person with its invitation, as read. */
-export interface Standing {
+export interface Standing extends InferInput<typeof invitedSchema> {
   membership: ProjectMembership;
-  profileType: ProfileType;
-  userId: string;
-  /** The person's key in the Project. */
-  login: string;
-  invitation: Invitation;
 }
 
 /** Undefined for a deleted membership, and for those of programs, which are never invited. */
 export function standingOf(item: Item | undefined): Standing | undefined {
   const membership = inlineResource('ProjectMembership', item);
   if (!item || !membership || !item.invitation) return undefined;
-  return {
-    membership: membership as ProjectMembership,
-    profileType: item.profileType as ProfileType,
-    userId: item.userId as string,
-    login: item.login as string,
-    invitation: item.invitation as Invitation,
-  };
+  const { profileType, userId, login, invitation } = invitedOf(item);
+  return { membership, profileType, userId, login, invitation };
 }
 
 export function stateOf(invitation: Invitation, nowMs: number): InvitationState {

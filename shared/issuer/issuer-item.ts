@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { object, optional, string } from 'valibot';
 import { type SealFor, seal, unseal } from '../keys/seal.ts';
 import type { StageSecret } from '../keys/signer.ts';
+import { stored } from '../schema/stored.ts';
 import type { Item } from '../table/item.ts';
 import { keys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
@@ -43,15 +45,22 @@ export function issuerItem(
   };
 }
 
+const read = stored(
+  'issuer',
+  object({
+    sk: string(),
+    issuer: string(),
+    project: optional(string()),
+    clientId: string(),
+    sealedSecret: optional(string()),
+  }),
+);
+
 export function configuredIssuer(item: Item | undefined): ConfiguredIssuer | undefined {
-  if (!item) return undefined;
-  return {
-    id: item.sk,
-    issuer: String(item.issuer),
-    project: item.project as string | undefined,
-    clientId: String(item.clientId),
-    sealedSecret: item.sealedSecret as string | undefined,
-  };
+  const configured = read(item);
+  if (!configured) return undefined;
+  const { sk: id, issuer, project, clientId, sealedSecret } = configured;
+  return { id, issuer, project, clientId, sealedSecret };
 }
 
 /** The Project's own issuer of that name, else the stage's. */
@@ -69,11 +78,10 @@ export async function findIssuer(
 /** Whether the issuer that vouched for a login is still trusted there. */
 export async function isStillTrusted(
   table: Table,
-  { issuer, issuerProject }: Readonly<Record<string, unknown>>,
+  { issuer, issuerProject }: { issuer?: string | undefined; issuerProject?: string | undefined },
 ): Promise<boolean> {
-  if (typeof issuer !== 'string') return true;
-  const project = issuerProject as string | undefined;
-  const key = keys.issuer(project, issuerIdOf(project, issuer));
+  if (issuer === undefined) return true;
+  const key = keys.issuer(issuerProject, issuerIdOf(issuerProject, issuer));
   return (await table.read([key])).get(key) !== undefined;
 }
 

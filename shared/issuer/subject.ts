@@ -1,5 +1,8 @@
+import { object, string } from 'valibot';
 import { Refusal } from '../refusal.ts';
+import { stored } from '../schema/stored.ts';
 import { type Key, keys } from '../table/keys.ts';
+import { ownerOf } from '../table/owner.ts';
 import type { Table } from '../table/table.ts';
 import type { Action } from '../table/transact.ts';
 
@@ -24,11 +27,15 @@ export function subjectWithin(of: Subject, only: string): Subject {
  */
 export async function linkedUser(table: Table, of: Subject, only?: string): Promise<string | undefined> {
   const within = only === undefined ? of : subjectWithin(of, only);
-  const [first, second] = [within, of].map(({ project, issuer, subject }) =>
-    keys.subject(project, issuer, subject),
-  ) as [Key, Key];
+  const [first, second] = [keyOf(within), keyOf(of)];
   const found = await table.read([first, second]);
-  return (found.get(first) ?? found.get(second))?.userId as string | undefined;
+  return ownerOf(found.get(first) ?? found.get(second));
+}
+
+const subjectOf = stored('subject of a User', object({ subjectKey: string() }));
+
+function keyOf({ project, issuer, subject }: Subject): Key {
+  return keys.subject(project, issuer, subject);
 }
 
 /**
@@ -38,11 +45,11 @@ export async function linkedUser(table: Table, of: Subject, only?: string): Prom
  */
 export async function linkActions(table: Table, subject: Subject, userId: string): Promise<Action[]> {
   const { project, issuer } = subject;
-  const own = keys.subject(project, issuer, subject.subject);
+  const own = keyOf(subject);
   const name = keys.userSubject(userId, project, issuer);
   const found = await table.read([own, name]);
-  const linkedTo = found.get(own)?.userId;
-  const before = found.get(name)?.subjectKey as string | undefined;
+  const linkedTo = ownerOf(found.get(own));
+  const before = subjectOf(found.get(name))?.subjectKey;
   if (linkedTo !== undefined && linkedTo !== userId) {
     throw new Refusal('conflict', 'This account belongs to another person');
   }

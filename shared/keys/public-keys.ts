@@ -1,5 +1,8 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { JWK } from 'jose';
+import { array, looseObject, number, object, string } from 'valibot';
+import { stored } from '../schema/stored.ts';
+import type { Item } from '../table/item.ts';
 import { keys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 
@@ -36,8 +39,7 @@ export function publishedKeys(table: Table, now: () => number): PublicKeys {
   }
 
   async function read(): Promise<JWK[]> {
-    const item = (await table.read([keys.publicKeys()])).get(keys.publicKeys());
-    known = (item?.jwks as JWK[] | undefined) ?? [];
+    known = published((await table.read([keys.publicKeys()])).get(keys.publicKeys())).jwks;
     readAtMs = now();
     return known;
   }
@@ -51,14 +53,22 @@ export function publishedKeys(table: Table, now: () => number): PublicKeys {
   };
 }
 
+const read = stored(
+  'set of public keys',
+  object({ jwks: array(looseObject({ kty: string(), kid: string() })), revision: number() }),
+);
+
+function published(item: Item | undefined): { jwks: JWK[]; revision: number } {
+  return read(item) ?? { jwks: [], revision: 0 };
+}
+
 /** Adds a public key to those published. Safe to repeat and to race: the item only grows. */
 export async function publishKey(table: Table, jwk: JWK): Promise<void> {
   const key = keys.publicKeys();
   for (;;) {
     const item = (await table.read([key])).get(key);
-    const jwks = (item?.jwks as JWK[] | undefined) ?? [];
+    const { jwks, revision } = published(item);
     if (jwks.some((known) => known.kid === jwk.kid)) return;
-    const revision = Number(item?.revision ?? 0);
     const { held } = await table.updateIf({
       Key: key,
       UpdateExpression: 'SET jwks = :jwks, revision = :next',

@@ -1,9 +1,10 @@
 import type { Services } from '../services.ts';
 import type { Item } from '../table/item.ts';
 import { type Key, keys } from '../table/keys.ts';
+import { type Login, loginOf } from './login-item.ts';
 
 /** A person's logins that are alive, whatever they were made for. */
-export async function loginsOf({ table }: Services, userId: string): Promise<Item[]> {
+export async function loginsOf({ table }: Services, userId: string): Promise<Login[]> {
   const { pk, sk } = keys.userLogin(userId, '');
   const mirrors: Item[] = [];
   for (let from: Key | undefined; ; ) {
@@ -20,7 +21,7 @@ export async function loginsOf({ table }: Services, userId: string): Promise<Ite
   if (wanted.length === 0) return [];
   const found = await table.read(wanted);
   return wanted.flatMap((key) => {
-    const login = found.get(key);
+    const login = loginOf(found.get(key));
     return login && login.revoked !== true ? [login] : [];
   });
 }

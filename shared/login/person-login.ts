@@ -4,6 +4,7 @@ import type { ProjectMembership } from '../fhir/membership.ts';
 import { keys } from '../table/keys.ts';
 import type { Action } from '../table/transact.ts';
 import { codeMs } from './login-code.ts';
+import type { Login } from './login-item.ts';
 
 /** A login with refresh tokens ends so long after the sign-in, however it is used (NIST SP 800-63B, AAL1). */
 const longestLoginSeconds = 30 * 86_400;
@@ -76,15 +77,7 @@ export function loginEndSeconds(login: { scope: string; createdAtMs: number }, n
 }
 
 /** How a person showed who they are, as their login stores it. */
-export interface LoginMade {
-  /** The issuer that vouched for them; undefined for a password. */
-  issuer?: unknown;
-  /** The Project whose own issuer that is: it vouches for nobody elsewhere. Undefined for one of the stage. */
-  issuerProject?: unknown;
-  /** With a second factor. */
-  mfa?: unknown;
-  [other: string]: unknown;
-}
+export type LoginMade = Partial<Pick<Login, 'issuer' | 'issuerProject' | 'mfa'>>;
 
 /** Whether a login was made as the membership wants it: by its issuer or a password, with a second factor. */
 export function isMadeFor(

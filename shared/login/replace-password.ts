@@ -1,8 +1,8 @@
 import type { Services } from '../services.ts';
-import type { Item } from '../table/item.ts';
 import { keys } from '../table/keys.ts';
 import type { Action } from '../table/transact.ts';
 import { endLogin } from './end-login.ts';
+import { idOfLogin, type Login } from './login-item.ts';
 import { loginsOf } from './logins-of.ts';
 import { hashPassword } from './password.ts';
 import { noticeActions } from './security-notice.ts';
@@ -31,7 +31,7 @@ export async function replacePassword(
 ): Promise<void> {
   const hash = await hashPassword(password);
   const others = await othersOf(services, userId, keep);
-  for (const login of others.slice(mostInOne)) await endLogin(services.table, idOf(login));
+  for (const login of others.slice(mostInOne)) await endLogin(services.table, idOfLogin(login));
   await services.table.transact([
     {
       name: 'password',
@@ -44,19 +44,16 @@ export async function replacePassword(
     ...others.slice(0, mostInOne).map(endAction),
   ]);
   // A sign-in with the old password may have come between the look and the change; none can after it.
-  for (const login of await othersOf(services, userId, keep)) await endLogin(services.table, idOf(login));
+  for (const login of await othersOf(services, userId, keep))
+    await endLogin(services.table, idOfLogin(login));
 }
 
-async function othersOf(services: Services, userId: string, keep: string | undefined): Promise<Item[]> {
-  return (await loginsOf(services, userId)).filter((login) => idOf(login) !== keep);
-}
-
-function idOf({ pk }: Item): string {
-  return pk.replace(/^L#/, '');
+async function othersOf(services: Services, userId: string, keep: string | undefined): Promise<Login[]> {
+  return (await loginsOf(services, userId)).filter((login) => idOfLogin(login) !== keep);
 }
 
 /** No condition: a login that was swept meanwhile must not hold up the change. */
-function endAction({ pk, sk, ttl }: Item): Action {
+function endAction({ pk, sk, ttl }: Login): Action {
   return {
     name: 'ended login',
     update: { pk, sk },

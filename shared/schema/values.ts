@@ -2,6 +2,7 @@ import {
   type BaseIssue,
   boolean,
   type Config,
+  custom,
   fallback,
   type GenericSchema,
   type InferInput,
@@ -28,6 +29,9 @@ export function wholeNumber(least: number, most: number, text: string) {
 
 /** Text; anything else counts as the empty one, which nothing is found by. */
 export const anyText = fallback(string(), '');
+
+/** Binary data, as the table has it. */
+export const bytes = custom<Uint8Array>((value) => value instanceof Uint8Array);
 
 /** Text in the form that a function knows it under. @param read undefined for what has no such form */
 export function readText<Read>(text: string, read: (given: string) => Read | undefined) {

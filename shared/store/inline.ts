@@ -1,7 +1,11 @@
+import { object } from 'valibot';
 import { administrativeTypes } from '../fhir/administrative.ts';
+import type { ProjectMembership } from '../fhir/membership.ts';
 import type { Resource } from '../fhir/resource.ts';
+import { membershipSchema, resourceEntries } from '../fhir/stored-resource.ts';
 import { longestInlineBytes } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
+import { stored } from '../schema/stored.ts';
 import type { Item } from '../table/item.ts';
 import { parseHead } from '../table/keys.ts';
 import { unpackText } from './packing.ts';
@@ -29,11 +33,24 @@ export function requireInlineSize(type: InlineType, sizeBytes: number): void {
  * @returns undefined when there is none, or it was deleted
  * @throws {Error} when the item is not the head of a resource of that type
  */
+export function inlineResource<Type extends InlineType>(
+  type: Type,
+  item: Item | undefined,
+): InlineResource<Type> | undefined;
 export function inlineResource(type: InlineType, item: Item | undefined): Resource | undefined {
   if (!item || item.deleted === true) return undefined;
   if (typeOfHead(item) !== type) throw new Error(`The item is not the head of a resource of type ${type}`);
-  return JSON.parse(unpackText(item.content)) as Resource;
+  const resource: object = JSON.parse(unpackText(item.content));
+  return type === 'ProjectMembership' ? readMembership(resource) : readResource(resource);
 }
+
+const readMembership = stored('ProjectMembership', membershipSchema);
+const readResource = stored('resource', object(resourceEntries));
+
+/** What is known of a resource by its type. */
+type InlineResource<Type extends InlineType> = Type extends 'ProjectMembership'
+  ? ProjectMembership
+  : Resource;
 
 /** Whether a head is that of a resource that exists: what its content says is not asked. */
 export function isStanding(item: Item | undefined): item is Item {

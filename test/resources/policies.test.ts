@@ -59,6 +59,8 @@ beforeAll(async () => {
     resourceType: 'ProjectMembership',
     id: 'member',
     active: true,
+    project: { reference: `Project/${project.project}` },
+    user: { reference: 'User/u' },
     profile: { reference: profile },
     accessPolicy: { reference: 'AccessPolicy/policy' },
   });
@@ -272,6 +274,8 @@ async function administrator(): Promise<Pick<Caller, 'membershipId' | 'loginId' 
       id: 'administrator',
       active: true,
       admin: true,
+      project: { reference: `Project/${caller.project}` },
+      user: { reference: 'User/a' },
       profile: { reference: 'Practitioner/a' },
     });
     await stage.services.table.put({ ...key, membershipId: 'administrator' });

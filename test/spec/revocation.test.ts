@@ -300,9 +300,13 @@ describe('what sign-in forms ask first', () => {
     const [known, unknown] = [await method({ email }), await method({ email: 'nobody@example.org' })];
     expect([known.status, known.json]).toEqual([200, {}]);
     expect(unknown.text).toBe(known.text);
-    for (const body of [{}, { email: 'no address' }, { email: 7 }, [], null]) {
+    for (const body of [{}, { email: 'no address' }, { email: 7 }]) {
       const { status, json } = await method(body);
       expect([status, json.issue[0].expression]).toEqual([400, ['email']]);
+    }
+    for (const body of [[], null]) {
+      const { status, json } = await method(body);
+      expect([status, json.issue[0].details.text]).toEqual([400, 'The body must be a JSON object']);
     }
   });
 

@@ -22,7 +22,7 @@ import { updateActions } from '../../shared/store/resource-item.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { scanAll } from '../spec/portico.ts';
-import { callsOf, getItem, newProject, newResource, type Stage, startStage, spentBy } from './stage.ts';
+import { callsOf, getItem, newProject, newResource, type Stage, spentBy, startStage } from './stage.ts';
 import { storedResource } from './stored.ts';
 
 let stage: Stage;

@@ -4,7 +4,7 @@ import { createClient } from '../../functions/members/create-client.ts';
 import { clientCredentials } from '../../functions/token/client-credentials.ts';
 import { OAuthError } from '../../functions/token/oauth-error.ts';
 import type { Caller } from '../../shared/access/access-token.ts';
-import { callsOf, newProject, newResource, person, type Stage, startStage, spentBy } from './stage.ts';
+import { callsOf, newProject, newResource, person, type Stage, spentBy, startStage } from './stage.ts';
 
 let stage: Stage;
 let first: Caller<'administrator'>;

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { successorOf } from '../../functions/token/successor.ts';
+import { type Login, loginOf } from '../../shared/login/login-item.ts';
 import { newRefreshToken, parseRefreshToken, type RefreshToken } from '../../shared/login/refresh-token.ts';
-import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { callsOf, getItem, type Stage, startStage } from './stage.ts';
 
@@ -21,14 +21,23 @@ async function newLogin(): Promise<{ loginId: string; first: RefreshToken }> {
   const made = newRefreshToken({ loginId, project: 'p', membershipId: 'm' });
   await stage.services.table.put({
     ...keys.login(loginId),
+    kind: 'person',
+    subject: 'somebody',
+    clientId: '',
+    scope: 'openid offline_access',
+    createdAtMs: stage.clock.nowMs,
     refreshFamilyHash: made.familyHash,
     refreshHash: made.secretHash,
   });
   return { loginId, first: parse(made.text) };
 }
 
+async function loginItem(id: string): Promise<Login> {
+  return loginOf((await getItem(stage.services, keys.login(id))) ?? {});
+}
+
 const show = async (token: RefreshToken): Promise<string | undefined> => {
-  const login = (await getItem(stage.services, keys.login(token.loginId))) as Item;
+  const login = await loginItem(token.loginId);
   return successorOf(stage.services, login, token);
 };
 
@@ -44,7 +53,7 @@ test('a repeat within ten seconds gives the same successor, later none', async (
 
 test('a repeat writes nothing', async () => {
   const { first } = await newLogin();
-  const login = (await getItem(stage.services, keys.login(first.loginId))) as Item;
+  const login = await loginItem(first.loginId);
   expect(await callsOf(stage.client, () => successorOf(stage.services, login, first))).toEqual([
     'UpdateItem',
   ]);
@@ -53,7 +62,7 @@ test('a repeat writes nothing', async () => {
 
 test('what was read before a rotation by another leads to the successor of that one', async () => {
   const { first } = await newLogin();
-  const stale = (await getItem(stage.services, keys.login(first.loginId))) as Item;
+  const stale = await loginItem(first.loginId);
   const next = await show(first);
   expect(await successorOf(stage.services, stale, first)).toBe(next);
   // Once the successor is used, a repeat of the first is a theft.
@@ -63,7 +72,7 @@ test('what was read before a rotation by another leads to the successor of that 
 
 test('a login that has ended meanwhile has no successor', async () => {
   const { first, loginId } = await newLogin();
-  const stale = (await getItem(stage.services, keys.login(loginId))) as Item;
+  const stale = await loginItem(loginId);
   await show(first);
   await stage.services.table.update({
     Key: keys.login(loginId),

@@ -1,5 +1,6 @@
 import type { Caller } from '../../../shared/access/access-token.ts';
 import { admit } from '../../../shared/access/actor.ts';
+import { loginOf } from '../../../shared/login/login-item.ts';
 import { isOwnLogin } from '../../../shared/login/own-login.ts';
 import { longestPassword, verifyPassword } from '../../../shared/login/password.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
@@ -40,7 +41,7 @@ export async function requireAsker(
 async function isThey(services: Services, userId: string, caller: Caller): Promise<boolean> {
   const loginKey = keys.login(caller.loginId);
   const { found } = await admit(services, caller, [loginKey]);
-  const login = found.get(loginKey);
+  const login = loginOf(found.get(loginKey));
   return caller.subject === userId && login !== undefined && isOwnLogin(login);
 }
 

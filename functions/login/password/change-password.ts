@@ -5,6 +5,7 @@ import { agentOf, ownUser } from '../../../shared/audit/who.ts';
 import { requireOwnLogin } from '../../../shared/login/own-login.ts';
 import { parseNewPassword } from '../../../shared/login/parse-password.ts';
 import { longestPassword, verifyPassword } from '../../../shared/login/password.ts';
+import { passwordHashOf } from '../../../shared/login/password-item.ts';
 import { replacePassword } from '../../../shared/login/replace-password.ts';
 import { emailOf } from '../../../shared/login/user-email.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
@@ -33,7 +34,7 @@ export async function changePassword(
   requireOwnLogin(found.get(loginKey));
   const email = emailOf(found.get(userKey));
   const password = await parseNewPassword(newPassword, { field: 'newPassword', email });
-  const seenHash = found.get(passwordKey)?.hash as string | undefined;
+  const seenHash = passwordHashOf(found.get(passwordKey));
   const takeBack = await countAttempt(services, caller.subject, source);
   const given = oldPassword.slice(0, longestPassword + 1);
   if (seenHash === undefined || !(await verifyPassword(given, seenHash))) {

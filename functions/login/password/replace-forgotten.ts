@@ -1,4 +1,5 @@
 import { parseNewPassword } from '../../../shared/login/parse-password.ts';
+import { passwordHashOf } from '../../../shared/login/password-item.ts';
 import { replacePassword } from '../../../shared/login/replace-password.ts';
 import { isResetSecret, parseResetId } from '../../../shared/login/reset-link.ts';
 import { emailOf } from '../../../shared/login/user-email.ts';
@@ -21,7 +22,7 @@ export async function replaceForgotten(
   const passwordKey = keys.password(link.userId);
   const [found, stage] = await Promise.all([services.table.read([userKey, passwordKey]), services.secret()]);
   const email = emailOf(found.get(userKey));
-  const passwordHash = found.get(passwordKey)?.hash as string | undefined;
+  const passwordHash = passwordHashOf(found.get(passwordKey));
   const isLive =
     email !== undefined &&
     passwordHash !== undefined &&

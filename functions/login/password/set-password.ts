@@ -2,6 +2,7 @@ import { acceptActions } from '../../../shared/invitation/accept.ts';
 import { addressOf } from '../../../shared/invitation/person.ts';
 import { parseNewPassword } from '../../../shared/login/parse-password.ts';
 import { hashPassword, verifyPassword } from '../../../shared/login/password.ts';
+import { passwordHashOf } from '../../../shared/login/password-item.ts';
 import { parseResetId } from '../../../shared/login/reset-link.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { parse } from '../../../shared/schema/check.ts';
@@ -38,7 +39,7 @@ async function acceptInvitation(
 ): Promise<void> {
   const standing = await requireLink(services, fields);
   const passwordKey = keys.password(standing.userId);
-  const stored = (await services.table.read([passwordKey])).get(passwordKey)?.hash as string | undefined;
+  const stored = passwordHashOf((await services.table.read([passwordKey])).get(passwordKey));
   const chosen =
     stored === undefined
       ? await parseNewPassword(fields.password, { email: addressOf(standing.login) })

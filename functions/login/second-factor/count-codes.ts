@@ -1,7 +1,7 @@
 import { endLogin } from '../../../shared/login/end-login.ts';
+import { idOfLogin, type Login } from '../../../shared/login/login-item.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
-import type { Item } from '../../../shared/table/item.ts';
 import { countAttempt } from '../sign-in/attempts.ts';
 
 /** A login that is not finished may try so often; after that the password has to be given again. */
@@ -18,7 +18,7 @@ export function countCode(services: Services, userId: string): Promise<() => Pro
 }
 
 /** The same in a login that waits for it, which ends with the sixth. @throws {Refusal} invalid, throttled */
-export async function countCodeOfLogin(services: Services, login: Item): Promise<() => Promise<void>> {
+export async function countCodeOfLogin(services: Services, login: Login): Promise<() => Promise<void>> {
   const counted = await services.table.update({
     Key: { pk: login.pk, sk: login.sk },
     UpdateExpression: 'ADD codes :one',
@@ -26,8 +26,8 @@ export async function countCodeOfLogin(services: Services, login: Item): Promise
     ReturnValues: 'UPDATED_NEW',
   });
   if (Number(counted?.codes) > mostInOneLogin) {
-    await endLogin(services.table, login.pk.replace(/^L#/, ''));
+    await endLogin(services.table, idOfLogin(login));
     throw new Refusal('invalid', 'Sign in again');
   }
-  return countCode(services, String(login.subject));
+  return countCode(services, login.subject);
 }

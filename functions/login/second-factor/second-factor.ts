@@ -1,8 +1,9 @@
+import { exactOptional, number, object, string } from 'valibot';
 import type { StageSecret } from '../../../shared/keys/signer.ts';
 import { stepOfCode } from '../../../shared/login/totp.ts';
 import { invalidField, type Refusal } from '../../../shared/refusal.ts';
-import type { Item } from '../../../shared/table/item.ts';
-import { keys } from '../../../shared/table/keys.ts';
+import { stored } from '../../../shared/schema/stored.ts';
+import { type Key, keys } from '../../../shared/table/keys.ts';
 import type { Found } from '../../../shared/table/table.ts';
 import type { Action } from '../../../shared/table/transact.ts';
 
@@ -15,9 +16,14 @@ export interface SecondFactor {
   earlier: number;
 }
 
+const factorOf = stored(
+  'second factor',
+  object({ seed: exactOptional(string()), earlier: exactOptional(number()) }),
+);
+
 export function secondFactorOf(userId: string, found: Found): SecondFactor {
-  const item = found.get(keys.mfa(userId));
-  return { userId, seed: item?.seed as string | undefined, earlier: Number(item?.earlier ?? 0) };
+  const { seed, earlier = 0 } = factorOf(found.get(keys.mfa(userId))) ?? {};
+  return { userId, seed, earlier };
 }
 
 /**
@@ -71,7 +77,7 @@ export function enrolAction(
 }
 
 /** Notes in a login that its person has shown a second factor. */
-export function provenAction({ pk, sk }: Item): Action {
+export function provenAction({ pk, sk }: Key): Action {
   return {
     name: 'login',
     update: { pk, sk },

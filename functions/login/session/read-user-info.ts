@@ -1,6 +1,5 @@
 import type { Caller } from '../../../shared/access/access-token.ts';
 import { admit } from '../../../shared/access/actor.ts';
-import type { Reference } from '../../../shared/fhir/resource.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
 import { inlineResource } from '../../../shared/store/inline.ts';
@@ -23,7 +22,7 @@ export async function readUserInfo(services: Services, caller: Caller): Promise<
   const { actor, found } = await admit(services, caller, [userKey]);
   const scopes = caller.scope.split(' ');
   if (!scopes.includes('openid')) throw new Refusal('forbidden', 'The token has not the scope openid');
-  const { display } = actor.membership.profile as Reference;
+  const { display } = actor.membership.profile;
   const email = inlineResource('User', found.get(userKey))?.email;
   return {
     sub: caller.subject,

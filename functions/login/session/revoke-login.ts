@@ -4,6 +4,7 @@ import { isForResourcesOnly } from '../../../shared/access/smart-scope.ts';
 import { record } from '../../../shared/audit/record.ts';
 import { agentOf, ownUser } from '../../../shared/audit/who.ts';
 import { endLogin } from '../../../shared/login/end-login.ts';
+import { loginOf } from '../../../shared/login/login-item.ts';
 import { isOwnLogin } from '../../../shared/login/own-login.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { parse } from '../../../shared/schema/check.ts';
@@ -23,7 +24,7 @@ export async function revokeLogin(services: Services, caller: Caller, body: unkn
   if (isForResourcesOnly(caller.scope)) {
     throw new Refusal('forbidden', 'A token with scopes for resources ends no sessions');
   }
-  const [own, login] = [found.get(ownKey), found.get(key)];
+  const [own, login] = [loginOf(found.get(ownKey)), loginOf(found.get(key))];
   const isTheirs = login?.kind === 'person' && login.subject === caller.subject && login.revoked !== true;
   const isSeen = login?.project === caller.project || (own !== undefined && isOwnLogin(own));
   if (!isTheirs || !isSeen) throw new Refusal('not-found', 'There is no such login');

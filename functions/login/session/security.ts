@@ -1,11 +1,11 @@
 import type { Caller } from '../../../shared/access/access-token.ts';
 import type { ProjectMembership } from '../../../shared/fhir/membership.ts';
 import type { Reference } from '../../../shared/fhir/resource.ts';
+import { idOfLogin } from '../../../shared/login/login-item.ts';
 import { loginsOf } from '../../../shared/login/logins-of.ts';
 import { isOwnLogin } from '../../../shared/login/own-login.ts';
 import type { Services } from '../../../shared/services.ts';
 import { inlineResource } from '../../../shared/store/inline.ts';
-import type { Item } from '../../../shared/table/item.ts';
 import { keys } from '../../../shared/table/keys.ts';
 
 /** What a person sees of their own sign-ins, in the shape that clients of this field read. */
@@ -26,7 +26,7 @@ export async function readSecurity(
     loginsOf(services, caller.subject),
     membershipsOf(services, caller.subject),
   ]);
-  const current = logins.find((login) => idOf(login) === caller.loginId);
+  const current = logins.find((login) => idOfLogin(login) === caller.loginId);
   const isEverything = current !== undefined && isOwnLogin(current);
   const isSeen = (project: unknown) => isEverything || project === caller.project;
   return {
@@ -34,8 +34,8 @@ export async function readSecurity(
     sessions: logins
       .filter((login) => login.granted === true && isSeen(login.project))
       .map((login) => ({
-        id: idOf(login),
-        lastUpdated: new Date(Number(login.createdAtMs)).toISOString(),
+        id: idOfLogin(login),
+        lastUpdated: new Date(login.createdAtMs).toISOString(),
         authMethod: login.issuer === undefined ? 'password' : 'external',
         current: login === current,
       })),
@@ -58,11 +58,7 @@ async function membershipsOf({ table }: Services, userId: string): Promise<Proje
   if (wanted.length === 0) return [];
   const found = await table.read(wanted);
   return wanted.flatMap((key) => {
-    const membership = inlineResource('ProjectMembership', found.get(key)) as ProjectMembership | undefined;
+    const membership = inlineResource('ProjectMembership', found.get(key));
     return membership?.active ? [membership] : [];
   });
-}
-
-function idOf({ pk }: Item): string {
-  return pk.replace(/^L#/, '');
 }

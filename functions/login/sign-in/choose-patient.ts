@@ -30,7 +30,7 @@ export async function finishWith(
   patient?: string,
 ): Promise<LoginCode | LoginPatients> {
   const { membership } = standing;
-  const scope = String(login.scope ?? '');
+  const scope = login.scope;
   const patients = patientsOf(membership);
   if (patient !== undefined && !patients.some((one) => one === patient)) {
     throw new Refusal('invalid', 'Sign in again');

@@ -1,19 +1,14 @@
 import { isId } from '../../../shared/fhir/resource.ts';
+import { type Login, loginOf } from '../../../shared/login/login-item.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
-import type { Item } from '../../../shared/table/item.ts';
 import { keys } from '../../../shared/table/keys.ts';
 
 /** A login on its way to a membership: what its item says. */
-export interface OpenLogin {
+export interface OpenLogin
+  extends Pick<Login, 'scope' | 'onlyProject' | 'issuer' | 'issuerProject' | 'needsMfa' | 'mfa'> {
   id: string;
   userId: string;
-  scope?: unknown;
-  onlyProject?: unknown;
-  issuer?: unknown;
-  needsMfa?: unknown;
-  mfa?: unknown;
-  [other: string]: unknown;
 }
 
 /**
@@ -23,11 +18,11 @@ export interface OpenLogin {
 export async function requireOpenLogin(
   { table }: Services,
   id: string,
-): Promise<{ login: OpenLogin; item: Item }> {
+): Promise<{ login: OpenLogin; item: Login }> {
   const refused = new Refusal('invalid', 'Sign in again');
   if (!isId(id)) throw refused;
   const key = keys.login(id);
-  const item = (await table.read([key])).get(key);
+  const item = loginOf((await table.read([key])).get(key));
   if (item?.kind !== 'person' || item.membershipId !== undefined || item.revoked === true) throw refused;
-  return { login: { ...item, id, userId: String(item.subject) }, item };
+  return { login: { ...item, id, userId: item.subject }, item };
 }

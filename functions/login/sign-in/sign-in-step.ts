@@ -58,7 +58,7 @@ export async function nextStep(
 /** Those that a password opens, and those that it opens with a second factor. */
 export function choicesWithin(services: LoginServices, login: OpenLogin): Promise<Standing[]> {
   const made = login.issuer === undefined ? { ...login, mfa: true } : login;
-  return choicesOf(services, login.userId, login.onlyProject as string | undefined, made);
+  return choicesOf(services, login.userId, login.onlyProject, made);
 }
 
 export async function enrolmentStep(services: LoginServices, login: OpenLogin): Promise<LoginWantsEnrolment> {

@@ -3,11 +3,13 @@ import { builtInClient } from '../../../shared/access/built-in-client.ts';
 import { normaliseAddress } from '../../../shared/email/address.ts';
 import { emailLogin, findPerson } from '../../../shared/invitation/person.ts';
 import { hashPassword, longestPassword, verifyPassword } from '../../../shared/login/password.ts';
+import { passwordHashOf } from '../../../shared/login/password-item.ts';
 import { newLoginActions } from '../../../shared/login/person-login.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
 import { inlineResource } from '../../../shared/store/inline.ts';
 import { keys } from '../../../shared/table/keys.ts';
+import { ownerOf } from '../../../shared/table/owner.ts';
 import { ConditionFailed } from '../../../shared/table/transact.ts';
 import type { LoginServices } from '../external/invitation-of-link.ts';
 import { secondFactorOf } from '../second-factor/second-factor.ts';
@@ -34,7 +36,7 @@ export async function signIn(
   const clientKey = keys.resource(clientProject ?? 'none', 'ClientApplication', input.clientId || 'none');
   const found = await services.table.read([passwordKey, clientKey, keys.mfa(userId ?? 'none')]);
   requireRedirect(services, input, inlineResource('ClientApplication', found.get(clientKey)));
-  const hash = found.get(passwordKey)?.hash as string | undefined;
+  const hash = passwordHashOf(found.get(passwordKey));
   const matches = await isRight(input.password, hash);
   if (!userId || !matches) throw refused();
   const wanted = input.projectId ?? clientProject;
@@ -90,7 +92,7 @@ async function findUser(services: Services, { clientId, projectId }: SignIn, ema
   const project = projectId ?? clientProject;
   const person =
     project === undefined ? undefined : await findPerson(services.table, project, emailLogin(email));
-  const known = found.get(addressKey)?.userId as string | undefined;
+  const known = ownerOf(found.get(addressKey));
   return { userId: person?.scope === 'project' ? person.userId : known, clientProject };
 }
 

@@ -77,7 +77,7 @@ function cutOff({ id, status }: Job): OperationOutcome {
 }
 
 async function asyncJob({ table, baseUrl }: Services, item: Item): Promise<AsyncJob> {
-  const { id, status, botId, createdAtMs, endedAtMs } = jobOf(item) as Job;
+  const { id, status, botId, createdAtMs, endedAtMs } = jobOf(item);
   const output = await loadText(table, item, 'output');
   return {
     resourceType: 'AsyncJob',

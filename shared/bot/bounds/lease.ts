@@ -1,4 +1,6 @@
+import { object, optional, set, string } from 'valibot';
 import { Refusal } from '../../refusal.ts';
+import { stored } from '../../schema/stored.ts';
 import type { Services } from '../../services.ts';
 import { type Key, keys } from '../../table/keys.ts';
 
@@ -65,8 +67,10 @@ async function add({ table }: Store, key: Key, entry: string, limit: number): Pr
   return held;
 }
 
+const read = stored('list of runs', object({ held: optional(set(string())) }));
+
 async function giveUpExpired(store: Store, key: Key): Promise<boolean> {
-  const held = (await store.table.read([key])).get(key)?.held as Set<string> | undefined;
+  const held = read((await store.table.read([key])).get(key))?.held;
   const expired = [...(held ?? [])].filter((entry) => Number.parseInt(entry, 10) <= store.now());
   if (expired.length > 0) await remove(store, key, expired);
   return expired.length > 0;

@@ -1,3 +1,5 @@
+import { object, string } from 'valibot';
+import { stored } from '../../schema/stored.ts';
 import { cutParts, longestPieceBytes, packText, readParts, unpackText } from '../../store/packing.ts';
 import type { Item } from '../../table/item.ts';
 import type { Table } from '../../table/table.ts';
@@ -25,9 +27,11 @@ export async function storeText(
   return { [`${kind}Parts`]: parts.length };
 }
 
+const nameOf = stored('job', object({ project: string(), id: string() }));
+
 /** Reads back what storeText stored; undefined when there was nothing. */
 export async function loadText(table: Table, item: Item, kind: Kind): Promise<string | undefined> {
-  const { project, id } = item as unknown as Job;
+  const { project, id } = nameOf(item);
   const parts = item[`${kind}Parts`];
   if (typeof parts === 'number') {
     return unpackText(await readParts(table, project, { type, id, versionId: kind, parts }));

@@ -1,40 +1,53 @@
-import type { Claims } from '../../access/access-token.ts';
-import type { Claim } from '../../idempotency/claim.ts';
+import { type InferInput, number, object, optional, picklist, record, string } from 'valibot';
+import { claimsSchema } from '../../access/run.ts';
+import { stored } from '../../schema/stored.ts';
 import type { Item } from '../../table/item.ts';
 import { type Key, keys } from '../../table/keys.ts';
-import type { Lease } from '../bounds/lease.ts';
-import type { RunInput } from '../contract.ts';
+import { inputKinds } from '../contract.ts';
 
 /** As FHIR's asynchronous pattern and clients of this field name them. */
-export type JobStatus = 'accepted' | 'active' | 'completed' | 'error' | 'cancelled';
+const statuses = ['accepted', 'active', 'completed', 'error', 'cancelled'] as const;
+export type JobStatus = (typeof statuses)[number];
+
+const jobSchema = object({
+  id: string(),
+  project: string(),
+  botId: string(),
+  status: picklist(statuses),
+  /** Who asked; asked about again when the run begins. */
+  caller: claimsSchema,
+  contentType: optional(string()),
+  /** Without credentials. */
+  headers: record(string(), string()),
+  traceId: string(),
+  inputKind: picklist(inputKinds),
+  createdAtMs: number(),
+  /** Not begun by then, it never begins. */
+  claimUntilMs: number(),
+  /** Ended by then, or cut off; set when it begins. */
+  deadlineAtMs: optional(number()),
+  endedAtMs: optional(number()),
+  lease: optional(object({ project: string(), entry: string() })),
+  /** Which of the runs that its tree started, when a run asked for it. */
+  nth: optional(number()),
+  /** The instant at which a schedule was due; undefined for a job that somebody asked for. */
+  scheduledAt: optional(string()),
+  /** Of the Idempotency-Key that it was asked for with. */
+  claim: optional(
+    object({
+      key: object({ pk: string(), sk: string() }),
+      id: string(),
+      fingerprint: string(),
+      untilMs: number(),
+      afterCrash: picklist(['repeat', 'refuse']),
+    }),
+  ),
+});
 
 /** A run of a Bot that nobody waits for. */
-export interface Job {
-  id: string;
-  project: string;
-  botId: string;
-  status: JobStatus;
-  /** Who asked; asked about again when the run begins. */
-  caller: Claims;
-  contentType: string | undefined;
-  /** Without credentials. */
-  headers: Record<string, string>;
-  traceId: string;
-  inputKind: RunInput['kind'];
-  createdAtMs: number;
-  /** Not begun by then, it never begins. */
-  claimUntilMs: number;
-  /** Ended by then, or cut off; set when it begins. */
-  deadlineAtMs: number | undefined;
-  endedAtMs: number | undefined;
-  lease: Lease | undefined;
-  /** Which of the runs that its tree started, when a run asked for it. */
-  nth: number | undefined;
-  /** The instant at which a schedule was due; undefined for a job that somebody asked for. */
-  scheduledAt?: string | undefined;
-  /** Of the Idempotency-Key that it was asked for with. */
-  claim: Claim | undefined;
-}
+export type Job = InferInput<typeof jobSchema>;
+
+export const jobOf = stored('job', jobSchema);
 
 /** How long an accepted job waits at most: Lambda keeps its event for five minutes. */
 const claimWithinMs = 6 * 60_000;
@@ -60,10 +73,6 @@ export function jobKey(project: string, id: string): Key {
 /** The item of a job. @param extra its input, in the item or in parts */
 export function jobItem(job: Job, extra: Record<string, unknown>): Item {
   return { ...jobKey(job.project, job.id), ...job, ...extra, ttl: expiryOf(job.createdAtMs) };
-}
-
-export function jobOf(item: Item | undefined): Job | undefined {
-  return item as (Item & Job) | undefined;
 }
 
 export function expiryOf(createdAtMs: number): number {

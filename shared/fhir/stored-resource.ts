@@ -1,0 +1,45 @@
+import { array, boolean, exactOptional, literal, object, string, union } from 'valibot';
+
+/** What every stored resource has, whatever else. */
+export const resourceEntries = {
+  resourceType: string(),
+  id: string(),
+  meta: object({ versionId: string(), lastUpdated: string() }),
+};
+
+const reference = object({ reference: string(), display: exactOptional(string()) });
+
+/** R4-style ProjectMembership, as clients of this field know it. */
+export const membershipSchema = object({
+  ...resourceEntries,
+  resourceType: literal('ProjectMembership'),
+  project: reference,
+  user: reference,
+  profile: reference,
+  active: boolean(),
+  admin: exactOptional(boolean()),
+  accessPolicy: exactOptional(reference),
+  access: exactOptional(
+    array(
+      object({
+        policy: reference,
+        parameter: exactOptional(
+          array(
+            object({
+              name: string(),
+              valueString: exactOptional(string()),
+              valueReference: exactOptional(reference),
+            }),
+          ),
+        ),
+      }),
+    ),
+  ),
+  externalId: exactOptional(string()),
+  invitedBy: exactOptional(reference),
+  /** The patients that a RelatedPerson may reach. */
+  patient: exactOptional(array(reference)),
+  /** How a login must have been made to choose this membership. */
+  authentication: exactOptional(union([literal('password'), object({ issuer: string() })])),
+  mfaRequired: exactOptional(boolean()),
+});
