@@ -11,20 +11,29 @@ const files = ['functions', 'shared', 'infra', 'mllp/src'].flatMap((folder) =>
 
 interface Import {
   file: string;
+  /** `type`: nothing is loaded. `later`: loaded when it is first needed. */
+  kind: 'value' | 'type' | 'later';
   /** A path from the root for our own files, else the package's name. */
   target: string;
 }
 
 const imports: Import[] = files.flatMap((file) => {
   const source = readFileSync(join(root, file), 'utf8');
-  const specifiers = [...source.matchAll(/(?:^|\n)\s*(?:import|export)\s[^;'"`]*?from\s+'([^']+)'/g)]
-    .concat([...source.matchAll(/\bimport\(\s*'([^']+)'\s*\)/g)])
-    .map((match) => match[1] ?? '');
-  return specifiers.map((specifier) => ({
+  const specifiers = [...source.matchAll(/(?:^|\n)\s*(?:import|export)\s([^;'"`]*?)from\s+'([^']+)'/g)]
+    .concat([...source.matchAll(/\bimport(\()\s*'([^']+)'\s*\)/g)])
+    .map(([, names = '', specifier = '']) => ({ names, specifier }));
+  return specifiers.map(({ names, specifier }) => ({
     file,
+    kind: names === '(' ? 'later' : isOfTypes(names) ? 'type' : 'value',
     target: specifier.startsWith('.') ? relative(root, resolve(root, dirname(file), specifier)) : specifier,
   }));
 });
+
+/** `type A` and `{ type A, type B }`. */
+function isOfTypes(names: string): boolean {
+  const listed = /^\{(.*)\}$/s.exec(names.trim())?.[1]?.split(',') ?? [names];
+  return listed.every((name) => /^\s*(type\s.*)?$/s.test(name));
+}
 
 const importsFrom = (prefix: string) => imports.filter(({ file }) => file.startsWith(prefix));
 const named = (found: Import[]) => found.map(({ file, target }) => `${file} -> ${target}`);
@@ -86,6 +95,18 @@ function circles(): string[] {
   return files.filter((file) => reachable(file).has(file));
 }
 
+/** The longest chain of files that load with a file. */
+function chainFrom(file: string, known: Map<string, string[]>): string[] {
+  const before = known.get(file);
+  if (before) return before;
+  const below = imports
+    .filter((one) => one.file === file && one.kind === 'value' && files.includes(one.target))
+    .map(({ target }) => chainFrom(target, known));
+  const chain = [file, ...(below.toSorted((a, b) => b.length - a.length)[0] ?? [])];
+  known.set(file, chain);
+  return chain;
+}
+
 describe('the layers of shared', () => {
   test('each file stands in one', () => {
     expect(files.filter((file) => file.startsWith('shared/') && layerOf(file) < 0)).toEqual([]);
@@ -100,6 +121,17 @@ describe('the layers of shared', () => {
 
   test('no files import each other in a circle, not even for types', () => {
     expect(circles()).toEqual([]);
+  });
+
+  test('no function loads a file by more than 12 imports, nor does what is loaded later', () => {
+    const known = new Map<string, string[]>();
+    const handlers = files.filter((file) => /^functions\/[^/]+\/handler\.ts$/.test(file));
+    const later = imports.filter(({ kind }) => kind === 'later').map(({ target }) => target);
+    const chains = [...handlers, ...later.filter((file) => files.includes(file))].map((file) =>
+      chainFrom(file, known),
+    );
+    expect(Math.max(...chains.map((chain) => chain.length - 1))).toBeGreaterThan(5);
+    expect(chains.filter((chain) => chain.length - 1 > 12).map((chain) => chain.join(' > '))).toEqual([]);
   });
 
   test('the table knows nothing of FHIR', () => {

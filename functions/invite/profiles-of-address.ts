@@ -1,7 +1,7 @@
 import { domainToUnicode } from 'node:url';
 import { normaliseAddress } from '../../shared/email/address.ts';
 import type { ProfileType } from '../../shared/fhir/resource.ts';
-import { indexPartition } from '../../shared/index/index-items.ts';
+import { indexPartition } from '../../shared/index/partition.ts';
 import { indexedId } from '../../shared/index/places.ts';
 import { parametersOf } from '../../shared/index/registry.ts';
 import { tokenSpans, tokensOf } from '../../shared/index/token.ts';

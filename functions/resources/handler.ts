@@ -13,6 +13,7 @@ import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { allRoutes, routes } from '../routes.ts';
 import { answerBinary, answerRead, answerWrite } from './answer.ts';
+import { readEntry } from './bundle/read-entry.ts';
 import { runBundle } from './bundle/run-bundle.ts';
 
 import { asAsked, isExtended } from './extended.ts';
@@ -45,7 +46,8 @@ const served = serve(services, routes.resources, (services) => ({
     ok(capabilityStatement(services.baseUrl, startedAt, { isExtended: isExtended(request) }), request),
   bundle: async (request) => {
     const body = requireResource(parseBody(request.bytes(), request.headers['content-type']), 'Bundle');
-    return ok(await runBundle(services, request.caller, body, isQuiet(request)), request);
+    const own = { ...services, carryOut, readEntry };
+    return ok(await runBundle(own, request.caller, body, isQuiet(request)), request);
   },
   search: async (request) => {
     const search = { type: typeOf(request.params), query: request.query };

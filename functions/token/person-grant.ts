@@ -1,5 +1,5 @@
 import { builtInClient } from '../../shared/access/built-in-client.ts';
-import { isOffline } from '../../shared/access/scope.ts';
+import { isOffline } from '../../shared/access/smart-scope.ts';
 import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import { isId, type Resource } from '../../shared/fhir/resource.ts';
 import { matchesClientSecret } from '../../shared/keys/client-secret.ts';

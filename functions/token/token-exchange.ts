@@ -1,4 +1,4 @@
-import { isOffline } from '../../shared/access/scope.ts';
+import { isOffline } from '../../shared/access/smart-scope.ts';
 import { choicesOf } from '../../shared/invitation/choices.ts';
 import type { Standing } from '../../shared/invitation/state.ts';
 import { type Identity, identityOf } from '../../shared/issuer/identity.ts';

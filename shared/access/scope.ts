@@ -81,8 +81,3 @@ function hasSoundQuery({ type, query }: ResourceScope): boolean {
     throw error;
   }
 }
-
-/** Whether a login of this scope gets refresh tokens (OpenID Connect Core section 11). */
-export function isOffline(scope: string): boolean {
-  return scope.split(' ').some((one) => one === 'offline_access' || one === 'offline');
-}

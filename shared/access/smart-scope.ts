@@ -71,3 +71,8 @@ function isWithin(one: ResourceScope, other: ResourceScope): boolean {
     (other.query === undefined || one.query === other.query)
   );
 }
+
+/** Whether a login of this scope gets refresh tokens (OpenID Connect Core section 11). */
+export function isOffline(scope: string): boolean {
+  return scope.split(' ').some((one) => one === 'offline_access' || one === 'offline');
+}

@@ -1,7 +1,7 @@
 import { auditSubtype, auditType } from '../fhir/audit-coding.ts';
 import { parseReference, type Reference, type Resource } from '../fhir/resource.ts';
+import { headAttributes } from '../store/head-attributes.ts';
 import { packText } from '../store/packing.ts';
-import { headAttributes } from '../store/resource-item.ts';
 import { logEntryId } from '../table/entry-id.ts';
 import type { Item } from '../table/item.ts';
 import { keys } from '../table/keys.ts';

@@ -41,3 +41,9 @@ function exactNumber(_key: string, value: unknown, context: { source?: string })
   if (typeof value !== 'number' || context.source === undefined) return value;
   return String(value) === context.source ? value : rawJson(context.source);
 }
+
+/** A JSON number, also one that keeps its digits. */
+export function numberOf(value: unknown): number | undefined {
+  const number = isExactNumber(value) ? Number(value.rawJSON) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}

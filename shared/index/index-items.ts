@@ -1,7 +1,8 @@
 import type { Resource } from '../fhir/resource.ts';
 import { Refusal } from '../refusal.ts';
-import { type Key, keys } from '../table/keys.ts';
+import type { Key } from '../table/keys.ts';
 import { entryKeys } from './entry-index.ts';
+import { indexPartition } from './partition.ts';
 import { compartmentIndex, compartmentPlaces } from './patient-index.ts';
 import { placesOf, sortKeyOf } from './places.ts';
 import { parametersOf } from './registry.ts';
@@ -43,10 +44,4 @@ export function indexKeys(
 function tooManyValues(type: string, most: number): Refusal {
   const text = `The ${type} has more than ${most} values that searches look at (names, identifiers, references, codes, dates)`;
   return new Refusal('too-costly', `${text}: divide it`);
-}
-
-/** The partition of a bucket; the compartments of all types are in one index. */
-export function indexPartition(project: string, type: string, index: string, bucket: string): { pk: string } {
-  const { pk } = keys.index(project, index === compartmentIndex ? '_all' : type, index, bucket, '');
-  return { pk };
 }

@@ -1,5 +1,6 @@
+import { numberOf } from '../fhir/json.ts';
 import type { Prefix, Range } from './range.ts';
-import { fieldOf, numberOf, textOf, type Value } from './value.ts';
+import { fieldOf, textOf, type Value } from './value.ts';
 
 /** A number as 16 hex digits that sort as numbers do (IEEE 754 with its sign turned round). */
 export function sortableNumber(value: number): string {

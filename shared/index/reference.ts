@@ -1,5 +1,5 @@
 import { bucketOf, type Span } from './span.ts';
-import { type Token, tokensOf, type WantedToken } from './token.ts';
+import type { Token, WantedToken } from './token.ts';
 import { fieldOf, textOf, type Value } from './value.ts';
 
 const literal = /(?:^|\/)([A-Z][A-Za-z]+)\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/;
@@ -34,9 +34,9 @@ export function identifiersOf({ type, value, target }: Value): Token[] {
   const pointed = textOf(fieldOf(value, 'type')) ?? literal.exec(referenceText(type, value) ?? '')?.[1];
   if (target !== undefined && pointed !== undefined && pointed !== target) return [];
   const identifier = fieldOf(value, 'identifier');
-  return tokensOf({ type: 'Identifier', value: identifier, target: undefined }).filter(
-    (token) => token.value !== undefined,
-  );
+  const code = textOf(fieldOf(identifier, 'value'));
+  if (code === undefined) return [];
+  return [{ system: textOf(fieldOf(identifier, 'system')), value: code, text: undefined, exact: true }];
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Resource } from '../fhir/resource.ts';
 import type { Key } from '../table/keys.ts';
-import { indexPartition } from './index-items.ts';
+import { indexPartition } from './partition.ts';
 import { compartmentIndex, compartmentPlace } from './patient-index.ts';
 import { placesOf, sortKeyOf } from './places.ts';
 import { type Parameter, parametersOf } from './registry.ts';

@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
-import { isOfPart, type NamePart } from './name-part.ts';
+
+/** Which part of a HumanName a word stands in. */
+export type NamePart = 'family' | 'given' | 'other';
+
+/** How a sort key says where a word stands. */
+const partLetters: Readonly<Record<NamePart, string>> = { family: 'f', given: 'g', other: 'x' };
 
 /** A stretch of one partition of an index: where the items of a searched value are. */
 export interface Span {
@@ -43,6 +48,23 @@ export function isInside({ bucket, prefix, from, to, part }: Span, at: string, s
   if (bucket !== at || (part !== undefined && !isOfPart(sk, part))) return false;
   if (prefix !== undefined) return sk.startsWith(prefix);
   return (from === undefined || sk >= from) && (to === undefined || sk <= to);
+}
+
+/**
+ * What stands in the sort key of a name's word, before the id: the word, and the parts that it stands in.
+ * So one item leads to it from searches for any part.
+ */
+export function wordOfParts(word: string, parts: ReadonlySet<NamePart>): string {
+  return `${word}#${[...parts]
+    .map((part) => partLetters[part])
+    .sort()
+    .join('')}`;
+}
+
+/** Whether the word of an item stands in a part. Items of earlier releases do not say: it may. */
+function isOfPart(sk: string, part: NamePart): boolean {
+  const told = /#([fgx]+)#[^#]*$/.exec(sk)?.[1];
+  return told === undefined || told.includes(partLetters[part]);
 }
 
 /** A bucket for an exact value: of bounded length, and no personal data in a key. */

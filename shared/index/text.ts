@@ -1,5 +1,4 @@
-import { type NamePart, wordOfParts } from './name-part.ts';
-import type { Place, Span } from './span.ts';
+import { type NamePart, type Place, type Span, wordOfParts } from './span.ts';
 import { fieldOf, listOf, textOf, type Value } from './value.ts';
 
 /** Only this much of a text is in its sort key; the rest is matched against the resource. */

@@ -1,4 +1,3 @@
-import { isExactNumber } from '../fhir/json.ts';
 import type { Resource } from '../fhir/resource.ts';
 import type { Parameter, Path, Step } from './registry.ts';
 
@@ -46,12 +45,6 @@ export function fieldOf(value: unknown, name: string): unknown {
 
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-/** A JSON number, also one that keeps its digits (`shared/fhir/json.ts`). */
-export function numberOf(value: unknown): number | undefined {
-  const number = isExactNumber(value) ? Number(value.rawJSON) : value;
-  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
 export function listOf(value: unknown): unknown[] {

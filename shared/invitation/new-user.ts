@@ -1,5 +1,5 @@
 import type { Resource } from '../fhir/resource.ts';
-import { headAttributes } from '../store/resource-item.ts';
+import { headAttributes } from '../store/head-attributes.ts';
 import { keys } from '../table/keys.ts';
 import type { Action } from '../table/transact.ts';
 

@@ -1,5 +1,5 @@
 import { accessTokenSeconds } from '../access/access-token.ts';
-import { isOffline } from '../access/scope.ts';
+import { isOffline } from '../access/smart-scope.ts';
 import type { ProjectMembership } from '../fhir/membership.ts';
 import { keys } from '../table/keys.ts';
 import type { Action } from '../table/transact.ts';

@@ -1,6 +1,6 @@
 import { invalidField } from '../refusal.ts';
 import { type Include, parseInclude } from './include.ts';
-import { requireParameter } from './parse-filter.ts';
+import { requireParameter } from './parameter.ts';
 import type { SortKey } from './sort.ts';
 
 /** What a search is to answer, beside its conditions. */

@@ -1,6 +1,7 @@
 import { invalidField } from '../refusal.ts';
 import type { Filter } from './filter.ts';
-import { parseFilter, requireParameter } from './parse-filter.ts';
+import { requireParameter } from './parameter.ts';
+import { parseFilter } from './parse-filter.ts';
 
 /**
  * R4 `_filter`: comparisons with `and`, `or`, `not(…)` and parentheses.

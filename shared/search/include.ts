@@ -1,6 +1,6 @@
 import { isResourceType, type Parameter } from '../index/registry.ts';
 import { invalidField } from '../refusal.ts';
-import { requireParameter } from './parse-filter.ts';
+import { requireParameter } from './parameter.ts';
 
 /** One `_include` or `_revinclude`: what comes with the hits. */
 export interface Include {

@@ -1,7 +1,8 @@
 import { isResourceType, type Parameter } from '../index/registry.ts';
 import { invalidField } from '../refusal.ts';
 import type { Filter } from './filter.ts';
-import { type OwnBase, parseFilter, requireParameter } from './parse-filter.ts';
+import { requireParameter } from './parameter.ts';
+import { type OwnBase, parseFilter } from './parse-filter.ts';
 
 const mostReferences = 2;
 

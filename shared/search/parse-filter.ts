@@ -1,9 +1,9 @@
 import { splitValue } from '../index/escape.ts';
-import { isLeftOut, type Parameter, parametersOf } from '../index/registry.ts';
 import { invalidField } from '../refusal.ts';
 import { compositeFilter } from './composite-filter.ts';
 import { createFilter, type Filter } from './filter.ts';
 import { InvalidFilter } from './kinds/wanted.ts';
+import { requireParameter } from './parameter.ts';
 
 /** What absolute references to our own resources begin with, `https://…/fhir/R4/`. */
 export type OwnBase = string;
@@ -29,16 +29,6 @@ export function parseFilter(type: string, name: string, value: string, own?: Own
     if (error instanceof InvalidFilter) throw invalidField(name, error.message);
     throw error;
   }
-}
-
-/** @throws {Refusal} invalid */
-export function requireParameter(type: string, code: string, name = code): Parameter {
-  const parameter = parametersOf(type).get(code);
-  if (parameter) return parameter;
-  if (isLeftOut(type, code)) {
-    throw invalidField(name, `The search parameter ${code} of ${type} is special: not supported`);
-  }
-  throw invalidField(name, `Unknown search parameter ${code} of ${type}`);
 }
 
 function relative(value: string, own: OwnBase): string {

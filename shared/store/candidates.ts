@@ -1,4 +1,4 @@
-import { indexPartition } from '../index/index-items.ts';
+import { indexPartition } from '../index/partition.ts';
 import { indexedId } from '../index/places.ts';
 import { idIndex, isInside, nameOfStretch, type Stretch } from '../index/span.ts';
 import type { Key } from '../table/keys.ts';

@@ -2,7 +2,7 @@ import { parseJson, stringifyJson } from '../fhir/json.ts';
 import type { Resource } from '../fhir/resource.ts';
 import type { Item } from '../table/item.ts';
 import type { Table } from '../table/table.ts';
-import { isInlineType, requireInlineSize } from './inline.ts';
+import { isInlineType, requireInlineSize } from './inline-types.ts';
 import { cutParts, longestPieceBytes, packText, readParts, unpackText } from './packing.ts';
 
 /** A resource's content as attributes of its head and version, and the items of its parts. */

@@ -1,20 +1,6 @@
-import { stringifyJson } from '../fhir/json.ts';
 import type { Resource } from '../fhir/resource.ts';
 import type { Action } from '../table/transact.ts';
 import { actionsOf, type Change, createChange, deleteChange, updateChange } from './change.ts';
-import { type InlineType, requireInlineSize } from './inline.ts';
-import { packText } from './packing.ts';
-
-/**
- * The attributes of a head that follow from its resource: of those that have no versions.
- * @throws {Refusal} unprocessable, when it is longer than such a resource may be
- */
-export function headAttributes(type: InlineType, resource: Resource) {
-  const text = stringifyJson(resource);
-  requireInlineSize(type, Buffer.byteLength(text));
-  const { versionId, lastUpdated } = resource.meta;
-  return { versionId, lastUpdated, content: packText(text) };
-}
 
 /**
  * Creates a resource inside a transaction: its head, which must not exist, its first version and

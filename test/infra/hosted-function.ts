@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { allRoutes } from '../../functions/routes.ts';
 import { buildEvent } from '../../infra/local/gateway/event.ts';
-import { matchRoute } from '../../shared/http/match-route.ts';
 import { supervise } from '../../infra/local/supervise.ts';
+import { matchRoute } from '../../shared/http/match-route.ts';
 
 export interface HostedFunction {
   /** Of the Invoke API that it answers. */

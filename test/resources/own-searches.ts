@@ -1,9 +1,10 @@
+import { numberOf } from '../../shared/fhir/json.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { referencesOf } from '../../shared/index/reference.ts';
 import { type Parameter, parametersOf } from '../../shared/index/registry.ts';
 import { textsOf } from '../../shared/index/text.ts';
 import { tokensOf } from '../../shared/index/token.ts';
-import { fieldOf, listOf, numberOf, textOf, type Value, valuesOf } from '../../shared/index/value.ts';
+import { fieldOf, listOf, textOf, type Value, valuesOf } from '../../shared/index/value.ts';
 import { longestSearchValue } from '../../shared/limits.ts';
 
 /** A search that a resource is to be found by. */

@@ -6,7 +6,7 @@ import { carryOut } from '../../functions/resources/write/carry-out.ts';
 import { type Caller, callerOf } from '../../shared/access/access-token.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import { headAttributes } from '../../shared/store/resource-item.ts';
+import { headAttributes } from '../../shared/store/head-attributes.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { newProject, newResource, type Stage, startStage } from '../storage/stage.ts';
 

@@ -1,5 +1,5 @@
-import type { ScheduledEvent } from 'aws-lambda';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { ScheduledEvent } from 'aws-lambda';
 import { handlerLoader } from '../../infra/local/gateway/handlers.ts';
 import { scheduleActions } from '../../shared/schedule/due.ts';
 import { keys } from '../../shared/table/keys.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { inviteUser } from '../../functions/invite/invite-user.ts';
 import type { Caller } from '../../shared/access/access-token.ts';
-import { indexPartition } from '../../shared/index/index-items.ts';
+import { indexPartition } from '../../shared/index/partition.ts';
 import { tokenSpans } from '../../shared/index/token.ts';
 import { newProject, newResource, person, type Stage, startStage } from './stage.ts';
 

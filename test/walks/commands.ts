@@ -8,6 +8,7 @@ import { resendInvitation, revokeInvitation } from '../../functions/members/chan
 import { changeMember } from '../../functions/members/change-member.ts';
 import { removeMember } from '../../functions/members/remove-member.ts';
 import { sendMail } from '../../functions/outbox/send-mail.ts';
+import { readEntry } from '../../functions/resources/bundle/read-entry.ts';
 import { runBundle } from '../../functions/resources/bundle/run-bundle.ts';
 import { carryOut } from '../../functions/resources/write/carry-out.ts';
 import { type Caller, type Claims, callerOf } from '../../shared/access/access-token.ts';
@@ -255,7 +256,11 @@ async function deleteProfile(
     return void (await carryOut(services, caller, [{ kind: 'delete', type, query: `_id=${id}` }]));
   }
   const entry = [{ request: { method: 'DELETE', url: `${type}/${id}` } }];
-  const answer = await runBundle(services, caller, { resourceType: 'Bundle', type: way, entry });
+  const answer = await runBundle({ ...services, carryOut, readEntry }, caller, {
+    resourceType: 'Bundle',
+    type: way,
+    entry,
+  });
   const status = (answer.entry?.[0] as { response?: { status?: string } } | undefined)?.response?.status;
   if (status?.startsWith('409')) throw new Refusal('conflict', 'The profile is in use');
 }

@@ -3,7 +3,7 @@ import { emailLogin } from '../../../shared/invitation/person.ts';
 import { noticeActions } from '../../../shared/login/security-notice.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
-import { headAttributes } from '../../../shared/store/resource-item.ts';
+import { headAttributes } from '../../../shared/store/head-attributes.ts';
 import type { Item } from '../../../shared/table/item.ts';
 import { keys } from '../../../shared/table/keys.ts';
 import type { Action } from '../../../shared/table/transact.ts';

@@ -8,8 +8,7 @@ import { linkActions, linkedUser, type Subject, subjectWithin } from '../../../s
 import { isMadeFor, newLoginActions } from '../../../shared/login/person-login.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { keys } from '../../../shared/table/keys.ts';
-import { chooseMembership } from '../sign-in/choose-membership.ts';
-import { finishWith } from '../sign-in/choose-patient.ts';
+import { chooseMembership, finishWith } from '../sign-in/choose-membership.ts';
 import { redeemCode } from '../sign-in/redeem-code.ts';
 import { type ExternalFlow, endedFlowCookie, flowCookieName, openFlow } from './external-flow.ts';
 import { requireLink } from './invitation-of-link.ts';

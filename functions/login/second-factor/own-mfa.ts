@@ -12,8 +12,8 @@ import { keys } from '../../../shared/table/keys.ts';
 import { type Action, ConditionFailed } from '../../../shared/table/transact.ts';
 import { codeBody } from '../bodies.ts';
 import type { LoginServices } from '../external/invitation-of-link.ts';
-import { enrolmentOf } from '../sign-in/sign-in-step.ts';
 import { countCode } from './count-codes.ts';
+import { enrolmentOf } from './enrolment.ts';
 import {
   enrolAction,
   provenAction,

@@ -5,11 +5,28 @@ import { Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
 import { keys } from '../../../shared/table/keys.ts';
 import { type Action, ConditionFailed } from '../../../shared/table/transact.ts';
+import { choosePatient, type LoginPatients } from './choose-patient.ts';
+import type { OpenLogin } from './open-login.ts';
 
 /** What a client exchanges for tokens. */
 export interface LoginCode {
   login: string;
   code: string;
+}
+
+/**
+ * Finishes a sign-in with a membership, or asks first whose record the app is for.
+ * @param patient the reference that the person has picked
+ * @throws {Refusal} invalid as choosePatient and chooseMembership
+ */
+export async function finishWith(
+  services: Services,
+  login: OpenLogin,
+  standing: Standing,
+  patient?: string,
+): Promise<LoginCode | LoginPatients> {
+  const chosen = await choosePatient(services, login, standing, patient);
+  return 'ask' in chosen ? chosen.ask : chooseMembership(services, login.id, standing, chosen);
 }
 
 /**

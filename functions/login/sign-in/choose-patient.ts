@@ -6,7 +6,6 @@ import { Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
 import { openState } from '../../../shared/store/content.ts';
 import { keys } from '../../../shared/table/keys.ts';
-import { chooseMembership, type LoginCode } from './choose-membership.ts';
 import type { OpenLogin } from './open-login.ts';
 
 /** A login whose app asks whose record it is for, of a member with several patients. */
@@ -18,35 +17,35 @@ export interface LoginPatients {
 }
 
 /**
- * Finishes a sign-in with a membership, or asks first whose record the app is for (SMART App Launch 2,
- * standalone launch with `launch/patient`).
- * @param patient the reference that the person has picked
+ * Whose record an app is for, or what its person is asked first (SMART App Launch 2, standalone launch with
+ * `launch/patient`).
+ * @param picked the reference that the person has picked
  * @throws {Refusal} invalid for a patient who is not the member's
  */
-export async function finishWith(
+export async function choosePatient(
   services: Services,
   login: OpenLogin,
   standing: Standing,
-  patient?: string,
-): Promise<LoginCode | LoginPatients> {
+  picked?: string,
+): Promise<{ ask: LoginPatients } | { patient: string | undefined }> {
   const { membership } = standing;
-  const scope = login.scope;
+  const { scope } = login;
   const patients = patientsOf(membership);
-  if (patient !== undefined && !patients.some((one) => one === patient)) {
+  if (picked !== undefined && !patients.some((one) => one === picked)) {
     throw new Refusal('invalid', 'Sign in again');
   }
-  if (patient === undefined && asksForPatient(scope) && patients.length > 1) {
-    return { login: login.id, profile: membership.id, patients: await named(services, standing, patients) };
+  if (picked === undefined && asksForPatient(scope) && patients.length > 1) {
+    const named = await namedPatients(services, standing, patients);
+    return { ask: { login: login.id, profile: membership.id, patients: named } };
   }
-  const chosen = patientInContext(scope, membership, patient);
-  return chooseMembership(services, login.id, standing, { patient: chosen });
+  return { patient: patientInContext(scope, membership, picked) };
 }
 
 /**
  * The patients with names to pick by: as whoever linked them has written it, else as their record says where
  * no policy says that the member must not see it.
  */
-async function named(
+async function namedPatients(
   { table }: Services,
   { membership }: Standing,
   patients: readonly string[],

@@ -3,7 +3,7 @@ import { Refusal } from '../../../shared/refusal.ts';
 import { parse } from '../../../shared/schema/check.ts';
 import { profileBody } from '../bodies.ts';
 import type { LoginServices } from '../external/invitation-of-link.ts';
-import { finishWith } from './choose-patient.ts';
+import { finishWith } from './choose-membership.ts';
 import { requireOpenLogin } from './open-login.ts';
 import { choicesWithin, enrolmentStep, type SignInStep } from './sign-in-step.ts';
 

@@ -1,6 +1,7 @@
 import { boolean, check, fallback, picklist, pipe, string } from 'valibot';
 import { builtInClient } from '../../../shared/access/built-in-client.ts';
-import { isOffline, readScope, scopeFault } from '../../../shared/access/scope.ts';
+import { readScope, scopeFault } from '../../../shared/access/scope.ts';
+import { isOffline } from '../../../shared/access/smart-scope.ts';
 import { isId } from '../../../shared/fhir/resource.ts';
 import { invalidField } from '../../../shared/refusal.ts';
 import { parse } from '../../../shared/schema/check.ts';

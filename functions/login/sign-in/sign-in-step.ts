@@ -2,14 +2,12 @@ import type { Reference } from '../../../shared/fhir/resource.ts';
 import { choicesOf } from '../../../shared/invitation/choices.ts';
 import type { Standing } from '../../../shared/invitation/state.ts';
 import { isMadeFor } from '../../../shared/login/person-login.ts';
-import { enrolment } from '../../../shared/login/totp.ts';
 import { Refusal } from '../../../shared/refusal.ts';
-import { inlineResource } from '../../../shared/store/inline.ts';
-import { keys } from '../../../shared/table/keys.ts';
 import type { LoginServices } from '../external/invitation-of-link.ts';
-import { newSeed, secondFactorOf } from '../second-factor/second-factor.ts';
+import { enrolmentOf } from '../second-factor/enrolment.ts';
 import type { LoginCode } from './choose-membership.ts';
-import { finishWith, type LoginPatients } from './choose-patient.ts';
+import { finishWith } from './choose-membership.ts';
+import type { LoginPatients } from './choose-patient.ts';
 import type { OpenLogin } from './open-login.ts';
 
 /** A login that has to choose one of these with `POST auth/profile`. */
@@ -63,18 +61,6 @@ export function choicesWithin(services: LoginServices, login: OpenLogin): Promis
 
 export async function enrolmentStep(services: LoginServices, login: OpenLogin): Promise<LoginWantsEnrolment> {
   return { login: login.id, mfaEnrollRequired: true, ...(await enrolmentOf(services, login)) };
-}
-
-/** What hands the secret that this login may enrol to a phone. */
-export async function enrolmentOf(services: LoginServices, login: Pick<OpenLogin, 'id' | 'userId'>) {
-  const { id, userId } = login;
-  const userKey = keys.user(userId);
-  const [found, stage] = await Promise.all([
-    services.table.read([userKey, keys.mfa(userId)]),
-    services.secret(),
-  ]);
-  const label = String(inlineResource('User', found.get(userKey))?.email ?? userId);
-  return enrolment(stage, { userId, seed: newSeed(id, secondFactorOf(userId, found)) }, label);
 }
 
 function choice({ membership: { id, project, profile } }: Standing) {

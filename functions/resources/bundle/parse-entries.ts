@@ -2,7 +2,7 @@ import { requireDepth } from '../../../shared/fhir/json-depth.ts';
 import { parsePatch } from '../../../shared/fhir/json-patch.ts';
 import { isResourceType } from '../../../shared/index/registry.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
-import { contentOf } from '../read/read-binary.ts';
+import { contentOf } from '../write/binary-body.ts';
 import { readPatch, requireResource } from '../write/parse-resource.ts';
 import { requireSameId } from '../write/same-id.ts';
 import type { Write } from '../write/write.ts';

@@ -6,13 +6,19 @@ import { mostBatchEntries, mostEntryCharacters, mostTransactionWrites } from '..
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
 import { type Bundle, type BundleEntry, charactersOf } from '../read/bundle.ts';
-import { carryOut } from '../write/carry-out.ts';
+import type { carryOut } from '../write/carry-out.ts';
 import { tooLargeBundle } from '../write/too-large-bundle.ts';
 import type { Outcome } from '../write/write.ts';
 import { inWaves } from './in-order.ts';
 import { entryOfOutcome } from './outcome-entry.ts';
 import { type Entry, parseEntries } from './parse-entries.ts';
-import { readEntry } from './read-entry.ts';
+import type { readEntry } from './read-entry.ts';
+
+/** With what carries out each entry: the ways that it has without a Bundle. */
+export interface BundleServices extends Services {
+  carryOut: typeof carryOut;
+  readEntry: typeof readEntry;
+}
 
 /** Entries of a batch that run at once: more would only queue for the table. */
 const atOnce = 8;
@@ -24,7 +30,7 @@ const atOnce = 8;
  * @throws {Refusal} invalid, too-costly; for a transaction whatever forbids one of its entries
  */
 export async function runBundle(
-  services: Services,
+  services: BundleServices,
   caller: Caller,
   body: unknown,
   isQuiet = false,
@@ -52,13 +58,17 @@ async function requireMayBeQuiet(services: Services, caller: Caller): Promise<vo
 }
 
 /** R4: deletes, creates, updates; then what reads. */
-async function transaction(services: Services, caller: Caller, entries: readonly Entry[]): Promise<Bundle> {
+async function transaction(
+  services: BundleServices,
+  caller: Caller,
+  entries: readonly Entry[],
+): Promise<Bundle> {
   const writes = entries.flatMap((entry) => (entry.write ? [{ entry, write: entry.write }] : []));
   if (writes.length > mostTransactionWrites) {
     throw tooLargeBundle('writes');
   }
   const reads = entries.filter(({ write }) => !write);
-  const outcomes = await carryOut(
+  const outcomes = await services.carryOut(
     services,
     caller,
     writes.map(({ write }) => write),
@@ -81,7 +91,7 @@ async function transaction(services: Services, caller: Caller, entries: readonly
  * @throws {Refusal} that of the first read that would fail
  */
 async function requireReadable(
-  services: Services,
+  services: BundleServices,
   caller: Caller,
   reads: readonly Entry[],
   outcomes: readonly Outcome[],
@@ -89,13 +99,13 @@ async function requireReadable(
   const written = new Map(outcomes.map((outcome) => [`${outcome.type}/${outcome.id}`, outcome]));
   for (const entry of reads) {
     const outcome = written.get(entry.path.slice(0, 2).join('/'));
-    if (!outcome) await readEntry(services, caller, entry);
+    if (!outcome) await services.readEntry(services, caller, entry);
     else if (outcome.kind === 'deleted') throw new Refusal('gone', `${entry.path.join('/')} is deleted here`);
     else if (!outcome.shown) throw new Refusal('forbidden', 'Forbidden');
   }
 }
 
-async function batch(services: Services, caller: Caller, entries: readonly Entry[]): Promise<Bundle> {
+async function batch(services: BundleServices, caller: Caller, entries: readonly Entry[]): Promise<Bundle> {
   if (entries.length > mostBatchEntries) {
     throw tooLargeBundle('entries');
   }
@@ -144,16 +154,16 @@ async function auditRefused(
  * @returns its answer, and what it became
  */
 async function runOne(
-  services: Services,
+  services: BundleServices,
   caller: Caller,
   { refusal, write, ...entry }: Entry,
   known?: ReadonlyMap<string, string>,
 ): Promise<{ answer: BundleEntry; became?: string }> {
   try {
     if (refusal) throw refusal;
-    if (!write) return { answer: await readEntry(services, caller, entry) };
+    if (!write) return { answer: await services.readEntry(services, caller, entry) };
     const names = { own: [entry.fullUrl], ...(known ? { others: known } : {}) };
-    const [outcome] = await carryOut(services, caller, [write], { names });
+    const [outcome] = await services.carryOut(services, caller, [write], { names });
     if (!outcome) return { answer: {} };
     const answer = entryOfOutcome(services.baseUrl, outcome);
     return outcome.kind === 'deleted' ? { answer } : { answer, became: `${outcome.type}/${outcome.id}` };

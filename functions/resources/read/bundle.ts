@@ -1,6 +1,7 @@
 import { stringifyJson } from '../../../shared/fhir/json.ts';
 import type { Resource } from '../../../shared/fhir/resource.ts';
 import type { OperationOutcome } from '../../../shared/http/outcome.ts';
+import type { Services } from '../../../shared/services.ts';
 
 /** R4 Bundle, as far as it is answered here. */
 export interface Bundle {
@@ -43,4 +44,14 @@ export function linkTo(
 ): Link {
   const text = query.toString();
   return { relation, url: `${baseUrl}/fhir/R4${path && `/${path}`}${text ? `?${text}` : ''}` };
+}
+
+/** A resource that was found, or came along. */
+export function entryOf(
+  { baseUrl }: Pick<Services, 'baseUrl'>,
+  resource: Resource,
+  mode: 'match' | 'include',
+): BundleEntry {
+  const { resourceType, id } = resource;
+  return { fullUrl: `${baseUrl}/fhir/R4/${resourceType}/${id}`, resource, search: { mode } };
 }

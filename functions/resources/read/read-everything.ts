@@ -19,11 +19,10 @@ import { type Opened, openState } from '../../../shared/store/content.ts';
 import { isSortKey, readCursor, writeCursor } from '../../../shared/store/cursor.ts';
 import { batch, readHeads } from '../../../shared/store/heads.ts';
 import { type Positioned, takePage } from '../../../shared/store/page.ts';
-import { type Bundle, linkTo } from './bundle.ts';
+import { type Bundle, entryOf, linkTo } from './bundle.ts';
 import { Gathered, readReferenced } from './included.ts';
 import { readResource } from './read-resource.ts';
 import { readerOf } from './reader.ts';
-import { entryOf } from './search-resources.ts';
 
 const mostCount = 1000;
 

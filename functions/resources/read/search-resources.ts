@@ -1,6 +1,6 @@
 import type { Caller } from '../../../shared/access/access-token.ts';
 import { type Actor, admit } from '../../../shared/access/actor.ts';
-import { isId, type Resource } from '../../../shared/fhir/resource.ts';
+import { isId } from '../../../shared/fhir/resource.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
 import { mostOffset } from '../../../shared/search/controls.ts';
 import { type Page, runSearch } from '../../../shared/search/run-search.ts';
@@ -8,7 +8,7 @@ import { parseSearch } from '../../../shared/search/search-request.ts';
 import type { Services } from '../../../shared/services.ts';
 import type { Item } from '../../../shared/table/item.ts';
 import { keys } from '../../../shared/table/keys.ts';
-import { type Bundle, type BundleEntry, type Link, linkTo } from './bundle.ts';
+import { type Bundle, type BundleEntry, entryOf, type Link, linkTo } from './bundle.ts';
 import { gatherIncluded } from './included.ts';
 import { readerOf, requireSearchable } from './reader.ts';
 import { subsetOf } from './subset.ts';
@@ -101,15 +101,6 @@ export function inOwnProject(query: URLSearchParams, project: string): URLSearch
     throw invalidField('_project', 'Only the own Project can be searched');
   }
   return new URLSearchParams([...query].filter(([name]) => name !== '_project'));
-}
-
-export function entryOf(
-  { baseUrl }: Pick<Services, 'baseUrl'>,
-  resource: Resource,
-  mode: 'match' | 'include',
-): BundleEntry {
-  const { resourceType, id } = resource;
-  return { fullUrl: `${baseUrl}/fhir/R4/${resourceType}/${id}`, resource, search: { mode } };
 }
 
 function storedPage(item: Item | undefined, path: string): Asked {

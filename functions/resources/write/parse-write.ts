@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../../shared/http/request.ts';
 import { Refusal } from '../../../shared/refusal.ts';
-import { contentOf, rawBinary } from '../read/read-binary.ts';
+import { contentOf, rawBinary } from './binary-body.ts';
 import { parseBody, readPatch, requireResource } from './parse-resource.ts';
 import { requireSameId } from './same-id.ts';
 import type { Write } from './write.ts';

@@ -8,14 +8,14 @@ import type { Resource } from '../../../shared/fhir/resource.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { type BinaryContent, withBytes } from '../../../shared/store/binary-content.ts';
 import { createChange, deleteChange, type Seen, updateChange } from '../../../shared/store/change.ts';
-import { contentOf, withCodeContext, withKeptElements } from '../read/read-binary.ts';
+import { contentOf, withCodeContext, withKeptElements } from './binary-body.ts';
+import { botScheduleActions } from './bot-schedule.ts';
 import { instantAfter, nextState } from './next-state.ts';
 import { requireWritable } from './own-rules.ts';
 import type { Sent } from './parse-resource.ts';
 import { patched } from './patched.ts';
 import { credentialChanges, endProgramActions, identifierChanges, isProgram } from './program-actions.ts';
 import { endSubscriptionActions, planSubscription } from './subscription.ts';
-import { botScheduleActions } from './bot-schedule.ts';
 import type { Context, Located, Outcome, Planned, Write } from './write.ts';
 
 /**
