@@ -12,8 +12,8 @@ const context = lambdaContext('things', 1000);
 const secret = new Uint8Array(32);
 const rows = {
   list: { method: 'GET', path: '/things', access: 'public' },
-  read: { method: 'GET', path: '/things/{thingId}', access: 'member' },
-  change: { method: 'POST', path: '/admin/projects/{projectId}/things', access: 'administrator' },
+  read: { method: 'GET', path: '/fhir/R4/things/{thingId}', access: 'member' },
+  change: { method: 'POST', path: '/fhir/R4/projects/{projectId}/things', access: 'administrator' },
 } as const;
 
 function stage() {
@@ -74,7 +74,7 @@ describe('serve', () => {
       read: async () => jsonResponse(200, { secret: 'of somebody' }),
       change: () => done(Promise.resolve()),
     }));
-    for (const key of ['GET /things/{thingId}', 'POST /admin/projects/{projectId}/things']) {
+    for (const key of ['GET /fhir/R4/things/{thingId}', 'POST /fhir/R4/projects/{projectId}/things']) {
       const answer = await handler(event(key, { thingId: 't', projectId: 'p' }), context);
       expect(answer.statusCode).toBe(500);
       expect(answer.body).not.toContain('secret');
