@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { indexKeys } from '../../shared/index/index-items.ts';
 import { sortableNumber } from '../../shared/index/number.ts';
+import { compartmentStretches } from '../../shared/index/patient-index.ts';
 import { type Parameter, parametersOf } from '../../shared/index/registry.ts';
 import { nameOfStretch } from '../../shared/index/span.ts';
 import { firstPlace, orderedStretches, sourcesOf } from '../../shared/search/plan.ts';
@@ -156,6 +157,14 @@ const cases = (table: [Resource, string[]][]) =>
   table.flatMap(([resource, queries]) =>
     queries.map((query) => [`${resource.resourceType}?${query}`, resource] as const),
   );
+
+test('a Patient is found in its own compartment, though no index item leads there', () => {
+  const stretches = compartmentStretches('Patient/p', 'Patient');
+  expect(firstPlace(stretches, patient, 'in turn')?.sk).toBe('p');
+  expect(firstPlace(stretches, { ...patient, id: 'another' }, 'in turn')).toBeUndefined();
+  const linked = { ...patient, id: 'q', link: [{ other: { reference: 'Patient/p' } }] };
+  expect(firstPlace(stretches, linked, 'in turn')?.sk).toBe('Patient#q');
+});
 
 describe('a search', () => {
   test.each(cases(yes))('%s matches', (query, resource) => {
