@@ -24,7 +24,9 @@ function simple(value: unknown): unknown {
   if (one && other?.type === 'null' && more.length === 0) {
     if (typeof one.type === 'string' && one.enum === undefined)
       return { ...one, ...inner, type: [one.type, 'null'] };
-    if (Array.isArray(one.enum)) return { ...one, ...inner, enum: [...one.enum, null] };
+    if (Array.isArray(one.enum)) {
+      return { ...one, ...inner, type: [one.type ?? 'string', 'null'], enum: [...one.enum, null] };
+    }
     if (Array.isArray(one.anyOf)) return { ...one, ...inner, anyOf: [...one.anyOf, other] };
   }
   return { anyOf: anyOf.map(simple), ...inner };
