@@ -40,8 +40,8 @@ export function serve<S extends Services, const R extends Rows, H extends Handle
   });
 }
 
-/** A request that costs more of its budget is told of in the log. */
-const costlyUnits = 4000;
+/** A tenth of the budget: a request that costs more is told of in the log. */
+const costlyUnits = 1000;
 
 /** Each request works on services of its own, whose table draws on the budget of that request. */
 function metered<S extends Services>(

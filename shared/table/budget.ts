@@ -8,6 +8,8 @@ type Cost =
   | 'queries'
   /** Items written or removed. */
   | 'writes'
+  /** Changes of a batch, each a transaction of its own. */
+  | 'commits'
   /** Characters of stored resources that are opened. */
   | 'characters'
   /** Values compared with what a search, or a rule of a policy, asks for. */
@@ -18,6 +20,7 @@ const prices: Record<Cost, number> = {
   items: 1,
   queries: 10,
   writes: 1,
+  commits: 45,
   characters: 1 / 4000,
   comparisons: 1 / 500,
 };
@@ -29,6 +32,7 @@ const texts: Record<Cost, string> = {
   items: 'it reads too many items: narrow the search, lower _count or send fewer entries',
   queries: 'it needs too many look-ups: use fewer conditions, alternatives, chains or entries',
   writes: 'it writes too many items: send fewer entries, or resources with fewer indexed values',
+  commits: 'it writes too often: send fewer entries, or a transaction in the place of a batch',
   characters: 'it looks through too much content: narrow the search, lower _count or send fewer entries',
   comparisons: 'it compares too many values: use fewer conditions, alternatives or rules',
 };
@@ -51,6 +55,7 @@ export function newBudget(units: number = requestUnits): Budget {
     items: 0,
     queries: 0,
     writes: 0,
+    commits: 0,
     characters: 0,
     comparisons: 0,
   };

@@ -53,6 +53,7 @@ test('what is required is not spent', () => {
   expect(() => budget.require('items', 11)).toThrow();
   budget.spend('items', 10);
   expect(() => budget.spend('comparisons', 500)).toThrow('compares too many');
+  expect(() => budget.spend('commits', 1)).toThrow('writes too often');
 });
 
 test('work that is nobody’s request has no bound', () => {

@@ -22,6 +22,8 @@ export interface BundleServices extends Services {
 
 /** Entries of a batch that run at once: more would only queue for the table. */
 const atOnce = 8;
+/** A batch begins no entry later: what was begun ends before the function runs out of time. */
+const beginsWithinMs = 8000;
 
 /**
  * R4 batch and transaction. A transaction is one write of all its changes; a batch is as many as it
@@ -109,6 +111,7 @@ async function batch(services: BundleServices, caller: Caller, entries: readonly
   if (entries.length > mostBatchEntries) {
     throw tooLargeBundle('entries');
   }
+  const untilMs = services.now() + beginsWithinMs;
   const answered = new Map<Entry, BundleEntry>();
   const made = new Map<string, string>();
   const { waves, circular } = inWaves(entries);
@@ -120,7 +123,8 @@ async function batch(services: BundleServices, caller: Caller, entries: readonly
     await Promise.all(
       Array.from({ length: Math.min(atOnce, wave.length) }, async () => {
         for (const entry of work) {
-          const { answer, became } = await runOne(services, caller, entry, known);
+          const isInTime = services.now() < untilMs;
+          const { answer, became } = isInTime ? await runOne(services, caller, entry, known) : tooLate();
           answered.set(entry, answer);
           if (entry.fullUrl !== undefined && became !== undefined) made.set(entry.fullUrl, became);
         }
@@ -162,6 +166,7 @@ async function runOne(
   try {
     if (refusal) throw refusal;
     if (!write) return { answer: await services.readEntry(services, caller, entry) };
+    services.table.budget.spend('commits', 1);
     const names = { own: [entry.fullUrl], ...(known ? { others: known } : {}) };
     const [outcome] = await services.carryOut(services, caller, [write], { names });
     if (!outcome) return { answer: {} };
@@ -171,6 +176,11 @@ async function runOne(
     if (!(error instanceof Refusal) || error.kind === 'unauthorized') throw error;
     return { answer: refused(error) };
   }
+}
+
+function tooLate(): { answer: BundleEntry; became?: string } {
+  const text = 'The batch took too long: this entry was not begun. Send it again';
+  return { answer: refused(new Refusal('unavailable', text)) };
 }
 
 /** Beyond what an answer may hold a write is answered without its resource, a read is refused. */

@@ -1,0 +1,75 @@
+import type { Answer } from '../spec/portico.ts';
+
+/** What a request drew from its budget. */
+interface Spent {
+  units: number;
+  items: number;
+  queries: number;
+  writes: number;
+}
+
+export interface Measured {
+  status: number;
+  cpuMs: number;
+  /** Undefined for a request that cost less than a tenth of its budget. */
+  spent: Spent | undefined;
+}
+
+export interface Costs {
+  /** The sum of what requests spent since the last call. */
+  take(): Spent | undefined;
+  stop(): void;
+}
+
+/** Reads the log lines that tell what each request cost. Nothing else of the log is printed. */
+export function watchCosts(): Costs {
+  const write = process.stdout.write;
+  let spent: Spent | undefined;
+  process.stdout.write = ((chunk: unknown, ...more: []) => {
+    const line = String(chunk);
+    if (!line.startsWith('{"level"')) return write.call(process.stdout, line, ...more);
+    if (line.includes('"costly request"')) spent = JSON.parse(line);
+    return true;
+  }) as typeof write;
+  return {
+    take() {
+      const taken = spent;
+      spent = undefined;
+      return taken;
+    },
+    stop() {
+      process.stdout.write = write;
+    },
+  };
+}
+
+/** Sends it, up to three times when it took more CPU than it may: the first call of a route also loads it. */
+export async function measure(
+  send: () => Promise<Answer>,
+  costs: Costs,
+  mostCpuMs: number,
+): Promise<Measured> {
+  let best: Measured | undefined;
+  for (let turn = 0; turn < 3 && (!best || best.cpuMs > mostCpuMs); turn++) {
+    costs.take();
+    const from = process.cpuUsage();
+    const { status } = await send();
+    const { user, system } = process.cpuUsage(from);
+    const cpuMs = Math.round((user + system) / 1000);
+    const measured = { status, cpuMs, spent: costs.take() };
+    if (!best || measured.cpuMs < best.cpuMs || measured.status >= 500) best = measured;
+    await settled();
+  }
+  if (!best) throw new Error('Nothing was measured');
+  return best;
+}
+
+/** Waits until what follows a request, such as index upkeep, is done: the process is idle. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 4000; turn++) {
+    const from = process.cpuUsage();
+    await new Promise((done) => setTimeout(done, 30));
+    const { user, system } = process.cpuUsage(from);
+    if (user + system < 3000) return;
+  }
+}

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { allRoutes, type Route } from '../../functions/routes.ts';
+import { fhirCalls } from '../spec/fhir-calls.ts';
+import { type Portico, startPortico } from '../spec/portico.ts';
+import { botThat, createClient, execute } from '../spec/running.ts';
+import { longPatient, patientWith } from './bodies.ts';
+import { cases, type World } from './cases.ts';
+import { type Measured, measure, settled, watchCosts } from './measure.ts';
+import { seed } from './seed.ts';
+import type { Bearer, WorstRequest } from './worst-request.ts';
+
+/** CPU of the process of all functions and the gateway, for one request. */
+const mostCpuMs = 1000;
+
+let portico: Portico;
+let world: World;
+const tokens: Record<Bearer, string> = { administrator: '', nobody: '', hiding: '' };
+const costs = watchCosts();
+const table: (Measured & { route: string; what: string })[] = [];
+
+beforeAll(async () => {
+  portico = await startPortico();
+  const project = portico.projects[0]?.id ?? '';
+  await seed(portico.local.store, project);
+  await settled();
+  const { created, tokenUnder } = fhirCalls(() => portico);
+  tokens.administrator = await portico.token();
+  tokens.nobody = await tokenUnder([
+    { resourceType: 'Patient', criteria: 'Patient?organization=Organization/none' },
+  ]);
+  tokens.hiding = await tokenUnder([
+    {
+      resourceType: 'Patient',
+      hiddenFields: ['contact.name.given'],
+      readonlyFields: ['identifier', 'telecom'],
+    },
+  ]);
+  const bots = await Promise.all(['1', '2', '3'].map((value) => newBot(value)));
+  for (let run = 0; run < 50; run++) await execute(portico, bots[2] ?? '', 'x');
+  world = {
+    bot: bots[0] ?? '',
+    spareBot: bots[1] ?? '',
+    busyBot: bots[2] ?? '',
+    subscription: await created({
+      resourceType: 'Subscription',
+      status: 'active',
+      reason: 'test',
+      criteria: 'Basic?code=x',
+      channel: { type: 'rest-hook', endpoint: `Bot/${bots[0]}` },
+    }),
+    client: (await createClient(portico)).id,
+    membership: (await portico.api('GET', 'auth/me')).json.membership.id,
+    indexed: await created(patientWith(3000)),
+    long: await created(longPatient()),
+  };
+  await settled();
+}, 900_000);
+
+afterAll(async () => {
+  costs.stop();
+  await portico.stop();
+  process.stdout.write(`${asTable()}\n`);
+});
+
+async function newBot(value: string): Promise<string> {
+  return botThat(portico, 'return 1', { identifier: [{ system: 'urn:worst', value }] });
+}
+
+function requestsOf({ function: name, name: route }: Route): WorstRequest[] {
+  const ofFunction: Record<string, (of: World) => WorstRequest[]> = cases[name];
+  return ofFunction[route]?.(world) ?? [];
+}
+
+/** The request that leads to a route, ready to be sent. */
+function prepare(route: Route, { params, query, body, headers, as = 'administrator' }: WorstRequest) {
+  const given: Record<string, string> = { projectId: portico.projects[0]?.id ?? '', ...params };
+  const filled = route.path.replaceAll(/\{(\w+)\+?\}/g, (_, name: string) =>
+    encodeURIComponent(given[name] ?? ''),
+  );
+  const path = route.path === '$default' ? 'no/such/route' : filled.slice(1);
+  const method = route.method === 'ANY' ? 'POST' : route.method;
+  const token = route.access === 'public' ? null : tokens[as];
+  const call = { token, ...(body === undefined ? {} : { body }), ...(headers ? { headers } : {}) };
+  return () => portico.api(method, query ? `${path}?${query}` : path, call);
+}
+
+test.each(allRoutes.map((route) => ({ ...route, key: `${route.method} ${route.path}` })))(
+  '$key: the worst requests end well within a second of CPU',
+  async (route) => {
+    const over: unknown[] = [];
+    for (const request of requestsOf(route)) {
+      const measured = await measure(prepare(route, request), costs, mostCpuMs);
+      table.push({
+        ...measured,
+        route: `${route.method} ${route.path}`,
+        what: `${request.what}${request.as ? ` (${request.as})` : ''}`,
+      });
+      if (measured.status >= 500 || measured.cpuMs > mostCpuMs) over.push([request.what, measured]);
+    }
+    expect(over).toEqual([]);
+  },
+  120_000,
+);
+
+function asTable(): string {
+  const head = ['status', 'CPU ms', 'units', 'items', 'queries', 'writes', 'route', 'request'];
+  const rows = table.map(({ status, cpuMs, spent, route, what }) =>
+    [status, cpuMs, spent?.units, spent?.items, spent?.queries, spent?.writes, route, what]
+      .map((cell, at) => (at < 6 ? String(cell ?? '<').padStart(7) : cell))
+      .join('  '),
+  );
+  return [head.map((cell, at) => (at < 6 ? cell.padStart(7) : cell)).join('  '), ...rows].join('\n');
+}
