@@ -29,7 +29,9 @@ export function readdressed<R extends Row>(
     const matched = matchRoute(routes, isHead ? 'GET' : method, path);
     if (!matched || matched.routeKey === '$default') return handler(event, context);
     if (!isOwn(matched.route)) {
-      return isHead ? handler(event, context) : movedTo(path, event.rawQueryString);
+      // A client would take dot segments out of the path before it went there.
+      const isElsewhere = isHead || /\/\.{1,2}(\/|$)/.test(path);
+      return isElsewhere ? handler(event, context) : movedTo(path, event.rawQueryString);
     }
     const answer = await handler(addressed(event, path, matched), context);
     return isHead ? { ...answer, body: '', isBase64Encoded: false } : answer;

@@ -44,10 +44,12 @@ describe('POST admin/projects/<id>/client/<client id>/secret', () => {
 
   test('keeps what the client was, and stores no secret', async () => {
     const { id } = await createClient(portico);
-    const before = await portico.api('GET', `fhir/R4/ClientApplication/${id}`);
+    const read = () =>
+      portico.api('GET', `fhir/R4/ClientApplication/${id}`, { headers: { 'x-medplum': 'extended' } });
+    const before = await read();
     const { secret, ...rest } = (await rotate(id)).json;
     expect(rest).toEqual(before.json);
-    expect((await portico.api('GET', `fhir/R4/ClientApplication/${id}`)).json).toEqual(before.json);
+    expect((await read()).json).toEqual(before.json);
     expect(JSON.stringify(await portico.local.scan())).not.toContain(secret);
   });
 
