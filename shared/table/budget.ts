@@ -21,8 +21,8 @@ const prices: Record<Cost, number> = {
   queries: 10,
   writes: 1,
   commits: 25,
-  characters: 1 / 4000,
-  comparisons: 1 / 500,
+  characters: 1 / 3000,
+  comparisons: 1 / 400,
 };
 
 /** What one request may cost in all, its Bundle's entries together. */

@@ -36,9 +36,10 @@ test('a run whose invoker dies is a 409 with its id, recorded once, and no later
   const running = execute(portico, slow);
   const hasStarted = async () => (await portico.api('GET', 'fhir/R4/Basic?_summary=count')).json.total > 0;
   while (!(await hasStarted())) await pause(50);
-  const invoker = descendants(/^\S*node .*invoker-process\.ts/);
-  expect(invoker).toHaveLength(1);
-  for (const pid of invoker) process.kill(pid, 'SIGKILL');
+  // The one that runs Bots, and the one that evaluates expressions.
+  const invokers = descendants(/^\S*node .*invoker-process\.ts/);
+  expect(invokers.length).toBeGreaterThan(0);
+  for (const pid of invokers) process.kill(pid, 'SIGKILL');
 
   const answer = await running;
   const { id, issue } = answer.json;

@@ -16,7 +16,8 @@ function stage(...kids: string[]) {
       state.reads += 1;
       await Promise.resolve();
       if (state.isDown) throw new Error('down');
-      const item = { ...keys.publicKeys(), jwks: state.kids.map((kid) => ({ ...jwk, kid })) };
+      const jwks = state.kids.map((kid) => ({ ...jwk, kid }));
+      const item = { ...keys.publicKeys(), jwks, revision: jwks.length };
       return new Found(new Map([[`${item.pk}\n${item.sk}`, item]]));
     },
   } as Partial<Table> as Table;

@@ -33,7 +33,7 @@ export async function observe({ client, tableName }: Walk): Promise<Observed> {
     }),
     people: items.flatMap((item) => {
       const project = /^P#([^#]+)#PERSON#/.exec(item.pk)?.[1];
-      const person = personOf(item);
+      const person = project ? personOf(item) : undefined;
       return project && person ? [{ ...person, project }] : [];
     }),
   };
