@@ -3,11 +3,14 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 const root = resolve(import.meta.dirname, '..');
-const files = ['functions', 'shared', 'infra', 'mllp/src'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
-    .map((name) => join(folder, name)),
-);
+const filesIn = (folders: readonly string[]) =>
+  folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /(?<!\.d)\.tsx?$/.test(name) && !name.includes('node_modules'))
+      .map((name) => join(folder, name)),
+  );
+const files = filesIn(['functions', 'shared', 'infra', 'mllp/src']);
+const everyFile = [...files, ...filesIn(['web', 'client/src', 'bench'])];
 
 interface Import {
   file: string;
@@ -17,7 +20,7 @@ interface Import {
   target: string;
 }
 
-const imports: Import[] = files.flatMap((file) => {
+const importsOf = (file: string): Import[] => {
   const source = readFileSync(join(root, file), 'utf8');
   const specifiers = [...source.matchAll(/(?:^|\n)\s*(?:import|export)\s([^;'"`]*?)from\s+'([^']+)'/g)]
     .concat([...source.matchAll(/\bimport(\()\s*'([^']+)'\s*\)/g)])
@@ -27,7 +30,9 @@ const imports: Import[] = files.flatMap((file) => {
     kind: names === '(' ? 'later' : isOfTypes(names) ? 'type' : 'value',
     target: specifier.startsWith('.') ? relative(root, resolve(root, dirname(file), specifier)) : specifier,
   }));
-});
+};
+
+const imports = files.flatMap(importsOf);
 
 /** `type A` and `{ type A, type B }`. */
 function isOfTypes(names: string): boolean {
@@ -81,7 +86,8 @@ const layerOf = (path: string) => layers.indexOf(path.split('/')[1] ?? '');
 /** Files that import each other in a loop, each loop once. */
 function circles(): string[] {
   const targets = new Map<string, string[]>();
-  for (const { file, target } of imports) targets.set(file, [...(targets.get(file) ?? []), target]);
+  for (const { file, target } of everyFile.flatMap(importsOf))
+    targets.set(file, [...(targets.get(file) ?? []), target]);
   const reachable = (from: string) => {
     const seen = new Set<string>();
     const next = [...(targets.get(from) ?? [])];
@@ -92,7 +98,7 @@ function circles(): string[] {
     }
     return seen;
   };
-  return files.filter((file) => reachable(file).has(file));
+  return everyFile.filter((file) => reachable(file).has(file));
 }
 
 /** The longest chain of files that load with a file. */

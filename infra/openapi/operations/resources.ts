@@ -50,6 +50,11 @@ const condition = { '<parameter>': 'What the one resource is found by, as in a s
 
 type Described = Record<Exclude<keyof typeof routes.resources, 'unknown'>, Words>;
 
+const searchForm = {
+  ...form({ type: 'object', additionalProperties: { type: 'string' }, description: 'As in the query' }),
+  isOptional: true as const,
+};
+
 export const resources: Described = {
   jobStatus: {
     summary: 'How far an asynchronous run is',
@@ -127,10 +132,7 @@ export const resources: Described = {
   searchTypesByPost: {
     summary: 'Search several types, with names and birth dates in the body',
     query: searching,
-    body: {
-      ...form({ type: 'object', additionalProperties: { type: 'string' }, description: 'As in the query' }),
-      isOptional: true,
-    },
+    body: searchForm,
     answers: { 200: answersFhir('Bundle', 'A page') },
   },
   searchCompartment: {
@@ -141,19 +143,13 @@ export const resources: Described = {
   searchCompartmentByPost: {
     summary: 'Search a compartment, with the parameters in the body',
     query: searching,
-    body: {
-      ...form({ type: 'object', additionalProperties: { type: 'string' }, description: 'As in the query' }),
-      isOptional: true,
-    },
+    body: searchForm,
     answers: { 200: answersFhir('Bundle', 'A page'), 404: unknown },
   },
   searchByPost: {
     summary: 'Search, with names and birth dates in the body',
     query: searching,
-    body: {
-      ...form({ type: 'object', additionalProperties: { type: 'string' }, description: 'As in the query' }),
-      isOptional: true,
-    },
+    body: searchForm,
     answers: { 200: answersFhir('Bundle', 'A page'), 404: unknown },
   },
   systemHistory: {

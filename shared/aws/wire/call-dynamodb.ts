@@ -1,6 +1,6 @@
 import { type DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import type { Exchanger } from './exchange.ts';
-import { createSigner } from './signature.ts';
+import { openedService } from './opened-service.ts';
 import { readAnswer } from './table-json.ts';
 
 const target = 'DynamoDB_20120810';
@@ -25,21 +25,10 @@ export function dynamoDbCaller(
   exchanger: Exchanger,
   endpoint: string | undefined,
 ): CallDynamoDb {
-  const open = async () => {
-    const region = await config.region();
-    const { url } = config.endpointProvider({
-      Region: region,
-      UseFIPS: await config.useFipsEndpoint(),
-      UseDualStack: await config.useDualstackEndpoint(),
-      ...(endpoint ? { Endpoint: endpoint } : {}),
-    });
-    return { url, sign: createSigner('dynamodb', region) };
-  };
-  let opened: ReturnType<typeof open> | undefined;
+  const opened = openedService('dynamodb', config, endpoint);
 
   return async (operation, body) => {
-    opened ??= open();
-    const { url, sign } = await opened;
+    const { url, sign } = await opened();
     const { protocol, hostname, port, host } = url;
     const headers = {
       host,

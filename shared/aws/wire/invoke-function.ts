@@ -1,6 +1,6 @@
 import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { Answer, Exchanger } from './exchange.ts';
-import { createSigner } from './signature.ts';
+import { openedService } from './opened-service.ts';
 
 /** One synchronous invocation, never repeated. */
 export interface Invocation {
@@ -28,21 +28,10 @@ export function lambdaCaller(
   exchanger: Exchanger,
   endpoint: string | undefined,
 ): (invocation: Invocation) => Promise<InvocationAnswer> {
-  const open = async () => {
-    const region = await config.region();
-    const { url } = config.endpointProvider({
-      Region: region,
-      UseFIPS: await config.useFipsEndpoint(),
-      UseDualStack: await config.useDualstackEndpoint(),
-      ...(endpoint ? { Endpoint: endpoint } : {}),
-    });
-    return { url, sign: createSigner('lambda', region) };
-  };
-  let opened: ReturnType<typeof open> | undefined;
+  const opened = openedService('lambda', config, endpoint);
 
   return async ({ functionName, tenantId, payload: body, answerMs }) => {
-    opened ??= open();
-    const { url, sign } = await opened;
+    const { url, sign } = await opened();
     const { protocol, hostname, port, host } = url;
     const path = `/2015-03-31/functions/${encodeURIComponent(functionName)}/invocations`;
     const headers = { host, 'content-type': 'application/octet-stream', 'x-amz-tenant-id': tenantId };

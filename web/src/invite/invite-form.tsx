@@ -11,7 +11,7 @@ import { Switch } from '../ui/switch.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { ExistingProfiles } from './existing-profiles.tsx';
 import { emptyInvite, type InviteFields, inviteTypes } from './invite-fields.ts';
-import type { Invited } from './invite-page.tsx';
+import type { Invited } from './invited.ts';
 import { relationshipOptions } from './relationships.ts';
 import { useInvite } from './use-invite.ts';
 

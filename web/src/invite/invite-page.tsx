@@ -1,14 +1,9 @@
-import type { ProjectMembership } from '@medplum/fhirtypes';
 import { useState } from 'react';
 import { Link } from '../ui/link.tsx';
 import { Page } from '../ui/page.tsx';
 import { InviteForm } from './invite-form.tsx';
 import { InviteResult } from './invite-result.tsx';
-
-export interface Invited {
-  membership: ProjectMembership;
-  email: string;
-}
+import type { Invited } from './invited.ts';
 
 export function InvitePage() {
   const [invited, setInvited] = useState<Invited>();

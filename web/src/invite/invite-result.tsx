@@ -2,7 +2,7 @@ import { invitationOf } from '../members/invitation.ts';
 import { Link } from '../ui/link.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Notice } from '../ui/notice.tsx';
-import type { Invited } from './invite-page.tsx';
+import type { Invited } from './invited.ts';
 import { mailSentence, outcomeSentence } from './sentences.ts';
 
 /** What has happened, and nothing that may yet fail. */

@@ -4,7 +4,7 @@ import { useAction } from '../api/use-action.ts';
 import { useApi } from '../api/use-api.ts';
 import { existingProfilesOf } from './existing-profiles.tsx';
 import { type InviteFields, inviteFieldNames, inviteRequest, type WhichProfile } from './invite-fields.ts';
-import type { Invited } from './invite-page.tsx';
+import type { Invited } from './invited.ts';
 
 /** Invites once; what was refused is told by field, and nothing else is claimed to have happened. */
 export function useInvite(onInvited: (invited: Invited) => void) {

@@ -1,5 +1,5 @@
 import { Moment } from '../ui/moment.tsx';
-import type { Mail } from './mail-page.tsx';
+import type { Mail } from './mail.ts';
 
 /** The text part of a mail; its links work, nothing else of it becomes markup. */
 export function MailArticle({ mail: { id, subject, to, receivedAt, text } }: { mail: Mail }) {

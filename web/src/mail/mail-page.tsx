@@ -3,15 +3,8 @@ import { useLoad } from '../api/use-load.ts';
 import { Button } from '../ui/button.tsx';
 import { Empty, Loading } from '../ui/loading.tsx';
 import { Page } from '../ui/page.tsx';
+import type { Mail } from './mail.ts';
 import { MailArticle } from './mail-article.tsx';
-
-export interface Mail {
-  id: string;
-  receivedAt: string;
-  to: string[];
-  subject: string;
-  text: string;
-}
 
 /** What the stage on a laptop would have sent. The API's token must not go there: it asks for none. */
 async function listMails(signal: AbortSignal): Promise<Mail[]> {

@@ -10,18 +10,10 @@ import { Loading } from '../ui/loading.tsx';
 import { Page } from '../ui/page.tsx';
 import { invitationOf, standingOf } from './invitation.ts';
 import { InvitationCard } from './invitation-card.tsx';
+import type { Member } from './member.ts';
 import { profileType } from './profile-type.ts';
 import { RemoveMember } from './remove-member.tsx';
 import { RightsForm } from './rights-form.tsx';
-
-export interface Member {
-  membership: ProjectMembership;
-  /** Undefined when the profile cannot be read. */
-  email: string | undefined;
-  policy: AccessPolicy | undefined;
-  /** The name of whoever invited them. */
-  inviter: string | undefined;
-}
 
 /** One member: how they stand, what they may do, and how they leave. */
 export function MemberPage({ id }: { id: string }) {

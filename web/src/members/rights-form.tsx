@@ -13,7 +13,7 @@ import { Failure, Notice } from '../ui/notice.tsx';
 import { ResourcePicker } from '../ui/resource-picker.tsx';
 import { Switch } from '../ui/switch.tsx';
 import { invitationOf } from './invitation.ts';
-import type { Member } from './member-page.tsx';
+import type { Member } from './member.ts';
 
 /** Role, policy and activity of a member. */
 export function RightsForm({ member, onChange }: { member: Member; onChange(): void }) {
