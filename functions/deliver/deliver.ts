@@ -73,7 +73,7 @@ async function attempt(
     ended = endOf(verdict, begun.attempt, standing.subscription.maxAttempts);
     await afterAttempt(services, lane, { ...gathered, delivery: begun }, standing, verdict);
   } finally {
-    await leavePlace(services, place, ended);
+    await leavePlace(services, place, standing.versionId, ended);
   }
 }
 
@@ -130,7 +130,7 @@ async function withoutAttempt(
     if (!begun) throw new Later(throttledMs);
     return afterAttempt(services, lane, { ...gathered, delivery: begun }, standing, verdict);
   }
-  await fail(services, lane, verdict.reason);
+  await fail(services, lane, standing.versionId, verdict.reason);
   await wait(services, lane);
 }
 

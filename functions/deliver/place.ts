@@ -44,12 +44,14 @@ export async function wait({ table, newId, now }: DeliverServices, lane: Lane): 
 
 /**
  * Gives the place to a lane that waits.
+ * @param versionId of the Subscription, as it was when the delivery began
  * @param ended how the delivery ended, if it did: failures are counted as long as they follow each other
  */
 export async function leavePlace(
   services: DeliverServices,
   { lane, entry }: Place,
-  ended: 'done' | 'failed' | undefined,
+  versionId: string,
+  ended?: 'done' | 'failed',
 ): Promise<void> {
   const { project, subscriptionId } = lane;
   const counted = {
@@ -64,18 +66,19 @@ export async function leavePlace(
     ReturnValues: 'ALL_NEW',
   });
   if (ended === 'failed' && Number(failures) % mostFailures === 0) {
-    await fail(services, lane, `${mostFailures} deliveries failed one after the other`);
+    await fail(services, lane, versionId, `${mostFailures} deliveries failed one after the other`);
   }
   await wakeOne(services, lane);
 }
 
-/** The Subscription turns `error`; its deliveries wait. */
+/** The Subscription, if it is still the same, turns `error`; its deliveries wait. */
 export async function fail(
   { queues }: DeliverServices,
   { project, subscriptionId: id }: Lane,
-  reason: string,
+  versionId: string,
+  failed: string,
 ): Promise<void> {
-  const lost = await queues['subscription-status'].send([{ body: { project, id, failed: reason } }]);
+  const lost = await queues['subscription-status'].send([{ body: { project, id, versionId, failed } }]);
   if (lost.length > 0) throw new Error('A status was not queued');
 }
 

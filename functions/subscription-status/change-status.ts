@@ -11,7 +11,7 @@ import { wakeAll } from './wake-all.ts';
 export interface StatusMessage {
   project: string;
   id: string;
-  /** The version that was written: one that is requested is known everywhere by now. */
+  /** The version that was written: one that is requested is known everywhere by now; or the one that failed. */
   versionId?: string;
   /** Why it cannot go on. */
   failed?: string;
@@ -32,7 +32,9 @@ export async function changeStatus(services: StatusServices, message: StatusMess
   const { project, id, versionId, failed } = message;
   const key = keys.resource(project, 'Subscription', id);
   const stored = inlineResource('Subscription', (await services.table.read([key])).get(key));
-  if (failed !== undefined) {
+  const isAsItWas = versionId === stored?.meta.versionId;
+  // One that was saved since it failed is tried again.
+  if (failed !== undefined && (isAsItWas || versionId === undefined)) {
     if (stored && stored.status !== 'error' && stored.status !== 'off') {
       await write(services, project, stored, { status: 'error', error: failed });
     }
@@ -40,7 +42,7 @@ export async function changeStatus(services: StatusServices, message: StatusMess
   }
   if (stored?.status === 'requested') {
     // Another version has a message of its own.
-    if (stored.meta.versionId !== versionId) return;
+    if (!isAsItWas) return;
     await write(services, project, stored, { status: 'active' });
   }
   if (stored?.status !== 'error') await wakeAll(services, project, id);

@@ -2,6 +2,7 @@ import { Recent } from '../recent.ts';
 import type { Item } from '../table/item.ts';
 import { keys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
+import type { Action } from '../table/transact.ts';
 
 /** A Subscription that is not deleted, as far as it says which writes it may be about. */
 export interface Listed {
@@ -17,6 +18,22 @@ export const usualSubscriptions = 100;
 
 export function listedItem(project: string, { id, type, since }: Listed): Item {
   return { ...keys.subscription(project, id), type, since };
+}
+
+/**
+ * Lists a Subscription that was saved.
+ * @param goesOn it was on, for the same type: what was written before it was saved, and is looked at
+ *   only now, is for it as well
+ */
+export function listAction(project: string, { id, type, since }: Listed, goesOn: boolean): Action {
+  if (!goesOn) return { name: 'listed', put: listedItem(project, { id, type, since }) };
+  return {
+    name: 'listed',
+    update: keys.subscription(project, id),
+    set: 'SET #type = :type, since = if_not_exists(since, :since)',
+    names: { '#type': 'type' },
+    values: { ':type': type, ':since': since },
+  };
 }
 
 /** All of a Project's. */

@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { subscriptionMessages } from '../../functions/dispatch/subscription-messages.ts';
+import { carryOut } from '../../functions/resources/write/carry-out.ts';
+import { changeStatus } from '../../functions/subscription-status/change-status.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
+import type { Message } from '../../shared/queue/queue.ts';
+import { createActions } from '../../shared/store/resource-item.ts';
 import { knownSubscriptions, listedItem } from '../../shared/subscription/listed.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { callsOf, type Stage, startStage } from './stage.ts';
+import { callsOf, getItem, newProject, newResource, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {
@@ -97,4 +102,73 @@ describe('a write', () => {
     });
     expect(await dispatch(project, 'Patient', '2')).toHaveProperty('subscriptions');
   });
+});
+
+describe('a write that is looked at only after its Subscription was saved anew', () => {
+  const resourceType = 'Subscription';
+  const saved = { resourceType, reason: 'To be told', criteria: 'Patient' };
+  const channel = { type: 'rest-hook', endpoint: 'https://93.184.215.14/' };
+
+  /** The Subscription is saved, a Patient is written, the Subscription is saved again. */
+  async function handedOn(before: object, after: object): Promise<boolean> {
+    const caller = await newProject(stage);
+    const { project } = caller;
+    const id = randomUUID();
+    const lastUpdated = new Date(stage.clock.nowMs).toISOString();
+    const meta = { versionId: '1', lastUpdated };
+    const resource = { ...saved, channel, status: 'active', ...before, id, meta } as Resource;
+    await stage.services.table.transact([
+      ...createActions(project, resource),
+      { name: 'listed', put: listedItem(project, { id, type: 'Patient', since: lastUpdated }) },
+    ]);
+    stage.clock.nowMs += 1_000;
+    const written = { lastUpdated: new Date(stage.clock.nowMs).toISOString() };
+    stage.clock.nowMs += 1_000;
+    const body = { ...saved, channel, status: 'active', ...after };
+    await carryOut(stage.services, caller, [{ kind: 'update', type: 'Subscription', id, body }]);
+    const messages = await dispatcher()(project, 'Patient', '1', undefined, written);
+    return messages.subscriptions !== undefined;
+  }
+
+  test.each([
+    ['was active', {}, { reason: 'Another' }],
+    ['was active, with other criteria', {}, { criteria: 'Patient?active=true' }],
+    ['was in error', { status: 'error', error: '10 deliveries failed' }, {}],
+    ['was requested', { status: 'requested' }, { reason: 'Another' }],
+  ])('is for one that %s', async (_, before, after) => {
+    expect(await handedOn(before, after)).toBe(true);
+  });
+
+  test('is not for one that was off, or was to another type', async () => {
+    expect(await handedOn({ status: 'off' }, {})).toBe(false);
+    expect(await handedOn({ criteria: 'Observation' }, {})).toBe(false);
+  });
+});
+
+test('a failure that is told of after its Subscription was saved anew ends nothing, and what waits is tried', async () => {
+  const { project } = await newProject(stage);
+  const fields = { resourceType: 'Subscription', status: 'active', criteria: 'Patient' };
+  const [, id = ''] = (await newResource(stage, project, fields)).split('/');
+  const waiting = { ...keys.waitingLane(project, id, 'Patient#1'), note: 'note' };
+  const sent: Message[] = [];
+  const deliveries = {
+    async send(messages: readonly Message[]) {
+      sent.push(...messages);
+      return [];
+    },
+  };
+  const services = { ...stage.services, queues: { deliveries } };
+  const statusNow = async () => {
+    const item = await getItem(stage.services, keys.resource(project, 'Subscription', id));
+    return [item?.versionId, JSON.parse(String(item?.content)).status];
+  };
+  const [versionId] = await statusNow();
+
+  await stage.services.table.put(waiting);
+  await changeStatus(services, { project, id, versionId: 'earlier', failed: '10 deliveries failed' });
+  expect(await statusNow()).toEqual([versionId, 'active']);
+  expect(sent.map(({ body }) => body)).toEqual([{ project, subscriptionId: id, lane: 'Patient#1' }]);
+
+  await changeStatus(services, { project, id, versionId: String(versionId), failed: '10 deliveries failed' });
+  expect(await statusNow()).toEqual([expect.not.stringMatching(String(versionId)), 'error']);
 });

@@ -7,7 +7,7 @@ import type { SubscriptionRules } from '../../../shared/services.ts';
 import { isStanding } from '../../../shared/store/inline.ts';
 import { isLoopback } from '../../../shared/subscription/channel.ts';
 import { extensionsOf } from '../../../shared/subscription/extensions.ts';
-import { listedItem } from '../../../shared/subscription/listed.ts';
+import { listAction } from '../../../shared/subscription/listed.ts';
 import {
   maskSecrets,
   type SentSecret,
@@ -67,14 +67,11 @@ export function planSubscription(
           isRequested: subscription.status === 'requested' || undefined,
         },
         more: [
-          {
-            name: 'listed',
-            put: listedItem(context.stamp.project, {
-              id,
-              type: subscription.type,
-              since: resource.meta.lastUpdated,
-            }),
-          },
+          listAction(
+            context.stamp.project,
+            { id, type: subscription.type, since: resource.meta.lastUpdated },
+            before !== undefined && before.status !== 'off' && typeOf(before) === subscription.type,
+          ),
           ...(await secretActions(context, rules, id, { secrets, before })),
         ],
       };
@@ -96,6 +93,10 @@ function statusOf(sent: unknown, isSame: boolean, before: Resource | undefined):
   }
   if (sent !== 'requested' && sent !== 'active') return sent;
   return isSame && before?.status !== 'requested' ? 'active' : 'requested';
+}
+
+function typeOf({ criteria }: Resource): string {
+  return String(criteria).split('?')[0] ?? '';
 }
 
 function saysTheSame(before: Resource, sent: Sent): boolean {
