@@ -2,6 +2,7 @@ import type { Bot } from '@medplum/fhirtypes';
 import { useCallback } from 'react';
 import { useApi } from '../api/use-api.ts';
 import { useLoad } from '../api/use-load.ts';
+import { TriggersTab } from '../triggers/triggers-tab.tsx';
 import { DeleteResource } from '../ui/delete-resource.tsx';
 import { Link } from '../ui/link.tsx';
 import { Loading } from '../ui/loading.tsx';
@@ -35,6 +36,7 @@ export function BotPage({ id }: { id: string }) {
               tabs={[
                 ['Code', <CodeTab key="code" bot={bot} />],
                 ['Console', <ConsoleTab key="console" bot={bot} />],
+                ['Triggers', <TriggersTab key="triggers" bot={bot} />],
                 ['Versions', <VersionsTab key="versions" bot={bot} />],
                 ['Secrets', <SecretsTab key="secrets" bot={bot} />],
                 ['Executions', <ExecutionsTab key="executions" bot={bot} />],
