@@ -16,6 +16,8 @@ export interface App {
   portico: Portico;
   /** A window of its own, as of another person; what goes wrong in it is noted in `faults`. */
   open(view: keyof typeof views): Promise<Page>;
+  /** Another tab of the same browser. */
+  openTab(beside: Page): Promise<Page>;
   /** Script errors and refusals of the pages' own policy, in all windows. */
   faults: string[];
   stop(): Promise<void>;
@@ -27,21 +29,24 @@ export async function startApp(): Promise<App> {
   const browser: Browser = await openBrowser();
   const contexts: BrowserContext[] = [];
   const faults: string[] = [];
+  const noteFaults = (page: Page) => {
+    page.setDefaultTimeout(45_000);
+    page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.message}`));
+    page.on('console', (message) => {
+      const isRefusedCall = /^Failed to load resource/.test(message.text());
+      if (message.type() === 'error' && !isRefusedCall) faults.push(`${page.url()}: ${message.text()}`);
+    });
+    return page;
+  };
   return {
     portico,
     faults,
     async open(view) {
       const context = await browser.newContext({ ...views[view], locale: 'en-GB', baseURL: portico.baseUrl });
       contexts.push(context);
-      const page = await context.newPage();
-      page.setDefaultTimeout(45_000);
-      page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.message}`));
-      page.on('console', (message) => {
-        const isRefusedCall = /^Failed to load resource/.test(message.text());
-        if (message.type() === 'error' && !isRefusedCall) faults.push(`${page.url()}: ${message.text()}`);
-      });
-      return page;
+      return noteFaults(await context.newPage());
     },
+    openTab: async (beside) => noteFaults(await beside.context().newPage()),
     async stop() {
       await browser.close();
       await portico.stop();

@@ -1,5 +1,6 @@
 import { I18nProvider, RouterProvider } from 'react-aria-components';
-import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
+import { Redirect, Route, Router, Switch, useLocation, useSearch } from 'wouter';
+import { ReplacedNotice } from './session/replaced-notice.tsx';
 import type { Session } from './session/session.ts';
 import { SessionProvider, useSessionState } from './session/session-context.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -25,8 +26,10 @@ export function App({ restored }: { restored: Session | undefined }) {
 }
 
 function Pages() {
-  const { session } = useSessionState();
+  const { session, isReplaced } = useSessionState();
   const [path, navigate] = useLocation();
+  const search = useSearch();
+  const wanted = search ? `${path}?${search}` : path;
   return (
     <RouterProvider navigate={navigate} useHref={(href) => `/app${href}`}>
       <Switch>
@@ -41,9 +44,13 @@ function Pages() {
           {session ? (
             <Shell>
               <SignedInPages />
+              <ReplacedNotice isOpen={isReplaced} />
             </Shell>
           ) : (
-            <Redirect to={path === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(path)}`} replace />
+            <Redirect
+              to={path === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(wanted)}`}
+              replace
+            />
           )}
         </Route>
       </Switch>

@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
-import { type ApiRequest, OAuthError, OperationOutcomeError } from '../../../client/src/index.ts';
+import type { ApiRequest } from '../../../client/src/index.ts';
+import { hasEnded } from '../session/session.ts';
 import { useSession, useSessionState } from '../session/session-context.tsx';
 
 export interface Api {
@@ -38,8 +39,4 @@ export function useApi(): Api {
       fetch: fetchAs,
     };
   }, [portico, me, end]);
-}
-
-function hasEnded(error: unknown): boolean {
-  return error instanceof OAuthError || (error instanceof OperationOutcomeError && error.status === 401);
 }

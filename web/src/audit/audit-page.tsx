@@ -1,5 +1,6 @@
 import type { AuditEvent, Reference } from '@medplum/fhirtypes';
-import { useCallback, useState } from 'react';
+import { useCallback } from 'react';
+import { useAddressState } from '../api/use-address-state.ts';
 import { usePages } from '../api/use-pages.ts';
 import { profileType } from '../members/profile-type.ts';
 import { Badge } from '../ui/badge.tsx';
@@ -12,7 +13,8 @@ import { deedOf, deeds } from './deeds.ts';
 
 /** What was done in the Project, by whom, newest first. */
 export function AuditPage() {
-  const [deed, setDeed] = useState('');
+  const codes = deeds.map(({ value }) => value);
+  const [deed, setDeed] = useAddressState('what', codes, '');
   return (
     <Page title="Audit log">
       <div className="filters">

@@ -1,6 +1,6 @@
-import { useState } from 'react';
 import type { ProfileType } from '../../../shared/fhir/resource.ts';
 import type { InvitationState } from '../../../shared/invitation/states.ts';
+import { useAddressState } from '../api/use-address-state.ts';
 import { Link } from '../ui/link.tsx';
 import { Page } from '../ui/page.tsx';
 import { Select } from '../ui/select.tsx';
@@ -23,12 +23,13 @@ const typeLabels: Record<ProfileType | 'Bot' | 'ClientApplication', string> = {
 
 const optionsOf = (labels: Record<string, string>) =>
   Object.entries(labels).map(([value, label]) => ({ value, label }));
+const valuesOf = (options: readonly { value: string }[]) => options.map(({ value }) => value);
 const states = [{ value: '', label: 'Everybody' }, ...optionsOf(stateLabels)];
 const types = [{ value: '', label: 'All' }, ...optionsOf(typeLabels)];
 
 export function MembersPage() {
-  const [state, setState] = useState('');
-  const [type, setType] = useState('');
+  const [state, setState] = useAddressState('state', valuesOf(states), '');
+  const [type, setType] = useAddressState('kind', valuesOf(types), '');
   return (
     <Page
       title="Members"

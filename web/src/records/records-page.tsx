@@ -1,5 +1,4 @@
-import { useState } from 'react';
-import { useSearch } from 'wouter';
+import { useAddressState } from '../api/use-address-state.ts';
 import { Page } from '../ui/page.tsx';
 import { Select } from '../ui/select.tsx';
 import { RecordList } from './record-list.tsx';
@@ -7,10 +6,8 @@ import { recordTypes } from './record-types.ts';
 
 /** The records that the person who is signed in may see, type by type: what their policy allows and no more. */
 export function RecordsPage() {
-  const asked = new URLSearchParams(useSearch()).get('type');
-  const [type, setType] = useState<string>(
-    recordTypes.some(({ value }) => value === asked) ? String(asked) : 'Patient',
-  );
+  const types = recordTypes.map(({ value }) => value);
+  const [type, setType] = useAddressState('type', types, 'Patient');
   return (
     <Page title="Records">
       <div className="filters">

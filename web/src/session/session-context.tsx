@@ -1,18 +1,30 @@
-import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import type { Tokens } from '../../../client/src/index.ts';
-import { refreshTokenStore } from './refresh-token-store.ts';
-import { openSession, type Session } from './session.ts';
+import { keptSession, onKeptSession } from './kept-session.ts';
+import { beginSession, restoreSession, type Session } from './session.ts';
 
 interface SessionState {
   session: Session | undefined;
   /** Why there is none, when there was one. */
   notice: string | undefined;
+  /** Another tab has signed in as somebody else or to another Project: this page is of the session before. */
+  isReplaced: boolean;
   begin(tokens: Tokens): Promise<void>;
   end(notice?: string): void;
 }
 
 const SessionContext = createContext<SessionState | undefined>(undefined);
 
+/** The session of this browser, as this tab sees it: signing in and out holds for all tabs. */
 export function SessionProvider({
   restored,
   children,
@@ -22,16 +34,43 @@ export function SessionProvider({
 }) {
   const [session, setSession] = useState(restored);
   const [notice, setNotice] = useState<string>();
-  const begin = useCallback(async (tokens: Tokens) => {
-    setSession(await openSession(tokens));
-    setNotice(undefined);
-  }, []);
-  const end = useCallback((why?: string) => {
-    refreshTokenStore.write(undefined);
-    setSession(undefined);
+  const [isReplaced, setReplaced] = useState(false);
+  const latest = useRef(session);
+  const show = useCallback((next: Session | undefined, why?: string) => {
+    latest.current = next;
+    setSession(next);
     setNotice(why);
+    setReplaced(false);
   }, []);
-  const state = useMemo(() => ({ session, notice, begin, end }), [session, notice, begin, end]);
+  const begin = useCallback(
+    async (tokens: Tokens) => {
+      const before = latest.current;
+      show(await beginSession(tokens));
+      void before?.portico.fetch('oauth2/logout', { method: 'POST' }).catch(() => undefined);
+    },
+    [show],
+  );
+  const end = useCallback(
+    (why?: string) => {
+      if (latest.current) keptSession.clear(latest.current.id);
+      show(undefined, why);
+    },
+    [show],
+  );
+  useEffect(
+    () =>
+      onKeptSession(async (id) => {
+        const own = latest.current;
+        if (own && !id) show(undefined, 'You are signed out.');
+        else if (own) setReplaced(id !== own.id);
+        else if (id) show(await restoreSession());
+      }),
+    [show],
+  );
+  const state = useMemo(
+    () => ({ session, notice, isReplaced, begin, end }),
+    [session, notice, isReplaced, begin, end],
+  );
   return <SessionContext value={state}>{children}</SessionContext>;
 }
 

@@ -1,6 +1,13 @@
 import type { ProjectMembership, Resource } from '@medplum/fhirtypes';
-import { createPortico, type Portico, refreshingTokens, type Tokens } from '../../../client/src/index.ts';
-import { refreshTokenStore } from './refresh-token-store.ts';
+import {
+  createPortico,
+  OAuthError,
+  OperationOutcomeError,
+  type Portico,
+  type Tokens,
+} from '../../../client/src/index.ts';
+import { keptSession } from './kept-session.ts';
+import { sharedTokens } from './shared-tokens.ts';
 
 /** The API is on the origin that serves the app. */
 export const baseUrl = location.origin;
@@ -15,31 +22,41 @@ interface Me {
 
 /** A person, signed in to one Project. */
 export interface Session {
+  /** The same in all tabs of this browser. */
+  id: string;
   portico: Portico;
   me: Me;
 }
 
-/** Opens a session on new tokens, or on the refresh token of an earlier one. @throws what the API refused */
-export async function openSession(tokens: Tokens | { refreshToken: string }): Promise<Session> {
-  if ('accessToken' in tokens) refreshTokenStore.write(tokens.refreshToken);
-  const auth = refreshingTokens({
-    baseUrl,
-    tokens,
-    onTokens: ({ refreshToken }) => refreshTokenStore.write(refreshToken),
-  });
-  const portico = createPortico({ baseUrl, auth });
-  const answer = await portico.fetch('auth/me');
-  return { portico, me: (await answer.json()) as Me };
+/** Begins the session of this browser on new tokens. @throws what the API refused */
+export async function beginSession(tokens: Tokens): Promise<Session> {
+  const id = crypto.randomUUID();
+  const session = await openSession(id, tokens);
+  const { refreshToken } = tokens;
+  if (refreshToken !== undefined) await keptSession.begin({ id, refreshToken });
+  return session;
 }
 
-/** The session that this tab had before it was reloaded, if it still lives. */
+/** The session that this browser has already, in another tab or before this one was reloaded, if it still lives. */
 export async function restoreSession(): Promise<Session | undefined> {
-  const refreshToken = refreshTokenStore.read();
-  if (refreshToken === undefined) return undefined;
+  const kept = await keptSession.read();
+  if (!kept) return undefined;
   try {
-    return await openSession({ refreshToken });
-  } catch {
-    refreshTokenStore.write(undefined);
+    return await openSession(kept.id);
+  } catch (error) {
+    if (hasEnded(error)) keptSession.clear(kept.id);
     return undefined;
   }
+}
+
+async function openSession(id: string, first?: Tokens): Promise<Session> {
+  const auth = sharedTokens({ baseUrl, id, ...(first ? { first } : {}) });
+  const portico = createPortico({ baseUrl, auth });
+  const answer = await portico.fetch('auth/me');
+  return { id, portico, me: (await answer.json()) as Me };
+}
+
+/** Whether the service refused for good, and did not only fail to answer. */
+export function hasEnded(error: unknown): boolean {
+  return error instanceof OAuthError || (error instanceof OperationOutcomeError && error.status === 401);
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { useLocation, useSearch } from 'wouter';
+import { Redirect, useLocation, useSearch } from 'wouter';
 import type { SignInStep } from '../../../client/src/index.ts';
 import { messageOf } from '../api/message-of.ts';
 import { useSessionState } from '../session/session-context.tsx';
@@ -19,7 +19,7 @@ import { type SignInTarget, signInTarget } from './sign-in-target.ts';
 export function SignInPage() {
   const search = useSearch();
   const [, navigate] = useLocation();
-  const { notice, begin } = useSessionState();
+  const { session, notice, begin } = useSessionState();
   const [target, setTarget] = useState<SignInTarget>();
   const [step, setStep] = useState<SignInStep>();
   const [failure, setFailure] = useState<string>();
@@ -29,7 +29,8 @@ export function SignInPage() {
     );
   }, [search]);
 
-  const clientId = new URLSearchParams(search).get('client_id');
+  const query = new URLSearchParams(search);
+  const clientId = query.get('client_id');
 
   const proceed = async (next: SignInStep) => {
     if (next.kind !== 'code') return setStep(next);
@@ -44,13 +45,15 @@ export function SignInPage() {
     }
   };
 
+  // Another tab has signed in: this browser has one session.
+  if (session && !clientId && !query.has('issuer')) return <Redirect to={nextPage(search)} replace />;
   return (
     <Door title={titles[step?.kind ?? 'code']}>
       {step === undefined && clientId && <AppWelcome clientId={clientId} />}
       {step ? null : notice && <Notice kind="plain">{notice}</Notice>}
       <Failure message={failure} />
       {step === undefined && <CredentialsForm target={target} onStep={proceed} />}
-      {step === undefined && <IssuerButton query={new URLSearchParams(search)} />}
+      {step === undefined && <IssuerButton query={query} />}
       {step === undefined && (
         <p>
           <Link href="/forgot">Forgot your password?</Link>
@@ -75,5 +78,5 @@ const titles: Record<SignInStep['kind'], string> = {
 /** Where the person wanted to go: a page of this app, never an address of somebody else. */
 function nextPage(search: string): string {
   const next = new URLSearchParams(search).get('next') ?? '/';
-  return /^\/(?!\/)[\w/-]*$/.test(next) ? next : '/';
+  return /^\/(?!\/)[\w/-]*(\?[\w=&%.+-]*)?$/.test(next) ? next : '/';
 }

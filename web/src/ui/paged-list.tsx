@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { Pages } from '../api/use-pages.ts';
 import { Button } from './button.tsx';
 import { Notice } from './notice.tsx';
+import { useRowPlace } from './row-place.ts';
 
 interface Props<R extends Resource> {
   pages: Pages<R>;
@@ -11,9 +12,10 @@ interface Props<R extends Resource> {
   empty: ReactNode;
 }
 
-/** Rows, and more of them on demand. */
+/** Rows, and more of them on demand. Whoever comes back from one finds it again. */
 export function PagedList<R extends Resource>({ pages, label, row, empty }: Props<R>) {
-  const { resources, isLoading, message, loadMore, reload } = pages;
+  const { path, resources, isLoading, message, loadMore, reload } = pages;
+  const { list, follow } = useRowPlace(path, resources !== undefined);
   return (
     <>
       {message !== undefined && (
@@ -31,9 +33,14 @@ export function PagedList<R extends Resource>({ pages, label, row, empty }: Prop
       )}
       {resources?.length === 0 && message === undefined && empty}
       {resources !== undefined && resources.length > 0 && (
-        <ul className="rows" aria-label={label} aria-busy={isLoading}>
+        <ul className="rows" aria-label={label} aria-busy={isLoading} ref={list}>
           {resources.map((resource) => (
-            <li className="row" key={resource.id}>
+            <li
+              className="row"
+              key={resource.id}
+              data-row={resource.id}
+              onClickCapture={() => follow(resource.id ?? '')}
+            >
               {row(resource)}
             </li>
           ))}
