@@ -49,10 +49,12 @@ export async function against(ref: string, rounds: number): Promise<Row[]> {
   }
 }
 
+/** What follows the requests is counted with them, and over before the other is measured. */
 async function measure(served: Served, step: () => Promise<unknown>, scenario: Scenario): Promise<Round> {
   const { atOnce, requests } = scenario;
   const before = served.cpuMs();
   const load = await generate(step, { atOnce, requests });
+  await served.untilStill();
   const [failure] = load.failures.keys();
   if (failure !== undefined) throw new Error(`${scenario.name}: ${failure}`);
   return {

@@ -15,6 +15,8 @@ export interface Served {
   project: string;
   /** Of all its processes, in ms. */
   cpuMs(): number;
+  /** Until what follows its requests is done: consumers of the stream, mails, isolates made ahead. */
+  untilStill(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -47,7 +49,7 @@ export async function serve({ folder, commit }: Checkout): Promise<Served> {
     caller.token = await signIn(caller, project.clientId, project.clientSecret);
     const cpuMs = () => cpuMsOf(pid);
     await untilStill(cpuMs);
-    return { commit, caller, project: project.id, cpuMs, stop };
+    return { commit, caller, project: project.id, cpuMs, untilStill: () => untilStill(cpuMs), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -72,7 +74,7 @@ function saysThatItListens(stdout: NodeJS.ReadableStream, ended: Promise<void>):
   });
 }
 
-/** What starts builds the app and fills its pool meanwhile: that is not to be counted. */
+/** Until all processes together do next to nothing: one that has started builds the app and fills its pool. */
 async function untilStill(cpuMs: () => number): Promise<void> {
   const until = Date.now() + readyWithinMs;
   for (let before = cpuMs(); Date.now() < until; ) {
