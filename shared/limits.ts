@@ -41,3 +41,6 @@ export const longestSearchValue = 1000;
 
 /** Positions of compiled code that are kept with it; of code with more none are, and errors name its own lines. */
 export const mostPlaces = 200_000;
+
+/** Runs that one run may bring about, one inside the other; deliveries of what they write count as well. */
+export const deepestRun = 8;

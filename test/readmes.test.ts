@@ -4,9 +4,9 @@ import { expect, test } from '@jest/globals';
 
 const root = resolve(import.meta.dirname, '..');
 const inside = (folder: string) => readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
-const readmes = ['functions', 'shared', 'test'].flatMap((folder) =>
+const readmes = ['functions', 'shared', 'test', 'infra', 'mllp', 'client', 'web'].flatMap((folder) =>
   inside(folder)
-    .filter((name) => name.endsWith('README.md'))
+    .filter((name) => name.endsWith('README.md') && !name.includes('node_modules'))
     .map((name) => join(folder, name)),
 );
 

@@ -2,10 +2,11 @@ import { leavePlace, returnPlace, takePlace } from '../../shared/bot/bounds/plac
 import { carryOutRun } from '../../shared/bot/carry-out-run.ts';
 import { gatherRun } from '../../shared/bot/gather-run.ts';
 import { refusedRecord } from '../../shared/bot/record/refused-record.ts';
-import { deepestRun, runRequest } from '../../shared/bot/run-request.ts';
+import { runRequest } from '../../shared/bot/run-request.ts';
 import { limitsOf } from '../../shared/bot/settings.ts';
 import { stringifyJson } from '../../shared/fhir/json.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
+import { deepestRun } from '../../shared/limits.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { callerForAuthor } from '../../shared/subscription/author.ts';
 import type { Delivery } from '../../shared/subscription/delivery.ts';

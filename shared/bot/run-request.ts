@@ -2,7 +2,7 @@ import type { Actor } from '../access/actor.ts';
 import type { Run, RunCaller } from '../access/run.ts';
 import { mintRunToken } from '../access/run-token.ts';
 import type { Reference } from '../fhir/resource.ts';
-import { longestBodyBytes, longestLogBytes } from '../limits.ts';
+import { deepestRun, longestBodyBytes, longestLogBytes } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
 import { callsOf } from './bounds/run-tree.ts';
 import type { RunInput, RunRequest } from './contract.ts';
@@ -15,8 +15,6 @@ import { limitsOf } from './settings.ts';
 const longestRunMs = 26_500;
 /** The invoker of jobs ends at 870 s, the function that waits for it at 900 s. */
 const longestAsyncRunMs = 850_000;
-/** Bots that call Bots: this deep and no deeper. */
-export const deepestRun = 8;
 
 /** When a run began, and whether its caller waits for it. */
 interface Begun {

@@ -23,8 +23,9 @@ type NoOthers<H, R> = { readonly [Name in Exclude<keyof H, keyof R>]: never };
 /**
  * A function of the API: its rows of the route table, and what it does at each; one too few or too many
  * does not compile.
- * @param handlersWith made anew for each request: with its services An operation never sees an event and never builds a response; when it answers a
- * caller, `admit` has found that they have the row's right.
+ * @param handlersWith what it does, made anew for each request with the services of that request. An
+ *   operation never sees an event and never builds a response; when it answers a caller, `admit` has found
+ *   that they have the row's right.
  */
 export function serve<S extends Services, const R extends Rows, H extends Handlers<R>>(
   services: S,

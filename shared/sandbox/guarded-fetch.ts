@@ -1,8 +1,8 @@
-import { isCredentialHeader } from '../address-guard/credential-headers.ts';
 /** A Bot's `fetch`: which headers go where, and redirects, each checked like a first request. */
 
 import { isUtf8 } from 'node:buffer';
 import type { Agent } from 'node:http';
+import { isCredentialHeader } from '../address-guard/credential-headers.ts';
 import {
   FetchRefused,
   type GuardedResponse,
