@@ -11,7 +11,7 @@ const cache = join(root, 'node_modules/.cache/portico');
 /** Where the app is, or will be once it is built: a name made from its sources. */
 export async function siteFolder(): Promise<string> {
   const hash = createHash('sha256');
-  for (const folder of ['web', 'client/src', 'shared', 'infra/site']) {
+  for (const folder of ['web', 'client/src', 'shared', 'examples/bots', 'infra/site']) {
     const files = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
     const paths = files.filter((file) => file.isFile()).map((file) => join(file.parentPath, file.name));
     for (const path of paths.sort()) hash.update(path.slice(root.length)).update(await readFile(path));

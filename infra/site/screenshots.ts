@@ -56,13 +56,12 @@ try {
     await open(page, `/bots/${botId}`);
     await page.getByRole('textbox', { name: 'Code of the Bot' }).waitFor();
     await shoot('bot-code');
-    await page.getByRole('tab', { name: 'Console' }).click();
     await page.getByRole('button', { name: 'Content type' }).click();
     await page.getByRole('option', { name: 'HL7 v2' }).click();
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByText('patient Doe').first().waitFor();
     await shoot('bot-console');
-    for (const tab of ['Versions', 'Secrets', 'Executions']) {
+    for (const tab of ['Triggers', 'Versions', 'Secrets', 'Executions']) {
       await page.getByRole('tab', { name: tab }).click();
       await page.getByRole('tabpanel').waitFor();
       await shoot(`bot-${tab.toLowerCase()}`);

@@ -55,6 +55,15 @@ describe('the input', () => {
     expect(returned(result)).toContain('MSA|AA|42');
   });
 
+  test('is printed as the message that was sent, whatever the Bot has made of its methods', async () => {
+    const input = { kind: 'hl7', text: adt } as const;
+    const body = `Object.getPrototypeOf(event.input).toString = () => 'patched';
+      console.log(event.input); console.log({ message: event.input });`;
+    const { log } = await sandbox.run(runOf(bot(body), { input }));
+    const printed = adt.trimEnd().replaceAll('\r', '\n');
+    expect(log.map(({ text }) => text)).toEqual([printed, `{ message: ${printed} }`]);
+  });
+
   test('comes with the rest of the event', async () => {
     const secrets = { KEY: { name: 'KEY', valueString: 's3cret-value' } };
     const input = { kind: 'text', text: 'x' } as const;

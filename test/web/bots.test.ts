@@ -74,8 +74,8 @@ describeInBrowser('a Bot in the app', () => {
     await page.getByText('Deployed. From now on this version runs.').waitFor();
     expect(await badManners(page)).toEqual([]);
     // What was saved is there when the page is opened again.
-    await page.getByRole('tab', { name: 'Console' }).click();
-    await page.getByRole('tab', { name: 'Code' }).click();
+    await page.getByRole('tab', { name: 'Versions' }).click();
+    await page.getByRole('tab', { name: 'Workbench' }).click();
     await page.getByText("console.log('got'").waitFor();
   }
 
@@ -89,7 +89,7 @@ describeInBrowser('a Bot in the app', () => {
   }
 
   async function runs(page: Page) {
-    await page.getByRole('tab', { name: 'Console' }).click();
+    await page.getByRole('tab', { name: 'Workbench' }).click();
     for (const [kind, seen] of answers) {
       await page.getByRole('button', { name: /^(?!Show).*Content type/ }).click();
       await page.getByRole('option', { name: kind, exact: true }).click();
@@ -111,7 +111,7 @@ describeInBrowser('a Bot in the app', () => {
     await older.getByRole('button').click();
     await older.getByText('Runs now').waitFor();
     expect(await badManners(page)).toEqual([]);
-    await page.getByRole('tab', { name: 'Console' }).click();
+    await page.getByRole('tab', { name: 'Workbench' }).click();
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByRole('region', { name: 'Body of the answer' }).getByText('1', { exact: true }).waitFor();
   }

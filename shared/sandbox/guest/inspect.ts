@@ -3,6 +3,7 @@
  * entries and in length; runs no getter of the Bot; a Proxy is shown as a mark.
  */
 
+import { Hl7Message } from '../../hl7/message.ts';
 import {
   dateToJson,
   ErrorClass,
@@ -14,6 +15,7 @@ import {
   regExpToString,
   setForEach,
   slice,
+  split,
   stringifyJson,
   text,
 } from './primordials.ts';
@@ -23,6 +25,11 @@ const ENTRIES = 100;
 const LENGTH = 16_384;
 /** No shorter than a line of the console: a cut in the middle of one could leave half of a secret. */
 const STRING = 65_536;
+
+/** Taken before the Bot can put another in its place. */
+const messageText = Function.prototype.call.bind(Hl7Message.prototype.toString) as (
+  message: Hl7Message,
+) => string;
 
 interface Budget {
   left: number;
@@ -79,12 +86,25 @@ function objectNotation(value: object, budget: Budget): string {
   if (value instanceof RegExp) {
     return regExpToString(value);
   }
+  if (value instanceof Hl7Message) {
+    return messageNotation(value);
+  }
   if (budget.seen.length >= DEPTH || budget.left <= 0) {
     return isArray(value) ? '[Array]' : '[Object]';
   }
   budget.seen[budget.seen.length] = value;
   const shown = collectionNotation(value, budget);
   budget.seen.length -= 1;
+  return shown;
+}
+
+/** A message as it was sent, a segment a line. */
+function messageNotation(message: Hl7Message): string {
+  const segments = split(slice(messageText(message), 0, STRING), '\r');
+  let shown = '';
+  for (let index = 0; index < segments.length; index++) {
+    shown += (index === 0 ? '' : '\n') + segments[index];
+  }
   return shown;
 }
 

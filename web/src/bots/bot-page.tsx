@@ -8,8 +8,7 @@ import { Link } from '../ui/link.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { Page } from '../ui/page.tsx';
 import { Tabs } from '../ui/tabs.tsx';
-import { CodeTab } from './code-tab.tsx';
-import { ConsoleTab } from './console-tab.tsx';
+import { Workbench } from '../workbench/workbench.tsx';
 import { ExecutionsTab } from './executions-tab.tsx';
 import { SecretsTab } from './secrets-tab.tsx';
 import { VersionsTab } from './versions-tab.tsx';
@@ -34,8 +33,7 @@ export function BotPage({ id }: { id: string }) {
             <Tabs
               label="Bot"
               tabs={[
-                ['Code', <CodeTab key="code" bot={bot} />],
-                ['Console', <ConsoleTab key="console" bot={bot} />],
+                ['Workbench', <Workbench key="workbench" bot={bot} />],
                 ['Triggers', <TriggersTab key="triggers" bot={bot} />],
                 ['Versions', <VersionsTab key="versions" bot={bot} />],
                 ['Secrets', <SecretsTab key="secrets" bot={bot} />],

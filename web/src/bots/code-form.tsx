@@ -1,56 +1,106 @@
 import type { Bot } from '@medplum/fhirtypes';
-import { useState } from 'react';
-import { useAction } from '../api/use-action.ts';
+import { type RefObject, useEffect, useRef, useState } from 'react';
+import { type Action, useAction } from '../api/use-action.ts';
 import { useApi } from '../api/use-api.ts';
 import { CodeEditor } from '../editor/code-editor.tsx';
+import type { MountedEditor } from '../editor/mount-editor.ts';
 import { Button } from '../ui/button.tsx';
 import { Form } from '../ui/form.tsx';
-import { Failure, Notice } from '../ui/notice.tsx';
+import { Notice } from '../ui/notice.tsx';
 import { TextField } from '../ui/text-field.tsx';
+import { TextWithPlaces } from '../workbench/places.tsx';
+import { TemplatePicker } from '../workbench/template-picker.tsx';
 import { type Source, saveSource } from './source.ts';
 
+interface Props {
+  bot: Bot;
+  /** As it was saved last. */
+  saved: Source;
+  source: Source;
+  editor: RefObject<MountedEditor | undefined>;
+  onChange(source: Source): void;
+  onSaved(source: Source): void;
+  onDeployed(source: Source): void;
+}
+
 /** Saving keeps the text; deploying also makes it what runs, if it compiles. */
-export function CodeForm({ bot, source }: { bot: Bot; source: Source }) {
+export function CodeForm({ bot, saved, source, editor, onChange, onSaved, onDeployed }: Props) {
   const api = useApi();
-  const [text, setText] = useState(source.text);
-  const [filename, setFilename] = useState(source.filename);
   const [done, setDone] = useState<string>();
   const id = bot.id ?? '';
+  const latest = useRef(source);
+  latest.current = source;
   const save = useAction(async () => {
     setDone(undefined);
-    await saveSource(api, id, { text, filename });
+    deploy.clear();
+    const { current } = latest;
+    await saveSource(api, id, current);
+    onSaved(current);
     setDone('Saved. What runs is the version that was deployed last.');
   }, ['filename']);
-  const deploy = useAction(async () => {
+  const deploy: Action<void, unknown> = useAction(async () => {
     setDone(undefined);
     save.clear();
-    await saveSource(api, id, { text, filename });
-    await api.send('POST', `fhir/R4/Bot/${id}/$deploy`, { code: text, filename });
+    const { current } = latest;
+    await saveSource(api, id, current);
+    onSaved(current);
+    await api.send('POST', `fhir/R4/Bot/${id}/$deploy`, { code: current.text, filename: current.filename });
+    onDeployed(current);
     setDone('Deployed. From now on this version runs.');
   }, ['filename']);
+  useSaveKey(() => save.run());
+  const message = deploy.message ?? save.message;
   return (
     <Form label="Code" fieldErrors={deploy.fieldErrors} onSubmit={() => deploy.run()}>
-      <CodeEditor text={source.text} language="typescript" label="Code of the Bot" onChange={setText} />
-      <div className="narrow">
+      <CodeEditor
+        text={saved.text}
+        language="typescript"
+        label="Code of the Bot"
+        handle={editor}
+        onChange={(text) => onChange({ ...latest.current, text })}
+      />
+      <div className="form-pair">
         <TextField
           label="File name"
           name="filename"
           help="The ending says how it is read: .ts, .js, .mjs or .cjs."
-          value={filename}
-          onChange={setFilename}
+          value={source.filename}
+          onChange={(filename) => onChange({ ...latest.current, filename })}
           isRequired
         />
+        <TemplatePicker text={source.text} onPick={(text) => editor.current?.replace(text)} />
       </div>
-      <Failure message={deploy.message ?? save.message} />
+      {message !== undefined && (
+        <Notice kind="bad" key={message}>
+          <p>
+            <TextWithPlaces text={message} />
+          </p>
+        </Notice>
+      )}
       {done && <Notice kind="good">{done}</Notice>}
       <div className="buttons">
         <Button type="submit" kind="primary" isPending={deploy.isBusy}>
           Save and deploy
         </Button>
-        <Button isPending={save.isBusy} onPress={() => save.run()}>
+        <Button isPending={save.isBusy} onPress={() => save.run()} aria-keyshortcuts="Control+S">
           Save only
         </Button>
       </div>
     </Form>
   );
+}
+
+/** Control+S, or Command+S, saves instead of downloading the page. */
+function useSaveKey(onSave: () => void): void {
+  const latest = useRef(onSave);
+  latest.current = onSave;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      event.preventDefault();
+      latest.current();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
 }

@@ -1,13 +1,15 @@
 import type { Bot } from '@medplum/fhirtypes';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { InputType } from '../../../shared/bot/input/input-types.ts';
 import { useAction } from '../api/use-action.ts';
 import { useApi } from '../api/use-api.ts';
 import { Button } from '../ui/button.tsx';
 import { Form } from '../ui/form.tsx';
-import { Failure } from '../ui/notice.tsx';
+import { Failure, Notice } from '../ui/notice.tsx';
 import { Select } from '../ui/select.tsx';
 import { TextField } from '../ui/text-field.tsx';
+import { ReadyCalls } from '../workbench/ready-calls.tsx';
+import { Segments } from '../workbench/segments.tsx';
 import { type Run, runBot } from './run-bot.ts';
 import { RunResult } from './run-result.tsx';
 import { samples } from './samples.ts';
@@ -20,30 +22,50 @@ export function ConsoleTab({ bot }: { bot: Bot }) {
     Object.fromEntries(samples.map(({ value, text }) => [value, text])),
   );
   const [run, setRun] = useState<Run>();
+  const waiting = useRef<AbortController>(undefined);
+  const [isCancelled, setCancelled] = useState(false);
   const execute = useAction(async () => {
     setRun(undefined);
-    setRun(await runBot(api, bot.id ?? '', type, texts[type] ?? ''));
+    setCancelled(false);
+    const controller = new AbortController();
+    waiting.current = controller;
+    try {
+      setRun(await runBot(api, bot.id ?? '', { type, text: texts[type] ?? '', signal: controller.signal }));
+    } catch (error) {
+      if (!controller.signal.aborted) throw error;
+      setCancelled(true);
+    }
   });
+  const text = texts[type] ?? '';
   return (
-    <div className="split">
+    <>
       <Form label="Input" onSubmit={() => execute.run()}>
         <Select label="Content type" value={type} options={samples} onChange={setType} help={type} />
         <TextField
           label="Input"
-          rows={10}
+          rows={8}
           isCode
           spellCheck="false"
-          value={texts[type] ?? ''}
-          onChange={(text) => setTexts({ ...texts, [type]: text })}
+          value={text}
+          onChange={(next) => setTexts({ ...texts, [type]: next })}
         />
+        {type === 'x-application/hl7-v2+er7' && <Segments text={text} />}
         <div className="buttons">
           <Button type="submit" kind="primary" isPending={execute.isBusy}>
             Run
           </Button>
+          {execute.isBusy && <Button onPress={() => waiting.current?.abort()}>Cancel</Button>}
         </div>
         <Failure message={execute.message} />
+        {isCancelled && (
+          <Notice kind="plain">
+            Cancelled: its answer is not waited for any more. What the run has begun goes on to its end or its
+            time limit, and is listed under Executions then.
+          </Notice>
+        )}
       </Form>
       <RunResult bot={bot} run={run} isBusy={execute.isBusy} />
-    </div>
+      <ReadyCalls bot={bot} type={type} />
+    </>
   );
 }

@@ -1,3 +1,4 @@
+import { TextWithPlaces } from '../workbench/places.tsx';
 import type { RunLog } from './executions.ts';
 
 const time = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
@@ -14,7 +15,10 @@ export function LogView({ log }: { log: RunLog | 'waiting' | 'missing' }) {
         {log.entries.map(({ at, level, text }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: lines of a log that is complete
           <li key={index} className={`log-${level}`}>
-            <time dateTime={at}>{time.format(new Date(at))}</time> <code>{text}</code>
+            <time dateTime={at}>{time.format(new Date(at))}</time>{' '}
+            <code>
+              <TextWithPlaces text={text} />
+            </code>
           </li>
         ))}
       </ol>

@@ -13,8 +13,12 @@ export interface Run {
   traceId: string;
 }
 
-/** Executes the Bot once with this input. @throws what is no answer: the connection failed */
-export async function runBot(api: Api, botId: string, contentType: InputType, text: string): Promise<Run> {
+/** Executes the Bot once with this input. @throws what is no answer: the connection failed, or the signal came */
+export async function runBot(
+  api: Api,
+  botId: string,
+  { type: contentType, text, signal }: { type: InputType; text: string; signal: AbortSignal },
+): Promise<Run> {
   const traceId = crypto.randomUUID();
   // Messages end their segments with CR; a text area gives LF.
   const body = contentType === 'x-application/hl7-v2+er7' ? text.replace(/\r?\n/g, '\r') : text;
@@ -33,7 +37,7 @@ export async function runBot(api: Api, botId: string, contentType: InputType, te
     durationMs: performance.now() - startedAt,
   });
   try {
-    const answer = await api.fetch(`fhir/R4/Bot/${botId}/$execute`, request);
+    const answer = await api.fetch(`fhir/R4/Bot/${botId}/$execute`, request, signal);
     const type = answer.headers.get('content-type') ?? '';
     return done(answer.status, { contentType: type, body: await readable(answer, type) });
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { Bot } from '@medplum/fhirtypes';
 import { Badge } from '../ui/badge.tsx';
 import { Output } from '../ui/output.tsx';
+import { TextWithPlaces } from '../workbench/places.tsx';
 import { LogView } from './log-view.tsx';
 import type { Run } from './run-bot.ts';
 import { useRunLog } from './use-run-log.ts';
@@ -25,7 +26,9 @@ export function RunResult({ bot, run, isBusy }: { bot: Bot; run: Run | undefined
             <Badge>{milliseconds.format(run.durationMs)}</Badge>
             <span className="row-more">{run.contentType}</span>
           </div>
-          <Output label="Body of the answer" text={run.body === '' ? '(empty)' : run.body} />
+          <Output label="Body of the answer">
+            <TextWithPlaces text={run.body === '' ? '(empty)' : run.body} />
+          </Output>
           <h2>Log</h2>
           <LogView log={log} />
         </>

@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import { messageOf } from '../api/message-of.ts';
 import { Notice } from '../ui/notice.tsx';
+import type { MountedEditor } from './mount-editor.ts';
 
 interface Props {
   /** What it begins with; a new `key` begins anew. */
@@ -8,21 +9,23 @@ interface Props {
   language: 'typescript' | 'json';
   label: string;
   onChange(text: string): void;
+  /** Filled once the editor is there. */
+  handle?: RefObject<MountedEditor | undefined>;
 }
 
 /** Text with highlighting. The editor is fetched when the first one is shown. */
-export function CodeEditor({ text, language, label, onChange }: Props) {
+export function CodeEditor({ text, language, label, onChange, handle }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const latest = useRef({ text, onChange });
   latest.current = { ...latest.current, onChange };
   const [failure, setFailure] = useState<string>();
   useEffect(() => {
     const gone = new AbortController();
-    let unmount: (() => void) | undefined;
+    let mounted: MountedEditor | undefined;
     import('./mount-editor.ts').then(
       ({ mountEditor }) => {
         if (gone.signal.aborted || !host.current) return;
-        unmount = mountEditor({
+        mounted = mountEditor({
           host: host.current,
           text: latest.current.text,
           language,
@@ -32,14 +35,16 @@ export function CodeEditor({ text, language, label, onChange }: Props) {
             latest.current.onChange(next);
           },
         });
+        if (handle) handle.current = mounted;
       },
       (error: unknown) => setFailure(messageOf(error)),
     );
     return () => {
       gone.abort();
-      unmount?.();
+      mounted?.unmount();
+      if (handle) handle.current = undefined;
     };
-  }, [language, label]);
+  }, [language, label, handle]);
   if (failure) return <Notice kind="bad">The editor could not be loaded. {failure}</Notice>;
   return <div className="editor" ref={host} />;
 }

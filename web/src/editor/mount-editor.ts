@@ -1,3 +1,4 @@
+import { closeBrackets, closeBracketsKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { javascript } from '@codemirror/lang-javascript';
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
@@ -13,13 +14,21 @@ interface EditorOptions {
   onChange(text: string): void;
 }
 
+/** What can be done with an editor that is there. */
+export interface MountedEditor {
+  /** Puts the cursor there and the focus into the editor; both count from 1. */
+  goTo(line: number, column: number): void;
+  /** Replaces the whole text; it can be undone. */
+  replace(text: string): void;
+  unmount(): void;
+}
+
 /**
  * Puts an editor into `host`. It lives in a shadow root: there CodeMirror's styles are constructed sheets,
  * which the page's policy allows, and not style elements, which it forbids. Tab leaves the editor, as it
  * leaves every field.
- * @returns takes it away
  */
-export function mountEditor({ host, text, language, label, onChange }: EditorOptions): () => void {
+export function mountEditor({ host, text, language, label, onChange }: EditorOptions): MountedEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const view = new EditorView({
     parent: root,
@@ -32,18 +41,31 @@ export function mountEditor({ host, text, language, label, onChange }: EditorOpt
         drawSelection(),
         indentOnInput(),
         bracketMatching(),
+        closeBrackets(),
         highlightActiveLine(),
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': label }),
         javascript({ typescript: language === 'typescript' }),
         syntaxHighlighting(HighlightStyle.define(highlighting)),
         theme,
-        keymap.of([...defaultKeymap, ...historyKeymap]),
+        keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap]),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) onChange(update.state.doc.toString());
         }),
       ],
     }),
   });
-  return () => view.destroy();
+  return {
+    goTo(line, column) {
+      const { doc } = view.state;
+      const at = doc.line(Math.max(1, Math.min(line, doc.lines)));
+      const anchor = Math.min(at.from + Math.max(0, column - 1), at.to);
+      view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: 'center' }) });
+      view.focus();
+    },
+    replace(next) {
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } });
+    },
+    unmount: () => view.destroy(),
+  };
 }

@@ -4,7 +4,13 @@ import { tags } from '@lezer/highlight';
 
 /** The colours of the page, which pass through into the shadow root. */
 export const theme = EditorView.theme({
-  '&': { backgroundColor: 'var(--surface)', color: 'var(--text)', minHeight: '18rem', maxHeight: '32rem' },
+  '&': {
+    backgroundColor: 'var(--surface)',
+    color: 'var(--text)',
+    height: 'var(--editor-height, auto)',
+    minHeight: '18rem',
+    maxHeight: 'var(--editor-most, 32rem)',
+  },
   '.cm-scroller': { fontFamily: 'var(--mono)', fontSize: '0.875rem', lineHeight: '1.5', overflow: 'auto' },
   '.cm-content': { caretColor: 'var(--text)', padding: '0.5rem 0', minHeight: '18rem' },
   '.cm-gutter': { minHeight: '18rem' },

@@ -1,0 +1,35 @@
+import { createContext, type ReactNode, useContext } from 'react';
+import { Button } from 'react-aria-components';
+
+/** Leads to a line and column of the code; both count from 1. */
+export type GoTo = (line: number, column: number) => void;
+
+/** Of the editor beside, with the name of its file; nothing where there is none. */
+export const CodePlaces = createContext<{ filename: string; goTo: GoTo } | undefined>(undefined);
+
+const placed = /([\w.-]+\.[cm]?[jt]s):(\d+)(?::(\d+))?|\(line (\d+)(?:, column (\d+))?\)/g;
+
+/** A text in which places of the code beside lead there. */
+export function TextWithPlaces({ text }: { text: string }) {
+  const places = useContext(CodePlaces);
+  if (!places) return <>{text}</>;
+  const parts: ReactNode[] = [];
+  let from = 0;
+  for (const found of text.matchAll(placed)) {
+    const [whole, file, line = found[4], column = found[5] ?? '1'] = found;
+    if (file !== undefined && file !== places.filename) continue;
+    parts.push(<span key={`t${from}`}>{text.slice(from, found.index)}</span>);
+    from = found.index + whole.length;
+    parts.push(
+      <Button key={from} className="place" onPress={() => places.goTo(Number(line), Number(column))}>
+        {whole}
+      </Button>,
+    );
+  }
+  return (
+    <>
+      {parts}
+      {text.slice(from)}
+    </>
+  );
+}
