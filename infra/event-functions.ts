@@ -35,6 +35,11 @@ export const eventFunctions: Readonly<Record<QueueConsumer, EventFunction>> = {
     timeoutSeconds: timeoutSeconds.upkeep,
     impact: 'New Subscriptions do not become active; those in error do not show it, or do not go on.',
   },
+  bus: {
+    description: 'Tells the event bus what has happened',
+    timeoutSeconds: timeoutSeconds.short,
+    impact: 'Who listens to the event bus is told nothing. Nothing is lost: it is tried again.',
+  },
   deliver: {
     description: 'Wakes Bots and calls hooks for Subscriptions',
     timeoutSeconds: timeoutSeconds.deliver,

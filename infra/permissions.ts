@@ -42,6 +42,8 @@ export interface Permissions {
   evaluates?: true;
   startsJobs?: true;
   sendsMail?: true;
+  /** Puts events on the bus of the stage. */
+  publishes?: true;
   /** Reads the table's stream. */
   readsStream?: true;
   /** Sends messages to these queues. */
@@ -53,7 +55,14 @@ export interface Permissions {
 }
 
 /** Functions that a queue feeds. */
-export type QueueConsumer = 'outbox' | 'index-upkeep' | 'audit' | 'match' | 'subscription-status' | 'deliver';
+export type QueueConsumer =
+  | 'outbox'
+  | 'index-upkeep'
+  | 'audit'
+  | 'match'
+  | 'subscription-status'
+  | 'bus'
+  | 'deliver';
 
 export type DeployedFunction =
   | FunctionName
@@ -128,6 +137,7 @@ export const permissions: Record<DeployedFunction, Permissions> = {
     consumes: 'subscription-status',
     sendsTo: ['deliveries'],
   },
+  bus: { table: [], publishes: true, consumes: 'bus' },
   deliver: {
     table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
     writesOnly: [...deliveryPartitions, ...waitingPartitions, ...runPartitions],

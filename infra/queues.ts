@@ -66,6 +66,14 @@ export const queues: Readonly<Record<Purpose, QueueDefinition>> = {
     mostReceives: 5,
     impact: `Subscriptions stay requested, or do not go on after an error. ${again}`,
   },
+  bus: {
+    consumer: 'bus',
+    batchSize: 10,
+    mostConcurrent: 5,
+    hiddenSeconds: 2 * timeoutSeconds.short,
+    mostReceives: 5,
+    impact: `The event bus has not taken some events: who listens there does not know of them. ${again}`,
+  },
   deliveries: {
     consumer: 'deliver',
     keepsOrder: true,

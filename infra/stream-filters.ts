@@ -7,7 +7,7 @@ const written = ['INSERT', 'MODIFY'];
 
 /**
  * What of the table's stream the dispatcher is given, as Lambda event filter patterns: the writes of outbox
- * items, of the heads of resources, and of audit entries.
+ * items, of the heads of resources, of audit entries, and of records of runs that the bus is to tell of.
  */
 export const streamFilters: Readonly<Record<string, Pattern>> = {
   outboxWrites: { eventName: written, dynamodb: { Keys: { pk: { S: [{ prefix: 'OUTBOX#' }] } } } },
@@ -15,6 +15,7 @@ export const streamFilters: Readonly<Record<string, Pattern>> = {
     eventName: written,
     dynamodb: { Keys: { sk: { S: ['HEAD'] } }, NewImage: { lastUpdated: { S: [{ exists: true }] } } },
   },
+  toldRuns: { eventName: ['INSERT'], dynamodb: { NewImage: { executed: { S: [{ exists: true }] } } } },
   untidyHeads: { eventName: written, dynamodb: { NewImage: { untidy: { BOOL: [{ exists: true }] } } } },
 };
 

@@ -1,6 +1,17 @@
-import { array, exactOptional, type InferInput, integer, number, object, pipe, string } from 'valibot';
+import {
+  array,
+  boolean,
+  exactOptional,
+  type InferInput,
+  integer,
+  number,
+  object,
+  pipe,
+  string,
+} from 'valibot';
 import { stored } from './schema/stored.ts';
 import type { Item } from './table/item.ts';
+import { typedEntries } from './typed-keys.ts';
 
 /** Numbers that a Project is provisioned with, each the most that it may be. What is left out has its default. */
 export const settingBounds = {
@@ -16,9 +27,23 @@ export const settingBounds = {
   treeRuns: 1_000,
   /** How many Subscriptions it may have. */
   subscriptions: 1_000,
+  /** How many of its Bots may have a schedule. */
+  schedules: 1_000,
 };
 
 type SettingName = keyof typeof settingBounds;
+
+/** Such settings as they are asked for. */
+export type ProjectNumbers = Partial<Record<SettingName, number>>;
+
+/** @throws {Error} naming one that is none of its numbers */
+export function requireNumbers(asked: ProjectNumbers): void {
+  for (const [name, most] of typedEntries(settingBounds)) {
+    const value = asked[name];
+    if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= most)) continue;
+    throw new Error(`${name} must be a whole number from 1 to ${most}`);
+  }
+}
 
 const count = exactOptional(pipe(number(), integer()));
 
@@ -30,7 +55,10 @@ const settingsSchema = object({
     concurrentRuns: count,
     treeRuns: count,
     subscriptions: count,
+    schedules: count,
   } satisfies Record<SettingName, typeof count>),
+  /** Whether the bus tells of its runs. */
+  emitExecutions: exactOptional(boolean()),
   fetchHosts: exactOptional(
     object({ allow: exactOptional(array(string())), deny: exactOptional(array(string())) }),
   ),

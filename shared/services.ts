@@ -17,6 +17,8 @@ export interface Services {
   runSecret?: () => Promise<StageSecret>;
   /** Only where Subscriptions are written. */
   subscriptions?: SubscriptionRules;
+  /** Of the request that is served, if one is. */
+  traceId?: string;
   /** Where the API is reached, without a closing slash: issuer and audience of its tokens. */
   baseUrl: string;
   /** Ms since the epoch. */

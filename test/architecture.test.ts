@@ -75,6 +75,7 @@ const layers = [
   'bot',
   'subscription',
   'schedule',
+  'bus',
   'sandbox',
   'http',
   'execute',

@@ -38,7 +38,7 @@ export function requireBot(item: Item | undefined): StoredBot {
  * @throws {ConditionFailed} when a condition of `more` does not hold
  */
 export async function moveBot(
-  { table, newId, now }: Services,
+  { table, newId, now, traceId }: Services,
   { actor, bot, version, subtype }: Moving,
   more: readonly Action[],
 ): Promise<void> {
@@ -50,12 +50,14 @@ export async function moveBot(
     agent: agentOf(actor),
     entities: [{ ...targetOf(bot), detail: [{ type: 'version', valueString: version }] }],
   };
+  const at = new Date(now()).toISOString();
+  const deployed = { at, ...(traceId === undefined ? {} : { trace: traceId }) };
   const pointer: Action = {
     name: 'bot',
     update: keys.resource(actor.project, 'Bot', bot.id),
-    set: 'SET codeVersion = :version',
+    set: 'SET codeVersion = :version, deployed = :deployed',
     if: 'attribute_exists(pk) AND attribute_not_exists(deleted)',
-    values: { ':version': version },
+    values: { ':version': version, ':deployed': deployed },
   };
   try {
     await table.transact([...more, pointer, { name: 'audit', put: auditItem(audited, newId(), now()) }]);

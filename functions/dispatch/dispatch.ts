@@ -4,6 +4,7 @@ import type { DispatchedPurpose as Purpose } from '../../shared/queue/purposes.t
 import { dispatchedPurposes } from '../../shared/queue/purposes.ts';
 import type { Message, Queue } from '../../shared/queue/queue.ts';
 import type { KnownSubscriptions } from '../../shared/subscription/listed.ts';
+import { busMessage } from './bus-message.ts';
 import { messagesOf, type Written } from './messages-of.ts';
 import { subscriptionMessages } from './subscription-messages.ts';
 
@@ -32,7 +33,8 @@ export async function dispatch(
   // One after the other: a Subscription among them is known to those behind it.
   for (const [position, written] of writes.entries()) {
     try {
-      messages.push({ ...messagesOf(written), ...(await subscriptionMessages(services, written)) });
+      const own = { ...messagesOf(written), ...busMessage(written) };
+      messages.push({ ...own, ...(await subscriptionMessages(services, written)) });
     } catch (error) {
       log.error('subscriptions not read', { error: errorName(error) });
       unread.push(position);

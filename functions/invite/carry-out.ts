@@ -21,7 +21,7 @@ export interface Outcome {
 
 /** The decision as one transaction. */
 export function carryOut(
-  services: Pick<Services, 'now' | 'newId'>,
+  services: Pick<Services, 'now' | 'newId' | 'traceId'>,
   invite: Invite,
   gathered: Gathered,
   decision: Decision,
@@ -29,7 +29,8 @@ export function carryOut(
 ): Outcome {
   const { actor } = gathered;
   const author = { reference: actor.profile };
-  const stamp = { project: actor.project, nowMs: services.now(), author, newId: services.newId };
+  const { now, newId, traceId: trace } = services;
+  const stamp = { project: actor.project, nowMs: now(), author, newId, trace };
   if (decision.kind === 'create') {
     const created = createMember(invite, gathered, decision.replaces, stamp);
     const password: Action[] =

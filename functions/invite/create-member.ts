@@ -24,6 +24,8 @@ interface Stamp {
   nowMs: number;
   author: Reference;
   newId(): string;
+  /** Of the request. */
+  trace: string | undefined;
 }
 
 /**
@@ -36,7 +38,7 @@ export function createMember(
   replaces: readonly Standing[],
   stamp: Stamp,
 ): NewMember {
-  const { project, nowMs, author } = stamp;
+  const { project, nowMs, author, trace } = stamp;
   const existing = gathered.person?.scope === invite.scope ? gathered.person.userId : undefined;
   const knownUserId = invite.scope === 'server' ? gathered.knownUserId : existing;
   const userId = knownUserId ?? stamp.newId();
@@ -61,7 +63,7 @@ export function createMember(
       invitedBy: author,
     },
     { userId, login: gathered.login, profileType: invite.profileType, invitation },
-    { project, versionId, nowMs },
+    { project, versionId, nowMs, trace },
   );
   return {
     membership: created.membership,
@@ -83,7 +85,7 @@ export function createMember(
       ...profile.actions,
       ...created.actions,
       ...replaces.flatMap((standing) =>
-        endMembershipActions(standing, { project, versionId: stamp.newId(), nowMs }),
+        endMembershipActions(standing, { project, versionId: stamp.newId(), nowMs, trace }),
       ),
       ...(invite.sendEmail && invite.email
         ? [outboxAction(project, membershipId, invite.email, invitation)]

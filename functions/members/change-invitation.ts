@@ -81,6 +81,6 @@ async function changeInvitation(
   });
 }
 
-function stampOf(services: Services, { project, profile }: Actor) {
-  return { project, versionId: services.newId(), nowMs: services.now(), author: { reference: profile } };
+function stampOf({ newId, now, traceId: trace }: Services, { project, profile }: Actor) {
+  return { project, versionId: newId(), nowMs: now(), author: { reference: profile }, trace };
 }

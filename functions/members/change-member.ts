@@ -64,6 +64,7 @@ function decideChange(
     versionId: services.newId(),
     nowMs: services.now(),
     author: { reference: actor.profile },
+    trace: services.traceId,
   };
   const changed = changeMembership({ membership }, change, stamp);
   const before = isCounted(membership, standing);

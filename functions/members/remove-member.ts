@@ -34,7 +34,8 @@ export async function removeMember(
     }
     const personKey = keys.person(project, standing.login);
     const person = personOf((await services.table.read([personKey])).get(personKey));
-    const stamp = { project, versionId: services.newId(), nowMs: services.now() };
+    const { newId, now, traceId: trace } = services;
+    const stamp = { project, versionId: newId(), nowMs: now(), trace };
     await services.table.transact([
       ...endMembershipActions(standing, stamp),
       ...(person ? [personAction(project, withoutMembership(person, standing), person)] : []),

@@ -6,17 +6,17 @@ import { newMeta, type Stamp } from '../../shared/fhir/stamp.ts';
 import { newClientSecret } from '../../shared/keys/client-secret.ts';
 import { parseNewPassword } from '../../shared/login/parse-password.ts';
 import { newClient } from '../../shared/program/new-client.ts';
-import { settingBounds } from '../../shared/project-settings.ts';
+import { type ProjectNumbers, requireNumbers, settingBounds } from '../../shared/project-settings.ts';
 import type { Services } from '../../shared/services.ts';
 import { createActions } from '../../shared/store/resource-item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { ownerOf } from '../../shared/table/owner.ts';
 import type { Action } from '../../shared/table/transact.ts';
-import { typedEntries, typedKeys } from '../../shared/typed-keys.ts';
+import { typedKeys } from '../../shared/typed-keys.ts';
 import { firstAdministrator } from './first-administrator.ts';
 
 /** The event of the provision function, which only IAM principals of the account may invoke. */
-export interface ProvisionRequest extends Partial<Record<keyof typeof settingBounds, number>> {
+export interface ProvisionRequest extends ProjectNumbers {
   name: string;
   admin: {
     email: string;
@@ -39,6 +39,10 @@ export interface ProvisionRequest extends Partial<Record<keyof typeof settingBou
   treeRuns?: number;
   /** How many Subscriptions it may have, 1 to 1,000; 100 when left out. */
   subscriptions?: number;
+  /** How many of its Bots may have a schedule, 1 to 1,000; 100 when left out. */
+  schedules?: number;
+  /** Whether the bus tells of its runs. */
+  emitExecutions?: boolean;
 }
 
 export interface Provisioned {
@@ -57,7 +61,7 @@ export async function provision(services: Services, request: ProvisionRequest): 
   if (!name || /\p{C}/u.test(name) || !email || !admin.firstName || !admin.lastName) {
     throw new Error('Needs name, admin.email, admin.firstName and admin.lastName');
   }
-  for (const [setting, most] of typedEntries(settingBounds)) requireCount(setting, request[setting], most);
+  requireNumbers(request);
   if (admin.password !== undefined) {
     await parseNewPassword(admin.password, { field: 'admin.password', email });
   }
@@ -95,11 +99,6 @@ export async function provision(services: Services, request: ProvisionRequest): 
   };
 }
 
-function requireCount(name: string, value: number | undefined, most: number): void {
-  if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= most)) return;
-  throw new Error(`${name} must be a whole number from 1 to ${most}`);
-}
-
 function projectActions(request: ProvisionRequest, stamp: Stamp): Action[] {
   const { name } = request;
   const resource = {
@@ -110,7 +109,8 @@ function projectActions(request: ProvisionRequest, stamp: Stamp): Action[] {
     features: ['bots'],
   };
   const settings = Object.fromEntries(typedKeys(settingBounds).map((setting) => [setting, request[setting]]));
-  return createActions(stamp.project, resource, settings);
+  const told = request.emitExecutions === true ? { emitExecutions: true } : {};
+  return createActions(stamp.project, resource, { ...settings, ...told });
 }
 
 function madeWith({ client, membership }: ReturnType<typeof newClient>): Reference[] {

@@ -64,7 +64,10 @@ async function write(
     entities: [{ ...targetOf(next), detail: [{ type: 'status', valueString: change.status }] }],
   };
   await table.transact([
-    ...updateActions(project, next, stored, { isRequested: undefined }),
+    ...updateActions(project, next, stored, {
+      isRequested: undefined,
+      hasFailed: change.status === 'error' || undefined,
+    }),
     { name: 'audit', put: auditItem(event, newId(), now()) },
   ]);
 }

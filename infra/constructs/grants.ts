@@ -2,12 +2,14 @@
 
 import { Aws } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { queueVariables } from '../../shared/composition/queues.ts';
 import type { Purpose } from '../../shared/queue/purposes.ts';
 import type { Permissions } from '../permissions.ts';
+import { eventSource } from '../../shared/bus/bus-event.ts';
 import type { PurposeQueue } from './purpose-queue.ts';
 import type { StageKeys } from './stage-keys.ts';
 
@@ -23,6 +25,8 @@ export interface Ground {
   jobs?: IFunction;
   /** Only for what sends to queues or takes from them. */
   queues?: Readonly<Record<Purpose, PurposeQueue>>;
+  /** Only for what publishes. */
+  bus?: EventBus;
   /** Without a closing slash. */
   baseUrl: string;
 }
@@ -38,6 +42,7 @@ export function environmentOf(permissions: Permissions, ground: Ground): Record<
     ...(permissions.runsBots ? { INVOKER_FUNCTION: invokerOf(permissions, ground).functionArn } : {}),
     ...(permissions.evaluates ? { EVALUATOR_FUNCTION: ground.evaluator.functionArn } : {}),
     ...(permissions.startsJobs ? { JOBS_FUNCTION: jobsOf(ground).functionArn } : {}),
+    ...(permissions.publishes ? { BUS_NAME: busOf(ground).eventBusName } : {}),
     ...queueEnvironment(permissions, ground),
   };
 }
@@ -53,6 +58,7 @@ export function statementsOf(permissions: Permissions, ground: Ground): PolicySt
     ...(permissions.evaluates ? [invokeStatement(ground.evaluator)] : []),
     ...(permissions.startsJobs ? [invokeStatement(jobsOf(ground))] : []),
     ...(permissions.readsStream ? [tableKeyStatement(ground.tableKey)] : []),
+    ...(permissions.publishes ? [publishStatement(busOf(ground))] : []),
     ...queueStatements(permissions, ground),
   ];
 }
@@ -168,6 +174,20 @@ function invokerOf({ runsBots }: Permissions, { invoker, longInvoker }: Ground):
 function jobsOf({ jobs }: Ground): IFunction {
   if (!jobs) throw new Error('There is no function for jobs');
   return jobs;
+}
+
+function busOf({ bus }: Ground): EventBus {
+  if (!bus) throw new Error('There is no bus');
+  return bus;
+}
+
+/** In the name of this service only. */
+function publishStatement(bus: EventBus): PolicyStatement {
+  return new PolicyStatement({
+    actions: ['events:PutEvents'],
+    resources: [bus.eventBusArn],
+    conditions: { StringEquals: { 'events:source': eventSource } },
+  });
 }
 
 function invokeStatement(invoked: IFunction): PolicyStatement {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Paused, PauseRequest } from '../../functions/provision/pause.ts';
+import type { Changed, ChangeRequest } from '../../functions/provision/change-project.ts';
 import type { Provisioned, ProvisionRequest } from '../../functions/provision/provision.ts';
 import type { StageIssuer, StageIssuerRequest } from '../../functions/provision/stage-issuer.ts';
 
@@ -21,7 +21,7 @@ export interface Demo {
 export interface ProvisionHandler {
   (request: ProvisionRequest): Promise<Provisioned>;
   (request: StageIssuerRequest): Promise<StageIssuer>;
-  (request: PauseRequest): Promise<Paused>;
+  (request: ChangeRequest): Promise<Changed>;
 }
 
 const names = ['Demo Clinic', 'Demo Hospital'];

@@ -20,6 +20,9 @@ export interface HandlerEnvironment {
   JOBS_ENDPOINT: string;
   SES_ENDPOINT: string;
   MAIL_FROM: string;
+  BUS_NAME: string;
+  /** Of the bus in the stack's own process. */
+  EVENTS_ENDPOINT: string;
   /** Of the administration app; built when it is first asked for. */
   SITE_DIR: string;
 }

@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import type { Paused, PauseRequest } from '../../functions/provision/pause.ts';
+import type { Changed, ChangeRequest } from '../../functions/provision/change-project.ts';
 import type { Provisioned, ProvisionRequest } from '../../functions/provision/provision.ts';
 import type { StageIssuer, StageIssuerRequest } from '../../functions/provision/stage-issuer.ts';
+import type { ProjectNumbers } from '../../shared/project-settings.ts';
+import { typedEntries } from '../../shared/typed-keys.ts';
 import { handlerLoader } from './gateway/handlers.ts';
 import { settings } from './settings.ts';
 import { withStack } from './with-stack.ts';
@@ -13,64 +15,67 @@ import { withStack } from './with-stack.ts';
  * machine, or with `--function` in the account that the credentials name.
  */
 const usage = `npm run provision -- --name <Project> --admin <address> [--first-name <name>] [--last-name <name>]
-  [--client] [--invites-per-hour <n>] [--invitation-days <n>]
-  [--execution-days <n>] [--concurrent-runs <n>] [--tree-runs <n>] [--subscriptions <n>] [--function <deployed function>]
-npm run provision -- --project <id> (--paused | --resumed) [--function <deployed function>]
+  [--client] [<settings>] [--function <deployed function>]
+npm run provision -- --project <id> [--paused | --resumed] [<settings>] [--function <deployed function>]
 npm run provision -- --issuer <https URL> (--issuer-client <id> | --remove) [--function <deployed function>]
   with the secret of our client there, if it has one, in the variable ISSUER_CLIENT_SECRET
+settings: [--invites-per-hour <n>] [--invitation-days <n>] [--execution-days <n>] [--concurrent-runs <n>]
+  [--tree-runs <n>] [--subscriptions <n>] [--schedules <n>] [--emit-executions | --no-emit-executions]
 `;
 
-type Request = ProvisionRequest | StageIssuerRequest | PauseRequest;
-type Answer = Provisioned | StageIssuer | Paused;
+type Request = ProvisionRequest | StageIssuerRequest | ChangeRequest;
+type Answer = Provisioned | StageIssuer | Changed;
+
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
+
+/** The options of numbers, by the settings that they are. */
+const numberOptions = {
+  invitesPerHour: 'invites-per-hour',
+  invitationDays: 'invitation-days',
+  executionDays: 'execution-days',
+  concurrentRuns: 'concurrent-runs',
+  treeRuns: 'tree-runs',
+  subscriptions: 'subscriptions',
+  schedules: 'schedules',
+} as const satisfies Record<keyof ProjectNumbers, string>;
+
+type Values = Readonly<Record<string, string | boolean | undefined>>;
 
 function readRequest(): { request: Request; deployed: string | undefined } {
   const { values } = parseArgs({
     options: {
-      name: { type: 'string' },
-      admin: { type: 'string' },
-      'first-name': { type: 'string' },
-      'last-name': { type: 'string' },
-      client: { type: 'boolean' },
-      'invites-per-hour': { type: 'string' },
-      'invitation-days': { type: 'string' },
-      'execution-days': { type: 'string' },
-      'concurrent-runs': { type: 'string' },
-      'tree-runs': { type: 'string' },
-      subscriptions: { type: 'string' },
-      project: { type: 'string' },
-      paused: { type: 'boolean' },
-      resumed: { type: 'boolean' },
-      issuer: { type: 'string' },
-      'issuer-client': { type: 'string' },
-      remove: { type: 'boolean' },
-      function: { type: 'string' },
+      ...{ name: text, admin: text, 'first-name': text, 'last-name': text, client: flag, project: text },
+      ...Object.fromEntries(Object.values(numberOptions).map((option) => [option, text])),
+      ...{ paused: flag, resumed: flag, 'emit-executions': flag },
+      ...{ issuer: text, 'issuer-client': text, remove: flag, function: text },
     },
+    allowNegative: true,
   });
+  const deployed = values.function;
   if (values.issuer !== undefined) {
     const { issuer, 'issuer-client': clientId, remove } = values;
-    return { deployed: values.function, request: { issuer: issuerRequest(issuer, clientId, remove) } };
+    return { deployed, request: { issuer: issuerRequest(issuer, clientId, remove) } };
   }
+  const settings = settingsOf(values);
   if (values.project !== undefined) {
     const { project, paused = false, resumed = false } = values;
-    if (paused === resumed) throw new Error('--paused or --resumed is needed');
-    return { deployed: values.function, request: { project, paused } };
+    if (paused && resumed) throw new Error('--paused and --resumed exclude each other');
+    return { deployed, request: { project, ...(paused || resumed ? { paused } : {}), ...settings } };
   }
   const { name, admin: email, client } = values;
   if (!name || !email) throw new Error('--name and --admin are needed');
   const firstName = values['first-name'] ?? (email.split('@', 1)[0] || email);
+  const admin = { email, firstName, lastName: values['last-name'] ?? 'Administrator' };
+  return { deployed, request: { name, admin, ...(client ? { client } : {}), ...settings } };
+}
+
+function settingsOf(values: Values): ProjectNumbers & { emitExecutions?: boolean } {
+  const emitted = values['emit-executions'];
+  const numbers = typedEntries(numberOptions).map(([name, option]) => count(name, values[option]));
   return {
-    deployed: values.function,
-    request: {
-      name,
-      admin: { email, firstName, lastName: values['last-name'] ?? 'Administrator' },
-      ...(client ? { client } : {}),
-      ...count('invitesPerHour', values['invites-per-hour']),
-      ...count('invitationDays', values['invitation-days']),
-      ...count('executionDays', values['execution-days']),
-      ...count('concurrentRuns', values['concurrent-runs']),
-      ...count('treeRuns', values['tree-runs']),
-      ...count('subscriptions', values.subscriptions),
-    },
+    ...Object.assign({}, ...numbers),
+    ...(typeof emitted === 'boolean' ? { emitExecutions: emitted } : {}),
   };
 }
 
@@ -86,18 +91,10 @@ function issuerRequest(
   return { issuer, clientId, ...(clientSecret ? { clientSecret } : {}) };
 }
 
-type Count =
-  | 'invitesPerHour'
-  | 'invitationDays'
-  | 'executionDays'
-  | 'concurrentRuns'
-  | 'treeRuns'
-  | 'subscriptions';
-
-function count(name: Count, text: string | undefined) {
-  if (text === undefined) return {};
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`${name} must be a positive number`);
-  return { [name]: Number(text) };
+function count(name: keyof ProjectNumbers, given: string | boolean | undefined): ProjectNumbers {
+  if (given === undefined) return {};
+  if (!/^[1-9]\d{0,8}$/.test(String(given))) throw new Error(`${name} must be a positive number`);
+  return { [name]: Number(given) };
 }
 
 async function provisionDeployed(functionName: string, request: Request): Promise<Answer> {
@@ -114,7 +111,7 @@ async function provisionDeployed(functionName: string, request: Request): Promis
 
 async function provisionHere(request: Request): Promise<Answer> {
   const handler = await handlerLoader()('provision');
-  if ('paused' in request) return handler(request);
+  if ('project' in request) return handler(request);
   return 'issuer' in request ? handler(request) : handler(request);
 }
 

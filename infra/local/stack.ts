@@ -17,6 +17,7 @@ import { mailPages } from './mail/mail-pages.ts';
 import { type Mailbox, startMailbox } from './mail/mailbox.ts';
 import { startQueues } from './queue/local-queues.ts';
 import { openSite } from './site.ts';
+import { serveBus } from './serve-bus.ts';
 import { startTable } from './table.ts';
 
 export interface Stack {
@@ -121,6 +122,7 @@ async function startParts(
       onEventFault: onFault,
     }),
   );
+  const bus = await keep(serveBus(join(dataDir, 'events.ndjson')));
   const queues = await keep(startQueues(join(dataDir, 'queues.db'), onFault));
   const environment = {
     STAGE: 'local',
@@ -136,6 +138,8 @@ async function startParts(
     JOBS_ENDPOINT: jobs.url,
     SES_ENDPOINT: mailbox.endpoint,
     MAIL_FROM: 'portico@example.org',
+    BUS_NAME: 'portico-local',
+    EVENTS_ENDPOINT: bus.url,
     SITE_DIR: site.folder,
     ...queues.environment,
   } as const;

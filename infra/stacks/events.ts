@@ -1,6 +1,6 @@
-import { Duration, Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { EventBus, Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
@@ -40,7 +40,12 @@ export class EventsStack extends Stack {
         new PurposeQueue(this, `${purpose}-queue`, { definition: queues[purpose], alarms }),
       ]),
     ) as Record<Purpose, PurposeQueue>;
-    const whole: Ground = { ...ground, queues: made };
+    const bus = new EventBus(this, 'Bus', {
+      eventBusName: `portico-${stage.name}`,
+      description: 'What happens in Portico: docs/events.md',
+    });
+    new CfnOutput(this, 'EventBus', { value: bus.eventBusArn });
+    const whole: Ground = { ...ground, queues: made, bus };
     this.queues = made;
     new StreamDispatcher(this, 'Stream', { ground: whole, alarms });
 
@@ -63,6 +68,7 @@ export class EventsStack extends Stack {
       audit: consumer('audit'),
       match: consumer('match'),
       'subscription-status': consumer('subscription-status'),
+      bus: consumer('bus'),
       deliver: consumer('deliver'),
     };
     for (const purpose of purposes) made[purpose].feed(functions[queues[purpose].consumer].lambda);

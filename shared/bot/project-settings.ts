@@ -10,6 +10,8 @@ export interface RunSettings {
   /** How many runs a run and all that follow from it may start. */
   treeRuns: number;
   fetchHosts: FetchHosts;
+  /** Whether the bus tells of them. */
+  emitsExecutions: boolean;
 }
 
 const defaultExecutionDays = 365;
@@ -17,12 +19,13 @@ const defaultTreeRuns = 64;
 
 /** @param item the head of the Project */
 export function runSettings(item: Item | undefined): RunSettings {
-  const { executionDays, concurrentRuns, treeRuns, fetchHosts = {} } = projectSettings(item);
+  const { executionDays, concurrentRuns, treeRuns, fetchHosts = {}, emitExecutions } = projectSettings(item);
   return {
     executionDays: executionDays ?? defaultExecutionDays,
     concurrentRuns,
     treeRuns: treeRuns ?? defaultTreeRuns,
     fetchHosts,
+    emitsExecutions: emitExecutions === true,
   };
 }
 

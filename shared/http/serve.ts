@@ -52,7 +52,8 @@ function metered<S extends Services>(
   return async (request) => {
     const budget = newBudget();
     try {
-      const handler = handlerWith({ ...services, table: meteredTable(services.table, budget) });
+      const table = meteredTable(services.table, budget);
+      const handler = handlerWith({ ...services, table, traceId: request.traceId });
       return await call(handler, request);
     } finally {
       const units = Math.round(budget.units);

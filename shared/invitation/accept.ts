@@ -10,11 +10,20 @@ import type { Standing } from './state.ts';
  * The person joins: membership active, invitation accepted, an administrator counted. The membership
  * must still have the version that was seen, so that of two who accept one succeeds.
  */
-export function acceptActions(services: Pick<Services, 'now' | 'newId'>, standing: Standing): Action[] {
+export function acceptActions(
+  services: Pick<Services, 'now' | 'newId' | 'traceId'>,
+  standing: Standing,
+): Action[] {
   const { membership, invitation } = standing;
   const project = membership.project.reference.replace(/^Project\//, '');
   const author = { reference: membership.profile.reference };
-  const stamp = { project, versionId: services.newId(), nowMs: services.now(), author };
+  const stamp = {
+    project,
+    versionId: services.newId(),
+    nowMs: services.now(),
+    author,
+    trace: services.traceId,
+  };
   const { actions } = changeMembership(
     standing,
     { rights: membership, invitation: { ...invitation, state: 'accepted' }, active: true },

@@ -35,7 +35,7 @@ export function issueInvitation(
 export function changeMembership(
   { membership }: Pick<Standing, 'membership'>,
   change: { rights: Rights; invitation?: Invitation | undefined; active?: boolean },
-  stamp: { project: string; versionId: string; nowMs: number; author: Reference },
+  stamp: { project: string; versionId: string; nowMs: number; author: Reference; trace: string | undefined },
 ): { membership: ProjectMembership; actions: Action[] } {
   const bare = { ...membership };
   for (const right of typedKeys(rightsOf(membership))) delete bare[right];
@@ -50,7 +50,8 @@ export function changeMembership(
       author: stamp.author,
     },
   };
-  const extra = change.invitation ? { invitation: change.invitation } : {};
+  const { trace } = stamp;
+  const extra = { ...(change.invitation ? { invitation: change.invitation } : {}), trace };
   return {
     membership: changed,
     actions: updateActions(stamp.project, changed, membership, extra),

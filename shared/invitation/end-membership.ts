@@ -9,7 +9,7 @@ import type { Standing } from './state.ts';
  */
 export function endMembershipActions(
   standing: Standing,
-  stamp: { project: string; versionId: string; nowMs: number },
+  stamp: { project: string; versionId: string; nowMs: number; trace: string | undefined },
 ): Action[] {
   const { membership, userId } = standing;
   const { project } = stamp;

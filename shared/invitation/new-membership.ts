@@ -21,13 +21,14 @@ export interface NewMembership {
 export function createMembershipActions(
   input: NewMembership,
   person: { userId: string; login: string; profileType: ProfileType; invitation: Invitation },
-  stamp: { project: string; versionId: string; nowMs: number },
+  stamp: { project: string; versionId: string; nowMs: number; trace?: string | undefined },
 ): { membership: ProjectMembership; actions: Action[] } {
   const membership = buildMembership(input, stamp);
+  const { trace } = stamp;
   return {
     membership,
     actions: [
-      ...createActions(stamp.project, membership, person),
+      ...createActions(stamp.project, membership, { ...person, ...(trace === undefined ? {} : { trace }) }),
       {
         name: 'mirror',
         put: {

@@ -5,6 +5,7 @@ export const dispatchedPurposes = [
   'audit',
   'subscriptions',
   'subscription-status',
+  'bus',
 ] as const;
 
 export type DispatchedPurpose = (typeof dispatchedPurposes)[number];

@@ -89,7 +89,7 @@ export function updateChange(
     head: (untidy) => {
       const isUntidy = untidy || typeof seen === 'string';
       const { values, ...change } = setAndRemove({
-        ...{ content: undefined, parts: undefined, deleted: undefined },
+        ...{ content: undefined, parts: undefined, deleted: undefined, trace: undefined },
         ...attributes,
         ...extra,
         untidy: isUntidy || undefined,
@@ -112,6 +112,13 @@ export function updateChange(
   };
 }
 
+export interface DeleteStamp {
+  versionId: string;
+  nowMs: number;
+  /** Of the request that asks for it, kept on the head for whoever is told of it. */
+  trace?: string | undefined;
+}
+
 /**
  * The end of a resource. The head stays as a tombstone, so that a later read answers "gone" and the
  * history stays readable.
@@ -120,7 +127,7 @@ export function updateChange(
 export function deleteChange(
   project: string,
   { type, id }: { type: string; id: string },
-  stamp: { versionId: string; nowMs: number },
+  stamp: DeleteStamp,
   condition: { if: string; values: Record<string, unknown> },
   seen?: Seen,
 ): Change {
@@ -136,6 +143,7 @@ export function deleteChange(
       const { values, ...change } = setAndRemove({
         ...at,
         deleted: true,
+        trace: stamp.trace,
         content: undefined,
         parts: undefined,
         untidy: isUntidy || undefined,

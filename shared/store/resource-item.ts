@@ -1,6 +1,13 @@
 import type { Resource } from '../fhir/resource.ts';
 import type { Action } from '../table/transact.ts';
-import { actionsOf, type Change, createChange, deleteChange, updateChange } from './change.ts';
+import {
+  actionsOf,
+  type Change,
+  createChange,
+  type DeleteStamp,
+  deleteChange,
+  updateChange,
+} from './change.ts';
 
 /**
  * Creates a resource inside a transaction: its head, which must not exist, its first version and
@@ -38,7 +45,7 @@ export function updateActions(
 export function deleteActions(
   project: string,
   target: { type: string; id: string },
-  stamp: { versionId: string; nowMs: number },
+  stamp: DeleteStamp,
   condition: { if: string; values: Record<string, unknown> },
   seen?: Resource,
 ): Action[] {

@@ -65,18 +65,23 @@ describe('the stream of the table', () => {
     expect(watched).toContain('IteratorAge');
   });
 
-  it('wakes the dispatcher for outbox items, heads of resources and untidy entries only', () => {
+  it('wakes the dispatcher for outbox items, heads of resources, runs to be told of and untidy entries only', () => {
     const { Filters } = (stream[0]?.FilterCriteria ?? { Filters: [] }) as { Filters: { Pattern: string }[] };
     const patterns = Filters.map(({ Pattern }) => JSON.parse(Pattern));
-    expect(patterns).toHaveLength(3);
-    for (const { eventName } of patterns) expect(eventName).toEqual(['INSERT', 'MODIFY']);
+    expect(patterns.map(({ eventName }) => eventName.join())).toEqual([
+      'INSERT,MODIFY',
+      'INSERT,MODIFY',
+      'INSERT',
+      'INSERT,MODIFY',
+    ]);
     const [{ prefix }] = patterns[0].dynamodb.Keys.pk.S;
     expect(outboxPartitions().filter((pk) => !pk.startsWith(prefix))).toEqual([]);
     expect(patterns[1].dynamodb).toEqual({
       Keys: { sk: { S: ['HEAD'] } },
       NewImage: { lastUpdated: { S: [{ exists: true }] } },
     });
-    expect(patterns[2].dynamodb.NewImage).toEqual({ untidy: { BOOL: [{ exists: true }] } });
+    expect(patterns[2].dynamodb.NewImage).toEqual({ executed: { S: [{ exists: true }] } });
+    expect(patterns[3].dynamodb.NewImage).toEqual({ untidy: { BOOL: [{ exists: true }] } });
   });
 });
 
@@ -170,6 +175,30 @@ describe('what follows changes', () => {
       .map(({ Arn }) => arnOf(Arn));
     const consumers = Object.values(eventFunctions).map(({ description }) => named(description).id);
     expect(targets.sort()).toEqual(consumers.sort());
+  });
+});
+
+describe('the bus', () => {
+  const bus = only(events, 'AWS::Events::EventBus');
+
+  it('is one of the stage, by a name that others find', () => {
+    expect(bus.Properties.Name).toBe('portico-test');
+  });
+
+  it('is spoken on by one function, in the name of this service, which can do nothing else', () => {
+    const speaking = functions.filter(({ roleId }) =>
+      statementsOfRole(events, roleId).some(({ Action }) => [Action].flat().includes('events:PutEvents')),
+    );
+    expect(speaking.map(({ id }) => id)).toEqual([named(eventFunctions.bus.description).id]);
+    const statements = statementsOfRole(events, speaking[0]?.roleId ?? '');
+    expect(statements.find(({ Action }) => Action === 'events:PutEvents')).toMatchObject({
+      Resource: { 'Fn::GetAtt': [bus.id, 'Arn'] },
+      Condition: { StringEquals: { 'events:source': 'portico' } },
+    });
+    const services = statements.flatMap(({ Action }) =>
+      [Action].flat().map((action) => action.split(':')[0]),
+    );
+    expect([...new Set(services)].sort()).toEqual(['events', 'logs', 'sqs']);
   });
 });
 

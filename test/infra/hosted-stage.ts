@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { useLocalCredentials } from '../../infra/local/environment.ts';
+import { serveBus } from '../../infra/local/serve-bus.ts';
 import { type LocalQueues, startQueues } from '../../infra/local/queue/local-queues.ts';
 import { connectDynamoDb } from '../../shared/aws/dynamodb.ts';
 import { openTable, type Table } from '../../shared/table/table.ts';
@@ -31,9 +32,10 @@ export async function startHostedStage(): Promise<HostedStage> {
   useLocalCredentials();
   const own = await table.watch();
   const queues = await startQueues(join(bundles.root, 'queues.db'), raise);
+  const bus = await serveBus(join(bundles.root, 'events.ndjson'));
   const hosted = new Map<string, HostedFunction>();
   const seen = new Map<string, ReadonlySet<string>>();
-  const stop = () => stopAll([...hosted.values()], [queues, table], bundles);
+  const stop = () => stopAll([...hosted.values()], [queues, bus, table], bundles);
   try {
     const invoker = await hostFunction(join(bundles.root, 'invoker'), {});
     hosted.set('invoker', invoker);
@@ -47,6 +49,7 @@ export async function startHostedStage(): Promise<HostedStage> {
       MAIL_FROM: 'portico@example.org',
       SES_CONFIGURATION_SET: 'mail',
       TRUSTED_HOPS: '0',
+      BUS_NAME: 'portico-test',
       ...queues.environment,
     };
     // Those that others call come first.
@@ -58,6 +61,7 @@ export async function startHostedStage(): Promise<HostedStage> {
       const engines = {
         DYNAMODB_ENDPOINT: endpoint,
         LAMBDA_ENDPOINT: invoker.endpoint,
+        EVENTS_ENDPOINT: bus.url,
         JOBS_ENDPOINT: hosted.get('jobs')?.endpoint ?? '',
       };
       hosted.set(name, await hostFunction(join(bundles.root, name), { ...given, ...engines, ...runtime }));

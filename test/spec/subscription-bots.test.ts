@@ -321,7 +321,9 @@ test('a Project that is stopped runs no Bot, and delivers what waited when it go
   const bot = await notingBot();
   await subscribe(portico, `Bot/${bot}`, 'Patient?_tag=urn:test|stop');
   const project = projectOf(portico, 0).id;
-  expect(await provision({ project, paused: true })).toEqual({ project: { id: project, paused: true } });
+  expect(await provision({ project, paused: true })).toMatchObject({
+    project: { id: project, paused: true },
+  });
   const made = await put(portico, { resourceType: 'Patient', gender: 'male', ...tag('stop') });
   await put(portico, { ...made, gender: 'female' });
   const refused = await portico.api('POST', `fhir/R4/Bot/${bot}/$execute`);

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { changeProject } from '../../functions/provision/change-project.ts';
 import { type ProvisionRequest, provision } from '../../functions/provision/provision.ts';
 import { isResourceType } from '../../shared/index/registry.ts';
+import type { Message } from '../../shared/queue/queue.ts';
+import { listedItem } from '../../shared/subscription/listed.ts';
 import { parseHead } from '../../shared/table/keys.ts';
 import { scanAll } from '../spec/portico.ts';
 import { type Stage, startStage } from './stage.ts';
@@ -49,4 +52,61 @@ test('what is made with a Project stands in one AuditEvent', async () => {
     .map(({ type, id }) => `${type}/${id}`);
   expect(made).toHaveLength(5);
   expect(named.filter((reference) => !reference.startsWith('User/')).sort()).toEqual(made.sort());
+});
+
+describe('a Project that is there', () => {
+  const told: unknown[] = [];
+  const services = () => ({
+    ...stage.services,
+    queues: {
+      'subscription-status': {
+        send: async (messages: readonly Message[]) => {
+          told.push(...messages.map(({ body }) => body));
+          return [];
+        },
+      },
+    },
+  });
+
+  test('is changed in what is said, and keeps the rest', async () => {
+    const { project } = await provision(stage.services, { ...request, subscriptions: 7, treeRuns: 9 });
+    const { id } = project;
+    expect(await changeProject(services(), { project: id, subscriptions: 250, schedules: 3 })).toEqual({
+      project: { id, paused: false, emitExecutions: false, subscriptions: 250, schedules: 3, treeRuns: 9 },
+    });
+    expect(
+      await changeProject(services(), { project: id, paused: true, emitExecutions: true }),
+    ).toMatchObject({
+      project: { paused: true, emitExecutions: true, subscriptions: 250 },
+    });
+    expect(told).toEqual([]);
+    await stage.services.table.write([
+      listedItem(id, { id: 's', type: 'Patient', since: '2026-01-01T00:00:00.000Z' }),
+    ]);
+    const goesOn = await changeProject(services(), { project: id, paused: false });
+    expect(goesOn.project.paused).toBe(false);
+    expect(told).toEqual([{ project: id, id: 's' }]);
+    const audited = (await scanAll(stage.client, stage.tableName))
+      .filter((item) => parseHead(item)?.type === 'AuditEvent')
+      .map((item) => JSON.stringify(storedResource(item)));
+    expect(
+      audited.filter((text) => text.includes('{"type":"subscriptions","valueString":"250"}')),
+    ).toHaveLength(1);
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['nothing', {}, 'Nothing'],
+    ['a cap of none', { subscriptions: 0 }, 'subscriptions'],
+    ['too much', { schedules: 1_001 }, 'schedules'],
+    ['a word for a switch', { paused: 'yes' }, 'paused'],
+  ])('is not changed by %s', async (_name, change, text) => {
+    const { project } = await provision(stage.services, request);
+    await expect(changeProject(services(), { project: project.id, ...change })).rejects.toThrow(text);
+  });
+
+  test('is not made by a change', async () => {
+    await expect(changeProject(services(), { project: 'none', paused: true })).rejects.toThrow();
+    const items = await scanAll(stage.client, stage.tableName);
+    expect(items.filter(({ pk }) => pk.startsWith('P#none#'))).toEqual([]);
+  });
 });

@@ -208,6 +208,21 @@ describe('a schedule', () => {
     expect((await dueItems()).map(({ dueAt }) => dueAt)).toEqual(['2026-11-21T07:30:00.000Z']);
   });
 
+  test('is refused when its Project has as many as it may, and one that has one may change it', async () => {
+    const has = (schedules: number) =>
+      stage.services.table.update({
+        Key: keys.resource(caller.project, 'Project', caller.project),
+        UpdateExpression: 'SET schedules = :most',
+        ExpressionAttributeValues: { ':most': schedules },
+      });
+    await has(1);
+    const first = await scheduledBot('30 7 * * *');
+    await expect(scheduledBot('30 7 * * *')).rejects.toThrow('at most 1 schedules');
+    await save(first, { cronString: '31 7 * * *' });
+    await has(2);
+    await scheduledBot('30 7 * * *');
+  });
+
   test('that cannot be understood is refused with the field', async () => {
     const { id } = await createBot(stage.services, again(), { name: 'Bot' });
     await expect(save(id, { cronString: 'daily' })).rejects.toMatchObject({

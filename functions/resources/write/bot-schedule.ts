@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Resource } from '../../../shared/fhir/resource.ts';
+import { projectSettings } from '../../../shared/project-settings.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { scheduleActions, usualSchedules } from '../../../shared/schedule/due.ts';
 import { keys } from '../../../shared/table/keys.ts';
@@ -34,10 +35,16 @@ function said({ cronString, cronTiming, extension }: Resource) {
 }
 
 async function requireRoom({ services: { table }, stamp }: Context, botId: string): Promise<void> {
-  const { items } = await table.query({
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': keys.schedule(stamp.project, '').pk },
-  });
-  if (items.some(({ sk }) => sk === botId) || items.length < usualSchedules) return;
-  throw new Refusal('unprocessable', `A Project has at most ${usualSchedules} schedules`);
+  const { project } = stamp;
+  const projectKey = keys.resource(project, 'Project', project);
+  const [{ items }, found] = await Promise.all([
+    table.query({
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': keys.schedule(project, '').pk },
+    }),
+    table.read([projectKey]),
+  ]);
+  const { schedules: most = usualSchedules } = projectSettings(found.get(projectKey));
+  if (items.some(({ sk }) => sk === botId) || items.length < most) return;
+  throw new Refusal('unprocessable', `A Project has at most ${most} schedules`);
 }

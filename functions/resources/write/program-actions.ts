@@ -60,7 +60,7 @@ export async function endProgramActions(
 }
 
 async function endMembership(
-  { table }: Context['services'],
+  { table, traceId: trace }: Context['services'],
   { project, nowMs, newId }: Context['stamp'],
   membershipId: string,
 ): Promise<Action[]> {
@@ -72,7 +72,7 @@ async function endMembership(
     deleteChange(
       project,
       { type: 'ProjectMembership', id: membershipId },
-      { versionId: newId(), nowMs },
+      { versionId: newId(), nowMs, trace },
       { if: 'versionId = :seen', values: { ':seen': versionId } },
       { versionId, resource: membership },
     ),

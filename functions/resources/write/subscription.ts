@@ -65,6 +65,7 @@ export function planSubscription(
         head: {
           writer: callersOf(context.actor),
           isRequested: subscription.status === 'requested' || undefined,
+          hasFailed: subscription.status === 'error' || undefined,
         },
         more: [
           listAction(

@@ -21,6 +21,7 @@ type Handlers = Record<FunctionName, ApiHandler> & {
   audit(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
   match(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
   'subscription-status'(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
+  bus(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
   deliver(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
   tick(event: ScheduledEvent): Promise<void>;
   provision: ProvisionHandler;

@@ -53,7 +53,15 @@ export function executionRecord(
     runRecordId(bot.resource.id, nowMs, uuid),
     nowMs,
   );
-  return { ...entry, log: packedLog(result), ttl: expiryOf(settings, nowMs) };
+  const told = settings.emitsExecutions
+    ? { executed: JSON.stringify(toldRun(details, bot.resource.id)) }
+    : {};
+  return { ...entry, ...told, log: packedLog(result), ttl: expiryOf(settings, nowMs) };
+}
+
+/** What the bus tells of a run: an attribute of its own by which the stream's filter lets the record through. */
+function toldRun({ run, outcome, durationMs, trace }: Record<string, string>, bot: string) {
+  return { bot, run, outcome, ...(durationMs ? { durationMs: Math.round(Number(durationMs)) } : {}), trace };
 }
 
 function packedLog(result: RunResult | undefined): Uint8Array {

@@ -1,0 +1,32 @@
+import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { type Bus, eventSource } from '../bus/bus-event.ts';
+import { createExchanger } from './wire/exchange.ts';
+import { leanClient } from './wire/lean-client.ts';
+
+/** An EventBridge bus by its name. @param endpoint of a laptop only */
+export function eventBridgeBus(name: string, endpoint: string | undefined): Bus {
+  const events = leanClient(
+    'events',
+    createExchanger(),
+    (options) => new EventBridgeClient({ maxAttempts: 3, ...options, ...(endpoint ? { endpoint } : {}) }),
+  );
+  return {
+    async publish({ name: detailType, detail }) {
+      const { Entries: [entry] = [] } = await events.send(
+        new PutEventsCommand({
+          Entries: [
+            {
+              EventBusName: name,
+              Source: eventSource,
+              DetailType: detailType,
+              Time: new Date(detail.time),
+              Detail: JSON.stringify(detail),
+            },
+          ],
+        }),
+      );
+      if (entry?.ErrorCode !== undefined)
+        throw new Error(`The bus has not taken an event: ${entry.ErrorCode}`);
+    },
+  };
+}

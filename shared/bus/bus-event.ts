@@ -1,0 +1,46 @@
+/** As rules of subscribers name who speaks. */
+export const eventSource = 'portico';
+
+/** What the bus tells of (docs/events.md has the schema of each). */
+export const busEventNames = [
+  'membership.invited',
+  'membership.accepted',
+  'membership.changed',
+  'membership.removed',
+  'bot.deployed',
+  'bot.executed',
+  'subscription.failed',
+  'project.created',
+] as const;
+
+export type BusEventName = (typeof busEventNames)[number];
+
+/** Something that happened, by ids alone: no name, no address, no content. */
+export interface BusEvent {
+  name: BusEventName;
+  detail: {
+    /** The same whenever this event is told again. */
+    id: string;
+    project: string;
+    /** An instant. */
+    time: string;
+    /** Of the request that brought it about, where one did. */
+    trace?: string;
+    /** Ids and numbers of its kind. */
+    [more: string]: string | number | undefined;
+  };
+}
+
+/** @throws {Error} when the body of a message is none */
+export function parseBusEvent(body: unknown): BusEvent {
+  const { name, detail } = (body ?? {}) as Partial<BusEvent>;
+  const isKnown = busEventNames.some((one) => one === name);
+  if (isKnown && detail?.id && detail.project && detail.time) return body as BusEvent;
+  throw new Error('The message is no event of the bus');
+}
+
+/** Where events go. */
+export interface Bus {
+  /** @throws {Error} when the event was not taken */
+  publish(event: BusEvent): Promise<void>;
+}
