@@ -6,10 +6,10 @@ import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { eventSource } from '../../shared/bus/bus-event.ts';
 import { queueVariables } from '../../shared/composition/queues.ts';
 import type { Purpose } from '../../shared/queue/purposes.ts';
 import type { Permissions } from '../permissions.ts';
-import { eventSource } from '../../shared/bus/bus-event.ts';
 import type { PurposeQueue } from './purpose-queue.ts';
 import type { StageKeys } from './stage-keys.ts';
 

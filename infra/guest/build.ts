@@ -130,11 +130,13 @@ async function bundle(
   });
 }
 
-function thisPlatform(): GuestPlatform {
+/** This machine's. */
+export function thisPlatform(): GuestPlatform {
   return `${process.platform}-${process.arch}` as GuestPlatform;
 }
 
-function addonOf(platform: GuestPlatform): string {
+/** The sandbox's native addon for a platform, as the package brings it. */
+export function addonOf(platform: GuestPlatform): string {
   const libc = platform.startsWith('linux') ? '.glibc' : '';
   const folder = join(dirname(require.resolve('isolated-vm')), 'prebuilds', platform);
   return join(folder, `isolated-vm.${ADDON_ABI}${libc}.node`);

@@ -28,7 +28,7 @@ export interface HandlerEnvironment {
 }
 
 /** What the SDK asks for before it signs; the engines on loopback check none of it. */
-const localAws = {
+export const localAws = {
   AWS_REGION: 'eu-west-1',
   AWS_ACCESS_KEY_ID: 'local',
   AWS_SECRET_ACCESS_KEY: 'local',

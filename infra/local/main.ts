@@ -1,14 +1,17 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { settings } from './settings.ts';
 import { startStack } from './stack.ts';
 
-/** `npm start` */
+/** `npm start`; with `-- --from cdk.out` the bundles that `npm run synth` has put there run, and not the sources. */
 const { dataDir, port } = settings(process.env);
-const stack = await startStack({ dataDir, port }).catch((error: Error & { code?: string }) => {
-  const hint = error.code === 'EADDRINUSE' ? '\nSet PORT (and PORTICO_DATA_DIR) to run a second one.' : '';
-  process.stderr.write(`${error.message}${hint}\n`);
-  process.exit(1);
-});
+const stack = await startStack({ dataDir, port, from: folderAsked() }).catch(
+  (error: Error & { code?: string }) => {
+    const hint = error.code === 'EADDRINUSE' ? '\nSet PORT (and PORTICO_DATA_DIR) to run a second one.' : '';
+    process.stderr.write(`${error.message}${hint}\n`);
+    process.exit(1);
+  },
+);
 
 let isStopping = false;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -31,3 +34,13 @@ A first call:
   curl -s ${stack.baseUrl}/oauth2/token -d grant_type=client_credentials -d client_id=${project?.clientId} -d client_secret=${project?.clientSecret}
 Ctrl-C stops everything.
 `);
+
+function folderAsked(): string | undefined {
+  try {
+    const { from } = parseArgs({ options: { from: { type: 'string' } } }).values;
+    return from === undefined ? undefined : resolve(from);
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\nnpm start -- [--from cdk.out]\n`);
+    process.exit(2);
+  }
+}

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Changed, ChangeRequest } from '../../functions/provision/change-project.ts';
@@ -5,6 +6,7 @@ import type { Provisioned, ProvisionRequest } from '../../functions/provision/pr
 import type { StageIssuer, StageIssuerRequest } from '../../functions/provision/stage-issuer.ts';
 import type { ProjectNumbers } from '../../shared/project-settings.ts';
 import { typedEntries } from '../../shared/typed-keys.ts';
+import { type Demo, type ProvisionHandler, provisionDemo } from './demo-projects.ts';
 import { handlerLoader } from './gateway/handlers.ts';
 import { settings } from './settings.ts';
 import { withStack } from './with-stack.ts';
@@ -19,6 +21,8 @@ const usage = `npm run provision -- --name <Project> --admin <address> [--first-
 npm run provision -- --project <id> [--paused | --resumed] [<settings>] [--function <deployed function>]
 npm run provision -- --issuer <https URL> (--issuer-client <id> | --remove) [--function <deployed function>]
   with the secret of our client there, if it has one, in the variable ISSUER_CLIENT_SECRET
+npm run provision -- --for-spec <folder> --base-url <url> --function <deployed function>
+  makes two Projects and writes <folder>/demo.json, which the HTTP spec runs with
 settings: [--invites-per-hour <n>] [--invitation-days <n>] [--execution-days <n>] [--concurrent-runs <n>]
   [--tree-runs <n>] [--subscriptions <n>] [--schedules <n>] [--emit-executions | --no-emit-executions]
 `;
@@ -42,17 +46,33 @@ const numberOptions = {
 
 type Values = Readonly<Record<string, string | boolean | undefined>>;
 
-function readRequest(): { request: Request; deployed: string | undefined } {
+interface Asked {
+  request: Request | SpecRequest;
+  deployed: string | undefined;
+}
+
+interface SpecRequest {
+  forSpec: string;
+  baseUrl: string;
+}
+
+function readRequest(): Asked {
   const { values } = parseArgs({
     options: {
       ...{ name: text, admin: text, 'first-name': text, 'last-name': text, client: flag, project: text },
       ...Object.fromEntries(Object.values(numberOptions).map((option) => [option, text])),
       ...{ paused: flag, resumed: flag, 'emit-executions': flag },
       ...{ issuer: text, 'issuer-client': text, remove: flag, function: text },
+      ...{ 'for-spec': text, 'base-url': text },
     },
     allowNegative: true,
   });
   const deployed = values.function;
+  if (values['for-spec'] !== undefined) {
+    const { 'for-spec': forSpec, 'base-url': baseUrl } = values;
+    if (!baseUrl || !deployed) throw new Error('--for-spec needs --base-url and --function');
+    return { deployed, request: { forSpec, baseUrl: baseUrl.replace(/\/$/, '') } };
+  }
   if (values.issuer !== undefined) {
     const { issuer, 'issuer-client': clientId, remove } = values;
     return { deployed, request: { issuer: issuerRequest(issuer, clientId, remove) } };
@@ -109,6 +129,21 @@ async function provisionDeployed(functionName: string, request: Request): Promis
   return result;
 }
 
+async function provisionAsked(
+  request: Request | SpecRequest,
+  deployed: string | undefined,
+): Promise<Answer | Demo> {
+  if ('forSpec' in request) {
+    const { forSpec, baseUrl } = request;
+    await mkdir(forSpec, { recursive: true, mode: 0o700 });
+    const provision = (one: Request) => provisionDeployed(String(deployed), one);
+    return provisionDemo(forSpec, baseUrl, provision as ProvisionHandler);
+  }
+  return deployed
+    ? provisionDeployed(deployed, request)
+    : withStack(settings(process.env), () => provisionHere(request));
+}
+
 async function provisionHere(request: Request): Promise<Answer> {
   const handler = await handlerLoader()('provision');
   if ('project' in request) return handler(request);
@@ -117,9 +152,7 @@ async function provisionHere(request: Request): Promise<Answer> {
 
 try {
   const { request, deployed } = readRequest();
-  const provisioned = deployed
-    ? await provisionDeployed(deployed, request)
-    : await withStack(settings(process.env), () => provisionHere(request));
+  const provisioned = await provisionAsked(request, deployed);
   process.stdout.write(`${JSON.stringify(provisioned, null, 2)}\n`);
   process.exit(0);
 } catch (error) {

@@ -5,6 +5,7 @@ import { allRoutes, type Route } from '../../functions/routes.ts';
 import type { JobEvent } from '../../shared/bot/job/job-starter.ts';
 import { apiFunctions } from '../api-functions.ts';
 import { timeoutSeconds } from '../timeouts.ts';
+import { openAssembly } from './assembly/assembly.ts';
 import { followChanges } from './changes.ts';
 import { type Demo, provisionDemo } from './demo-projects.ts';
 import { environmentFile, useHandlerEnvironment } from './environment.ts';
@@ -16,8 +17,8 @@ import { startInvoker } from './lambda/invoker.ts';
 import { mailPages } from './mail/mail-pages.ts';
 import { type Mailbox, startMailbox } from './mail/mailbox.ts';
 import { startQueues } from './queue/local-queues.ts';
-import { openSite } from './site.ts';
 import { serveBus } from './serve-bus.ts';
+import { openSite } from './site.ts';
 import { startTable } from './table.ts';
 
 export interface Stack {
@@ -35,6 +36,8 @@ interface StackOptions {
   dataDir: string;
   /** 0 takes a free one. */
   port: number;
+  /** The output folder of `cdk synth`, whose bundles are to run; without it the sources do. */
+  from?: string | undefined;
 }
 
 interface Stoppable {
@@ -58,7 +61,7 @@ let isRunning = false;
  * environment once; one after the other is fine.
  * @throws {Error} when the folder or the port is in use
  */
-export async function startStack({ dataDir, port }: StackOptions): Promise<Stack> {
+export async function startStack(options: StackOptions): Promise<Stack> {
   if (isRunning) throw new Error('A stack runs in this process already');
   isRunning = true;
   const stops: (() => Promise<void>)[] = [];
@@ -77,7 +80,7 @@ export async function startStack({ dataDir, port }: StackOptions): Promise<Stack
     isRunning = false;
   };
   try {
-    return { ...(await startParts(dataDir, port, keep)), stop };
+    return { ...(await startParts(options, keep)), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -85,19 +88,19 @@ export async function startStack({ dataDir, port }: StackOptions): Promise<Stack
 }
 
 async function startParts(
-  dataDir: string,
-  port: number,
+  { dataDir, port, from }: StackOptions,
   keep: <Part extends Stoppable>(starting: Promise<Part>) => Promise<Part>,
 ): Promise<Omit<Stack, 'stop'>> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await keep(lockFolder(dataDir));
+  const assembly = from === undefined ? undefined : await keep(openAssembly(from, onFault));
   const [table, invoker, mailbox, site] = await Promise.all([
     keep(startTable({ dataDir })),
-    keep(startInvoker()),
+    keep(startInvoker(assembly?.invokerFolder)),
     keep(startMailbox(join(dataDir, 'mail'))),
     keep(openSite()),
   ]);
-  const load = handlerLoader();
+  const load = assembly?.load ?? handlerLoader();
   const environmentIsSet = Promise.withResolvers<void>();
   const { url: baseUrl } = await keep(
     startGateway({
@@ -105,7 +108,7 @@ async function startParts(
       routes: allRoutes,
       loadHandler: async (name) => {
         await environmentIsSet.promise;
-        if (name === 'site') await site.built();
+        if (name === 'site' && !assembly) await site.built();
         return load(name);
       },
       timeouts,
@@ -144,6 +147,7 @@ async function startParts(
     ...queues.environment,
   } as const;
   await keep(Promise.resolve(useHandlerEnvironment(environment)));
+  assembly?.use({ ...environment, ...hooksOnLoopback() });
   environmentIsSet.resolve();
   await writeFile(environmentFile(dataDir), JSON.stringify(environment), { mode: 0o600 });
   const demo = await provisionDemo(dataDir, baseUrl, await load('provision'));
@@ -153,6 +157,12 @@ async function startParts(
   const tick = await load('tick');
   await keep(repeat(() => tick(minute), tickEveryMs));
   return { baseUrl, demo, mailbox, table, sweep };
+}
+
+/** A test's webhooks are on this machine. */
+function hooksOnLoopback(): Record<string, string> {
+  const { PORTICO_ALLOW_LOOPBACK_HOOKS: allowed } = process.env;
+  return allowed === undefined ? {} : { PORTICO_ALLOW_LOOPBACK_HOOKS: allowed };
 }
 
 /** As the schedule on AWS; the first time at once, for what an earlier process left. */

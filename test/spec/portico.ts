@@ -13,6 +13,14 @@ import { isAuditEvent } from '../storage/stored.ts';
 /** With BASE_URL (and PORTICO_DEMO, the path of a demo.json) the specs speak to a deployed stage. */
 export const isDeployed = process.env.BASE_URL !== undefined;
 
+/** Skips the test of which it is thrown: test/setup/quiet-runner.ts. */
+class LaptopOnly extends Error {
+  override name = 'LaptopOnly';
+  constructor() {
+    super('A deployed stage cannot be looked into');
+  }
+}
+
 export interface Answer {
   status: number;
   headers: Headers;
@@ -49,7 +57,10 @@ interface Local extends Stack {
   scan(): Promise<Item[]>;
 }
 
-/** Starts the stack in an empty folder, or connects to the deployed one. Once a file. */
+/**
+ * Starts the stack in an empty folder, from PORTICO_FROM (the output folder of `cdk synth`) where that is set, or
+ * connects to the deployed one. Once a file.
+ */
 export async function startPortico(): Promise<Portico> {
   const local = isDeployed ? undefined : await startLocal();
   const demo = local?.demo ?? (JSON.parse(await readFile(String(process.env.PORTICO_DEMO), 'utf8')) as Demo);
@@ -72,7 +83,7 @@ export async function startPortico(): Promise<Portico> {
       });
     },
     get local() {
-      if (!local) throw new Error('A deployed stage cannot be looked into');
+      if (!local) throw new LaptopOnly();
       return local;
     },
     async stop() {
@@ -130,7 +141,7 @@ async function startLocal(): Promise<Local> {
   const { connectDynamoDb } = await import('../../shared/aws/dynamodb.ts');
   const { openTable } = await import('../../shared/table/table.ts');
   const dataDir = await mkdtemp(join(tmpdir(), 'portico-spec-'));
-  const stack = await startStack({ dataDir, port: 0 });
+  const stack = await startStack({ dataDir, port: 0, from: process.env.PORTICO_FROM });
   const client = connectDynamoDb(stack.table.endpoint);
   const scan = () => scanAll(client, stack.table.tableName);
   return { ...stack, dataDir, client, scan, store: openTable(client, stack.table.tableName, Date.now) };

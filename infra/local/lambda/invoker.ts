@@ -13,18 +13,22 @@ export interface LocalInvoker {
 const functionName = 'portico-invoker';
 const evaluatorName = 'portico-evaluator';
 
-/** Starts the invoker in its own process tree, with an empty environment. */
-export async function startInvoker(): Promise<LocalInvoker> {
+/**
+ * Starts the invoker in its own process tree, with an empty environment.
+ * @param asset the unpacked asset of a synthesised one; without it the sources run
+ */
+export async function startInvoker(asset?: string): Promise<LocalInvoker> {
   let endpoint = '';
-  const program = fileURLToPath(new URL('./invoker-process.ts', import.meta.url));
-  const guestDir = await cachedGuest();
+  const file = asset === undefined ? './invoker-process.ts' : '../assembly/invoker-process.ts';
+  const program = fileURLToPath(new URL(file, import.meta.url));
+  const folder = asset ?? (await cachedGuest());
   const child = await supervise({
     command: process.execPath,
     args: [
       '--disable-warning=ExperimentalWarning',
       '--no-node-snapshot',
       program,
-      guestDir,
+      folder,
       functionName,
       evaluatorName,
     ],

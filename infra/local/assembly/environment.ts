@@ -1,0 +1,90 @@
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+
+/** A request to an environment: the event as JSON text, as Lambda hands it over. */
+export interface Invocation {
+  id: number;
+  event: string;
+  timeoutMs: number;
+  tenantId?: string;
+}
+
+/** What came of it: JSON text, or the error that the handler threw. */
+export type Reported =
+  | { id: number; result: string }
+  | { id: number; error: { name: string; message: string; stack: string | undefined } };
+
+/** An execution environment: the unpacked code, loaded once, with these variables and no others. */
+export interface Environment {
+  /** Calls may overlap, unlike Lambda's: the pool gives an environment one at a time where that counts. */
+  invoke(event: unknown, tenantId?: string): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+interface EnvironmentOptions {
+  name: string;
+  /** What Lambda would unpack. */
+  folder: string;
+  /** `<file>.<export>` */
+  handler: string;
+  timeoutMs: number;
+  variables: Readonly<Record<string, string>>;
+}
+
+type Waiting = Omit<PromiseWithResolvers<unknown>, 'promise'>;
+
+/**
+ * Loads a function's code in a thread of its own. A thread, because twenty processes are more than a laptop should
+ * start; it shares neither modules nor `process.env` with the others. One that breaks off is replaced at the next call.
+ */
+export function startEnvironment(options: EnvironmentOptions): Environment {
+  const [file = '', exported = ''] = options.handler.split('.');
+  const entry = join(options.folder, `${file}.mjs`);
+  const waiting = new Map<number, Waiting>();
+  let worker: Worker | undefined;
+  let lastId = 0;
+
+  function start(): Worker {
+    const started = new Worker(new URL('./environment-worker.ts', import.meta.url), {
+      workerData: { entry, exported, name: options.name },
+      env: { ...options.variables },
+    });
+    started.on('message', settle);
+    started.on('error', (error) => breakOff(error));
+    started.on('exit', () => {
+      if (worker === started) worker = undefined;
+      breakOff(new Error(`${options.name}: the environment has ended`));
+    });
+    return started;
+  }
+
+  function settle(reported: Reported): void {
+    const one = waiting.get(reported.id);
+    waiting.delete(reported.id);
+    if ('result' in reported) one?.resolve(JSON.parse(reported.result));
+    else one?.reject(Object.assign(new Error(reported.error.message), reported.error));
+  }
+
+  function breakOff(error: Error): void {
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  }
+
+  return {
+    invoke(event, tenantId) {
+      worker ??= start();
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      const id = ++lastId;
+      waiting.set(id, { resolve, reject });
+      const { timeoutMs } = options;
+      const invocation: Invocation = { id, event: JSON.stringify(event), timeoutMs };
+      worker.postMessage(tenantId === undefined ? invocation : { ...invocation, tenantId });
+      return promise;
+    },
+    async stop() {
+      const ending = worker;
+      worker = undefined;
+      await ending?.terminate();
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/** What IAM would say to a call of DynamoDB, by those rules of it that the roles of `infra/constructs/grants.ts` use. */
+
+/** A statement of a policy, as in a template. */
+export interface Statement {
+  Effect: 'Allow' | 'Deny';
+  Action: string | readonly string[];
+  Condition?: unknown;
+}
+
+/** One action that a call needs, with the partitions that it names. */
+export interface Access {
+  action: string;
+  /** Undefined for a scan, which names none. */
+  partitions: readonly string[] | undefined;
+}
+
+type Keyed = Record<string, Record<string, { S?: string }> | undefined>;
+
+/** The parts of a transaction by IAM's names. */
+const parts: Readonly<Record<string, string>> = {
+  Put: 'PutItem',
+  Update: 'UpdateItem',
+  Delete: 'DeleteItem',
+  ConditionCheck: 'ConditionCheckItem',
+};
+
+/** What a request to DynamoDB is checked for. @param operation such as `TransactWriteItems` */
+export function accessesOf(operation: string, body: Record<string, unknown>): Access[] {
+  const one = (partitions: readonly string[] | undefined) => [access(operation, partitions)];
+  switch (operation) {
+    case 'TransactWriteItems':
+      return (body.TransactItems as Record<string, Keyed>[]).flatMap((item) =>
+        Object.entries(item).map(([part, { Item, Key }]) =>
+          access(parts[part] ?? part, [partitionOf(Item ?? Key)]),
+        ),
+      );
+    case 'BatchGetItem':
+      return one(requested(body).flatMap(({ Keys }) => (Keys as never[]).map(partitionOf)));
+    case 'BatchWriteItem':
+      return one(
+        (Object.values(body.RequestItems as object) as Record<string, Keyed>[][])
+          .flat()
+          .map(({ PutRequest, DeleteRequest }) => partitionOf(PutRequest?.Item ?? DeleteRequest?.Key)),
+      );
+    case 'Query':
+      return one([queried(body)]);
+    case 'PutItem':
+      return one([partitionOf(body.Item as never)]);
+    case 'GetItem':
+    case 'UpdateItem':
+    case 'DeleteItem':
+      return one([partitionOf(body.Key as never)]);
+    default:
+      return one(undefined);
+  }
+}
+
+/** Whether a role with these statements may. */
+export function isAllowed(statements: readonly Statement[], asked: Access): boolean {
+  const matching = statements.filter(
+    ({ Action, Condition }) => [Action].flat().includes(asked.action) && holds(Condition, asked),
+  );
+  return (
+    matching.some(({ Effect }) => Effect === 'Allow') && !matching.some(({ Effect }) => Effect === 'Deny')
+  );
+}
+
+/** `ForAllValues` holds too where a request has none of the values. */
+function holds(condition: unknown, { partitions = [] }: Access): boolean {
+  return Object.entries((condition ?? {}) as Record<string, Record<string, string | string[]>>).every(
+    ([operator, keys]) => {
+      const patterns = keys['dynamodb:LeadingKeys'];
+      if (operator !== 'ForAllValues:StringLike' || patterns === undefined) return false;
+      const likes = [patterns].flat().map(asExpression);
+      return partitions.every((partition) => likes.some((like) => like.test(partition)));
+    },
+  );
+}
+
+function asExpression(pattern: string): RegExp {
+  const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's');
+}
+
+function access(operation: string, partitions: readonly string[] | undefined): Access {
+  return { action: `dynamodb:${operation}`, partitions };
+}
+
+function requested(body: Record<string, unknown>): { Keys: unknown[] }[] {
+  return Object.values(body.RequestItems as Record<string, { Keys: unknown[] }>);
+}
+
+function partitionOf(item: Record<string, { S?: string }> | undefined): string {
+  return item?.pk?.S ?? '';
+}
+
+/** `#n0 = :v0 AND …`, with either side named in any way. */
+function queried(body: Record<string, unknown>): string {
+  const names = (body.ExpressionAttributeNames ?? {}) as Record<string, string>;
+  const values = (body.ExpressionAttributeValues ?? {}) as Record<string, { S?: string }>;
+  const terms = String(body.KeyConditionExpression).matchAll(/([#\w]+)\s*=\s*(:\w+)/g);
+  for (const [, name = '', value = ''] of terms) {
+    if ((names[name] ?? name) === 'pk') return values[value]?.S ?? '';
+  }
+  return '';
+}

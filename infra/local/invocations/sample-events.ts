@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import type { RunRequest } from '../../../shared/bot/contract.ts';
+import type { Demo } from '../demo-projects.ts';
+import type { Invocable } from './functions-here.ts';
+import { httpEvent } from './http-event.ts';
+
+/** What samples are about: a Project of the demo, and a token of its client. */
+export interface SampleGround {
+  project: Demo['projects'][number];
+  token: string;
+  /** A Bot that is deployed; made when it is first asked for. */
+  bot(): Promise<{ id: string; identifier: string }>;
+}
+
+/** Calls the schedule's consumers to sweep, and the tick. */
+const scheduled = { source: 'aws.events', 'detail-type': 'Scheduled Event', detail: {} };
+const nothingNew = async () => scheduled;
+const json = { 'content-type': 'application/json' };
+
+/** An event for each function that its handler takes as it is. */
+export const sampleEvents: Readonly<Record<Invocable, (ground: SampleGround) => Promise<unknown>>> = {
+  invite: async (ground) =>
+    asClient(ground, `POST /admin/projects/${ground.project.id}/invite`, json, {
+      ...{ resourceType: 'Practitioner', firstName: 'Alice', lastName: 'Smith' },
+      email: `alice-${randomUUID().slice(0, 8)}@example.org`,
+    }),
+  members: async (ground) => asClient(ground, `GET /admin/projects/${ground.project.id}/members`),
+  bots: async (ground) =>
+    asClient(ground, `POST /admin/projects/${ground.project.id}/bot`, json, { name: 'Sample' }),
+  resources: async (ground) => asClient(ground, 'GET /fhir/R4/Patient?_count=5'),
+  subscriptions: async (ground) => asClient(ground, 'GET /fhir/R4/Subscription/none/$deliveries'),
+  'execute-by-id': async (ground) => {
+    const { id } = await ground.bot();
+    return asClient(ground, `POST /fhir/R4/Bot/${id}/$execute`, { 'content-type': 'text/plain' }, 'hello');
+  },
+  'execute-by-identifier': async (ground) => {
+    const { identifier } = await ground.bot();
+    const line = `POST /fhir/R4/Bot/$execute?identifier=${encodeURIComponent(identifier)}`;
+    return asClient(ground, line, { 'content-type': 'text/plain' }, 'hello');
+  },
+  token: async ({ project }) => tokenEvent(project),
+  login: async (ground) => asClient(ground, 'GET /auth/me'),
+  site: async () => httpEvent('GET /app'),
+  // No job has this id: it is not begun, which the log says.
+  jobs: async ({ project }) => ({ project: project.id, jobId: randomUUID() }),
+  dispatch: async () => ({ Records: [] }),
+  outbox: nothingNew,
+  'index-upkeep': nothingNew,
+  audit: nothingNew,
+  match: nothingNew,
+  'subscription-status': nothingNew,
+  deliver: nothingNew,
+  bus: nothingNew,
+  tick: nothingNew,
+  provision: async () => ({
+    name: 'Sample Clinic',
+    admin: { email: `ada-${randomUUID().slice(0, 8)}@example.org`, firstName: 'Ada', lastName: 'Admin' },
+  }),
+  reindex: async () => ({ again: false }),
+  invoker: async ({ project }) => runOf(project.id),
+};
+
+/** A token of the Project's client is asked for with it. */
+export function tokenEvent({ clientId, clientSecret }: SampleGround['project']) {
+  const body = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: clientId,
+    client_secret: clientSecret,
+  });
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  return httpEvent('POST /oauth2/token', headers, body.toString());
+}
+
+function asClient(
+  { token }: Pick<SampleGround, 'token'>,
+  line: string,
+  headers: Readonly<Record<string, string>> = {},
+  body: unknown = '',
+) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return httpEvent(line, { authorization: `Bearer ${token}`, ...headers }, text);
+}
+
+/** One run as the execute functions hand it to the sandbox, without an API to call. */
+function runOf(project: string): RunRequest {
+  return {
+    ...{ kind: 'run', runId: randomUUID(), project },
+    code: {
+      ...{ version: '0'.repeat(64), format: 'esm', filename: 'sample.mjs' },
+      text: 'export async function handler(medplum, event) { return "Hello, " + event.input; }',
+    },
+    input: { kind: 'text', text: 'Alice' },
+    event: {
+      bot: { reference: 'Bot/sample', display: 'Sample' },
+      requester: { reference: 'ClientApplication/sample' },
+      ...{ contentType: 'text/plain', headers: {}, secrets: {}, traceId: randomUUID() },
+    },
+    limits: { timeoutMs: 10_000, memoryMb: 128, resultBytes: 4_194_304, logBytes: 262_144, calls: 100 },
+    deadlineAtMs: Date.now() + 25_000,
+  };
+}

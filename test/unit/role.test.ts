@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { accessesOf, isAllowed } from '../../infra/local/assembly/role.ts';
+
+const key = (pk: string) => ({ pk: { S: pk }, sk: { S: 'HEAD' } });
+const leading = (...patterns: string[]) => ({
+  'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': patterns },
+});
+
+describe('what a call needs', () => {
+  it.each([
+    ['PutItem', { Item: key('U#1') }, [['PutItem', ['U#1']]]],
+    ['UpdateItem', { Key: key('U#1') }, [['UpdateItem', ['U#1']]]],
+    ['BatchGetItem', { RequestItems: { t: { Keys: [key('A'), key('B')] } } }, [['BatchGetItem', ['A', 'B']]]],
+    [
+      'BatchWriteItem',
+      { RequestItems: { t: [{ PutRequest: { Item: key('A') } }, { DeleteRequest: { Key: key('B') } }] } },
+      [['BatchWriteItem', ['A', 'B']]],
+    ],
+    [
+      'TransactWriteItems',
+      { TransactItems: [{ Put: { Item: key('A') } }, { ConditionCheck: { Key: key('B') } }] },
+      [
+        ['PutItem', ['A']],
+        ['ConditionCheckItem', ['B']],
+      ],
+    ],
+    [
+      'Query',
+      {
+        KeyConditionExpression: '#p = :x AND begins_with(sk, :y)',
+        ExpressionAttributeNames: { '#p': 'pk' },
+        ExpressionAttributeValues: { ':x': { S: 'P#1' }, ':y': { S: 'V' } },
+      },
+      [['Query', ['P#1']]],
+    ],
+    ['Scan', {}, [['Scan', undefined]]],
+  ])('%s', (operation, body, expected) => {
+    const found = accessesOf(operation, body).map(({ action, partitions }) => [action, partitions]);
+    expect(found).toEqual(expected.map(([action, partitions]) => [`dynamodb:${action}`, partitions]));
+  });
+});
+
+describe('a role', () => {
+  const put = (...partitions: string[]) => ({ action: 'dynamodb:PutItem', partitions });
+  const allow = { Effect: 'Allow', Action: ['dynamodb:PutItem'] } as const;
+
+  it('allows what a statement names, and nothing else', () => {
+    expect(isAllowed([allow], put('U#1'))).toBe(true);
+    expect(isAllowed([allow], { action: 'dynamodb:Scan', partitions: undefined })).toBe(false);
+    expect(isAllowed([], put('U#1'))).toBe(false);
+  });
+
+  it('allows the partitions of its condition only, all of a call', () => {
+    const some = { ...allow, Condition: leading('P#*#RUNS#*', 'L#*') };
+    expect(isAllowed([some], put('P#1#RUNS#b#0', 'L#1'))).toBe(true);
+    expect(isAllowed([some], put('P#1#RUNS#b#0', 'U#1'))).toBe(false);
+    expect(isAllowed([some], put('xL#1'))).toBe(false);
+  });
+
+  it('is refused what is denied, whatever allows it', () => {
+    const deny = { ...allow, Effect: 'Deny', Condition: leading('U#*') } as const;
+    expect(isAllowed([allow, deny], put('U#1'))).toBe(false);
+    expect(isAllowed([allow, deny], put('L#1'))).toBe(true);
+  });
+});
