@@ -26,6 +26,11 @@ export function searchRules(actor: Actor, type: string): 'all' | readonly Rule[]
   );
 }
 
+/** Whether the actor finds every resource of a type, and all that is in it. */
+export function searchesAll(actor: Actor, type: string): boolean {
+  return everyone(actor).every((one) => own.searchesAll(one, type));
+}
+
 /** Whether the actor may do this with this very resource, as it stands. */
 export async function allows(actor: Actor, interaction: Interaction, resource: Resource): Promise<boolean> {
   for (const one of everyone(actor)) if (!(await own.allows(one, interaction, resource))) return false;

@@ -99,6 +99,18 @@ export function searchRules(actor: Actor, type: string): 'all' | readonly Rule[]
   return policy ?? scope ?? 'all';
 }
 
+/** Whether the actor finds every resource of a type, and all that is in it. */
+export function searchesAll(actor: Actor, type: string): boolean {
+  // The context of a Binary may close it.
+  if (type === 'Binary') return false;
+  const { policy, scope } = candidates(actor, 'search', type);
+  return (policy?.some(opensAll) ?? true) && (scope?.some(opensAll) ?? true);
+}
+
+function opensAll({ compartment, criteria, hiddenFields }: Rule): boolean {
+  return compartment === undefined && criteria === undefined && hiddenFields.length === 0;
+}
+
 /** Whether the actor may do this with this very resource, as it stands. */
 export async function allows(actor: Actor, interaction: Interaction, resource: Resource): Promise<boolean> {
   if (await isClosedByContext(actor, interaction, resource)) return false;

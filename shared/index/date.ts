@@ -50,8 +50,18 @@ export function isNarrowDate({ low, high }: Range): boolean {
   return Date.parse(high) - Date.parse(low) < dayMs;
 }
 
+/** The bound below which no value of up to a day begins that reaches the given one. */
 export function dayBefore(bound: string): string {
-  const ms = Date.parse(bound) - dayMs;
+  return before(bound, dayMs);
+}
+
+/** The same of instants, which are said to the second at least. */
+export function secondBefore(bound: string): string {
+  return before(bound, 1000);
+}
+
+function before(bound: string, lengthMs: number): string {
+  const ms = Date.parse(bound) - lengthMs;
   return ms < Date.parse(first) ? first : new Date(ms).toISOString();
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { searchParameters } from './search-parameters.ts';
 
 /** To be raised when index items are made in another way from the same parameters. */
-const form = 3;
+const form = 4;
 
 /** Names what index items resources have in this release: another name, other items. */
 export function indexVersion(): string {

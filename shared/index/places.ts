@@ -3,27 +3,26 @@ import { datesOf, isNarrowDate } from './date.ts';
 import { isPoint, numbersOf } from './number.ts';
 import { compartmentIndex, compartmentPlaces } from './patient-index.ts';
 import { rangePlaces } from './range.ts';
-import { referenceBuckets } from './reference.ts';
+import { referencePlaces } from './reference.ts';
 import { type Parameter, parametersOf } from './registry.ts';
 import { idIndex, type Place } from './span.ts';
 import { textPlaces } from './text.ts';
-import { tokenBuckets } from './token.ts';
+import { tokenPlaces } from './token.ts';
 import { uriBuckets } from './uri.ts';
 import { valuesOf } from './value.ts';
 
 /** The index items of a resource for one parameter. */
 export function placesOf(parameter: Parameter, resource: Resource): Place[] {
   const values = valuesOf(resource, parameter);
-  const inBuckets = (buckets: readonly string[]) => buckets.map((bucket) => ({ bucket }));
   switch (parameter.type) {
     case 'token':
-      return inBuckets(tokenBuckets(values));
+      return tokenPlaces(values);
     case 'string':
       return textPlaces(values);
     case 'reference':
-      return inBuckets(referenceBuckets(values));
+      return referencePlaces(values);
     case 'uri':
-      return inBuckets(uriBuckets(values));
+      return uriBuckets(values).map((bucket) => ({ bucket }));
     case 'date':
       return rangePlaces(values.flatMap(datesOf), resource.id, isNarrowDate);
     default:
@@ -43,6 +42,11 @@ export function placesIn(index: string, resource: Resource): Place[] {
 /** The sort key of an index item: the value, where it has an order, and the id. */
 export function sortKeyOf({ sort }: Place, id: string): string {
   return sort === undefined ? id : `${sort}#${id}`;
+}
+
+/** What stands before the id in an index item's sort key; empty for nothing. */
+export function sortOf(sk: string): string {
+  return sk.slice(0, Math.max(0, sk.lastIndexOf('#')));
 }
 
 /** The id at the end of an index item's sort key. */

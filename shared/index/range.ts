@@ -37,6 +37,33 @@ export function matchesRange(value: Range, wanted: WantedRange): boolean {
 }
 
 /**
+ * Whether the place of a value alone shows that it matches: it tells one of its bounds.
+ * @param sort the low bound in a bucket `S`, the high one in `E`
+ */
+export function provesRange({ prefix, low, high }: WantedRange, bucket: string, sort: string): boolean {
+  if (bucket.startsWith('E')) {
+    return (
+      (prefix === 'ge' && sort >= low) || (prefix === 'gt' && sort > high) || (prefix === 'eb' && sort < low)
+    );
+  }
+  switch (prefix) {
+    case 'ge':
+      return sort >= low;
+    case 'gt':
+    case 'sa':
+      return sort > high;
+    case 'le':
+      return sort <= high;
+    case 'lt':
+      return sort < low;
+    case 'ap':
+      return low <= sort && sort <= high;
+    default:
+      return false;
+  }
+}
+
+/**
  * Every value has an item by its low bound (`S`). A value too wide for `slack` has one more by its
  * high bound (`E`), so that a search for "ends after" need not start at the beginning of time.
  */

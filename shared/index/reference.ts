@@ -1,4 +1,4 @@
-import { bucketOf, type Span } from './span.ts';
+import { bucketOf, nearHash, type Place, type Span } from './span.ts';
 import type { Token, WantedToken } from './token.ts';
 import { fieldOf, textOf, type Value } from './value.ts';
 
@@ -41,13 +41,42 @@ export function identifiersOf({ type, value, target }: Value): Token[] {
 
 /**
  * Where the index items of references are: under the id alone, so that an id without type finds them,
- * and under the value of an identifier.
+ * and under the value of an identifier. The whole reference stands in the sort key, so that an item alone tells
+ * whether it is the wanted one.
  */
-export function referenceBuckets(values: readonly Value[]): string[] {
+export function referencePlaces(values: readonly Value[]): Place[] {
   return [
-    ...values.flatMap(referencesOf).map(bucketOfReference),
-    ...values.flatMap(identifiersOf).map(({ value = '' }) => bucketOfIdentifier(value)),
+    ...values.flatMap(referencesOf).map((text) => ({ bucket: bucketOfReference(text), sort: sortOf(text) })),
+    ...values.flatMap(identifiersOf).map(({ value = '' }) => ({ bucket: bucketOfIdentifier(value) })),
   ];
+}
+
+function sortOf(reference: string): string {
+  return `r${nearHash(reference)}`;
+}
+
+/**
+ * Whether an index item alone shows that its resource has one of the searched references.
+ * @param wanted as `referenceMatcher` takes them, ids too
+ * @param targets the types that the parameter is limited to, of each of its paths
+ * @param sort what stands before the id in the item's sort key
+ */
+export function provesReference(
+  wanted: readonly string[],
+  type: string | undefined,
+  targets: readonly (string | undefined)[],
+  { bucket, sort }: { bucket: string; sort: string },
+): boolean {
+  const [target] = targets;
+  const only = type ?? (targets.every((one) => one === target) ? target : undefined);
+  const texts = wanted.flatMap((text) =>
+    text.includes('/') || only === undefined ? [text] : [text, `${only}/${text}`],
+  );
+  return texts.map(withoutVersion).some((text) => {
+    if (bucketOfReference(text) !== bucket || sort !== sortOf(text)) return false;
+    const pointed = literal.exec(text)?.[1];
+    return targets.every((one) => one === undefined || one === pointed);
+  });
 }
 
 export function referenceSpans(wanted: readonly string[]): Span[] {

@@ -14,12 +14,13 @@ import { valuesOf } from './value.ts';
  */
 export function retiredKeys(project: string, resource: Resource): Key[] {
   const { resourceType: type, id } = resource;
+  if (type === 'AuditEvent') return [];
   const keyOf = (index: string, place: Place): Key => ({
     ...indexPartition(project, type, index, place.bucket),
     sk: sortKeyOf(place, id),
   });
   const ofParameters = [...parametersOf(type).values()].flatMap((parameter) =>
-    retiredPlaces(type, parameter, resource).map((place) => keyOf(parameter.code, place)),
+    retiredPlaces(type, parameter, resource).map((place) => keyOf(earlierIndex(parameter), place)),
   );
   if (type !== 'Patient') return ofParameters;
   return [...ofParameters, keyOf(compartmentIndex, compartmentPlace(`Patient/${id}`, resource))];
@@ -27,9 +28,25 @@ export function retiredKeys(project: string, resource: Resource): Key[] {
 
 function retiredPlaces(type: string, parameter: Parameter, resource: Resource): Place[] {
   const { code, within } = parameter;
-  if (within || (type === 'ProjectMembership' && code === 'project')) return placesOf(parameter, resource);
+  if (within || (type === 'ProjectMembership' && code === 'project'))
+    return earlierPlaces(parameter, resource);
   const values = valuesOf(resource, parameter);
   if (values.some((value) => value.type === 'HumanName')) return retiredNamePlaces(values);
   if (code === 'deceased' && type === 'Patient') return [{ bucket: bucketOf('false') }];
-  return [];
+  return parameter.index !== undefined && hasTellingKeys(parameter) ? earlierPlaces(parameter, resource) : [];
+}
+
+/** Items of tokens and references did not tell of system, case and type. */
+function earlierPlaces(parameter: Parameter, resource: Resource): Place[] {
+  const places = placesOf(parameter, resource);
+  return hasTellingKeys(parameter) ? places.map(({ bucket }) => ({ bucket })) : places;
+}
+
+/** What now lies within another parameter had an index of its own. */
+function earlierIndex({ code, index = code, within }: Parameter): string {
+  return within ? code : index;
+}
+
+function hasTellingKeys({ type }: Parameter): boolean {
+  return type === 'token' || type === 'reference';
 }

@@ -114,6 +114,19 @@ export function textSpans(wanted: readonly string[], words: boolean, part?: Name
   });
 }
 
+/**
+ * Whether a text's index item that begins with what is searched alone shows that it matches: when it is one word, or
+ * the text is indexed whole.
+ * @param words whether the index holds names or addresses, word by word
+ */
+export function provesText(wanted: readonly string[], words: boolean, sort: string): boolean {
+  return wanted.some((text) => {
+    const normal = normaliseText(text);
+    const isWhole = normal === cut(normal) && (!words || wordsOf(normal).join() === normal);
+    return isWhole && sort.startsWith(normal);
+  });
+}
+
 export function wordsOf(text: string): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
 }

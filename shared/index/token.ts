@@ -1,5 +1,5 @@
 import { splitValue, unescapeValue } from './escape.ts';
-import { bucketOf, type Span } from './span.ts';
+import { bucketOf, nearHash, type Place, type Span } from './span.ts';
 import { fieldOf, listOf, textOf, type Value } from './value.ts';
 
 /** A code in its system, as R4's token search sees it. */
@@ -80,14 +80,47 @@ function matches(token: Token, { system, value }: WantedToken): boolean {
   return system === '' ? token.system === undefined : token.system === system;
 }
 
-/** Where a token's index items are: under its value, whatever the system. */
-export function tokenBuckets(values: readonly Value[]): string[] {
+/**
+ * Where a token's index items are: under its value, whatever the system and case; these stand in the sort key,
+ * so that an item alone tells whether its token is the wanted one.
+ */
+export function tokenPlaces(values: readonly Value[]): Place[] {
   return values.flatMap((one) =>
-    tokensOf(one).flatMap(({ value }) =>
-      value === undefined || value === usualValues[one.type] ? [] : bucketOf(value.toLowerCase()),
-    ),
+    tokensOf(one).flatMap((token): Place[] => {
+      const { value } = token;
+      if (value === undefined || value === usualValues[one.type]) return [];
+      const bucket = bucketOf(value.toLowerCase());
+      return token.implied ? [{ bucket }] : [{ bucket, sort: sortOf(token) }];
+    }),
   );
 }
+
+function sortOf({ system = '', value = '', exact }: Token): string {
+  return exact ? `x${nearHash(value)}${nearHash(system)}` : `c${nearHash(system)}`;
+}
+
+/**
+ * Whether an index item alone shows that its resource has one of the searched tokens.
+ * @param types the data types that the parameter looks at
+ * @param sort what stands before the id in the item's sort key
+ */
+export function provesToken(
+  wanted: readonly WantedToken[],
+  types: readonly string[],
+  { bucket, sort }: { bucket: string; sort: string },
+): boolean {
+  return wanted.some(({ system, value }) => {
+    if (value === undefined || bucketOf(value.toLowerCase()) !== bucket) return false;
+    // Items of earlier releases do not tell of the system.
+    if (sort === '') return types.every((type) => plainTypes.has(type));
+    if (sort.startsWith('c')) return system === undefined || sort === `c${nearHash(system)}`;
+    const exact = `x${nearHash(value)}`;
+    return system === undefined ? sort.startsWith(exact) : sort === `${exact}${nearHash(system)}`;
+  });
+}
+
+/** Of these, any system in the search is right. */
+const plainTypes: ReadonlySet<string> = new Set(['code', 'boolean', 'string', 'uri', '$deceased']);
 
 /** What nearly every resource has: an index item for it would lead from one value to all of them. */
 const usualValues: Readonly<Record<string, string>> = { $deceased: 'false' };

@@ -25,6 +25,11 @@ export function uriSpans(wanted: readonly string[]): Span[] {
   return wanted.map((uri) => ({ bucket: bucketOf(withoutVersion(uri)) }));
 }
 
+/** Whether an index item alone shows that its resource has one of the searched URIs: of those without version. */
+export function provesUri(wanted: readonly string[], bucket: string): boolean {
+  return wanted.some((uri) => uri === withoutVersion(uri) && bucketOf(uri) === bucket);
+}
+
 /** A canonical without its `|version`. */
 function withoutVersion(uri: string): string {
   return uri.replace(/\|[^|/]*$/, '');

@@ -3,6 +3,7 @@ import type { Stretch } from '../index/span.ts';
 import { Refusal } from '../refusal.ts';
 import { countIn } from '../store/candidates.ts';
 import { newBudget } from './budget.ts';
+import { countProven, provingStretches } from './count-proven.ts';
 import { findHits } from './find-hits.ts';
 import type { Search } from './hit.ts';
 import { orderedStretches, sourcesOf } from './plan.ts';
@@ -16,12 +17,14 @@ const mostForEstimate = 500;
 const mostCompared = 3;
 
 /**
- * How many hits there are: each is looked at, as the caller sees it.
+ * How many hits there are: by index items alone where these show it, else each is looked at, as the caller sees it.
  * @throws {Refusal} too-costly
  */
 export async function countHits(search: Search, most = mostCounted): Promise<number> {
   const { type, filters } = search;
   const counting: Search = { ...search, sort: [], count: 1000, budget: newBudget(type, filters, most) };
+  const stretches = provingStretches(search);
+  if (stretches) return countProven(counting, stretches, most);
   let total = 0;
   for await (const _hit of findHits(counting, undefined)) total++;
   return total;

@@ -1,10 +1,11 @@
 import type { Resource } from '../fhir/resource.ts';
 import { unescapeValue } from '../index/escape.ts';
 import { partOf } from '../index/name-part.ts';
+import { sortOf } from '../index/places.ts';
 import type { Parameter } from '../index/registry.ts';
 import { type Stretch, stretchesOf } from '../index/span.ts';
-import { hasWords, normaliseText, textMatcher, textSpans, wordsOf } from '../index/text.ts';
-import { matchesUri, uriSpans } from '../index/uri.ts';
+import { hasWords, normaliseText, provesText, textMatcher, textSpans, wordsOf } from '../index/text.ts';
+import { matchesUri, provesUri, uriSpans } from '../index/uri.ts';
 import { type Value, valuesOf } from '../index/value.ts';
 import { longestSearchValue } from '../limits.ts';
 import { rangeFilter } from './kinds/range-filter.ts';
@@ -27,6 +28,8 @@ export interface Filter {
   alternatives: number;
   /** For dates and numbers: what is asked, so that two bounds of one parameter narrow one look-up. */
   range?: Looked['range'];
+  /** Whether an index item of its stretches alone shows that its resource is a hit. */
+  proves?: (stretch: Stretch, sk: string) => boolean;
   /** For references without a modifier: those of which one is asked. */
   references?: readonly string[];
 }
@@ -46,7 +49,7 @@ export function createFilter(
   modifier: string | undefined,
   values: readonly string[],
 ): Filter {
-  const { code, index } = parameter;
+  const { code, index, within } = parameter;
   const most = code === '_id' ? mostIds : mostAlternatives;
   if (values.length > most) throw new InvalidFilter(`${code} has more than ${most} values`);
   if (values.some((value) => value.length > longestSearchValue)) {
@@ -63,10 +66,16 @@ export function createFilter(
     rank: rankOf(parameter, range?.prefix === 'eq'),
     alternatives: looked.alternatives ?? 1,
     ...(range ? { range } : {}),
+    ...(looked.proves && !within ? { proves: proofIn(index, looked.proves) } : {}),
     ...(parameter.type === 'reference' && modifier === undefined
       ? { references: values.map(unescapeValue) }
       : {}),
   };
+}
+
+/** What lies within another parameter's values shares its items: they do not tell what is of which. */
+function proofIn(index: string | undefined, proves: NonNullable<Looked['proves']>) {
+  return (stretch: Stretch, sk: string) => stretch.index === index && proves(stretch.bucket, sortOf(sk));
 }
 
 function look(parameter: Parameter, modifier: string | undefined, values: readonly string[]): Looked {
@@ -97,11 +106,16 @@ function stringFilter(parameter: Parameter, modifier: string | undefined, values
   }
   const isWanted = textMatcher(texts, how);
   const leads = (text: string) => (hasParts ? wordsOf(text).length > 0 : text !== '');
+  const isNamed = parameter.paths.some(({ type }) => type === 'HumanName');
   const usable = how !== 'contains' && texts.every((text) => leads(normaliseText(text)));
   return {
     matches: (found) => found.some(isWanted),
     spans: usable ? textSpans(texts, hasParts, parameter.within && partOf(parameter)) : undefined,
     alternatives: words.reduce((sum, count) => sum + count, 0),
+    // Items of names that earlier releases wrote do not tell of parts, and may be left over.
+    ...(how === undefined
+      ? { proves: (_, sort) => (!isNamed || /#[fgx]+$/.test(sort)) && provesText(texts, hasParts, sort) }
+      : {}),
   };
 }
 
@@ -111,6 +125,7 @@ function uriFilter(parameter: Parameter, modifier: string | undefined, values: r
   return {
     matches: (found) => found.some((value) => uris.some((uri) => matchesUri(value, uri, how))),
     spans: how ? undefined : uriSpans(uris),
+    ...(how ? {} : { proves: (bucket: string) => provesUri(uris, bucket) }),
     alternatives: uris.length,
   };
 }

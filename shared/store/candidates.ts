@@ -2,7 +2,7 @@ import { indexPartition } from '../index/partition.ts';
 import { indexedId } from '../index/places.ts';
 import { idIndex, isInside, nameOfStretch, type Stretch } from '../index/span.ts';
 import type { Key } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
+import { type Owner, stretchQuery } from './stretch-query.ts';
 
 /** A resource that an index item leads to, and where that item is. */
 export interface Candidate {
@@ -10,13 +10,6 @@ export interface Candidate {
   /** The name of its stretch. */
   stretch: string;
   sk: string;
-}
-
-/** Of which Project and type the stretches are. */
-export interface Owner {
-  table: Table;
-  project: string;
-  type: string;
 }
 
 /** A stretch that is read page by page. */
@@ -99,12 +92,10 @@ export async function countIn(
 ): Promise<number> {
   let sum = 0;
   for (const stretch of stretches) {
-    const { pk } = indexPartition(project, type, stretch.index, stretch.bucket);
     let next: Key | undefined;
     do {
       const page = await table.count({
-        KeyConditionExpression: `pk = :pk${conditionOf(stretch)}`,
-        ExpressionAttributeValues: { ':pk': pk, ...valuesOf(stretch) },
+        ...stretchQuery({ project, type }, stretch),
         ...(next ? { ExclusiveStartKey: next } : {}),
       });
       sum += page.count;
@@ -178,8 +169,7 @@ async function* readStretch(
   else if (from !== undefined && isBehind(stretch, from, newestFirst)) return;
   for (let size = limit; ; size = Math.max(limit, followingPage)) {
     const page = await table.query({
-      KeyConditionExpression: `pk = :pk${conditionOf(stretch)}`,
-      ExpressionAttributeValues: { ':pk': pk, ...valuesOf(stretch) },
+      ...stretchQuery({ project, type }, stretch),
       ScanIndexForward: !newestFirst,
       Limit: size,
       ...(next ? { ExclusiveStartKey: next } : {}),
@@ -196,15 +186,4 @@ function isBehind({ prefix, from, to }: Stretch, sk: string, newestFirst: boolea
   const low = prefix ?? from;
   if (newestFirst) return low !== undefined && sk < low;
   return prefix !== undefined ? sk > prefix : to !== undefined && sk > to;
-}
-
-function conditionOf({ prefix, from, to }: Stretch): string {
-  if (prefix !== undefined) return ' AND begins_with(sk, :prefix)';
-  if (from !== undefined && to !== undefined) return ' AND sk BETWEEN :from AND :to';
-  return from !== undefined ? ' AND sk >= :from' : to !== undefined ? ' AND sk <= :to' : '';
-}
-
-function valuesOf({ prefix, from, to }: Stretch): Record<string, string> {
-  if (prefix !== undefined) return { ':prefix': prefix };
-  return { ...(from === undefined ? {} : { ':from': from }), ...(to === undefined ? {} : { ':to': to }) };
 }

@@ -3,6 +3,8 @@ import type { Table } from './table.ts';
 
 /** Items that are counted for the price of one that is read. */
 const countedTogether = 100;
+/** Items whose sort keys are read for the price of one that is read whole. */
+const keysTogether = 10;
 
 /**
  * The table as one request sees it: whatever is read or written draws on the request's budget, before
@@ -26,6 +28,12 @@ export function meteredTable(table: Table, budget: Budget): Table {
       const page = await table.count(input);
       // Nobody is sent them, and the table reads them by the hundred.
       budget.spend('items', page.count / countedTogether);
+      return page;
+    },
+    async sortKeys(input) {
+      budget.spend('queries', 1);
+      const page = await table.sortKeys(input);
+      budget.spend('items', page.sortKeys.length / keysTogether);
       return page;
     },
     transact(actions) {

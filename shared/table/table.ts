@@ -37,6 +37,10 @@ export interface Table {
   query(input: Omit<QueryCommandInput, 'TableName'>): Promise<{ items: Item[]; next?: Key }>;
   /** How many items a query would find, a megabyte of them at a time; expired ones count until they are swept. */
   count(input: Omit<QueryCommandInput, 'TableName' | 'Select'>): Promise<{ count: number; next?: Key }>;
+  /** The sort keys of what a query finds, a megabyte of items at a time: cheaper than `query` by far. */
+  sortKeys(
+    input: Omit<QueryCommandInput, 'TableName' | 'ProjectionExpression'>,
+  ): Promise<{ sortKeys: string[]; next?: Key }>;
   /** The keys of all resources of one part of the table, a megabyte of the table at a time. */
   scanHeads(part: TablePart): Promise<{ heads: Key[]; next: Key | undefined }>;
 }
@@ -104,6 +108,14 @@ export function openTable(client: DynamoDBDocumentClient, name: string, now: () 
       const wanted = { TableName: name, ConsistentRead: true, ...input, Select: 'COUNT' as const };
       const { Count: count = 0, LastEvaluatedKey: next } = await client.send(new QueryCommand(wanted));
       return next ? { count, next: next as Key } : { count };
+    },
+    async sortKeys(input) {
+      const wanted = { TableName: name, ConsistentRead: true, ...input };
+      const names = { ExpressionAttributeNames: { '#ttl': 'ttl' }, ProjectionExpression: 'sk, #ttl' };
+      const page = await client.send(new QueryCommand({ ...wanted, ...names }));
+      const found = ((page.Items ?? []) as Item[]).filter((item) => isAlive(item, now()));
+      const sortKeys = found.map(({ sk }) => sk);
+      return page.LastEvaluatedKey ? { sortKeys, next: page.LastEvaluatedKey as Key } : { sortKeys };
     },
     scanHeads: (part) => scanHeads(client, name, part),
   };

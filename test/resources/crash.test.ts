@@ -102,6 +102,12 @@ async function found(name: string): Promise<string[]> {
   return entry.map(({ resource }) => (resource as Resource).id);
 }
 
+/** By index items where these show it: those of a write that is under way, or was cut off, do not. */
+async function counted(conditions: Record<string, string>): Promise<number | undefined> {
+  const query = new URLSearchParams({ ...conditions, _summary: 'count' });
+  return (await searchResources(stage.services, caller, { type: 'CodeSystem', query })).total;
+}
+
 async function nameOf(id: string): Promise<unknown> {
   try {
     return (await readResource(stage.services, caller, { type: 'CodeSystem', id })).resource.name;
@@ -145,6 +151,9 @@ async function requireWhole({ id, mark, first, next, died }: Awaited<ReturnType<
   expect(await nameOf(id)).toBe(died ? first?.name : next.name);
   expect(await found(`New${mark}`)).toEqual(died ? [] : [id]);
   expect(await found(`Old${mark}`)).toEqual(died && first ? [id] : []);
+  expect(await counted({ name: `New${mark}` })).toBe(died ? 0 : 1);
+  expect(await counted({ name: `Old${mark}` })).toBe(died && first ? 1 : 0);
+  expect(await counted({ code: `Old${mark}-5` })).toBe(died && first ? 1 : 0);
   const query = new URLSearchParams();
   const history = readHistory(stage.services, caller, { type: 'CodeSystem', id, query });
   if (died && !first) await expect(history).rejects.toMatchObject({ kind: 'not-found' });

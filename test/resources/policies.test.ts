@@ -200,6 +200,9 @@ async function shown(by: Caller): Promise<Record<'read' | 'search', Map<string, 
     const query = new URLSearchParams({ _count: '100' });
     const answer = await refusedAs(searchResources(stage.services, by, { type, query }));
     if (answer === 'forbidden') continue;
+    const counting = { type, query: new URLSearchParams({ _summary: 'count' }) };
+    const { total } = await searchResources(stage.services, by, counting);
+    expect([type, total]).toEqual([type, (answer as { entry?: unknown[] }).entry?.length ?? 0]);
     for (const { resource } of (answer as { entry?: { resource: Resource }[] }).entry ?? []) {
       search.set(`${type}/${resource.id}`, resource);
     }

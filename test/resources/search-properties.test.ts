@@ -80,6 +80,18 @@ describe('searches of random resources', () => {
     );
   }, 600_000);
 
+  test('are counted as a look at each of them counts', async () => {
+    const conditions = fc.array(condition, { maxLength: 2 });
+    await fc.assert(
+      fc.asyncProperty(conditions, async (wanted) => {
+        const query = queryOf(wanted, ['_summary', 'count']);
+        const { total } = await searchResources(stage.services, caller, { type: 'Observation', query });
+        expect([wanted, total]).toEqual([wanted, plainly(wanted).length]);
+      }),
+      { numRuns: 200, seed: 23 },
+    );
+  }, 600_000);
+
   test('agree with Medplum’s matcher, where it covers the parameter', () => {
     let compared = 0;
     fc.assert(

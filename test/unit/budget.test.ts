@@ -19,6 +19,7 @@ function fakeTable() {
     budget: unlimitedBudget(),
     ...{ read, query, transact, put, write, update, scanHeads },
     count: async () => ({ count: 1000 }),
+    sortKeys: async () => ({ sortKeys: Array(100).fill('x') }),
     ...conditional,
   };
   return { table, calls };

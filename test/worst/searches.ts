@@ -16,6 +16,8 @@ export const worstSearches: Record<string, string> = {
   'a filter of many alternatives': `_filter=${list(100, (n) => `name%20co%20${n}z`).join('%20or%20')}`,
   'sorted by what all have': '_sort=-birthdate,family,given&_count=1000&gender=female',
   'a total': 'gender=female&_total=accurate&_count=1',
+  'a count of all': '_summary=count',
+  'a count by the first letter': 'name=f&_summary=count',
   'a chain back': '_has:Observation:subject:code=8867-4&_count=1000',
   'all that refer to a page': '_revinclude=Observation:subject&_count=1000',
   'a far offset': '_count=100&_offset=6000',

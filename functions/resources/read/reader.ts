@@ -1,4 +1,4 @@
-import { mayInteract, searchRules } from '../../../shared/access/access.ts';
+import { mayInteract, searchesAll, searchRules } from '../../../shared/access/access.ts';
 import type { Actor } from '../../../shared/access/actor.ts';
 import type { Rule } from '../../../shared/access/rule.ts';
 import { requireSearchableBy, visible } from '../../../shared/access/visible.ts';
@@ -16,7 +16,7 @@ export function readerOf({ table }: Pick<Services, 'table'>, actor: Actor): Read
     project: actor.project,
     see: (resource, searched) => visible(actor, 'search', resource, { searched }),
     maySearch: (type) => type !== 'User' && mayInteract(actor, 'search', type),
-    seesAll: (type) => searchRules(actor, type) === 'all',
+    seesAll: (type) => searchesAll(actor, type),
     narrow: (type) => narrow(searchRules(actor, type), type),
   };
 }

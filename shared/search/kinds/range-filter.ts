@@ -1,7 +1,14 @@
-import { datesOf, dayBefore, parseDate } from '../../index/date.ts';
+import { datesOf, dayBefore, parseDate, secondBefore } from '../../index/date.ts';
 import { splitValue, unescapeValue } from '../../index/escape.ts';
 import { matchesUnit, numbersOf, parseNumber, type WantedUnit } from '../../index/number.ts';
-import { matchesRange, type Prefix, type Range, rangeSpans, type WantedRange } from '../../index/range.ts';
+import {
+  matchesRange,
+  type Prefix,
+  provesRange,
+  type Range,
+  rangeSpans,
+  type WantedRange,
+} from '../../index/range.ts';
 import type { Parameter } from '../../index/registry.ts';
 import type { Span } from '../../index/span.ts';
 import { InvalidFilter, type Looked } from './wanted.ts';
@@ -17,13 +24,19 @@ export function rangeFilter(parameter: Parameter, values: readonly string[]): Lo
           (!unit || matchesUnit(value, unit)) && rangesOf(value).some((one) => matchesRange(one, range)),
       ),
     );
+  // An item does not tell of units.
+  const proves: Looked['proves'] = (bucket, sort) =>
+    wanted.some(
+      ({ range, unit }) =>
+        unit?.system === undefined && unit?.code === undefined && provesRange(range, bucket, sort),
+    );
   const [only] = wanted;
   if (wanted.length === 1 && only) {
-    return { matches, spans: jointSpans(parameter, [only.range]), range: only.range };
+    return { matches, spans: jointSpans(parameter, [only.range]), range: only.range, proves };
   }
   const all = wanted.map(({ range }) => jointSpans(parameter, [range]));
   const spans = all.includes(undefined) ? undefined : (all.flat() as Span[]);
-  return { matches, spans, alternatives: wanted.length };
+  return { matches, spans, alternatives: wanted.length, proves };
 }
 
 /** Where all hits of several range filters of one parameter are. */
@@ -31,7 +44,9 @@ export function jointSpans(
   parameter: Parameter,
   ranges: readonly WantedRange[],
 ): readonly Span[] | undefined {
-  return rangeSpans(ranges, parameter.type === 'date' ? dayBefore : (bound) => bound);
+  if (parameter.type !== 'date') return rangeSpans(ranges, (bound) => bound);
+  const areInstants = parameter.paths.every(({ type }) => type === 'instant');
+  return rangeSpans(ranges, areInstants ? secondBefore : dayBefore);
 }
 
 function parseRange(parameter: Parameter, text: string): { range: WantedRange; unit?: WantedUnit } {

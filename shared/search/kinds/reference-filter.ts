@@ -2,6 +2,7 @@ import { unescapeValue } from '../../index/escape.ts';
 import {
   identifierSpans,
   identifiersOf,
+  provesReference,
   referenceMatcher,
   referenceSpans,
   referencesOf,
@@ -23,16 +24,18 @@ export function referenceFilter(
     case 'identifier':
       return byIdentifier(values);
     case undefined:
-      return byReference(values, type);
+      return byReference(parameter, values, type);
   }
 }
 
-function byReference(values: readonly string[], type: string | undefined): Looked {
+function byReference({ paths }: Parameter, values: readonly string[], type: string | undefined): Looked {
   const wanted = values.map(unescapeValue);
+  const targets = paths.map(({ target }) => target);
   const isWanted = referenceMatcher(wanted, type);
   return {
     matches: (found) => found.flatMap(referencesOf).some(isWanted),
     spans: referenceSpans(wanted),
+    proves: (bucket, sort) => provesReference(wanted, type, targets, { bucket, sort }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { unescapeValue } from '../../index/escape.ts';
 import type { Parameter } from '../../index/registry.ts';
 import { normaliseText } from '../../index/text.ts';
-import { parseToken, tokenMatcher, tokenSpans, tokensOf } from '../../index/token.ts';
+import { parseToken, provesToken, tokenMatcher, tokenSpans, tokensOf } from '../../index/token.ts';
 import { InvalidFilter, type Looked, requireModifier } from './wanted.ts';
 
 /** R4 token search: `system|code`, `|code`, `system|`, `code`, with `:not` and `:text`. */
@@ -39,6 +39,12 @@ function codeFilter(parameter: Parameter, values: readonly string[]): Looked {
       parameter.code === '_id'
         ? [...new Set(ids)].map((bucket) => ({ bucket }))
         : tokenSpans(wanted, parameter.paths[0]?.type),
+    proves: (bucket, sort) =>
+      provesToken(
+        wanted,
+        parameter.paths.map(({ type }) => type),
+        { bucket, sort },
+      ),
   };
 }
 

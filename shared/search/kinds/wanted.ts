@@ -10,6 +10,11 @@ export interface Looked {
   matches(values: readonly Value[]): boolean;
   /** Where its hits are in the parameter's index; undefined when the index does not help. */
   spans: readonly Span[] | undefined;
+  /**
+   * Whether an index item in one of the spans alone shows that its resource is a hit; undefined when none does.
+   * @param sort what stands before the id in its sort key
+   */
+  proves?: (bucket: string, sort: string) => boolean;
   range?: WantedRange;
   /** How many of them each value is compared with one by one; 1 when they are looked up in a set. */
   alternatives?: number;
