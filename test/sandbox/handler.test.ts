@@ -42,7 +42,7 @@ test('a large run and a large result go deflated', async () => {
 });
 
 test('packing and unpacking give the same, small or large', () => {
-  for (const size of [0, 200_000]) {
+  for (const size of [0, 200_000, 2_000_000]) {
     const request = runOf(bot(''), { input: { kind: 'text', text: randomBytes(size).toString('latin1') } });
     expect(unpack(JSON.parse(JSON.stringify(pack(request))))).toEqual(request);
   }
