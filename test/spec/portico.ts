@@ -60,9 +60,12 @@ interface Local extends Stack {
 /**
  * Starts the stack in an empty folder, from PORTICO_FROM (the output folder of `cdk synth`) where that is set, or
  * connects to the deployed one. Once a file.
+ * @param prepare of a local stack's folder, before it starts
  */
-export async function startPortico(): Promise<Portico> {
-  const local = isDeployed ? undefined : await startLocal();
+export async function startPortico(
+  prepare: (dataDir: string) => unknown = () => undefined,
+): Promise<Portico> {
+  const local = isDeployed ? undefined : await startLocal(prepare);
   const demo = local?.demo ?? (JSON.parse(await readFile(String(process.env.PORTICO_DEMO), 'utf8')) as Demo);
   const baseUrl = local?.baseUrl ?? String(process.env.BASE_URL).replace(/\/$/, '');
   const tokens = new Map<string, Promise<string>>();
@@ -136,11 +139,12 @@ async function send(
   };
 }
 
-async function startLocal(): Promise<Local> {
+async function startLocal(prepare: (dataDir: string) => unknown): Promise<Local> {
   const { startStack } = await import('../../infra/local/stack.ts');
   const { connectDynamoDb } = await import('../../shared/aws/dynamodb.ts');
   const { openTable } = await import('../../shared/table/table.ts');
   const dataDir = await mkdtemp(join(tmpdir(), 'portico-spec-'));
+  await prepare(dataDir);
   const stack = await startStack({ dataDir, port: 0, from: process.env.PORTICO_FROM });
   const client = connectDynamoDb(stack.table.endpoint);
   const scan = () => scanAll(client, stack.table.tableName);
