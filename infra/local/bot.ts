@@ -15,7 +15,7 @@ import { settings } from './settings.ts';
  * it could not be asked.
  */
 const usage = `npm run bot -- <bot file> [<input file>] [--type <content type>] [--timeout <s>] [--memory <MiB>]
-  [--event create|update|delete]
+  [--event create|update|delete [--previous <record file>] [--subscription <record file>]]
   [--secret NAME=value …] [--project <demo Project> | --base-url <url> --token <access token>]
 `;
 const mostSeconds = 25;
@@ -30,6 +30,8 @@ async function readRun(): Promise<LocalRun> {
       memory: { type: 'string', default: '128' },
       secret: { type: 'string', multiple: true, default: [] },
       event: { type: 'string' },
+      previous: { type: 'string' },
+      subscription: { type: 'string' },
       project: { type: 'string' },
       'base-url': { type: 'string' },
       token: { type: 'string' },
@@ -37,9 +39,13 @@ async function readRun(): Promise<LocalRun> {
   });
   const [botFile, inputFile, ...others] = positionals;
   if (!botFile || others.length > 0) throw new Error('Name a Bot and at most one input');
+  const { event, previous, subscription } = values;
+  if (event === undefined && (previous ?? subscription) !== undefined) {
+    throw new Error('--previous and --subscription go with --event');
+  }
   const files = await readBotFiles(botFile, inputFile, values.type);
   return {
-    ...(values.event === undefined ? files : asEvent(files, values.event)),
+    ...(event === undefined ? files : await asEvent(files, { event, previous, subscription })),
     timeoutMs: count('--timeout', values.timeout, mostSeconds) * 1000,
     memoryMb: count('--memory', values.memory, mostMemoryMb),
     secrets: Object.fromEntries(values.secret.map(readSecret)),

@@ -64,6 +64,53 @@ describe('npm run bot', () => {
     expect((await runBot(bot, '--event', 'create')).code).toBe(2);
   });
 
+  test('runs it for the change of a record, when a Subscription would be woken', async () => {
+    const bot = await file('changed.ts', handler("return event.headers['x-medplum-subscription']"));
+    const record = (status: string) => JSON.stringify({ resourceType: 'Observation', id: 'o', status });
+    const before = await file('before.json', record('preliminary'));
+    const after = await file('after.fhir.json', record('final'));
+    const other = await file('other.json', '{"resourceType":"Observation","id":"p","status":"final"}');
+    const subscription = await file(
+      'subscription.json',
+      JSON.stringify({
+        ...{ resourceType: 'Subscription', id: 'told', status: 'active', reason: 'x' },
+        ...{ criteria: 'Observation?status=final', channel: { type: 'rest-hook', endpoint: 'Bot/x' } },
+        extension: [
+          {
+            url: 'https://medplum.com/fhir/StructureDefinition/fhir-path-criteria-expression',
+            valueString: "%previous.status = 'preliminary'",
+          },
+        ],
+      }),
+    );
+    const run = (...args: string[]) => runBot(bot, ...args, '--subscription', subscription);
+    const runs = await Promise.all([
+      run(after, '--event', 'update', '--previous', before),
+      run(after, '--event', 'create'),
+      run('--event', 'delete', '--previous', before),
+      runBot(bot, after, '--event', 'update', '--previous', other),
+      runBot(bot, after, '--event', 'update', '--previous', after),
+      runBot(bot, after, '--previous', before),
+    ]);
+    expect(runs[0]).toMatchObject({ code: 0, stdout: '"told"' });
+    expect(runs.map(({ code }) => code)).toEqual([0, 2, 2, 2, 2, 2]);
+    expect(runs.map(({ stderr }) => stderr.split('\n')[0])).toEqual([
+      expect.stringMatching(/^done in/),
+      'Not woken: its expression',
+      'Not woken: its criteria',
+      expect.stringContaining('another record'),
+      expect.stringContaining('changes nothing'),
+      expect.stringContaining('go with --event'),
+    ]);
+  });
+
+  test('takes a deleted record for its input', async () => {
+    const bot = await file('deleted.ts', handler('return event.input.deletedResource.id'));
+    const before = await file('gone.json', '{"resourceType":"Patient","id":"gone"}');
+    const ended = await runBot(bot, '--event', 'delete', '--previous', before);
+    expect(ended).toMatchObject({ code: 0, stdout: '"gone"' });
+  });
+
   test('prints the answer, and beside it the log and the time', async () => {
     const ended = await runBot(`${examples}/echo.ts`, `${examples}/echo.txt`);
     expect(ended).toMatchObject({ code: 0, stdout: 'Hello, Bot' });

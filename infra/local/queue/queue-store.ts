@@ -40,6 +40,8 @@ export interface QueueStore {
   /** Takes a delivery; nothing when it has been delivered again since. */
   remove(receipt: string): void;
   count(queue: string): number;
+  /** Puts all messages of a queue into another, as if they had just been sent there. @returns how many */
+  move(from: string, to: string): number;
   /** When the next message is to be had, in ms since the epoch; undefined when there is none. */
   nextAtMs(queue: string): number | undefined;
   /** @returns ends it */
@@ -91,6 +93,9 @@ export function openQueueStore(file: string, now: () => number = Date.now): Queu
   const postpone = database.prepare('UPDATE message SET hidden_until = ? WHERE id = ? AND receives = ?');
   const hide = database.prepare('UPDATE message SET hidden_until = ?, receives = receives + 1 WHERE id = ?');
   const bury = database.prepare('UPDATE message SET queue = ?, receives = 0 WHERE id = ?');
+  const move = database.prepare(
+    'UPDATE message SET queue = ?, hidden_until = 0, receives = 0 WHERE queue = ?',
+  );
   const remove = database.prepare('DELETE FROM message WHERE id = ? AND receives = ?');
   const count = database.prepare('SELECT count(*) AS count FROM message WHERE queue = ?');
   const next = database.prepare(
@@ -165,6 +170,11 @@ export function openQueueStore(file: string, now: () => number = Date.now): Queu
       if (queue !== undefined) tell(queue);
     },
     count: (queue) => Number(count.get(queue)?.count),
+    move(from, to) {
+      const { changes } = move.run(to, from);
+      tell(to);
+      return Number(changes);
+    },
     nextAtMs(queue) {
       const at = next.get(queue)?.at;
       return typeof at === 'number' ? at : undefined;

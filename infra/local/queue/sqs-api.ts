@@ -23,6 +23,7 @@ export async function serveSqs(store: QueueStore): Promise<SqsApi> {
 
 interface Request {
   QueueUrl?: string;
+  SourceArn?: string;
   Entries?: {
     Id: string;
     MessageBody: string;
@@ -70,6 +71,16 @@ const operations: Readonly<
     store.postpone(ReceiptHandle, VisibilityTimeout * 1000);
     return {};
   },
+  GetQueueAttributes(store, queue) {
+    return {
+      Attributes: { QueueArn: arnOf(queue), ApproximateNumberOfMessages: String(store.count(queue)) },
+    };
+  },
+  /** From dead letters to the queue that they come from. */
+  StartMessageMoveTask(store, queue) {
+    store.move(queue, queue.replace(/-dead$/, ''));
+    return { TaskHandle: queue };
+  },
   DeleteMessage(store, _queue, { ReceiptHandle = '' }) {
     store.remove(ReceiptHandle);
     return {};
@@ -81,8 +92,12 @@ async function serve(store: QueueStore, request: IncomingMessage, response: Serv
   const body = await readBody(request, longestBodyBytes);
   if (!operation || !body) return answer(response, 400, { __type: 'com.amazonaws.sqs#UnsupportedOperation' });
   const asked = JSON.parse(body.toString('utf8')) as Request;
-  const queue = new URL(asked.QueueUrl ?? '').pathname.split('/').at(-1) ?? '';
+  const queue = (asked.SourceArn ?? asked.QueueUrl ?? '').split(/[/:]/).at(-1) ?? '';
   answer(response, 200, operation(store, queue, asked));
+}
+
+function arnOf(queue: string): string {
+  return `arn:aws:sqs:eu-west-1:000000000000:${queue}`;
 }
 
 function answer(response: ServerResponse, status: number, value: object): void {
