@@ -5,6 +5,7 @@ import type { Item } from '../../shared/table/item.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { claim, dropMail, giveBackQuota, releaseClaim, takeQuota } from './claim.ts';
 import { confirmationOfItem } from './confirmation-of-item.ts';
+import { failureOfItem } from './failure-of-item.ts';
 import { invitationOfItem } from './invitation-of-item.ts';
 import { resetOfItem } from './reset-of-item.ts';
 import type { OutboxServices } from './services.ts';
@@ -29,6 +30,8 @@ const kinds: Readonly<Record<MailKind, Kind>> = {
   // Anybody can ask for one of these: they leave room for invitations.
   reset: { mailOf: resetOfItem, mostADay: 3 },
   'confirm-address': { mailOf: confirmationOfItem, mostADay: 3 },
+  // One a day for a Subscription, of which a Project has not many.
+  'subscription-failed': { mailOf: failureOfItem, mostADay: undefined },
   ...notices,
 };
 

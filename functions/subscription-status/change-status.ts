@@ -3,9 +3,14 @@ import { targetOf } from '../../shared/audit/who.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
 import { updateActions } from '../../shared/store/resource-item.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
+import type { Action } from '../../shared/table/transact.ts';
+import { failureMails } from './failure-mails.ts';
 import type { StatusServices } from './services.ts';
 import { wakeAll } from './wake-all.ts';
+
+const dayMs = 86_400_000;
 
 /** What may have to change about a Subscription. */
 export interface StatusMessage {
@@ -31,12 +36,14 @@ export function parseStatus(body: unknown): StatusMessage {
 export async function changeStatus(services: StatusServices, message: StatusMessage): Promise<void> {
   const { project, id, versionId, failed } = message;
   const key = keys.resource(project, 'Subscription', id);
-  const stored = inlineResource('Subscription', (await services.table.read([key])).get(key));
+  const head = (await services.table.read([key])).get(key);
+  const stored = inlineResource('Subscription', head);
   const isAsItWas = versionId === stored?.meta.versionId;
   // One that was saved since it failed is tried again.
   if (failed !== undefined && (isAsItWas || versionId === undefined)) {
     if (stored && stored.status !== 'error' && stored.status !== 'off') {
-      await write(services, project, stored, { status: 'error', error: failed });
+      const told = await telling(services, project, id, head);
+      await write(services, project, stored, { status: 'error', error: failed }, told);
     }
     return;
   }
@@ -48,11 +55,34 @@ export async function changeStatus(services: StatusServices, message: StatusMess
   if (stored?.status !== 'error') await wakeAll(services, project, id);
 }
 
+/** What administrators are told of a failure, and what the head notes of that. */
+interface Telling {
+  head: { toldAtMs?: number };
+  mails: readonly Action[];
+}
+
+/** Once a day for a Subscription: the head knows when it was told last, whoever writes the Subscription meanwhile. */
+async function telling(
+  { table, now }: StatusServices,
+  project: string,
+  subscriptionId: string,
+  head: Item | undefined,
+): Promise<Telling> {
+  const nowMs = now();
+  const toldAtMs = typeof head?.toldAtMs === 'number' ? head.toldAtMs : Number.NEGATIVE_INFINITY;
+  if (nowMs - toldAtMs < dayMs) return { head: {}, mails: [] };
+  return {
+    head: { toldAtMs: nowMs },
+    mails: await failureMails(table, { project, subscriptionId, nowMs }),
+  };
+}
+
 async function write(
   { table, newId, now }: StatusServices,
   project: string,
   stored: Resource,
   change: { status: string; error?: string },
+  telling: Telling = { head: {}, mails: [] },
 ): Promise<void> {
   const { error: _earlier, ...kept } = stored;
   const lastUpdated = new Date(Math.max(now(), Date.parse(stored.meta.lastUpdated) + 1)).toISOString();
@@ -67,7 +97,9 @@ async function write(
     ...updateActions(project, next, stored, {
       isRequested: undefined,
       hasFailed: change.status === 'error' || undefined,
+      ...telling.head,
     }),
+    ...telling.mails,
     { name: 'audit', put: auditItem(event, newId(), now()) },
   ]);
 }

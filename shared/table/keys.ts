@@ -230,6 +230,11 @@ export const keys = {
     pk: outboxPartition(shardOf(userId, outboxShards)),
     sk: `NOTICE#${event}#${userId}#${hash(email)}`,
   }),
+  /** A mail that tells an administrator that a Subscription has failed. */
+  failureMail: (project: string, subscriptionId: string, membershipId: string): Key => ({
+    pk: outboxPartition(shardOf(membershipId, outboxShards)),
+    sk: `FAILED#${project}#${subscriptionId}#${membershipId}`,
+  }),
   /** How many mails one address got on one day, over all Projects. */
   mailQuota: (email: string, day: string): Key => ({ pk: `MAIL#${email}#${day}`, sk: head }),
 } as const;
