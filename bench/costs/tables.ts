@@ -1,0 +1,39 @@
+import { ofType, type Resource, stageTemplates } from '../../test/infra/stage-templates.ts';
+import { startStage } from '../../test/storage/stage.ts';
+import { startJobs } from '../counted/jobs.ts';
+import { idleLines } from './idle.ts';
+import { linesTable } from './line.ts';
+import { type Assumed, type Memory, uses, usesTable } from './use.ts';
+
+/** The tables of docs/cost.md by name, from the templates of a stage and from units that are counted now. */
+export async function costTables(assumed: Assumed): Promise<Record<'idle' | 'use', string>> {
+  const templates = Object.values(stageTemplates());
+  const stage = await startStage();
+  try {
+    const { costs } = await startJobs(stage);
+    return {
+      idle: linesTable('a month without a call', idleLines(templates.flatMap(Object.values<Resource>))),
+      use: usesTable(uses(await costs(), memoryOf(templates), assumed)),
+    };
+  } finally {
+    await stage.stop();
+  }
+}
+
+function memoryOf(templates: readonly Record<string, Resource>[]): Memory {
+  const functions = templates.flatMap((resources) => ofType(resources, 'AWS::Lambda::Function'));
+  const gb = (name: string) => {
+    const [, found] = functions.find(([id]) => id.startsWith(name)) ?? [];
+    if (!found) throw new Error(`No template has a function ${name}`);
+    return Number(found.Properties.MemorySize) / 1024;
+  };
+  return { api: gb('executebyid'), invoker: gb('InvokerFunction') };
+}
+
+/** The text with each table in its place, between `<!-- name -->` and `<!-- end -->`. */
+export function withTables(text: string, tables: Record<string, string>): string {
+  return text.replace(
+    /<!-- (\w+) -->\n[\s\S]*?<!-- end -->/g,
+    (_, name: string) => `<!-- ${name} -->\n\n${tables[name]}\n\n<!-- end -->`,
+  );
+}

@@ -1,0 +1,65 @@
+import type { Spent } from '../../test/storage/stage.ts';
+import type { Job } from '../counted/jobs.ts';
+import { prices } from './prices.ts';
+
+/** What no template says: measured on a laptop, or guessed for you to change. */
+export interface Assumed {
+  /** Of a Bot, in ms. */
+  botMs: number;
+  /** Of a function of ours around its calls, billed, in ms. */
+  ownMs: number;
+  /** Of the invoker around the Bot, in ms. */
+  invokerMs: number;
+  /** Of one request, all functions and the access log together. */
+  logBytes: number;
+}
+
+export const usual: Assumed = { botMs: 10, ownMs: 20, invokerMs: 10, logBytes: 1500 };
+
+/** GB of the functions, from the templates. */
+export interface Memory {
+  api: number;
+  invoker: number;
+}
+
+/** What a million of something costs, in USD. */
+export interface Use {
+  what: string;
+  api: number;
+  lambda: number;
+  table: number;
+  other: number;
+}
+
+const million = 1e6;
+
+/** What a million of each costs, by the units that it was counted to take. */
+export function uses(costs: Record<Job, Spent>, memory: Memory, assumed: Assumed): Use[] {
+  const run = (gb: number, ms: number) => prices.lambdaRequest + (gb * ms * prices.lambdaGbSecond) / 1000;
+  const logs = (assumed.logBytes / 1e9) * prices.logGb;
+  return (Object.keys(costs) as Job[]).map((job) => {
+    const { readUnits, writeUnits } = costs[job];
+    const isRun = job.startsWith('execute');
+    const waitedMs = isRun ? assumed.invokerMs + assumed.botMs : 0;
+    const lambda = run(memory.api, assumed.ownMs + waitedMs) + (isRun ? run(memory.invoker, waitedMs) : 0);
+    return {
+      what: job,
+      api: million * prices.apiRequest,
+      lambda: million * lambda,
+      table: million * (readUnits * prices.readUnit + writeUnits * prices.writeUnit),
+      other: million * (logs + (job === 'token' ? prices.signature : 0)),
+    };
+  });
+}
+
+export function usesTable(all: readonly Use[]): string {
+  const row = ({ what, api, lambda, table, other }: Use) =>
+    [what, ...[api, lambda, table, other, api + lambda + table + other].map((usd) => usd.toFixed(2))].join(
+      ' | ',
+    );
+  return [
+    '| a million of | API | Lambda | table | logs, signatures | USD in all |',
+    '| --- | ---: | ---: | ---: | ---: | ---: |',
+    ...all.map((use) => `| ${row(use)} |`),
+  ].join('\n');
+}
