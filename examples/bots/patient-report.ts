@@ -32,7 +32,7 @@ export async function handler(medplum: MedplumClient, { input }: BotEvent<Wish>)
   const patient = await medplum.searchOne('Patient', { identifier: input.identifier });
   if (!patient) throw new OperationOutcomeError(notFound);
   const subject = `Patient/${patient.id}`;
-  const since = input.since ? { date: `ge${input.since}` } : {};
+  const since: Record<string, string> = input.since ? { date: `ge${input.since}` } : {};
   const [observations, reports, allergies] = await Promise.all([
     all(medplum, 'Observation', { subject, ...since }),
     all(medplum, 'DiagnosticReport', { subject, ...since }),

@@ -2,16 +2,28 @@
 
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { declarations } from './declarations.ts';
 
 const [, , outDir] = process.argv;
 if (!outDir) throw new Error('Give a folder for the app');
 // A test runner says NODE_ENV=test, and React would come with all that helps while one writes it.
 process.env.NODE_ENV = 'production';
+const asset = await declarations();
 await build({
   root: fileURLToPath(new URL('../../web', import.meta.url)),
   configFile: false,
   base: '/app/',
   logLevel: 'warn',
+  define: { 'import.meta.env.DECLARATIONS': JSON.stringify(`/app/${asset.fileName}`) },
+  plugins: [
+    {
+      name: 'declarations',
+      generateBundle() {
+        this.emitFile({ type: 'asset', ...asset });
+      },
+    },
+  ],
+  worker: { format: 'es' },
   oxc: { jsx: { runtime: 'automatic' } },
   build: {
     outDir,
@@ -21,5 +33,7 @@ await build({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // The compiler of the Bots' editor, which is loaded when it is used.
+    chunkSizeWarningLimit: 4_000,
   },
 });

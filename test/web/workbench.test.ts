@@ -13,6 +13,10 @@ function deep(event: any) {
   throw new Error('no good');
 }
 `;
+const wrong = `export async function handler(medplum, event) {
+  await medplum.createResorce(event.input);
+}
+`;
 const slow = `export async function handler() {
   await new Promise((resolve) => setTimeout(resolve, 8000));
 }
@@ -32,12 +36,22 @@ describeInBrowser("a Bot's workbench", () => {
       const identifier = [{ system: 'https://example.org/bots', value: view }];
       await createBot(app.portico, { name, identifier });
       const page = await app.open(view);
+      const loaded: string[] = [];
+      page.on('request', (request) => loaded.push(request.url()));
       const { email, password } = app.portico.projects[0]?.admin ?? { email: '', password: '' };
       await signIn(page, email, password);
       await go(page, 'Bots');
       await page.getByRole('link', { name }).click();
       await arrived(page, name);
       if (view === 'desktop') await isSideBySide(page);
+      await editor(page).waitFor();
+      await page.waitForLoadState('networkidle');
+      // The compiler and what it knows are loaded when the editor is used, not when it is shown.
+      expect(loaded.filter((url) => /worker|declarations/.test(url))).toEqual([]);
+      expect(loaded.filter((url) => url.includes('/fhir/') || url.includes('/admin/')).length).toBeLessThan(
+        7,
+      );
+      await checksWhileWriting(page);
       await beginsWithAnExample(page);
       await savesByKeyboard(page);
       await leadsToLines(page);
@@ -66,6 +80,24 @@ describeInBrowser("a Bot's workbench", () => {
     ]);
     expect(console?.x).toBeGreaterThan((code?.x ?? 0) + (code?.width ?? 0));
     expect(code?.height).toBeGreaterThan((window?.height ?? 0) * 0.45);
+  }
+
+  async function checksWhileWriting(page: Page) {
+    await write(page, 'Code of the Bot', wrong);
+    const problems = page.getByRole('region', { name: 'Problems' });
+    await problems.getByText('1 type does not fit.').waitFor();
+    await problems.getByText('createResorce').waitFor();
+    expect(await badManners(page)).toEqual([]);
+    await problems.getByRole('button', { name: 'line 2' }).click();
+    await page.keyboard.press('Home');
+    await page.keyboard.type('medplum.createRes');
+    await page.getByRole('option', { name: 'createResourceIfNoneExist' }).waitFor();
+    expect(await badManners(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await write(page, 'Code of the Bot', 'export const handler = () => {');
+    await problems.getByText('1 error keeps it from being deployed.').waitFor();
+    await write(page, 'Code of the Bot', 'export const handler = () => 1;');
+    await problems.getByText('No problems found.').waitFor();
   }
 
   async function beginsWithAnExample(page: Page) {

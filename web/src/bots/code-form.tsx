@@ -3,7 +3,7 @@ import { type RefObject, useEffect, useRef, useState } from 'react';
 import { type Action, useAction } from '../api/use-action.ts';
 import { useApi } from '../api/use-api.ts';
 import { CodeEditor } from '../editor/code-editor.tsx';
-import type { MountedEditor } from '../editor/mount-editor.ts';
+import type { MountedEditor, PlacedProblem } from '../editor/mount-editor.ts';
 import { Button } from '../ui/button.tsx';
 import { Form } from '../ui/form.tsx';
 import { Notice } from '../ui/notice.tsx';
@@ -19,12 +19,13 @@ interface Props {
   source: Source;
   editor: RefObject<MountedEditor | undefined>;
   onChange(source: Source): void;
+  onProblems(problems: readonly PlacedProblem[]): void;
   onSaved(source: Source): void;
   onDeployed(source: Source): void;
 }
 
 /** Saving keeps the text; deploying also makes it what runs, if it compiles. */
-export function CodeForm({ bot, saved, source, editor, onChange, onSaved, onDeployed }: Props) {
+export function CodeForm({ bot, saved, source, editor, onChange, onProblems, onSaved, onDeployed }: Props) {
   const api = useApi();
   const [done, setDone] = useState<string>();
   const id = bot.id ?? '';
@@ -57,6 +58,7 @@ export function CodeForm({ bot, saved, source, editor, onChange, onSaved, onDepl
         language="typescript"
         label="Code of the Bot"
         handle={editor}
+        checks={{ filename: () => latest.current.filename, onProblems }}
         onChange={(text) => onChange({ ...latest.current, text })}
       />
       <div className="form-pair">

@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import { messageOf } from '../api/message-of.ts';
 import { Notice } from '../ui/notice.tsx';
-import type { MountedEditor } from './mount-editor.ts';
+import type { Checks, MountedEditor } from './mount-editor.ts';
 
 interface Props {
   /** What it begins with; a new `key` begins anew. */
@@ -11,13 +11,16 @@ interface Props {
   onChange(text: string): void;
   /** Filled once the editor is there. */
   handle?: RefObject<MountedEditor | undefined>;
+  /** With these the code is checked while it is written. */
+  checks?: Checks;
 }
 
 /** Text with highlighting. The editor is fetched when the first one is shown. */
-export function CodeEditor({ text, language, label, onChange, handle }: Props) {
+export function CodeEditor({ text, language, label, onChange, handle, checks }: Props) {
   const host = useRef<HTMLDivElement>(null);
-  const latest = useRef({ text, onChange });
-  latest.current = { ...latest.current, onChange };
+  const latest = useRef({ text, onChange, checks });
+  latest.current = { ...latest.current, onChange, checks };
+  const isChecked = checks !== undefined;
   const [failure, setFailure] = useState<string>();
   useEffect(() => {
     const gone = new AbortController();
@@ -34,6 +37,7 @@ export function CodeEditor({ text, language, label, onChange, handle }: Props) {
             latest.current.text = next;
             latest.current.onChange(next);
           },
+          ...(isChecked ? { checks: asOfNow(() => latest.current.checks) } : {}),
         });
         if (handle) handle.current = mounted;
       },
@@ -44,7 +48,15 @@ export function CodeEditor({ text, language, label, onChange, handle }: Props) {
       mounted?.unmount();
       if (handle) handle.current = undefined;
     };
-  }, [language, label, handle]);
+  }, [language, label, handle, isChecked]);
   if (failure) return <Notice kind="bad">The editor could not be loaded. {failure}</Notice>;
   return <div className="editor" ref={host} />;
+}
+
+/** Those that hold when they are asked: the editor lives longer than one drawing of the page. */
+function asOfNow(current: () => Checks | undefined): Checks {
+  return {
+    filename: () => current()?.filename() ?? '',
+    onProblems: (problems) => current()?.onProblems(problems),
+  };
 }

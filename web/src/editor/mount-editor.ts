@@ -5,6 +5,8 @@ import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } fr
 import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { highlighting, theme } from './theme.ts';
+import { types } from './types/extension.ts';
+import type { Problem } from './types/protocol.ts';
 
 interface EditorOptions {
   host: HTMLElement;
@@ -12,6 +14,16 @@ interface EditorOptions {
   language: 'typescript' | 'json';
   label: string;
   onChange(text: string): void;
+  /** With these the code is checked while it is written. */
+  checks?: Checks;
+}
+
+/** A problem with the place where it begins, counted from 1. */
+export type PlacedProblem = Problem & { line: number; column: number };
+
+export interface Checks {
+  filename(): string;
+  onProblems(problems: readonly PlacedProblem[]): void;
 }
 
 /** What can be done with an editor that is there. */
@@ -28,7 +40,7 @@ export interface MountedEditor {
  * which the page's policy allows, and not style elements, which it forbids. Tab leaves the editor, as it
  * leaves every field.
  */
-export function mountEditor({ host, text, language, label, onChange }: EditorOptions): MountedEditor {
+export function mountEditor({ host, text, language, label, onChange, checks }: EditorOptions): MountedEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const view = new EditorView({
     parent: root,
@@ -48,6 +60,7 @@ export function mountEditor({ host, text, language, label, onChange }: EditorOpt
         javascript({ typescript: language === 'typescript' }),
         syntaxHighlighting(HighlightStyle.define(highlighting)),
         theme,
+        checks ? types(checks) : [],
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap]),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) onChange(update.state.doc.toString());

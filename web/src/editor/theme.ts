@@ -21,6 +21,23 @@ export const theme = EditorView.theme({
   '.cm-selectionBackground, &.cm-focused .cm-selectionBackground': {
     backgroundColor: 'color-mix(in srgb, var(--focus) 30%, transparent) !important',
   },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--raised)',
+    color: 'var(--text)',
+    border: '1px solid var(--line-strong)',
+  },
+  '.cm-tooltip-autocomplete > ul > li[aria-selected]': {
+    backgroundColor: 'var(--accent)',
+    color: 'var(--on-accent)',
+  },
+  '.cm-described, .cm-tooltip-lint': {
+    maxWidth: 'min(36rem, 90vw)',
+    padding: '0.5rem 0.75rem',
+    fontSize: '0.875rem',
+    whiteSpace: 'pre-wrap',
+    overflowWrap: 'anywhere',
+  },
+  '.cm-panels': { backgroundColor: 'var(--ground)', color: 'var(--text)' },
 });
 
 export const highlighting: readonly TagStyle[] = [

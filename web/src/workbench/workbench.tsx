@@ -5,9 +5,10 @@ import { useLoad } from '../api/use-load.ts';
 import { CodeForm } from '../bots/code-form.tsx';
 import { ConsoleTab } from '../bots/console-tab.tsx';
 import { readSource, type Source } from '../bots/source.ts';
-import type { MountedEditor } from '../editor/mount-editor.ts';
+import type { MountedEditor, PlacedProblem } from '../editor/mount-editor.ts';
 import { Loading } from '../ui/loading.tsx';
 import { CodePlaces } from './places.tsx';
+import { Problems } from './problems.tsx';
 
 /** The Bot's source as it was saved last, to be changed and deployed, beside a console that runs it. */
 export function Workbench({ bot }: { bot: Bot }) {
@@ -20,6 +21,7 @@ function Bench({ bot, source: first }: { bot: Bot; source: Source }) {
   const editor = useRef<MountedEditor>(undefined);
   const [source, setSource] = useState(first);
   const [saved, setSaved] = useState(first);
+  const [problems, setProblems] = useState<readonly PlacedProblem[]>();
   const places = useMemo(
     () => ({
       filename: source.filename,
@@ -37,9 +39,11 @@ function Bench({ bot, source: first }: { bot: Bot; source: Source }) {
             source={source}
             editor={editor}
             onChange={setSource}
+            onProblems={setProblems}
             onSaved={setSaved}
             onDeployed={setSaved}
           />
+          {problems && <Problems problems={problems} goTo={places.goTo} />}
           {(source.text !== saved.text || source.filename !== saved.filename) && (
             <p className="muted">There are changes that are not saved.</p>
           )}
