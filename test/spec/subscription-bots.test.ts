@@ -1,3 +1,4 @@
+import { loadavg } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Portico, startPortico } from './portico.ts';
 import {
@@ -303,6 +304,31 @@ test('a Subscription that is off or deleted delivers nothing', async () => {
   await attempts(String(on), 1);
   expect(await attemptsOf(portico, String(off))).toEqual([]);
   expect(await notesOf(bot)).toHaveLength(1);
+});
+
+test('a Bot starts within 300 ms of the answer to a write, where nothing else is going on', async () => {
+  const bot = await botThat(
+    portico,
+    `await medplum.createResource({ resourceType: 'Basic', code: { text: String(Date.now()) },
+       identifier: [{ system: 'urn:started', value: event.input.id }] });`,
+  );
+  await subscribe(portico, `Bot/${bot}`, 'Patient?_tag=urn:test|soon');
+  const waited: number[] = [];
+  for (let n = 0; n < 15; n++) {
+    const { id } = await put(portico, { resourceType: 'Patient', ...tag('soon') });
+    const answeredMs = Date.now();
+    const startedMs = await until(async () => {
+      const { json } = await portico.api('GET', `fhir/R4/Basic?identifier=urn:started|${id}`);
+      return json.entry && Number(json.entry[0].resource.code.text);
+    }, `a run for Patient/${id}`);
+    waited.push(startedMs - answeredMs);
+  }
+  const p50 = waited.toSorted((a, b) => a - b)[Math.floor(waited.length / 2)] ?? 0;
+  const load = loadavg()[0] ?? 0;
+  process.stdout.write(
+    `From the answer to a write until the Bot starts: p50 ${p50} ms, load ${load.toFixed(1)}\n`,
+  );
+  expect(p50).toBeLessThan(load < 1 ? 300 : 3_000);
 });
 
 test('a membership that a Bot lost stops its runs, and the attempts say so', async () => {

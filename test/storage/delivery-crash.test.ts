@@ -1,0 +1,276 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createBot } from '../../functions/bots/create-bot.ts';
+import { deployBot } from '../../functions/bots/deploy-bot.ts';
+import { deliverNext } from '../../functions/deliver/deliver.ts';
+import { matchChange } from '../../functions/match/match.ts';
+import { carryOut } from '../../functions/resources/write/carry-out.ts';
+import { openQueueStore, type QueueStore } from '../../infra/local/queue/queue-store.ts';
+import { type Caller, callerOf } from '../../shared/access/access-token.ts';
+import type { RunRequest } from '../../shared/bot/contract.ts';
+import { emptyBotMemory } from '../../shared/bot/execute-services.ts';
+import { fileDataKeys } from '../../shared/keys/data-keys.ts';
+import { Later } from '../../shared/queue/later.ts';
+import type { Queue } from '../../shared/queue/queue.ts';
+import { candidateMessage, changeOf, parseCandidate } from '../../shared/subscription/change.ts';
+import { parseLane } from '../../shared/subscription/delivery.ts';
+import type { Item } from '../../shared/table/item.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { scanAll } from '../spec/portico.ts';
+import { getItem, newProject, type Stage, startStage } from './stage.ts';
+
+let stage: Stage;
+let caller: Caller<'administrator'>;
+let store: QueueStore;
+let runs: RunRequest[];
+let subscriptionId: string;
+
+beforeEach(async () => {
+  stage = await startStage();
+  caller = await newProject(stage);
+  store = openQueueStore(':memory:', stage.services.now);
+  runs = [];
+  const { id } = await createBot(services(), again(), { name: 'Woken' });
+  await deployBot(services(), again(), { botId: id, body: { code: 'x' }, traceId: 't' });
+  subscriptionId = await subscribe(`Bot/${id}`);
+});
+afterEach(async () => {
+  store.close();
+  await stage.stop();
+});
+
+/** Who calls in a request of its own. */
+const again = () => {
+  const { admission: _, ...claims } = caller;
+  return callerOf(claims, 'administrator');
+};
+
+const queue = (name: string): Queue => ({
+  async send(messages) {
+    const all = messages.map(({ body, group }) => ({
+      ...{ body: JSON.stringify(body), group: group?.id, deduplication: group?.message },
+    }));
+    store.send(name, all);
+    return [];
+  },
+});
+
+function services() {
+  return {
+    ...stage.services,
+    runSecret: async () => Buffer.alloc(32, 1),
+    dataKeys: async () => fileDataKeys(Buffer.alloc(32, 2)),
+    botMemory: emptyBotMemory(),
+    jobs: { start: async () => 'started' as const },
+    queues: { deliveries: queue('deliveries'), 'subscription-status': queue('subscription-status') },
+    allowsLoopback: false,
+    invoker: {
+      async compile({ source }: { source: string }) {
+        return {
+          kind: 'result' as const,
+          result: { kind: 'compiled', format: 'cjs', text: source } as const,
+        };
+      },
+      async invoke(run: RunRequest) {
+        if (run.event.headers['x-portico-delivery'] !== undefined) runs.push(run);
+        const outcome = { kind: 'returned', value: { type: 'string', text: 'x' } } as const;
+        const result = { outcome, log: [], logTruncated: false, durationMs: 1 };
+        return { kind: 'result' as const, result };
+      },
+    },
+    evaluator: {
+      invoke: async () => {
+        throw new Error('Nobody has an expression');
+      },
+    },
+  };
+}
+
+/** Services of a process that dies at the n-th step; a step is a call that begins, or one that has ended. */
+function dyingAt(n: number): { dying: ReturnType<typeof services>; isDead(): boolean } {
+  let steps = 0;
+  const mortal = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get(own, name) {
+        const called = Reflect.get(own, name);
+        if (typeof called !== 'function') return called;
+        return async (...args: unknown[]) => {
+          if (steps++ >= n) throw new Error('dead');
+          const result = await called.apply(own, args);
+          if (steps++ >= n) throw new Error('dead');
+          return result;
+        };
+      },
+    });
+  const whole = services();
+  const queues = {
+    deliveries: mortal(whole.queues.deliveries),
+    'subscription-status': mortal(whole.queues['subscription-status']),
+  };
+  const dying = { ...whole, table: mortal(whole.table), invoker: mortal(whole.invoker), queues };
+  return { dying, isDead: () => steps > n };
+}
+
+async function subscribe(endpoint: string): Promise<string> {
+  const body = {
+    ...{ resourceType: 'Subscription', status: 'active', reason: 'x', criteria: 'Patient' },
+    channel: { type: 'rest-hook', endpoint },
+  };
+  const [made] = await carryOut(stage.services, again(), [{ kind: 'create', type: 'Subscription', body }]);
+  return String(made?.id);
+}
+
+interface Changed {
+  before: Item | undefined;
+  after: Item | undefined;
+}
+
+/** Two versions of a new record, as the stream would tell of them. */
+async function twoVersions(): Promise<Changed[]> {
+  const key = (id: string) => keys.resource(caller.project, 'Patient', id);
+  const body = { resourceType: 'Patient' };
+  const [made] = await carryOut(stage.services, again(), [{ kind: 'create', type: 'Patient', body }]);
+  const id = String(made?.id);
+  const first = await getItem(stage.services, key(id));
+  stage.clock.nowMs += 1;
+  const changed = { resourceType: 'Patient', id, active: true };
+  await carryOut(stage.services, again(), [{ kind: 'update', type: 'Patient', id, body: changed }]);
+  const second = await getItem(stage.services, key(id));
+  return [
+    { before: undefined, after: first },
+    { before: first, after: second },
+  ];
+}
+
+const versionsOf = (changed: readonly Changed[]) => changed.map(({ after }) => String(after?.versionId));
+
+/** What the dispatcher does with them. */
+async function handOn(changed: readonly Changed[], subscriptions = [subscriptionId]): Promise<void> {
+  const messages = changed.map(({ before, after }) => {
+    const change = changeOf(before, after);
+    if (!change) throw new Error('No change');
+    return candidateMessage({ ...change, subscriptions });
+  });
+  await queue('subscriptions').send(messages);
+}
+
+const match = (own: ReturnType<typeof services>) => (body: unknown) => matchChange(own, parseCandidate(body));
+const deliver = (own: ReturnType<typeof services>) => (body: unknown) => deliverNext(own, parseLane(body));
+
+/** Takes one message, as Lambda does: one that was not taken comes back when its time is over. */
+async function takeOne(name: string, work: (body: unknown) => Promise<void>): Promise<boolean> {
+  const [message] = store.receive(name, { most: 1, hiddenMs: 90_000 });
+  if (!message) return false;
+  try {
+    await work(JSON.parse(message.body));
+    store.remove(message.receipt);
+  } catch (error) {
+    if (error instanceof Later) store.postpone(message.receipt, error.seconds * 1000);
+    else if ((error as Error).message !== 'dead') throw error;
+  }
+  return true;
+}
+
+async function drain(name: string, work: (body: unknown) => Promise<void>): Promise<void> {
+  for (let n = 0; n < 200; n++) {
+    if (await takeOne(name, work)) continue;
+    const nextAtMs = store.nextAtMs(name);
+    if (nextAtMs === undefined) return;
+    stage.clock.nowMs = Math.max(stage.clock.nowMs, nextAtMs);
+  }
+  throw new Error(`The queue ${name} does not empty`);
+}
+
+/** Version and attempt of each run, in the order in which they began. */
+function ranOf(versions: readonly string[]): string[] {
+  return runs.flatMap((run) => {
+    const { meta } = JSON.parse(run.input.text ?? '{}') as { meta?: { versionId: string } };
+    const place = versions.indexOf(String(meta?.versionId));
+    return place < 0 ? [] : [`${place} ${run.event.headers['x-portico-attempt']}`];
+  });
+}
+
+/** Nothing waits: neither in a lane nor for a place. */
+async function expectNothingLeft(): Promise<void> {
+  const items = await scanAll(stage.client, stage.tableName);
+  expect(items.filter(({ pk }) => /#(LANE|WAITING)#/.test(pk))).toEqual([]);
+  const deliveries = items.filter(({ pk }) => pk.includes('#DELIVERY#'));
+  expect(deliveries.map(({ ended }) => ended)).toEqual(deliveries.map(() => 'done'));
+}
+
+describe('a function that dies before and after each of its calls', () => {
+  test('while it matches: each version is delivered once, in order', async () => {
+    let deaths = 0;
+    for (let isDead = true; isDead; deaths++) {
+      const changed = await twoVersions();
+      await handOn(changed);
+      const doomed = dyingAt(deaths);
+      await takeOne('subscriptions', match(doomed.dying));
+      isDead = doomed.isDead();
+      await drain('subscriptions', match(services()));
+      await drain('deliveries', deliver(services()));
+      expect([deaths, ...ranOf(versionsOf(changed))]).toEqual([deaths, '0 1', '1 1']);
+    }
+    // Reading Subscriptions and versions, writing a delivery, queueing it: each a step before and one after.
+    expect(deaths).toBeGreaterThan(8);
+    await expectNothingLeft();
+  }, 120_000);
+
+  test('while it delivers: each version is delivered, in order, and no attempt twice', async () => {
+    let deaths = 0;
+    let repeated = 0;
+    for (let isDead = true; isDead; deaths++) {
+      const changed = await twoVersions();
+      await handOn(changed);
+      await drain('subscriptions', match(services()));
+      const doomed = dyingAt(deaths);
+      await takeOne('deliveries', deliver(doomed.dying));
+      isDead = doomed.isDead();
+      await drain('deliveries', deliver(services()));
+      const ran = ranOf(versionsOf(changed));
+      expect([deaths, new Set(ran).size]).toEqual([deaths, ran.length]);
+      expect([deaths, ...new Set(ran.map((one) => one[0]))]).toEqual([deaths, '0', '1']);
+      expect(ran).toEqual([...ran].sort());
+      repeated += ran.length - 2;
+    }
+    // Some die between the run and the note that it ended: those are attempted again, as the next attempt.
+    expect(repeated).toBeGreaterThan(0);
+    expect(deaths).toBeGreaterThan(20);
+    await expectNothingLeft();
+  }, 120_000);
+});
+
+describe('deliveries that follow from one call', () => {
+  test('are ten thousand at most; then the Subscriptions of what comes turn error', async () => {
+    const origin = randomUUID();
+    const other = await subscribe('https://example.org/hook');
+    const both = [subscriptionId, other];
+    const by = { callers: [], run: { depth: 1, origin } };
+    await stage.services.table.put({ ...keys.origin(caller.project, origin), deliveries: 9_998 });
+    const last = async () => {
+      const [change] = await twoVersions();
+      const after = change?.after;
+      const id = String(after?.pk.split('#').at(-1));
+      await stage.services.table.update({
+        Key: keys.version(caller.project, 'Patient', id, {
+          versionId: String(after?.versionId),
+          lastUpdated: String(after?.lastUpdated),
+        }),
+        UpdateExpression: 'SET #by = :by',
+        ExpressionAttributeNames: { '#by': 'by' },
+        ExpressionAttributeValues: { ':by': by },
+      });
+      await handOn(change ? [change] : [], both);
+      await drain('subscriptions', match(services()));
+    };
+    await last();
+    expect(store.count('deliveries')).toBe(2);
+    expect(store.count('subscription-status')).toBe(0);
+    await last();
+    expect(store.count('deliveries')).toBe(2);
+    const told = store.receive('subscription-status', { most: 10, hiddenMs: 1_000 });
+    const reason = 'One call has brought about 10000 deliveries: a loop';
+    const failed = told.map(({ body }) => JSON.parse(body)).map(({ id, failed: why }) => [id, why]);
+    expect(failed.sort()).toEqual(both.map((id) => [id, reason]).sort());
+  });
+});
