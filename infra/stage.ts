@@ -18,10 +18,25 @@ export interface Stage {
   allowedOrigins: readonly string[];
   /** Who is told when an alarm goes off. */
   alarmEmail?: string;
+  /**
+   * The account's SES is in its sandbox: it sends to verified addresses only, and asks for the right to each of them,
+   * so the function that sends is given all identities of the account.
+   */
+  mailSandbox: boolean;
   /** `retain`: table and keys survive the deletion of their stack. */
   removalPolicy: 'retain' | 'destroy';
   /** The API's own name, with a certificate of the same region; without it API Gateway's. */
   domain?: { name: string; certificateArn: string };
+}
+
+/** What the function is called that makes Projects; `npm run provision -- --stage` invokes it by this name. */
+export function provisionName({ name }: Pick<Stage, 'name'>): string {
+  return `portico-${name}-provision`;
+}
+
+/** What the function is called that `npm run reindex -- --stage` invokes. */
+export function reindexName({ name }: Pick<Stage, 'name'>): string {
+  return `portico-${name}-reindex`;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -41,6 +56,7 @@ export function readStage(context: (key: string) => unknown): Stage {
     name,
     region: setting('region', /^[a-z]{2}(-[a-z]+)+-\d$/),
     mailFrom: setting('mailFrom', address),
+    mailSandbox: flag(`${name}.mailSandbox`, fields.mailSandbox ?? false),
     trustedHops: count(`${name}.trustedHops`, fields.trustedHops ?? 0),
     allowedOrigins: list(fields.allowedOrigins).map((origin) =>
       matching(`${name}.allowedOrigins`, origin, /^https?:\/\/[^/*\s]+$/),
@@ -65,6 +81,11 @@ function readDomain(label: string, fields: Fields): { name: string; certificateA
 
 function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+function flag(label: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value;
+  throw new Error(`The setting ${label} is malformed (cdk.json, context)`);
 }
 
 function count(label: string, value: unknown): number {

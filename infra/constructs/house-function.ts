@@ -17,6 +17,8 @@ export interface HouseFunctionProps {
   /** Under functions/; its handler.ts is the entry. */
   folder: string;
   description: string;
+  /** For what people invoke by name; CloudFormation names the others. */
+  functionName?: string;
   timeoutSeconds: number;
   /** MiB; one vCPU is 1769. */
   memoryMb: number;
@@ -52,6 +54,7 @@ export class HouseFunction extends Construct {
       code: bundledCode(props.folder, props.addFiles),
       handler: 'index.handler',
       description: props.description,
+      ...(props.functionName ? { functionName: props.functionName } : {}),
       runtime: Runtime.NODEJS_24_X,
       architecture: props.architecture ?? Architecture.ARM_64,
       timeout: Duration.seconds(props.timeoutSeconds),

@@ -1,7 +1,7 @@
-import { Aws } from 'aws-cdk-lib';
+import { Aws, Validations } from 'aws-cdk-lib';
 import { EventBus, Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import {
   ConfigurationSet,
@@ -11,14 +11,21 @@ import {
   SuppressionReasons,
 } from 'aws-cdk-lib/aws-ses';
 import { Construct } from 'constructs';
+import type { Stage } from '../stage.ts';
 
 /** SES as mails of a stage go through it, from one address. */
 export class MailService extends Construct {
   readonly #set: ConfigurationSet;
   readonly #from: string;
+  readonly #isSandbox: boolean;
 
-  constructor(scope: Construct, id: string, { mailFrom }: { mailFrom: string }) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { mailFrom, mailSandbox }: Pick<Stage, 'mailFrom' | 'mailSandbox'>,
+  ) {
     super(scope, id);
+    this.#isSandbox = mailSandbox;
     this.#from = mailFrom;
     this.#set = new ConfigurationSet(this, 'Mail', {
       reputationMetrics: true,
@@ -33,17 +40,32 @@ export class MailService extends Construct {
     return { MAIL_FROM: this.#from, SES_CONFIGURATION_SET: this.#set.configurationSetName };
   }
 
-  /** From the stage's address only, whether SES has verified the address or its domain. */
+  /**
+   * From the stage's address only, whether SES has verified the address or its domain. In its sandbox SES asks for
+   * the right to the recipient's identity too, which no template can name: there it is to all of the account's.
+   */
   sendStatement(): PolicyStatement {
     const ses = (resource: string) => `arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:${resource}`;
     return new PolicyStatement({
       actions: ['ses:SendEmail'],
       resources: [
-        ses(`identity/${this.#from}`),
-        ses(`identity/${this.#from.split('@')[1]}`),
+        ...(this.#isSandbox
+          ? [ses('identity/*')]
+          : [ses(`identity/${this.#from}`), ses(`identity/${this.#from.split('@')[1]}`)]),
         ses(`configuration-set/${this.#set.configurationSetName}`),
       ],
       conditions: { StringEquals: { 'ses:FromAddress': this.#from } },
+    });
+  }
+
+  /** The one wildcard over identities, where the sandbox of SES needs it. */
+  acknowledgeFor(role: IRole): void {
+    if (!this.#isSandbox) return;
+    Validations.of(role).acknowledge({
+      id: 'AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:identity/*]',
+      reason:
+        'In its sandbox SES authorises each recipient’s identity too. The sender is held by the condition, and ' +
+        'the stage’s setting mailSandbox goes when SES leaves the sandbox.',
     });
   }
 

@@ -6,6 +6,8 @@ import type { Provisioned, ProvisionRequest } from '../../functions/provision/pr
 import type { StageIssuer, StageIssuerRequest } from '../../functions/provision/stage-issuer.ts';
 import type { ProjectNumbers } from '../../shared/project-settings.ts';
 import { typedEntries } from '../../shared/typed-keys.ts';
+import { projectContext } from '../context.ts';
+import { provisionName, readStage } from '../stage.ts';
 import { type Demo, type ProvisionHandler, provisionDemo } from './demo-projects.ts';
 import { handlerLoader } from './gateway/handlers.ts';
 import { settings } from './settings.ts';
@@ -14,15 +16,17 @@ import { withStack } from './with-stack.ts';
 /**
  * `npm run provision -- --name <Project> --admin <address>`: a new Project and its first administrator,
  * who gets an invitation. With `--issuer` instead: an external issuer for all Projects of the stage. On this
- * machine, or with `--function` in the account that the credentials name.
+ * machine, or with `--stage` in the account that the credentials name.
  */
 const usage = `npm run provision -- --name <Project> --admin <address> [--first-name <name>] [--last-name <name>]
-  [--client] [<settings>] [--function <deployed function>]
-npm run provision -- --project <id> [--paused | --resumed] [<settings>] [--function <deployed function>]
-npm run provision -- --issuer <https URL> (--issuer-client <id> | --remove) [--function <deployed function>]
+  [--client] [<settings>] [--stage <stage>]
+  with a password for a person who is new, who is then a member at once without a mail, in ADMIN_PASSWORD
+npm run provision -- --project <id> [--paused | --resumed] [<settings>] [--stage <stage>]
+npm run provision -- --issuer <https URL> (--issuer-client <id> | --remove) [--stage <stage>]
   with the secret of our client there, if it has one, in the variable ISSUER_CLIENT_SECRET
-npm run provision -- --for-spec <folder> --base-url <url> --function <deployed function>
+npm run provision -- --for-spec <folder> --base-url <url> --stage <stage>
   makes two Projects and writes <folder>/demo.json, which the HTTP spec runs with
+--stage <stage>: of cdk.json, in the account that the credentials name; without it on this machine
 settings: [--invites-per-hour <n>] [--invitation-days <n>] [--execution-days <n>] [--concurrent-runs <n>]
   [--tree-runs <n>] [--subscriptions <n>] [--schedules <n>] [--emit-executions | --no-emit-executions]
 `;
@@ -62,15 +66,15 @@ function readRequest(): Asked {
       ...{ name: text, admin: text, 'first-name': text, 'last-name': text, client: flag, project: text },
       ...Object.fromEntries(Object.values(numberOptions).map((option) => [option, text])),
       ...{ paused: flag, resumed: flag, 'emit-executions': flag },
-      ...{ issuer: text, 'issuer-client': text, remove: flag, function: text },
+      ...{ issuer: text, 'issuer-client': text, remove: flag, stage: text },
       ...{ 'for-spec': text, 'base-url': text },
     },
     allowNegative: true,
   });
-  const deployed = values.function;
+  const { stage: deployed } = values;
   if (values['for-spec'] !== undefined) {
     const { 'for-spec': forSpec, 'base-url': baseUrl } = values;
-    if (!baseUrl || !deployed) throw new Error('--for-spec needs --base-url and --function');
+    if (!baseUrl || !deployed) throw new Error('--for-spec needs --base-url and --stage');
     return { deployed, request: { forSpec, baseUrl: baseUrl.replace(/\/$/, '') } };
   }
   if (values.issuer !== undefined) {
@@ -86,7 +90,11 @@ function readRequest(): Asked {
   const { name, admin: email, client } = values;
   if (!name || !email) throw new Error('--name and --admin are needed');
   const firstName = values['first-name'] ?? (email.split('@', 1)[0] || email);
-  const admin = { email, firstName, lastName: values['last-name'] ?? 'Administrator' };
+  const { ADMIN_PASSWORD: password } = process.env;
+  const admin = {
+    ...{ email, firstName, lastName: values['last-name'] ?? 'Administrator' },
+    ...(password ? { password } : {}),
+  };
   return { deployed, request: { name, admin, ...(client ? { client } : {}), ...settings } };
 }
 
@@ -117,10 +125,12 @@ function count(name: keyof ProjectNumbers, given: string | boolean | undefined):
   return { [name]: Number(given) };
 }
 
-async function provisionDeployed(functionName: string, request: Request): Promise<Answer> {
-  const lambda = new LambdaClient({ maxAttempts: 1 });
+async function provisionDeployed(stageName: string, request: Request): Promise<Answer> {
+  const context: Record<string, unknown> = { ...projectContext(), stage: stageName };
+  const stage = readStage((key) => context[key]);
+  const lambda = new LambdaClient({ region: stage.region, maxAttempts: 1 });
   const { Payload, FunctionError } = await lambda.send(
-    new InvokeCommand({ FunctionName: functionName, Payload: JSON.stringify(request) }),
+    new InvokeCommand({ FunctionName: provisionName(stage), Payload: JSON.stringify(request) }),
   );
   const result = JSON.parse(Buffer.from(Payload ?? []).toString('utf8')) as Answer & {
     errorMessage?: string;

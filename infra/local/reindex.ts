@@ -1,15 +1,17 @@
 import { parseArgs } from 'node:util';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Progress } from '../../functions/reindex/reindex.ts';
+import { projectContext } from '../context.ts';
+import { readStage, reindexName } from '../stage.ts';
 import { handlerLoader } from './gateway/handlers.ts';
 import { settings } from './settings.ts';
 import { withStack } from './with-stack.ts';
 
 /**
  * `npm run reindex`: gives stored resources the index items of new search parameters; on this machine,
- * or with `--function` in the account that the credentials name. May be stopped and run again.
+ * or with `--stage` in the account that the credentials name. May be stopped and run again.
  */
-const usage = 'npm run reindex -- [--again] [--function <deployed function>]\n';
+const usage = 'npm run reindex -- [--again] [--stage <stage>]\n';
 
 type Run = (event: { again: boolean }) => Promise<Progress>;
 
@@ -21,11 +23,17 @@ async function untilDone(run: Run, again: boolean): Promise<void> {
   }
 }
 
-function deployed(functionName: string): Run {
-  const lambda = new LambdaClient({ maxAttempts: 1, requestHandler: { requestTimeout: 600_000 } });
+function deployed(stageName: string): Run {
+  const context: Record<string, unknown> = { ...projectContext(), stage: stageName };
+  const stage = readStage((key) => context[key]);
+  const lambda = new LambdaClient({
+    region: stage.region,
+    maxAttempts: 1,
+    requestHandler: { requestTimeout: 600_000 },
+  });
   return async (event) => {
     const { Payload, FunctionError } = await lambda.send(
-      new InvokeCommand({ FunctionName: functionName, Payload: JSON.stringify(event) }),
+      new InvokeCommand({ FunctionName: reindexName(stage), Payload: JSON.stringify(event) }),
     );
     const result = JSON.parse(Buffer.from(Payload ?? []).toString('utf8')) as Progress & {
       errorMessage?: string;
@@ -36,9 +44,9 @@ function deployed(functionName: string): Run {
 }
 
 try {
-  const { values } = parseArgs({ options: { again: { type: 'boolean' }, function: { type: 'string' } } });
+  const { values } = parseArgs({ options: { again: { type: 'boolean' }, stage: { type: 'string' } } });
   const again = values.again === true;
-  if (values.function) await untilDone(deployed(values.function), again);
+  if (values.stage) await untilDone(deployed(values.stage), again);
   else {
     await withStack(settings(process.env), async () => untilDone(await handlerLoader()('reindex'), again));
   }

@@ -52,6 +52,7 @@ export class ApiStack extends Stack {
       new FunctionRoutes(house, 'Routes', { api, lambda: house.lambda, routes: routesOf(name) });
       if (name.startsWith('execute-')) watchRecords(house, alarms);
     }
+    new CfnOutput(this, 'AppUrl', { value: `${baseUrl}/app`, description: 'The administration app' });
     new CfnOutput(this, 'BaseUrl', { value: baseUrl, description: 'Where the API is reached' });
   }
 }

@@ -73,6 +73,7 @@ export class EventsStack extends Stack {
     };
     for (const purpose of purposes) made[purpose].feed(functions[queues[purpose].consumer].lambda);
     mail.tell(functions.outbox.lambda);
+    mail.acknowledgeFor(functions.outbox.role);
     for (const name of functionNames.filter(isBehindQueues)) {
       const house = new HouseFunction(this, `api-${name}`, {
         folder: name,

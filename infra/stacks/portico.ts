@@ -34,10 +34,11 @@ export function porticoStacks(app: App, stage: Stage) {
   });
   const provision = new ProvisionStack(app, name('provision'), {
     env,
+    stage,
     ground: { ...reachable, queues: events.queues },
     alarms,
   });
-  const reindex = new ReindexStack(app, name('reindex'), { env, ground: reachable, alarms });
+  const reindex = new ReindexStack(app, name('reindex'), { env, stage, ground: reachable, alarms });
 
   const kept = {
     applyToResourceTypes: [

@@ -4,9 +4,11 @@ import type { Construct } from 'constructs';
 import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
 import { HouseFunction } from '../constructs/house-function.ts';
 import { permissions } from '../permissions.ts';
+import { provisionName, type Stage } from '../stage.ts';
 import { timeoutSeconds } from '../timeouts.ts';
 
 interface ProvisionStackProps extends StackProps {
+  stage: Stage;
   ground: Ground;
   alarms: ITopic;
 }
@@ -16,10 +18,11 @@ interface ProvisionStackProps extends StackProps {
  * nobody above Projects.
  */
 export class ProvisionStack extends Stack {
-  constructor(scope: Construct, id: string, { ground, alarms, ...props }: ProvisionStackProps) {
+  constructor(scope: Construct, id: string, { stage, ground, alarms, ...props }: ProvisionStackProps) {
     super(scope, id, props);
     const { lambda } = new HouseFunction(this, 'Provision', {
       folder: 'provision',
+      functionName: provisionName(stage),
       description: 'Creates a Project and its first administrator',
       timeoutSeconds: timeoutSeconds.short,
       memoryMb: 1024,
@@ -30,7 +33,7 @@ export class ProvisionStack extends Stack {
     });
     new CfnOutput(this, 'ProvisionFunction', {
       value: lambda.functionName,
-      description: 'Invoke it with name and admin',
+      description: 'Called by npm run provision -- --stage',
     });
   }
 }

@@ -4,19 +4,22 @@ import type { Construct } from 'constructs';
 import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
 import { HouseFunction } from '../constructs/house-function.ts';
 import { permissions } from '../permissions.ts';
+import { reindexName, type Stage } from '../stage.ts';
 import { timeoutSeconds } from '../timeouts.ts';
 
 interface ReindexStackProps extends StackProps {
+  stage: Stage;
   ground: Ground;
   alarms: ITopic;
 }
 
 /** Gives stored resources the index items of new search parameters. No route leads here: IAM decides. */
 export class ReindexStack extends Stack {
-  constructor(scope: Construct, id: string, { ground, alarms, ...props }: ReindexStackProps) {
+  constructor(scope: Construct, id: string, { stage, ground, alarms, ...props }: ReindexStackProps) {
     super(scope, id, props);
     const { lambda } = new HouseFunction(this, 'Reindex', {
       folder: 'reindex',
+      functionName: reindexName(stage),
       description: 'Gives stored resources the index items of new search parameters',
       timeoutSeconds: timeoutSeconds.reindex,
       memoryMb: 1024,
@@ -28,7 +31,7 @@ export class ReindexStack extends Stack {
     });
     new CfnOutput(this, 'ReindexFunction', {
       value: lambda.functionName,
-      description: 'For npm run reindex -- --function',
+      description: 'Called by npm run reindex -- --stage',
     });
   }
 }

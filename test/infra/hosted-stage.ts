@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { useLocalCredentials } from '../../infra/local/environment.ts';
-import { serveBus } from '../../infra/local/serve-bus.ts';
 import { type LocalQueues, startQueues } from '../../infra/local/queue/local-queues.ts';
+import { serveBus } from '../../infra/local/serve-bus.ts';
 import { connectDynamoDb } from '../../shared/aws/dynamodb.ts';
 import { openTable, type Table } from '../../shared/table/table.ts';
 import { type Bundles, deployedBundles } from './deployed-bundles.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { permissions } from '../../infra/permissions.ts';
+import { provisionName, reindexName } from '../../infra/stage.ts';
 import { dueKey, keys, startKey } from '../../shared/table/keys.ts';
 import { actionsOf, functionsOf, ofType, stageTemplates, statementsOfRole } from './stage-templates.ts';
 
@@ -170,7 +171,26 @@ describe('roles', () => {
   });
 });
 
+describe('a stage whose SES is in its sandbox', () => {
+  it('gives the outbox every identity to send to, and one address to send from', () => {
+    const { events } = stageTemplates({ mailSandbox: true });
+    const [sending] = functionsOf(events)
+      .flatMap(({ roleId }) => statementsOfRole(events, roleId))
+      .filter((statement) => actionsOf([statement]).includes('ses:SendEmail'));
+    expect(JSON.stringify(sending?.Resource)).toContain(':identity/*');
+    expect(sending?.Condition).toEqual({ StringEquals: { 'ses:FromAddress': 'portico@example.org' } });
+  });
+});
+
 describe('functions', () => {
+  it('that people invoke have the names by which npm run provision and reindex find them', () => {
+    const nameOf = (label: string) => named(label).properties.FunctionName;
+    expect(nameOf('Creates a Project and its first administrator')).toBe(provisionName({ name: 'test' }));
+    expect(nameOf('Gives stored resources the index items of new search parameters')).toBe(
+      reindexName({ name: 'test' }),
+    );
+  });
+
   it.each(deployed)(
     '$label: Node 24 on arm64, its log kept for a bounded time',
     ({ resources, properties }) => {

@@ -15,9 +15,21 @@ describe('a stage', () => {
     expect(readStage((key) => context[key]).name).toBe(context.stage);
   });
 
+  it.each(['dev', 'prod'])('%s is one of cdk.json', (name) => {
+    const context: Record<string, unknown> = { ...projectContext(), stage: name };
+    expect(readStage((key) => context[key])).toMatchObject({ name, mailSandbox: name === 'dev' });
+  });
+
   it('keeps its data and lets no browser in unless it says so', () => {
     expect(stageOf(least)).toEqual({
-      ...{ name: 'prod', ...least, trustedHops: 0, allowedOrigins: [], removalPolicy: 'retain' },
+      ...{
+        name: 'prod',
+        ...least,
+        mailSandbox: false,
+        trustedHops: 0,
+        allowedOrigins: [],
+        removalPolicy: 'retain',
+      },
     });
   });
 
@@ -31,6 +43,7 @@ describe('a stage', () => {
       { ...least, allowedOrigins: ['https://a.example/x'] },
       'prod.allowedOrigins is malformed',
     ],
+    ['a sandbox that is a word', { ...least, mailSandbox: 'yes' }, 'prod.mailSandbox is malformed'],
     ['hops that are no count', { ...least, trustedHops: '1' }, 'prod.trustedHops is malformed'],
     ['an alarm address that is none', { ...least, alarmEmail: 'me' }, 'prod.alarmEmail is malformed'],
     [
