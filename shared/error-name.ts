@@ -1,5 +1,13 @@
+import { fieldsOf } from './fields-of.ts';
+
 /** The name of whatever was thrown, for a decision or the log: its message may hold what a caller sent. */
 export function errorName(error: unknown): string {
-  const name = typeof error === 'object' && error !== null && 'name' in error ? error.name : undefined;
+  const { name } = fieldsOf(error);
   return typeof name === 'string' ? name : typeof error;
+}
+
+/** What Node and libraries call a fault, such as ENOENT. */
+export function errorCode(error: unknown): string | undefined {
+  const { code } = fieldsOf(error);
+  return typeof code === 'string' ? code : undefined;
 }

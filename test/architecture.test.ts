@@ -51,6 +51,7 @@ const layers = [
   'env.ts',
   'recent.ts',
   'typed-keys.ts',
+  'fields-of.ts',
   'error-name.ts',
   'schema',
   'table',
@@ -203,7 +204,7 @@ describe('the house', () => {
     const wrong = [...importsFrom('shared/sandbox/'), ...importsFrom('functions/invoker/')].filter(
       ({ target }) =>
         /^(shared|functions)\//.test(target) &&
-        !/^shared\/(sandbox|hl7|address-guard)\/|^shared\/limits\.ts$|^shared\/bot\/(contract|payload|places)\.ts$|^functions\/invoker\//.test(
+        !/^shared\/(sandbox|hl7|address-guard)\/|^shared\/(limits|fields-of|error-name)\.ts$|^shared\/bot\/(contract|payload|places)\.ts$|^functions\/invoker\//.test(
           target,
         ),
     );

@@ -7,7 +7,7 @@ import {
   guardedRequest,
 } from '../../shared/address-guard/guarded-request.ts';
 import { runSettings } from '../../shared/bot/project-settings.ts';
-import { errorName } from '../../shared/error-name.ts';
+import { errorCode, errorName } from '../../shared/error-name.ts';
 import { stringifyJson } from '../../shared/fhir/json.ts';
 import { plainMeta } from '../../shared/fhir/plain-meta.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
@@ -124,8 +124,7 @@ async function post(services: DeliverServices, { standing, ...request }: Posting
     if (error instanceof FetchRefused) {
       return { kind: 'again', attempted: { outcome: 'address refused', isSuccess: false, durationMs } };
     }
-    const { code } = error as { code?: unknown };
-    const outcome = typeof code === 'string' ? code : errorName(error);
+    const outcome = errorCode(error) ?? errorName(error);
     return { kind: 'again', attempted: { outcome, isSuccess: false, durationMs } };
   }
 }

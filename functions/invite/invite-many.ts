@@ -2,6 +2,7 @@ import type { Caller } from '../../shared/access/access-token.ts';
 import { admit } from '../../shared/access/actor.ts';
 import { normaliseAddress } from '../../shared/email/address.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
+import { fieldsOf } from '../../shared/fields-of.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { inviteUser } from './invite-user.ts';
@@ -59,7 +60,7 @@ export async function inviteMany(
 
 /** Whom a row is about, as far as that can be told before it is checked. */
 function personOf(body: unknown): string | undefined {
-  const { email, externalId } = (body ?? {}) as Record<string, unknown>;
+  const { email, externalId } = fieldsOf(body);
   if (typeof email === 'string') return `E:${normaliseAddress(email) ?? email}`;
   return typeof externalId === 'string' ? `X:${externalId}` : undefined;
 }

@@ -1,5 +1,6 @@
 import type { RunResult } from '../../shared/bot/contract.ts';
 import { type Output, printLog } from '../../shared/bot/output.ts';
+import { fieldsOf } from '../../shared/fields-of.ts';
 import { allOk, botFailure, type OperationOutcome, refusalOutcome } from '../../shared/http/outcome.ts';
 import type { Refusal } from '../../shared/refusal.ts';
 
@@ -67,7 +68,7 @@ function bodyOf(text: string, mediaType: string): object {
 }
 
 function isResource(value: unknown): boolean {
-  return typeof (value as { resourceType?: unknown } | null)?.resourceType === 'string';
+  return typeof fieldsOf(value).resourceType === 'string';
 }
 
 function failed(resource: OperationOutcome): JobOutput {

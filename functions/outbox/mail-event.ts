@@ -1,5 +1,6 @@
 import { normaliseAddress } from '../../shared/email/address.ts';
 import { isId } from '../../shared/fhir/resource.ts';
+import { fieldsOf } from '../../shared/fields-of.ts';
 
 /** Which mail of which invitation. */
 export interface InvitationMail {
@@ -20,8 +21,6 @@ export interface MailEvent {
 export function mailTags({ project, membershipId, generation }: InvitationMail): Record<string, string> {
   return { project, membership: membershipId, generation: String(generation) };
 }
-
-type Fields = Record<string, unknown>;
 
 /**
  * Reads an event that SES has published (docs.aws.amazon.com/ses, event data: Bounce, Complaint).
@@ -52,7 +51,7 @@ export function readMailEvent(detail: unknown): MailEvent | undefined {
   );
 }
 
-function deliveryOf(eventType: unknown, bounce: Fields): MailEvent['delivery'] | undefined {
+function deliveryOf(eventType: unknown, bounce: Record<string, unknown>): MailEvent['delivery'] | undefined {
   if (eventType === 'Complaint') return 'complained';
   const isAutomatic = bounce.bounceType === 'Transient' && bounce.bounceSubType === 'General';
   return eventType === 'Bounce' && !isAutomatic ? 'bounced' : undefined;
@@ -61,8 +60,4 @@ function deliveryOf(eventType: unknown, bounce: Fields): MailEvent['delivery'] |
 function firstText(value: unknown): string | undefined {
   const first: unknown = Array.isArray(value) ? value[0] : undefined;
   return typeof first === 'string' ? first : undefined;
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {};
 }

@@ -1,10 +1,11 @@
 import type { Caller } from '../../shared/access/access-token.ts';
 import { admit } from '../../shared/access/actor.ts';
+import { fieldsOf } from '../../shared/fields-of.ts';
 import { allOk, type OperationOutcome, refusalOutcome } from '../../shared/http/outcome.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { nextState } from './write/next-state.ts';
-import { requireResource, type Sent } from './write/parse-resource.ts';
+import { requireResource } from './write/parse-resource.ts';
 import { requireSameId } from './write/same-id.ts';
 
 interface Input {
@@ -46,7 +47,7 @@ export async function validateResource(
 const findings = new Set<Refusal['kind']>(['invalid', 'unprocessable', 'too-costly', 'too-large']);
 
 function resourceIn(body: unknown): unknown {
-  const { resourceType, parameter } = (body ?? {}) as Sent;
+  const { resourceType, parameter } = fieldsOf(body);
   if (resourceType !== 'Parameters' || !Array.isArray(parameter)) return body;
   const named = new Map(parameter.map((one) => [one?.name, one] as const));
   if (named.has('profile'))

@@ -1,5 +1,6 @@
 import { compactVerify, errors } from 'jose';
 import { isId } from '../../shared/fhir/resource.ts';
+import { fieldsOf } from '../../shared/fields-of.ts';
 import { loginOf } from '../../shared/login/login-item.ts';
 import { postLogoutRedirectUrisOf } from '../../shared/login/redirect-uri.ts';
 import { findClientApplication } from '../../shared/program/find-client.ts';
@@ -57,7 +58,7 @@ async function readHint({ publicKeys, baseUrl }: TokenServices, hint: string): P
       },
       { algorithms: ['RS256'] },
     );
-    const { iss, aud, sub, sid } = JSON.parse(new TextDecoder().decode(payload)) as Record<string, unknown>;
+    const { iss, aud, sub, sid } = fieldsOf(JSON.parse(new TextDecoder().decode(payload)));
     const isOurs = protectedHeader.typ === 'JWT' && iss === baseUrl;
     if (!isOurs || typeof aud !== 'string' || typeof sub !== 'string') throw refused;
     return { clientId: aud, subject: sub, loginId: typeof sid === 'string' && isId(sid) ? sid : undefined };

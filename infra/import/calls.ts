@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Portico } from '../../client/src/create-portico.ts';
 import { OAuthError } from '../../client/src/oauth-error.ts';
 import { OperationOutcomeError } from '../../client/src/operation-outcome-error.ts';
+import { errorName } from '../../shared/error-name.ts';
 
 /** An entry of the answer to a batch. */
 export interface Answer {
@@ -80,5 +81,5 @@ function mayPass(error: unknown): boolean {
   if (error instanceof OperationOutcomeError || error instanceof OAuthError) {
     return [408, 429].includes(error.status) || error.status >= 500;
   }
-  return (error as { name?: unknown }).name === 'TypeError';
+  return errorName(error) === 'TypeError';
 }

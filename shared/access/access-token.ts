@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { decodeJwt, type JWTPayload, jwtVerify } from 'jose';
+import { errorCode } from '../error-name.ts';
 import type { PublicKeys } from '../keys/public-keys.ts';
 import type { Signer } from '../keys/signer.ts';
 import type { Recent } from '../recent.ts';
@@ -153,9 +154,9 @@ async function verifiedPayload(
     );
     return payload;
   } catch (error) {
-    if (error instanceof Refusal || (error as { code?: string }).code?.startsWith('ERR_J') !== true)
-      throw error;
-    throw unauthorized((error as { code: string }).code);
+    const code = errorCode(error);
+    if (error instanceof Refusal || !code?.startsWith('ERR_J')) throw error;
+    throw unauthorized(code);
   }
 }
 

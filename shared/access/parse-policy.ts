@@ -1,9 +1,10 @@
 import { isFieldPath } from '../fhir/field-path.ts';
+import { fieldsOf, isObject } from '../fields-of.ts';
 import type { Interaction, Rule } from './rule.ts';
 
 const reading: readonly Interaction[] = ['read', 'vread', 'search', 'history'];
 const writing: readonly Interaction[] = ['create', 'update', 'delete'];
-const interactions: readonly string[] = [...reading, ...writing, 'execute'];
+const interactions: readonly Interaction[] = [...reading, ...writing, 'execute'];
 
 /** Elements of an entry that are understood; one that is not could be meant to narrow. */
 const entryElements = new Set([
@@ -31,7 +32,7 @@ type Refuse = (expression: string, text: string) => void;
  * checked: of the criteria and the fields it takes the definitions of R4 to say more.
  */
 export function parsePolicy(policy: object, refuse: Refuse): PolicyEntry[] {
-  const fields = policy as Record<string, unknown>;
+  const fields = fieldsOf(policy);
   const unknown = unknownElements.filter((name) => fields[name] !== undefined);
   for (const name of unknown) refuse(name, `${name} is not supported`);
   if (fields.resource !== undefined && !Array.isArray(fields.resource))
@@ -41,7 +42,7 @@ export function parsePolicy(policy: object, refuse: Refuse): PolicyEntry[] {
 }
 
 function parseEntry(entry: unknown, at: string, refuse: Refuse): PolicyEntry | undefined {
-  if (typeof entry !== 'object' || entry === null) {
+  if (!isObject(entry)) {
     refuse(at, 'An entry must be an object');
     return undefined;
   }
@@ -53,10 +54,7 @@ function parseEntry(entry: unknown, at: string, refuse: Refuse): PolicyEntry | u
   for (const name of Object.keys(entry).filter((one) => !entryElements.has(one))) {
     wrong(name, `${name} is not supported`);
   }
-  const { resourceType, criteria, readonly, interaction, hiddenFields, readonlyFields } = entry as Record<
-    string,
-    unknown
-  >;
+  const { resourceType, criteria, readonly, interaction, hiddenFields, readonlyFields } = entry;
   if (typeof resourceType !== 'string' || resourceType === '')
     wrong('resourceType', 'A resource type is required');
   if (criteria !== undefined && typeof criteria !== 'string') wrong('criteria', 'criteria must be text');
@@ -74,11 +72,12 @@ function parseEntry(entry: unknown, at: string, refuse: Refuse): PolicyEntry | u
 
 /** `interaction` when given; else read, write unless `readonly`, and execute. */
 function parseInteractions(readonly: unknown, interaction: unknown, wrong: Refuse): Interaction[] {
-  const all = interactions as readonly Interaction[];
   if (interaction !== undefined && !isTexts(interaction)) wrong('interaction', 'interaction must be a list');
-  const unknown = isTexts(interaction) ? interaction.filter((one) => !interactions.includes(one)) : [];
+  const unknown = isTexts(interaction)
+    ? interaction.filter((one) => !interactions.some((known) => known === one))
+    : [];
   if (unknown.length > 0) wrong('interaction', `interaction must be some of ${interactions.join(', ')}`);
-  const named = isTexts(interaction) ? all.filter((one) => interaction.includes(one)) : all;
+  const named = isTexts(interaction) ? interactions.filter((one) => interaction.includes(one)) : interactions;
   return readonly === true ? named.filter((one) => reading.includes(one)) : [...named];
 }
 

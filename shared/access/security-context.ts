@@ -1,4 +1,5 @@
 import { parseReference, type Resource } from '../fhir/resource.ts';
+import { fieldsOf } from '../fields-of.ts';
 import { type Owner, openState } from '../store/content.ts';
 import { isStanding } from '../store/inline.ts';
 import { keys } from '../table/keys.ts';
@@ -18,7 +19,7 @@ export function contextReader({ table, project }: Owner): ContextReader {
     return isStanding(head) ? (await openState({ table, project }, head))?.resource : undefined;
   };
   return async ({ securityContext }) => {
-    const { reference } = (securityContext ?? {}) as { reference?: unknown };
+    const { reference } = fieldsOf(securityContext);
     const target = parseReference(reference);
     if (!target || target.type === 'Binary') return undefined;
     const name = `${target.type}/${target.id}`;

@@ -1,6 +1,7 @@
 import type { Claims } from '../access/access-token.ts';
 import type { Actor } from '../access/actor.ts';
 import type { Reference, Resource } from '../fhir/resource.ts';
+import { fieldsOf } from '../fields-of.ts';
 import type { Services } from '../services.ts';
 
 /** Who acts, by the name that the membership shows: it stands in the entry when they are gone. */
@@ -46,7 +47,7 @@ export function isAdministrative(type: string | undefined): boolean {
 }
 
 function displayOf(reference: unknown): string | undefined {
-  const { display } = (reference ?? {}) as { display?: unknown };
+  const { display } = fieldsOf(reference);
   return typeof display === 'string' ? display : undefined;
 }
 

@@ -1,5 +1,6 @@
 import { isAdministrative } from '../fhir/administrative.ts';
 import { parseReference, type Resource } from '../fhir/resource.ts';
+import { fieldsOf } from '../fields-of.ts';
 import { invalidField } from '../refusal.ts';
 import { type Owner, openState } from '../store/content.ts';
 import { isStanding } from '../store/inline.ts';
@@ -51,7 +52,7 @@ export async function requireOwnSources(
 
 /** R4 Binary.securityContext: who may update that resource may write the Binary. */
 function isAdministratorsOwn({ securityContext }: Resource): boolean {
-  const { reference } = (securityContext ?? {}) as { reference?: unknown };
+  const { reference } = fieldsOf(securityContext);
   const context = parseReference(reference);
   return context !== undefined && isAdministrative(context.type);
 }

@@ -1,4 +1,5 @@
 import { inflateRawSync } from 'node:zlib';
+import { fieldsOf, isObject } from '../fields-of.ts';
 import type { RefusalIssue } from '../refusal.ts';
 import { type StructureDefinition, structures } from './structures.ts';
 
@@ -33,8 +34,8 @@ export async function bindingFaults(resource: { resourceType: string }): Promise
   const sets = await allSets();
   const issues: RefusalIssue[] = [];
   const look = (value: unknown, owner: string, at: string): void => {
-    if (typeof value !== 'object' || value === null) return;
-    const { resourceType } = value as { resourceType?: unknown };
+    if (!isObject(value)) return;
+    const { resourceType } = value;
     const type = typeof resourceType === 'string' ? resourceType : owner;
     const members = membersOf(all, type);
     for (const [name, part] of Object.entries(value)) {
@@ -55,10 +56,10 @@ export async function bindingFaults(resource: { resourceType: string }): Promise
 
 function isOf(value: unknown, { codes, bySystem }: ValueSet): boolean {
   if (typeof value === 'string') return codes.has(value);
-  const { coding } = (value ?? {}) as { coding?: unknown };
+  const { coding } = fieldsOf(value);
   if (!Array.isArray(coding) || coding.length === 0) return true;
   return coding.some((one) => {
-    const { system, code } = (one ?? {}) as { system?: unknown; code?: unknown };
+    const { system, code } = fieldsOf(one);
     if (typeof code !== 'string') return false;
     return typeof system === 'string' ? bySystem.get(system)?.has(code) === true : codes.has(code);
   });

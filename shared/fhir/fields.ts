@@ -5,6 +5,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../fields-of.ts';
 import { isExactNumber, stringifyJson } from './json.ts';
 
 /** Whether one of the paths is this one, or holds it. */
@@ -57,7 +58,7 @@ function namesMember(name: string, member: string): boolean {
 
 /** Exact decimals are objects of their own kind: leaves. */
 function isNode(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !isExactNumber(value);
+  return isObject(value) && !isExactNumber(value);
 }
 
 function without(value: unknown, [name = '', ...rest]: readonly string[]): unknown {

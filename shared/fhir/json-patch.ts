@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { fieldsOf, isObject } from '../fields-of.ts';
 import { longestBodyBytes } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
 import { isExactNumber, stringifyJson } from './json.ts';
@@ -16,7 +17,7 @@ const mostOperations = 1000;
 /** @throws {Refusal} invalid when it is not a list of operations */
 export function parsePatch(body: unknown): PatchOperation[] {
   const isOperation = (one: unknown) => {
-    const { op, path, from } = (one ?? {}) as Record<string, unknown>;
+    const { op, path, from } = fieldsOf(one);
     if (typeof op !== 'string' || typeof path !== 'string') return false;
     return !hasSource(op) || typeof from === 'string';
   };
@@ -88,7 +89,7 @@ function requireEqual(found: unknown, wanted: unknown, path: string): void {
 function read(holder: object, path: string): unknown {
   const { parent, name } = locate(holder, path);
   if (!Object.hasOwn(parent, name)) throw invalid(`There is nothing at ${path}`);
-  return (parent as Record<string, unknown>)[name];
+  return parent[name];
 }
 
 function duplicate(holder: Holder, from: string): unknown {
@@ -108,7 +109,7 @@ function take(holder: object, path: string): unknown {
   const value = read(holder, path);
   const { parent, name } = locate(holder, path);
   if (Array.isArray(parent)) parent.splice(Number(name), 1);
-  else delete (parent as Record<string, unknown>)[name];
+  else delete parent[name];
   return value;
 }
 
@@ -124,17 +125,17 @@ function add(holder: object, path: string, value: unknown): void {
 }
 
 /** The object or array that holds what a pointer (RFC 6901) points at, and its name in there. */
-function locate(holder: object, path: string): { parent: object; name: string } {
+function locate(holder: object, path: string): { parent: Record<string, unknown>; name: string } {
   if (path !== '' && !path.startsWith('/')) throw invalid(`${path} is not a JSON Pointer`);
   const names = ['value', ...pointerNames(path)];
   const name = names.pop() ?? '';
   let parent: unknown = holder;
   for (const step of names) {
-    const isThere = typeof parent === 'object' && parent !== null && Object.hasOwn(parent, step);
-    if (!isThere || (Array.isArray(parent) && !isIndex(step))) throw invalid(`There is nothing at ${path}`);
-    parent = (parent as Record<string, unknown>)[step];
+    if (!isObject(parent) || !Object.hasOwn(parent, step) || (Array.isArray(parent) && !isIndex(step)))
+      throw invalid(`There is nothing at ${path}`);
+    parent = parent[step];
   }
-  if (typeof parent !== 'object' || parent === null) throw invalid(`There is nothing at ${path}`);
+  if (!isObject(parent)) throw invalid(`There is nothing at ${path}`);
   if (Array.isArray(parent) && name !== '-' && !isIndex(name)) throw invalid(`There is no place ${path}`);
   return { parent, name };
 }
@@ -155,7 +156,7 @@ function isIndex(name: string): boolean {
 /** Numbers that keep their digits are immutable objects: they are shared, not copied. */
 function copy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copy);
-  if (typeof value !== 'object' || value === null || isExactNumber(value)) return value;
+  if (!isObject(value) || isExactNumber(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, copy(part)]));
 }
 

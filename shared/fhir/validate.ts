@@ -1,3 +1,4 @@
+import { isObject } from '../fields-of.ts';
 import { longestBodyBytes } from '../limits.ts';
 import { Refusal, type RefusalIssue } from '../refusal.ts';
 import { bindingFaults } from './bindings.ts';
@@ -51,8 +52,8 @@ function load(type: string, loadDataType: (definition: never) => void): void {
 
 /** The resource types inside: its own, and those of contained resources and of a Bundle's entries. */
 function typesIn(value: unknown, found = new Set<string>()): Set<string> {
-  if (typeof value !== 'object' || value === null) return found;
-  const { resourceType } = value as { resourceType?: unknown };
+  if (!isObject(value)) return found;
+  const { resourceType } = value;
   if (typeof resourceType === 'string') found.add(resourceType);
   for (const part of Object.values(value)) typesIn(part, found);
   return found;
@@ -83,7 +84,7 @@ function notValid(issues: readonly RefusalIssue[]): Refusal {
  * definition in its own objects.
  */
 function requireOwnNames(value: unknown, at: string): void {
-  if (typeof value !== 'object' || value === null) return;
+  if (!isObject(value)) return;
   for (const [name, part] of Object.entries(value)) {
     const path = Array.isArray(value) ? `${at}[${name}]` : `${at}.${name}`;
     if (name in Object.prototype) {

@@ -1,3 +1,5 @@
+import { errorName } from '../error-name.ts';
+import { fieldsOf } from '../fields-of.ts';
 import type { Log } from '../log.ts';
 import { Refusal } from '../refusal.ts';
 import { isTransientCancellation, OutcomeUnknown } from '../table/transact.ts';
@@ -32,7 +34,8 @@ export function asRefusal(error: unknown): Refusal | undefined {
       reason: error.cause,
     });
   }
-  const { statusCode, name } = (error ?? {}) as { statusCode?: number; name?: string };
+  const { statusCode } = fieldsOf(error);
+  const name = errorName(error);
   if (statusCode === 415) {
     return new Refusal(
       'unsupported-media-type',
@@ -40,8 +43,8 @@ export function asRefusal(error: unknown): Refusal | undefined {
     );
   }
   if (statusCode === 422) return new Refusal('invalid', 'Content could not be parsed');
-  if ((name && throttling.has(name)) || isTransientCancellation(error)) {
-    return new Refusal('unavailable', 'Try again shortly', { reason: String(name), retryAfterSeconds: 1 });
+  if (throttling.has(name) || isTransientCancellation(error)) {
+    return new Refusal('unavailable', 'Try again shortly', { reason: name, retryAfterSeconds: 1 });
   }
   return undefined;
 }

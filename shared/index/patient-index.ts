@@ -1,5 +1,6 @@
 import { isAdministrative } from '../fhir/administrative.ts';
 import type { Resource } from '../fhir/resource.ts';
+import { isObject } from '../fields-of.ts';
 import { bucketOf, idIndex, type Place, type Stretch } from './span.ts';
 
 /** The index over all types by which what belongs to a Patient is found. */
@@ -51,8 +52,8 @@ export function compartmentStretch(patient: string, type?: string): Stretch {
 const literal = /^Patient\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/;
 
 function collect(value: unknown, found: Set<string>): void {
-  if (typeof value !== 'object' || value === null) return;
-  const { reference } = value as { reference?: unknown };
+  if (!isObject(value)) return;
+  const { reference } = value;
   const id = typeof reference === 'string' ? literal.exec(reference)?.[1] : undefined;
   if (id !== undefined) found.add(`Patient/${id}`);
   for (const part of Object.values(value)) collect(part, found);

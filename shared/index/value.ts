@@ -1,4 +1,5 @@
 import type { Resource } from '../fhir/resource.ts';
+import { isObject } from '../fields-of.ts';
 import type { Parameter, Path, Step } from './registry.ts';
 
 /** A value of a resource that a search parameter sees. */
@@ -38,9 +39,7 @@ function advance(from: unknown, { element, at, where }: Step): unknown[] {
 
 /** An own field of an object; undefined for everything else. */
 export function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Record<string, unknown>)[name]
-    : undefined;
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 export function textOf(value: unknown): string | undefined {

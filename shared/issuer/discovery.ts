@@ -1,3 +1,4 @@
+import { isObject } from '../fields-of.ts';
 import { isWebUrl } from './issuer-url.ts';
 import { IssuerFault, type IssuerWeb } from './issuer-web.ts';
 
@@ -16,22 +17,21 @@ export interface Discovery {
 /** @throws {IssuerFault} when the document names another issuer, or lacks an endpoint */
 export async function discover(web: IssuerWeb, issuer: string): Promise<Discovery> {
   const document = await web.get(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
-  if (typeof document !== 'object' || document === null) throw new IssuerFault('No discovery document');
-  const fields = document as Record<string, unknown>;
-  if (fields.issuer !== issuer) throw new IssuerFault('Its discovery document names another issuer');
+  if (!isObject(document)) throw new IssuerFault('No discovery document');
+  if (document.issuer !== issuer) throw new IssuerFault('Its discovery document names another issuer');
   const endpoint = (name: string) => {
-    const value = fields[name];
+    const value = document[name];
     const url = typeof value === 'string' && value.length <= 1000 ? URL.parse(value) : null;
     if (!url || !isWebUrl(url, web)) throw new IssuerFault(`Its ${name} is missing or not https`);
     return url.href;
   };
-  const methods = fields.token_endpoint_auth_methods_supported;
+  const methods = document.token_endpoint_auth_methods_supported;
   return {
     issuer,
     authorizationEndpoint: endpoint('authorization_endpoint'),
     tokenEndpoint: endpoint('token_endpoint'),
     jwksUri: endpoint('jwks_uri'),
     wantsSecretInBody: Array.isArray(methods) && !methods.includes('client_secret_basic'),
-    saysIssuer: fields.authorization_response_iss_parameter_supported === true,
+    saysIssuer: document.authorization_response_iss_parameter_supported === true,
   };
 }

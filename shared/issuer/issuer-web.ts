@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { FetchRefused, guardedRequest, type Lookup } from '../address-guard/guarded-request.ts';
+import { errorCode, errorName } from '../error-name.ts';
 import { isLoopback, isWebUrl } from './issuer-url.ts';
 
 /** An issuer could not be reached, or served what cannot be used. The text is for administrators. */
@@ -84,7 +85,7 @@ export function openIssuerWeb(options: { baseUrl: string; timeoutMs?: number; lo
 /** Of our own and of Node, never what the other side said. */
 function nameOf(error: unknown): string {
   if (error instanceof FetchRefused) return error.message;
-  const { name, code } = error as NodeJS.ErrnoException;
+  const name = errorName(error);
   if (name === 'SyntaxError') return 'no JSON';
-  return name === 'AbortError' ? 'too slow' : String(code ?? name);
+  return name === 'AbortError' ? 'too slow' : (errorCode(error) ?? name);
 }

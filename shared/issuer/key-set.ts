@@ -5,7 +5,8 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from 'jose';
-import { errorName } from '../error-name.ts';
+import { errorCode, errorName } from '../error-name.ts';
+import { fieldsOf } from '../fields-of.ts';
 import { IssuerFault } from './issuer-web.ts';
 
 /** A signed token that is not good. The text names the fault for the log, nothing that the token says. */
@@ -28,7 +29,7 @@ const longestToken = 16 * 1024;
 
 /** @throws {IssuerFault} when it is no JWKS (RFC 7517 section 5) with a public key */
 export function parseKeySet(document: unknown): KeySet {
-  const keys = (document as { keys?: unknown } | null)?.keys;
+  const { keys } = fieldsOf(document);
   if (!Array.isArray(keys) || keys.length > mostKeys) throw new IssuerFault('Its key set is not valid');
   const usable = keys.filter(
     (key) => typeof key === 'object' && key !== null && kinds.has(key.kty) && key.d === undefined,
@@ -51,7 +52,7 @@ export async function verifySigned(
     });
     return { payload, typ: protectedHeader.typ };
   } catch (error) {
-    throw new TokenFault(String((error as { code?: string }).code ?? errorName(error)));
+    throw new TokenFault(errorCode(error) ?? errorName(error));
   }
 }
 

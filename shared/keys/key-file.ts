@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { JWK } from 'jose';
+import { errorCode } from '../error-name.ts';
 import { type Signer, type StageSecret, thumbprint } from './signer.ts';
 
 /** A laptop's keys, in one file that only its owner reads; created when it does not exist. */
@@ -23,7 +24,7 @@ function readOrCreate(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
   }
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const text = JSON.stringify({
@@ -36,7 +37,7 @@ function readOrCreate(path: string): string {
   try {
     linkSync(draft, path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
   } finally {
     rmSync(draft, { force: true });
   }

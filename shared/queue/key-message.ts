@@ -1,3 +1,4 @@
+import { fieldsOf } from '../fields-of.ts';
 import type { Key } from '../table/keys.ts';
 
 /** A message that says where in the table the work is. */
@@ -7,7 +8,7 @@ export function keyMessage({ pk, sk }: Key): { body: Key } {
 
 /** @throws {Error} when the body is no such message */
 export function parseKey(body: unknown): Key {
-  const { pk, sk } = (body ?? {}) as Record<string, unknown>;
+  const { pk, sk } = fieldsOf(body);
   if (typeof pk !== 'string' || typeof sk !== 'string') throw new Error('The message names no key');
   return { pk, sk };
 }

@@ -1,6 +1,7 @@
 /** Checks shape and sizes of what the compiler answers: the text that it read may have taken it over. */
 
 import type { Compiled } from '../bot/contract.ts';
+import { fieldsOf } from '../fields-of.ts';
 import { mostPlaces } from '../limits.ts';
 import { isCount } from './judge-outcome.ts';
 import { cut, escapeControls } from './run-log.ts';
@@ -11,8 +12,7 @@ const MOST_CHARACTERS = 8 * 1024 * 1024;
 
 /** Never throws, whatever `claim` is. */
 export function judgeCompiled(claim: unknown): Compiled {
-  const said = (typeof claim === 'object' && claim !== null ? claim : {}) as Record<string, unknown>;
-  const { kind, format, text, places, message, line, column } = said;
+  const { kind, format, text, places, message, line, column } = fieldsOf(claim);
   if (kind === 'compiled' && (format === 'esm' || format === 'cjs') && typeof text === 'string') {
     if (text.length > MOST_CHARACTERS) {
       return { kind: 'refused', message: 'The code is too long once it has been compiled' };

@@ -1,6 +1,7 @@
 /** Checks what the child answers, which may be forged, and builds an outcome of the contract from it. */
 
 import type { ReturnedValue, RunLimits, RunOutcome } from '../bot/contract.ts';
+import { fieldsOf } from '../fields-of.ts';
 import { jsonDepth } from './json-text.ts';
 import { cut, escapeControls, type Mask } from './run-log.ts';
 
@@ -9,11 +10,11 @@ const MOST_DEPTH = 128;
 
 /** Never throws, whatever `claim` is. */
 export function judgeOutcome(claim: unknown, limits: RunLimits, mask: Mask): RunOutcome {
-  const said = record(claim);
+  const said = fieldsOf(claim);
   const message = cut(mask(string(said.message)), MESSAGE);
   switch (said.kind) {
     case 'returned':
-      return returned(record(said.value), limits.resultBytes);
+      return returned(fieldsOf(said.value), limits.resultBytes);
     case 'threw': {
       const stack = escapeControls(cut(mask(string(said.stack)), MESSAGE));
       const outcome = string(said.outcome);
@@ -88,15 +89,11 @@ function isObjectText(text: string): boolean {
   return text.startsWith('{') && depth !== undefined && depth <= MOST_DEPTH;
 }
 
-function record(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
 function string(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
 /** A line or column: a whole number from 1 that fits 32 bits. */
 export function isCount(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) > 0 && (value as number) < 2 ** 31;
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value < 2 ** 31;
 }

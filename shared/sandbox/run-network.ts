@@ -4,6 +4,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { FetchRefused, type Lookup } from '../address-guard/guarded-request.ts';
 import type { RunRequest } from '../bot/contract.ts';
+import { errorCode } from '../error-name.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import { mostFetchesAtOnce, type WireRequest, type WireResponse } from './protocol.ts';
 
@@ -92,6 +93,6 @@ export function createRunNetwork({ api, hosts, most, lookup, send }: RunNetworkO
 
 /** ECONNREFUSED and the like help an author; the rest of Node's message may name our machines. */
 function codeOf(error: unknown): string {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' ? `: ${code}` : '';
+  const code = errorCode(error);
+  return code ? `: ${code}` : '';
 }

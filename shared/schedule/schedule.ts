@@ -1,4 +1,5 @@
 import type { Resource } from '../fhir/resource.ts';
+import { fieldsOf } from '../fields-of.ts';
 import { Refusal } from '../refusal.ts';
 import { type Clock, isTimezone, nextTime, patternFault } from './next-time.ts';
 import { patternsOf, TimingFault } from './timing.ts';
@@ -37,7 +38,7 @@ export function nextDue(schedule: Schedule, afterMs: number): number | undefined
 }
 
 function timezoneOf({ extension }: Resource): string {
-  const all = Array.isArray(extension) ? (extension as { url?: unknown; valueCode?: unknown }[]) : [];
+  const all = Array.isArray(extension) ? extension.map(fieldsOf) : [];
   const at = all.findIndex(({ url }) => url === timezoneUrl);
   if (at < 0) return 'UTC';
   const named = all[at]?.valueCode;

@@ -1,3 +1,4 @@
+import { isObject } from '../fields-of.ts';
 import { isSortKey } from '../store/cursor.ts';
 import type { Rank } from './sort.ts';
 
@@ -14,8 +15,8 @@ export type Position =
 
 /** A position as it comes back in a cursor; undefined for anything else. */
 export function parsePosition(value: unknown): Position | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { by, source, stretch, sk, values, id } = value as Record<string, unknown>;
+  if (!isObject(value)) return undefined;
+  const { by, source, stretch, sk, values, id } = value;
   if (by === 'rank' && Array.isArray(values) && values.every(isValue) && typeof id === 'string') {
     return { by, values, id };
   }

@@ -1,4 +1,5 @@
 import type { Resource } from '../fhir/resource.ts';
+import { fieldsOf } from '../fields-of.ts';
 import { readCursor, writeCursor } from '../store/cursor.ts';
 import { type Positioned, takePage } from '../store/page.ts';
 import { newBudget } from './budget.ts';
@@ -68,7 +69,7 @@ interface Place {
 }
 
 function parsePlace(value: unknown): Place | undefined {
-  const { position, before } = (value ?? {}) as { position?: unknown; before?: unknown };
+  const { position, before } = fieldsOf(value);
   const parsed = parsePosition(position);
   return parsed && typeof before === 'number' ? { position: parsed, before } : undefined;
 }

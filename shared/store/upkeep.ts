@@ -1,3 +1,4 @@
+import { fieldsOf } from '../fields-of.ts';
 import { isResourceType } from '../index/registry.ts';
 import type { Item } from '../table/item.ts';
 import { keys, parseHead } from '../table/keys.ts';
@@ -34,7 +35,7 @@ export async function keepIndex(store: Store, { after, before, ...target }: Upke
 
 /** @throws {Error} when the body is no upkeep */
 export function parseUpkeep(body: unknown): Upkeep {
-  const { project, type, id, after, before } = (body ?? {}) as Record<string, unknown>;
+  const { project, type, id, after, before } = fieldsOf(body);
   if (typeof project !== 'string' || typeof type !== 'string' || typeof id !== 'string') {
     throw new Error('The message names no resource');
   }
@@ -46,7 +47,7 @@ function nameOf({ versionId, lastUpdated }: Item): VersionName {
 }
 
 function parseName(value: unknown): VersionName {
-  const { versionId, lastUpdated } = (value ?? {}) as Record<string, unknown>;
+  const { versionId, lastUpdated } = fieldsOf(value);
   if (typeof versionId === 'string' && typeof lastUpdated === 'string') return { versionId, lastUpdated };
   throw new Error('The message names no version');
 }

@@ -1,3 +1,6 @@
+import { fieldsOf } from '../fields-of.ts';
+import { typedKeys } from '../typed-keys.ts';
+
 /** The extensions of a Subscription that existing ones carry, by what they say. */
 const names = {
   interaction: 'subscription-supported-interaction',
@@ -24,7 +27,7 @@ const prefix = /^https:\/\/(?:www\.)?medplum\.com\/fhir\/StructureDefinition\//;
 export function extensionName({ url }: Extension): ExtensionName | undefined {
   if (typeof url !== 'string' || !prefix.test(url)) return undefined;
   const own = url.replace(prefix, '');
-  return (Object.keys(names) as ExtensionName[]).find((name) => names[name] === own);
+  return typedKeys(names).find((name) => names[name] === own);
 }
 
 /** All of a resource's extensions of one name, each with its place. */
@@ -32,7 +35,7 @@ export function extensionsOf(
   resource: object,
   name: ExtensionName,
 ): { extension: Extension; expression: string }[] {
-  const all = (resource as { extension?: unknown }).extension;
+  const { extension: all } = fieldsOf(resource);
   if (!Array.isArray(all)) return [];
   return all.flatMap((extension: Extension, i) =>
     extensionName(extension ?? {}) === name ? [{ extension, expression: `extension[${i}]` }] : [],

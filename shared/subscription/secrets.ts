@@ -5,6 +5,7 @@ import {
   sealedSecrets,
   sealSecrets,
 } from '../bot/secrets.ts';
+import { fieldsOf } from '../fields-of.ts';
 import type { DataKeys } from '../keys/data-keys.ts';
 import type { Recent } from '../recent.ts';
 import type { Item } from '../table/item.ts';
@@ -44,11 +45,11 @@ export function maskSecrets<T extends Sent>(sent: T): { body: T; secrets: SentSe
     return header ? `${header.name}: ${hide(`header:${header.name.toLowerCase()}`, header.value)}` : text;
   };
   const { channel, extension } = sent;
-  const header = (channel as { header?: unknown } | undefined)?.header;
+  const header = fieldsOf(channel).header;
   const body = {
     ...sent,
     ...(Array.isArray(extension) ? { extension: extension.map(maskExtension) } : {}),
-    ...(Array.isArray(header) ? { channel: { ...(channel as object), header: header.map(maskHeader) } } : {}),
+    ...(Array.isArray(header) ? { channel: { ...fieldsOf(channel), header: header.map(maskHeader) } } : {}),
   };
   return { body, secrets };
 }

@@ -1,4 +1,5 @@
 import type { Resource } from '../fhir/resource.ts';
+import { fieldsOf } from '../fields-of.ts';
 import { isResourceType } from '../index/registry.ts';
 import { Refusal, type RefusalIssue } from '../refusal.ts';
 import { readCriteria } from '../search/criteria.ts';
@@ -43,7 +44,7 @@ const statuses: readonly unknown[] = ['requested', 'active', 'error', 'off'];
 export function parseSubscription(resource: Resource, allowsLoopback: boolean): Subscription {
   const issues: RefusalIssue[] = [];
   const wrong = (expression: string, text: string) => void issues.push({ expression, text });
-  const channel = (resource.channel ?? {}) as Record<string, unknown>;
+  const channel = fieldsOf(resource.channel);
   if (channel.type !== 'rest-hook') wrong('channel.type', 'The channel must be a rest-hook');
   const target = parseEndpoint(channel.endpoint, allowsLoopback);
   if (!target) wrong('channel.endpoint', 'The endpoint must be Bot/<id> or an https URL without credentials');

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { errorName } from '../error-name.ts';
+import { errorCode, errorName } from '../error-name.ts';
+import { fieldsOf } from '../fields-of.ts';
 import type { Item } from './item.ts';
 import type { Key } from './keys.ts';
 import { pauseMs } from './pause.ts';
@@ -77,8 +78,8 @@ export function isTransientCancellation(error: unknown): boolean {
 
 /** The connection broke, timed out, or the service failed inside. */
 function isUnanswered(error: unknown): boolean {
-  const { name, code, $fault } = error as { name?: string; code?: string; $fault?: string };
-  return $fault === 'server' || name === 'TimeoutError' || /^E[A-Z]+$/.test(code ?? '');
+  const isServers = fieldsOf(error).$fault === 'server';
+  return isServers || errorName(error) === 'TimeoutError' || /^E[A-Z]+$/.test(errorCode(error) ?? '');
 }
 
 const transient = new Set([
@@ -89,8 +90,8 @@ const transient = new Set([
 ]);
 
 function cancellationReasons(error: unknown): string[] {
-  const reasons = (error as { CancellationReasons?: { Code?: string }[] } | undefined)?.CancellationReasons;
-  return reasons?.map((reason) => reason.Code ?? 'None') ?? [];
+  const { CancellationReasons: reasons } = fieldsOf(error);
+  return Array.isArray(reasons) ? reasons.map((reason) => String(fieldsOf(reason).Code ?? 'None')) : [];
 }
 
 function toItem(TableName: string, action: Action) {

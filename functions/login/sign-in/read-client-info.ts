@@ -1,4 +1,5 @@
 import { builtInClient } from '../../../shared/access/built-in-client.ts';
+import { fieldsOf, isObject } from '../../../shared/fields-of.ts';
 import { findClientApplication } from '../../../shared/program/find-client.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
@@ -15,7 +16,7 @@ export async function readClientInfo(services: Services, clientId: string): Prom
   if (builtInClient(clientId)) return {};
   const found = await findClientApplication(services.table, clientId);
   if (!found) throw new Refusal('not-found', 'Not found');
-  const { welcomeString, logo } = (found.client.signInForm ?? {}) as Record<string, unknown>;
+  const { welcomeString, logo } = fieldsOf(found.client.signInForm);
   return {
     ...(typeof welcomeString === 'string' ? { welcomeString } : {}),
     ...(isShowable(logo) ? { logo } : {}),
@@ -24,7 +25,7 @@ export async function readClientInfo(services: Services, clientId: string): Prom
 
 /** A picture that anybody can fetch, or that comes along: a Binary is for members. */
 function isShowable(logo: unknown): logo is object {
-  if (typeof logo !== 'object' || logo === null) return false;
-  const { url, data } = logo as Record<string, unknown>;
+  if (!isObject(logo)) return false;
+  const { url, data } = logo;
   return url === undefined ? typeof data === 'string' : typeof url === 'string' && url.startsWith('https://');
 }

@@ -1,3 +1,4 @@
+import { fieldsOf } from '../../../shared/fields-of.ts';
 import type { Discovery } from '../../../shared/issuer/discovery.ts';
 import { type Identity, identityOf } from '../../../shared/issuer/identity.ts';
 import {
@@ -33,7 +34,7 @@ export async function redeemCode(
   if (secret !== undefined && !usesBasic) form.set('client_secret', secret);
   const headers: Record<string, string> = usesBasic ? { authorization: basic(clientId, secret) } : {};
   const { status, json } = await services.issuers.web.post(discovery.tokenEndpoint, form, headers);
-  const token = (json as { id_token?: unknown } | null)?.id_token;
+  const token = fieldsOf(json).id_token;
   if (status !== 200 || typeof token !== 'string') throw new TokenFault(`no ID token, status ${status}`);
   return identityOf(services.issuers, token, {
     issuer,

@@ -1,4 +1,5 @@
 import { isExactNumber } from '../../../shared/fhir/json.ts';
+import { isObject } from '../../../shared/fields-of.ts';
 
 /** Elements that link to other resources, beside `reference`. */
 const linking = new Set([
@@ -41,8 +42,8 @@ export function namedReferences(value: unknown, at: string): { reference: string
   const own = new Set<string>();
   const found: { reference: string; expression: string }[] = [];
   const look = (part: unknown, path: string): void => {
-    if (typeof part !== 'object' || part === null) return;
-    const { reference, fullUrl } = part as { reference?: unknown; fullUrl?: unknown };
+    if (!isObject(part)) return;
+    const { reference, fullUrl } = part;
     if (typeof fullUrl === 'string') own.add(fullUrl);
     if (typeof reference === 'string' && /^urn:(?:uuid|oid):/.test(reference)) {
       found.push({ reference, expression: `${path}.reference` });
@@ -61,7 +62,7 @@ function walk(value: unknown, name: string, link: (text: string) => string): unk
     return name === 'div' ? relinkedNarrative(value, link) : value;
   }
   if (Array.isArray(value)) return value.map((part) => walk(part, name, link));
-  if (typeof value !== 'object' || value === null || isExactNumber(value)) return value;
+  if (!isObject(value) || isExactNumber(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, walk(part, key, link)]));
 }
 

@@ -1,5 +1,6 @@
 import { requireDepth } from '../../../shared/fhir/json-depth.ts';
 import { parsePatch } from '../../../shared/fhir/json-patch.ts';
+import { fieldsOf } from '../../../shared/fields-of.ts';
 import { isResourceType } from '../../../shared/index/registry.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
 import { contentOf } from '../write/binary-body.ts';
@@ -19,20 +20,12 @@ export interface Entry {
   refusal: Refusal | undefined;
 }
 
-interface Request {
-  method?: unknown;
-  url?: unknown;
-  ifMatch?: unknown;
-  ifNoneMatch?: unknown;
-  ifNoneExist?: unknown;
-}
-
 /** @throws {Refusal} invalid, naming the entry; in a batch an entry keeps its refusal to itself */
 export function parseEntries(entries: unknown, bundleType: 'batch' | 'transaction'): Entry[] {
   if (!Array.isArray(entries)) throw invalidField('Bundle.entry', 'Bundle.entry must be an array');
   return entries.map((entry, i) => {
     try {
-      return parseEntry((entry ?? {}) as Record<string, unknown>);
+      return parseEntry(fieldsOf(entry));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const refusal = new Refusal(error.kind, error.message, {
@@ -45,7 +38,7 @@ export function parseEntries(entries: unknown, bundleType: 'batch' | 'transactio
 }
 
 function parseEntry({ fullUrl, request, resource }: Record<string, unknown>): Entry {
-  const { method, url, ...conditions } = (request ?? {}) as Request;
+  const { method, url, ...conditions } = fieldsOf(request);
   if (typeof method !== 'string' || typeof url !== 'string') {
     throw new Refusal('invalid', 'An entry needs request.method and request.url');
   }
@@ -70,7 +63,7 @@ function parseWrite(
   method: string,
   base: Base,
   path: readonly string[],
-  { ifMatch, ifNoneMatch, ifNoneExist }: Omit<Request, 'method' | 'url'>,
+  { ifMatch, ifNoneMatch, ifNoneExist }: Record<string, unknown>,
   resource: unknown,
 ): Write {
   const { type, id, query } = base;
@@ -99,9 +92,8 @@ function parseWrite(
 
 /** R4: a JSON Patch travels in a Bundle as a Binary, a FHIRPath Patch as it is. */
 function patchOf(resource: unknown) {
-  if ((resource as { resourceType?: unknown } | null)?.resourceType === 'Parameters')
-    return readPatch(resource);
-  const { resourceType, data } = (resource ?? {}) as { resourceType?: unknown; data?: unknown };
+  const { resourceType, data } = fieldsOf(resource);
+  if (resourceType === 'Parameters') return readPatch(resource);
   if (resourceType !== 'Binary' || typeof data !== 'string') {
     throw new Refusal(
       'invalid',

@@ -1,6 +1,7 @@
 import type { Caller } from '../../../shared/access/access-token.ts';
 import { admit, mayAdminister } from '../../../shared/access/actor.ts';
 import { recordAllRefused } from '../../../shared/audit/refused.ts';
+import { fieldsOf } from '../../../shared/fields-of.ts';
 import { refusalOutcome, refusalStatus } from '../../../shared/http/outcome.ts';
 import { mostBatchEntries, mostEntryCharacters, mostTransactionWrites } from '../../../shared/limits.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
@@ -37,7 +38,7 @@ export async function runBundle(
   body: unknown,
   isQuiet = false,
 ): Promise<Bundle> {
-  const { type, entry } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  const { type, entry } = fieldsOf(body);
   if (type !== 'batch' && type !== 'transaction') {
     throw invalidField('Bundle.type', 'The type must be batch or transaction');
   }

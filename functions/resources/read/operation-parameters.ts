@@ -1,4 +1,5 @@
 import { isExactNumber } from '../../../shared/fhir/json.ts';
+import { fieldsOf } from '../../../shared/fields-of.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
 
 /**
@@ -8,13 +9,13 @@ import { invalidField, Refusal } from '../../../shared/refusal.ts';
  */
 export function operationParameters(body: unknown, query: URLSearchParams): URLSearchParams {
   if (body === undefined) return query;
-  const { resourceType, parameter = [] } = (body ?? {}) as { resourceType?: unknown; parameter?: unknown };
+  const { resourceType, parameter = [] } = fieldsOf(body);
   if (resourceType !== 'Parameters' || !Array.isArray(parameter)) {
     throw new Refusal('invalid', 'The body must be a Parameters resource');
   }
   const all = new URLSearchParams(query);
   for (const [i, one] of parameter.entries()) {
-    const { name, ...rest } = (one ?? {}) as Record<string, unknown>;
+    const { name, ...rest } = fieldsOf(one);
     const [value] = Object.entries(rest).flatMap(([key, found]) => (key.startsWith('value') ? [found] : []));
     if (
       typeof name !== 'string' ||

@@ -2,6 +2,7 @@ import type { Caller } from '../../../shared/access/access-token.ts';
 import { admit } from '../../../shared/access/actor.ts';
 import { stringifyJson } from '../../../shared/fhir/json.ts';
 import { parseReference, type Resource } from '../../../shared/fhir/resource.ts';
+import { isObject } from '../../../shared/fields-of.ts';
 import { parseDate } from '../../../shared/index/date.ts';
 import { compartmentStretch, patientsOf } from '../../../shared/index/patient-index.ts';
 import { isResourceType } from '../../../shared/index/registry.ts';
@@ -149,8 +150,8 @@ async function openAll(reader: Reader, some: readonly Candidate[]): Promise<(Ope
 function supportingOf(resources: readonly Resource[]): Set<string> {
   const found = new Set<string>();
   const collect = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null) return;
-    const { reference } = value as { reference?: unknown };
+    if (!isObject(value)) return;
+    const { reference } = value;
     const target = parseReference(reference);
     if (target && supporting.has(target.type)) found.add(String(reference));
     for (const part of Object.values(value)) collect(part);

@@ -1,5 +1,6 @@
 import { type Actor, mayAdminister } from '../../../shared/access/actor.ts';
 import type { Resource } from '../../../shared/fhir/resource.ts';
+import { fieldsOf } from '../../../shared/fields-of.ts';
 import type { BinaryContent } from '../../../shared/store/binary-content.ts';
 import type { Sent } from './parse-resource.ts';
 
@@ -8,7 +9,7 @@ import type { Sent } from './parse-resource.ts';
  * has white space.
  */
 export function contentOf(sent: Sent): { body: Sent; binary?: BinaryContent } {
-  const { data, ...body } = sent as Sent & { data?: unknown };
+  const { data, ...body } = sent;
   if (sent.resourceType !== 'Binary' || typeof data !== 'string') return { body: sent };
   const bytes = Buffer.from(data, 'base64');
   if (bytes.toString('base64') === data) return { body, binary: { bytes } };
@@ -29,7 +30,7 @@ export function rawBinary(contentType: string, securityContext: string | undefin
  * left a header out would open a closed Binary to others.
  */
 export function withKeptElements(raw: Sent, before: Resource | undefined): Sent {
-  const { data: _, ...kept } = (before ?? {}) as Partial<Resource>;
+  const { data: _, ...kept } = fieldsOf(before);
   return { ...kept, ...raw };
 }
 

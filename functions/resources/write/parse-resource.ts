@@ -1,6 +1,7 @@
 import { parseJson } from '../../../shared/fhir/json.ts';
 import { type PatchOperation, parsePatch } from '../../../shared/fhir/json-patch.ts';
 import { type PathOperation, parsePathPatch } from '../../../shared/fhir/path-patch/parse-path-patch.ts';
+import { fieldsOf } from '../../../shared/fields-of.ts';
 import { parseJsonBody } from '../../../shared/http/json-body.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
 
@@ -37,6 +38,6 @@ export function requireResource(value: unknown, type: string): Sent {
  * @throws {Refusal} invalid
  */
 export function readPatch(body: unknown): readonly (PatchOperation | PathOperation)[] {
-  const { resourceType } = (body ?? {}) as { resourceType?: unknown };
+  const { resourceType } = fieldsOf(body);
   return resourceType === 'Parameters' ? parsePathPatch(body as object) : parsePatch(body);
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../../shared/fields-of.ts';
 import { isResourceType } from '../../../shared/index/registry.ts';
 import { mostTransactionConditions } from '../../../shared/limits.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
@@ -52,8 +53,8 @@ export async function resolveReferences(
 }
 
 function conditionsIn(value: unknown, found = new Set<string>()): Set<string> {
-  if (typeof value !== 'object' || value === null) return found;
-  const { reference } = value as { reference?: unknown };
+  if (!isObject(value)) return found;
+  const { reference } = value;
   if (typeof reference === 'string' && /^[A-Z][A-Za-z]+\?/.test(reference)) found.add(reference);
   for (const part of Object.values(value)) conditionsIn(part, found);
   return found;

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { isPublicAddress } from '../../../shared/address-guard/public-address.ts';
 import type { Resource } from '../../../shared/fhir/resource.ts';
+import { fieldsOf } from '../../../shared/fields-of.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { SubscriptionRules } from '../../../shared/services.ts';
 import { isStanding } from '../../../shared/store/inline.ts';
@@ -102,7 +103,7 @@ function typeOf({ criteria }: Resource): string {
 
 function saysTheSame(before: Resource, sent: Sent): boolean {
   const plain = ({ id: _id, meta: _meta, status: _status, error: _error, ...rest }: Sent) => rest;
-  return isDeepStrictEqual(plain(before as Sent), plain(sent));
+  return isDeepStrictEqual(plain(before), plain(sent));
 }
 
 async function requireReachable(
@@ -130,7 +131,7 @@ function requireSameEndpoint(
   before: Resource | undefined,
   after: Resource,
 ): void {
-  const [was, is] = [before, after].map((one) => (one?.channel as { endpoint?: unknown })?.endpoint);
+  const [was, is] = [before, after].map((one) => fieldsOf(one?.channel).endpoint);
   const keepsSome = before !== undefined && secrets.some(({ value }) => value === undefined);
   if (!keepsSome || was === is) return;
   throw unprocessable(

@@ -1,3 +1,5 @@
+import { isObject } from '../../../shared/fields-of.ts';
+
 /** A response as node:http sends it. */
 export interface Answer {
   statusCode: number;
@@ -37,6 +39,7 @@ export function answerOf(payload: string): Answer {
     statusCode <= 599 &&
     typeof body === 'string' &&
     isObject(headers) &&
+    !Array.isArray(headers) &&
     Object.values(headers).every((value) => ['string', 'number', 'boolean'].includes(typeof value)) &&
     Array.isArray(cookies);
   if (!isValid) return gatewayAnswer(500, 'Internal Server Error');
@@ -50,8 +53,4 @@ export function answerOf(payload: string): Answer {
     headers: [...sent, ...cookies.map((cookie): [string, string] => ['set-cookie', String(cookie)])],
     body: Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8'),
   };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { fieldsOf } from '../../fields-of.ts';
 import { parsePolicy } from '../parse-policy.ts';
 import { ruleWords, type Statement, type Whom } from './rule-words.ts';
 
@@ -11,7 +12,7 @@ export interface EntryStatement extends Statement {
  * Pure: used by the service and the administration app alike.
  */
 export function policyWords(policy: object, whom: Whom): EntryStatement[] {
-  const { resource = [], ...others } = policy as { resource?: unknown };
+  const { resource = [], ...others } = fieldsOf(policy);
   if (!Array.isArray(resource)) return [];
   return resource.map((one, entry) => {
     let fault: string | undefined;

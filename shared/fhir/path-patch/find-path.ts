@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { fieldsOf, isObject } from '../../fields-of.ts';
 import { Refusal } from '../../refusal.ts';
 import { type Element, elementOf } from '../structures.ts';
 
@@ -73,8 +74,7 @@ function parsePath(path: string): Step[] {
 
 function holds(value: unknown, { path, value: wanted }: Extract<Step, { kind: 'where' }>): boolean {
   let found: unknown[] = [value];
-  for (const name of path)
-    found = found.flatMap((one) => [(one as Record<string, unknown> | null)?.[name]].flat());
+  for (const name of path) found = found.flatMap((one) => [fieldsOf(one)[name]].flat());
   return found.some((one) => isDeepStrictEqual(one, wanted));
 }
 
@@ -85,10 +85,10 @@ async function requireElement(owner: string, name: string): Promise<Element> {
 }
 
 function childrenOf({ value, pointer }: Node, { members }: Element): Node[] {
-  if (typeof value !== 'object' || value === null) return [];
+  if (!isObject(value)) return [];
   return members.flatMap(({ property, owner }) => {
     if (!Object.hasOwn(value, property)) return [];
-    const found = (value as Record<string, unknown>)[property];
+    const found = value[property];
     const at = `${pointer}/${property}`;
     if (!Array.isArray(found)) return [{ value: found, pointer: at, owner }];
     return found.map((one, i) => ({ value: one, pointer: `${at}/${i}`, owner }));

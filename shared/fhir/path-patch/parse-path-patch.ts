@@ -75,7 +75,7 @@ function parseOperation({ name, part }: Parameter, at: string): PathOperation {
 }
 
 function isPosition(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) >= 0;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
 }
 
 function parseValue(parameter: Parameter, at: string, depth: number): PathValue {

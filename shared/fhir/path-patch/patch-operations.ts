@@ -1,3 +1,4 @@
+import { fieldsOf } from '../../fields-of.ts';
 import type { PatchOperation } from '../json-patch.ts';
 import { type Element, elementOf } from '../structures.ts';
 import { findPath, invalid, type Node } from './find-path.ts';
@@ -46,7 +47,7 @@ async function addTo(parent: Node, name: string, value: PathValue): Promise<Patc
   if (!element || !member) throw invalid(`${parent.owner} has no element ${name} of this type`);
   const path = `${parent.pointer}/${member.property}`;
   const one = await built(value, member.owner);
-  const held = element.members.filter(({ property }) => Object.hasOwn(parent.value as object, property));
+  const held = element.members.filter(({ property }) => Object.hasOwn(fieldsOf(parent.value), property));
   if (held.length > 0 && !element.isList) throw invalid(`${parent.owner} has ${name} already`);
   if (!element.isList) return [{ op: 'add', path, value: one }];
   return held.length > 0
@@ -67,7 +68,7 @@ function remove(resource: unknown, { pointer }: Node): PatchOperation[] {
   const found = list
     .split('/')
     .slice(1)
-    .reduce((value, name) => (value as Record<string, unknown>)[name], resource);
+    .reduce((value, name) => fieldsOf(value)[name], resource);
   const isLast = Array.isArray(found) && found.length === 1;
   return [{ op: 'remove', path: isLast ? list : pointer }];
 }
