@@ -61,7 +61,7 @@ async function withKept(
   const values = wanted.flatMap(({ secret }) => secret ?? []);
   const fresh = values.length > 0 ? await sealSecrets(await dataKeys(), holder, values) : [];
   const sealed = new Map([...kept, ...fresh.map((secret) => [secret.name, secret] as const)]);
-  return wanted.map(({ name }) => sealed.get(name) as SealedSecret);
+  return wanted.flatMap(({ name }) => sealed.get(name) ?? []);
 }
 
 function actionsFor(

@@ -1,6 +1,8 @@
+import { object, string } from 'valibot';
 import type { Caller } from '../../shared/access/access-token.ts';
 import { admit } from '../../shared/access/actor.ts';
-import type { Reference } from '../../shared/fhir/resource.ts';
+import { reference } from '../../shared/fhir/stored-resource.ts';
+import { stored } from '../../shared/schema/stored.ts';
 import type { Services } from '../../shared/services.ts';
 import { readCursor, sortKeyWith, writeCursor } from '../../shared/store/cursor.ts';
 import type { Item } from '../../shared/table/item.ts';
@@ -42,15 +44,21 @@ export async function listVersions(
   };
 }
 
+const readVersion = stored(
+  'version of a Bot',
+  object({ version: string(), deployed: string(), filename: string(), by: reference }),
+);
+
 function versionParameter(item: Item, current: string | undefined): Parameter {
+  const { version, deployed, filename, by } = readVersion(item);
   return {
     name: 'version',
     part: [
-      { name: 'hash', valueString: String(item.version) },
-      { name: 'deployed', valueInstant: String(item.deployed) },
-      { name: 'filename', valueString: String(item.filename) },
-      { name: 'by', valueReference: item.by as Reference },
-      { name: 'current', valueBoolean: item.version === current },
+      { name: 'hash', valueString: version },
+      { name: 'deployed', valueInstant: deployed },
+      { name: 'filename', valueString: filename },
+      { name: 'by', valueReference: by },
+      { name: 'current', valueBoolean: version === current },
     ],
   };
 }

@@ -2,6 +2,7 @@ import type { RunRequest } from '../../shared/bot/contract.ts';
 import type { Invoker } from '../../shared/bot/invoker.ts';
 import { stringifyJson } from '../../shared/fhir/json.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
+import { fieldsOf } from '../../shared/fields-of.ts';
 import { Later } from '../../shared/queue/later.ts';
 
 /** What FHIRPath is evaluated with, in the sandbox: it is a customer's text, and so is the record. */
@@ -48,7 +49,7 @@ export async function evaluate(
   if (invoked.kind !== 'result') throw new Later(2_000);
   const { outcome } = invoked.result;
   if (outcome.kind === 'returned' && outcome.value.type === 'json') {
-    return { isMet: (JSON.parse(outcome.value.text) as { isMet: boolean }).isMet };
+    return { isMet: fieldsOf(JSON.parse(outcome.value.text)).isMet === true };
   }
   return {
     failed: outcome.kind === 'limit' ? `expression: limit of ${outcome.limit}` : 'expression: failed',

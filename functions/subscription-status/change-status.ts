@@ -1,3 +1,4 @@
+import { exactOptional, type InferInput, is, object, string } from 'valibot';
 import { auditItem } from '../../shared/audit/audit-event.ts';
 import { targetOf } from '../../shared/audit/who.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
@@ -13,19 +14,19 @@ import { wakeAll } from './wake-all.ts';
 const dayMs = 86_400_000;
 
 /** What may have to change about a Subscription. */
-export interface StatusMessage {
-  project: string;
-  id: string;
+const statusMessage = object({
+  project: string(),
+  id: string(),
   /** The version that was written: one that is requested is known everywhere by now; or the one that failed. */
-  versionId?: string;
+  versionId: exactOptional(string()),
   /** Why it cannot go on. */
-  failed?: string;
-}
+  failed: exactOptional(string()),
+});
+type StatusMessage = InferInput<typeof statusMessage>;
 
 /** @throws {Error} when the body is none */
 export function parseStatus(body: unknown): StatusMessage {
-  const { project, id } = (body ?? {}) as Partial<StatusMessage>;
-  if (project && id) return body as StatusMessage;
+  if (is(statusMessage, body)) return body;
   throw new Error('The message names no Subscription');
 }
 

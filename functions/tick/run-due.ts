@@ -5,7 +5,7 @@ import { jobItem, newJob } from '../../shared/bot/job/job.ts';
 import { isPaused } from '../../shared/bot/project-settings.ts';
 import { stringifyJson } from '../../shared/fhir/json.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import { type Due, dueItem } from '../../shared/schedule/due.ts';
+import { type Due, dueItem, dueOf } from '../../shared/schedule/due.ts';
 import { nextDue, type Schedule, scheduleOf } from '../../shared/schedule/schedule.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
 import { packText } from '../../shared/store/packing.ts';
@@ -24,7 +24,7 @@ const daySeconds = 86_400;
  */
 export async function runDue(services: TickServices, item: Item): Promise<void> {
   const { table, now } = services;
-  const { project, botId, dueAt } = item as Item & Due;
+  const { project, botId, dueAt } = dueOf(item);
   const due: Due = { project, botId, dueAt };
   const scheduleKey = keys.schedule(project, botId);
   const botKey = keys.resource(project, 'Bot', botId);

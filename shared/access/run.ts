@@ -7,7 +7,7 @@ const callerEntries = {
   /** As `Claims.patient`. */
   patient: exactOptional(string()),
 };
-const runCaller = object(callerEntries);
+export const runCaller = object(callerEntries);
 
 /** Who called, as far as rights follow from it. */
 export type RunCaller = InferInput<typeof runCaller>;

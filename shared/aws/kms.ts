@@ -6,9 +6,11 @@ import {
   KMSClient,
   SignCommand,
 } from '@aws-sdk/client-kms';
-import type { JWK } from 'jose';
+import { object } from 'valibot';
 import type { DataKeys } from '../keys/data-keys.ts';
 import { type Signer, type StageSecret, thumbprint } from '../keys/signer.ts';
+import { stored } from '../schema/stored.ts';
+import { bytes } from '../schema/values.ts';
 import { keys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 
@@ -18,7 +20,7 @@ const context = { use: 'portico-stage-secret' };
 export async function openKmsSigner(keyId: string, kms = new KMSClient({})): Promise<Signer> {
   const { PublicKey } = await kms.send(new GetPublicKeyCommand({ KeyId: keyId }));
   const spki = createPublicKey({ key: Buffer.from(PublicKey ?? []), format: 'der', type: 'spki' });
-  const publicJwk = spki.export({ format: 'jwk' }) as JWK;
+  const publicJwk = spki.export({ format: 'jwk' });
   const kid = thumbprint(publicJwk);
   return {
     kid,
@@ -37,6 +39,8 @@ export async function openKmsSigner(keyId: string, kms = new KMSClient({})): Pro
     },
   };
 }
+
+const readSecret = stored('stage secret', object({ ciphertext: bytes }));
 
 /**
  * The stage secret: a KMS data key whose ciphertext lies in the table. The first caller makes it;
@@ -65,7 +69,7 @@ export async function openKmsSecret(
   const { Plaintext } = await kms.send(
     new DecryptCommand({
       KeyId: keyId,
-      CiphertextBlob: item?.ciphertext as Uint8Array,
+      CiphertextBlob: readSecret(item)?.ciphertext,
       EncryptionContext: context,
     }),
   );

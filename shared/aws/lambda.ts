@@ -1,14 +1,12 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import {
-  type Compiled,
-  type CompileRequest,
-  type RunRequest,
-  type RunResult,
-  sandboxNotStarted,
-} from '../bot/contract.ts';
+import { type GenericSchema, is } from 'valibot';
+import { type CompileRequest, type RunRequest, sandboxNotStarted } from '../bot/contract.ts';
 import type { Compiler, Invoked, Invoker } from '../bot/invoker.ts';
 import type { JobStarter } from '../bot/job/job-starter.ts';
 import { packedText, unpack } from '../bot/payload.ts';
+import { compiled, runResult } from '../bot/run-result.ts';
+import { errorCode, errorName } from '../error-name.ts';
+import { fieldsOf } from '../fields-of.ts';
 import { Refusal } from '../refusal.ts';
 import { createExchanger } from './wire/exchange.ts';
 import { lambdaCaller } from './wire/invoke-function.ts';
@@ -32,7 +30,10 @@ export function lambdaInvoker(functionName: string, endpoint: string | undefined
   const call = lambdaCaller(lambda, connections, endpoint);
   let usedAtMs = Date.now();
 
-  async function ask<Result extends object>(request: RunRequest | CompileRequest): Promise<Invoked<Result>> {
+  async function ask<Result>(
+    request: RunRequest | CompileRequest,
+    schema: GenericSchema<Result>,
+  ): Promise<Invoked<Result>> {
     const payload = Buffer.from(packedText(request));
     if (payload.length > longestPayload) throw tooLarge(request, payload.length);
     // A run that is sent over a dead connection cannot be repeated: nobody knows that it did not start.
@@ -42,18 +43,21 @@ export function lambdaInvoker(functionName: string, endpoint: string | undefined
       const waitMs = Math.max(1, request.deadlineAtMs + graceMs - Date.now());
       const answer = await call({ functionName, tenantId: request.project, payload, answerMs: waitMs });
       if (answer.payload === '') return { kind: 'unknown', reason: 'no payload' };
-      const said = JSON.parse(answer.payload);
-      if (answer.functionError === undefined) return { kind: 'result', result: unpack<Result>(said) };
-      if (said?.errorType === sandboxNotStarted) return { kind: 'not-started' };
+      const said = fieldsOf(JSON.parse(answer.payload));
+      if (answer.functionError === undefined) {
+        const result: unknown = unpack(said);
+        return is(schema, result) ? { kind: 'result', result } : { kind: 'unknown', reason: 'no result' };
+      }
+      if (said.errorType === sandboxNotStarted) return { kind: 'not-started' };
       return { kind: 'unknown', reason: answer.functionError };
     } catch (error) {
-      return classify(error as Error);
+      return classify(error);
     }
   }
 
   return {
-    invoke: (request) => ask<RunResult>(request),
-    compile: (request) => ask<Compiled>(request),
+    invoke: (request) => ask(request, runResult),
+    compile: (request) => ask(request, compiled),
   };
 }
 
@@ -69,7 +73,7 @@ export function lambdaJobs(functionName: string, endpoint: string | undefined): 
         );
         return 'started';
       } catch (error) {
-        const { kind } = classify(error as Error);
+        const { kind } = classify(error);
         return kind === 'throttled' ? 'refused' : 'started';
       }
     },
@@ -93,10 +97,12 @@ const notStarted = new Set([
 ]);
 const throttled = new Set(['TooManyRequestsException', 'EC2ThrottledException', 'ResourceNotReadyException']);
 
-function classify(error: Error & { code?: string }): Exclude<Invoked, { kind: 'result' }> {
-  if (throttled.has(error.name) || error.code === 'ECONNREFUSED') return { kind: 'throttled' };
-  if (notStarted.has(error.name)) throw error;
-  return { kind: 'unknown', reason: error.code ?? error.name };
+function classify(error: unknown): Exclude<Invoked, { kind: 'result' }> {
+  const name = errorName(error);
+  const code = errorCode(error);
+  if (throttled.has(name) || code === 'ECONNREFUSED') return { kind: 'throttled' };
+  if (notStarted.has(name)) throw error;
+  return { kind: 'unknown', reason: code ?? name };
 }
 
 function tooLarge(request: RunRequest | CompileRequest, bytes: number): Refusal {

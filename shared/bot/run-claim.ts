@@ -1,16 +1,23 @@
+import { type InferInput, nullable, object, string } from 'valibot';
 import type { Caller } from '../access/access-token.ts';
+import { fieldsOf } from '../fields-of.ts';
 import { type Claim, claimOnce, freeItem, keptItem, newClaim } from '../idempotency/claim.ts';
+import { stored } from '../schema/stored.ts';
 import type { Item } from '../table/item.ts';
 import type { RunRequest, RunResult } from './contract.ts';
 import type { ExecuteRequest, ExecuteServices } from './execute-services.ts';
 import type { BotTarget } from './gather-run.ts';
 import { hasFailed } from './has-failed.ts';
+import { runResult } from './run-result.ts';
 
 /** A run without a result this long after its deadline was cut off: nobody knows whether it ran. */
 const graceMs = 3_000;
 
 /** What is kept of a run for a repeat of its request; null when nobody knows how it ended. */
-type KeptRun = { runId: string; result: RunResult | null };
+const keptRun = object({ runId: string(), result: nullable(runResult) });
+type KeptRun = InferInput<typeof keptRun>;
+
+const readKept = stored('result of a run', keptRun);
 
 /**
  * Claims the request's Idempotency-Key for this run: the one write before it.
@@ -40,7 +47,7 @@ export async function claimRun(
   const found = await claimOnce(services, claim, async () =>
     (await services.table.read([claim.key])).get(claim.key),
   );
-  return { claim, kept: found?.result as KeptRun | undefined };
+  return { claim, kept: found && readKept(fieldsOf(found.result)) };
 }
 
 /**

@@ -1,4 +1,13 @@
-import { array, type InferInput, object, string } from 'valibot';
+import {
+  array,
+  boolean,
+  exactOptional,
+  type GenericSchema,
+  type InferInput,
+  number,
+  object,
+  string,
+} from 'valibot';
 import { type DataKeys, type KeyContext, openBytes, sealBytes } from '../keys/data-keys.ts';
 import type { Recent } from '../recent.ts';
 import { stored } from '../schema/stored.ts';
@@ -15,22 +24,26 @@ export interface SecretHolder {
   subscriptionId?: string;
 }
 
-const secretsSchema = object({
-  secrets: array(
-    object({
-      name: string(),
-      /** The value, under the data key. */
-      sealed: bytes,
-      /** The data key of the write that brought it, wrapped. */
-      wrapped: bytes,
-    }),
-  ),
+export const sealedSecret = object({
+  name: string(),
+  /** The value, under the data key. */
+  sealed: bytes,
+  /** The data key of the write that brought it, wrapped. */
+  wrapped: bytes,
 });
 
 /** A secret as it is stored: its name is readable, its value is not. */
-export type SealedSecret = InferInput<typeof secretsSchema>['secrets'][number];
+export type SealedSecret = InferInput<typeof sealedSecret>;
 
-const read = stored('list of secrets', secretsSchema);
+const read = stored('list of secrets', object({ secrets: array(sealedSecret) }));
+
+const value: GenericSchema<Omit<BotSecret, 'name'>> = object({
+  valueString: exactOptional(string()),
+  valueBoolean: exactOptional(boolean()),
+  valueInteger: exactOptional(number()),
+  valueDecimal: exactOptional(number()),
+});
+const readValue = stored('secret', value);
 
 export function secretsKey({ project, botId, subscriptionId }: SecretHolder): Key {
   if (subscriptionId !== undefined) return keys.subscriptionSecrets(project, subscriptionId);
@@ -66,24 +79,27 @@ export async function openSecrets(
   holder: SecretHolder,
   secrets: readonly SealedSecret[],
 ): Promise<BotSecret[]> {
-  const wrapped = new Map(secrets.map((secret) => [nameOf(secret), secret.wrapped]));
-  const opened = new Map<string, Uint8Array>();
-  await Promise.all(
-    [...wrapped].map(async ([name, bytes]) => {
-      const plain = known.get(name) ?? (await (await dataKeys()).open(bytes, contextOf(holder)));
-      known.set(name, plain);
-      opened.set(name, plain);
+  const opening = new Map<string, Promise<Uint8Array>>();
+  const openKey = async (name: string, wrapped: Uint8Array) => {
+    const plain = known.get(name) ?? (await (await dataKeys()).open(wrapped, contextOf(holder)));
+    known.set(name, plain);
+    return plain;
+  };
+  const keyOf = ({ wrapped }: SealedSecret) => {
+    const name = Buffer.from(wrapped).toString('base64');
+    const plain = opening.get(name) ?? openKey(name, wrapped);
+    opening.set(name, plain);
+    return plain;
+  };
+  return Promise.all(
+    secrets.map(async (secret) => {
+      const { name, sealed } = secret;
+      const text = Buffer.from(openBytes(await keyOf(secret), sealed, boundTo(holder, name))).toString(
+        'utf8',
+      );
+      return { name, ...readValue(JSON.parse(text)) };
     }),
   );
-  return secrets.map((secret) => {
-    const plain = opened.get(nameOf(secret)) as Uint8Array;
-    const text = Buffer.from(openBytes(plain, secret.sealed, boundTo(holder, secret.name))).toString('utf8');
-    return { name: secret.name, ...(JSON.parse(text) as object) };
-  });
-}
-
-function nameOf({ wrapped }: SealedSecret): string {
-  return Buffer.from(wrapped).toString('base64');
 }
 
 /** IAM lets the functions that run Bots open this use, and no other function. */

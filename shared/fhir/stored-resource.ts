@@ -1,4 +1,5 @@
 import { array, boolean, exactOptional, literal, object, string, union } from 'valibot';
+import { stored } from '../schema/stored.ts';
 
 /** What every stored resource has, whatever else. */
 export const resourceEntries = {
@@ -7,7 +8,10 @@ export const resourceEntries = {
   meta: object({ versionId: string(), lastUpdated: string() }),
 };
 
-const reference = object({ reference: string(), display: exactOptional(string()) });
+export const reference = object({ reference: string(), display: exactOptional(string()) });
+
+/** A resource as the table holds it: what every one has is looked at, the rest was checked when it was written. */
+export const readResource = stored('resource', object(resourceEntries));
 
 /** R4-style ProjectMembership, as clients of this field know it. */
 export const membershipSchema = object({

@@ -1,14 +1,17 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import type { JWK } from 'jose';
+import { object, record, string } from 'valibot';
 import { errorCode } from '../error-name.ts';
+import { stored } from '../schema/stored.ts';
 import { type Signer, type StageSecret, thumbprint } from './signer.ts';
+
+const readKeys = stored('key file', object({ privateKey: record(string(), string()), secret: string() }));
 
 /** A laptop's keys, in one file that only its owner reads; created when it does not exist. */
 export function openKeyFile(path: string): { signer: Signer; secret: StageSecret } {
-  const stored = JSON.parse(readOrCreate(path)) as { privateKey: JWK; secret: string };
-  const privateKey = createPrivateKey({ key: stored.privateKey as never, format: 'jwk' });
-  const publicJwk = createPublicKey(privateKey).export({ format: 'jwk' }) as JWK;
+  const { privateKey: jwk, secret } = readKeys(JSON.parse(readOrCreate(path)));
+  const privateKey = createPrivateKey({ key: jwk, format: 'jwk' });
+  const publicJwk = createPublicKey(privateKey).export({ format: 'jwk' });
   const kid = thumbprint(publicJwk);
   return {
     signer: {
@@ -16,7 +19,7 @@ export function openKeyFile(path: string): { signer: Signer; secret: StageSecret
       publicJwk: { ...publicJwk, kid, alg: 'RS256', use: 'sig' },
       sign: async (data) => sign('sha256', Buffer.from(data), privateKey),
     },
-    secret: Buffer.from(stored.secret, 'base64url'),
+    secret: Buffer.from(secret, 'base64url'),
   };
 }
 

@@ -24,7 +24,7 @@ export function publishedKeys(table: Table, now: () => number): PublicKeys {
   const imported = new WeakMap<JWK, KeyObject>();
 
   function keyOf(jwk: JWK): KeyObject {
-    const key = imported.get(jwk) ?? createPublicKey({ key: jwk as never, format: 'jwk' });
+    const key = imported.get(jwk) ?? createPublicKey({ key: jwk, format: 'jwk' });
     imported.set(jwk, key);
     return key;
   }

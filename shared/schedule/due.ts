@@ -1,13 +1,14 @@
+import { type InferInput, object, string } from 'valibot';
+import { stored } from '../schema/stored.ts';
 import type { Item } from '../table/item.ts';
 import { dueKey, keys } from '../table/keys.ts';
 import type { Action } from '../table/transact.ts';
 
 /** A Bot that is due at an instant, as the ticks look for it. */
-export interface Due {
-  project: string;
-  botId: string;
-  dueAt: string;
-}
+const dueSchema = object({ project: string(), botId: string(), dueAt: string() });
+export type Due = InferInput<typeof dueSchema>;
+
+export const dueOf = stored('due Bot', dueSchema);
 
 /** So many Bots of a Project may have a schedule where nothing else is provisioned. */
 export const usualSchedules = 100;

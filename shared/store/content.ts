@@ -1,5 +1,7 @@
 import { parseJson, stringifyJson } from '../fhir/json.ts';
 import type { Resource } from '../fhir/resource.ts';
+import { readResource } from '../fhir/stored-resource.ts';
+import { fieldsOf } from '../fields-of.ts';
 import type { Item } from '../table/item.ts';
 import type { Table } from '../table/table.ts';
 import { isInlineType, requireInlineSize } from './inline-types.ts';
@@ -50,7 +52,7 @@ export async function openState({ table, project }: Owner, item: Item): Promise<
   if (item.deleted === true) return undefined;
   const text = unpackText(item.content ?? (await contentInParts(table, project, item)));
   table.budget.spend('characters', text.length);
-  return { resource: parseJson(text) as Resource, characters: text.length };
+  return { resource: readResource(fieldsOf(parseJson(text))), characters: text.length };
 }
 
 async function contentInParts(table: Table, project: string, { pk, versionId, parts }: Item) {

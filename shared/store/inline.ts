@@ -1,7 +1,6 @@
-import { object } from 'valibot';
 import type { ProjectMembership } from '../fhir/membership.ts';
 import type { Resource } from '../fhir/resource.ts';
-import { membershipSchema, resourceEntries } from '../fhir/stored-resource.ts';
+import { membershipSchema, readResource } from '../fhir/stored-resource.ts';
 import { stored } from '../schema/stored.ts';
 import type { Item } from '../table/item.ts';
 import { parseHead } from '../table/keys.ts';
@@ -25,7 +24,6 @@ export function inlineResource(type: InlineType, item: Item | undefined): Resour
 }
 
 const readMembership = stored('ProjectMembership', membershipSchema);
-const readResource = stored('resource', object(resourceEntries));
 
 /** What is known of a resource by its type. */
 type InlineResource<Type extends InlineType> = Type extends 'ProjectMembership'

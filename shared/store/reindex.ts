@@ -1,7 +1,8 @@
+import { isObject } from '../fields-of.ts';
 import { isResourceType } from '../index/registry.ts';
 import { retiredKeys } from '../index/retired-items.ts';
 import type { Item } from '../table/item.ts';
-import { type Key, keys, parseHead } from '../table/keys.ts';
+import { isKey, type Key, keys, parseHead } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Action } from '../table/transact.ts';
 import { untilWritten } from '../table/until-written.ts';
@@ -92,10 +93,11 @@ export async function readSegments(table: Table, job: string, segments: number):
 }
 
 export function segmentOf(item: Record<string, unknown> | undefined): Segment {
+  const { cursor } = item ?? {};
   return {
     done: item?.done === true,
     resources: Number(item?.resources ?? 0),
     written: Number(item?.written ?? 0),
-    cursor: item?.cursor as Key | undefined,
+    cursor: isObject(cursor) && isKey(cursor) ? cursor : undefined,
   };
 }

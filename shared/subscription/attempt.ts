@@ -1,5 +1,6 @@
 import { entryOf } from '../audit/audit-event.ts';
 import type { Resource } from '../fhir/resource.ts';
+import { readResource } from '../fhir/stored-resource.ts';
 import { unpackText } from '../store/packing.ts';
 import type { Item } from '../table/item.ts';
 import { keys } from '../table/keys.ts';
@@ -66,5 +67,5 @@ export function attemptItem(delivery: Delivery, attempted: Attempted, uuid: stri
 
 /** The AuditEvent that an item of the list holds. */
 export function attemptOf(item: Item): Resource {
-  return JSON.parse(unpackText(item.content)) as Resource;
+  return readResource(JSON.parse(unpackText(item.content)));
 }

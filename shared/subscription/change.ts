@@ -1,34 +1,37 @@
+import { array, exactOptional, type InferInput, is, object, picklist, string } from 'valibot';
 import { isResourceType } from '../index/registry.ts';
 import type { Message } from '../queue/queue.ts';
 import type { Item } from '../table/item.ts';
 import { parseHead } from '../table/keys.ts';
 import { nameOfParts } from './names.ts';
-import type { Interaction } from './subscription.ts';
+import { interactions } from './subscription.ts';
 
 /** A version of a record: all that its key needs. */
-interface VersionName {
-  versionId: string;
-  lastUpdated: string;
-}
+const versionSchema = object({ versionId: string(), lastUpdated: string() });
+type VersionName = InferInput<typeof versionSchema>;
 
 /** A version of a record that was written. It names the record and holds nothing of it. */
-export interface RecordChange {
-  project: string;
-  type: string;
-  id: string;
-  interaction: Interaction;
-  version: VersionName;
+export const changeEntries = {
+  project: string(),
+  type: string(),
+  id: string(),
+  interaction: picklist(interactions),
+  version: versionSchema,
   /** The state before: of an update and a deletion. */
-  previous?: VersionName;
-}
+  previous: exactOptional(versionSchema),
+};
+const changeSchema = object(changeEntries);
+export type RecordChange = InferInput<typeof changeSchema>;
 
 /** A change that Subscriptions may be about. */
-export interface Candidate extends RecordChange {
+const candidateSchema = object({
+  ...changeEntries,
   /** Ids of Subscriptions to its type. */
-  subscriptions: readonly string[];
+  subscriptions: array(string()),
   /** Asked for by hand: it names this asking, and stands outside the order. */
-  resend?: string;
-}
+  resend: exactOptional(string()),
+});
+export type Candidate = InferInput<typeof candidateSchema>;
 
 /** What a write of a head was, of a record that Subscriptions may be about; undefined for all other writes. */
 export function changeOf(before: Item | undefined, after: Item | undefined): RecordChange | undefined {
@@ -60,9 +63,7 @@ export function candidateMessage(candidate: Candidate): Message {
 
 /** @throws {Error} when the body is none */
 export function parseCandidate(body: unknown): Candidate {
-  const found = (body ?? {}) as Partial<Candidate>;
-  const { project, type, id, version, subscriptions } = found;
-  if (project && type && id && version?.versionId && Array.isArray(subscriptions)) return found as Candidate;
+  if (is(candidateSchema, body)) return body;
   throw new Error('The message names no change');
 }
 

@@ -1,29 +1,35 @@
+import { exactOptional, type InferInput, is, number, object, picklist, string } from 'valibot';
 import type { Message } from '../queue/queue.ts';
+import { stored } from '../schema/stored.ts';
 import type { Item } from '../table/item.ts';
 import { type Key, keys } from '../table/keys.ts';
 import type { Action } from '../table/transact.ts';
-import type { RecordChange } from './change.ts';
+import { changeEntries, type RecordChange } from './change.ts';
 import { nameOfParts } from './names.ts';
 
 /** One version of a record, to be delivered to one Subscription. */
-export interface Delivery extends RecordChange {
-  deliveryId: string;
-  subscriptionId: string;
+const deliverySchema = object({
+  ...changeEntries,
+  deliveryId: string(),
+  subscriptionId: string(),
   /** What is delivered one after the other: the versions of the record, or this alone. */
-  lane: string;
+  lane: string(),
   /** Its place in the lane. */
-  place: string;
+  place: string(),
   /** How often it was begun anew by hand. */
-  redelivery: number;
+  redelivery: number(),
   /** The attempt that was begun last, from 1; 0 before the first. */
-  attempt: number;
+  attempt: number(),
   /** That attempt is under way until then at most, in ms since the epoch. */
-  claimedUntilMs?: number;
+  claimedUntilMs: exactOptional(number()),
   /** The next attempt is not before. */
-  notBeforeMs?: number;
+  notBeforeMs: exactOptional(number()),
   /** Absent as long as it has not ended. */
-  ended?: 'done' | 'failed' | 'dropped';
-}
+  ended: exactOptional(picklist(['done', 'failed', 'dropped'])),
+});
+export type Delivery = InferInput<typeof deliverySchema>;
+
+const readDelivery = stored('delivery', deliverySchema);
 
 /** As long as a repeat of it is known as one. */
 const keptSeconds = 15 * 86_400;
@@ -72,15 +78,12 @@ export function expiryOf(nowMs: number): number {
 /** @throws {Error} when the item is none */
 export function deliveryOf(item: Item | undefined): Delivery {
   if (!item || typeof item.deliveryId !== 'string') throw new Error('The item is no delivery');
-  return item as unknown as Delivery;
+  return readDelivery(item);
 }
 
 /** What a message of the queue says: this lane has something to deliver. The table knows what. */
-export interface Lane {
-  project: string;
-  subscriptionId: string;
-  lane: string;
-}
+const laneSchema = object({ project: string(), subscriptionId: string(), lane: string() });
+export type Lane = InferInput<typeof laneSchema>;
 
 /** @param occasion two messages for one occasion are one */
 export function laneMessage({ project, subscriptionId, lane }: Lane, occasion: string): Message {
@@ -95,7 +98,6 @@ export function laneMessage({ project, subscriptionId, lane }: Lane, occasion: s
 
 /** @throws {Error} when the body is none */
 export function parseLane(body: unknown): Lane {
-  const { project, subscriptionId, lane } = (body ?? {}) as Partial<Lane>;
-  if (project && subscriptionId && lane) return { project, subscriptionId, lane };
+  if (is(laneSchema, body)) return body;
   throw new Error('The message names no lane');
 }

@@ -1,13 +1,15 @@
+import { array, type InferInput, object, string } from 'valibot';
 import {
   openSecrets,
   type SealedSecret,
   type SecretHolder,
-  sealedSecrets,
+  sealedSecret,
   sealSecrets,
 } from '../bot/secrets.ts';
 import { fieldsOf } from '../fields-of.ts';
 import type { DataKeys } from '../keys/data-keys.ts';
 import type { Recent } from '../recent.ts';
+import { stored } from '../schema/stored.ts';
 import type { Item } from '../table/item.ts';
 import { parseHeader } from './channel.ts';
 import { type Extension, extensionName } from './extensions.ts';
@@ -55,12 +57,13 @@ export function maskSecrets<T extends Sent>(sent: T): { body: T; secrets: SentSe
 }
 
 /** A value that is kept under the seal that it came with, whose name may have been another. */
-export interface KeptSecret extends SealedSecret {
-  as: string;
-}
+const keptSecret = object({ ...sealedSecret.entries, as: string() });
+export type KeptSecret = InferInput<typeof keptSecret>;
+
+const readKept = stored('list of secrets of a Subscription', object({ secrets: array(keptSecret) }));
 
 function keptSecrets(item: Item | undefined): KeptSecret[] {
-  return sealedSecrets(item) as KeptSecret[];
+  return readKept(item)?.secrets ?? [];
 }
 
 /**

@@ -1,4 +1,6 @@
-import type { RunCaller } from '../access/run.ts';
+import { array, exactOptional, object } from 'valibot';
+import { type RunCaller, runCaller } from '../access/run.ts';
+import { stored } from '../schema/stored.ts';
 import { inlineResource } from '../store/inline.ts';
 import type { Item } from '../table/item.ts';
 import { parseSubscription, type Subscription } from './subscription.ts';
@@ -11,6 +13,8 @@ export interface Standing {
   versionId: string;
 }
 
+const readHead = stored('Subscription', object({ writer: exactOptional(array(runCaller)) }));
+
 /** @returns undefined when it is deleted, off or has ended */
 export function standingOf(
   head: Item | undefined,
@@ -22,6 +26,6 @@ export function standingOf(
   const subscription = parseSubscription(resource, allowsLoopback);
   const hasEnded = subscription.endsAtMs !== undefined && subscription.endsAtMs <= nowMs;
   if (subscription.status === 'off' || hasEnded) return undefined;
-  const author = (head.writer as RunCaller[] | undefined) ?? [];
+  const { writer: author = [] } = readHead(head);
   return { subscription, author, versionId: resource.meta.versionId };
 }

@@ -1,16 +1,21 @@
+import { array, exactOptional, type InferInput, literal, number, object, string } from 'valibot';
 import type { Actor } from '../access/actor.ts';
-import type { Run, RunCaller } from '../access/run.ts';
+import { type RunCaller, runCaller } from '../access/run.ts';
+import { stored } from '../schema/stored.ts';
 import type { Item } from '../table/item.ts';
 
 /** Who wrote a version, as far as what follows from it has to know: kept beside the version. */
-export interface Writer {
+const writerSchema = object({
   /** Whose rights bounded the write, the writer first. */
-  callers: readonly RunCaller[];
+  callers: array(runCaller),
   /** Of the run that wrote it: how deep it was, and the call or tick that it all follows from. */
-  run?: Pick<Run, 'depth'> & { origin: string };
+  run: exactOptional(object({ depth: number(), origin: string() })),
   /** An administrator asked that no Subscription is woken: data that are loaded are no news. */
-  isQuiet?: true;
-}
+  isQuiet: exactOptional(literal(true)),
+});
+export type Writer = InferInput<typeof writerSchema>;
+
+const readVersion = stored('version', object({ by: exactOptional(writerSchema) }));
 
 /** Everybody in whose name an actor acts, the actor first. */
 export function callersOf({ membershipId, profile, scope, patient, run }: Actor): RunCaller[] {
@@ -29,5 +34,5 @@ export function writerOf(actor: Actor, isQuiet: boolean): Writer {
 
 /** Undefined for a version that the system wrote, or an earlier release. */
 export function writerIn(version: Item | undefined): Writer | undefined {
-  return version?.by as Writer | undefined;
+  return readVersion(version)?.by;
 }

@@ -7,6 +7,11 @@ export interface Key {
   sk: string;
 }
 
+/** Whether what was read has the primary key that every item has. */
+export function isKey(value: Record<string, unknown>): value is Record<string, unknown> & Key {
+  return typeof value.pk === 'string' && typeof value.sk === 'string';
+}
+
 const head = 'HEAD';
 
 /** What the partitions of audit logs have in their keys. */

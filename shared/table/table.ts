@@ -14,7 +14,7 @@ import {
 import { errorName } from '../error-name.ts';
 import { type Budget, unlimitedBudget } from './budget.ts';
 import type { Item } from './item.ts';
-import { type Key, logName } from './keys.ts';
+import { isKey, type Key, logName } from './keys.ts';
 import { pauseMs } from './pause.ts';
 import { type Action, transact } from './transact.ts';
 
@@ -101,13 +101,13 @@ export function openTable(client: DynamoDBDocumentClient, name: string, now: () 
     updateIf: (input) => conditional(() => client.send(new UpdateCommand({ TableName: name, ...input }))),
     async query(input) {
       const page = await client.send(new QueryCommand({ TableName: name, ConsistentRead: true, ...input }));
-      const items = ((page.Items ?? []) as Item[]).filter((item) => isAlive(item, now()));
-      return page.LastEvaluatedKey ? { items, next: page.LastEvaluatedKey as Key } : { items };
+      const items = (page.Items ?? []).map(withKey).filter((item) => isAlive(item, now()));
+      return page.LastEvaluatedKey ? { items, next: withKey(page.LastEvaluatedKey) } : { items };
     },
     async count(input) {
       const wanted = { TableName: name, ConsistentRead: true, ...input, Select: 'COUNT' as const };
       const { Count: count = 0, LastEvaluatedKey: next } = await client.send(new QueryCommand(wanted));
-      return next ? { count, next: next as Key } : { count };
+      return next ? { count, next: withKey(next) } : { count };
     },
     async sortKeys(input) {
       const wanted = { TableName: name, ConsistentRead: true, ...input };
@@ -149,7 +149,13 @@ async function scanHeads(
       ...(from ? { ExclusiveStartKey: from } : {}),
     }),
   );
-  return { heads: (page.Items ?? []) as Key[], next: page.LastEvaluatedKey as Key | undefined };
+  const next = page.LastEvaluatedKey;
+  return { heads: (page.Items ?? []).map(withKey), next: next && withKey(next) };
+}
+
+function withKey(found: Record<string, unknown>): Item {
+  if (isKey(found)) return found;
+  throw new Error('DynamoDB answers an item without its key');
 }
 
 const batchItems = 25;
@@ -203,10 +209,11 @@ async function batchRead(
     const page = await client.send(
       new BatchGetCommand({ RequestItems: { [name]: { Keys, ConsistentRead: true } } }),
     );
-    for (const item of (page.Responses?.[name] ?? []) as Item[]) {
+    for (const found of page.Responses?.[name] ?? []) {
+      const item = withKey(found);
       if (isAlive(item, now())) items.set(nameOf(item), item);
     }
-    const unprocessed = (page.UnprocessedKeys?.[name]?.Keys ?? []) as typeof rest;
+    const unprocessed = (page.UnprocessedKeys?.[name]?.Keys ?? []).map(withKey);
     idle = unprocessed.length === Keys.length ? idle + 1 : 0;
     rest = [...unprocessed, ...rest.slice(readsAtOnce)];
   }

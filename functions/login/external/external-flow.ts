@@ -1,26 +1,28 @@
 import { randomBytes } from 'node:crypto';
+import { type InferOutput, is, number, object, optional, string } from 'valibot';
 import { seal, unseal } from '../../../shared/keys/seal.ts';
 import type { StageSecret } from '../../../shared/keys/signer.ts';
-import type { ExternalRequest } from './external-request.ts';
+import { externalRequestSchema } from './external-request.ts';
 
 /**
  * A sign-in that is on its way through an issuer. It travels as a cookie, sealed: a browser that did not
  * start it cannot finish it (login CSRF), and nothing of it is stored here.
  */
-export interface ExternalFlow {
-  request: ExternalRequest;
-  issuerId: string;
+const flowSchema = object({
+  request: externalRequestSchema,
+  issuerId: string(),
   /** Of the issuer; undefined for one of the stage. */
-  issuerProject: string | undefined;
+  issuerProject: optional(string()),
   /** Where memberships are looked for; undefined for everywhere. */
-  project: string | undefined;
+  project: optional(string()),
   /** The invitation that is to be accepted. */
-  link: { id: string; secret: string } | undefined;
-  state: string;
-  nonce: string;
-  codeVerifier: string;
-  untilMs: number;
-}
+  link: optional(object({ id: string(), secret: string() })),
+  state: string(),
+  nonce: string(),
+  codeVerifier: string(),
+  untilMs: number(),
+});
+export type ExternalFlow = InferOutput<typeof flowSchema>;
 
 const flowSeconds = 600;
 const use = 'external sign-in';
@@ -56,8 +58,8 @@ export function openFlow(
   nowMs: number,
 ): ExternalFlow | undefined {
   const text = unseal(stage, { use, of: [state] }, sealed ?? '');
-  const flow = text === undefined ? undefined : (JSON.parse(text) as ExternalFlow);
-  return flow && flow.untilMs > nowMs ? flow : undefined;
+  const flow: unknown = text === undefined ? undefined : JSON.parse(text);
+  return is(flowSchema, flow) && flow.untilMs > nowMs ? flow : undefined;
 }
 
 /** One for each sign-in, so that two tabs do not disturb each other. */
