@@ -1,5 +1,5 @@
 import { check, pipe, regex, string } from 'valibot';
-import { type CodeAttachment, codeElements } from '../../shared/bot/attachments.ts';
+import { attachmentOf, type CodeAttachment, codeElements } from '../../shared/bot/attachments.ts';
 import type { StoredBot } from '../../shared/bot/bot-item.ts';
 import { sourceBinary } from '../../shared/bot/source-binary.ts';
 import { decodeUtf8 } from '../../shared/http/request.ts';
@@ -47,15 +47,13 @@ function parseDeploy(body: unknown): Source {
 }
 
 async function attachedCode({ table, baseUrl }: Services, project: string, bot: StoredBot): Promise<Source> {
-  const fields = bot.resource as Record<string, unknown>;
-  const name = codeElements.find((one) => fields[one] !== undefined);
+  const name = codeElements.find((one) => bot.resource[one] !== undefined);
   if (!name) throw invalidField('code', 'The Bot has neither executableCode nor sourceCode: send code');
-  const attachment = fields[name] as CodeAttachment;
   const binary = await sourceBinary({ table, project, baseUrl }, bot.resource, name);
   if (!binary) throw invalidField(name, `${name} names no Binary of this project`);
   const source = decodeUtf8(await readBytes(table, project, binary.id, binary.head));
   if (source.trim() === '') throw invalidField(name, `The Binary that ${name} names is empty`);
-  return { source, filename: nameOf(attachment) };
+  return { source, filename: nameOf(attachmentOf(bot.resource, name)) };
 }
 
 function nameOf({ title, contentType }: CodeAttachment): string {

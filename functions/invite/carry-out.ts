@@ -1,6 +1,7 @@
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { agentOf, targetOf } from '../../shared/audit/who.ts';
-import type { Reference, Resource } from '../../shared/fhir/resource.ts';
+import type { ProjectMembership } from '../../shared/fhir/membership.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
 import { changeMembership, issueInvitation, outboxAction } from '../../shared/invitation/actions.ts';
 import { countAdministrator } from '../../shared/invitation/administrators.ts';
 import type { Invite } from '../../shared/invitation/parse-invite.ts';
@@ -66,11 +67,11 @@ export function carryOut(
     ],
   };
 
-  function audit(resource: Resource, action: 'C' | 'U', ended: Audited['entities'] = []): Action {
+  function audit(membership: ProjectMembership, action: 'C' | 'U', ended: Audited['entities'] = []): Action {
     const entities = [
-      targetOf(resource),
-      { reference: (resource.profile as Reference).reference },
-      resource.user as Reference,
+      targetOf(membership),
+      { reference: membership.profile.reference },
+      membership.user,
       ...ended,
     ];
     const event: Audited = {

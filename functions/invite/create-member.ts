@@ -1,4 +1,5 @@
-import type { Reference, Resource } from '../../shared/fhir/resource.ts';
+import type { ProjectMembership } from '../../shared/fhir/membership.ts';
+import type { Reference } from '../../shared/fhir/resource.ts';
 import { issueInvitation, outboxAction } from '../../shared/invitation/actions.ts';
 import { endMembershipActions } from '../../shared/invitation/end-membership.ts';
 import { createMembershipActions } from '../../shared/invitation/new-membership.ts';
@@ -12,7 +13,7 @@ import type { Gathered } from './gather.ts';
 
 /** Everything one new member needs, as one transaction. */
 export interface NewMember {
-  membership: Resource;
+  membership: ProjectMembership;
   invitation: Invitation;
   /** Set when the User is created with it. */
   newUserId: string | undefined;
@@ -113,9 +114,9 @@ function nextPerson(
   replaces: readonly Standing[],
   created: { userId: string; membershipId: string },
 ): Omit<Person, 'revision'> {
-  const ended = new Set(replaces.map((standing) => standing.profileType));
+  const ended = new Set<string>(replaces.map((standing) => standing.profileType));
   const isSame = person?.userId === created.userId;
-  const kept = Object.entries(isSame ? person.memberships : {}).filter(([type]) => !ended.has(type as never));
+  const kept = Object.entries(isSame ? person.memberships : {}).filter(([type]) => !ended.has(type));
   const left = replaces.map(({ profileType, membership }) => [
     profileType,
     membership.profile.reference.split('/')[1],

@@ -1,3 +1,4 @@
+import { fieldsOf } from '../../shared/fields-of.ts';
 import { Refusal, type RefusalIssue } from '../../shared/refusal.ts';
 
 /** One row of a file, in its order. */
@@ -57,7 +58,7 @@ async function parse(text: string): Promise<string[][]> {
     });
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    const line = (error as { lines?: number }).lines;
+    const { lines: line } = fieldsOf(error);
     throw new Refusal('invalid', `The CSV is malformed${line === undefined ? '' : ` at line ${line}`}`, {
       reason: error.code,
     });
@@ -74,7 +75,7 @@ function parseHeader(header: readonly string[]): string[] {
   });
   if (header.length === 0) issues.push({ text: 'The CSV needs a header row' });
   if (issues.length > 0) throw new Refusal('invalid', 'The header of the CSV is not valid', { issues });
-  return names as string[];
+  return names.filter((name) => name !== undefined);
 }
 
 function rowOf(names: readonly string[], cells: readonly string[]): Row {

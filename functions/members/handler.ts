@@ -1,7 +1,6 @@
 import { coreServices } from '../../shared/composition/core-services.ts';
 import { stageKeys } from '../../shared/composition/stage-keys.ts';
 import { requireVariable } from '../../shared/env.ts';
-import type { Resource } from '../../shared/fhir/resource.ts';
 import { json } from '../../shared/http/json-body.ts';
 import { once } from '../../shared/http/once.ts';
 import { done, fhirResponse, jsonResponse, resourceResponse } from '../../shared/http/response.ts';
@@ -50,7 +49,7 @@ export const handler = serve(services, routes.members, (services) => ({
       afterCrash: 'refuse',
       run: ({ caller, body }) => createClient(services, caller, body),
       // The secret is nowhere but in the first answer.
-      keep: ({ secret: _shownOnce, ...client }) => client as Resource,
+      keep: ({ secret: _shownOnce, ...client }) => client,
       answer: (client) =>
         fhirResponse(201, client, { location: `${services.baseUrl}/fhir/R4/ClientApplication/${client.id}` }),
     }),

@@ -3,6 +3,7 @@ import type { Mail } from '../../shared/email/mailer.ts';
 import { type SecurityEvent, securityMail } from '../../shared/email/security-mails.ts';
 import type { Item } from '../../shared/table/item.ts';
 import type { Key } from '../../shared/table/keys.ts';
+import { isKeyOf } from '../../shared/typed-keys.ts';
 import { claim, dropMail, giveBackQuota, releaseClaim, takeQuota } from './claim.ts';
 import { confirmationOfItem } from './confirmation-of-item.ts';
 import { failureOfItem } from './failure-of-item.ts';
@@ -44,7 +45,7 @@ function noticeOf(event: SecurityEvent): Kind {
 
 /** What a newer release has written stays until that release reads it. */
 function kindOf({ kind }: Item): Kind {
-  if (typeof kind === 'string' && Object.hasOwn(kinds, kind)) return kinds[kind as MailKind];
+  if (typeof kind === 'string' && isKeyOf(kinds, kind)) return kinds[kind];
   throw new Error(`The outbox has no mail of kind ${kind}`);
 }
 

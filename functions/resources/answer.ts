@@ -48,10 +48,9 @@ function withUrl(baseUrl: string, resource: Resource): Resource {
 /** The headers of a version, without those of its body. */
 function without({ headers = {} }: HttpResponse): Record<string, string> {
   const named = ['etag', 'last-modified', 'location', 'content-location'];
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => named.includes(name))) as Record<
-    string,
-    string
-  >;
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (named.includes(name) ? [[name, String(value)]] : [])),
+  );
 }
 
 /** A resource that was read; 304 when the caller has this version already. */

@@ -152,7 +152,9 @@ async function write(services: Services, request: Calling, one: Write): Promise<
 async function writeOne(services: Services, caller: Caller, one: Write): Promise<Outcome> {
   const isUsers = one.type === 'User' && (one.kind === 'update' || one.kind === 'patch');
   if (isUsers) return changeUser(services, caller, one);
-  return (await carryOut(services, caller, [one]))[0] as Outcome;
+  const [outcome] = await carryOut(services, caller, [one]);
+  if (!outcome) throw new Error('A write came to nothing');
+  return outcome;
 }
 
 async function read(

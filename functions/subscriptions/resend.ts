@@ -9,9 +9,14 @@ import { Refusal } from '../../shared/refusal.ts';
 import { parse } from '../../shared/schema/check.ts';
 import { fields, optional } from '../../shared/schema/fields.ts';
 import { listVersions } from '../../shared/store/versions.ts';
-import { type Candidate, candidateMessage, changeOf } from '../../shared/subscription/change.ts';
+import {
+  type Candidate,
+  candidateMessage,
+  changeOf,
+  type Interaction,
+  interactions,
+} from '../../shared/subscription/change.ts';
 import { listSubscriptions } from '../../shared/subscription/listed.ts';
-import { type Interaction, interactions } from '../../shared/subscription/subscription.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import type { SubscriptionServices } from './services.ts';

@@ -1,4 +1,5 @@
 import type { ProfileType } from '../fhir/resource.ts';
+import { isKeyOf } from '../typed-keys.ts';
 import type { Interaction, Rule } from './rule.ts';
 
 const everything: readonly Interaction[] = [
@@ -39,7 +40,7 @@ const kinds: Record<ProfileType | 'ClientApplication' | 'Bot', RulesOf> = {
  * @param patients those whose compartments are the member's own
  */
 export function rulesOfKind(type: string, own: Named, patients: readonly Named[]): Rule[] {
-  return Object.hasOwn(kinds, type) ? kinds[type as keyof typeof kinds](own, patients) : [];
+  return isKeyOf(kinds, type) ? kinds[type](own, patients) : [];
 }
 
 /** Contact details that a patient keeps up to date; everything else of the record is the clinic's. */

@@ -1,12 +1,14 @@
 import type { Interaction } from './rule.ts';
 
+const contexts = ['patient', 'user', 'system'] as const;
+
 /**
  * Scopes of SMART App Launch 2 that narrow what a login may do with resources: `patient/Observation.rs`,
  * `user/*.cruds`, `system/Condition.rs?category=…`; and those of version 1: `.read`, `.write`, `.*`.
  * Grammar only.
  */
 export interface ResourceScope {
-  context: 'patient' | 'user' | 'system';
+  context: (typeof contexts)[number];
   /** A resource type, or `*` for all. */
   type: string;
   /** Some of `cruds`, in that order. */
@@ -19,10 +21,11 @@ const form = /^(patient|user|system)\/(\*|[A-Z][A-Za-z]+)\.(?:(read|write|\*)|(c
 const older: Readonly<Record<string, string>> = { read: 'rs', write: 'cud', '*': 'cruds' };
 
 export function parseResourceScope(text: string): ResourceScope | undefined {
-  const [, context, type = '', word, letters = '', query] = form.exec(text) ?? [];
+  const [, named, type = '', word, letters = '', query] = form.exec(text) ?? [];
+  const context = contexts.find((one) => one === named);
   const meant = word === undefined ? letters : (older[word] ?? '');
   if (context === undefined || meant === '') return undefined;
-  return { context: context as ResourceScope['context'], type, letters: meant, query };
+  return { context, type, letters: meant, query };
 }
 
 /** The resource scopes among all that a login has. */

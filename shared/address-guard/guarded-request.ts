@@ -83,7 +83,7 @@ function publicLookup(lookup: Lookup): LookupFunction {
 async function readAll(incoming: http.IncomingMessage, mostBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+  for await (const chunk of incoming) {
     size += chunk.length;
     if (size > mostBytes) {
       incoming.destroy();

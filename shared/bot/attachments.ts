@@ -1,4 +1,5 @@
 import { parseReference } from '../fhir/resource.ts';
+import { fieldsOf } from '../fields-of.ts';
 
 /** Where a Bot's code lies: what the author wrote, and what a web editor made of it. */
 export const codeElements = ['executableCode', 'sourceCode'] as const;
@@ -10,12 +11,17 @@ export interface CodeAttachment {
   title?: unknown;
 }
 
+/** An element of a Bot that may be its code; without members when it has none. */
+export function attachmentOf(bot: object | undefined, name: (typeof codeElements)[number]): CodeAttachment {
+  return fieldsOf(fieldsOf(bot)[name]);
+}
+
 /** A Bot whose attachments name Binaries of this API as `Binary/<id>`, however the client wrote them. */
 export function withOwnBinaries<T extends object>(bot: T, baseUrl: string): T {
-  const fields = bot as Record<string, CodeAttachment | undefined>;
   const own = codeElements.flatMap((name) => {
-    const id = binaryIdOf(fields[name]?.url, baseUrl);
-    return id === undefined ? [] : [[name, { ...fields[name], url: `Binary/${id}` }] as const];
+    const attachment = attachmentOf(bot, name);
+    const id = binaryIdOf(attachment.url, baseUrl);
+    return id === undefined ? [] : [[name, { ...attachment, url: `Binary/${id}` }] as const];
   });
   return { ...bot, ...Object.fromEntries(own) };
 }

@@ -1,3 +1,4 @@
+import { fieldsOf } from '../fields-of.ts';
 import { longestAnswerBytes } from '../limits.ts';
 import type { LogEntry, ReturnedValue, RunOutcome } from './contract.ts';
 
@@ -60,12 +61,9 @@ function asJson(value: string): Output {
 }
 
 function json(text: string): Output {
-  const value = JSON.parse(text) as { resourceType?: unknown; contentType?: unknown; data?: unknown } | null;
-  const isResource = typeof value === 'object' && value !== null && typeof value.resourceType === 'string';
-  if (!isResource) return { kind: 'text', text, mediaType: 'application/json' };
-  if (value.resourceType === 'Binary' && typeof value.data === 'string') {
-    return binary(value.data, value.contentType);
-  }
+  const { resourceType, contentType, data } = fieldsOf(JSON.parse(text));
+  if (typeof resourceType !== 'string') return { kind: 'text', text, mediaType: 'application/json' };
+  if (resourceType === 'Binary' && typeof data === 'string') return binary(data, contentType);
   return { kind: 'text', text, mediaType: 'application/fhir+json' };
 }
 
@@ -92,10 +90,9 @@ function binary(data: string, contentType: unknown): Output {
 
 /** An outcome that the Bot threw: its status passes through unless clients would repeat the call on it. */
 function thrownOutcome(text: string, message: string): Output {
-  const outcome = JSON.parse(text) as { resourceType?: unknown; id?: unknown; issue?: { code?: unknown }[] };
-  if (outcome?.resourceType !== 'OperationOutcome')
-    return { kind: 'failure', code: 'exception', text: message };
-  const status = statusOf(outcome.id) ?? statusOf(outcome.issue?.[0]?.code) ?? 400;
+  const { resourceType, id, issue } = fieldsOf(JSON.parse(text));
+  if (resourceType !== 'OperationOutcome') return { kind: 'failure', code: 'exception', text: message };
+  const status = statusOf(id) ?? statusOf(fieldsOf(fieldsOf(issue)[0]).code) ?? 400;
   return { kind: 'outcome', status, text };
 }
 

@@ -6,7 +6,7 @@ import { type Owner, openState } from '../store/content.ts';
 import { isStanding } from '../store/inline.ts';
 import type { Item } from '../table/item.ts';
 import { keys } from '../table/keys.ts';
-import { binaryIdOf, type CodeAttachment, codeElements } from './attachments.ts';
+import { attachmentOf, binaryIdOf, codeElements } from './attachments.ts';
 
 /** Whose Binaries, and under which URL clients name them. */
 interface Place extends Owner {
@@ -25,7 +25,7 @@ export async function sourceBinary(
   bot: Resource,
   name: (typeof codeElements)[number],
 ): Promise<{ id: string; head: Item } | undefined> {
-  const id = binaryIdOf((bot[name] as CodeAttachment | undefined)?.url, owner.baseUrl);
+  const id = binaryIdOf(attachmentOf(bot, name).url, owner.baseUrl);
   if (id === undefined) return undefined;
   const key = keys.resource(owner.project, 'Binary', id);
   const head = (await owner.table.read([key])).get(key);
@@ -45,8 +45,8 @@ export async function requireOwnSources(
   after: Resource,
 ): Promise<void> {
   for (const name of codeElements) {
-    const [was, is] = [before, after].map((bot) => bot?.[name] as CodeAttachment | undefined);
-    if (is?.url !== was?.url) await sourceBinary(owner, after, name);
+    if (attachmentOf(after, name).url !== attachmentOf(before, name).url)
+      await sourceBinary(owner, after, name);
   }
 }
 

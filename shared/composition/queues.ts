@@ -2,6 +2,7 @@ import { sqsDeadLetters, sqsFeed, sqsQueue } from '../aws/sqs.ts';
 import { type Environment, requireVariable } from '../env.ts';
 import type { Purpose } from '../queue/purposes.ts';
 import type { DeadLetters, Feed, Queue } from '../queue/queue.ts';
+import { recordOf } from '../typed-keys.ts';
 
 /** The environment variables that hold the URLs of a purpose's queues: `INDEX_UPKEEP_QUEUE` and the like. */
 export function queueVariables(purpose: Purpose): { queue: string; deadLetters: string } {
@@ -15,7 +16,7 @@ export function openQueues<const Of extends Purpose>(
   purposes: readonly Of[],
 ): Record<Of, Queue> {
   const open = (purpose: Purpose) => sqsQueue(requireVariable(env, queueVariables(purpose).queue));
-  return Object.fromEntries(purposes.map((purpose) => [purpose, open(purpose)])) as Record<Of, Queue>;
+  return recordOf(purposes, open);
 }
 
 /** The queue that feeds the consumer of a purpose, for one that lets messages wait. */

@@ -2,7 +2,7 @@ import { array, boolean, exactOptional, literal, object, string, union } from 'v
 import { stored } from '../schema/stored.ts';
 
 /** What every stored resource has, whatever else. */
-export const resourceEntries = {
+const resourceEntries = {
   resourceType: string(),
   id: string(),
   meta: object({ versionId: string(), lastUpdated: string() }),

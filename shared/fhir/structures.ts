@@ -27,8 +27,10 @@ export function structures(): Promise<ReadonlyMap<string, StructureDefinition>> 
 
 async function unpack(): Promise<ReadonlyMap<string, StructureDefinition>> {
   const { definitions } = await import('./definitions.ts');
-  const all = JSON.parse(inflateRawSync(Buffer.from(definitions, 'base64')).toString('utf8'));
-  return new Map((all as StructureDefinition[]).map((definition) => [definition.name, definition]));
+  const all: StructureDefinition[] = JSON.parse(
+    inflateRawSync(Buffer.from(definitions, 'base64')).toString('utf8'),
+  );
+  return new Map(all.map((definition) => [definition.name, definition]));
 }
 
 /** Whether a type has an element: `birthDate`, `name.family`, `deceasedBoolean`, `deceased[x]`. */

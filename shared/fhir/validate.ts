@@ -4,7 +4,6 @@ import { Refusal, type RefusalIssue } from '../refusal.ts';
 import { bindingFaults } from './bindings.ts';
 import { stringifyJson } from './json.ts';
 import { narrativeFaults } from './narrative.ts';
-import type { Resource } from './resource.ts';
 import { type StructureDefinition, structures } from './structures.ts';
 
 /** Types whose definitions the validator has; the rest wait in their text. */
@@ -16,15 +15,15 @@ let waiting: ReadonlyMap<string, StructureDefinition> | undefined;
  * definitions are loaded with the first write, and of the definitions only the types it holds.
  * @throws {Refusal} unprocessable, an issue per fault with the element as expression
  */
-export async function requireValid(resource: Resource): Promise<void> {
+export async function requireValid(resource: { resourceType: string }): Promise<void> {
   requireOwnNames(resource, resource.resourceType);
   const { loadDataType, OperationOutcomeError, validateResource } = await import('@medplum/core');
   waiting ??= await structures();
   // Exact decimals are objects here; the validator wants plain numbers.
-  const plain = JSON.parse(stringifyJson(resource), withoutSpaceInBase64) as Resource;
+  const plain = JSON.parse(stringifyJson(resource), withoutSpaceInBase64);
   for (const type of typesIn(plain)) load(type, loadDataType as (definition: never) => void);
   try {
-    validateResource(plain as never, { base64BinaryMaxBytes: longestBodyBytes });
+    validateResource(plain, { base64BinaryMaxBytes: longestBodyBytes });
   } catch (error) {
     if (!(error instanceof OperationOutcomeError)) throw error;
     throw unprocessable(error.outcome.issue);

@@ -61,12 +61,13 @@ function matches(
 }
 
 function bySpecificity(a: Pattern<Row>, b: Pattern<Row>): number {
-  const [left, right] = [a, b].map(({ segments, route }) => [
-    ...segments.map((part) => part === undefined),
-    route.method === 'ANY',
-  ]) as [boolean[], boolean[]];
+  const [left, right] = [openParts(a), openParts(b)];
   const first = left.findIndex((isOpen, index) => isOpen !== right[index]);
   return first < 0 ? 0 : Number(left[first]) - Number(right[first]);
+}
+
+function openParts({ segments, route }: Pattern<Row>): boolean[] {
+  return [...segments.map((part) => part === undefined), route.method === 'ANY'];
 }
 
 function parametersOf(route: Row, segments: readonly string[]): Record<string, string> {

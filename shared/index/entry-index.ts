@@ -1,4 +1,5 @@
 import type { Resource } from '../fhir/resource.ts';
+import { fieldsOf } from '../fields-of.ts';
 import { placeOfEntry } from '../table/entry-id.ts';
 import { earlierRunKey, entrySort, type Key, keys, logKey } from '../table/keys.ts';
 import { placesIn } from './places.ts';
@@ -6,10 +7,8 @@ import { placesIn } from './places.ts';
 /** By whom, on what, of which kind: what leads to audit entries, beside their time. */
 export const entryIndexes = ['agent', 'entity', 'patient', 'subtype'] as const;
 
-type EntryIndex = (typeof entryIndexes)[number];
-
 /** A partition that lists entries of one value by their time, unlike the indexes of other types. */
-export function entryPartition(project: string, index: EntryIndex, bucket: string): string {
+export function entryPartition(project: string, index: string, bucket: string): string {
   return keys.index(project, 'AuditEvent', `${index}@`, bucket, '').pk;
 }
 
@@ -21,8 +20,8 @@ export function entryKeys(project: string, event: Resource): Key[] {
   const place = placeOfEntry(event.id);
   // The records of runs are found by Bot and time, and read there.
   if (place?.botId !== undefined) return [];
-  const { recorded, id } = event as Resource & Entry;
-  const sk = entrySort(recorded, id);
+  const { id } = event;
+  const sk = entrySort(String(event.recorded), id);
   const values = entryIndexes.flatMap((index) =>
     placesIn(index, event).map(({ bucket }) => ({ pk: entryPartition(project, index, bucket), sk })),
   );
@@ -37,13 +36,8 @@ export function entryKeys(project: string, event: Resource): Key[] {
 
 /** The Bot whose run an entry records. */
 function botOfRun(event: Resource): string | undefined {
-  const { subtype, entity } = event as Resource & Entry;
-  if (!subtype?.some(({ code }) => code === 'execute')) return undefined;
-  return /^Bot\/([^/#]+)$/.exec(entity?.[0]?.what?.reference ?? '')?.[1];
-}
-
-interface Entry {
-  recorded: string;
-  subtype?: { code?: string }[];
-  entity?: { what?: { reference?: string } }[];
+  const { subtype, entity } = event;
+  if (!Array.isArray(subtype) || !subtype.some((one) => fieldsOf(one).code === 'execute')) return undefined;
+  const { what } = fieldsOf(fieldsOf(entity)[0]);
+  return /^Bot\/([^/#]+)$/.exec(String(fieldsOf(what).reference))?.[1];
 }

@@ -6,7 +6,8 @@ export interface Range {
   high: string;
 }
 
-export type Prefix = 'eq' | 'ne' | 'gt' | 'lt' | 'ge' | 'le' | 'sa' | 'eb' | 'ap';
+export const prefixes = ['eq', 'ne', 'gt', 'lt', 'ge', 'le', 'sa', 'eb', 'ap'] as const;
+export type Prefix = (typeof prefixes)[number];
 
 export interface WantedRange extends Range {
   prefix: Prefix;

@@ -56,6 +56,13 @@ export function parametersOf(type: string): ReadonlyMap<string, Parameter> {
   return parameters;
 }
 
+/** Every type has it, and everything can be put in order by it. */
+export function lastUpdatedOf(type: string): Parameter {
+  const parameter = parametersOf(type).get('_lastUpdated');
+  if (!parameter) throw new Error(`${type} has no _lastUpdated`);
+  return parameter;
+}
+
 /** What stands in the line of a parameter of R4 that is not served: distances, and two of sequences. */
 const leftOut = ' left out';
 

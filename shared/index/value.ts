@@ -1,5 +1,4 @@
 import type { Resource } from '../fhir/resource.ts';
-import { isObject } from '../fields-of.ts';
 import type { Parameter, Path, Step } from './registry.ts';
 
 /** A value of a resource that a search parameter sees. */
@@ -39,7 +38,11 @@ function advance(from: unknown, { element, at, where }: Step): unknown[] {
 
 /** An own field of an object; undefined for everything else. */
 export function fieldOf(value: unknown, name: string): unknown {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return hasOwn(value, name) ? value[name] : undefined;
+}
+
+function hasOwn(value: unknown, name: string): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name);
 }
 
 export function textOf(value: unknown): string | undefined {

@@ -1,3 +1,4 @@
+import { textOf } from '../index/value.ts';
 import { Refusal } from '../refusal.ts';
 import type { Key } from '../table/keys.ts';
 import type { Found } from '../table/table.ts';
@@ -17,7 +18,7 @@ export function namesOf({ email, externalId, scope }: Invite): [string, string |
 
 /** The name under which the person is kept, when this one is their second. */
 export function primaryOf(found: Found, name: Key): string | undefined {
-  return found.get(name)?.primary as string | undefined;
+  return textOf(found.get(name)?.primary);
 }
 
 export const inUse = 'A user with this external ID or e-mail address already exists in this project';

@@ -1,10 +1,4 @@
-import {
-  createLocalJWKSet,
-  type JSONWebKeySet,
-  type JWTPayload,
-  type JWTVerifyOptions,
-  jwtVerify,
-} from 'jose';
+import { createLocalJWKSet, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { errorCode, errorName } from '../error-name.ts';
 import { fieldsOf } from '../fields-of.ts';
 import { IssuerFault } from './issuer-web.ts';
@@ -35,7 +29,7 @@ export function parseKeySet(document: unknown): KeySet {
     (key) => typeof key === 'object' && key !== null && kinds.has(key.kty) && key.d === undefined,
   );
   if (usable.length === 0) throw new IssuerFault('Its key set has no public key');
-  return createLocalJWKSet({ keys: usable } as JSONWebKeySet);
+  return createLocalJWKSet({ keys: usable });
 }
 
 /** @throws {TokenFault} */

@@ -25,7 +25,7 @@ export async function hashPassword(password: string): Promise<string> {
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   const match = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/.exec(hash);
   if (!match) return false;
-  const [memory, passes, parallelism] = match.slice(1, 4).map(Number) as [number, number, number];
+  const [memory = 0, passes = 0, parallelism = 0] = match.slice(1, 4).map(Number);
   const expected = Buffer.from(match[5] ?? '', 'base64');
   const nonce = Buffer.from(match[4] ?? '', 'base64');
   const tag = await run(password, { memory, passes, parallelism, tagLength: expected.length, nonce });

@@ -1,6 +1,6 @@
 /** What the supervisor and its processes say to each other, as JSON over Node's IPC channel. */
 
-import type { Compiled, CompileRequest, LogEntry, RunOutcome, RunRequest } from '../bot/contract.ts';
+import type { Compiled, CompileRequest, RunOutcome, RunRequest } from '../bot/contract.ts';
 
 /** The request without what the child must not hold (the API token) or need not know. */
 export interface ChildRun {
@@ -47,7 +47,7 @@ export type ToChild =
 
 export type FromChild =
   | { type: 'ready' }
-  | { type: 'log'; run: number; level: LogEntry['level']; text: string }
+  | { type: 'log'; run: number; level: string; text: string }
   | { type: 'fetch'; run: number; id: string; request: WireRequest }
   | { type: 'fetch-abort'; run: number; id: string }
   | { type: 'done'; run: number; outcome: RunOutcome }

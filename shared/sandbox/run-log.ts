@@ -2,7 +2,7 @@
 
 import type { BotSecret, LogEntry, RunResult } from '../bot/contract.ts';
 
-const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'];
+const LEVELS: readonly LogEntry['level'][] = ['debug', 'info', 'warn', 'error'];
 /** One line. The guest cuts at 65,536, so what it may have cut through is cut off here. */
 const LINE = 16_384;
 /** Counted for an entry beside its text: a million empty lines are no small log. */
@@ -37,7 +37,7 @@ export function createRunLog(logBytes: number, mask: Mask): RunLog {
       left -= bytes;
       log.push({
         atMs: Date.now(),
-        level: (LEVELS.includes(level) ? level : 'info') as LogEntry['level'],
+        level: LEVELS.find((known) => known === level) ?? 'info',
         text: line,
       });
     },

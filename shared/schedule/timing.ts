@@ -1,5 +1,7 @@
 /** FHIR Timing (R4), as far as it says when a Bot runs, as cron expressions that say exactly the same. */
 
+import { fieldsOf } from '../fields-of.ts';
+
 const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const minutesOf: Readonly<Record<string, number>> = { min: 1, h: 60, d: 1_440, wk: 10_080 };
 const understood = new Set(['frequency', 'period', 'periodUnit', 'dayOfWeek', 'timeOfDay']);
@@ -7,13 +9,11 @@ const mostTimes = 24;
 
 /** @throws {TimingFault} for what cannot be said exactly */
 export function patternsOf(timing: unknown): string[] {
-  const { repeat, ...others } = (timing ?? {}) as { repeat?: Record<string, unknown> };
-  const beyond = [
-    ...Object.keys(others),
-    ...Object.keys(repeat ?? {}).filter((name) => !understood.has(name)),
-  ];
+  const { repeat: said, ...others } = fieldsOf(timing);
+  const repeat = fieldsOf(said);
+  const beyond = [...Object.keys(others), ...Object.keys(repeat).filter((name) => !understood.has(name))];
   if (beyond.length > 0) throw new TimingFault(`${beyond[0]} is not supported`);
-  if (!repeat) throw new TimingFault('It has no repeat');
+  if (!said) throw new TimingFault('It has no repeat');
   const weekdays = weekdaysOf(repeat.dayOfWeek);
   const every = intervalOf(repeat);
   if (repeat.timeOfDay !== undefined) {

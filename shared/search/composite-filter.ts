@@ -2,6 +2,7 @@ import type { Resource } from '../fhir/resource.ts';
 import { splitValue } from '../index/escape.ts';
 import { type Parameter, parametersOf } from '../index/registry.ts';
 import { invalidField } from '../refusal.ts';
+import { withoutKeys } from '../typed-keys.ts';
 import type { Filter } from './filter.ts';
 
 const mostAlternatives = 50;
@@ -55,8 +56,7 @@ export function compositeFilter(
 /** The resource with one entry of an element alone; as itself without those of the other elements. */
 function piecesOf(resource: Resource, element: string, all: readonly string[]): Resource[] {
   if (element === '.') {
-    const kept = Object.entries(resource).filter(([name]) => !all.includes(name));
-    return [Object.fromEntries(kept) as Resource];
+    return [withoutKeys(resource, (name) => all.includes(name))];
   }
   const { resourceType, id, meta } = resource;
   return [resource[element] ?? []].flat().map((one) => ({ resourceType, id, meta, [element]: [one] }));

@@ -1,4 +1,4 @@
-import { parametersOf } from '../index/registry.ts';
+import { lastUpdatedOf } from '../index/registry.ts';
 import type { Stretch } from '../index/span.ts';
 import { Refusal } from '../refusal.ts';
 import { countIn } from '../store/candidates.ts';
@@ -7,7 +7,6 @@ import { countProven, provingStretches } from './count-proven.ts';
 import { findHits } from './find-hits.ts';
 import type { Search } from './hit.ts';
 import { orderedStretches, sourcesOf } from './plan.ts';
-import type { SortKey } from './sort.ts';
 
 /** Resources that a count may look at; what the whole request may cost ends it before. */
 const mostCounted = 10_000;
@@ -56,6 +55,6 @@ function stretchesOf({ type, filters }: Search): (readonly Stretch[])[] {
     return sourcesOf(filters)
       .slice(0, mostCompared)
       .map(({ stretches }) => stretches);
-  const everything = parametersOf(type).get('_lastUpdated') as SortKey['parameter'];
+  const everything = lastUpdatedOf(type);
   return [orderedStretches(everything, []).stretches];
 }

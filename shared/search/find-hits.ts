@@ -1,5 +1,5 @@
 import type { Resource } from '../fhir/resource.ts';
-import { parametersOf } from '../index/registry.ts';
+import { lastUpdatedOf } from '../index/registry.ts';
 import type { Stretch } from '../index/span.ts';
 import { valuesOf } from '../index/value.ts';
 import { invalidField } from '../refusal.ts';
@@ -30,7 +30,8 @@ export async function* findHits(search: Search, after: Position | undefined): As
   if (type === 'AuditEvent') return yield* findEntries(search, after);
   const narrowed = reader.narrow?.(type);
   const sources = [...sourcesOf(filters), ...(narrowed ? [narrowed] : [])].sort((a, b) => a.rank - b.rank);
-  if (sort.length > 0) return yield* inOrder(search, sources, after);
+  const [key] = sort;
+  if (key) return yield* inOrder(search, key, sources, after);
   if (after !== undefined && after.by !== 'turn') return yield* list(search, after);
   const chosen = after
     ? resumed(search, sources, after)
@@ -60,17 +61,17 @@ function resumed(search: Search, sources: readonly Source[], after: Extract<Posi
 
 /** Newest first: the order of a search that names none, and that no index helps. */
 function list(search: Search, after: Position | undefined): AsyncGenerator<Hit> {
-  const parameter = parametersOf(search.type).get('_lastUpdated') as SortKey['parameter'];
+  const parameter = lastUpdatedOf(search.type);
   return walk(search, { parameter, descending: true }, after);
 }
 
 async function* inOrder(
   search: Search,
+  key: SortKey,
   sources: readonly Source[],
   after: Position | undefined,
 ): AsyncGenerator<Hit> {
-  const [key, ...others] = search.sort;
-  const isWalked = key !== undefined && others.length === 0 && isOrdered(key.parameter);
+  const isWalked = search.sort.length === 1 && isOrdered(key.parameter);
   if (after && after.by !== 'rank' && isWalked) return yield* walkAll(search, key, after);
   const chosen = await chooseSource(search, sources, mostSorted + 1);
   const isListed = isWalked && (key.parameter.code === '_lastUpdated' || !after);
@@ -83,7 +84,7 @@ async function* inOrder(
       throw tooCostly(type, filters, `would sort more than ${mostSorted} resources of ${type}`);
     }
   }
-  yield* walkAll(search, key as SortKey, after);
+  yield* walkAll(search, key, after);
 }
 
 /** All ids of a source, or of the type; undefined when they are too many to be put in order. */
@@ -94,7 +95,7 @@ async function idsOf(
 ): Promise<Set<string> | undefined> {
   const ids = new Set<string>();
   const { type, filters } = search;
-  const everything = parametersOf(type).get('_lastUpdated') as SortKey['parameter'];
+  const everything = lastUpdatedOf(type);
   const candidates = opened
     ? candidatesInTurn(opened)
     : candidatesMerged(ownerOf(search), orderedStretches(everything, filters).stretches, mostSorted, {

@@ -45,9 +45,9 @@ export function openInTurn(
   after?: TurnPosition,
 ): Opened[] {
   const named = new Map(stretches.map((stretch) => [nameOfStretch(stretch), stretch]));
-  const names = [...named.keys()].sort().filter((name) => after === undefined || name >= after.stretch);
-  return names.map((name) => {
-    const stretch = named.get(name) as Stretch;
+  const left = [...named].filter(([name]) => after === undefined || name >= after.stretch);
+  const inOrder = left.sort(([a], [b]) => (a < b ? -1 : 1));
+  return inOrder.map(([name, stretch]) => {
     const from = name === after?.stretch ? after.sk : undefined;
     return open(name, stretch, readStretch(of, stretch, { limit, newestFirst: false, from }));
   });

@@ -198,7 +198,7 @@ function setAndRemove(attributes: Record<string, unknown>) {
   const remove = removed.length > 0 ? ` REMOVE ${removed.map(({ at }) => `#${at}`).join(', ')}` : '';
   return {
     set: `SET ${set.map(({ at }) => `#${at} = :${at}`).join(', ')}${remove}`,
-    names: Object.fromEntries(all.map(({ name, at }) => [`#${at}`, name])) as Record<string, string>,
+    names: Object.fromEntries(all.map(({ name, at }) => [`#${at}`, name] as const)),
     values: Object.fromEntries(set.map(({ value, at }) => [`:${at}`, value])),
   };
 }

@@ -4,7 +4,9 @@ import type { Message } from '../queue/queue.ts';
 import type { Item } from '../table/item.ts';
 import { parseHead } from '../table/keys.ts';
 import { nameOfParts } from './names.ts';
-import { interactions } from './subscription.ts';
+
+export const interactions = ['create', 'update', 'delete'] as const;
+export type Interaction = (typeof interactions)[number];
 
 /** A version of a record: all that its key needs. */
 const versionSchema = object({ versionId: string(), lastUpdated: string() });

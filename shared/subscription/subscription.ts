@@ -4,17 +4,17 @@ import { isResourceType } from '../index/registry.ts';
 import { Refusal, type RefusalIssue } from '../refusal.ts';
 import { readCriteria } from '../search/criteria.ts';
 import type { Filter } from '../search/filter.ts';
+import { type Interaction, interactions } from './change.ts';
 import { headerFaults, parseEndpoint, type Target } from './channel.ts';
 import { extensionsOf } from './extensions.ts';
 import { parseSuccessCodes, type SuccessCodes, usualSuccess } from './success-codes.ts';
 
-export const interactions = ['create', 'update', 'delete'] as const;
-export type Interaction = (typeof interactions)[number];
+const statuses = ['requested', 'active', 'error', 'off'] as const;
 
 /** A Subscription (R4) as we carry it out. */
 export interface Subscription {
   id: string;
-  status: 'requested' | 'active' | 'error' | 'off';
+  status: (typeof statuses)[number];
   /** After which it is as good as off, in ms since the epoch. */
   endsAtMs: number | undefined;
   /** Of the records that wake it. */
@@ -35,7 +35,6 @@ const defaultAttempts = 4;
 const mostAttempts = 18;
 const longestExpression = 2_000;
 const mostSecrets = 2;
-const statuses: readonly unknown[] = ['requested', 'active', 'error', 'off'];
 
 /**
  * Reads a Subscription that R4 finds valid.
@@ -60,15 +59,16 @@ export function parseSubscription(resource: Resource, allowsLoopback: boolean): 
   if (extensionsOf(resource, 'secret').length > mostSecrets) {
     wrong('extension', `A Subscription has at most ${mostSecrets} secrets`);
   }
-  if (!statuses.includes(resource.status)) wrong('status', 'The status is not one of a Subscription');
+  const status = statuses.find((one) => one === resource.status);
+  if (!status) wrong('status', 'The status is not one of a Subscription');
   const criteria = readTypedCriteria(resource.criteria, wrong);
   const parsed = { ...criteria, ...readExtensions(resource, wrong) };
-  if (issues.length > 0 || !target) {
+  if (issues.length > 0 || !target || !status) {
     throw new Refusal('unprocessable', 'The Subscription is not valid', { issues });
   }
   return {
     id: resource.id,
-    status: resource.status as Subscription['status'],
+    status,
     endsAtMs: typeof resource.end === 'string' ? Date.parse(resource.end) : undefined,
     ...parsed,
     target,

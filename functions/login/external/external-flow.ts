@@ -1,15 +1,28 @@
 import { randomBytes } from 'node:crypto';
-import { type InferOutput, is, number, object, optional, string } from 'valibot';
+import { type InferOutput, is, number, object, optional, picklist, string } from 'valibot';
 import { seal, unseal } from '../../../shared/keys/seal.ts';
 import type { StageSecret } from '../../../shared/keys/signer.ts';
-import { externalRequestSchema } from './external-request.ts';
+
+/** What a client asks when it sends a person to an external issuer: as RFC 6749 section 4.1.1 and RFC 7636. */
+const requestSchema = object({
+  /** Empty for the own app. */
+  clientId: string(),
+  /** Where the person comes back to, with a code. */
+  redirectUri: string(),
+  state: optional(string()),
+  nonce: optional(string()),
+  scope: string(),
+  codeChallenge: string(),
+  codeChallengeMethod: picklist(['S256', 'plain']),
+});
+export type ExternalRequest = InferOutput<typeof requestSchema>;
 
 /**
  * A sign-in that is on its way through an issuer. It travels as a cookie, sealed: a browser that did not
  * start it cannot finish it (login CSRF), and nothing of it is stored here.
  */
 const flowSchema = object({
-  request: externalRequestSchema,
+  request: requestSchema,
   issuerId: string(),
   /** Of the issuer; undefined for one of the stage. */
   issuerProject: optional(string()),

@@ -1,4 +1,4 @@
-import { check, type InferOutput, object, picklist, pipe, string, optional as orUndefined } from 'valibot';
+import { check, type InferOutput, picklist, pipe, string } from 'valibot';
 import { readScope, scopeFault } from '../../../shared/access/scope.ts';
 import { isId, parseReference } from '../../../shared/fhir/resource.ts';
 import { isOwnPage } from '../../../shared/login/redirect-uri.ts';
@@ -8,20 +8,7 @@ import { fields, optional } from '../../../shared/schema/fields.ts';
 import type { Services } from '../../../shared/services.ts';
 import { optionalText, requiredText } from '../bodies.ts';
 import { findClient } from '../sign-in/client-of-sign-in.ts';
-
-/** What a client asks when it sends a person to an external issuer: as RFC 6749 section 4.1.1 and RFC 7636. */
-export const externalRequestSchema = object({
-  /** Empty for the own app. */
-  clientId: string(),
-  /** Where the person comes back to, with a code. */
-  redirectUri: string(),
-  state: orUndefined(string()),
-  nonce: orUndefined(string()),
-  scope: string(),
-  codeChallenge: string(),
-  codeChallengeMethod: picklist(['S256', 'plain']),
-});
-export type ExternalRequest = InferOutput<typeof externalRequestSchema>;
+import type { ExternalRequest } from './external-flow.ts';
 
 /** Short enough for all of them to fit one cookie. */
 const longest = 400;

@@ -1,4 +1,5 @@
 import { patientInContext } from '../../../shared/access/launch-context.ts';
+import { textOf } from '../../../shared/index/value.ts';
 import { choicesOf } from '../../../shared/invitation/choices.ts';
 import type { Standing } from '../../../shared/invitation/state.ts';
 import type { Identity } from '../../../shared/issuer/identity.ts';
@@ -96,7 +97,7 @@ async function accept(
     throw new Refusal('forbidden', 'The membership wants another issuer, or a second factor');
   }
   const userKey = keys.user(standing.userId);
-  const livesIn = (await services.table.read([userKey])).get(userKey)?.scopeProject as string | undefined;
+  const livesIn = textOf((await services.table.read([userKey])).get(userKey)?.scopeProject);
   const subject = livesIn === undefined ? subjectOf(vouched) : subjectWithin(subjectOf(vouched), livesIn);
   const links = await linkActions(services.table, subject, standing.userId);
   const loginId = await newLogin(services, flow, standing.userId, made);

@@ -45,9 +45,9 @@ export async function authorize(services: Services, query: URLSearchParams): Pro
   }
   const fault = findFault(services, client, query);
   if (fault) return backToClient(redirectUri, fault, query);
-  const known = passedOn.flatMap((name) => {
+  const known = passedOn.flatMap((name): [string, string][] => {
     const value = query.get(name);
-    return value === null ? [] : [[name, value] as [string, string]];
+    return value === null ? [] : [[name, value]];
   });
   return `${services.baseUrl}/app/sign-in?${new URLSearchParams(known)}`;
 }

@@ -1,6 +1,8 @@
 import { asksForPatient, patientInContext } from '../../../shared/access/launch-context.ts';
 import { patientsOf } from '../../../shared/access/policy.ts';
 import { parseReference, type Reference } from '../../../shared/fhir/resource.ts';
+import { fieldsOf } from '../../../shared/fields-of.ts';
+import { textOf } from '../../../shared/index/value.ts';
 import type { Standing } from '../../../shared/invitation/state.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
@@ -66,9 +68,7 @@ async function namedPatients(
 }
 
 function nameIn(opened: { resource: object } | undefined): string | undefined {
-  const { name } = (opened?.resource ?? {}) as {
-    name?: { text?: string; given?: string[]; family?: string }[];
-  };
-  const [first] = Array.isArray(name) ? name : [];
-  return first?.text ?? [...(first?.given ?? []), first?.family].filter(Boolean).join(' ');
+  const { name } = fieldsOf(opened?.resource);
+  const { text, given, family } = fieldsOf(fieldsOf(name)[0]);
+  return textOf(text) ?? [given ?? [], family].flat().filter(Boolean).join(' ');
 }

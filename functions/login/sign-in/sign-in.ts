@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { builtInClient } from '../../../shared/access/built-in-client.ts';
 import { normaliseAddress } from '../../../shared/email/address.ts';
+import { textOf } from '../../../shared/index/value.ts';
 import { emailLogin, findPerson } from '../../../shared/invitation/person.ts';
 import { hashPassword, longestPassword, verifyPassword } from '../../../shared/login/password.ts';
 import { passwordHashOf } from '../../../shared/login/password-item.ts';
@@ -88,7 +89,7 @@ async function findUser(services: Services, { clientId, projectId }: SignIn, ema
   const found = await services.table.read([addressKey, clientKey]);
   const client = found.get(clientKey);
   if (clientId && !client && !builtInClient(clientId)) throw invalidField('clientId', 'Unknown client');
-  const clientProject = client?.project as string | undefined;
+  const clientProject = textOf(client?.project);
   const project = projectId ?? clientProject;
   const person =
     project === undefined ? undefined : await findPerson(services.table, project, emailLogin(email));

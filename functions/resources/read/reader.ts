@@ -45,12 +45,11 @@ function requireLinksSearchable(actor: Actor, links: SearchRequest['links']): vo
 function narrow(rules: 'all' | readonly Rule[], type: string): Source | undefined {
   if (rules === 'all') return undefined;
   const sources = rules.map((rule) => sourceOf(rule, type));
-  if (sources.includes(undefined)) return undefined;
-  const known = sources as Pick<Source, 'stretches' | 'rank'>[];
+  if (!sources.every((source) => source !== undefined)) return undefined;
   return {
     name: 'rules',
-    stretches: known.flatMap(({ stretches }) => stretches),
-    rank: Math.max(0, ...known.map(({ rank }) => rank)),
+    stretches: sources.flatMap(({ stretches }) => stretches),
+    rank: Math.max(0, ...sources.map(({ rank }) => rank)),
   };
 }
 

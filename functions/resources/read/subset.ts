@@ -1,6 +1,7 @@
 import type { Resource } from '../../../shared/fhir/resource.ts';
 import { summaryElements } from '../../../shared/fhir/summary.ts';
 import type { SearchRequest } from '../../../shared/search/search-request.ts';
+import { withoutKeys } from '../../../shared/typed-keys.ts';
 
 const always = new Set(['resourceType', 'id', 'meta']);
 
@@ -18,10 +19,7 @@ export async function subsetOf(
 }
 
 function pick(resource: Resource, isKept: (name: string) => boolean): Resource {
-  const kept = Object.entries(resource).filter(
-    ([name]) => always.has(name) || isKept(name.replace(/^_/, '')),
-  );
-  return Object.fromEntries(kept) as Resource;
+  return withoutKeys(resource, (name) => !always.has(name) && !isKept(name.replace(/^_/, '')));
 }
 
 /** R4 search, `_summary`: a part must not be taken for the whole and written back. */

@@ -66,7 +66,10 @@ async function planAll(
   located: readonly Located[],
 ): Promise<Planned[]> {
   const planned: Planned[] = [];
-  for (const [i, write] of writes.entries()) planned.push(await plan(context, write, located[i] as Located));
+  for (const [i, at] of located.entries()) {
+    const write = writes[i];
+    if (write) planned.push(await plan(context, write, at));
+  }
   return planned;
 }
 

@@ -1,6 +1,7 @@
 import { parseReference, type Resource } from '../../../shared/fhir/resource.ts';
 import type { Stamp } from '../../../shared/fhir/stamp.ts';
 import { requireValid } from '../../../shared/fhir/validate.ts';
+import { fieldsOf, isObject } from '../../../shared/fields-of.ts';
 import { longestBodyBytes } from '../../../shared/limits.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
 import { type Packed, packResource } from '../../../shared/store/content.ts';
@@ -26,7 +27,7 @@ export async function nextState(
   const { resourceType, id: _sentId, meta, ...elements } = withoutServerOwned(sent.resourceType, sent);
   const kept = metaOf(meta);
   const checked = { resourceType, id, ...(kept ? { meta: kept } : {}), ...elements };
-  await requireValid(checked as Resource);
+  await requireValid(checked);
   requireOwnProject(checked, stamp.project);
   if (resourceType === 'AccessPolicy') await requireSoundPolicy(checked);
 
@@ -34,7 +35,7 @@ export async function nextState(
     resourceType,
     id,
     meta: {
-      ...kept,
+      ...fieldsOf(kept),
       versionId: stamp.newId(),
       lastUpdated: instantAfter(before?.lastUpdated, stamp.nowMs),
       project: stamp.project,
@@ -55,8 +56,8 @@ export function instantAfter(before: unknown, nowMs: number): string {
 }
 
 /** @throws {Refusal} unprocessable for what would else be lost in silence */
-function metaOf(meta: unknown): object | undefined {
-  if (typeof meta !== 'object' || meta === null || Array.isArray(meta)) return meta as undefined;
+function metaOf(meta: unknown): unknown {
+  if (!isObject(meta) || Array.isArray(meta)) return meta;
   const account = ['account', 'accounts'].find((name) => Object.hasOwn(meta, name));
   if (account !== undefined) {
     const text = `meta.${account} is not supported: refer to the account in the resource, or label it by meta.tag`;
@@ -68,7 +69,7 @@ function metaOf(meta: unknown): object | undefined {
 
 /** Ids lead nowhere but into the caller's own Project; naming another one is a mistake or an attempt. */
 function requireOwnProject(value: unknown, project: string, at = ''): void {
-  if (typeof value !== 'object' || value === null) return;
+  if (!isObject(value)) return;
   for (const [name, part] of Object.entries(value)) {
     const path = Array.isArray(value) ? `${at}[${name}]` : at ? `${at}.${name}` : name;
     const target = name === 'reference' ? parseReference(part) : undefined;

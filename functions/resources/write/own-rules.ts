@@ -1,4 +1,5 @@
 import { Refusal } from '../../../shared/refusal.ts';
+import { withoutKeys } from '../../../shared/typed-keys.ts';
 
 type Forbidden = Partial<Record<'create' | 'update' | 'delete', string>>;
 
@@ -36,5 +37,5 @@ const serverOwned: Readonly<Record<string, readonly string[]>> = {
 export function withoutServerOwned<T extends object>(type: string, resource: T): T {
   const owned = serverOwned[type];
   if (!owned) return resource;
-  return Object.fromEntries(Object.entries(resource).filter(([name]) => !owned.includes(name))) as T;
+  return withoutKeys(resource, (name) => owned.includes(name));
 }

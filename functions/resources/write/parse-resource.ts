@@ -1,7 +1,7 @@
 import { parseJson } from '../../../shared/fhir/json.ts';
 import { type PatchOperation, parsePatch } from '../../../shared/fhir/json-patch.ts';
 import { type PathOperation, parsePathPatch } from '../../../shared/fhir/path-patch/parse-path-patch.ts';
-import { fieldsOf } from '../../../shared/fields-of.ts';
+import { fieldsOf, isObject } from '../../../shared/fields-of.ts';
 import { parseJsonBody } from '../../../shared/http/json-body.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
 
@@ -23,14 +23,17 @@ export function parseBody(bytes: Buffer | undefined, contentType: string | undef
 
 /** @throws {Refusal} invalid when it is not a resource of this type */
 export function requireResource(value: unknown, type: string): Sent {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isObject(value) || Array.isArray(value)) {
     throw new Refusal('invalid', 'The body must be a JSON object');
   }
-  const { resourceType } = value as Sent;
-  if (resourceType !== type) {
+  if (!isOfType(value, type)) {
     throw invalidField('resourceType', `The resourceType must be ${type}, as in the URL`);
   }
-  return value as Sent;
+  return value;
+}
+
+function isOfType(value: Record<string, unknown>, type: string): value is Sent {
+  return value.resourceType === type;
 }
 
 /**
@@ -38,6 +41,6 @@ export function requireResource(value: unknown, type: string): Sent {
  * @throws {Refusal} invalid
  */
 export function readPatch(body: unknown): readonly (PatchOperation | PathOperation)[] {
-  const { resourceType } = fieldsOf(body);
-  return resourceType === 'Parameters' ? parsePathPatch(body as object) : parsePatch(body);
+  const sent = fieldsOf(body);
+  return sent.resourceType === 'Parameters' ? parsePathPatch(sent) : parsePatch(body);
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Resource } from '../../../shared/fhir/resource.ts';
 import { Refusal } from '../../../shared/refusal.ts';
-import { type Interaction, interactions } from '../../../shared/subscription/subscription.ts';
+import { type Interaction, interactions } from '../../../shared/subscription/change.ts';
 import type { BotFiles } from './bot-input.ts';
 import { type Change, requireWoken } from './would-wake.ts';
 

@@ -4,7 +4,8 @@ import type { Resource } from '../../../shared/fhir/resource.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { createSandbox } from '../../../shared/sandbox/supervisor.ts';
 import { matchesAll } from '../../../shared/search/filter.ts';
-import { type Interaction, parseSubscription } from '../../../shared/subscription/subscription.ts';
+import type { Interaction } from '../../../shared/subscription/change.ts';
+import { parseSubscription } from '../../../shared/subscription/subscription.ts';
 import { cachedGuest } from '../../guest/build.ts';
 
 export interface Change {

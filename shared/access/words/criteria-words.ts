@@ -1,6 +1,7 @@
 import { splitValue, unescapeValue } from '../../index/escape.ts';
 import { type Parameter, parametersOf } from '../../index/registry.ts';
 import type { Modifier } from '../../search/kinds/modifiers.ts';
+import { isKeyOf } from '../../typed-keys.ts';
 import { variable } from '../variable.ts';
 import { joinWords } from './join-words.ts';
 
@@ -44,18 +45,22 @@ function parseConditions(type: string, criteria: string, variables?: Variables):
       ? { parameter, modifier, values: splitValue(value, ',').map(unescapeValue) }
       : undefined;
   });
-  return conditions.includes(undefined) ? undefined : (conditions as Condition[]);
+  return conditions.every((one) => one !== undefined) ? conditions : undefined;
 }
 
 function conditionWords({ parameter, modifier, values }: Condition): string {
   const name = names[parameter.code] ?? parameter.code;
   if (modifier === 'missing') return `${name} ${values[0] === 'true' ? 'has no value' : 'has a value'}`;
-  const verb = modifier === undefined ? verbs[parameter.type] : modifierVerbs[modifier as Modifier];
+  const verb = modifier === undefined ? verbs[parameter.type] : verbOfModifier(modifier);
   // What has no words of its own stands as it was written.
   if (verb === undefined) return `${name}:${modifier} is ${joinWords(values.map(valueWords), 'or')}`;
   const isOrdered = modifier === undefined && ordered.has(parameter.type);
   const words = values.map((value) => (isOrdered ? comparisonWords(value) : `${verb} ${valueWords(value)}`));
   return `${name} ${joinWords(words, 'or')}`;
+}
+
+function verbOfModifier(modifier: string): string | undefined {
+  return isKeyOf(modifierVerbs, modifier) ? modifierVerbs[modifier] : undefined;
 }
 
 const names: Readonly<Record<string, string>> = {

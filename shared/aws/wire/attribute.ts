@@ -3,6 +3,8 @@
  * and the values that @aws-sdk/lib-dynamodb takes and gives for it. No I/O.
  */
 
+import { fieldsOf, isObject } from '../../fields-of.ts';
+
 /** As it stands in a request or answer: bytes are base64. */
 type Attribute =
   | { S: string }
@@ -28,7 +30,7 @@ export function toAttributes(item: object): AttributeMap {
 }
 
 /** @throws {TypeError} for an attribute of no known type */
-export function fromAttributes(map: AttributeMap): Record<string, unknown> {
+export function fromAttributes(map: Record<string, unknown>): Record<string, unknown> {
   const item: Record<string, unknown> = {};
   for (const name in map) set(item, name, fromAttribute(map[name]));
   return item;
@@ -78,29 +80,21 @@ function base64({ buffer, byteOffset, byteLength }: Uint8Array): string {
 }
 
 function fromAttribute(attribute: unknown): unknown {
-  for (const type in attribute as object) {
-    const value = (attribute as Record<string, never>)[type] as never;
-    switch (type) {
-      case 'S':
-      case 'BOOL':
-        return value;
-      case 'N':
-        return number(value);
-      case 'M':
-        return fromAttributes(value);
-      case 'L':
-        return (value as unknown[]).map(fromAttribute);
-      case 'NULL':
-        return null;
-      case 'B':
-        return Buffer.from(value, 'base64');
-      case 'SS':
-        return new Set(value);
-      case 'NS':
-        return new Set((value as string[]).map(number));
-      case 'BS':
-        return new Set((value as string[]).map((one) => Buffer.from(one, 'base64')));
-    }
+  const map = fieldsOf(attribute);
+  for (const type in map) {
+    const value = map[type];
+    if (typeof value === 'string') {
+      if (type === 'S') return value;
+      if (type === 'N') return number(value);
+      if (type === 'B') return Buffer.from(value, 'base64');
+    } else if (Array.isArray(value)) {
+      if (type === 'L') return value.map(fromAttribute);
+      if (type === 'SS') return new Set(value);
+      if (type === 'NS') return new Set(value.map(number));
+      if (type === 'BS') return new Set(value.map((one) => Buffer.from(one, 'base64')));
+    } else if (type === 'M' && isObject(value)) return fromAttributes(value);
+    else if (type === 'BOOL') return value;
+    else if (type === 'NULL') return null;
   }
   throw new TypeError('An attribute of no known type');
 }
@@ -112,10 +106,10 @@ function number(text: string): number | bigint {
 }
 
 /** An assignment to `__proto__` would change the object instead. */
-function set(target: object, name: string, value: unknown): void {
+function set(target: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__') {
     Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
   } else {
-    (target as Record<string, unknown>)[name] = value;
+    target[name] = value;
   }
 }

@@ -1,4 +1,5 @@
 import { type DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
+import { fieldsOf } from '../../fields-of.ts';
 import type { Exchanger } from './exchange.ts';
 import { openedService } from './opened-service.ts';
 import { readAnswer } from './table-json.ts';
@@ -72,7 +73,7 @@ function serviceException(text: string, $metadata: Metadata): DynamoDBServiceExc
 /** What stands between us and the service may answer with a page. */
 function parsed(text: string): Record<string, unknown> {
   try {
-    return JSON.parse(text) as Record<string, unknown>;
+    return fieldsOf(JSON.parse(text));
   } catch {
     return {};
   }

@@ -3,7 +3,8 @@
  * give: items, keys and values of expressions are plain there and typed here. No I/O.
  */
 
-import { type AttributeMap, fromAttributes, toAttributes } from './attribute.ts';
+import { fieldsOf } from '../../fields-of.ts';
+import { fromAttributes, toAttributes } from './attribute.ts';
 
 /** Members of any operation that are an item, a key or the values of an expression, and lists of them. */
 const maps = new Set([
@@ -22,15 +23,14 @@ export function writeRequest(input: object): string {
 
 /** @throws {SyntaxError} when it is no JSON */
 export function readAnswer(text: string): Record<string, unknown> {
-  const answer = JSON.parse(text) as Record<string, unknown>;
-  const { Responses, ...rest } = answer;
-  const output = translate(rest, (map) => fromAttributes(map as AttributeMap)) as Record<string, unknown>;
+  const { Responses, ...rest } = fieldsOf(JSON.parse(text));
+  const output = fieldsOf(translate(rest, (map) => fromAttributes(fieldsOf(map))));
   // Of BatchGetItem: items by table.
-  if (Responses) output.Responses = byTable(Responses as Record<string, AttributeMap[]>);
+  if (Responses) output.Responses = byTable(Responses);
   return output;
 }
 
-function byTable(responses: Record<string, AttributeMap[]>): Record<string, unknown[]> {
+function byTable(responses: object): Record<string, unknown[]> {
   return Object.fromEntries(
     Object.entries(responses).map(([table, items]) => [table, items.map(fromAttributes)]),
   );

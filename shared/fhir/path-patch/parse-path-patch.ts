@@ -1,18 +1,13 @@
 import { invalidField, Refusal } from '../../refusal.ts';
 
 /** One operation of a FHIRPath Patch (R4 fhirpatch). */
-export interface PathOperation {
-  type: (typeof types)[number];
-  path: string;
-  /** Of `add`. */
-  name?: string;
-  value?: PathValue;
-  /** Of `insert`. */
-  index?: number;
-  /** Of `move`. */
-  source?: number;
-  destination?: number;
-}
+export type PathOperation = { path: string } & (
+  | { type: 'add'; name: string; value: PathValue }
+  | { type: 'insert'; index: number; value: PathValue }
+  | { type: 'delete' }
+  | { type: 'replace'; value: PathValue }
+  | { type: 'move'; source: number; destination: number }
+);
 
 /** A value of a data type, or the members of an element that has no type of its own. */
 export type PathValue = { type: string; value: unknown } | { members: readonly PathMember[] };
@@ -59,19 +54,26 @@ function parseOperation({ name, part }: Parameter, at: string): PathOperation {
     if (!isPosition(value)) throw invalidField(at, `${type} needs ${which}`);
     return value;
   };
-  const named = text('name');
-  const value = parts.get('value');
-  if (type === 'add' && named === undefined) throw invalidField(at, 'add needs the name of an element');
-  const needsValue = type === 'add' || type === 'insert' || type === 'replace';
-  if (needsValue && !value) throw invalidField(at, `${type} needs a value`);
-  return {
-    type,
-    path,
-    ...(named === undefined ? {} : { name: named }),
-    ...(needsValue && value ? { value: parseValue(value, at, 0) } : {}),
-    ...(type === 'insert' ? { index: number('index') } : {}),
-    ...(type === 'move' ? { source: number('source'), destination: number('destination') } : {}),
+  const readValue = () => {
+    const value = parts.get('value');
+    if (!value) throw invalidField(at, `${type} needs a value`);
+    return parseValue(value, at, 0);
   };
+  switch (type) {
+    case 'add': {
+      const name = text('name');
+      if (name === undefined) throw invalidField(at, 'add needs the name of an element');
+      return { type, path, name, value: readValue() };
+    }
+    case 'insert':
+      return { type, path, value: readValue(), index: number('index') };
+    case 'delete':
+      return { type, path };
+    case 'replace':
+      return { type, path, value: readValue() };
+    case 'move':
+      return { type, path, source: number('source'), destination: number('destination') };
+  }
 }
 
 function isPosition(value: unknown): value is number {

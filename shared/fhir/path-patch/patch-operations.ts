@@ -13,14 +13,14 @@ export async function patchOperations(
   type: string,
   operation: PathOperation,
 ): Promise<PatchOperation[]> {
-  const { path, name = '', value } = operation;
+  const { path } = operation;
   const { nodes, last } = await findPath(resource, type, path);
   switch (operation.type) {
     case 'add':
-      return addTo(only(nodes, path), name, value as PathValue);
+      return addTo(only(nodes, path), operation.name, operation.value);
     case 'replace': {
       const node = only(nodes, path);
-      return [{ op: 'replace', path: node.pointer, value: await built(value as PathValue, node.owner) }];
+      return [{ op: 'replace', path: node.pointer, value: await built(operation.value, node.owner) }];
     }
     case 'delete':
       return nodes.length === 0 ? [] : remove(resource, only(nodes, path));
@@ -34,7 +34,7 @@ export async function patchOperations(
           { op: 'move', from: `${list}/${operation.source}`, path: `${list}/${operation.destination}` },
         ];
       }
-      const one = await built(value as PathValue, element?.members[0]?.owner ?? '');
+      const one = await built(operation.value, element?.members[0]?.owner ?? '');
       if (nodes.length === 0 && operation.index === 0) return [{ op: 'add', path: list, value: [one] }];
       return [{ op: 'add', path: `${list}/${operation.index}`, value: one }];
     }
@@ -82,7 +82,7 @@ async function built(value: PathValue, owner: string): Promise<unknown> {
     const member = element && memberFor(element, inner);
     if (!element || !member) throw invalid(`${owner} has no element ${name} of this type`);
     const one = await built(inner, member.owner);
-    const before = (object[member.property] as unknown[] | undefined) ?? [];
+    const before = [object[member.property] ?? []].flat();
     object[member.property] = element.isList ? [...before, one] : one;
   }
   return object;

@@ -47,7 +47,7 @@ function engineOrEnd(): Engine {
 
 function begin({ run, request }: Extract<ToChild, { type: 'run' }>): void {
   const handle = startRun(engine, takeFresh(request.limits.memoryMb), request, {
-    log: (level, text) => tell({ type: 'log', run, level: level as 'info', text }),
+    log: (level, text) => tell({ type: 'log', run, level, text }),
     fetch: (id, wire) => tell({ type: 'fetch', run, id, request: wire }),
     abort: (id) => tell({ type: 'fetch-abort', run, id }),
     done: (outcome) => tell({ type: 'done', run, outcome }),

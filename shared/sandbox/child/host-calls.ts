@@ -31,13 +31,12 @@ export function hostCall(operation: string, a: string, b: string, c: string, d: 
       return urlParts(() => (b === '' ? new URL(a) : new URL(a, b)));
     case 'url-set':
       return urlParts(() => changedUrl(a, b, c));
-    case 'digest':
-      return Object.hasOwn(HASHES, a)
-        ? createHash(HASHES[a] as string)
-            .update(b, 'latin1')
-            .digest()
-            .toString('latin1')
-        : undefined;
+    case 'digest': {
+      const hash = Object.hasOwn(HASHES, a) ? HASHES[a] : undefined;
+      return hash === undefined
+        ? undefined
+        : createHash(hash).update(b, 'latin1').digest().toString('latin1');
+    }
     case 'hmac': {
       const hash = Object.hasOwn(HASHES, a) ? HASHES[a] : undefined;
       return (

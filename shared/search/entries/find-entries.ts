@@ -1,5 +1,5 @@
 import { isId, parseReference } from '../../fhir/resource.ts';
-import { type entryIndexes, entryPartition } from '../../index/entry-index.ts';
+import { entryPartition } from '../../index/entry-index.ts';
 import { idIndex } from '../../index/span.ts';
 import { inBatches } from '../../store/candidates.ts';
 import { batch, readHeads } from '../../store/heads.ts';
@@ -101,7 +101,7 @@ function listsOf(project: string, filters: readonly Filter[]): TimedList[] {
     return Array.from({ length: logShards }, (_, shard) => ({ pk: keys.logEntry(project, shard, '').pk }));
   }
   return best.stretches.map(({ index, bucket }) => ({
-    pk: entryPartition(project, index as (typeof entryIndexes)[number], bucket),
+    pk: entryPartition(project, index, bucket),
   }));
 }
 

@@ -3,7 +3,7 @@ import { splitValue, unescapeValue } from '../../index/escape.ts';
 import { matchesUnit, numbersOf, parseNumber, type WantedUnit } from '../../index/number.ts';
 import {
   matchesRange,
-  type Prefix,
+  prefixes,
   provesRange,
   type Range,
   rangeSpans,
@@ -35,7 +35,7 @@ export function rangeFilter(parameter: Parameter, values: readonly string[]): Lo
     return { matches, spans: jointSpans(parameter, [only.range]), range: only.range, proves };
   }
   const all = wanted.map(({ range }) => jointSpans(parameter, [range]));
-  const spans = all.includes(undefined) ? undefined : (all.flat() as Span[]);
+  const spans = all.every((one) => one !== undefined) ? all.flat() : undefined;
   return { matches, spans, alternatives: wanted.length, proves };
 }
 
@@ -50,8 +50,9 @@ export function jointSpans(
 }
 
 function parseRange(parameter: Parameter, text: string): { range: WantedRange; unit?: WantedUnit } {
-  const [, found, rest = ''] = /^(eq|ne|gt|lt|ge|le|sa|eb|ap)?(.*)$/s.exec(text) ?? [];
-  const prefix = (found ?? 'eq') as Prefix;
+  const found = prefixes.find((one) => text.startsWith(one));
+  const prefix = found ?? 'eq';
+  const rest = found ? text.slice(found.length) : text;
   const [value = '', system, code] = splitValue(rest, '|').map(unescapeValue);
   const bounds: Range | undefined = parameter.type === 'date' ? parseDate(rest) : parseNumber(value, prefix);
   if (!bounds) throw new InvalidFilter(`${unescapeValue(text)} is not a ${parameter.type}`);
