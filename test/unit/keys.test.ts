@@ -27,6 +27,7 @@ const ofTheStage: readonly Name[] = [
   'resetMail',
   'addressMail',
   'noticeMail',
+  'failureMail',
   'mailQuota',
 ];
 
@@ -50,6 +51,7 @@ describe('what belongs to a Project', () => {
   test('is told apart by it in the partitions of the stage', () => {
     for (const key of [keys.outbox('p1', 'm'), keys.pending('p1', 'Patient', 'm', 'v')])
       expect(key.sk.startsWith('p1#')).toBe(true);
+    expect(keys.failureMail('p1', 's', 'm')).not.toEqual(keys.failureMail('p2', 's', 'm'));
     expect(keys.resetMail('a@x.com', 'p1')).not.toEqual(keys.resetMail('a@x.com', 'p2'));
     expect(keys.userSubject('u', 'p1', 'i')).not.toEqual(keys.userSubject('u', 'p2', 'i'));
   });
