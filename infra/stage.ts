@@ -3,6 +3,8 @@
  * Nothing here is secret and nothing names an account: credentials decide where it goes.
  */
 
+import { isParameterSet } from '../shared/index/registry.ts';
+
 export interface Stage {
   /** Part of every stack's name. */
   name: string;
@@ -16,6 +18,8 @@ export interface Stage {
   trustedHops: number;
   /** Origins of browsers that may call the API; each is echoed exactly. */
   allowedOrigins: readonly string[];
+  /** Sets of search parameters that are served beside R4's, such as `us-core`. */
+  searchParameters: readonly string[];
   /** Who is told when an alarm goes off. */
   alarmEmail?: string;
   /**
@@ -61,6 +65,10 @@ export function readStage(context: (key: string) => unknown): Stage {
     allowedOrigins: list(fields.allowedOrigins).map((origin) =>
       matching(`${name}.allowedOrigins`, origin, /^https?:\/\/[^/*\s]+$/),
     ),
+    searchParameters: list(fields.searchParameters).map((set) => {
+      if (isParameterSet(set)) return set;
+      throw new Error(`The setting ${name}.searchParameters is malformed (cdk.json, context)`);
+    }),
     removalPolicy:
       fields.removalPolicy === undefined
         ? 'retain'

@@ -27,6 +27,8 @@ export interface Ground {
   queues?: Readonly<Record<Purpose, PurposeQueue>>;
   /** Only for what publishes. */
   bus?: EventBus;
+  /** The sets of search parameters that the stage serves, between commas. */
+  searchParameters: string;
   /** Without a closing slash. */
   baseUrl: string;
 }
@@ -34,7 +36,9 @@ export interface Ground {
 /** The environment of a function with these permissions. */
 export function environmentOf(permissions: Permissions, ground: Ground): Record<string, string> {
   return {
-    ...(permissions.table.length > 0 ? { TABLE_NAME: ground.table.tableName } : {}),
+    ...(permissions.table.length > 0
+      ? { TABLE_NAME: ground.table.tableName, SEARCH_PARAMETERS: ground.searchParameters }
+      : {}),
     BASE_URL: ground.baseUrl,
     ...(permissions.signs || permissions.stageSecret || permissions.botSecrets
       ? { KEYS: ground.keys.specification }

@@ -4,6 +4,7 @@ import {
   type SearchParameterDefinition,
   searchParameterDefinitions,
   structureDefinitions,
+  usCoreDefinitions,
 } from './read-definitions.ts';
 import { searchRegistry } from './search-registry.ts';
 import { requiredSet, trimDefinition } from './trim-definitions.ts';
@@ -16,11 +17,15 @@ export function generatedFiles(): { path: string; text: string }[] {
   const definitions = structureDefinitions();
   const parameters = searchParameterDefinitions();
   const { registry } = searchRegistry(definitions, parameters);
+  const usCore = searchRegistry(definitions, usCoreDefinitions()).registry;
   const bound = definitions.flatMap(({ snapshot }) => snapshot?.element.map(requiredSet) ?? []);
   const sets = requiredValueSets(new Set(bound.flatMap((url) => url ?? [])));
   return [
-    { path: 'shared/index/search-parameters.ts', text: searchModule(registry) },
-    { path: 'functions/resources/metadata/search-definitions.ts', text: urlsModule(registry, parameters) },
+    { path: 'shared/index/search-parameters.ts', text: searchModule(registry, usCore) },
+    {
+      path: 'functions/resources/metadata/search-definitions.ts',
+      text: urlsModule([registry, parameters], [usCore, usCoreDefinitions()]),
+    },
     { path: 'shared/index/patient-compartment.ts', text: compartmentModule(patientCompartment()) },
     {
       path: 'shared/fhir/definitions.ts',
@@ -30,8 +35,13 @@ export function generatedFiles(): { path: string; text: string }[] {
   ];
 }
 
-function searchModule(registry: Record<string, string[]>): string {
-  const types = Object.entries(registry).map(([type, lines]) => `  ${type}: \`${lines.join('\n')}\`,`);
+/** Lines by resource type. */
+type Registry = Record<string, string[]>;
+
+function searchModule(registry: Registry, usCore: Registry): string {
+  const typesOf = (of: Registry) =>
+    Object.entries(of).map(([type, lines]) => `  ${type}: \`${lines.join('\n')}\`,`);
+  const added = Object.fromEntries(Object.entries(usCore).filter(([, lines]) => lines.length > 0));
   return `${notice}
 
 /**
@@ -41,7 +51,12 @@ function searchModule(registry: Record<string, string[]>): string {
  * \`code left out\`.
  */
 export const searchParameters: Readonly<Record<string, string>> = {
-${types.join('\n')}
+${typesOf(registry).join('\n')}
+};
+
+/** Those that US Core adds, of a few types. */
+export const usCoreParameters: Readonly<Record<string, string>> = {
+${typesOf(added).join('\n')}
 };
 `;
 }
@@ -50,12 +65,12 @@ ${types.join('\n')}
 const longestLine = 110;
 
 /** Most are named by type and code: the others are those that several types share, and the own types'. */
-function urlsModule(
-  registry: Record<string, string[]>,
-  parameters: readonly SearchParameterDefinition[],
-): string {
+function urlsModule(...of: [Registry, readonly SearchParameterDefinition[]][]): string {
   const urls = new Map<string, string[]>();
-  for (const [type, lines] of Object.entries(registry)) {
+  const lists = of.flatMap(([registry, parameters]) =>
+    Object.entries(registry).map(([type, lines]) => ({ type, lines, parameters })),
+  );
+  for (const { type, lines, parameters } of lists) {
     const served = new Set(
       lines.filter((line) => !line.endsWith(' left out')).map((line) => line.split(' ')[0]),
     );

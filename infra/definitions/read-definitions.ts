@@ -89,6 +89,11 @@ export function searchParameterDefinitions(): SearchParameterDefinition[] {
   ];
 }
 
+/** Those that US Core adds to R4's, of elements and extensions that it asks for. */
+export function usCoreDefinitions(): SearchParameterDefinition[] {
+  return entries<SearchParameterDefinition>('search-parameters-uscore');
+}
+
 /** R4's CompartmentDefinition of patients: the codes of search parameters by resource type. */
 export function patientCompartment(): ReadonlyMap<string, readonly string[]> {
   const { resource } = readJson('fhir/r4/compartmentdefinition-patient.json') as {

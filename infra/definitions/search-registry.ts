@@ -36,7 +36,15 @@ const byHand: Record<string, string> = {
   'InsurancePlan.name': 'alias:string|name:string',
   'Patient.deceased': '$deceased',
   'ProjectMembership.profile-type': 'profile:type',
+  'Condition.asserted-date': `${extension('StructureDefinition/condition-assertedDate')}.valueDateTime:dateTime`,
+  'Patient.ethnicity': `${extension('us/core/StructureDefinition/us-core-ethnicity')}.extension.valueCoding:Coding`,
+  'Patient.gender-identity': `${extension('us/core/StructureDefinition/us-core-genderIdentity')}.valueCodeableConcept:CodeableConcept`,
+  'Patient.race': `${extension('us/core/StructureDefinition/us-core-race')}.extension.valueCoding:Coding`,
 };
+
+function extension(name: string): string {
+  return `extension[url=http://hl7.org/fhir/${name}]`;
+}
 
 /** AuditEvents are written with every change: what finds them is kept to what is asked. */
 const indexedOfAuditEvent = new Set<string>(entryIndexes);
@@ -80,7 +88,7 @@ export function searchRegistry(
         if (paths)
           lines.set(parameter.code, {
             type:
-              ordered.has(parameter.type) && repeats(found, type, elements)
+              ordered.has(parameter.type) && (paths.includes('[url=') || repeats(found, type, elements))
                 ? `${parameter.type}*`
                 : parameter.type,
             paths,
@@ -99,30 +107,32 @@ export function searchRegistry(
 
 /**
  * A composite parameter as `code composite - elements parts`: the elements, one of which must match all parts
- * (`.` is the resource itself, without the others), and the parameters that the parts are.
+ * (`.` is the resource itself, without the others; after `+` the rest of the resource stays, because a part lies
+ * there), and the parameters that the parts are.
  */
 function compositeLine(
   type: string,
   { code, type: parameterType, expression = '', component = [] }: SearchParameterDefinition,
   parameters: readonly SearchParameterDefinition[],
 ): string | undefined {
-  if (parameterType !== 'composite' || component.some((part) => part.expression.startsWith('%')))
-    return undefined;
+  if (parameterType !== 'composite') return undefined;
+  const kept = component.some((part) => part.expression.startsWith('%resource.')) ? '+' : '';
   const elements = expression
     .split(' | ')
     .flatMap((one) =>
-      one === type ? ['.'] : one.startsWith(`${type}.`) ? [one.slice(type.length + 1)] : [],
+      one === type ? ['.'] : one.startsWith(`${type}.`) ? [kept + one.slice(type.length + 1)] : [],
     );
   const parts = component.map(
     ({ definition }) => parameters.find(({ url, base }) => url === definition && base.includes(type))?.code,
   );
-  const isPlain = elements.length > 0 && elements.every((one) => /^(?:\.|[A-Za-z]+)$/.test(one));
+  const isPlain = elements.length > 0 && elements.every((one) => /^(?:\.|\+?[A-Za-z]+)$/.test(one));
   if (!isPlain || parts.length < 2 || parts.includes(undefined)) return undefined;
   return `${code} composite - ${elements.join('|')} ${parts.join('$')}`;
 }
 
 function appliesTo({ base, code, expression }: SearchParameterDefinition, type: string): boolean {
   if (code.startsWith('_') || !base.includes(type)) return false;
+  if (byHand[`${type}.${code}`] !== undefined) return true;
   // Parameters that another implementation adds to R4's own types are not R4's.
   return ownTypes.includes(type) || !/extension|iif\(/.test(expression ?? '');
 }

@@ -7,6 +7,7 @@ export interface HandlerEnvironment {
   BASE_URL: string;
   TABLE_NAME: string;
   DYNAMODB_ENDPOINT: string;
+  SEARCH_PARAMETERS: string;
   /** `file:<path>` */
   KEYS: string;
   INVOKER_FUNCTION: string;

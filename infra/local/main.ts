@@ -4,8 +4,9 @@ import { settings } from './settings.ts';
 import { startStack } from './stack.ts';
 
 /** `npm start`; with `-- --from cdk.out` the bundles that `npm run synth` has put there run, and not the sources. */
-const { dataDir, port } = settings(process.env);
-const stack = await startStack({ dataDir, port, from: folderAsked() }).catch(
+const given = settings(process.env);
+const { dataDir } = given;
+const stack = await startStack({ ...given, from: folderAsked() }).catch(
   (error: Error & { code?: string }) => {
     const hint = error.code === 'EADDRINUSE' ? '\nSet PORT (and PORTICO_DATA_DIR) to run a second one.' : '';
     process.stderr.write(`${error.message}${hint}\n`);

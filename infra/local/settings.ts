@@ -1,12 +1,17 @@
 import { resolve } from 'node:path';
 
-/** What the commands of a laptop read from the environment: PORTICO_DATA_DIR (`.data`) and PORT (8787). */
+/**
+ * What the commands of a laptop read from the environment: PORTICO_DATA_DIR (`.data`), PORT (8787) and
+ * PORTICO_SEARCH_PARAMETERS, sets that are served beside R4's (none).
+ */
 export function settings(env: Readonly<Record<string, string | undefined>>): {
   dataDir: string;
   port: number;
+  searchParameters: string;
 } {
   const port = Number(env.PORT || 8787);
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new Error(`PORT is not a port: ${env.PORT}`);
-  return { dataDir: resolve(env.PORTICO_DATA_DIR || '.data'), port };
+  const searchParameters = env.PORTICO_SEARCH_PARAMETERS ?? '';
+  return { dataDir: resolve(env.PORTICO_DATA_DIR || '.data'), port, searchParameters };
 }

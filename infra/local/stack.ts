@@ -38,6 +38,8 @@ interface StackOptions {
   port: number;
   /** The output folder of `cdk synth`, whose bundles are to run; without it the sources do. */
   from?: string | undefined;
+  /** Sets of search parameters that are served beside R4's, between commas; none when left out. */
+  searchParameters?: string;
 }
 
 interface Stoppable {
@@ -88,7 +90,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 }
 
 async function startParts(
-  { dataDir, port, from }: StackOptions,
+  { dataDir, port, from, searchParameters = '' }: StackOptions,
   keep: <Part extends Stoppable>(starting: Promise<Part>) => Promise<Part>,
 ): Promise<Omit<Stack, 'stop'>> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -132,6 +134,7 @@ async function startParts(
     BASE_URL: baseUrl,
     TABLE_NAME: table.tableName,
     DYNAMODB_ENDPOINT: table.endpoint,
+    SEARCH_PARAMETERS: searchParameters,
     KEYS: `file:${join(dataDir, 'keys.json')}`,
     INVOKER_FUNCTION: invoker.functionName,
     EVALUATOR_FUNCTION: invoker.evaluatorName,

@@ -6,14 +6,15 @@ import { startStack } from './stack.ts';
 
 /** Runs something that imports handlers beside the stack of a data folder: a running one, else one of its own. */
 export async function withStack<Result>(
-  { dataDir, port }: ReturnType<typeof settings>,
+  given: ReturnType<typeof settings>,
   run: () => Promise<Result>,
 ): Promise<Result> {
+  const { dataDir } = given;
   if ((await lockedBy(dataDir)) !== undefined) {
     const text = await readFile(environmentFile(dataDir), 'utf8');
     useHandlerEnvironment(JSON.parse(text) as HandlerEnvironment);
     return run();
   }
-  const stack = await startStack({ dataDir, port });
+  const stack = await startStack(given);
   return run().finally(stack.stop);
 }

@@ -22,6 +22,7 @@ export function porticoStacks(app: App, stage: Stage) {
     invoker: sandbox.invoker,
     longInvoker: sandbox.longInvoker,
     evaluator: sandbox.evaluator,
+    searchParameters: stage.searchParameters.join(),
   };
   const api = new ApiStack(app, name('api'), { env, stage, ground, alarms });
   const reachable = { ...ground, baseUrl: api.baseUrl, jobs: api.jobs };

@@ -1,4 +1,4 @@
-import { searchParameters } from './search-parameters.ts';
+import { searchParameters, usCoreParameters } from './search-parameters.ts';
 
 type ParameterType = 'token' | 'string' | 'reference' | 'date' | 'number' | 'quantity' | 'uri' | 'composite';
 
@@ -43,13 +43,42 @@ _security token _security meta.security:Coding
 _source uri _source meta.source:uri
 _tag token _tag meta.tag:Coding`;
 
+/** Search parameters beyond R4's that a stage may serve: those of US Core's own. */
+const sets: Readonly<Record<string, Readonly<Record<string, string>>>> = { 'us-core': usCoreParameters };
+
+let served: readonly string[] = [];
+
 const parsed = new Map<string, ReadonlyMap<string, Parameter>>();
+
+/**
+ * Serves these sets beside R4's parameters. All functions of a stage serve the same, from before their first read:
+ * what one of them does not know it does not index.
+ * @param names between commas
+ * @throws {Error} for one that there is not
+ */
+export function serveParameterSets(names: string): void {
+  const wanted = names.split(',').filter(Boolean);
+  const unknown = wanted.find((name) => !isParameterSet(name));
+  if (unknown !== undefined) throw new Error(`There is no set of search parameters ${unknown}`);
+  served = wanted;
+  parsed.clear();
+}
+
+export function isParameterSet(name: unknown): name is string {
+  return typeof name === 'string' && Object.hasOwn(sets, name);
+}
+
+/** The names of the sets that are served, between commas. */
+export function servedParameterSets(): string {
+  return [...served].sort().join();
+}
 
 /** The search parameters of a resource type by code; only the types that are asked for are parsed. */
 export function parametersOf(type: string): ReadonlyMap<string, Parameter> {
   const known = parsed.get(type);
   if (known) return known;
-  const lines = `${common}\n${searchParameters[type] ?? ''}`.split('\n').filter(Boolean);
+  const texts = [common, searchParameters[type], ...served.map((name) => sets[name]?.[type])];
+  const lines = texts.flatMap((text) => text?.split('\n') ?? []).filter(Boolean);
   const searchable = lines.filter((line) => !line.includes(leftOut));
   const parameters = new Map(searchable.map(parseLine).map((parameter) => [parameter.code, parameter]));
   parsed.set(type, parameters);
@@ -99,7 +128,12 @@ function parseLine(line: string): Parameter {
 function parsePath(text: string): Path {
   const at = text.lastIndexOf(':');
   const [, type = '', target] = /^([^(]+)(?:\((.+)\))?$/.exec(text.slice(at + 1)) ?? [];
-  return { steps: at < 0 ? [] : text.slice(0, at).split('.').map(parseStep), type, target };
+  return { steps: at < 0 ? [] : splitSteps(text.slice(0, at)).map(parseStep), type, target };
+}
+
+/** At dots, but not at those of a URL in brackets. */
+function splitSteps(text: string): string[] {
+  return text.split(/\.(?![^[]*\])/);
 }
 
 function parseStep(text: string): Step {

@@ -1108,10 +1108,10 @@ variant-end number* variant-end variant.end:integer
 variant-start number* variant-start variant.start:integer
 window-end number window-end referenceSeq.windowEnd:integer
 window-start number window-start referenceSeq.windowStart:integer
+chromosome-variant-coordinate composite - +variant chromosome$variant-start$variant-end
 chromosome-window-coordinate composite - referenceSeq chromosome$window-start$window-end
-referenceseqid-window-coordinate composite - referenceSeq referenceseqid$window-start$window-end
-chromosome-variant-coordinate left out
-referenceseqid-variant-coordinate left out`,
+referenceseqid-variant-coordinate composite - +variant referenceseqid$variant-start$variant-end
+referenceseqid-window-coordinate composite - referenceSeq referenceseqid$window-start$window-end`,
   NamingSystem: `contact string contact contact.name:string
 context token context useContext.valueCodeableConcept:CodeableConcept
 context-quantity quantity* context-quantity useContext.valueQuantity:Quantity|useContext.valueRange:Range
@@ -1790,4 +1790,15 @@ identifier token identifier identifier:Identifier
 patient reference patient patient:Reference Patient
 prescriber reference prescriber prescriber:Reference
 status token status status:code`,
+};
+
+/** Those that US Core adds, of a few types. */
+export const usCoreParameters: Readonly<Record<string, string>> = {
+  CareTeam: `role token role participant.role:CodeableConcept`,
+  Condition: `asserted-date date* asserted-date extension[url=http://hl7.org/fhir/StructureDefinition/condition-assertedDate].valueDateTime:dateTime`,
+  Encounter: `discharge-disposition token discharge-disposition hospitalization.dischargeDisposition:CodeableConcept`,
+  Goal: `description token description description:CodeableConcept`,
+  Patient: `ethnicity token ethnicity extension[url=http://hl7.org/fhir/us/core/StructureDefinition/us-core-ethnicity].extension.valueCoding:Coding
+gender-identity token gender-identity extension[url=http://hl7.org/fhir/us/core/StructureDefinition/us-core-genderIdentity].valueCodeableConcept:CodeableConcept
+race token race extension[url=http://hl7.org/fhir/us/core/StructureDefinition/us-core-race].extension.valueCoding:Coding`,
 };

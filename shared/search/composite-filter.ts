@@ -53,10 +53,17 @@ export function compositeFilter(
   };
 }
 
-/** The resource with one entry of an element alone; as itself without those of the other elements. */
+/**
+ * The resource with one entry of an element alone, or beside the rest of it; as itself without those of the other
+ * elements.
+ */
 function piecesOf(resource: Resource, element: string, all: readonly string[]): Resource[] {
   if (element === '.') {
     return [withoutKeys(resource, (name) => all.includes(name))];
+  }
+  if (element.startsWith('+')) {
+    const name = element.slice(1);
+    return [resource[name] ?? []].flat().map((one) => ({ ...resource, [name]: [one] }));
   }
   const { resourceType, id, meta } = resource;
   return [resource[element] ?? []].flat().map((one) => ({ resourceType, id, meta, [element]: [one] }));

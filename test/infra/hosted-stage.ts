@@ -49,6 +49,7 @@ export async function startHostedStage(): Promise<HostedStage> {
       MAIL_FROM: 'portico@example.org',
       SES_CONFIGURATION_SET: 'mail',
       TRUSTED_HOPS: '0',
+      SEARCH_PARAMETERS: '',
       BUS_NAME: 'portico-test',
       ...queues.environment,
     };

@@ -28,6 +28,7 @@ describe('a stage', () => {
         mailSandbox: false,
         trustedHops: 0,
         allowedOrigins: [],
+        searchParameters: [],
         removalPolicy: 'retain',
       },
     });
@@ -44,6 +45,7 @@ describe('a stage', () => {
       'prod.allowedOrigins is malformed',
     ],
     ['a sandbox that is a word', { ...least, mailSandbox: 'yes' }, 'prod.mailSandbox is malformed'],
+    ['a set that there is not', { ...least, searchParameters: ['r5'] }, 'prod.searchParameters is malformed'],
     ['hops that are no count', { ...least, trustedHops: '1' }, 'prod.trustedHops is malformed'],
     ['an alarm address that is none', { ...least, alarmEmail: 'me' }, 'prod.alarmEmail is malformed'],
     [

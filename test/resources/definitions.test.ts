@@ -16,13 +16,11 @@ describe('what is kept of the R4 definitions', () => {
     }
   });
 
-  test('holds every search parameter of R4 but distances, and composites that look elsewhere', () => {
+  test('holds every search parameter of R4 but distances', () => {
     const { left } = searchRegistry(structureDefinitions(), searchParameterDefinitions());
     expect(left).toEqual([
       'ClientApplication.identity-provider-issuer (string)',
       'Location.near (special)',
-      'MolecularSequence.chromosome-variant-coordinate (composite)',
-      'MolecularSequence.referenceseqid-variant-coordinate (composite)',
       'ResearchStudy.progress-status-state-actual (composite)',
       'ResearchStudy.progress-status-state-period (composite)',
       'ResearchStudy.progress-status-state-period-actual (composite)',

@@ -64,8 +64,9 @@ interface Local extends Stack {
  */
 export async function startPortico(
   prepare: (dataDir: string) => unknown = () => undefined,
+  options: StackChoices = {},
 ): Promise<Portico> {
-  const local = isDeployed ? undefined : await startLocal(prepare);
+  const local = isDeployed ? undefined : await startLocal(prepare, options);
   const demo = local?.demo ?? (JSON.parse(await readFile(String(process.env.PORTICO_DEMO), 'utf8')) as Demo);
   const baseUrl = local?.baseUrl ?? String(process.env.BASE_URL).replace(/\/$/, '');
   const tokens = new Map<string, Promise<string>>();
@@ -139,13 +140,18 @@ async function send(
   };
 }
 
-async function startLocal(prepare: (dataDir: string) => unknown): Promise<Local> {
+/** What a spec's stack does that `npm start` does when it is told to. */
+interface StackChoices {
+  searchParameters?: string;
+}
+
+async function startLocal(prepare: (dataDir: string) => unknown, options: StackChoices): Promise<Local> {
   const { startStack } = await import('../../infra/local/stack.ts');
   const { connectDynamoDb } = await import('../../shared/aws/dynamodb.ts');
   const { openTable } = await import('../../shared/table/table.ts');
   const dataDir = await mkdtemp(join(tmpdir(), 'portico-spec-'));
   await prepare(dataDir);
-  const stack = await startStack({ dataDir, port: 0, from: process.env.PORTICO_FROM });
+  const stack = await startStack({ dataDir, port: 0, from: process.env.PORTICO_FROM, ...options });
   const client = connectDynamoDb(stack.table.endpoint);
   const scan = () => scanAll(client, stack.table.tableName);
   return { ...stack, dataDir, client, scan, store: openTable(client, stack.table.tableName, Date.now) };

@@ -266,6 +266,37 @@ test('composite parameters hold inside of one element', async () => {
   expect((await get('/Observation?code-value-quantity=sys$gt140', token)).status).toBe(403);
 });
 
+test('composite parameters of which one part lies beside the element', async () => {
+  const coded = (code: string) => ({ coding: [{ code }] });
+  const sequence = (referenceSeq: object, ...variants: [number, number][]) =>
+    created({
+      resourceType: 'MolecularSequence',
+      coordinateSystem: 1,
+      referenceSeq,
+      variant: variants.map(([start, end]) => ({ start, end })),
+    });
+  const on = (chromosome: string) => ({ chromosome: coded(chromosome), genomeBuild: 'GRCh37' });
+  const first = await sequence(on('1'), [100, 110], [500, 510]);
+  const second = await sequence(on('2'), [100, 110]);
+  const named = await sequence({ referenceSeqId: coded('NC_2') }, [100, 110]);
+  const found = async (query: string) => new Set(idsIn(await get(`/MolecularSequence?${query}`)));
+  expect(await found('chromosome-variant-coordinate=1$gt90$lt120')).toEqual(new Set([first]));
+  expect(await found('chromosome-variant-coordinate=1$gt400$lt520,2$gt90$lt120')).toEqual(
+    new Set([first, second]),
+  );
+  // The start of one variant and the end of another.
+  expect(await found('chromosome-variant-coordinate=1$gt400$lt120')).toEqual(new Set());
+  expect(await found('referenceseqid-variant-coordinate=NC_2$gt90$lt120')).toEqual(new Set([named]));
+});
+
+test.each([
+  ['ResearchStudy', 'progress-status-state-actual', 'its parts are no parameters of R4'],
+  ['Location', 'near', 'distances are not measured'],
+])('%s?%s is refused by name, with the reason', async (type, code, reason) => {
+  const { status, json } = await get(`/${type}?${code}=a$b`);
+  expect([status, json.issue[0].details.text]).toEqual([400, expect.stringContaining(reason)]);
+});
+
 test('_project is the own one', async () => {
   const { id } = projectOf(portico, 0);
   for (const own of [id, `Project/${id}`]) {

@@ -6,6 +6,7 @@ import { carryOut } from '../../functions/resources/write/carry-out.ts';
 import type { Caller } from '../../shared/access/access-token.ts';
 import { type Audited, entryItem } from '../../shared/audit/audit-event.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
+import { serveParameterSets } from '../../shared/index/registry.ts';
 import { bucketOf } from '../../shared/index/span.ts';
 import { reindexHeads } from '../../shared/store/reindex.ts';
 import { runLists } from '../../shared/store/run-lists.ts';
@@ -158,6 +159,29 @@ describe('reindexing', () => {
     expect(await reads()).toEqual([id]);
     await carryOut(stage.services, caller, [{ kind: 'delete', type: 'Patient', id }]);
     expect((await itemsOf()).filter(({ pk }) => !pk.includes('#_history#'))).toEqual([]);
+  });
+
+  test('follows a stage that begins to serve further parameters', async () => {
+    const body = {
+      resourceType: 'CareTeam',
+      participant: [{ role: [{ coding: [{ system: 'urn:r', code: 'nurse' }] }] }],
+    };
+    const id = 'team';
+    await carryOut(stage.services, caller, [{ kind: 'update', type: 'CareTeam', id, body: { ...body, id } }]);
+    await reindex(stage.services, { ...soon(), again: true });
+    const query = new URLSearchParams('role=urn:r|nurse');
+    const search = async () =>
+      (await searchResources(stage.services, caller, { type: 'CareTeam', query })).entry?.length ?? 0;
+    await expect(search()).rejects.toMatchObject({ kind: 'invalid' });
+    serveParameterSets('us-core');
+    try {
+      expect(await search()).toBe(0);
+      expect(await reindex(stage.services, soon())).toMatchObject({ done: true, written: 1 });
+      expect(await search()).toBe(1);
+      await carryOut(stage.services, caller, [{ kind: 'delete', type: 'CareTeam', id }]);
+    } finally {
+      serveParameterSets('');
+    }
   });
 
   test('two at once do the work of one', async () => {

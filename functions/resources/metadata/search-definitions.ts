@@ -137,4 +137,12 @@ export const searchDefinitions: Readonly<Record<string, string>> = {
   'https://medplum.com/fhir/SearchParameter/User-email': 'User.email',
   'https://medplum.com/fhir/SearchParameter/User-external-id': 'User.external-id',
   'https://medplum.com/fhir/SearchParameter/User-project': 'User.project',
+  'http://hl7.org/fhir/us/core/SearchParameter/us-core-careteam-role': 'CareTeam.role',
+  'http://hl7.org/fhir/us/core/SearchParameter/us-core-condition-asserted-date': 'Condition.asserted-date',
+  'http://hl7.org/fhir/us/core/SearchParameter/us-core-encounter-discharge-disposition':
+    'Encounter.discharge-disposition',
+  'http://hl7.org/fhir/us/core/SearchParameter/us-core-goal-description': 'Goal.description',
+  'http://hl7.org/fhir/us/core/SearchParameter/us-core-ethnicity': 'Patient.ethnicity',
+  'http://hl7.org/fhir/us/core/SearchParameter/us-core-patient-gender-identity': 'Patient.gender-identity',
+  'http://hl7.org/fhir/us/core/SearchParameter/us-core-race': 'Patient.race',
 };
