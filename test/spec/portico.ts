@@ -66,7 +66,8 @@ export async function startPortico(
   prepare: (dataDir: string) => unknown = () => undefined,
   options: StackChoices = {},
 ): Promise<Portico> {
-  const local = isDeployed ? undefined : await startLocal(prepare, options);
+  // Read at the call: a test may have started a service of its own since this file was loaded.
+  const local = process.env.BASE_URL === undefined ? await startLocal(prepare, options) : undefined;
   const demo = local?.demo ?? (JSON.parse(await readFile(String(process.env.PORTICO_DEMO), 'utf8')) as Demo);
   const baseUrl = local?.baseUrl ?? String(process.env.BASE_URL).replace(/\/$/, '');
   const tokens = new Map<string, Promise<string>>();
