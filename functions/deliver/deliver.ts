@@ -5,7 +5,7 @@ import { type Lane, laneMessage } from '../../shared/subscription/delivery.ts';
 import type { Standing } from '../../shared/subscription/standing.ts';
 import { readStates } from '../../shared/subscription/states.ts';
 import { type Gathered, gatherNext } from './gather.ts';
-import { fail, leavePlace, takePlace, wait } from './place.ts';
+import { countFailure, fail, leavePlace, takePlace, wait } from './place.ts';
 import type { Prepared } from './prepared.ts';
 import type { DeliverServices } from './services.ts';
 import { seenByAuthor } from './sight.ts';
@@ -95,7 +95,7 @@ async function orVerdict<T>(work: () => Promise<T>): Promise<T | Verdict> {
     return await work();
   } catch (error) {
     if (error instanceof TooDeep) {
-      return { kind: 'final', attempted: { outcome: 'too deep', isSuccess: false } };
+      return { kind: 'final', attempted: { outcome: 'too deep', isSuccess: false }, endsLoop: true };
     }
     if (!(error instanceof Refusal)) throw error;
     const attempted = { outcome: error.message, isSuccess: false };
@@ -128,6 +128,9 @@ async function withoutAttempt(
   if (verdict.kind !== 'error') {
     const begun = await claimAttempt(services, gathered.delivery, services.now());
     if (!begun) throw new Later(throttledMs);
+    const ended = endOf(verdict, begun.attempt, standing.subscription.maxAttempts);
+    const isFailure = ended === 'failed' && !(verdict.kind === 'final' && verdict.endsLoop);
+    if (isFailure) await countFailure(services, lane, standing.versionId);
     return afterAttempt(services, lane, { ...gathered, delivery: begun }, standing, verdict);
   }
   await fail(services, lane, standing.versionId, verdict.reason);

@@ -65,10 +65,29 @@ export async function leavePlace(
     ExpressionAttributeValues: { ':entries': new Set([entry]), ...(counted ? { ':n': counted.n } : {}) },
     ReturnValues: 'ALL_NEW',
   });
-  if (ended === 'failed' && Number(failures) % mostFailures === 0) {
-    await fail(services, lane, versionId, `${mostFailures} deliveries failed one after the other`);
-  }
+  if (ended === 'failed') await failAfter(services, lane, versionId, failures);
   await wakeOne(services, lane);
+}
+
+/** Counts a delivery that ended without having come to its place. */
+export async function countFailure(services: DeliverServices, lane: Lane, versionId: string): Promise<void> {
+  const { failures } = await services.table.update({
+    Key: keys.delivering(lane.project, lane.subscriptionId),
+    UpdateExpression: 'ADD failures :one',
+    ExpressionAttributeValues: { ':one': 1 },
+    ReturnValues: 'ALL_NEW',
+  });
+  await failAfter(services, lane, versionId, failures);
+}
+
+async function failAfter(
+  services: DeliverServices,
+  lane: Lane,
+  versionId: string,
+  failures: unknown,
+): Promise<void> {
+  if (Number(failures) % mostFailures !== 0) return;
+  await fail(services, lane, versionId, `${mostFailures} deliveries failed one after the other`);
 }
 
 /** The Subscription, if it is still the same, turns `error`; its deliveries wait. */

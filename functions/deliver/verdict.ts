@@ -5,8 +5,8 @@ export type Verdict =
   | { kind: 'ended'; attempted: Attempted }
   /** Another attempt may mend it. */
   | { kind: 'again'; attempted: Attempted; retryAfterMs?: number }
-  /** No other attempt would. */
-  | { kind: 'final'; attempted: Attempted }
+  /** No other attempt would. @property endsLoop it is the end of a loop, and says nothing of its receiver */
+  | { kind: 'final'; attempted: Attempted; endsLoop?: true }
   /** Nothing was begun, for reasons of ours. */
   | { kind: 'not-begun'; waitMs: number }
   /** The Subscription cannot go on. */

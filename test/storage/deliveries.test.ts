@@ -240,6 +240,23 @@ describe('a function that dies before and after each of its calls', () => {
   }, 120_000);
 });
 
+describe('a Subscription', () => {
+  test('to a Bot that is gone turns error after ten deliveries', async () => {
+    const bot = await createBot(services(), again(), { name: 'Gone' });
+    const own = await subscribe(`Bot/${bot.id}`);
+    await carryOut(stage.services, again(), [{ kind: 'delete', type: 'Bot', id: bot.id }]);
+    const told = () =>
+      store.receive('subscription-status', { most: 10, hiddenMs: 1_000 }).map(({ body }) => JSON.parse(body));
+    for (let n = 0; n < 5; n++) {
+      expect(told()).toEqual([]);
+      await handOn(await twoVersions(), [own]);
+      await drain('subscriptions', match(services()));
+      await drain('deliveries', deliver(services()));
+    }
+    expect(told()).toMatchObject([{ id: own, failed: '10 deliveries failed one after the other' }]);
+  }, 30_000);
+});
+
 describe('deliveries that follow from one call', () => {
   test('are ten thousand at most; then the Subscriptions of what comes turn error', async () => {
     const origin = randomUUID();
