@@ -60,6 +60,21 @@ describe('auth/me', () => {
     expect((await at.me(tokens[1])).status).toBe(200);
   });
 
+  test('hands the own app a key for drafts: the same at each sign-in, another for each person and Project', async () => {
+    const { tokens, email } = await inBoth();
+    const clientId = await at.newApp();
+    const { code } = (await at.login(email, { clientId })).json;
+    const { access_token: ofApp } = (await at.exchange(code, { client_id: clientId })).json;
+    const { access_token: again } = await at.signIn(email, { projectId: portico.projects[0]?.id });
+    const { access_token: other } = await at.signIn((await at.newMember()).email);
+    const keyOf = async (token: string) => (await securityOf(token)).draftKey;
+    const [first, second] = await Promise.all(tokens.map(keyOf));
+    expect(first).toMatch(/^[\w-]{43}$/);
+    expect(await keyOf(again)).toBe(first);
+    expect(new Set([first, second, await keyOf(other), await keyOf(ofApp)]).size).toBe(4);
+    expect(await keyOf(ofApp)).toBeUndefined();
+  });
+
   test('says no such thing of a program', async () => {
     expect((await at.me(await portico.token())).json.security).toBeUndefined();
   });

@@ -4,10 +4,10 @@ import { admit } from '../../../shared/access/actor.ts';
 import { isForResourcesOnly } from '../../../shared/access/smart-scope.ts';
 import { visible } from '../../../shared/access/visible.ts';
 import { parseReference, type Resource } from '../../../shared/fhir/resource.ts';
-import type { Services } from '../../../shared/services.ts';
 import { openState } from '../../../shared/store/content.ts';
 import { inlineResource } from '../../../shared/store/inline.ts';
 import { keys } from '../../../shared/table/keys.ts';
+import type { LoginServices } from '../external/invitation-of-link.ts';
 import { secondFactorOf } from '../second-factor/second-factor.ts';
 import { readSecurity, type Security } from './security.ts';
 
@@ -23,7 +23,7 @@ export interface Me {
 }
 
 /** @throws {Refusal} unauthorized when the membership or its profile is gone */
-export async function readMe(services: Services, caller: Caller): Promise<Me> {
+export async function readMe(services: LoginServices, caller: Caller): Promise<Me> {
   const profileTarget = parseReference(caller.profile);
   const profileKey = keys.resource(caller.project, profileTarget?.type ?? '', profileTarget?.id ?? '');
   const projectKey = keys.resource(caller.project, 'Project', caller.project);

@@ -1,36 +1,42 @@
 import type { Caller } from '../../../shared/access/access-token.ts';
 import type { ProjectMembership } from '../../../shared/fhir/membership.ts';
 import type { Reference } from '../../../shared/fhir/resource.ts';
+import { draftKeyOf } from '../../../shared/keys/draft-key.ts';
 import { idOfLogin } from '../../../shared/login/login-item.ts';
 import { loginsOf } from '../../../shared/login/logins-of.ts';
 import { isOwnLogin } from '../../../shared/login/own-login.ts';
 import type { Services } from '../../../shared/services.ts';
 import { inlineResource } from '../../../shared/store/inline.ts';
 import { keys } from '../../../shared/table/keys.ts';
+import type { LoginServices } from '../external/invitation-of-link.ts';
 
 /** What a person sees of their own sign-ins, in the shape that clients of this field read. */
 export interface Security {
   /** Left out for an app or an issuer of one Project: it is the person's, above Projects. */
   mfaEnrolled?: boolean;
+  /** Seals unsaved work on the person's device; left out for apps of others. */
+  draftKey?: string;
   sessions: { id: string; lastUpdated: string; authMethod: 'password' | 'external'; current: boolean }[];
   memberships: { id: string; project: Reference; profile: Reference }[];
 }
 
 /** An app or an issuer of one Project learns nothing of the person's others. */
 export async function readSecurity(
-  services: Services,
+  services: LoginServices,
   caller: Caller,
   mfaEnrolled: boolean,
 ): Promise<Security> {
-  const [logins, memberships] = await Promise.all([
+  const [logins, memberships, stage] = await Promise.all([
     loginsOf(services, caller.subject),
     membershipsOf(services, caller.subject),
+    services.secret(),
   ]);
   const current = logins.find((login) => idOfLogin(login) === caller.loginId);
   const isEverything = current !== undefined && isOwnLogin(current);
   const isSeen = (project: unknown) => isEverything || project === caller.project;
   return {
     ...(isEverything ? { mfaEnrolled } : {}),
+    ...(current?.clientId === '' ? { draftKey: draftKeyOf(stage, caller.subject, caller.project) } : {}),
     sessions: logins
       .filter((login) => login.granted === true && isSeen(login.project))
       .map((login) => ({

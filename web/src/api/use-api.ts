@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import type { ApiRequest } from '../../../client/src/index.ts';
 import { hasEnded } from '../session/session.ts';
-import { useSession, useSessionState } from '../session/session-context.tsx';
+import { endedNotice, useSession, useSessionState } from '../session/session-context.tsx';
 
 export interface Api {
   projectId: string;
@@ -23,7 +23,7 @@ export function useApi(): Api {
       try {
         return await portico.fetch(path, request, signal ? { signal } : {});
       } catch (error) {
-        if (hasEnded(error)) end('Your session has ended. Sign in again.');
+        if (hasEnded(error)) end(endedNotice);
         throw error;
       }
     };

@@ -3,6 +3,8 @@ import { useRef, useState } from 'react';
 import type { InputType } from '../../../shared/bot/input/input-types.ts';
 import { useAction } from '../api/use-action.ts';
 import { useApi } from '../api/use-api.ts';
+import { useAddressState } from '../api/use-address-state.ts';
+import { useKept } from '../drafts/use-kept.ts';
 import { Button } from '../ui/button.tsx';
 import { Form } from '../ui/form.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
@@ -14,11 +16,14 @@ import { type Run, runBot } from './run-bot.ts';
 import { RunResult } from './run-result.tsx';
 import { samples } from './samples.ts';
 
+const inputTypes = samples.map(({ value }) => value);
+
 /** Executes the Bot as a sender would, once for each press. */
 export function ConsoleTab({ bot }: { bot: Bot }) {
   const api = useApi();
-  const [type, setType] = useState<InputType>('text/plain');
-  const [texts, setTexts] = useState<Record<string, string>>(
+  const [type, setType] = useAddressState<InputType>('input', inputTypes, 'text/plain');
+  const [texts, setTexts] = useKept<Record<string, string>>(
+    `console ${bot.id}`,
     Object.fromEntries(samples.map(({ value, text }) => [value, text])),
   );
   const [run, setRun] = useState<Run>();

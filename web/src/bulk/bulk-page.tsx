@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useAction } from '../api/use-action.ts';
 import { useApi } from '../api/use-api.ts';
+import { useKept } from '../drafts/use-kept.ts';
 import { Button } from '../ui/button.tsx';
 import { Form } from '../ui/form.tsx';
 import { Link } from '../ui/link.tsx';
@@ -15,7 +16,7 @@ import { readTable } from './read-table.ts';
 /** People from a spreadsheet: shown before anything is sent, and each row's result afterwards. */
 export function BulkPage() {
   const api = useApi();
-  const [text, setText] = useState('');
+  const [text, setText] = useKept('bulk', '');
   const [answer, setAnswer] = useState<BulkAnswer>();
   const table = readTable(text);
   const invite = useAction(async () => {

@@ -1,5 +1,5 @@
-import { useState } from 'react';
 import { useFindByName } from '../api/find-resources.ts';
+import { useKept } from '../drafts/use-kept.ts';
 import { RightsSummary } from '../rights/rights-summary.tsx';
 import type { Holder } from '../rights/rights-words.ts';
 import { Button } from '../ui/button.tsx';
@@ -22,7 +22,7 @@ interface Props {
 
 /** Who is invited, as what, and with which rights. What the service refuses stands at its field; nothing typed is lost. */
 export function InviteForm({ onInvited, onTyping }: Props) {
-  const [fields, setFields] = useState<InviteFields>(emptyInvite);
+  const [fields, setFields] = useKept<InviteFields>('invite', emptyInvite);
   const findPolicies = useFindByName('AccessPolicy');
   const findPatients = useFindByName('Patient');
   const { run, isBusy, message, fieldErrors, existing } = useInvite(onInvited);

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { forgetKept } from '../drafts/kept-inputs.ts';
 import { Link } from '../ui/link.tsx';
 import { Page } from '../ui/page.tsx';
 import { InviteForm } from './invite-form.tsx';
@@ -21,6 +22,7 @@ export function InvitePage() {
       <InviteForm
         key={round}
         onInvited={(done) => {
+          forgetKept('invite');
           setInvited(done);
           setRound(round + 1);
         }}

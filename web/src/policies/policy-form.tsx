@@ -1,8 +1,10 @@
 import type { AccessPolicy } from '@medplum/fhirtypes';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { OperationOutcomeError } from '../../../client/src/index.ts';
 import { useAction } from '../api/use-action.ts';
 import { useApi } from '../api/use-api.ts';
+import { DraftNotice } from '../drafts/draft-notice.tsx';
+import { type DraftState, useDraft } from '../drafts/use-draft.ts';
 import { CodeEditor } from '../editor/code-editor.tsx';
 import { Button } from '../ui/button.tsx';
 import { Form } from '../ui/form.tsx';
@@ -13,16 +15,67 @@ import { parseEntries } from './parse-entries.ts';
 interface Props {
   policy: AccessPolicy;
   onSaved(policy: AccessPolicy): void;
+  /** What was typed, and whether its entries are other than those it began with. */
+  onWritten?(typed: PolicyText & { isChanged: boolean }): void;
+}
+
+/** As it is typed. */
+export interface PolicyText {
+  name: string;
+  text: string;
+}
+
+/** Under which what is written of a policy is kept, until it is saved. */
+export const draftNameOf = ({ id = 'new' }: Pick<AccessPolicy, 'id'>) => `AccessPolicy/${id}`;
+
+/** A policy, or what was typed of it and not saved. */
+export function PolicyForm({ policy, onSaved, onWritten }: Props) {
+  const savedNow = {
+    name: policy.name ?? '',
+    text: JSON.stringify(policy.resource ?? [], undefined, 2),
+  };
+  const draft = useDraft<PolicyText>(draftNameOf(policy), savedNow);
+  const { found } = draft;
+  useEffect(() => {
+    if (found) onWritten?.({ ...found.value, isChanged: true });
+  }, [onWritten, found]);
+  return (
+    <>
+      <DraftNotice draft={found} savedNow={policy.id ? savedNow : undefined} onDiscard={draft.discard} />
+      {draft.begin && (
+        <PolicyFields
+          key={draft.round}
+          policy={policy}
+          begin={draft.begin}
+          draft={draft}
+          onSaved={onSaved}
+          onWritten={onWritten}
+        />
+      )}
+    </>
+  );
+}
+
+interface FieldsProps extends Pick<Props, 'policy' | 'onSaved'> {
+  begin: PolicyText;
+  draft: DraftState<PolicyText>;
+  onWritten: Props['onWritten'];
 }
 
 /** A policy's name and its entries as JSON. What the service finds wrong is told with the entry it stands in. */
-export function PolicyForm({ policy, onSaved }: Props) {
+function PolicyFields({ policy, begin, draft, onSaved, onWritten }: FieldsProps) {
   const { send } = useApi();
-  const [name, setName] = useState(policy.name ?? '');
-  const [begin] = useState(() => JSON.stringify(policy.resource ?? [], undefined, 2));
-  const [text, setText] = useState(begin);
+  const [typed, setTyped] = useState(begin);
+  const { name, text } = typed;
   const [version, setVersion] = useState(policy.meta?.versionId);
   const [isSaved, setSaved] = useState(false);
+  const change = (part: Partial<PolicyText>) => {
+    const next = { ...typed, ...part };
+    setTyped(next);
+    setSaved(false);
+    draft.keep(next);
+    onWritten?.({ ...next, isChanged: next.text !== begin.text });
+  };
   const save = useAction(async () => {
     setSaved(false);
     const body = { ...policy, name, resource: parseEntries(text) };
@@ -30,6 +83,7 @@ export function PolicyForm({ policy, onSaved }: Props) {
       ? send<AccessPolicy>('PUT', `fhir/R4/AccessPolicy/${policy.id}`, body, { 'if-match': `W/"${version}"` })
       : send<AccessPolicy>('POST', 'fhir/R4/AccessPolicy', body)
     ).catch(located);
+    draft.saved(typed);
     setVersion(saved.meta?.versionId);
     setSaved(true);
     onSaved(saved);
@@ -37,14 +91,21 @@ export function PolicyForm({ policy, onSaved }: Props) {
   return (
     <section className="card" aria-label="Policy">
       <Form label="Policy" fieldErrors={save.fieldErrors} onSubmit={() => save.run()}>
-        <TextField label="Name" name="name" value={name} onChange={setName} isRequired autoComplete="off" />
+        <TextField
+          label="Name"
+          name="name"
+          value={name}
+          onChange={(next) => change({ name: next })}
+          isRequired
+          autoComplete="off"
+        />
         <div className="field">
           <span className="legend">What it grants</span>
           <CodeEditor
-            text={begin}
+            text={begin.text}
             language="json"
             label="Entries of the policy, as JSON"
-            onChange={setText}
+            onChange={(next) => change({ text: next })}
           />
           <p className="help">
             A list of entries: resourceType, criteria, interaction, readonly, hiddenFields, readonlyFields.

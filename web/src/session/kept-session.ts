@@ -36,7 +36,7 @@ export const keptSession = {
     await forgetKept();
     await writeKept(id, await sealText(await sealingKey(key), `${name} ${id}`, refreshToken));
     setCookie(`${id}.${key}${cookieRules}`);
-    news.postMessage(id);
+    news.postMessage({ isSignOut: false });
   },
   /** The next token of this session, unless another has taken its place. */
   async renew({ id, refreshToken }: KeptSession): Promise<void> {
@@ -44,21 +44,29 @@ export const keptSession = {
     if (found?.id !== id) return;
     await writeKept(id, await sealText(await sealingKey(found.key), `${name} ${id}`, refreshToken));
   },
-  /** Ends it for all tabs, unless another session has taken its place. */
-  clear(id: string): void {
+  /**
+   * Ends it for all tabs, unless another session has taken its place.
+   * @param isSignOut the person ends it themselves
+   */
+  clear(id: string, { isSignOut = false } = {}): void {
     if (inCookie()?.id !== id) return;
     setCookie(`${cookieRules}; max-age=0`);
     void forgetKept();
-    news.postMessage(undefined);
+    news.postMessage({ isSignOut });
   },
 };
 
-/**
- * Tells when another tab has signed in or out, with the id of the session that there is now.
- * @returns stops it
- */
-export function onKeptSession(changed: (id: string | undefined) => void): () => void {
-  const heard = () => changed(keptSession.id());
+/** What another tab has done. */
+interface SessionNews {
+  /** The session that there is now. */
+  id: string | undefined;
+  isSignOut: boolean;
+}
+
+/** Tells when another tab has signed in or out. @returns stops it */
+export function onKeptSession(changed: (told: SessionNews) => void): () => void {
+  const heard = ({ data }: MessageEvent<Pick<SessionNews, 'isSignOut'>>) =>
+    changed({ ...data, id: keptSession.id() });
   news.addEventListener('message', heard);
   return () => news.removeEventListener('message', heard);
 }

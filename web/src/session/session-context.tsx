@@ -9,6 +9,8 @@ import {
   useState,
 } from 'react';
 import type { Tokens } from '../../../client/src/index.ts';
+import { forgetDrafts } from '../drafts/drafts.ts';
+import { forgetAllKept } from '../drafts/kept-inputs.ts';
 import { keptSession, onKeptSession } from './kept-session.ts';
 import { beginSession, restoreSession, type Session } from './session.ts';
 
@@ -19,8 +21,14 @@ interface SessionState {
   /** Another tab has signed in as somebody else or to another Project: this page is of the session before. */
   isReplaced: boolean;
   begin(tokens: Tokens): Promise<void>;
+  /** The service has ended it: what is not saved waits for the next one. */
   end(notice?: string): void;
+  /** The person ends it: nothing stays behind on the device. */
+  signOut(): void;
 }
+
+/** What the sign-in page says when the service has ended the session. */
+export const endedNotice = 'Your session has ended. Sign in again.';
 
 const SessionContext = createContext<SessionState | undefined>(undefined);
 
@@ -57,19 +65,32 @@ export function SessionProvider({
     },
     [show],
   );
+  const signOut = useCallback(() => {
+    const own = latest.current;
+    if (!own) return;
+    void own.portico.fetch('oauth2/logout', { method: 'POST' }).catch(() => undefined);
+    forgetDrafts(own);
+    forgetAllKept();
+    keptSession.clear(own.id, { isSignOut: true });
+    show(undefined, 'You are signed out.');
+  }, [show]);
   useEffect(
     () =>
-      onKeptSession(async (id) => {
+      onKeptSession(async ({ id, isSignOut }) => {
         const own = latest.current;
-        if (own && !id) show(undefined, 'You are signed out.');
+        if (own && isSignOut) {
+          forgetDrafts(own);
+          forgetAllKept();
+        }
+        if (own && !id) show(undefined, isSignOut ? 'You are signed out.' : endedNotice);
         else if (own) setReplaced(id !== own.id);
         else if (id) show(await restoreSession());
       }),
     [show],
   );
   const state = useMemo(
-    () => ({ session, notice, isReplaced, begin, end }),
-    [session, notice, isReplaced, begin, end],
+    () => ({ session, notice, isReplaced, begin, end, signOut }),
+    [session, notice, isReplaced, begin, end, signOut],
   );
   return <SessionContext value={state}>{children}</SessionContext>;
 }

@@ -18,6 +18,8 @@ interface Me {
   project: { id: string; name?: string };
   membership: ProjectMembership;
   profile: Resource & { id: string };
+  /** Of people. */
+  security?: { draftKey?: string };
 }
 
 /** A person, signed in to one Project. */

@@ -1,23 +1,21 @@
 import { type ReactNode, useState } from 'react';
 import { useLocation } from 'wouter';
-import { useSession, useSessionState } from '../session/session-context.tsx';
+import { useReloadWarning } from '../drafts/use-kept.ts';
+import { useSession } from '../session/session-context.tsx';
 import { Button } from '../ui/button.tsx';
 import { Link } from '../ui/link.tsx';
 import { Mark } from '../ui/mark.tsx';
 import { pagesFor } from './navigation.ts';
+import { SignOut } from './sign-out.tsx';
 import { useStage } from './use-stage.ts';
 
 /** The frame around every page: Project, navigation, who is signed in. */
 export function Shell({ children }: { children: ReactNode }) {
-  const { me, portico } = useSession();
-  const { end } = useSessionState();
+  const { me } = useSession();
+  useReloadWarning();
   const { hasMailbox } = useStage();
   const [path] = useLocation();
   const [isOpen, setOpen] = useState(false);
-  const signOut = () => {
-    void portico.fetch('oauth2/logout', { method: 'POST' }).catch(() => undefined);
-    end('You are signed out.');
-  };
   return (
     <div className="shell">
       <a className="skip" href="#page">
@@ -57,9 +55,7 @@ export function Shell({ children }: { children: ReactNode }) {
               ),
             )}
           </ul>
-          <Button kind="quiet" className="shell-out" onPress={signOut}>
-            Sign out
-          </Button>
+          <SignOut />
         </nav>
       </div>
       <main id="page" className="shell-page" tabIndex={-1}>

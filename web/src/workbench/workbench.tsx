@@ -5,6 +5,8 @@ import { useLoad } from '../api/use-load.ts';
 import { CodeForm } from '../bots/code-form.tsx';
 import { ConsoleTab } from '../bots/console-tab.tsx';
 import { readSource, type Source } from '../bots/source.ts';
+import { DraftNotice } from '../drafts/draft-notice.tsx';
+import { type DraftState, useDraft } from '../drafts/use-draft.ts';
 import type { MountedEditor, PlacedProblem } from '../editor/mount-editor.ts';
 import { Loading } from '../ui/loading.tsx';
 import { CodePlaces } from './places.tsx';
@@ -14,13 +16,39 @@ import { Problems } from './problems.tsx';
 export function Workbench({ bot }: { bot: Bot }) {
   const api = useApi();
   const load = useCallback((signal: AbortSignal) => readSource(api, bot.id ?? '', signal), [api, bot.id]);
-  return <Loading of={useLoad(load)}>{(source) => <Bench bot={bot} source={source} />}</Loading>;
+  return <Loading of={useLoad(load)}>{(source) => <DraftedBench bot={bot} source={source} />}</Loading>;
 }
 
-function Bench({ bot, source: first }: { bot: Bot; source: Source }) {
+/** What was typed and not saved is found again. */
+function DraftedBench({ bot, source }: { bot: Bot; source: Source }) {
+  const draft = useDraft<Source>(`Bot/${bot.id}`, source);
+  return (
+    <>
+      <DraftNotice draft={draft.found} savedNow={source} onDiscard={draft.discard} />
+      {draft.begin && (
+        <Bench
+          key={draft.round}
+          bot={bot}
+          begin={draft.begin}
+          savedNow={draft.found ? source : draft.begin}
+          draft={draft}
+        />
+      )}
+    </>
+  );
+}
+
+interface BenchProps {
+  bot: Bot;
+  begin: Source;
+  savedNow: Source;
+  draft: DraftState<Source>;
+}
+
+function Bench({ bot, begin, savedNow, draft }: BenchProps) {
   const editor = useRef<MountedEditor>(undefined);
-  const [source, setSource] = useState(first);
-  const [saved, setSaved] = useState(first);
+  const [source, setSource] = useState(begin);
+  const [saved, setSaved] = useState(savedNow);
   const [problems, setProblems] = useState<readonly PlacedProblem[]>();
   const places = useMemo(
     () => ({
@@ -35,12 +63,18 @@ function Bench({ bot, source: first }: { bot: Bot; source: Source }) {
         <div className="bench-code">
           <CodeForm
             bot={bot}
-            saved={first}
+            saved={begin}
             source={source}
             editor={editor}
-            onChange={setSource}
+            onChange={(next) => {
+              setSource(next);
+              draft.keep(next);
+            }}
             onProblems={setProblems}
-            onSaved={setSaved}
+            onSaved={(next) => {
+              setSaved(next);
+              draft.saved(next);
+            }}
             onDeployed={setSaved}
           />
           {problems && <Problems problems={problems} goTo={places.goTo} />}
