@@ -112,6 +112,9 @@ describeInBrowser('a Bot in the app', () => {
     await older.getByText('Runs now').waitFor();
     expect(await badManners(page)).toEqual([]);
     await page.getByRole('tab', { name: 'Workbench' }).click();
+    // What was typed there is there again.
+    expect(await page.getByRole('textbox', { name: 'Input' }).inputValue()).toBe('{"broken":');
+    await page.getByRole('textbox', { name: 'Input' }).fill('{}');
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByRole('region', { name: 'Body of the answer' }).getByText('1', { exact: true }).waitFor();
   }
