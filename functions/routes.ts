@@ -42,6 +42,7 @@ export const routes = {
     enrollMfaInLogin: open('POST', '/auth/mfa/login-enroll'),
     changePassword: member('POST', '/auth/changepassword'),
     resetPassword: open('POST', '/auth/resetpassword'),
+    invitation: open('POST', '/auth/invitation'),
     setPassword: open('POST', '/auth/setpassword'),
     startExternal: open('GET', '/auth/external/start'),
     acceptExternal: open('POST', '/auth/external/accept'),
@@ -122,6 +123,7 @@ export const routes = {
     unknown: open('ANY', '$default'),
   },
   site: {
+    root: open('GET', '/'),
     app: open('GET', '/app'),
     appFile: open('GET', '/app/{path+}'),
     openapi: open('GET', '/openapi.json'),

@@ -1,4 +1,5 @@
 import { fieldsOf } from '../../shared/fields-of.ts';
+import { type BulkColumn, bulkColumn } from '../../shared/invitation/bulk-columns.ts';
 import { Refusal, type RefusalIssue } from '../../shared/refusal.ts';
 
 /** One row of a file, in its order. */
@@ -9,7 +10,7 @@ export type Row =
   | { kind: 'empty' };
 
 /** How the text of a cell becomes a field of an invite. */
-const columns: Readonly<Record<string, (text: string) => unknown>> = {
+const columns: Readonly<Record<BulkColumn, (text: string) => unknown>> = {
   resourceType: asText,
   firstName: asText,
   lastName: asText,
@@ -29,7 +30,6 @@ const columns: Readonly<Record<string, (text: string) => unknown>> = {
   patient: (text) => text.split(/[\s;]+/).map(asReference),
   authentication: (text) => (text === 'password' ? text : { issuer: text }),
 };
-const byLowerCase = new Map(Object.keys(columns).map((name) => [name.toLowerCase(), name]));
 
 const longestRecordCharacters = 64 * 1024;
 
@@ -66,8 +66,8 @@ async function parse(text: string): Promise<string[][]> {
 }
 
 /** A column that is not known could be a misspelt policy: everybody in the file would get more. */
-function parseHeader(header: readonly string[]): string[] {
-  const names = header.map((cell) => byLowerCase.get(cell.trim().toLowerCase()));
+function parseHeader(header: readonly string[]): BulkColumn[] {
+  const names = header.map(bulkColumn);
   const issues: RefusalIssue[] = header.flatMap((cell, i) => {
     const name = names[i];
     if (name === undefined) return [{ expression: cell.slice(0, 100), text: 'Unknown column' }];
@@ -78,7 +78,7 @@ function parseHeader(header: readonly string[]): string[] {
   return names.filter((name) => name !== undefined);
 }
 
-function rowOf(names: readonly string[], cells: readonly string[]): Row {
+function rowOf(names: readonly BulkColumn[], cells: readonly string[]): Row {
   if (cells.every((cell) => cell.trim() === '')) return { kind: 'empty' };
   if (cells.length !== names.length) {
     const text = `The row has ${cells.length} cells, the header ${names.length}`;
@@ -86,7 +86,7 @@ function rowOf(names: readonly string[], cells: readonly string[]): Row {
   }
   const fields = names.flatMap((name, i) => {
     const text = cells[i] ?? '';
-    return text.trim() === '' ? [] : [[name, columns[name]?.(text)]];
+    return text.trim() === '' ? [] : [[name, columns[name](text)]];
   });
   return { kind: 'invite', body: Object.fromEntries(fields) };
 }

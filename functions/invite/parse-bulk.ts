@@ -1,10 +1,10 @@
 import { parseMediaType } from '../../shared/bot/input/media-type.ts';
 import { parseJsonBody } from '../../shared/http/json-body.ts';
 import { decodeUtf8 } from '../../shared/http/request.ts';
+import { mostBulkRows } from '../../shared/invitation/bulk-columns.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { csvRows, type Row } from './csv-rows.ts';
 
-export const mostRows = 200;
 const longestFileBytes = 1024 * 1024;
 
 /**
@@ -22,7 +22,8 @@ export async function parseBulk(contentType: string | undefined, bytes: Buffer |
   const rows = isJson
     ? jsonRows(parseJsonBody(bytes, contentType, JSON.parse))
     : await csvRows(decodeUtf8(bytes ?? Buffer.alloc(0)));
-  if (rows.length > mostRows) throw new Refusal('too-large', `At most ${mostRows} rows, not ${rows.length}`);
+  if (rows.length > mostBulkRows)
+    throw new Refusal('too-large', `At most ${mostBulkRows} rows, not ${rows.length}`);
   if (rows.every(({ kind }) => kind === 'empty')) throw new Refusal('invalid', 'There are no rows');
   return rows;
 }

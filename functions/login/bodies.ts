@@ -59,6 +59,7 @@ export const deadLinkText = 'This link is not valid any more';
 
 /** From the fragment of a mailed link. */
 export const linkEntries = { id: anyText, secret: anyText };
+export const linkBody = fields({ ...linkEntries }, deadLinkText);
 export const setPasswordBody = fields({ ...linkEntries, password: anyText }, deadLinkText);
 export type PasswordOfLink = InferOutput<typeof setPasswordBody>;
 export const verifyEmailBody = fields(

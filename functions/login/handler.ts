@@ -12,6 +12,7 @@ import { openIssuers } from '../../shared/issuer/issuers.ts';
 import { routes } from '../routes.ts';
 import { verifyEmail } from './address/verify-email.ts';
 import { finishExternal } from './external/finish-external.ts';
+import { readInvitation } from './external/read-invitation.ts';
 import { acceptExternal, type ExternalServices, startExternal } from './external/start-external.ts';
 import { changePassword } from './password/change-password.ts';
 import { resetPassword } from './password/reset-password.ts';
@@ -49,6 +50,7 @@ export const handler = serve(services, routes.login, (services) => ({
   verifyMfa: json(async ({ body }) => jsonResponse(200, await verifyMfa(services, body))),
   enrollMfaInLogin: json(async ({ body }) => jsonResponse(200, await enrollMfaInLogin(services, body))),
   resetPassword: json((request) => done(resetPassword(services, attempt(request)))),
+  invitation: json(async ({ body }) => jsonResponse(200, await readInvitation(services, body))),
   setPassword: json((request) => done(setPassword(services, attempt(request)))),
   verifyEmail: json(async (request) =>
     done(verifyEmail(services, { ...attempt(request), caller: await callerIfAny(services, request) })),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { servePublic } from '../../shared/http/serve-public.ts';
+import { redirectResponse } from '../../shared/http/response.ts';
 import { consoleLog } from '../../shared/log.ts';
 import { routes } from '../routes.ts';
 import { answerFile, answerPath } from './answer-file.ts';
@@ -13,6 +14,7 @@ const document = siteFile('openapi.json', Buffer.from(openApi), 'public, max-age
 
 /** The administration app and the description of the API: files, and nothing that needs a table. */
 export const handler = servePublic({ log: consoleLog, newId: randomUUID }, routes.site, {
+  root: async () => redirectResponse('/app/'),
   app: async ({ headers }) => answerPath(site, '', headers),
   appFile: async ({ params, headers }) => answerPath(site, params.path, headers),
   openapi: async ({ headers }) => answerFile(document, headers),

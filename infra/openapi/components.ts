@@ -128,6 +128,18 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
   ),
   SignInStep: object(step, ['login']),
   ClientInfo: object({ welcomeString: text, logo: { type: 'object' } }),
+  InvitationOfLink: object(
+    {
+      project: { $ref: '#/components/schemas/Reference' },
+      name: text,
+      email: text,
+      inviter: text,
+      profileType: text,
+      expires: text,
+      method: {},
+    },
+    ['project', 'profileType', 'expires', 'method'],
+  ),
   MfaStatus: object({ enrolled: flag, enrollUri: text, enrollQrCode: text }, ['enrolled']),
   Issuer: object({ id: text, issuer: text, clientId: text, hasSecret: flag, redirectUri: text }, [
     ...['id', 'issuer', 'clientId', 'hasSecret', 'redirectUri'],

@@ -111,6 +111,37 @@ describe('a new person', () => {
   });
 });
 
+describe('what a link tells whoever holds it', () => {
+  const read = (body: object) => portico.api('POST', 'auth/invitation', { body, token: null });
+
+  test('who invites whom to what, and how it is accepted; nothing is used up', async () => {
+    const email = newAddress();
+    await invite(email);
+    const link = await mailedLink(portico, email);
+    const first = await read(link);
+    expect([first.status, first.json]).toEqual([
+      200,
+      {
+        project: { reference: `Project/${project}`, display: portico.projects[0]?.name },
+        name: 'Ann Lee',
+        email,
+        inviter: expect.any(String),
+        profileType: 'Practitioner',
+        expires: expect.stringMatching(/^20/),
+        method: 'new-password',
+      },
+    ]);
+    expect((await read(link)).status).toBe(200);
+    expect((await accept({ ...link, password })).status).toBe(200);
+    expectDead(await read(link));
+    await invite(email, {}, 1);
+    const second = await mailedLink(portico, email, (id) => id.startsWith(`${portico.projects[1]?.id}`));
+    expect((await read(second)).json.method).toBe('own-password');
+    expectDead(await read({ ...second, secret: `${second.secret.slice(0, -1)}_` }));
+    expectDead(await read({ id: 'a.b.1', secret: 'c' }));
+  });
+});
+
 describe('a person with a password', () => {
   test('accepts with that password, which the link does not change', async () => {
     const email = newAddress();

@@ -150,6 +150,7 @@ const examples: Examples = {
       status: 200,
     }),
     resetPassword: () => ({ body: { email: newAddress() }, status: 200 }),
+    invitation: () => ({ body: noLink, status: 400 }),
     setPassword: () => ({ body: { ...noLink, password }, status: 400 }),
     startExternal: () => ({ query: { issuer: 'https://login.example.org' }, status: 400 }),
     acceptExternal: () => ({
@@ -294,6 +295,7 @@ const examples: Examples = {
     unknown: () => ({ status: 404 }),
   },
   site: {
+    root: () => ({ status: 302 }),
     app: () => ({ status: 200 }),
     appFile: () => ({ params: { path: 'none.js' }, status: 404 }),
     openapi: () => ({ status: 200 }),

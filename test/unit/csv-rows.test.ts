@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { csvRows } from '../../functions/invite/csv-rows.ts';
-import { mostRows, parseBulk } from '../../functions/invite/parse-bulk.ts';
+import { parseBulk } from '../../functions/invite/parse-bulk.ts';
+import { mostBulkRows } from '../../shared/invitation/bulk-columns.ts';
 
 const header = 'resourceType,firstName,lastName,email';
 const body = { resourceType: 'Patient', firstName: 'Ann', lastName: 'Lee', email: 'ann@example.com' };
@@ -117,8 +118,8 @@ describe('parseBulk', () => {
     ['application/json', '{"a":1}', 'invalid'],
     ['application/json', '[', 'invalid'],
     ['application/json', '[]', 'invalid'],
-    ['application/json', `[${'1,'.repeat(mostRows)}1]`, 'too-large'],
-    ['text/csv', `${header}\n${`${line}\n`.repeat(mostRows + 1)}`, 'too-large'],
+    ['application/json', `[${'1,'.repeat(mostBulkRows)}1]`, 'too-large'],
+    ['text/csv', `${header}\n${`${line}\n`.repeat(mostBulkRows + 1)}`, 'too-large'],
     ['text/csv', 'x'.repeat(1024 * 1024 + 1), 'too-large'],
     ['text/plain', header, 'unsupported-media-type'],
     [undefined, header, 'unsupported-media-type'],
@@ -131,7 +132,7 @@ describe('parseBulk', () => {
     await expect(parseBulk('text/csv', latin1)).rejects.toMatchObject({ kind: 'invalid' });
   });
 
-  test(`takes ${mostRows} rows`, async () => {
-    expect(await file(`${header}\n${`${line}\n`.repeat(mostRows)}`)).toHaveLength(mostRows);
+  test(`takes ${mostBulkRows} rows`, async () => {
+    expect(await file(`${header}\n${`${line}\n`.repeat(mostBulkRows)}`)).toHaveLength(mostBulkRows);
   });
 });

@@ -84,13 +84,13 @@ export async function write(page: Page, editor: string, text: string): Promise<v
   await page.keyboard.insertText(text);
 }
 
-/** Picks one of a list by the beginning of its name. A page that scrolls closes the list: it is opened again. */
+/** Picks one of a list by the beginning of its name, and by what is said of it there. A page that scrolls closes the list: it is opened again. */
 export async function pick(page: Page, field: string, typed: string, option: string): Promise<void> {
   for (let turn = 1; ; turn++) {
     await page.getByRole('combobox', { name: field }).click();
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.type(typed);
-    const picked = page.getByRole('option', { name: option }).click({ timeout: 8000 });
+    const picked = page.getByRole('option').filter({ hasText: option }).click({ timeout: 8000 });
     if (turn === 4) return picked;
     if (
       await picked.then(

@@ -190,6 +190,7 @@ export const cases: WorstRequests<World> = {
     enrollMfaInLogin: () => jsonBodies({ login: none }, 'token'),
     changePassword: () => jsonBodies({ oldPassword: 'x' }, 'newPassword'),
     resetPassword: () => jsonBodies({}),
+    invitation: () => jsonBodies({ id: 'a.b' }, 'secret'),
     setPassword: () => jsonBodies({ id: 'a.b', secret: 'c' }, 'password'),
     startExternal: plain,
     acceptExternal: () => jsonBodies({ id: 'a.b' }, 'secret'),
@@ -359,6 +360,7 @@ export const cases: WorstRequests<World> = {
     unknown: () => [{ what: '4 MiB', body: made.manyValues, headers: json }],
   },
   site: {
+    root: plain,
     app: plain,
     openapi: plain,
     appFile: () => [{ what: 'a long path', params: { path: made.text(5000) } }],

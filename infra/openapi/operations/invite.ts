@@ -1,5 +1,5 @@
 import { array, maxLength, pipe } from 'valibot';
-import { mostRows } from '../../../functions/invite/parse-bulk.ts';
+import { mostBulkRows } from '../../../shared/invitation/bulk-columns.ts';
 import type { routes } from '../../../functions/routes.ts';
 import { inviteBody } from '../../../shared/invitation/parse-invite.ts';
 import { answersFhir, answersJson, idempotent, json, refused, type Words } from '../words.ts';
@@ -20,7 +20,7 @@ export const invite: Record<keyof typeof routes.invite, Words> = {
     headers: idempotent,
     body: {
       content: {
-        'application/json': pipe(array(inviteBody), maxLength(mostRows)),
+        'application/json': pipe(array(inviteBody), maxLength(mostBulkRows)),
         'text/csv': { type: 'string', description: 'With a header row that names the fields' },
       },
     },

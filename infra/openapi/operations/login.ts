@@ -2,6 +2,7 @@ import {
   changePasswordBody,
   codeBody,
   codeOfLoginBody,
+  linkBody,
   methodBody,
   profileBody,
   resetPasswordBody,
@@ -103,6 +104,11 @@ export const login: Record<keyof typeof routes.login, Words> = {
     summary: 'Ask for a mail with a link to a new password: the same answer for every address',
     body: json(resetPasswordBody),
     answers: { 200: done, 429: throttled },
+  },
+  invitation: {
+    summary: 'Read the invitation of a mailed link; nothing is used up',
+    body: json(linkBody),
+    answers: { 200: answersJson('InvitationOfLink', 'Who invites whom, and how it is accepted') },
   },
   setPassword: {
     summary: 'Use a mailed link: accept an invitation, or replace a forgotten password',

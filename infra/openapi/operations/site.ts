@@ -1,10 +1,11 @@
 import type { routes } from '../../../functions/routes.ts';
-import { answersJson, refused, type Words } from '../words.ts';
+import { answersJson, redirects, refused, type Words } from '../words.ts';
 
 const page = { description: 'A file of the app', content: { 'text/html': { type: 'string' } } };
 const known = { description: 'The caller has it' };
 
 export const site: Record<keyof typeof routes.site, Words> = {
+  root: { summary: 'Leads to the app', answers: { 302: redirects('To the administration app') } },
   app: { summary: 'The administration app', answers: { 200: page, 304: known } },
   appFile: {
     summary: 'A page or file of the app',

@@ -29,7 +29,7 @@ export function AddressCard() {
         <Failure message={change.message} />
         {sentTo && (
           <Notice kind="good">
-            A mail to {sentTo} is queued. Follow its link within a day to use that address.
+            An e-mail to {sentTo} is queued. Follow its link within a day to use that address.
           </Notice>
         )}
         <TextField

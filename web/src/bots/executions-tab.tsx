@@ -20,7 +20,7 @@ export function ExecutionsTab({ bot }: { bot: Bot }) {
   return (
     <>
       <div>
-        <Button onPress={loaded.reload}>Look again</Button>
+        <Button onPress={loaded.reload}>Refresh</Button>
       </div>
       <Loading of={loaded}>
         {(first) =>

@@ -4,6 +4,7 @@ import { useAction } from '../api/use-action.ts';
 import { useApi } from '../api/use-api.ts';
 import { useLoad } from '../api/use-load.ts';
 import { Button } from '../ui/button.tsx';
+import { Confirm } from '../ui/confirm.tsx';
 import { Form } from '../ui/form.tsx';
 import { Empty, Loading } from '../ui/loading.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
@@ -33,6 +34,7 @@ function Secrets({ path, secrets, onChange }: { path: string; secrets: Secret[];
   const [name, setName] = useState('');
   const [value, setValue] = useState('');
   const [done, setDone] = useState<string>();
+  const [removing, setRemoving] = useState('');
   // A secret that is sent by its name alone keeps its value.
   const replace = useAction(async ({ list, said }: { list: Secret[]; said: string }) => {
     setDone(undefined);
@@ -48,9 +50,27 @@ function Secrets({ path, secrets, onChange }: { path: string; secrets: Secret[];
     setName('');
     setValue('');
   };
+  const remove = async () => {
+    await replace.run({ list: without(removing), said: `${removing} is removed.` });
+    setRemoving('');
+  };
   return (
     <>
-      <Failure message={replace.message} />
+      <Confirm
+        isOpen={removing !== ''}
+        title={`Remove ${removing}?`}
+        deed={`Remove ${removing}`}
+        isBusy={replace.isBusy}
+        message={replace.message}
+        onConfirm={() => void remove()}
+        onClose={() => setRemoving('')}
+      >
+        <p>
+          From its next run on, the Bot no longer gets this value, and fails if it needs it. Nobody can read
+          the value back: to undo this, you need it from elsewhere.
+        </p>
+      </Confirm>
+      <Failure message={removing === '' ? replace.message : undefined} />
       {done && <Notice kind="good">{done}</Notice>}
       {secrets.length === 0 ? (
         <Empty title="No secrets" />
@@ -62,9 +82,7 @@ function Secrets({ path, secrets, onChange }: { path: string; secrets: Secret[];
               <Button
                 kind="danger"
                 aria-label={`Remove ${secret.name}`}
-                onPress={() =>
-                  replace.run({ list: without(secret.name), said: `${secret.name} is removed.` })
-                }
+                onPress={() => setRemoving(secret.name)}
               >
                 Remove
               </Button>

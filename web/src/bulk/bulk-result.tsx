@@ -3,31 +3,39 @@ import type { OperationOutcome } from '../../../client/src/index.ts';
 import { outcomeSentence } from '../invite/sentences.ts';
 import { invitationOf } from '../members/invitation.ts';
 import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
 import { Link } from '../ui/link.tsx';
 import { Notice } from '../ui/notice.tsx';
-import type { Table } from './read-table.ts';
+import type { Sent } from './use-bulk-invite.ts';
 
-/** What `invite/bulk` answers: each row with the status that it would have had alone. */
-export interface BulkAnswer {
-  invited: number;
-  refused: number;
-  results: { row: number; status: number; membership?: ProjectMembership; outcome?: OperationOutcome }[];
+interface Props {
+  sent: Sent;
+  /** Sends what was refused once more, as it stands. */
+  retry: (() => void) | undefined;
+  isBusy: boolean;
 }
 
-export function BulkResult({ answer, table }: { answer: BulkAnswer; table: Table }) {
+export function BulkResult({ sent: { answer, table, sent }, retry, isBusy }: Props) {
   const { invited, refused, results } = answer;
   return (
     <>
       <Notice kind={refused === 0 ? 'good' : 'bad'}>
-        {invited} invited, {refused} refused.{' '}
-        {refused > 0 && 'Put these rows right and send the file again: what stands stays as it is.'}
+        <p>
+          {invited} invited, {refused} refused.{' '}
+          {refused > 0 && 'Correct the refused rows above. Only those are sent again.'}
+        </p>
+        {refused > 0 && retry && (
+          <Button isPending={isBusy} onPress={retry}>
+            Send only what was refused
+          </Button>
+        )}
       </Notice>
       <ul className="rows" aria-label="Results">
         {results.map(({ row, status, membership, outcome }) => (
           <li className="row" key={row}>
             <div className="row-main">
               <span className="row-title">
-                Row {row}
+                Row {(sent[row - 1] ?? 0) + 1}
                 {membership && (
                   <>
                     {': '}
@@ -36,7 +44,7 @@ export function BulkResult({ answer, table }: { answer: BulkAnswer; table: Table
                 )}
               </span>
               <span className="row-more">{membership ? doneTo(membership) : textOf(outcome)}</span>
-              {!membership && <span className="row-more">{table.rows[row - 1]?.join(', ')}</span>}
+              {!membership && <span className="row-more">{table.rows[sent[row - 1] ?? -1]?.join(', ')}</span>}
             </div>
             <Badge kind={status === 200 ? 'good' : 'bad'}>{status === 200 ? 'Done' : 'Refused'}</Badge>
           </li>

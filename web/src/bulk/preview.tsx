@@ -1,9 +1,10 @@
+import type { Findings } from './check-table.ts';
 import type { Table } from './read-table.ts';
 
 const mostShown = 200;
 
 /** What the file says, before anything is sent. */
-export function Preview({ table: { header, rows } }: { table: Table }) {
+export function Preview({ table: { header, rows }, findings }: { table: Table; findings: Findings }) {
   if (rows.length === 0) return null;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
@@ -13,6 +14,7 @@ export function Preview({ table: { header, rows } }: { table: Table }) {
         <thead>
           <tr>
             <th scope="col">Row</th>
+            {findings.rows.size > 0 && <th scope="col">Mistakes</th>}
             {header.map((name, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: a file may name a column twice
               <th scope="col" key={index}>
@@ -26,6 +28,7 @@ export function Preview({ table: { header, rows } }: { table: Table }) {
             // biome-ignore lint/suspicious/noArrayIndexKey: rows are known by their place in the file
             <tr key={row}>
               <th scope="row">{row + 1}</th>
+              {findings.rows.size > 0 && <td className="field-error">{findings.rows.get(row)?.join(' ')}</td>}
               {header.map((_name, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: as above
                 <td key={index}>{cells[index]}</td>

@@ -124,7 +124,7 @@ export function InviteForm({ onInvited, onTyping }: Props) {
         <Switch
           isSelected={fields.sendEmail}
           onChange={(sendEmail) => change({ sendEmail })}
-          help="Without a mail, only somebody who has an account already can accept, at their next sign-in."
+          help="Without an e-mail, only people who already have an account can accept, the next time they sign in."
         >
           Send the invitation by e-mail
         </Switch>

@@ -10,12 +10,13 @@ export function InviteResult({ invited: { membership, email } }: { invited: Invi
   const invitation = invitationOf(membership);
   const name = membership.profile?.display ?? email;
   return (
-    <Notice kind="good">
+    <Notice kind="good" takesFocus>
       <p>
         {invitation?.outcome && <strong>{outcomeSentence(name, invitation.outcome)}</strong>}{' '}
         {invitation?.state === 'pending' && (
           <>
-            {mailSentence(email, invitation)} The invitation is good until <Moment at={invitation.expires} />.
+            {mailSentence(email, invitation)} The invitation is valid until <Moment at={invitation.expires} />
+            .
           </>
         )}
       </p>

@@ -16,8 +16,8 @@ async function listMails(signal: AbortSignal): Promise<Mail[]> {
 export function MailPage() {
   const loaded = useLoad(useCallback(listMails, []));
   return (
-    <Page title="Mailbox" actions={<Button onPress={loaded.reload}>Look again</Button>}>
-      <p className="muted">On this laptop mails go nowhere else: here are all of them, the newest first.</p>
+    <Page title="Mailbox" actions={<Button onPress={loaded.reload}>Refresh</Button>}>
+      <p className="muted">On this laptop e-mails go nowhere else. Here they all are, newest first.</p>
       <Loading of={loaded}>
         {(mails) =>
           mails.length === 0 ? (

@@ -12,16 +12,16 @@ import { type Invitation, invitationOf } from './invitation.ts';
 const explain: Record<Exclude<InvitationState, 'accepted'>, (invitation: Invitation) => ReactNode> = {
   pending: ({ expires, mailRequested }) => (
     <>
-      The link is good until <Moment at={expires} />.{' '}
-      {!mailRequested && 'No mail was asked for: the person can accept at their next sign-in.'}
+      The link works until <Moment at={expires} />.{' '}
+      {!mailRequested && 'No e-mail was requested: the person can accept the next time they sign in.'}
     </>
   ),
   expired: ({ expires }) => (
     <>
-      Nobody accepted it until <Moment at={expires} />.
+      Nobody accepted it before <Moment at={expires} />.
     </>
   ),
-  revoked: () => 'It was taken back. The person can be invited again.',
+  revoked: () => 'It was withdrawn. The person can be invited again.',
 };
 
 /** An invitation that nobody has accepted: sent again, or taken back. */
@@ -42,8 +42,10 @@ export function InvitationCard({
     setDone(said);
     onChange();
   };
-  const resend = useAction(change('POST', 'A mail with a new link is on its way. Earlier links are dead.'));
-  const revoke = useAction(change('DELETE', 'The invitation is revoked. Its link is dead.'));
+  const resend = useAction(
+    change('POST', 'An e-mail with a new link is on its way. Earlier links no longer work.'),
+  );
+  const revoke = useAction(change('DELETE', 'The invitation is revoked. Its link no longer works.'));
   const invitation = invitationOf(membership);
   if (!invitation || invitation.state === 'accepted') return null;
   return (
@@ -52,12 +54,13 @@ export function InvitationCard({
       <p>{explain[invitation.state](invitation)}</p>
       {invitation.mail === 'bounced' && (
         <Notice kind="bad">
-          The mail came back: the address does not take it. Remove this invitation and use another address.
+          The e-mail came back: the address does not accept it. Remove this invitation and use another
+          address.
         </Notice>
       )}
       {invitation.mail === 'complained' && (
         <Notice kind="bad">
-          The person said that the mail is unwanted. This address gets no more mail of the project.
+          The person reported the e-mail as unwanted. This address gets no more e-mail from the project.
         </Notice>
       )}
       {done && <Notice kind="good">{done}</Notice>}
@@ -81,7 +84,7 @@ export function InvitationCard({
         onConfirm={() => revoke.run()}
         onClose={() => setAsking(false)}
       >
-        <p>The link in the mail stops working at once. You can invite the person again at any time.</p>
+        <p>The link in the e-mail stops working at once. You can invite the person again at any time.</p>
       </Confirm>
     </section>
   );

@@ -24,7 +24,7 @@ export function PoliciesPage() {
         row={row}
         empty={
           <Empty title="No access policies">
-            <p>Without one, members may do what is usual for their kind.</p>
+            <p>Without one, members have the default rights of their role.</p>
           </Empty>
         }
       />

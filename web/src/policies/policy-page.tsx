@@ -6,6 +6,7 @@ import { DeleteResource } from '../ui/delete-resource.tsx';
 import { Link } from '../ui/link.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { Page } from '../ui/page.tsx';
+import { HeldBy } from './held-by.tsx';
 import { PolicyForm } from './policy-form.tsx';
 
 export function PolicyPage({ id }: { id: string }) {
@@ -22,9 +23,7 @@ export function PolicyPage({ id }: { id: string }) {
           <>
             <PolicyForm key={policy.id} policy={policy} onSaved={loaded.reload} />
             <DeleteResource resource={policy} name={policy.name ?? 'this policy'} then="/policies">
-              <li>
-                Members who have it may do nothing from their next request on, until they get another one.
-              </li>
+              <HeldBy policyId={id} />
             </DeleteResource>
           </>
         )}

@@ -21,7 +21,7 @@ export function ForgotPage() {
     <Door title="Forgot your password?">
       {isSent ? (
         <Notice kind="good">
-          If somebody signs in with this address, a mail with a link is on its way to it.
+          If somebody signs in with this address, an e-mail with a link is on its way to it.
         </Notice>
       ) : (
         <Form label="Forgot your password?" fieldErrors={fieldErrors} onSubmit={run}>

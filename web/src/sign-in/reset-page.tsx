@@ -25,7 +25,7 @@ export function ResetPage() {
   if (!link) {
     return (
       <Door title="This link is not complete">
-        <p>Open the link in the mail again, or copy all of it into the address bar.</p>
+        <p>Open the link in the e-mail again, or copy all of it into the address bar.</p>
       </Door>
     );
   }

@@ -6,13 +6,10 @@ import { useSessionState } from '../session/session-context.tsx';
 import { Link } from '../ui/link.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
 import { AppWelcome } from './app-welcome.tsx';
-import { ChooseMembership } from './choose-membership.tsx';
-import { ChoosePatient } from './choose-patient.tsx';
 import { CredentialsForm } from './credentials-form.tsx';
 import { Door } from './door.tsx';
-import { EnrollForm } from './enroll-form.tsx';
 import { IssuerButton } from './issuer-button.tsx';
-import { SecondFactorForm } from './second-factor-form.tsx';
+import { NextStep, stepTitles } from './next-step.tsx';
 import { type SignInTarget, signInTarget } from './sign-in-target.ts';
 
 /** Signs a person in, step by step, to this app or to the client that sent them. */
@@ -48,7 +45,7 @@ export function SignInPage() {
   // Another tab has signed in: this browser has one session.
   if (session && !clientId && !query.has('issuer')) return <Redirect to={nextPage(search)} replace />;
   return (
-    <Door title={titles[step?.kind ?? 'code']}>
+    <Door title={stepTitles[step?.kind ?? 'code']}>
       {step === undefined && clientId && <AppWelcome clientId={clientId} />}
       {step ? null : notice && <Notice kind="plain">{notice}</Notice>}
       <Failure message={failure} />
@@ -59,21 +56,10 @@ export function SignInPage() {
           <Link href="/forgot">Forgot your password?</Link>
         </p>
       )}
-      {step?.kind === 'choose' && <ChooseMembership step={step} onStep={proceed} />}
-      {step?.kind === 'choose-patient' && <ChoosePatient step={step} onStep={proceed} />}
-      {step?.kind === 'second-factor' && <SecondFactorForm step={step} onStep={proceed} />}
-      {step?.kind === 'enroll-second-factor' && <EnrollForm step={step} onStep={proceed} />}
+      {step && <NextStep step={step} onStep={proceed} />}
     </Door>
   );
 }
-
-const titles: Record<SignInStep['kind'], string> = {
-  code: 'Sign in',
-  choose: 'Where do you want to go?',
-  'choose-patient': 'Whose record is it for?',
-  'second-factor': 'Your second factor',
-  'enroll-second-factor': 'Add a second factor',
-};
 
 /** Where the person wanted to go: a page of this app, never an address of somebody else. */
 function nextPage(search: string): string {

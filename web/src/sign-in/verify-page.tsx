@@ -32,7 +32,7 @@ export function VerifyPage() {
   if (!link) {
     return (
       <Door title="This link is not complete">
-        <p>Open the link in the mail again, or copy all of it into the address bar.</p>
+        <p>Open the link in the e-mail again, or copy all of it into the address bar.</p>
       </Door>
     );
   }
@@ -47,7 +47,7 @@ export function VerifyPage() {
     <Door title="Confirm your address">
       <Form label="Confirm your address" fieldErrors={fieldErrors} onSubmit={run}>
         <Failure message={message} />
-        <p>From then on you sign in with this address, and with the one before no more.</p>
+        <p>From then on you sign in with this address, and no longer with the old one.</p>
         {!asker && (
           <>
             <p>If it was not you who asked for this, close the page: nothing happens.</p>

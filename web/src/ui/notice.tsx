@@ -2,6 +2,8 @@ import { type ReactNode, useEffect, useRef } from 'react';
 
 interface Props {
   kind: 'good' | 'bad' | 'plain';
+  /** It answers a form that is gone: the focus goes here, and not to the top of the page. */
+  takesFocus?: boolean;
   children: ReactNode;
 }
 
@@ -9,13 +11,19 @@ interface Props {
  * Something that a screen reader says when it appears. What answers a press comes into view, wherever the
  * page was scrolled to.
  */
-export function Notice({ kind, children }: Props) {
+export function Notice({ kind, takesFocus = false, children }: Props) {
   const own = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (kind !== 'plain') own.current?.scrollIntoView({ block: 'nearest' });
-  }, [kind]);
+    if (takesFocus) own.current?.focus({ preventScroll: true });
+  }, [kind, takesFocus]);
   return (
-    <div ref={own} className={`notice notice-${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
+    <div
+      ref={own}
+      className={`notice notice-${kind}`}
+      role={kind === 'bad' ? 'alert' : 'status'}
+      {...(takesFocus ? { tabIndex: -1 } : {})}
+    >
       {children}
     </div>
   );
