@@ -182,8 +182,6 @@ describeInBrowser('the way of a person through the app', () => {
     await admin.getByRole('button', { name: 'Remove Grace Hopper' }).click();
     await arrived(admin, 'Members');
     await go(person, 'Records').catch(() => undefined);
-    await person.getByRole('button', { name: 'Type' }).click();
-    await person.getByRole('option', { name: 'Condition' }).click();
     await person.getByText('Your session has ended').waitFor();
   }
 });
