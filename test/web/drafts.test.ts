@@ -60,7 +60,7 @@ describeInBrowser('what was typed and not saved', () => {
       await page.getByText('Your session has ended').waitFor();
       await again();
       await arrived(page, 'Drafted');
-      await page.getByRole('tab', { name: 'Code' }).click();
+      await page.getByRole('tab', { name: 'Workbench' }).click();
       await page.getByText('These are your unsaved changes').waitFor();
       await editor(page).getByText('not saved yet').waitFor();
       expect(await badManners(page)).toEqual([]);
@@ -84,7 +84,7 @@ describeInBrowser('what was typed and not saved', () => {
       await page.getByLabel('First name').fill('Grace');
       await go(page, 'Bots');
       await page.getByRole('link', { name: 'Drafted' }).click();
-      await page.getByRole('tab', { name: 'Console' }).click();
+      await page.getByRole('tab', { name: 'Workbench' }).click();
       await page.getByRole('textbox', { name: 'Input' }).fill('PID|1||12345');
       await page.getByRole('tab', { name: 'Versions' }).click();
       await kill();
@@ -92,7 +92,7 @@ describeInBrowser('what was typed and not saved', () => {
       await arrived(page, 'Sign in');
       await again();
       await arrived(page, 'Drafted');
-      await page.getByRole('tab', { name: 'Console' }).click();
+      await page.getByRole('tab', { name: 'Workbench' }).click();
       expect(await page.getByRole('textbox', { name: 'Input' }).inputValue()).toBe('PID|1||12345');
       await go(page, 'Invite');
       expect(await page.getByLabel('First name').inputValue()).toBe('Grace');
