@@ -1,5 +1,5 @@
 /** The columns that a file of invites may have, by the fields of an invite. */
-export const bulkColumns = [
+const bulkColumns = [
   'resourceType',
   'firstName',
   'lastName',

@@ -8,7 +8,7 @@ import type { Table } from './read-table.ts';
 import { writeTable } from './write-table.ts';
 
 /** What `invite/bulk` answers: each row with the status that it would have had alone. */
-export interface BulkAnswer {
+interface BulkAnswer {
   invited: number;
   refused: number;
   results: { row: number; status: number; membership?: ProjectMembership; outcome?: OperationOutcome }[];
