@@ -3,6 +3,7 @@
  * Nothing here is secret and nothing names an account: credentials decide where it goes.
  */
 
+import { fieldsOf, isObject } from '../shared/fields-of.ts';
 import { isParameterSet } from '../shared/index/registry.ts';
 
 export interface Stage {
@@ -52,9 +53,8 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export function readStage(context: (key: string) => unknown): Stage {
   const name = matching('stage', context('stage'), /^[a-z][a-z0-9-]{0,19}$/);
-  const stages = context('stages') as Readonly<Record<string, Fields>> | undefined;
-  const fields = stages?.[name];
-  if (!fields) throw new Error(`cdk.json has no stage ${name} under context.stages`);
+  const fields = fieldsOf(context('stages'))[name];
+  if (!isObject(fields)) throw new Error(`cdk.json has no stage ${name} under context.stages`);
   const setting = (key: string, pattern: RegExp) => matching(`${name}.${key}`, fields[key], pattern);
   return {
     name,
@@ -72,9 +72,11 @@ export function readStage(context: (key: string) => unknown): Stage {
     removalPolicy:
       fields.removalPolicy === undefined
         ? 'retain'
-        : (setting('removalPolicy', /^(retain|destroy)$/) as Stage['removalPolicy']),
+        : setting('removalPolicy', /^(retain|destroy)$/) === 'destroy'
+          ? 'destroy'
+          : 'retain',
     ...(fields.alarmEmail === undefined ? {} : { alarmEmail: setting('alarmEmail', address) }),
-    ...(fields.domain === undefined ? {} : { domain: readDomain(`${name}.domain`, fields.domain as Fields) }),
+    ...(fields.domain === undefined ? {} : { domain: readDomain(`${name}.domain`, fieldsOf(fields.domain)) }),
   };
 }
 

@@ -1,3 +1,5 @@
+import { fieldsOf } from '../shared/fields-of.ts';
+
 type Rule = string | { prefix: string } | { exists: true };
 export interface Pattern {
   readonly [name: string]: Pattern | readonly Rule[];
@@ -22,11 +24,15 @@ export const streamFilters: Readonly<Record<string, Pattern>> = {
 /** Whether a record matches, by those rules of Lambda's event filtering that are used above. */
 export function matchesPattern(pattern: Pattern, value: unknown): boolean {
   return Object.entries(pattern).every(([name, expected]) => {
-    const found = (value as Record<string, unknown> | null | undefined)?.[name];
-    return Array.isArray(expected)
-      ? expected.some((rule: Rule) => matchesRule(rule, found))
-      : matchesPattern(expected as Pattern, found);
+    const found = fieldsOf(value)[name];
+    return areRules(expected)
+      ? expected.some((rule) => matchesRule(rule, found))
+      : matchesPattern(expected, found);
   });
+}
+
+function areRules(expected: Pattern | readonly Rule[]): expected is readonly Rule[] {
+  return Array.isArray(expected);
 }
 
 function matchesRule(rule: Rule, value: unknown): boolean {

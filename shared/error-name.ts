@@ -11,3 +11,8 @@ export function errorCode(error: unknown): string | undefined {
   const { code } = fieldsOf(error);
   return typeof code === 'string' ? code : undefined;
 }
+
+/** What an error says, for whoever sits at the command line; a log may not have it. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

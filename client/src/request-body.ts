@@ -69,7 +69,12 @@ function isJsonValue(input: unknown): boolean {
 }
 
 function isResource(input: unknown): boolean {
-  return typeof (input as { resourceType?: unknown } | null)?.resourceType === 'string';
+  return (
+    typeof input === 'object' &&
+    input !== null &&
+    'resourceType' in input &&
+    typeof input.resourceType === 'string'
+  );
 }
 
 /** Other realms have an ArrayBuffer of their own, which `instanceof` does not know. */

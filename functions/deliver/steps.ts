@@ -51,7 +51,7 @@ export async function endAttempt(
   attempted: Attempted,
   next: Next,
 ): Promise<void> {
-  const [name, value] = Object.entries(next)[0] as [string, unknown];
+  const [name, value] = 'ended' in next ? ['ended', next.ended] : ['notBeforeMs', next.notBeforeMs];
   const actions: Action[] = [
     {
       name: 'delivery',

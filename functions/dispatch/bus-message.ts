@@ -1,6 +1,8 @@
+import { number, object, optional, record, string, union } from 'valibot';
 import type { BusEvent, BusEventName } from '../../shared/bus/bus-event.ts';
 import type { DispatchedPurpose } from '../../shared/queue/purposes.ts';
 import type { Message } from '../../shared/queue/queue.ts';
+import { stored } from '../../shared/schema/stored.ts';
 import { nameOfParts } from '../../shared/subscription/names.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { parseHead } from '../../shared/table/keys.ts';
@@ -56,8 +58,22 @@ function membershipEventName(before: Item | undefined, after: Item): BusEventNam
   return before ? 'membership.changed' : undefined;
 }
 
-function invitationOf(item: Item | undefined): { state?: string; generation?: number } {
-  return (item?.invitation ?? {}) as { state?: string; generation?: number };
+const readMembership = stored(
+  'membership',
+  object({ invitation: optional(object({ state: optional(string()), generation: optional(number()) })) }),
+);
+const readBot = stored(
+  'Bot',
+  object({ deployed: optional(object({ at: string(), trace: optional(string()) })) }),
+);
+
+const readRun = stored('record of a run', record(string(), union([string(), number()])));
+
+function invitationOf(item: Item | undefined): {
+  state?: string | undefined;
+  generation?: number | undefined;
+} {
+  return readMembership(item)?.invitation ?? {};
 }
 
 /** A deployment is no version of the Bot: it is told by what it leaves on the head. */
@@ -67,9 +83,8 @@ function deployedEvent(
   before: Item | undefined,
   after: Item,
 ): BusEvent | undefined {
-  const deployed = after.deployed as { at: string; trace?: string } | undefined;
-  const earlier = before?.deployed as { at: string } | undefined;
-  if (!deployed || deployed.at === earlier?.at) return undefined;
+  const { deployed } = readBot(after);
+  if (!deployed || deployed.at === readBot(before)?.deployed?.at) return undefined;
   const version = String(after.codeVersion);
   const id = nameOfParts('bot.deployed', project, bot, version, deployed.at);
   const trace = deployed.trace === undefined ? {} : { trace: deployed.trace };
@@ -77,10 +92,10 @@ function deployedEvent(
 }
 
 /** Records of runs are in the stream for this alone, of Projects that ask for it. */
-function executedEvent(project: string, record: Item): BusEvent | undefined {
-  if (typeof record.executed !== 'string') return undefined;
-  const run = JSON.parse(record.executed) as Record<string, string | number>;
-  return eventOf('bot.executed', project, record, run);
+function executedEvent(project: string, entry: Item): BusEvent | undefined {
+  if (typeof entry.executed !== 'string') return undefined;
+  const run = readRun(JSON.parse(entry.executed));
+  return eventOf('bot.executed', project, entry, run);
 }
 
 function eventOf(

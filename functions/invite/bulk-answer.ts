@@ -1,5 +1,5 @@
 import type { Resource } from '../../shared/fhir/resource.ts';
-import { errorResponse } from '../../shared/http/errors.ts';
+import { failureOf } from '../../shared/http/errors.ts';
 import type { OperationOutcome } from '../../shared/http/outcome.ts';
 import type { Log } from '../../shared/log.ts';
 import type { RowResult } from './invite-many.ts';
@@ -15,8 +15,8 @@ export function bulkAnswer(results: readonly RowResult[], log: Log, traceId: str
   const rows = results.map((result) => {
     const { row } = result;
     if ('membership' in result) return { row, status: 200, membership: result.membership };
-    const { statusCode = 500, body = '{}' } = errorResponse(result.error, log, traceId);
-    return { row, status: statusCode, outcome: JSON.parse(body) as OperationOutcome };
+    const { status, outcome } = failureOf(result.error, log, traceId);
+    return { row, status, outcome };
   });
   const invited = rows.filter(({ status }) => status === 200).length;
   return { invited, refused: rows.length - invited, results: rows };

@@ -2,6 +2,7 @@ import { number, object, string } from 'valibot';
 import { failureMail } from '../../shared/email/failure-mail.ts';
 import type { Mail } from '../../shared/email/mailer.ts';
 import { parseReference } from '../../shared/fhir/resource.ts';
+import { fieldsOf } from '../../shared/fields-of.ts';
 import { emailOf } from '../../shared/login/user-email.ts';
 import { stored } from '../../shared/schema/stored.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
@@ -33,7 +34,7 @@ export async function failureOfItem(services: OutboxServices, item: Item): Promi
   if (email === undefined) return undefined;
   const complaintKey = keys.complaint(project, email);
   if ((await table.read([complaintKey])).get(complaintKey)) return undefined;
-  const { endpoint = '' } = subscription.channel as { endpoint?: string };
+  const { endpoint } = fieldsOf(subscription.channel);
   const isOfBot = parseReference(endpoint)?.type === 'Bot';
   return failureMail({
     to: email,

@@ -1,5 +1,6 @@
 import type { MailKind } from '../../shared/email/mail-kind.ts';
-import { parseReference, type Reference, type Resource } from '../../shared/fhir/resource.ts';
+import { parseReference, type Resource } from '../../shared/fhir/resource.ts';
+import { fieldsOf } from '../../shared/fields-of.ts';
 import type { Reader } from '../../shared/search/reader.ts';
 import { runSearch } from '../../shared/search/run-search.ts';
 import { parseSearch } from '../../shared/search/search-request.ts';
@@ -13,7 +14,7 @@ const keptSeconds = 7 * 86_400;
 
 /** Bots and clients read no mail. */
 function isOfPerson({ user }: Resource): boolean {
-  return parseReference((user as Reference | undefined)?.reference)?.type === 'User';
+  return parseReference(fieldsOf(user).reference)?.type === 'User';
 }
 
 /** The mails by which a Project's administrators learn that a Subscription turned `error`, for that very write. */

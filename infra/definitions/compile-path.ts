@@ -36,7 +36,7 @@ export function compilePaths(
     .map((text) => text.replace(/^\((.+\))\)/, '$1').replace(/^\((.+) as (.+)\)$/, '$1.as($2)'))
     .filter((text) => text.startsWith(`${resourceType}.`));
   const compiled = alternatives.map((text) => compileAlternative(elements, resourceType, text));
-  return compiled.some((paths) => paths === undefined) ? undefined : (compiled.flat() as Path[]);
+  return compiled.every((paths) => paths !== undefined) ? compiled.flat() : undefined;
 }
 
 /** At ` | ` outside quotes: no expression of R4 has one inside parentheses. */
@@ -53,7 +53,7 @@ function compileAlternative(elements: Elements, resourceType: string, text: stri
   return steps.reduce<Path[] | undefined>(
     (paths, step) => {
       const next = paths?.map((path) => advance(elements, path, step));
-      return next?.some((found) => found === undefined) ? undefined : (next?.flat() as Path[]);
+      return next?.every((found) => found !== undefined) ? next.flat() : undefined;
     },
     [{ steps: [], type: resourceType }],
   );

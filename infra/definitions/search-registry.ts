@@ -190,13 +190,13 @@ function print({ steps, type, target }: Path): string {
  * values are a part of another's, such as `email` of `telecom`, has none.
  */
 function shareIndexes(type: string, lines: Map<string, Line>): string[] {
-  const codes = [...lines.keys()].sort();
+  const inOrder = [...lines].sort(([a], [b]) => (a < b ? -1 : 1));
+  const codes = inOrder.map(([code]) => code);
   const bare = (code: string) => {
     const line = lines.get(code);
     return `${line?.type} ${line?.paths.replace(/\([A-Z][A-Za-z]+\)/g, '')}`;
   };
-  return codes.map((code) => {
-    const { type: parameterType, paths, target } = lines.get(code) as Line;
+  return inOrder.map(([code, { type: parameterType, paths, target }]) => {
     const wider = `${parameterType} ${widerPath(paths)}`;
     const shared = codes.find((other) => bare(other) === bare(code)) ?? code;
     const around = codes.find((other) => bare(other) === wider);

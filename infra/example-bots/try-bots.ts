@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fieldsOf } from '../../shared/fields-of.ts';
 import { bundleBot } from './bundle-bot.ts';
 import { type BotInput, inputFor } from './input-for.ts';
 
@@ -62,7 +63,7 @@ function plain(message: string): string {
 
 async function createBot(name: string, { projectId, ...project }: TrialProject): Promise<string> {
   const answer = await post(`admin/projects/${projectId}/bot`, { name }, project);
-  return (answer.json as { id: string }).id;
+  return String(fieldsOf(answer.json).id);
 }
 
 /** @returns why not */
@@ -77,12 +78,8 @@ async function execute(bot: string, input: BotInput, project: TrialProject): Pro
   return status === 200 ? undefined : textOf(json);
 }
 
-interface Outcome {
-  issue?: { details?: { text?: string } }[];
-}
-
 function textOf(outcome: unknown): string {
-  return (outcome as Outcome | undefined)?.issue?.[0]?.details?.text ?? 'no reason given';
+  return String(fieldsOf(fieldsOf(fieldsOf(fieldsOf(outcome).issue)[0]).details).text ?? 'no reason given');
 }
 
 async function post(

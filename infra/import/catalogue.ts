@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { fieldsOf } from '../../shared/fields-of.ts';
 import { isResourceType } from '../../shared/index/registry.ts';
 import { derivedId } from './derived-id.ts';
 import { type Entry, isReadable, readEntries, type Unreadable } from './read-entries.ts';
@@ -47,7 +48,7 @@ export async function catalogue(
 
 /** @returns undefined when it is nothing that can be loaded */
 export function knownOf(dataSet: string, entry: Entry): Known | undefined {
-  const { resourceType: type, id } = fieldsOf(entry);
+  const { resourceType: type, id } = fieldsOf(entry.resource);
   if (typeof type !== 'string' || !isResourceType(type)) return undefined;
   const digest = digestOf(entry.resource);
   const source = typeof id === 'string' ? `${type}/${id}` : (entry.fullUrl ?? digest);
@@ -55,7 +56,7 @@ export function knownOf(dataSet: string, entry: Entry): Known | undefined {
 }
 
 function namesOf(entry: Entry): string[] {
-  const { resourceType, id } = fieldsOf(entry);
+  const { resourceType, id } = fieldsOf(entry.resource);
   return [
     ...(typeof id === 'string' ? [`${resourceType}/${id}`] : []),
     ...(entry.fullUrl === undefined ? [] : [entry.fullUrl]),
@@ -66,12 +67,8 @@ function namesOf(entry: Entry): string[] {
 export function conditionOf({ request, resource }: Entry): string | undefined {
   const { ifNoneExist } = request ?? {};
   if (typeof ifNoneExist !== 'string' || ifNoneExist === '') return undefined;
-  const { resourceType } = resource as { resourceType: string };
+  const { resourceType } = fieldsOf(resource);
   return `${resourceType}?${ifNoneExist.replace(/^.*\?/, '')}`;
-}
-
-function fieldsOf({ resource }: Entry): { resourceType?: unknown; id?: unknown } {
-  return typeof resource === 'object' && resource !== null ? resource : {};
 }
 
 function digestOf(resource: unknown): string {

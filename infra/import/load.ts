@@ -1,4 +1,5 @@
 import { stringifyJson } from '../../shared/fhir/json.ts';
+import { fieldsOf } from '../../shared/fields-of.ts';
 import { type Catalogue, conditionOf, knownOf, refusalOf } from './catalogue.ts';
 import type { Destination } from './connect.ts';
 import { matchesOf } from './look-up.ts';
@@ -85,7 +86,7 @@ async function linked(
   { portico }: Destination,
 ): Promise<{ resource: object; missed: string[] }> {
   const resolve = (name: string) => (names.get(name) ?? conditions.get(name))?.reference ?? found.get(name);
-  const rewrite = () => rewriteReferences(resource as object, resolve);
+  const rewrite = () => rewriteReferences(fieldsOf(resource), resolve);
   const first = rewrite();
   const asked = new Set(first.missed.filter((name) => /^[A-Za-z]+\?/.test(name)));
   if (asked.size === 0) return first;

@@ -1,3 +1,4 @@
+import { errorText } from '../../shared/error-name.ts';
 import { catalogue } from './catalogue.ts';
 import { connect } from './connect.ts';
 import { load } from './load.ts';
@@ -27,6 +28,6 @@ try {
   process.stdout.write(progress.summary(files.length, destination, settings));
   process.exitCode = report.counts.refused > 0 ? 1 : 0;
 } catch (error) {
-  process.stderr.write(`${(error as Error).message}\n${usage}`);
+  process.stderr.write(`${errorText(error)}\n${usage}`);
   process.exitCode = 2;
 }

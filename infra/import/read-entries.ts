@@ -2,7 +2,9 @@ import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { errorText } from '../../shared/error-name.ts';
 import { parseJson } from '../../shared/fhir/json.ts';
+import { fieldsOf, isObject } from '../../shared/fields-of.ts';
 import { EntryScanner } from './entry-scanner.ts';
 
 /** One thing to load, where it stands. */
@@ -92,13 +94,13 @@ function parsed(file: string, number: number, text: string): { value: unknown } 
   try {
     return { value: parseJson(text) };
   } catch (error) {
-    return { file, number, reason: `Not JSON: ${(error as Error).message}` };
+    return { file, number, reason: `Not JSON: ${errorText(error)}` };
   }
 }
 
 /** A whole value: the entries of a Bundle, or a resource. */
 function* entriesOf(file: string, number: number, value: unknown): Generator<Entry | Unreadable> {
-  const { resourceType, type, entry } = { ...(value as Record<string, unknown> | null) };
+  const { resourceType, type, entry } = fieldsOf(value);
   if (resourceType !== 'Bundle' || !collections.has(String(type))) {
     yield { file, number, fullUrl: undefined, request: undefined, resource: value };
     return;
@@ -108,12 +110,12 @@ function* entriesOf(file: string, number: number, value: unknown): Generator<Ent
 }
 
 function entryOf(file: string, number: number, element: unknown): Entry {
-  const { fullUrl, request, resource } = { ...(element as Record<string, unknown> | null) };
+  const { fullUrl, request, resource } = fieldsOf(element);
   return {
     file,
     number,
     fullUrl: typeof fullUrl === 'string' ? fullUrl : undefined,
-    request: typeof request === 'object' && request !== null ? request : undefined,
+    request: isObject(request) ? request : undefined,
     resource,
   };
 }

@@ -1,4 +1,5 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
+import { fieldsOf } from '../../shared/fields-of.ts';
 import type { Entry, Unreadable } from './read-entries.ts';
 
 /** What became of the entries so far. */
@@ -41,8 +42,7 @@ export async function openReport(path: string): Promise<Report> {
 /** Where it stands and what it is called, and nothing of what is in it. */
 function lineOf(entry: Entry | Unreadable, status: number | undefined, reason: string): object {
   const { file, number } = entry;
-  const { resourceType, id } =
-    'resource' in entry ? { ...(entry.resource as { resourceType?: unknown; id?: unknown }) } : {};
+  const { resourceType, id } = fieldsOf('resource' in entry ? entry.resource : undefined);
   const fullUrl = 'fullUrl' in entry ? entry.fullUrl : undefined;
   return { file, entry: number, fullUrl, resourceType, id, status, reason };
 }

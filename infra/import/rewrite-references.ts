@@ -1,4 +1,5 @@
 import { linksIn, relinked } from '../../functions/resources/bundle/links.ts';
+import { isObject } from '../../shared/fields-of.ts';
 
 /** What a name of the data set stands for in the service, as `Type/id`; undefined when it is none. */
 export type Resolve = (name: string) => string | undefined;
@@ -23,8 +24,8 @@ export function rewriteReferences<T>(resource: T, resolve: Resolve): { resource:
 
 /** Literal references, each once. */
 function referencesIn(value: unknown, references = new Set<string>()): Set<string> {
-  if (typeof value !== 'object' || value === null) return references;
-  const { reference } = value as { reference?: unknown };
+  if (!isObject(value)) return references;
+  const { reference } = value;
   if (typeof reference === 'string') references.add(reference);
   for (const part of Object.values(value)) referencesIn(part, references);
   return references;

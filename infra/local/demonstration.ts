@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { fieldsOf } from '../../shared/fields-of.ts';
 import type { Stack } from './stack.ts';
 
 const botCode = `
@@ -68,7 +69,7 @@ export async function demonstrate(stack: Stack, print: (line: string) => void): 
     contentType: 'application/x-www-form-urlencoded',
     body: `grant_type=client_credentials&client_id=${project.clientId}&client_secret=${project.clientSecret}`,
   });
-  const access = (token.json as { access_token?: string }).access_token ?? '';
+  const access = String(fieldsOf(token.json).access_token ?? '');
   report(token.status === 200, `token for the client of ${project.name}`);
   const call = (path: string, body: string, contentType = 'application/json') =>
     post(`${stack.baseUrl}/${path}`, { contentType, body, access });
@@ -82,13 +83,13 @@ export async function demonstrate(stack: Stack, print: (line: string) => void): 
     const email = `${firstName.toLowerCase()}@example.org`;
     const invite = { resourceType, firstName, lastName: 'Example', email };
     const answer = await call(`${admin}/invite`, JSON.stringify(invite));
-    const profile = (answer.json as { profile?: { reference?: string } }).profile?.reference ?? answer.text;
+    const profile = String(fieldsOf(fieldsOf(answer.json).profile).reference ?? answer.text);
     report(answer.status === 200 && profile.startsWith(`${resourceType}/`), `invite ${email}: ${profile}`);
   }
   report((await mailsArrived(stack, 3)) === 3, 'three invitation mails in the mailbox');
 
   const created = await call(`${admin}/bot`, JSON.stringify({ name: 'Demo Bot', identifier: [identifier] }));
-  const botId = (created.json as { id?: string }).id ?? '';
+  const botId = String(fieldsOf(created.json).id ?? '');
   report(created.status === 201, `create Bot/${botId}`);
   const deployed = await call(
     `fhir/R4/Bot/${botId}/$deploy`,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../shared/error-name.ts';
+import { fieldsOf } from '../../shared/fields-of.ts';
 
 /** Who holds a folder: a process id alone may have been given to another process since. */
 interface Holder {
@@ -43,8 +44,8 @@ export async function lockFolder(dataDir: string): Promise<{ stop(): Promise<voi
 /** The living process that holds a data folder, if any. */
 export async function lockedBy(dataDir: string): Promise<number | undefined> {
   const text = await readFile(join(dataDir, 'lock'), 'utf8').catch(() => '{}');
-  const { pid, startedAtTicks } = JSON.parse(text) as Partial<Holder>;
-  if (pid === undefined || !isAlive(pid)) return undefined;
+  const { pid, startedAtTicks } = fieldsOf(JSON.parse(text));
+  if (typeof pid !== 'number' || !isAlive(pid)) return undefined;
   const now = await holderOf(pid);
   return now.startedAtTicks === startedAtTicks ? pid : undefined;
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { errorText } from '../../shared/error-name.ts';
 import type { Demo } from './demo-projects.ts';
 import { functionsHere, type Invocable } from './invocations/functions-here.ts';
 import { sampleEvents } from './invocations/sample-events.ts';
@@ -40,7 +41,7 @@ function asked() {
   try {
     return readCall();
   } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n${usage}`);
+    process.stderr.write(`${errorText(error)}\n${usage}`);
     process.exit(2);
   }
 }

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { errorText } from '../../shared/error-name.ts';
 import { settings } from './settings.ts';
 import { startStack } from './stack.ts';
 
@@ -41,7 +42,7 @@ function folderAsked(): string | undefined {
     const { from } = parseArgs({ options: { from: { type: 'string' } } }).values;
     return from === undefined ? undefined : resolve(from);
   } catch (error) {
-    process.stderr.write(`${(error as Error).message}\nnpm start -- [--from cdk.out]\n`);
+    process.stderr.write(`${errorText(error)}\nnpm start -- [--from cdk.out]\n`);
     process.exit(2);
   }
 }

@@ -4,6 +4,7 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Changed, ChangeRequest } from '../../functions/provision/change-project.ts';
 import type { Provisioned, ProvisionRequest } from '../../functions/provision/provision.ts';
 import type { StageIssuer, StageIssuerRequest } from '../../functions/provision/stage-issuer.ts';
+import { errorText } from '../../shared/error-name.ts';
 import type { ProjectNumbers } from '../../shared/project-settings.ts';
 import { typedEntries } from '../../shared/typed-keys.ts';
 import { projectContext } from '../context.ts';
@@ -166,6 +167,6 @@ try {
   process.stdout.write(`${JSON.stringify(provisioned, null, 2)}\n`);
   process.exit(0);
 } catch (error) {
-  process.stderr.write(`${(error as Error).message}\n${usage}`);
+  process.stderr.write(`${errorText(error)}\n${usage}`);
   process.exit(1);
 }

@@ -4,6 +4,8 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetQueueAttributesCommand, SQSClient, StartMessageMoveTaskCommand } from '@aws-sdk/client-sqs';
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
 import { queueVariables } from '../../shared/composition/queues.ts';
+import { errorText } from '../../shared/error-name.ts';
+import { fieldsOf } from '../../shared/fields-of.ts';
 import { type Purpose, purposes } from '../../shared/queue/purposes.ts';
 import { handlerLoader } from './gateway/handlers.ts';
 import { settings } from './settings.ts';
@@ -43,7 +45,7 @@ async function redrive(url: string): Promise<Redriven> {
 
 /** The records of an object of the bucket of unread records, or of its `payload` alone. */
 async function readRecords(file: string): Promise<DynamoDBStreamEvent> {
-  const read = JSON.parse(await readFile(file, 'utf8')) as { payload?: unknown };
+  const read = fieldsOf(JSON.parse(await readFile(file, 'utf8')));
   const payload = read.payload ?? read;
   const event = (typeof payload === 'string' ? JSON.parse(payload) : payload) as DynamoDBStreamEvent;
   if (!Array.isArray(event.Records)) throw new Error(`${file} holds no records of the stream`);
@@ -109,6 +111,6 @@ try {
   }
   process.exit(0);
 } catch (error) {
-  process.stderr.write(`${(error as Error).message}\n${usage}`);
+  process.stderr.write(`${errorText(error)}\n${usage}`);
   process.exit(1);
 }

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Progress } from '../../functions/reindex/reindex.ts';
+import { errorText } from '../../shared/error-name.ts';
 import { projectContext } from '../context.ts';
 import { readStage, reindexName } from '../stage.ts';
 import { handlerLoader } from './gateway/handlers.ts';
@@ -52,6 +53,6 @@ try {
   }
   process.exit(0);
 } catch (error) {
-  process.stderr.write(`${(error as Error).message}\n${usage}`);
+  process.stderr.write(`${errorText(error)}\n${usage}`);
   process.exit(1);
 }

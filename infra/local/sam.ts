@@ -1,6 +1,7 @@
 import { copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { errorText } from '../../shared/error-name.ts';
 import { addonOf } from '../guest/build.ts';
 import { readAssembly } from './assembly/read-assembly.ts';
 import { samName, samTemplate } from './assembly/sam-template.ts';
@@ -71,6 +72,6 @@ try {
   const template = relative('', await writeSam(resolve(values.from), values.host));
   process.stdout.write(`${template}\nsam local invoke Invite -t ${template} -e event.json\n`);
 } catch (error) {
-  process.stderr.write(`${(error as Error).message}\n${usage}`);
+  process.stderr.write(`${errorText(error)}\n${usage}`);
   process.exit(1);
 }

@@ -1,5 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
+import { fieldsOf, isObject } from '../../shared/fields-of.ts';
 
 /** A JSON Schema of the 2020-12 dialect, which OpenAPI 3.1 uses as it is. */
 export type JsonSchema = Readonly<{ [keyword: string]: unknown }>;
@@ -10,17 +11,17 @@ export type JsonSchema = Readonly<{ [keyword: string]: unknown }>;
  */
 export function jsonSchemaOf(schema: GenericSchema): JsonSchema {
   const { $schema: _, ...converted } = toJsonSchema(schema, { typeMode: 'input', errorMode: 'ignore' });
-  return simple(converted) as JsonSchema;
+  return fieldsOf(simple(converted));
 }
 
 /** `{anyOf: [{type}, null]}` as one schema of two types. */
 function simple(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(simple);
-  if (typeof value !== 'object' || value === null) return value;
-  const { anyOf, ...rest } = value as JsonSchema;
+  if (!isObject(value)) return value;
+  const { anyOf, ...rest } = value;
   const inner = Object.fromEntries(Object.entries(rest).map(([name, part]) => [name, simple(part)]));
   if (!Array.isArray(anyOf)) return inner;
-  const [one, other, ...more] = anyOf.map((part) => simple(part) as JsonSchema);
+  const [one, other, ...more] = anyOf.map((part) => fieldsOf(simple(part)));
   if (one && other?.type === 'null' && more.length === 0) {
     if (typeof one.type === 'string' && one.enum === undefined)
       return { ...one, ...inner, type: [one.type, 'null'] };

@@ -1,4 +1,5 @@
 import type { GenericSchema } from 'valibot';
+import { fieldsOf } from '../../shared/fields-of.ts';
 import { type DescribedRoute, describedRoutes } from './document.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 import type { Body } from './words.ts';
@@ -53,21 +54,21 @@ function bodyLines({ content, isOptional }: Body): string[] {
 
 function schemaOf(schema: GenericSchema | JsonSchema): JsonSchema {
   const converted = '~run' in schema ? jsonSchemaOf(schema as GenericSchema) : schema;
-  return converted.type === 'array' ? (converted.items as JsonSchema) : converted;
+  return converted.type === 'array' ? fieldsOf(converted.items) : converted;
 }
 
-function fieldRows({ properties = {}, required = [] }: JsonSchema): string[][] {
-  return Object.entries(properties as Record<string, JsonSchema>).map(([name, schema]) => [
-    code((required as string[]).includes(name) ? `${name}!` : name),
-    typeOf(schema),
-    String(schema.description ?? ''),
+function fieldRows({ properties, required }: JsonSchema): string[][] {
+  return Object.entries(fieldsOf(properties)).map(([name, schema]) => [
+    code(Array.isArray(required) && required.includes(name) ? `${name}!` : name),
+    typeOf(fieldsOf(schema)),
+    String(fieldsOf(schema).description ?? ''),
   ]);
 }
 
 function typeOf({ type, enum: values, anyOf, items }: JsonSchema): string {
   if (Array.isArray(values)) return values.map((value) => `\`${value}\``).join(' \\| ');
   if (Array.isArray(anyOf)) return [...new Set(anyOf.map(typeOf))].join(' \\| ');
-  if (type === 'array' && items) return `array of ${typeOf(items as JsonSchema)}`;
+  if (type === 'array' && items) return `array of ${typeOf(fieldsOf(items))}`;
   return Array.isArray(type) ? type.join(' \\| ') : String(type ?? 'any');
 }
 

@@ -6,6 +6,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { functionNames, routesOf } from '../../functions/routes.ts';
 import { type Purpose, purposes } from '../../shared/queue/purposes.ts';
+import { recordOf } from '../../shared/typed-keys.ts';
 import { apiFunctions } from '../api-functions.ts';
 import { FunctionRoutes } from '../constructs/function-routes.ts';
 import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
@@ -34,12 +35,10 @@ export class EventsStack extends Stack {
 
   constructor(scope: Construct, id: string, { stage, ground, alarms, api, ...props }: EventsStackProps) {
     super(scope, id, props);
-    const made = Object.fromEntries(
-      purposes.map((purpose) => [
-        purpose,
-        new PurposeQueue(this, `${purpose}-queue`, { definition: queues[purpose], alarms }),
-      ]),
-    ) as Record<Purpose, PurposeQueue>;
+    const made = recordOf(
+      purposes,
+      (purpose) => new PurposeQueue(this, `${purpose}-queue`, { definition: queues[purpose], alarms }),
+    );
     const bus = new EventBus(this, 'Bus', {
       eventBusName: `portico-${stage.name}`,
       description: 'What happens in Portico: docs/events.md',

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
+import { errorCode, errorText } from '../../shared/error-name.ts';
 import { judge } from './service/judge.ts';
 import { clientTokens, NoToken } from './service/tokens.ts';
 import { isReadByAll } from './settings/secret.ts';
@@ -40,8 +41,7 @@ export async function check(
 }
 
 function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return code ?? message;
+  return errorCode(error) ?? errorText(error);
 }
 
 async function readCertificates({ cert, key, ca }: NonNullable<ListenerSettings['tls']>): Promise<void> {

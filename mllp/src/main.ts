@@ -1,5 +1,7 @@
 #!/usr/bin/env node
+
 import { createReadStream } from 'node:fs';
+import { errorCode, errorText } from '../../shared/error-name.ts';
 import { check } from './check.ts';
 import { help } from './help.ts';
 import { jsonLog } from './observe/log.ts';
@@ -19,9 +21,9 @@ const secretFromEnvironment = process.env.PORTICO_CLIENT_SECRET;
 try {
   process.exitCode = await run(parseCommandLine(process.argv.slice(2), process.cwd()));
 } catch (error) {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const isTheirs = error instanceof SettingsError || error instanceof NotMessages || code !== undefined;
-  complain(isTheirs ? message : String((error as Error).stack));
+  const isTheirs =
+    error instanceof SettingsError || error instanceof NotMessages || errorCode(error) !== undefined;
+  complain(isTheirs ? errorText(error) : String(error instanceof Error ? error.stack : error));
   process.exitCode = error instanceof SettingsError ? 2 : 1;
 }
 

@@ -1,3 +1,16 @@
+import {
+  exactOptional,
+  type GenericSchema,
+  is,
+  number,
+  object,
+  objectWithRest,
+  picklist,
+  string,
+  undefined_,
+  union,
+} from 'valibot';
+
 /** As rules of subscribers name who speaks. */
 export const eventSource = 'portico';
 
@@ -31,11 +44,17 @@ export interface BusEvent {
   };
 }
 
+const busEvent: GenericSchema<BusEvent> = object({
+  name: picklist(busEventNames),
+  detail: objectWithRest(
+    { id: string(), project: string(), time: string(), trace: exactOptional(string()) },
+    union([string(), number(), undefined_()]),
+  ),
+});
+
 /** @throws {Error} when the body of a message is none */
 export function parseBusEvent(body: unknown): BusEvent {
-  const { name, detail } = (body ?? {}) as Partial<BusEvent>;
-  const isKnown = busEventNames.some((one) => one === name);
-  if (isKnown && detail?.id && detail.project && detail.time) return body as BusEvent;
+  if (is(busEvent, body)) return body;
   throw new Error('The message is no event of the bus');
 }
 

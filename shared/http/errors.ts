@@ -3,18 +3,34 @@ import { fieldsOf } from '../fields-of.ts';
 import type { Log } from '../log.ts';
 import { Refusal } from '../refusal.ts';
 import { isTransientCancellation, OutcomeUnknown } from '../table/transact.ts';
-import { faultOutcome, refusalOutcome, refusalStatus } from './outcome.ts';
+import { faultOutcome, type OperationOutcome, refusalOutcome, refusalStatus } from './outcome.ts';
 import { fhirResponse, type HttpResponse } from './response.ts';
 
-/** Turns whatever was thrown into the answer; a fault is logged here, once. */
+interface Failure {
+  status: number;
+  outcome: OperationOutcome;
+  headers: Record<string, string>;
+}
+
+/** Turns whatever was thrown into the answer. */
 export function errorResponse(error: unknown, log: Log, traceId: string): HttpResponse {
+  const { status, outcome, headers } = failureOf(error, log, traceId);
+  return fhirResponse(status, outcome, headers);
+}
+
+/** What is answered to whatever was thrown; a fault is logged here, once. */
+export function failureOf(error: unknown, log: Log, traceId: string): Failure {
   const refusal = asRefusal(error);
   if (!refusal) {
     log.error('fault', { traceId, ...describe(error) });
-    return fhirResponse(500, faultOutcome(traceId));
+    return { status: 500, outcome: faultOutcome(traceId), headers: {} };
   }
   log.info('refused', { traceId, kind: refusal.kind, reason: refusal.reason });
-  return fhirResponse(refusalStatus(refusal.kind), refusalOutcome(refusal), refusalHeaders(refusal));
+  return {
+    status: refusalStatus(refusal.kind),
+    outcome: refusalOutcome(refusal),
+    headers: refusalHeaders(refusal),
+  };
 }
 
 function refusalHeaders(refusal: Refusal): Record<string, string> {

@@ -1,13 +1,12 @@
 import { isAdministrative } from '../fhir/administrative.ts';
 import { indexedId } from '../index/places.ts';
-import { parametersOf } from '../index/registry.ts';
+import { lastUpdatedOf } from '../index/registry.ts';
 import type { Stretch } from '../index/span.ts';
 import { batch, readHeads } from '../store/heads.ts';
 import { fewIdsIn, idsBeingWritten, sortKeysIn } from '../store/index-keys.ts';
 import { tooCostly } from './budget.ts';
 import { openHit, type Search } from './hit.ts';
 import { orderedStretches, sourcesOf } from './plan.ts';
-import type { SortKey } from './sort.ts';
 
 /**
  * Where a count needs no more than index items: who counts sees all of the type, and each condition is one that
@@ -15,7 +14,7 @@ import type { SortKey } from './sort.ts';
  */
 export function provingStretches({ reader, type, filters }: Search): readonly Stretch[] | undefined {
   if (isAdministrative(type) || !reader.seesAll?.(type)) return undefined;
-  const everything = parametersOf(type).get('_lastUpdated') as SortKey['parameter'];
+  const everything = lastUpdatedOf(type);
   const indexes = new Set(filters.map(({ parameters: [parameter] }) => parameter?.index));
   if (indexes.size > 1 || filters.some(({ proves }) => !proves)) return undefined;
   if (filters.length === 0 || indexes.has(everything.index)) {

@@ -113,9 +113,9 @@ export function openTable(client: DynamoDBDocumentClient, name: string, now: () 
       const wanted = { TableName: name, ConsistentRead: true, ...input };
       const names = { ExpressionAttributeNames: { '#ttl': 'ttl' }, ProjectionExpression: 'sk, #ttl' };
       const page = await client.send(new QueryCommand({ ...wanted, ...names }));
-      const found = ((page.Items ?? []) as Item[]).filter((item) => isAlive(item, now()));
-      const sortKeys = found.map(({ sk }) => sk);
-      return page.LastEvaluatedKey ? { sortKeys, next: page.LastEvaluatedKey as Key } : { sortKeys };
+      const found = (page.Items ?? []).filter((item) => isAlive(item, now()));
+      const sortKeys = found.map(({ sk }) => String(sk));
+      return page.LastEvaluatedKey ? { sortKeys, next: withKey(page.LastEvaluatedKey) } : { sortKeys };
     },
     scanHeads: (part) => scanHeads(client, name, part),
   };
@@ -220,7 +220,7 @@ async function batchRead(
   return new Found(items);
 }
 
-function isAlive(item: Item, nowMs: number): boolean {
+function isAlive(item: Record<string, unknown>, nowMs: number): boolean {
   return typeof item.ttl !== 'number' || item.ttl * 1000 > nowMs;
 }
 

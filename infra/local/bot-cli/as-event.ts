@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Resource } from '../../../shared/fhir/resource.ts';
+import { fieldsOf } from '../../../shared/fields-of.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { type Interaction, interactions } from '../../../shared/subscription/change.ts';
 import type { BotFiles } from './bot-input.ts';
@@ -78,6 +79,6 @@ async function readRecord(file: string): Promise<Resource> {
 }
 
 function record(value: unknown): Resource | undefined {
-  const { resourceType } = (value ?? {}) as { resourceType?: unknown };
+  const { resourceType } = fieldsOf(value);
   return typeof resourceType === 'string' ? (value as Resource) : undefined;
 }

@@ -1,3 +1,4 @@
+import { fieldsOf } from '../../../shared/fields-of.ts';
 import { demoProject } from '../demo-project.ts';
 
 /** Whom the Bot's `medplum` speaks to, and as whom. */
@@ -22,7 +23,7 @@ export async function demoService(dataDir: string, project: string): Promise<Bot
   }).catch(() => {
     throw new Error(`Nothing answers at ${baseUrl}: start the stack with npm start`);
   });
-  const { access_token: token } = (await response.json()) as { access_token?: string };
-  if (!token) throw new Error(`${baseUrl} gave no token: ${response.status}`);
+  const { access_token: token } = fieldsOf(await response.json());
+  if (typeof token !== 'string') throw new Error(`${baseUrl} gave no token: ${response.status}`);
   return { baseUrl, token };
 }

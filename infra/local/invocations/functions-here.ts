@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { fieldsOf } from '../../../shared/fields-of.ts';
 import { cachedGuest } from '../../guest/build.ts';
 import type { DeployedFunction } from '../../permissions.ts';
 import { openAssembly } from '../assembly/assembly.ts';
@@ -55,6 +56,6 @@ async function invokerHandler(): Promise<Handler> {
 
 /** Lambda is told the tenant by who invokes. */
 function tenantOf(name: Invocable, event: unknown): { tenantId?: string } {
-  const { project } = (event ?? {}) as { project?: string };
-  return name === 'invoker' && project !== undefined ? { tenantId: project } : {};
+  const { project } = fieldsOf(event);
+  return name === 'invoker' && typeof project === 'string' ? { tenantId: project } : {};
 }

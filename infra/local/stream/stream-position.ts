@@ -5,6 +5,7 @@ import {
   GetShardIteratorCommand,
   ListStreamsCommand,
 } from '@aws-sdk/client-dynamodb-streams';
+import { fieldsOf } from '../../../shared/fields-of.ts';
 
 export interface StreamPosition {
   streamArn: string;
@@ -45,8 +46,9 @@ export async function savePosition(positionFile: string, streamArn: string, sequ
 
 async function readPosition(positionFile: string, streamArn: string): Promise<string | undefined> {
   const stored = await readFile(positionFile, 'utf8').then(
-    (text) => JSON.parse(text) as { streamArn?: string; sequenceNumber?: string },
-    () => ({ streamArn: undefined, sequenceNumber: undefined }),
+    (text) => fieldsOf(JSON.parse(text)),
+    () => fieldsOf(undefined),
   );
-  return stored.streamArn === streamArn ? stored.sequenceNumber : undefined;
+  const { sequenceNumber } = stored;
+  return stored.streamArn === streamArn && typeof sequenceNumber === 'string' ? sequenceNumber : undefined;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { errorCode, errorName } from '../../../shared/error-name.ts';
 import { longestBodyBytes } from '../../../shared/limits.ts';
 import { encodeFrame } from '../frames/encode-frame.ts';
 import { FrameDecoder } from '../frames/frame-decoder.ts';
@@ -78,6 +79,5 @@ async function sendOne(
 
 /** The system's word; a text could name what was sent. */
 function reasonOf(error: unknown): string {
-  const { code, name } = error as NodeJS.ErrnoException;
-  return typeof code === 'string' ? code : name;
+  return errorCode(error) ?? errorName(error);
 }

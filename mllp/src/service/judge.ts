@@ -1,5 +1,7 @@
 import { OAuthError } from '../../../client/src/oauth-error.ts';
 import { OperationOutcomeError } from '../../../client/src/operation-outcome-error.ts';
+import { errorCode } from '../../../shared/error-name.ts';
+import { fieldsOf } from '../../../shared/fields-of.ts';
 import { SettingsError } from '../settings/fields.ts';
 import { NoToken } from './tokens.ts';
 
@@ -79,7 +81,6 @@ function again(
 
 /** The system's or undici's word for a failed `fetch`; never its text, which may name addresses. */
 function causeOf(error: unknown): string {
-  const cause = (error as { cause?: { code?: unknown } } | undefined)?.cause;
-  if (typeof cause?.code === 'string') return cause.code;
-  return error instanceof Error ? error.name : 'unknown';
+  const code = errorCode(fieldsOf(error).cause);
+  return code ?? (error instanceof Error ? error.name : 'unknown');
 }

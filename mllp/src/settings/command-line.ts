@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { errorCode } from '../../../shared/error-name.ts';
 import { Fields, SettingsError } from './fields.ts';
 import {
   allOptions,
@@ -53,7 +54,7 @@ function fromFile(file: string): ServeSettings {
   try {
     value = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     throw new SettingsError(code ? `The settings cannot be read: ${code}` : 'The settings are not JSON');
   }
   return readSettings(new Fields(value), dirname(file));

@@ -1,3 +1,5 @@
+import { errorText } from '../../../shared/error-name.ts';
+
 /** What is wrong with the settings, with the place. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
@@ -61,7 +63,7 @@ export class Fields {
       return read();
     } catch (error) {
       if (error instanceof SettingsError) throw error;
-      throw this.wrong(name, (error as Error).message);
+      throw this.wrong(name, errorText(error));
     }
   }
 

@@ -1,4 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { typedKeys } from '../../../shared/typed-keys.ts';
 import { SettingsError } from './fields.ts';
 
 const options = {
@@ -27,7 +28,7 @@ const options = {
 } as const satisfies ParseArgsOptionsConfig;
 
 export type Option = keyof typeof options;
-export const allOptions = Object.keys(options) as Option[];
+export const allOptions = typedKeys(options);
 export type OptionValue = string | boolean | string[] | undefined;
 export type Options = Partial<Record<Option, OptionValue>>;
 

@@ -1,7 +1,7 @@
 /** The requests that a run waits for. Bounds what the host must hold of them, and how many it makes at once. */
 
 import { longestBodyBytes } from '../../limits.ts';
-import { mostFetchesAtOnce, type WireBody, type WireRequest } from '../protocol.ts';
+import { mostFetchesAtOnce, type WireRequest } from '../protocol.ts';
 
 const ALL_BYTES = 8 * 1024 * 1024;
 const HEAD_CHARACTERS = 65_536;
@@ -58,7 +58,12 @@ export function openFetches(supervisor: Sending): OpenFetches {
       const request = JSON.parse(head) as WireRequest;
       sizes.set(id, size);
       held += size;
-      waiting.set(id, encoding === '' ? request : { ...request, body: { encoding, text: body } as WireBody });
+      waiting.set(
+        id,
+        encoding === ''
+          ? request
+          : { ...request, body: { encoding: encoding === 'base64' ? encoding : 'utf8', text: body } },
+      );
       sendNext();
       return undefined;
     },

@@ -1,4 +1,5 @@
 import type { Parameters, ParametersParameter } from '@medplum/fhirtypes';
+import { fieldsOf } from '../../../shared/fields-of.ts';
 import { entriesOf, partsOf } from '../api/parameters.ts';
 import type { Api } from '../api/use-api.ts';
 
@@ -40,7 +41,7 @@ function executionOf(entry: ParametersParameter): Execution {
   return {
     id: text('id'),
     time: text('time'),
-    requester: (parts.requester as { reference?: string } | undefined)?.reference ?? '',
+    requester: String(fieldsOf(parts.requester).reference ?? ''),
     outcome: text('outcome'),
     durationMs: text('durationMs'),
     inputType: text('inputType'),

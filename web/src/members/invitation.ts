@@ -1,5 +1,9 @@
 import type { ProjectMembership } from '@medplum/fhirtypes';
-import type { InvitationState, InviteOutcome } from '../../../shared/invitation/states.ts';
+import {
+  type InvitationState,
+  type InviteOutcome,
+  invitationStates,
+} from '../../../shared/invitation/states.ts';
 import type { BadgeKind } from '../ui/badge.tsx';
 
 export interface Invitation {
@@ -17,7 +21,7 @@ export interface Invitation {
 export function invitationOf({ extension }: ProjectMembership): Invitation | undefined {
   const parts = extension?.find(({ url }) => url === 'urn:portico:extension:invitation')?.extension ?? [];
   const part = (name: string) => parts.find(({ url }) => url === name);
-  const state = part('state')?.valueCode as InvitationState | undefined;
+  const state = invitationStates.find((one) => one === part('state')?.valueCode);
   if (!state) return undefined;
   return {
     state,

@@ -1,5 +1,6 @@
 import type { AccessPolicy, ProjectMembership, Resource } from '@medplum/fhirtypes';
 import { useCallback } from 'react';
+import { fieldsOf } from '../../../shared/fields-of.ts';
 import { useApi } from '../api/use-api.ts';
 import { useLoad } from '../api/use-load.ts';
 import { nameOf } from '../records/name-of.ts';
@@ -76,6 +77,8 @@ function MemberCards({ member, onChange }: { member: Member; onChange(): void })
 }
 
 function emailOf(profile: Resource | undefined): string | undefined {
-  const { telecom = [] } = (profile ?? {}) as { telecom?: { system?: string; value?: string }[] };
-  return telecom.find(({ system }) => system === 'email')?.value;
+  const { telecom } = fieldsOf(profile);
+  const all = Array.isArray(telecom) ? telecom.map(fieldsOf) : [];
+  const email = all.find(({ system }) => system === 'email')?.value;
+  return typeof email === 'string' ? email : undefined;
 }

@@ -1,4 +1,5 @@
 import type { Bot, Bundle, Extension, Subscription } from '@medplum/fhirtypes';
+import { isKeyOf } from '../../../shared/typed-keys.ts';
 import type { Api } from '../api/use-api.ts';
 
 const base = 'https://medplum.com/fhir/StructureDefinition/';
@@ -66,7 +67,7 @@ export function whenOf({ criteria, extension = [] }: Subscription): string {
   const codes = named(extension, interactionName).map(({ valueCode }) => valueCode);
   const interactions = ['create', 'update', 'delete'].filter((code) => codes.includes(code));
   const when = interactions.length === 3 ? '' : interactions.join(' ');
-  const words = when in moments ? moments[when as When] : interactions.join(' or ');
+  const words = isKeyOf(moments, when) ? moments[when] : interactions.join(' or ');
   const article = /^[AEIO]/.test(type) ? 'an' : 'a';
   return `When ${article} ${type} is ${words}`;
 }
