@@ -7,22 +7,23 @@ import { SandboxNotStarted } from '../../shared/sandbox/child-process.ts';
 import { bot, runOf } from '../sandbox/bot-runs.ts';
 
 let api: Listening;
-let fault: Error;
+let answer: () => Promise<unknown>;
 
 beforeAll(async () => {
   useLocalCredentials();
   api = await serveInvokeApi({
     functionNames: ['invoker'],
     isTenanted: true,
-    invoke: () => Promise.reject(fault),
+    invoke: () => answer(),
     isThrottle: () => false,
     onEventFault: () => undefined,
   });
 });
 afterAll(() => api.stop());
 
-const invoked = (error: Error) => {
-  fault = error;
+const invoked = (error: Error) => answered(() => Promise.reject(error));
+const answered = (how: () => Promise<unknown>) => {
+  answer = how;
   const deadlineAtMs = Date.now() + 20_000;
   return lambdaInvoker('invoker', api.url).invoke(runOf(bot('return 1'), { deadlineAtMs }));
 };
@@ -34,3 +35,10 @@ test('a sandbox that did not start has run nothing: the caller may repeat', asyn
 test('of any other fault nobody knows whether the Bot ran', async () => {
   expect(await invoked(new Error('died'))).toEqual({ kind: 'unknown', reason: 'Unhandled' });
 });
+
+test.each([{}, 'text', null, { outcome: { kind: 'limit', limit: 'patience', message: '' } }])(
+  'nor what came of it when the answer is no result: %j',
+  async (said) => {
+    expect(await answered(async () => said)).toEqual({ kind: 'unknown', reason: 'no result' });
+  },
+);
