@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { changeProject } from '../../functions/provision/change-project.ts';
 import { type ProvisionRequest, provision } from '../../functions/provision/provision.ts';
+import { carryOut } from '../../functions/resources/write/carry-out.ts';
+import { callerOf } from '../../shared/access/access-token.ts';
 import { isResourceType } from '../../shared/index/registry.ts';
 import type { Message } from '../../shared/queue/queue.ts';
 import { listedItem } from '../../shared/subscription/listed.ts';
 import { parseHead } from '../../shared/table/keys.ts';
 import { scanAll } from '../spec/portico.ts';
-import { type Stage, startStage } from './stage.ts';
+import { newProject, type Stage, startStage } from './stage.ts';
 import { storedResource } from './stored.ts';
 
 let stage: Stage;
@@ -92,6 +94,22 @@ describe('a Project that is there', () => {
     expect(
       audited.filter((text) => text.includes('{"type":"subscriptions","valueString":"250"}')),
     ).toHaveLength(1);
+  });
+
+  test('has room for as many Subscriptions as is said then', async () => {
+    const { admission: _, ...claims } = await newProject(stage);
+    const { project } = claims;
+    const channel = { type: 'rest-hook', endpoint: 'https://example.org/hook' };
+    const body = { resourceType: 'Subscription', status: 'off', reason: 'x', criteria: 'Patient', channel };
+    const create = () =>
+      carryOut(stage.services, callerOf(claims, 'administrator'), [
+        { kind: 'create', type: 'Subscription', body },
+      ]);
+    await changeProject(services(), { project, subscriptions: 1 });
+    await create();
+    await expect(create()).rejects.toThrow('at most 1 Subscriptions');
+    await changeProject(services(), { project, subscriptions: 2 });
+    await create();
   });
 
   test.each<[string, Record<string, unknown>, string]>([
