@@ -1,6 +1,17 @@
 import { searchParameters, usCoreParameters } from './search-parameters.ts';
 
-type ParameterType = 'token' | 'string' | 'reference' | 'date' | 'number' | 'quantity' | 'uri' | 'composite';
+const parameterTypes = [
+  'token',
+  'string',
+  'reference',
+  'date',
+  'number',
+  'quantity',
+  'uri',
+  'composite',
+] as const;
+
+type ParameterType = (typeof parameterTypes)[number];
 
 /** A search parameter of one resource type. */
 export interface Parameter {
@@ -108,6 +119,12 @@ export function resourceTypes(): string[] {
   return Object.keys(searchParameters);
 }
 
+function typeNamed(name: string): ParameterType {
+  const type = parameterTypes.find((one) => one === name);
+  if (!type) throw new Error(`There is no search parameter of the type ${name}`);
+  return type;
+}
+
 function parseLine(line: string): Parameter {
   const [code = '', type = '', index, paths = '', target] = line.split(' ');
   if (type === 'composite') {
@@ -116,7 +133,7 @@ function parseLine(line: string): Parameter {
   }
   return {
     code,
-    type: type.replace('*', '') as ParameterType,
+    type: typeNamed(type.replace('*', '')),
     ...(type.endsWith('*') ? { repeats: true } : {}),
     index: index === '-' ? undefined : index?.replace('<', ''),
     ...(index?.startsWith('<') ? { within: true } : {}),
