@@ -2,10 +2,10 @@ import { lastUpdatedOf } from '../index/registry.ts';
 import type { Stretch } from '../index/span.ts';
 import { Refusal } from '../refusal.ts';
 import { countIn } from '../store/candidates.ts';
-import { newBudget } from './budget.ts';
 import { countProven, provingStretches } from './count-proven.ts';
 import { findHits } from './find-hits.ts';
 import type { Search } from './hit.ts';
+import { mostOpened } from './most-opened.ts';
 import { orderedStretches, sourcesOf } from './plan.ts';
 
 /** Resources that a count may look at; what the whole request may cost ends it before. */
@@ -21,7 +21,7 @@ const mostCompared = 3;
  */
 export async function countHits(search: Search, most = mostCounted): Promise<number> {
   const { type, filters } = search;
-  const counting: Search = { ...search, sort: [], count: 1000, budget: newBudget(type, filters, most) };
+  const counting: Search = { ...search, sort: [], count: 1000, budget: mostOpened(type, filters, most) };
   const stretches = provingStretches(search);
   if (stretches) return countProven(counting, stretches, most);
   let total = 0;

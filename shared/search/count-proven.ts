@@ -4,8 +4,8 @@ import { lastUpdatedOf } from '../index/registry.ts';
 import type { Stretch } from '../index/span.ts';
 import { batch, readHeads } from '../store/heads.ts';
 import { fewIdsIn, idsBeingWritten, sortKeysIn } from '../store/index-keys.ts';
-import { tooCostly } from './budget.ts';
 import { openHit, type Search } from './hit.ts';
+import { tooCostly } from './most-opened.ts';
 import { orderedStretches, sourcesOf } from './plan.ts';
 
 /**

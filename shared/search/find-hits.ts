@@ -11,11 +11,11 @@ import {
   type Opened,
 } from '../store/candidates.ts';
 import { batch, readHeads } from '../store/heads.ts';
-import { tooCostly } from './budget.ts';
 import { chooseSource, openSource } from './choose.ts';
 import { findEntries } from './entries/find-entries.ts';
 import type { Filter } from './filter.ts';
 import { type Hit, openHit, type Search } from './hit.ts';
+import { tooCostly } from './most-opened.ts';
 import { sortedHits } from './order.ts';
 import { firstPlace, type Order, orderedStretches, type Source, sourcesOf } from './plan.ts';
 import type { Position } from './position.ts';

@@ -2,8 +2,8 @@ import type { Resource } from '../fhir/resource.ts';
 import type { Parameter } from '../index/registry.ts';
 import { openState } from '../store/content.ts';
 import type { Item } from '../table/item.ts';
-import type { Budget } from './budget.ts';
 import { type Filter, matchesAll } from './filter.ts';
+import type { MostOpened } from './most-opened.ts';
 import type { Position } from './position.ts';
 import type { Reader } from './reader.ts';
 import type { SortKey } from './sort.ts';
@@ -16,7 +16,7 @@ export interface Search {
   sort: readonly SortKey[];
   /** How many hits are wanted at first. */
   count: number;
-  budget: Budget;
+  budget: MostOpened;
 }
 
 export interface Hit {

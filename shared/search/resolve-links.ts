@@ -5,10 +5,10 @@ import { parametersOf } from '../index/registry.ts';
 import { valuesOf } from '../index/value.ts';
 import { invalidField, Refusal } from '../refusal.ts';
 import { batch } from '../store/heads.ts';
-import { newBudget } from './budget.ts';
 import { createFilter, type Filter } from './filter.ts';
 import { findHits } from './find-hits.ts';
 import type { Link } from './link.ts';
+import { mostOpened } from './most-opened.ts';
 import type { Reader } from './reader.ts';
 
 /** So many resources may stand at the other end of a chain: each is a look-up of its own. */
@@ -34,7 +34,7 @@ async function resolve(reader: Reader, searched: string, link: Link): Promise<Fi
   if (kind === 'reverse') await requireTarget(searched, link);
   const filters = [...link.filters, ...(await resolveLinks(reader, type, link.links))];
   const found = new Set<string>();
-  const budget = newBudget(type, filters);
+  const budget = mostOpened(type, filters);
   const search = { reader, type, filters, sort: [], count: batch, budget };
   for await (const { resource } of findHits(search, undefined)) {
     if (kind === 'chain') found.add(`${type}/${resource.id}`);

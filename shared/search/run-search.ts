@@ -2,10 +2,10 @@ import type { Resource } from '../fhir/resource.ts';
 import { fieldsOf } from '../fields-of.ts';
 import { readCursor, writeCursor } from '../store/cursor.ts';
 import { type Positioned, takePage } from '../store/page.ts';
-import { newBudget } from './budget.ts';
 import { countHits, estimateHits } from './count-hits.ts';
 import { findHits } from './find-hits.ts';
 import type { Hit, Search } from './hit.ts';
+import { mostOpened } from './most-opened.ts';
 import { type Position, parsePosition } from './position.ts';
 import type { Reader } from './reader.ts';
 import { resolveLinks } from './resolve-links.ts';
@@ -40,7 +40,7 @@ export async function runSearch(reader: Reader, request: SearchRequest): Promise
   const position = place?.position;
   const before = place?.before ?? request.offset;
   const filters = [...request.filters, ...(await resolveLinks(reader, type, request.links))];
-  const search = { reader, type, filters, sort, count, budget: newBudget(type, filters) };
+  const search = { reader, type, filters, sort, count, budget: mostOpened(type, filters) };
   if (count === 0 || request.summary === 'count') {
     const total = await countHits(search);
     return { resources: [], characters: 0, next: undefined, offset: 0, before: 0, size: 0, total };

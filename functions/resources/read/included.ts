@@ -5,10 +5,10 @@ import { referencesOf } from '../../../shared/index/reference.ts';
 import { isResourceType, parametersOf } from '../../../shared/index/registry.ts';
 import { valuesOf } from '../../../shared/index/value.ts';
 import { Refusal } from '../../../shared/refusal.ts';
-import { newBudget } from '../../../shared/search/budget.ts';
 import { createFilter } from '../../../shared/search/filter.ts';
 import { findHits } from '../../../shared/search/find-hits.ts';
 import type { Include } from '../../../shared/search/include.ts';
+import { mostOpened } from '../../../shared/search/most-opened.ts';
 import type { Reader } from '../../../shared/search/reader.ts';
 import { openState } from '../../../shared/store/content.ts';
 import { batch, readHeads } from '../../../shared/store/heads.ts';
@@ -80,7 +80,7 @@ async function follow(
   const pointed = from.filter(({ resourceType }) => target === undefined || resourceType === target);
   for (let at = 0; at < pointed.length; at += batch) {
     const filters = [createFilter(parameter, undefined, pointed.slice(at, at + batch).flatMap(namesOf))];
-    const budget = newBudget(type, filters);
+    const budget = mostOpened(type, filters);
     const search = { reader, type, filters, sort: [], count: batch, budget };
     for await (const { resource, characters } of findHits(search, undefined)) {
       if (!known.has(nameOf(resource))) gathered.add(resource, characters);
@@ -148,7 +148,7 @@ async function readCanonicals(
     const urls = [...new Set([...canonicals].map((text) => text.split('|')[0] ?? ''))];
     for (let at = 0; at < urls.length; at += batch) {
       const filters = [createFilter(url, undefined, urls.slice(at, at + batch).map(escapeValue))];
-      const search = { reader, type: one, filters, sort: [], count: batch, budget: newBudget(one, filters) };
+      const search = { reader, type: one, filters, sort: [], count: batch, budget: mostOpened(one, filters) };
       for await (const { resource, characters } of findHits(search, undefined)) {
         const isNamed = [String(resource.url), `${resource.url}|${resource.version}`].some((name) =>
           canonicals.has(name),

@@ -5,13 +5,13 @@ import type { Filter } from './filter.ts';
 /** Resources that one page may read before the search is refused as too costly. */
 const mostReads = 2000;
 
-/** What a search may still read. */
-export interface Budget {
+/** Resources that a search may still open; beside the budget of its request. */
+export interface MostOpened {
   /** @throws {Refusal} too-costly, saying which parameter to add */
   spend(reads: number): void;
 }
 
-export function newBudget(type: string, filters: readonly Filter[], reads: number = mostReads): Budget {
+export function mostOpened(type: string, filters: readonly Filter[], reads: number = mostReads): MostOpened {
   let left = reads;
   return {
     spend(some) {
