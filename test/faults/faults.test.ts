@@ -1,0 +1,89 @@
+import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { errorResponse } from '../../shared/http/errors.ts';
+import { parseHead } from '../../shared/table/keys.ts';
+import { isLong } from '../setup/long.ts';
+import { scanAll } from '../spec/portico.ts';
+import { newProject, type Stage, startStage } from '../storage/stage.ts';
+import { disturbed, faults } from './inject.ts';
+import { operations } from './operations.ts';
+
+let stage: Stage;
+let cases = 0;
+beforeEach(async () => {
+  stage = await startStage();
+  // Nobody waits before a repeat: how long is drawn by lot, and this is the shortest.
+  jest.spyOn(Math, 'random').mockReturnValue(0);
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await stage.stop();
+});
+afterAll(() => void process.stdout.write(`${cases} faults\n`));
+
+/** What a client is told: the status of the answer. */
+function statusOf(result: PromiseSettledResult<unknown>): number {
+  if (result.status === 'fulfilled') return 200;
+  return errorResponse(result.reason, stage.services.log, 'trace').statusCode ?? 200;
+}
+
+/** What stands in a Project: its resources, its people and the mails that wait, ids and times left out. */
+async function standing(project: string): Promise<string[]> {
+  const items = await scanAll(stage.client, stage.tableName);
+  const texts = items.flatMap((item) => {
+    const head = parseHead(item);
+    if (head?.project === project && head.type !== 'AuditEvent' && item.deleted !== true) {
+      return [`${head.type} ${item.refs ?? ''} ${item.content ?? ''}`];
+    }
+    const isOurs =
+      item.pk.startsWith(`P#${project}#PERSON#`) ||
+      (item.pk.startsWith('OUTBOX#') && item.project === project);
+    return isOurs
+      ? [`${item.pk.replace(/^OUTBOX#\d+/, 'OUTBOX')} ${JSON.stringify(item.memberships ?? '')}`]
+      : [];
+  });
+  return texts.map(anonymous).sort();
+}
+
+function anonymous(text: string): string {
+  return text
+    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
+    .replace(/person-ID@|[\w.-]+@example\.com/g, 'ADDRESS')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
+}
+
+describe.each(Object.keys(operations))('%s', (name) => {
+  async function play(n: number, kind: string | undefined) {
+    const caller = await newProject(stage);
+    const run = await (operations[name] ?? fail)(stage, caller);
+    const fault = kind === undefined ? undefined : faults[kind];
+    const { attempts, result } = await disturbed(stage.client, { n, fault }, run);
+    const status = statusOf(result);
+    // Who is told no asks again.
+    const again = status === 200 ? status : statusOf((await Promise.allSettled([run()]))[0]);
+    return { attempts, status, again, state: await standing(caller.project) };
+  }
+
+  test.each(Object.keys(faults))(
+    'each of its calls in turn %s',
+    async (kind) => {
+      const calm = await play(0, undefined);
+      expect(calm.status).toBe(200);
+      const wrong: unknown[] = [];
+      const every = isLong ? 1 : 2;
+      for (let n = 1; n <= calm.attempts; n += every) {
+        const { status, again, state } = await play(n, kind);
+        cases += 1;
+        const isTold = [200, 409, 503].includes(status);
+        const isSame = JSON.stringify(state) === JSON.stringify(calm.state);
+        if (!isTold || ![200, 404, 409, 410].includes(again) || !isSame)
+          wrong.push({ n, status, again, state, calm: calm.state });
+      }
+      expect(wrong).toEqual([]);
+    },
+    120_000,
+  );
+});
+
+function fail(): never {
+  throw new Error('No such operation');
+}
