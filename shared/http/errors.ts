@@ -2,7 +2,7 @@ import { errorName } from '../error-name.ts';
 import { fieldsOf } from '../fields-of.ts';
 import type { Log } from '../log.ts';
 import { Refusal } from '../refusal.ts';
-import { isTransientCancellation, OutcomeUnknown } from '../table/transact.ts';
+import { isTransientCancellation, isUnanswered, OutcomeUnknown } from '../table/transact.ts';
 import { faultOutcome, type OperationOutcome, refusalOutcome, refusalStatus } from './outcome.ts';
 import { fhirResponse, type HttpResponse } from './response.ts';
 
@@ -59,7 +59,8 @@ export function asRefusal(error: unknown): Refusal | undefined {
     );
   }
   if (statusCode === 422) return new Refusal('invalid', 'Content could not be parsed');
-  if (throttling.has(name) || isTransientCancellation(error)) {
+  // What may have been written is an OutcomeUnknown: here nothing was.
+  if (throttling.has(name) || isTransientCancellation(error) || isUnanswered(error)) {
     return new Refusal('unavailable', 'Try again shortly', { reason: name, retryAfterSeconds: 1 });
   }
   return undefined;

@@ -76,11 +76,17 @@ export function isTransientCancellation(error: unknown): boolean {
   return reasons.length > 0 && reasons.every((code) => transient.has(code));
 }
 
-/** The connection broke, timed out, or the service failed inside. */
-function isUnanswered(error: unknown): boolean {
+/** The connection broke, timed out, or the service failed inside: after the SDK's repeats, for good. */
+export function isUnanswered(error: unknown): boolean {
   const isServers = fieldsOf(error).$fault === 'server';
-  return isServers || errorName(error) === 'TimeoutError' || /^E[A-Z]+$/.test(errorCode(error) ?? '');
+  return isServers || errorName(error) === 'TimeoutError' || broken.has(errorCode(error) ?? '');
 }
+
+/** Codes of Node for connections, not for files. */
+const broken = new Set([
+  ...['ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND'],
+  ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'EAI_AGAIN', 'EADDRNOTAVAIL'],
+]);
 
 const transient = new Set([
   'TransactionConflict',

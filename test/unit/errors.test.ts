@@ -87,6 +87,18 @@ describe('errorResponse', () => {
     expect(answer(named(name))).toMatchObject({ statusCode: 503, headers: { 'retry-after': '1' } });
   });
 
+  test.each([
+    Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }),
+    Object.assign(new Error('no answer'), { name: 'TimeoutError' }),
+    Object.assign(new Error('x'), { $fault: 'server' }),
+  ])('answers a table that does not answer with 503: %s', (error) => {
+    expect(answer(error)).toMatchObject({ statusCode: 503, headers: { 'retry-after': '1' } });
+  });
+
+  test('answers a file that is missing with 500', () => {
+    expect(answer(Object.assign(new Error('x'), { code: 'ENOENT' })).statusCode).toBe(500);
+  });
+
   test('answers a transaction that others kept cancelling with 503', () => {
     const reasons = [{ Code: 'None' }, { Code: 'TransactionConflict' }];
     expect(answer(named('TransactionCanceledException', { CancellationReasons: reasons }))).toMatchObject({
