@@ -61,6 +61,7 @@ export function createMember(
       rights: invite.rights,
       active: false,
       externalId: invite.externalId,
+      userName: invite.email,
       invitedBy: author,
     },
     { userId, login: gathered.login, profileType: invite.profileType, invitation },

@@ -1,29 +1,36 @@
 import type { Caller } from '../../shared/access/access-token.ts';
 import { admit } from '../../shared/access/actor.ts';
+import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
-import { type Invitation, standingOf, stateOf, withInvitation } from '../../shared/invitation/state.ts';
-import { invitationStates } from '../../shared/invitation/states.ts';
-import { invalidField } from '../../shared/refusal.ts';
-import type { Reader } from '../../shared/search/reader.ts';
-import { runSearch } from '../../shared/search/run-search.ts';
-import { parseSearch } from '../../shared/search/search-request.ts';
+import type { MemberPlace } from '../../shared/index/member-place.ts';
+import { memberPlace } from '../../shared/index/places.ts';
+import { matchesAll } from '../../shared/search/filter.ts';
 import type { Services } from '../../shared/services.ts';
-import { keys } from '../../shared/table/keys.ts';
+import { inBatches } from '../../shared/store/candidates.ts';
+import { isSortKey, readCursor, writeCursor } from '../../shared/store/cursor.ts';
+import { readHeads } from '../../shared/store/heads.ts';
+import { inlineResource } from '../../shared/store/inline.ts';
+import { type Key, keys } from '../../shared/table/keys.ts';
+import { type Listed, listDirectory } from './directory.ts';
+import { type MemberQuery, parseMemberQuery } from './member-query.ts';
+import { memberView } from './member-view.ts';
 
 /** A page of memberships as a FHIR searchset. */
 export interface MemberList {
   resourceType: 'Bundle';
   type: 'searchset';
+  total?: number;
   entry?: { resource: Resource }[];
   link: { relation: 'self' | 'next'; url: string }[];
 }
 
-const parameters = new Set(['profile-type', 'state', '_count', '_cursor']);
+const type = 'ProjectMembership';
 
 /**
- * The members of the Project, those invited included.
- * @param query `profile-type`, `state` (of the invitation), `_count`, `_cursor`
- * @throws {Refusal} invalid
+ * The members of the Project, those invited included, by name unless `_sort` says otherwise.
+ * @param query `profile-type`, `text` (name or address), `state` (of the invitation), `admin`, `access-policy`,
+ *   `_sort`, `_count`, `_total`, `_cursor`
+ * @throws {Refusal} invalid; too-costly
  */
 export async function listMembers(
   services: Services,
@@ -31,58 +38,95 @@ export async function listMembers(
   query: URLSearchParams,
 ): Promise<MemberList> {
   await admit(services, caller, []);
-  const state = parseState(query);
-  const search = new URLSearchParams(query);
-  search.delete('state');
-  // Whoever has not accepted is not active: the index leaves out most of the others.
-  if (state !== undefined && state !== 'accepted') search.set('active', 'false');
+  const asked = parseMemberQuery(query);
+  const { project } = caller;
+  const listing = { project, name: asked.canonical };
+  const after = readCursor(listing, asked.cursor, (position) => (isSortKey(position) ? position : undefined));
+  const { listed, total } = await listDirectory({ table: services.table, project, type }, asked, after);
 
-  const invitations = new Map<string, Invitation | undefined>();
-  const { table } = services;
-  const reader: Reader = {
-    table,
-    project: caller.project,
-    async see(membership) {
-      const key = keys.resource(caller.project, 'ProjectMembership', membership.id);
-      const invitation = standingOf((await table.read([key])).get(key))?.invitation;
-      invitations.set(membership.id, invitation);
-      const isWanted =
-        state === undefined || (invitation !== undefined && stateOf(invitation, services.now()) === state);
-      return isWanted ? membership : undefined;
-    },
-  };
-  const page = await runSearch(reader, parseSearch('ProjectMembership', search));
-  const entry = page.resources.map((resource) => ({
-    resource: withInvitation(resource, invitations.get(resource.id), services.now()),
-  }));
-  const url = `${services.baseUrl}/admin/projects/${caller.project}/members`;
+  const found: { resource: Resource; rank: string }[] = [];
+  for await (const member of membersOf(services, project, listed, asked)) {
+    found.push(member);
+    if (found.length > asked.count) break;
+  }
+  const page = found.slice(0, asked.count);
+  const entry = await withPolicyNames(
+    services,
+    project,
+    page.map(({ resource }) => resource),
+  );
+  const isAll = after === undefined && found.length <= asked.count;
+  const known = isAll ? page.length : total;
+  const url = `${services.baseUrl}/admin/projects/${project}/members`;
+  const last = found.length > asked.count ? page.at(-1) : undefined;
   return {
     resourceType: 'Bundle',
     type: 'searchset',
-    ...(entry.length > 0 ? { entry } : {}),
+    ...(asked.withTotal && known !== undefined ? { total: known } : {}),
+    ...(entry.length > 0 ? { entry: entry.map((resource) => ({ resource })) } : {}),
     link: [
       { relation: 'self', url: withQuery(url, query) },
-      ...(page.next === undefined
-        ? []
-        : [{ relation: 'next' as const, url: nextUrl(url, query, page.next) }]),
+      ...(last
+        ? [{ relation: 'next' as const, url: nextUrl(url, query, writeCursor(listing, last.rank)) }]
+        : []),
     ],
   };
 }
 
-function parseState(query: URLSearchParams): string | undefined {
-  for (const name of query.keys()) {
-    if (!parameters.has(name)) throw invalidField(name, `Unknown parameter ${name}`);
+/** The memberships that are what the query asks for, read as they are asked for. */
+async function* membersOf(
+  { table, now }: Services,
+  project: string,
+  listed: AsyncIterable<Listed>,
+  { filters, state, count }: MemberQuery,
+): AsyncGenerator<{ resource: Resource; rank: string }> {
+  for await (const some of inBatches(listed, () => Math.min(count + 1, 100))) {
+    const heads = await readHeads(
+      { table, project },
+      type,
+      some.map(({ id }) => id),
+    );
+    for (const { id, rank, place } of some) {
+      const head = heads.get(id);
+      const membership = inlineResource(type, head);
+      const view = memberView(head, now());
+      if (!membership || !view || !matchesAll(membership, filters)) continue;
+      if (!isPlaced(membership, place) || (state !== undefined && view.state !== state)) continue;
+      yield { resource: view.resource, rank };
+    }
   }
-  const state = query.get('state') ?? undefined;
-  if (state !== undefined && !invitationStates.some((one) => one === state)) {
-    throw invalidField('state', `state must be one of ${invitationStates.join(', ')}`);
-  }
-  return state;
+}
+
+/** An item of an earlier state, not removed yet, would name a member a second time. */
+function isPlaced(membership: ProjectMembership, place: MemberPlace | undefined): boolean {
+  const { name, address } = memberPlace(membership);
+  return place?.name === name && place.address === address;
+}
+
+/** References to policies with the names of what they refer to. */
+async function withPolicyNames(
+  { table }: Services,
+  project: string,
+  members: readonly Resource[],
+): Promise<Resource[]> {
+  const keyOf = ({ accessPolicy }: Resource): Key | undefined => {
+    const { reference = '' } = (accessPolicy ?? {}) as { reference?: string };
+    const id = /^AccessPolicy\/([A-Za-z0-9.-]{1,64})$/.exec(reference)?.[1];
+    return id === undefined ? undefined : keys.resource(project, 'AccessPolicy', id);
+  };
+  const policies = await table.read(members.flatMap((member) => keyOf(member) ?? []));
+  return members.map((member) => {
+    const key = keyOf(member);
+    const name = key && inlineResource('AccessPolicy', policies.get(key))?.name;
+    if (typeof name !== 'string') return member;
+    return { ...member, accessPolicy: { ...(member.accessPolicy as object), display: name } };
+  });
 }
 
 function nextUrl(url: string, query: URLSearchParams, cursor: string): string {
   const following = new URLSearchParams(query);
   following.set('_cursor', cursor);
+  following.delete('_total');
   return withQuery(url, following);
 }
 

@@ -49,6 +49,7 @@ export async function firstAdministrator(
       rights: { admin: true },
       active: password !== undefined,
       externalId: undefined,
+      userName: email,
       invitedBy: stamp.author,
     },
     { userId, login: emailLogin(email), profileType, invitation },

@@ -49,8 +49,11 @@ function extension(name: string): string {
 /** AuditEvents are written with every change: what finds them is kept to what is asked. */
 const indexedOfAuditEvent = new Set<string>(entryIndexes);
 
-/** What all resources of a type in a Project have alike: an index of it would tell none from another. */
-const alike = new Set(['ProjectMembership.project']);
+/**
+ * What needs no items: what all resources of a type in a Project have alike, an index of which would tell none from
+ * another; and the address of a member, which stands in the items by kind of profile.
+ */
+const unindexed = new Set(['ProjectMembership.project', 'ProjectMembership.user-name']);
 
 interface Line {
   type: string;
@@ -201,7 +204,7 @@ function shareIndexes(type: string, lines: Map<string, Line>): string[] {
     const shared = codes.find((other) => bare(other) === bare(code)) ?? code;
     const around = codes.find((other) => bare(other) === wider);
     const isListed = type !== 'AuditEvent' || indexedOfAuditEvent.has(code);
-    const isIndexed = isListed && !alike.has(`${type}.${code}`);
+    const isIndexed = isListed && !unindexed.has(`${type}.${code}`);
     const index = !isIndexed ? '-' : around === undefined ? shared : `<${around}`;
     return [code, parameterType, index, paths, ...(target === undefined ? [] : [target])].join(' ');
   });

@@ -40,6 +40,8 @@ export const membershipSchema = object({
     ),
   ),
   externalId: exactOptional(string()),
+  /** The address that the Project knows the person by. */
+  userName: exactOptional(string()),
   invitedBy: exactOptional(reference),
   /** The patients that a RelatedPerson may reach. */
   patient: exactOptional(array(reference)),

@@ -1,21 +1,28 @@
 import type { Resource } from '../fhir/resource.ts';
 import { datesOf, isNarrowDate } from './date.ts';
+import { type MemberPlace, memberSort } from './member-place.ts';
 import { isPoint, numbersOf } from './number.ts';
 import { compartmentIndex, compartmentPlaces } from './patient-index.ts';
 import { rangePlaces } from './range.ts';
 import { referencePlaces } from './reference.ts';
 import { type Parameter, parametersOf } from './registry.ts';
 import { idIndex, type Place } from './span.ts';
-import { textPlaces } from './text.ts';
+import { cut, normaliseText, textPlaces } from './text.ts';
 import { tokenPlaces } from './token.ts';
 import { uriBuckets } from './uri.ts';
-import { valuesOf } from './value.ts';
+import { fieldOf, textOf, valuesOf } from './value.ts';
 
 /** The index items of a resource for one parameter. */
 export function placesOf(parameter: Parameter, resource: Resource): Place[] {
   const values = valuesOf(resource, parameter);
   switch (parameter.type) {
     case 'token':
+      if (isByMember(parameter, resource)) {
+        return tokenPlaces(values).map(({ bucket, sort = '' }) => ({
+          bucket,
+          sort: memberSort(sort, memberPlace(resource)),
+        }));
+      }
       return tokenPlaces(values);
     case 'string':
       return textPlaces(values);
@@ -28,6 +35,18 @@ export function placesOf(parameter: Parameter, resource: Resource): Place[] {
     default:
       return rangePlaces(values.flatMap(numbersOf), resource.id, isPoint);
   }
+}
+
+/** The index that the list of members is read from. */
+function isByMember({ index }: Parameter, { resourceType }: Resource): boolean {
+  return resourceType === 'ProjectMembership' && index === 'profile-type';
+}
+
+/** What the list of members is sorted and searched by. */
+export function memberPlace(membership: Resource): MemberPlace {
+  const display = textOf(fieldOf(membership.profile, 'display')) ?? '';
+  const address = textOf(membership.userName) ?? '';
+  return { name: cut(normaliseText(display)), address: normaliseText(address) };
 }
 
 /** The places of a resource in one index, whichever parameters share it. */

@@ -1378,7 +1378,7 @@ profile reference profile profile:Reference
 profile-type token profile-type profile:type
 project reference - project:Reference Project
 user reference user user:Reference
-user-name string user-name userName:string`,
+user-name string - userName:string`,
   Provenance: `activity token activity activity:CodeableConcept
 agent reference agent agent.who:Reference
 agent-role token agent-role agent.role:CodeableConcept

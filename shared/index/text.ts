@@ -136,7 +136,8 @@ function initialOf(text: string): string {
   return String.fromCodePoint(text.codePointAt(0) ?? 0);
 }
 
-function cut(text: string): string {
+/** As much of a text as is in its sort key. */
+export function cut(text: string): string {
   return [...text].slice(0, indexedCharacters).join('');
 }
 

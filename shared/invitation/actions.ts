@@ -34,7 +34,12 @@ export function issueInvitation(
  */
 export function changeMembership(
   { membership }: Pick<Standing, 'membership'>,
-  change: { rights: Rights; invitation?: Invitation | undefined; active?: boolean },
+  change: {
+    rights: Rights;
+    invitation?: Invitation | undefined;
+    active?: boolean;
+    signedInAtMs?: number;
+  },
   stamp: { project: string; versionId: string; nowMs: number; author: Reference; trace: string | undefined },
 ): { membership: ProjectMembership; actions: Action[] } {
   const bare = { ...membership };
@@ -51,7 +56,11 @@ export function changeMembership(
     },
   };
   const { trace } = stamp;
-  const extra = { ...(change.invitation ? { invitation: change.invitation } : {}), trace };
+  const extra = {
+    ...(change.invitation ? { invitation: change.invitation } : {}),
+    ...(change.signedInAtMs === undefined ? {} : { signedInAtMs: change.signedInAtMs }),
+    trace,
+  };
   return {
     membership: changed,
     actions: updateActions(stamp.project, changed, membership, extra),

@@ -14,6 +14,8 @@ export interface NewMembership {
   rights: Rights;
   active: boolean;
   externalId: string | undefined;
+  /** The address that they are invited by. */
+  userName: string | undefined;
   invitedBy: Reference;
 }
 
@@ -43,18 +45,18 @@ export function createMembershipActions(
 
 /** The membership of a Bot or ClientApplication: nobody is invited, it is active at once. */
 export function createProgramMembershipActions(
-  input: Omit<NewMembership, 'user' | 'active' | 'externalId'>,
+  input: Omit<NewMembership, 'user' | 'active' | 'externalId' | 'userName'>,
   stamp: { project: string; versionId: string; nowMs: number },
 ): { membership: ProjectMembership; actions: Action[] } {
   const membership = buildMembership(
-    { ...input, user: input.profile, active: true, externalId: undefined },
+    { ...input, user: input.profile, active: true, externalId: undefined, userName: undefined },
     stamp,
   );
   return { membership, actions: createActions(stamp.project, membership) };
 }
 
 function buildMembership(
-  { id, project, user, profile, rights, active, externalId, invitedBy }: NewMembership,
+  { id, project, user, profile, rights, active, externalId, userName, invitedBy }: NewMembership,
   stamp: { project: string; versionId: string; nowMs: number },
 ): ProjectMembership {
   return {
@@ -72,6 +74,7 @@ function buildMembership(
     active,
     ...rightsOf(rights),
     ...(externalId === undefined ? {} : { externalId }),
+    ...(userName === undefined ? {} : { userName }),
     invitedBy,
   };
 }

@@ -106,7 +106,7 @@ export async function countIn(
 }
 
 /** @param size how many the next batch shall hold */
-export async function* inBatches<T>(all: AsyncGenerator<T>, size: () => number): AsyncGenerator<T[]> {
+export async function* inBatches<T>(all: AsyncIterable<T>, size: () => number): AsyncGenerator<T[]> {
   let some: T[] = [];
   for await (const one of all) {
     some.push(one);

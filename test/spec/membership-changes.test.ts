@@ -47,6 +47,10 @@ const change = (id: string, body: unknown) => portico.api('POST', `${members}/${
 const remove = (id: string) => portico.api('DELETE', `${members}/${id}`);
 const stateOf = ({ json }: Answer) => json.extension[0].extension[0].valueCode;
 
+/** What the list is sorted by, and the first name. */
+const sortName = ({ profile }: Answer['json']) =>
+  `${profile.display.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()}|${profile.display.split(' ')[0]}`;
+
 describe('the list of members', () => {
   test('is filtered by profile type and by state, and paged', async () => {
     const patients = [await invite({ resourceType: 'Patient' }), await invite({ resourceType: 'Patient' })];
@@ -69,11 +73,61 @@ describe('the list of members', () => {
     expect(all.every(({ resource }) => resource.extension)).toBe(true);
   });
 
+  test('is searched by name and address, sorted by either, counted, and filtered by role and policy', async () => {
+    const policy = await portico.api('POST', 'fhir/R4/AccessPolicy', {
+      body: { resourceType: 'AccessPolicy', name: 'Ward 7', resource: [{ resourceType: 'Patient' }] },
+    });
+    const accessPolicy = { reference: `AccessPolicy/${policy.json.id}` };
+    const tag = randomUUID().slice(0, 8);
+    const people = [
+      { firstName: 'Zoë', lastName: `Quast ${tag}`, email: `a-${tag}@example.com`, accessPolicy },
+      { firstName: 'Ann', lastName: `Quast ${tag}`, email: `b-${tag}@clinic.test` },
+      { firstName: 'Max', lastName: `Other ${tag}`, email: `c-${tag}@example.com`, admin: true },
+    ];
+    for (const one of people) await invite(one);
+    const list = async (query: object) => {
+      const answer = await portico.api('GET', `${members}?${new URLSearchParams({ ...query })}`);
+      expect(answer.status).toBe(200);
+      const all: Answer['json'][] = (answer.json.entry ?? []).map((entry: Answer['json']) => entry.resource);
+      return { ...answer.json, all, names: all.map(({ profile }) => profile.display.split(' ')[0]) };
+    };
+    expect((await list({ text: tag })).names).toEqual(['Ann', 'Max', 'Zoë']);
+    expect((await list({ text: tag, _sort: '-name' })).names).toEqual(['Zoë', 'Max', 'Ann']);
+    expect((await list({ text: tag, _sort: 'address' })).names).toEqual(['Zoë', 'Ann', 'Max']);
+    expect((await list({ text: `ZOE ${tag}` })).names).toEqual(['Zoë']);
+    expect((await list({ text: `b-${tag}@cli` })).names).toEqual(['Ann']);
+    expect((await list({ text: 'clinic.test', _total: 'accurate' })).total).toBeGreaterThan(0);
+    expect((await list({ text: tag, admin: 'true' })).names).toEqual(['Max']);
+    expect((await list({ text: tag, state: 'accepted' })).names).toEqual([]);
+    const held = await list({ 'access-policy': accessPolicy.reference, _total: 'accurate' });
+    expect([held.names, held.total, held.all[0].accessPolicy.display]).toEqual([['Zoë'], 1, 'Ward 7']);
+    expect(held.all[0].userName).toBe(`a-${tag}@example.com`);
+
+    for (const _sort of ['name', '-name', 'address', '-address']) {
+      const whole = await list({ text: tag, _sort });
+      const [first, next] = [await list({ text: tag, _sort, _count: '2', _total: 'accurate' }), 'next'];
+      const { url } = first.link.find(({ relation }: { relation: string }) => relation === next);
+      const rest = await list(Object.fromEntries(new URL(url).searchParams));
+      expect([first.total, [...first.names, ...rest.names]]).toEqual([3, whole.names]);
+    }
+    const everybody = await list({ 'profile-type': 'Practitioner', _count: '1', _total: 'accurate' });
+    const all = await list({ 'profile-type': 'Practitioner', _count: '1000' });
+    expect(everybody.total).toBe(all.all.length);
+    expect(all.names).toEqual(
+      [...all.all]
+        .map(sortName)
+        .sort()
+        .map((name) => name.split('|')[1]),
+    );
+  });
+
   test('is refused to others, and with parameters it does not know', async () => {
     const other = await portico.token(portico.projects[1]);
     expect((await portico.api('GET', members, { token: other })).status).toBe(403);
     expect((await portico.api('GET', members, { token: null })).status).toBe(401);
-    expect((await portico.api('GET', `${members}?name=x`)).status).toBe(400);
+    for (const wrong of ['name=x', 'profile-type=Nurse', '_sort=state', `text=${'w '.repeat(11)}`]) {
+      expect((await portico.api('GET', `${members}?${wrong}`)).status).toBe(400);
+    }
     expect((await portico.api('GET', `${members}?state=lost`)).status).toBe(400);
   });
 });

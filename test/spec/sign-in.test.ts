@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mailedLink, mailedReset } from './mailed-link.ts';
-import { type Portico, startPortico } from './portico.ts';
+import { type Answer, type Portico, startPortico } from './portico.ts';
 import { newAddress, password, type SigningIn, signingIn } from './signing-in.ts';
 
 let portico: Portico;
@@ -24,6 +24,20 @@ describe('signing in', () => {
     const answer = await me((await at.signIn(email)).access_token);
     expect(answer.status).toBe(200);
     expect(answer.json).toMatchObject({ user: { email }, membership: { id: membership, active: true } });
+  });
+
+  test('is noted for this Project, and shown to its administrators', async () => {
+    const { email, membership } = await newMember();
+    const path = `admin/projects/${portico.projects[0]?.id}/members/${membership}`;
+    const lastSignIn = ({ json }: Answer) =>
+      json.extension.find(({ url }: { url: string }) => url === 'urn:portico:extension:last-sign-in');
+    const before = await portico.api('GET', path);
+    expect(lastSignIn(before)).toBeUndefined();
+    const startedAtMs = Date.now();
+    await at.signIn(email);
+    const after = await portico.api('GET', path);
+    expect(Date.parse(lastSignIn(after).valueInstant)).toBeGreaterThanOrEqual(startedAtMs);
+    expect(after.json.meta.versionId).toBe(before.json.meta.versionId);
   });
 
   test('answers one text for an unknown address and a wrong password', async () => {

@@ -244,8 +244,11 @@ describe('a change of address', () => {
     const first = await api('POST', `admin/projects/${projectOf(portico, 0).id}/invite`, { body });
     expect(first.status).toBe(409);
     expect((await at.invite(email, 1)).id).toBe(second.id);
-    const path = `admin/projects/${projectOf(portico, 0).id}/members/${person.membershipId}`;
-    expect((await api('DELETE', path)).status).toBe(200);
+    const members = `admin/projects/${projectOf(portico, 0).id}/members`;
+    const found = async (text: string) => (await api('GET', `${members}?text=${text}`)).json.entry;
+    expect(await found(person.email)).toBeUndefined();
+    expect(await found(email)).toMatchObject([{ resource: { id: person.membershipId, userName: email } }]);
+    expect((await api('DELETE', `${members}/${person.membershipId}`)).status).toBe(200);
     const again = await at.invite(email);
     expect(again.profile.reference).toBe(person.profile);
   });

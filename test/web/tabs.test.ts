@@ -81,7 +81,7 @@ describeInBrowser('several tabs, and the way back', () => {
       await page.reload();
       await arrived(page, 'Members');
       expect(await page.getByRole('button', { name: 'Kind' }).textContent()).toContain('Practitioners');
-      const list = page.getByRole('list', { name: 'Members' });
+      const list = page.getByRole('table', { name: 'Members' });
       await list.getByRole('link', { name: 'Ada Administrator' }).click();
       await arrived(page, 'Ada Administrator');
       await page.goBack();

@@ -3,6 +3,7 @@ import './styles/base.css';
 import './styles/controls.css';
 import './styles/layout.css';
 import './styles/lists.css';
+import './styles/people.css';
 // biome-ignore lint/correctness/noUnresolvedImports: it is there, among what Biome does not read of react's types
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

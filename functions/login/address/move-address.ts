@@ -1,9 +1,11 @@
 import { type Audited, auditItem } from '../../../shared/audit/audit-event.ts';
 import { emailLogin } from '../../../shared/invitation/person.ts';
+import type { Standing } from '../../../shared/invitation/state.ts';
 import { noticeActions } from '../../../shared/login/security-notice.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
 import { headAttributes } from '../../../shared/store/head-attributes.ts';
+import { updateActions } from '../../../shared/store/resource-item.ts';
 import type { Item } from '../../../shared/table/item.ts';
 import { keys } from '../../../shared/table/keys.ts';
 import type { Action } from '../../../shared/table/transact.ts';
@@ -96,16 +98,27 @@ function projectActions(
       : []),
     ...standings
       .filter(({ login }) => login === from)
-      .map(({ membership }) => ({
-        name: 'membership',
-        update: keys.resource(project, 'ProjectMembership', membership.id),
-        set: 'SET #login = :to',
-        if: '#login = :from AND attribute_not_exists(deleted)',
-        names: { '#login': 'login' },
-        values: { ':from': from, ':to': to },
-      })),
+      .flatMap((standing) => memberActions({ newId, now }, project, standing, email)),
     { name: 'audit', put: auditItem(audited, newId(), now()) },
   ];
+}
+
+/** The address stands in the membership, which the list of members is searched by, and beside it. */
+function memberActions(
+  { newId, now }: Pick<Services, 'now' | 'newId'>,
+  project: string,
+  { membership }: Standing,
+  email: string,
+): Action[] {
+  const meta = {
+    ...membership.meta,
+    versionId: newId(),
+    lastUpdated: new Date(now()).toISOString(),
+    author: membership.profile,
+  };
+  return updateActions(project, { ...membership, meta, userName: email }, membership, {
+    login: emailLogin(email),
+  });
 }
 
 /** What stood under the old address stands under the new one: the person, or the name that leads to them. */

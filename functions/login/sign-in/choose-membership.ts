@@ -1,4 +1,4 @@
-import { acceptActions } from '../../../shared/invitation/accept.ts';
+import { acceptActions, signInAction } from '../../../shared/invitation/accept.ts';
 import type { Standing } from '../../../shared/invitation/state.ts';
 import { codeMs, newLoginCode } from '../../../shared/login/login-code.ts';
 import { Refusal } from '../../../shared/refusal.ts';
@@ -63,7 +63,9 @@ export async function chooseMembership(
           ...(patient === undefined ? {} : { ':patient': patient }),
         },
       },
-      ...(membership.active ? [] : acceptActions(services, standing)),
+      ...(membership.active
+        ? [signInAction(standing, services.now())]
+        : acceptActions(services, standing, { signsIn: true })),
       ...extra,
     ]);
   } catch (error) {

@@ -23,13 +23,23 @@ export const members: Record<keyof typeof routes.members, Words> = {
     answers: { 200: answersJson('ProjectAnswer', 'The Project'), 404: unknown },
   },
   members: {
-    summary: 'List the members, those invited included',
+    summary: 'List the members by name, those invited included',
     query: {
-      'profile-type': 'Type of the profile',
+      'profile-type': 'Types of profiles, with commas between them',
+      text: 'Words that the name or the address begins with',
       state: 'Of the invitation: `pending`, `accepted`, `revoked` or `expired`',
+      admin: '`true` for administrators only',
+      'access-policy': 'Reference of the policy that they have',
+      _sort: '`name`, `-name`, `address` or `-address`',
+      _total: '`accurate` to be told how many there are; beyond a page not with `state`',
       ...paged,
     },
-    answers: { 200: answersFhir('Bundle', 'A page of memberships') },
+    answers: {
+      200: answersFhir(
+        'Bundle',
+        'A page of memberships, with their last sign-in and the names of their policies',
+      ),
+    },
   },
   member: { summary: 'Read a membership', answers: { 200: membership, 404: unknown } },
   changeMember: {

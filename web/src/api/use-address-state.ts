@@ -23,3 +23,18 @@ export function useAddressState<Value extends string>(
     );
   return [value, choose];
 }
+
+/** The same for a text that a person types. */
+export function useAddressText(name: string): [string, (next: string) => void] {
+  const [query, setQuery] = useSearchParams();
+  const write = (next: string) =>
+    setQuery(
+      (before) => {
+        if (next === '') before.delete(name);
+        else before.set(name, next);
+        return before;
+      },
+      { replace: true },
+    );
+  return [query.get(name) ?? '', write];
+}

@@ -11,6 +11,8 @@ export interface Pages<R extends Resource> {
   path: string | undefined;
   /** Undefined until the first page is there. */
   resources: R[] | undefined;
+  /** How many there are in all, where the service said. */
+  total: number | undefined;
   isLoading: boolean;
   message: string | undefined;
   /** There is no more when undefined. */
@@ -20,6 +22,7 @@ export interface Pages<R extends Resource> {
 
 interface Seen {
   resources: Resource[];
+  total: number | undefined;
   next: string | undefined;
 }
 
@@ -32,11 +35,13 @@ export function usePages<R extends Resource>(path: string | undefined): Pages<R>
   const session = useSession();
   const [before] = useState(() => (cameBack() && path ? seenBy.get(session)?.get(path) : undefined));
   const [resources, setResources] = useState(before?.resources as R[] | undefined);
+  const [total, setTotal] = useState(before?.total);
   const [next, setNext] = useState(before?.next);
   const [isLoading, setLoading] = useState(path !== undefined && !before);
   const [message, setMessage] = useState<string>();
   const [round, setRound] = useState(0);
   const isFirst = useRef(true);
+  const totalSeen = useRef(before?.total);
 
   const load = useCallback(
     async (from: string, loaded: R[], signal?: AbortSignal) => {
@@ -49,8 +54,12 @@ export function usePages<R extends Resource>(path: string | undefined): Pages<R>
         const following = bundle.link?.find(({ relation }) => relation === 'next')?.url;
         setResources(all);
         setNext(following);
+        // Only the first page tells.
+        const known = loaded.length === 0 ? bundle.total : totalSeen.current;
+        totalSeen.current = known;
+        setTotal(known);
         setLoading(false);
-        if (path !== undefined) keep(session, path, { resources: all, next: following });
+        if (path !== undefined) keep(session, path, { resources: all, total: known, next: following });
       } catch (error) {
         if (signal?.aborted) return;
         setMessage(messageOf(error));
@@ -72,6 +81,7 @@ export function usePages<R extends Resource>(path: string | undefined): Pages<R>
   return {
     path,
     resources,
+    total,
     isLoading,
     message,
     loadMore: next === undefined ? undefined : () => void load(next, resources ?? []),

@@ -1,35 +1,55 @@
-import type { ProfileType } from '../../../shared/fhir/resource.ts';
+import type { ProjectMembership } from '@medplum/fhirtypes';
 import type { InvitationState } from '../../../shared/invitation/states.ts';
-import { useAddressState } from '../api/use-address-state.ts';
+import { useAddressState, useAddressText } from '../api/use-address-state.ts';
+import { useApi } from '../api/use-api.ts';
+import { usePages } from '../api/use-pages.ts';
 import { Link } from '../ui/link.tsx';
 import { Page } from '../ui/page.tsx';
 import { Select } from '../ui/select.tsx';
-import { MemberList } from './member-list.tsx';
+import { MemberTable } from './member-table.tsx';
+import { SearchField } from './search-field.tsx';
 
 const stateLabels: Record<InvitationState, string> = {
-  pending: 'Invited',
   accepted: 'Joined',
+  pending: 'Invited',
   expired: 'Invitation expired',
   revoked: 'Invitation revoked',
 };
 
-const typeLabels: Record<ProfileType | 'Bot' | 'ClientApplication', string> = {
-  Practitioner: 'Practitioners',
-  Patient: 'Patients',
-  RelatedPerson: 'Related persons',
-  Bot: 'Bots',
-  ClientApplication: 'API keys',
-};
-
-const optionsOf = (labels: Record<string, string>) =>
-  Object.entries(labels).map(([value, label]) => ({ value, label }));
+const people = 'Practitioner,Patient,RelatedPerson';
+const kinds = [
+  { value: people, label: 'People' },
+  { value: 'Practitioner', label: 'Practitioners' },
+  { value: 'Patient', label: 'Patients' },
+  { value: 'RelatedPerson', label: 'Related persons' },
+  { value: 'Bot', label: 'Bots' },
+  { value: 'ClientApplication', label: 'API keys' },
+];
+const states = [
+  { value: '', label: 'Any' },
+  ...Object.entries(stateLabels).map(([value, label]) => ({ value, label })),
+];
+const roles = [
+  { value: '', label: 'Any' },
+  { value: 'true', label: 'Administrators' },
+];
+const orders = ['name', '-name', 'address', '-address'];
 const valuesOf = (options: readonly { value: string }[]) => options.map(({ value }) => value);
-const states = [{ value: '', label: 'Everybody' }, ...optionsOf(stateLabels)];
-const types = [{ value: '', label: 'All' }, ...optionsOf(typeLabels)];
 
+/** Everybody in the Project: searched, sorted and chosen from; all of it stands in the address. */
 export function MembersPage() {
+  const [kind, setKind] = useAddressState('kind', valuesOf(kinds), people);
   const [state, setState] = useAddressState('state', valuesOf(states), '');
-  const [type, setType] = useAddressState('kind', valuesOf(types), '');
+  const [role, setRole] = useAddressState('role', valuesOf(roles), '');
+  const [sort, setSort] = useAddressState('sort', orders, 'name');
+  const [text, setText] = useAddressText('text');
+  const [policy] = useAddressText('policy');
+  const query = new URLSearchParams({ 'profile-type': kind, _sort: sort, _count: '50', _total: 'accurate' });
+  if (text) query.set('text', text);
+  if (state) query.set('state', state);
+  if (role) query.set('admin', role);
+  if (policy) query.set('access-policy', policy);
+  const isNarrowed = Boolean(text || state || role || policy);
   return (
     <Page
       title="Members"
@@ -39,11 +59,37 @@ export function MembersPage() {
         </Link>
       }
     >
-      <div className="filters">
+      <search className="filters">
+        <SearchField label="Name or address" value={text} onChange={setText} />
+        <Select label="Kind" value={kind} options={kinds} onChange={setKind} />
         <Select label="State" value={state} options={states} onChange={setState} />
-        <Select label="Kind" value={type} options={types} onChange={setType} />
-      </div>
-      <MemberList key={`${state} ${type}`} state={state} type={type} />
+        <Select label="Role" value={role} options={roles} onChange={setRole} />
+      </search>
+      {policy && (
+        <p>
+          Only those who have one access policy. <Link href="/members">Show all</Link>
+        </p>
+      )}
+      <Listed
+        key={String(query)}
+        query={query}
+        sort={sort}
+        onSort={setSort}
+        empty={isNarrowed ? 'Nobody is like this' : 'Nobody here yet'}
+      />
     </Page>
   );
+}
+
+interface Props {
+  query: URLSearchParams;
+  sort: string;
+  onSort(sort: string): void;
+  empty: string;
+}
+
+function Listed({ query, ...props }: Props) {
+  const { admin } = useApi();
+  const pages = usePages<ProjectMembership>(`${admin}/members?${query}`);
+  return <MemberTable pages={pages} {...props} />;
 }

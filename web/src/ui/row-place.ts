@@ -9,8 +9,11 @@ let left: { path: string; id: string } | undefined;
  * @param isShown once its rows are there
  * @returns what the list calls with the row that is followed, and the row's ref
  */
-export function useRowPlace(path: string | undefined, isShown: boolean) {
-  const list = useRef<HTMLUListElement>(null);
+export function useRowPlace<Container extends HTMLElement = HTMLUListElement>(
+  path: string | undefined,
+  isShown: boolean,
+) {
+  const list = useRef<Container>(null);
   useEffect(() => {
     if (!isShown || !cameBack() || left === undefined || left.path !== path) return;
     const { id } = left;
