@@ -3,7 +3,7 @@
  * nothing else. `BatchGetItem` is every read by key, `Query` a list; a transaction needs the actions of
  * its parts. One table serves all Projects and a role serves all callers, so IAM cannot tell Projects
  * apart (`dynamodb:LeadingKeys` would need a role per Project): the keys, made from the token's project
- * only, do that. A function without table actions is not told where the table is.
+ * only, do that. What it does tell apart are the classes of keys: who runs Bots reads no password hash. A function without table actions is not told where the table is.
  */
 
 import type { FunctionName } from '../functions/routes.ts';
@@ -15,6 +15,7 @@ import {
   schedulePartitions,
   waitingPartitions,
 } from '../shared/table/keys.ts';
+import type { PartitionClass } from '../shared/table/partition-classes.ts';
 
 type TableAction =
   | 'BatchGetItem'
@@ -28,6 +29,8 @@ type TableAction =
 
 export interface Permissions {
   table: readonly TableAction[];
+  /** The classes of partitions that it reaches at all, by reading or writing; a scan reads every one. */
+  reaches: readonly PartitionClass[];
   /** Patterns of the partitions that it may write; where it may write all, left out. */
   writesOnly?: readonly string[];
   /** Signs access tokens with the stage's key. */
@@ -73,7 +76,11 @@ export type DeployedFunction =
   | 'provision'
   | 'reindex';
 
+/** What every request reads: who calls, by which sign-in and client, under which keys. */
+const calling = ['project', 'login', 'client', 'stage'] as const;
+
 const executing: Permissions = {
+  reaches: calling,
   table: ['BatchGetItem', 'PutItem', 'UpdateItem'],
   stageSecret: 'reads',
   botSecrets: 'opens',
@@ -84,19 +91,29 @@ const executing: Permissions = {
 const transaction = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'] as const;
 
 export const permissions: Record<DeployedFunction, Permissions> = {
-  invite: { table: ['BatchGetItem', 'Query', ...transaction] },
-  members: { table: ['BatchGetItem', 'Query', ...transaction], stageSecret: 'reads' },
+  invite: {
+    table: ['BatchGetItem', 'Query', ...transaction],
+    reaches: [...calling, 'user', 'address', 'mail'],
+  },
+  members: {
+    table: ['BatchGetItem', 'Query', ...transaction],
+    reaches: [...calling, 'user', 'address', 'stageIssuers', 'mail'],
+    stageSecret: 'reads',
+  },
   resources: {
     table: ['BatchGetItem', 'Query', 'BatchWriteItem', ...transaction],
+    reaches: [...calling, 'user', 'address', 'mail', 'pending'],
     stageSecret: 'reads',
     botSecrets: 'seals',
   },
   subscriptions: {
     table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem'],
+    reaches: calling,
     sendsTo: ['subscriptions', 'deliveries'],
   },
   bots: {
     table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
+    reaches: calling,
     botSecrets: 'seals',
     runsBots: 'briefly',
   },
@@ -104,28 +121,41 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   'execute-by-identifier': executing,
   jobs: {
     table: ['BatchGetItem', 'PutItem', 'UpdateItem'],
+    reaches: calling,
     stageSecret: 'reads',
     botSecrets: 'opens',
     runsBots: 'long',
   },
-  token: { table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem'], signs: true },
-  login: { table: ['BatchGetItem', 'Query', ...transaction], stageSecret: 'reads' },
-  site: { table: [] },
+  token: {
+    table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem'],
+    // An exchange looks for the person whom an issuer names, and for their memberships.
+    reaches: [...calling, 'user', 'address', 'stageIssuers'],
+    signs: true,
+  },
+  login: {
+    table: ['BatchGetItem', 'Query', ...transaction],
+    reaches: [...calling, 'user', 'address', 'stageIssuers', 'attempts', 'mail'],
+    stageSecret: 'reads',
+  },
+  site: { table: [], reaches: [] },
   // Which Subscriptions a Project has it looks up; no item is written.
-  dispatch: { table: ['Query'], readsStream: true, sendsTo: dispatchedPurposes },
+  dispatch: { table: ['Query'], reaches: ['project'], readsStream: true, sendsTo: dispatchedPurposes },
   outbox: {
     table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+    reaches: ['project', 'user', 'address', 'stage', 'mail'],
     stageSecret: 'creates',
     sendsMail: true,
     consumes: 'mail',
   },
   'index-upkeep': {
     table: ['BatchGetItem', 'BatchWriteItem', 'Query', 'DeleteItem'],
+    reaches: ['project', 'pending'],
     consumes: 'index-upkeep',
   },
-  audit: { table: ['BatchGetItem', 'BatchWriteItem'], consumes: 'audit' },
+  audit: { table: ['BatchGetItem', 'BatchWriteItem'], reaches: ['project'], consumes: 'audit' },
   match: {
     table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem'],
+    reaches: ['project'],
     writesOnly: [...deliveryPartitions, ...originPartitions],
     evaluates: true,
     consumes: 'subscriptions',
@@ -134,12 +164,14 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   },
   'subscription-status': {
     table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+    reaches: ['project', 'mail'],
     consumes: 'subscription-status',
     sendsTo: ['deliveries'],
   },
-  bus: { table: [], publishes: true, consumes: 'bus' },
+  bus: { table: [], reaches: [], publishes: true, consumes: 'bus' },
   deliver: {
     table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+    reaches: ['project', 'stage'],
     writesOnly: [...deliveryPartitions, ...waitingPartitions, ...runPartitions],
     stageSecret: 'reads',
     botSecrets: 'opens',
@@ -150,11 +182,13 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   },
   tick: {
     table: ['BatchGetItem', 'BatchWriteItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+    reaches: ['project', 'schedule'],
     writesOnly: [...schedulePartitions, ...runPartitions],
     startsJobs: true,
   },
   provision: {
     table: ['BatchGetItem', 'Query', ...transaction],
+    reaches: ['project', 'user', 'address', 'client', 'stage', 'stageIssuers', 'mail'],
     stageSecret: 'creates',
     sendsTo: ['subscription-status'],
   },
@@ -168,5 +202,6 @@ export const permissions: Record<DeployedFunction, Permissions> = {
       'DeleteItem',
       'ConditionCheckItem',
     ],
+    reaches: ['project', 'pending', 'reindex'],
   },
 };

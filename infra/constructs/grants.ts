@@ -9,6 +9,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { eventSource } from '../../shared/bus/bus-event.ts';
 import { queueVariables } from '../../shared/composition/queues.ts';
 import type { Purpose } from '../../shared/queue/purposes.ts';
+import { partitionClasses } from '../../shared/table/partition-classes.ts';
 import type { Permissions } from '../permissions.ts';
 import type { PurposeQueue } from './purpose-queue.ts';
 import type { StageKeys } from './stage-keys.ts';
@@ -109,10 +110,10 @@ function queueOf(purpose: Purpose, { queues }: Ground): PurposeQueue {
   return queues[purpose];
 }
 
-const reading: readonly string[] = ['BatchGetItem', 'Query', 'Scan'];
+const reading: readonly string[] = ['BatchGetItem', 'Query'];
 
 function tableStatements(
-  { table: actions, writesOnly }: Permissions,
+  { table: actions, reaches, writesOnly }: Permissions,
   { table, tableKey }: Ground,
 ): PolicyStatement[] {
   const statement = (some: readonly string[], partitions?: readonly string[]) =>
@@ -123,10 +124,16 @@ function tableStatements(
         ? { conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions } } }
         : {}),
     });
-  const read = actions.filter((action) => reading.includes(action));
-  const written = actions.filter((action) => !reading.includes(action));
+  const reached = reaches.flatMap((one) => partitionClasses[one]);
+  const keyed = actions.filter((action) => action !== 'Scan');
+  const read = keyed.filter((action) => reading.includes(action));
+  const written = keyed.filter((action) => !reading.includes(action));
   return [
-    ...(writesOnly ? [statement(read), statement(written, writesOnly)] : [statement(actions)]),
+    ...(writesOnly
+      ? [statement(read, reached), statement(written, writesOnly)]
+      : [statement(keyed, reached)]),
+    // A scan names no key, so no condition on keys would hold it.
+    ...(actions.includes('Scan') ? [statement(['Scan'])] : []),
     tableKeyStatement(tableKey),
   ];
 }

@@ -3,6 +3,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
 import { HouseFunction } from '../constructs/house-function.ts';
+import { operatorPolicy } from '../constructs/operator-policy.ts';
 import { permissions } from '../permissions.ts';
 import { provisionName, type Stage } from '../stage.ts';
 import { timeoutSeconds } from '../timeouts.ts';
@@ -30,6 +31,10 @@ export class ProvisionStack extends Stack {
       statements: statementsOf(permissions.provision, ground),
       impact: 'A Project was not created. Whoever called was told why.',
       alarms,
+    });
+    new CfnOutput(this, 'OperatorPolicy', {
+      value: operatorPolicy(this, stage).managedPolicyArn,
+      description: 'For whoever runs npm run provision and npm run reindex',
     });
     new CfnOutput(this, 'ProvisionFunction', {
       value: lambda.functionName,

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { isAllowed } from '../../infra/local/assembly/role.ts';
 import { permissions } from '../../infra/permissions.ts';
 import { provisionName, reindexName } from '../../infra/stage.ts';
 import { dueKey, keys, startKey } from '../../shared/table/keys.ts';
-import { actionsOf, functionsOf, ofType, stageTemplates, statementsOfRole } from './stage-templates.ts';
+import { partitionClasses } from '../../shared/table/partition-classes.ts';
+import { actionsOf, functionsOf, ofType, only, stageTemplates, statementsOfRole } from './stage-templates.ts';
 
 const stacks = stageTemplates();
 const deployed = Object.entries(stacks).flatMap(([stack, resources]) =>
@@ -114,6 +116,61 @@ describe('roles', () => {
     ]) {
       expect([decides(key), delivers(key)]).toEqual([false, false]);
     }
+  });
+
+  it('reach the classes of keys that permissions.ts names, reading and writing', () => {
+    for (const { label, resources, roleId, statements } of deployed) {
+      const [folder = ''] = String(resources[roleId]?.Properties.Description).split(':', 1);
+      const { reaches = [], writesOnly } = permissions[folder as keyof typeof permissions] ?? {};
+      const reached = reaches.flatMap((one) => [...partitionClasses[one]] as string[]);
+      for (const statement of statements) {
+        const items = actionsOf([statement]).filter((action) => /^dynamodb:.*(Item|Query)$/.test(action));
+        if (items.length === 0) continue;
+        const writes = items.every((action) => !/BatchGetItem|Query/.test(action));
+        const expected = writes && writesOnly ? writesOnly : reached;
+        expect({ label, keys: leadingKeys(statement.Condition) }).toEqual({ label, keys: expected });
+        expect(expected).not.toEqual([]);
+      }
+    }
+  });
+
+  it('let no function read password hashes and seeds but those that sign in, change or find people', () => {
+    const mayReach = (key: { pk: string }) =>
+      deployed
+        .filter(({ statements }) =>
+          [...statements].some((statement) =>
+            isAllowed([statement], { action: 'dynamodb:BatchGetItem', partitions: [key.pk] }),
+          ),
+        )
+        .map(({ resources, roleId }) => String(resources[roleId]?.Properties.Description).split(':', 1)[0])
+        .sort();
+    const people = ['invite', 'login', 'members', 'outbox', 'provision', 'resources', 'token'];
+    expect(mayReach(keys.password('u'))).toEqual(people);
+    expect(mayReach(keys.mfa('u'))).toEqual(people);
+    expect(mayReach(keys.attempts(['a'], 1))).toEqual(['login']);
+    expect(mayReach(keys.outbox('p', 'm')).filter((name) => name?.startsWith('execute'))).toEqual([]);
+  });
+
+  it('let who operates the stage, and no function, invoke what makes Projects and what reindexes', () => {
+    const policy = only(stacks.provision, 'AWS::IAM::ManagedPolicy');
+    const { Statement } = policy.Properties.PolicyDocument as {
+      Statement: { Action: string; Resource: unknown[] };
+    };
+    const [statement, ...others] = [Statement].flat();
+    expect(others).toEqual([]);
+    expect(statement?.Action).toBe('lambda:InvokeFunction');
+    for (const name of [provisionName({ name: 'test' }), reindexName({ name: 'test' })]) {
+      expect(JSON.stringify(statement?.Resource)).toContain(`:function:${name}"`);
+    }
+    expect(statement?.Resource).toHaveLength(2);
+    expect(policy.Properties).not.toHaveProperty('Roles');
+    expect(policy.Properties).not.toHaveProperty('Users');
+    const invoked = deployed.flatMap(({ statements }) =>
+      statements
+        .filter((one) => actionsOf([one]).includes('lambda:InvokeFunction'))
+        .map(({ Resource }) => Resource),
+    );
+    expect(JSON.stringify(invoked)).not.toMatch(/provision|reindex/i);
   });
 
   it('give the function that serves the app its log and nothing else', () => {

@@ -1,0 +1,31 @@
+/**
+ * The classes of the table's partitions, as IAM's patterns of leading keys: what a role may reach, whichever the
+ * Project. Every key of `keys.ts` belongs to one.
+ */
+export const partitionClasses = {
+  /** All that belongs to Projects; IAM cannot tell these apart. */
+  project: ['P#*'],
+  /** Sign-ins, which every request reads. */
+  login: ['L#*'],
+  /** People: names, memberships, sign-ins; password hashes and seeds of second factors too. */
+  user: ['U#*'],
+  /** Who has an address, or is called so by an issuer. */
+  address: ['E#*', 'SUBJECT#*'],
+  /** Hashes of clients' secrets, and assertions that were used. */
+  client: ['C#*', 'ASSERTION#*'],
+  /** Public keys, and the wrapped stage secret. */
+  stage: ['STAGE'],
+  stageIssuers: ['STAGE#ISSUERS'],
+  /** How often sign-in was tried, and from where. */
+  attempts: ['TRIES#*', 'SOURCE#*'],
+  /** Mail that waits, and how much of it addresses got. */
+  mail: ['OUTBOX#*', 'MAIL#*'],
+  /** Writes that are under way or were cut off. */
+  pending: ['PENDING#*'],
+  /** When schedules are due. */
+  schedule: ['SCHEDULE#*'],
+  /** How far a reindexing has come. */
+  reindex: ['REINDEX#*'],
+} as const;
+
+export type PartitionClass = keyof typeof partitionClasses;
