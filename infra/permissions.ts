@@ -102,7 +102,7 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   },
   resources: {
     table: ['BatchGetItem', 'Query', 'BatchWriteItem', ...transaction],
-    reaches: [...calling, 'user', 'address', 'mail', 'pending'],
+    reaches: [...calling, 'user', 'mail', 'pending', 'schedule'],
     stageSecret: 'reads',
     botSecrets: 'seals',
   },
