@@ -117,6 +117,7 @@ export const routes = {
     history: member('GET', '/fhir/R4/{resourceType}/{id}/_history'),
     everything: member('GET', '/fhir/R4/Patient/{id}/$everything'),
     everythingByPost: member('POST', '/fhir/R4/Patient/{id}/$everything'),
+    explain: admin('POST', '/fhir/R4/ProjectMembership/{id}/$explain'),
     validate: member('POST', '/fhir/R4/{resourceType}/$validate'),
     validateNext: member('POST', '/fhir/R4/{resourceType}/{id}/$validate'),
     readVersion: member('GET', '/fhir/R4/{resourceType}/{id}/_history/{versionId}'),

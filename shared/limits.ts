@@ -44,3 +44,6 @@ export const mostPlaces = 200_000;
 
 /** Runs that one run may bring about, one inside the other; deliveries of what they write count as well. */
 export const deepestRun = 8;
+
+/** Records of a page that `$explain` shows with a member's eyes: each is matched against all of their rules. */
+export const mostExplained = 50;

@@ -3,6 +3,7 @@ import { coreServices } from '../../shared/composition/core-services.ts';
 import { stageKeys } from '../../shared/composition/stage-keys.ts';
 import { requireVariable } from '../../shared/env.ts';
 import { isId } from '../../shared/fhir/resource.ts';
+import { json } from '../../shared/http/json-body.ts';
 import { allOk } from '../../shared/http/outcome.ts';
 import { readdressed } from '../../shared/http/readdressed.ts';
 import { decodeUtf8, type HttpRequest } from '../../shared/http/request.ts';
@@ -18,6 +19,7 @@ import { runBundle } from './bundle/run-bundle.ts';
 
 import { asAsked, isExtended } from './extended.ts';
 import { capabilityStatement } from './metadata/capability-statement.ts';
+import { explainMember } from './read/explain-member.ts';
 import { operationParameters } from './read/operation-parameters.ts';
 import { readBinary } from './read/read-binary.ts';
 import { readEverything } from './read/read-everything.ts';
@@ -110,6 +112,9 @@ const served = serve(services, routes.resources, (services) => ({
     const wanted = { id: idOf(request), query: operationParameters(body, request.query) };
     return ok(await readEverything(services, request.caller, wanted), request);
   },
+  explain: json(async ({ caller, params, body }) =>
+    fhirResponse(200, await explainMember(services, caller, { membershipId: params.id, body })),
+  ),
   validate: async (request) => {
     const body = parseBody(request.bytes(), request.headers['content-type']);
     return ok(

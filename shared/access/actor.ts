@@ -143,7 +143,7 @@ function requireLogin(login: Item | undefined, caller: Claims): void {
 }
 
 /** `accessPolicy` and each `access[].policy`, as keys of this Project; anything else grants nothing. */
-function namedPolicies({ accessPolicy, access = [] }: ProjectMembership, project: string) {
+export function namedPolicies({ accessPolicy, access = [] }: ProjectMembership, project: string) {
   const all: MembershipAccess[] = [...(accessPolicy ? [{ policy: accessPolicy }] : []), ...access];
   return all.map(({ policy, parameter = [] }) => {
     const target = parseReference(policy.reference);

@@ -145,6 +145,18 @@ async function hiddenByPolicy(
   return hidden.length > 0 ? [...hidden, 'text'] : hidden;
 }
 
+/** The rules by which the actor may do this with the resource; `all` when nothing narrows them. */
+export async function matchingRules(
+  actor: Actor,
+  interaction: Interaction,
+  resource: Resource,
+): Promise<'all' | readonly Rule[]> {
+  if (await isClosedByContext(actor, interaction, resource)) return [];
+  const { policy, scope } = candidates(actor, interaction, resource.resourceType);
+  if (!(await matchesSome(actor, scope, resource))) return [];
+  return policy ? matching(actor, policy, resource) : 'all';
+}
+
 /** The elements that a search must not speak of, whatever the resource: every rule hides them. */
 export function unsearchableFields(actor: Actor, type: string): readonly string[] {
   const { policy } = candidates(actor, 'search', type);

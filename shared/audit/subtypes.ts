@@ -11,6 +11,7 @@ export const subtypes = [
   'mail-bounced',
   'mail-complained',
   'change-member',
+  'view-as',
   'remove-member',
   'set-password',
   'change-password',

@@ -280,6 +280,7 @@ const examples: Examples = {
     typeHistory: () => ({ params: { resourceType: 'Patient' }, status: 200 }),
     everything: async () => ({ params: await stored(), status: 200 }),
     everythingByPost: async () => ({ params: await stored(), status: 200 }),
+    explain: () => ({ params: { id: person.membershipId }, body: { search: 'Patient' }, status: 200 }),
     validate: () => ({ params: { resourceType: 'Patient' }, body: patient, headers: fhir, status: 200 }),
     validateNext: async () => ({ params: await stored(), body: patient, headers: fhir, status: 200 }),
     systemHistory: () => ({ query: { _count: '1' }, status: 200 }),

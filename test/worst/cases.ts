@@ -355,6 +355,15 @@ export const cases: WorstRequests<World> = {
       { what: 'nothing to be seen', params: { id: 'p1' }, query: '_count=1000', as: 'nobody' },
     ],
     everythingByPost: () => forms({}, '_type').map((each) => ({ ...each, params: { id: 'p1' } })),
+    explain: ({ membership }) => [
+      ...jsonBodies({}, 'search', { id: membership }),
+      ...Object.entries(worstSearches).map(([what, query]) => ({
+        what,
+        params: { id: membership },
+        headers: json,
+        body: JSON.stringify({ search: `Patient?${query}` }),
+      })),
+    ],
     validate: () => writes({ resourceType: 'Patient' }),
     validateNext: () => writes({ ...Patient, id: 'p99' }, { id: 'p99' }),
     unknown: () => [{ what: '4 MiB', body: made.manyValues, headers: json }],

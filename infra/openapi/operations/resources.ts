@@ -1,5 +1,6 @@
+import { explainBody } from '../../../functions/resources/read/explain-member.ts';
 import type { routes } from '../../../functions/routes.ts';
-import { answersFhir, done, fhir, form, ref, refused, type Words } from '../words.ts';
+import { answersFhir, done, fhir, form, json, ref, refused, type Words } from '../words.ts';
 
 const unknown = refused('There is none that the caller may see');
 const gone = refused('Deleted');
@@ -218,6 +219,11 @@ export const resources: Described = {
     query: everything,
     body: { ...fhir(ref('NewResource')), isOptional: true },
     answers: { 200: answersFhir('Bundle', 'A page'), 404: unknown },
+  },
+  explain: {
+    summary: 'What a member would see, and which of their rules says so; for administrators',
+    body: json(explainBody),
+    answers: { 200: answersFhir('Parameters', 'As far as the caller may see it too'), 404: unknown },
   },
   validate: { summary: 'What a new resource would be refused for', ...validation },
   validateNext: { summary: 'What the next state of a resource would be refused for', ...validation },

@@ -19,7 +19,8 @@ export function defaultWords(who: {
   return rules.map((rule) => ruleWords(rule, { isAdministrator: false }));
 }
 
-const administratorWords: Statement = {
+/** What nothing narrows. */
+export const administratorWords: Statement = {
   resourceType: '*',
   interactions: ['create', 'read', 'vread', 'update', 'delete', 'search', 'history', 'execute'],
   text: 'May do everything in this project: every record, and its people, Bots, policies and API keys.',

@@ -12,6 +12,7 @@ export const deeds = [
   { value: 'mail-bounced', label: 'An invitation came back' },
   { value: 'mail-complained', label: 'An invitation was unwanted' },
   { value: 'change-member', label: 'Changed a member' },
+  { value: 'view-as', label: 'Looked with a member’s eyes' },
   { value: 'remove-member', label: 'Removed a member' },
   { value: 'set-password', label: 'Set the password of a member' },
   { value: 'change-password', label: 'Changed their password' },

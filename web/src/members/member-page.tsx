@@ -39,7 +39,14 @@ export function MemberPage({ id }: { id: string }) {
   const loaded = useLoad(load);
   const membership = loaded.value?.membership;
   return (
-    <Page title={membership ? (membership.profile?.display ?? 'Member') : 'Member'}>
+    <Page
+      title={membership ? (membership.profile?.display ?? 'Member') : 'Member'}
+      actions={
+        <Link className="button button-plain" href={`/members/${id}/view`}>
+          View as this person
+        </Link>
+      }
+    >
       <Loading of={loaded}>{(member) => <MemberCards member={member} onChange={loaded.reload} />}</Loading>
       <p>
         <Link href="/members">All members</Link>

@@ -6,6 +6,7 @@ import { NewBotPage } from '../bots/new-bot-page.tsx';
 import { BulkPage } from '../bulk/bulk-page.tsx';
 import { ClientPage } from '../clients/client-page.tsx';
 import { ClientsPage } from '../clients/clients-page.tsx';
+import { ViewPage } from '../eyes/view-page.tsx';
 import { InvitePage } from '../invite/invite-page.tsx';
 import { MemberPage } from '../members/member-page.tsx';
 import { MembersPage } from '../members/members-page.tsx';
@@ -21,6 +22,7 @@ export function AdministratorPages({ isAdministrator }: { isAdministrator: boole
     <Switch>
       <Route path="/members" component={MembersPage} />
       <Route path="/members/:id">{({ id }) => <MemberPage id={id} key={id} />}</Route>
+      <Route path="/members/:id/view">{({ id }) => <ViewPage id={id} key={id} />}</Route>
       <Route path="/invite" component={InvitePage} />
       <Route path="/invite/many" component={BulkPage} />
       <Route path="/policies" component={PoliciesPage} />
