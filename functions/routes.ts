@@ -81,6 +81,8 @@ export const routes = {
     rollBackBot: admin('POST', '/fhir/R4/Bot/{id}/$rollback'),
     botLogs: admin('GET', '/fhir/R4/Bot/{id}/$logs'),
     botVersions: admin('GET', '/fhir/R4/Bot/{id}/$versions'),
+    botCode: admin('GET', '/fhir/R4/Bot/{id}/$code'),
+    botFigures: admin('GET', '/fhir/R4/Bot/{id}/$figures'),
   },
   subscriptions: {
     deliveries: admin('GET', '/fhir/R4/Subscription/{id}/$deliveries'),

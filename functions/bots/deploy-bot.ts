@@ -6,6 +6,7 @@ import type { DeployServices } from '../../shared/bot/execute-services.ts';
 import { keys } from '../../shared/table/keys.ts';
 import type { Action } from '../../shared/table/transact.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
+import { sourceItem } from './bot-source.ts';
 import { checkCode, requireSize } from './check-code.ts';
 import { codeToDeploy } from './code-to-deploy.ts';
 import { compileCode } from './compile-code.ts';
@@ -33,6 +34,7 @@ export async function deployBot(
   await checkCode(services, { project, botId, code, places, traceId });
 
   const itsPlaces = places && placesItem(project, botId, code.version, places);
+  const itsSource = sourceItem(project, botId, code, source);
   const deployed = new Date(services.now()).toISOString();
   const version = {
     ...keys.botVersion(project, botId, deployed, code.version),
@@ -44,6 +46,7 @@ export async function deployBot(
     { name: 'code', put: item, if: 'attribute_not_exists(pk)' },
     { name: 'version', put: version },
     ...(itsPlaces ? [{ name: 'places', put: itsPlaces }] : []),
+    ...(itsSource ? [{ name: 'source', put: itsSource }] : []),
   ];
   try {
     await moveBot(services, moving, asNew);

@@ -13,7 +13,9 @@ import { changeFetchHosts, readFetchHosts } from './fetch-hosts.ts';
 import { listExecutions } from './list-executions.ts';
 import { listSecrets } from './list-secrets.ts';
 import { listVersions } from './list-versions.ts';
+import { readCode } from './read-code.ts';
 import { rollBackBot } from './roll-back-bot.ts';
+import { runFigures } from './run-figures.ts';
 
 const core = invokerServices(process.env);
 const { dataKeys } = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
@@ -36,6 +38,10 @@ export const handler = serve(services, routes.bots, (services) => ({
   ),
   botVersions: async ({ caller, params, query }) =>
     fhirResponse(200, await listVersions(services, caller, { botId: params.id, query })),
+  botCode: async ({ caller, params, query }) =>
+    fhirResponse(200, await readCode(services, caller, { botId: params.id, query })),
+  botFigures: async ({ caller, params, query }) =>
+    fhirResponse(200, await runFigures(services, caller, { botId: params.id, query })),
   botLogs: async ({ caller, params, query }) =>
     fhirResponse(200, await listExecutions(services, caller, { botId: params.id, query })),
   fetchHosts: async ({ caller }) => jsonResponse(200, await readFetchHosts(services, caller)),

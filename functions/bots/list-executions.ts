@@ -16,7 +16,7 @@ import { parseExecutions, type WantedExecutions } from './parse-executions.ts';
 
 /**
  * A Bot's runs with their logs, newest first. A run is there as soon as it was answered.
- * @param query `outcome`, `date`, `requester`, `_count`, `_cursor`
+ * @param query `outcome`, `date`, `requester`, `trace`, `_count`, `_cursor`
  * @throws {Refusal} not-found, invalid
  */
 export async function listExecutions(
@@ -56,7 +56,7 @@ async function* executions(
   { filters, bounds, count }: WantedExecutions,
   after: string | undefined,
 ): AsyncGenerator<Positioned<Parameter, string>> {
-  const isNarrowed = filters.some(({ parameters }) => parameters.some(({ code }) => code !== 'date'));
+  const isNarrowed = filters.some(({ parameters: [parameter] }) => parameter?.code !== 'date');
   const records = readTimed(table, runLists(project, botId), {
     ...bounds,
     ...{ newestFirst: true, after, most: count + 1 },

@@ -23,14 +23,36 @@ export interface WantedExecutions {
 /** @throws {Refusal} invalid, an unknown parameter too */
 export function parseExecutions(query: URLSearchParams): WantedExecutions {
   const search = new URLSearchParams();
+  const traces: Filter[] = [];
   for (const [name, value] of query) {
     if (name === '_count' || name === '_cursor') continue;
+    if (name === 'trace') {
+      traces.push(traceFilter(value));
+      continue;
+    }
     const parameter = Object.hasOwn(named, name) ? named[name] : undefined;
     if (parameter === undefined) throw invalidField(name, `Unknown parameter ${name} of $logs`);
     search.append(parameter, name === 'outcome' ? outcomeCode(value) : value);
   }
   const { filters, canonical } = parseSearch('AuditEvent', search);
-  return { ...parsePage(query), filters, canonical, bounds: timeBounds(filters) };
+  return {
+    ...parsePage(query),
+    filters: [...filters, ...traces],
+    canonical: [canonical, ...traces.map(({ name }) => name)].join(),
+    bounds: timeBounds(filters),
+  };
+}
+
+/** The runs of one trace. It is no parameter of AuditEvent, and stands in its details. */
+function traceFilter(trace: string): Filter {
+  return {
+    name: `trace=${trace}`,
+    matches: ({ entity }) =>
+      ((entity ?? []) as { detail?: { type: string; valueString?: string }[] }[]).some(({ detail = [] }) =>
+        detail.some(({ type, valueString }) => type === 'trace' && valueString === trace),
+      ),
+    ...{ stretches: undefined, rank: 9, parameters: [], alternatives: 1 },
+  };
 }
 
 function outcomeCode(value: string): string {

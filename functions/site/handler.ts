@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { servePublic } from '../../shared/http/serve-public.ts';
 import { redirectResponse } from '../../shared/http/response.ts';
+import { servePublic } from '../../shared/http/serve-public.ts';
 import { consoleLog } from '../../shared/log.ts';
 import { routes } from '../routes.ts';
 import { answerFile, answerPath } from './answer-file.ts';

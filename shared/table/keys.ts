@@ -75,6 +75,11 @@ export const keys = {
     pk: `P#${project}#Bot#${botId}`,
     sk: `MAP#${version}`,
   }),
+  /** What a version was made of, where that is another text than what runs. */
+  botSource: (project: string, botId: string, version: string): Key => ({
+    pk: `P#${project}#Bot#${botId}`,
+    sk: `SOURCE#${version}`,
+  }),
   /** A Bot's versions as they were first deployed, one after the other. */
   botVersion: (project: string, botId: string, deployed: string, version: string): Key => ({
     pk: `P#${project}#Bot#${botId}`,

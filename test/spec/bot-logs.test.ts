@@ -54,7 +54,49 @@ const talking = () =>
     'console.log("got", event.input); if (event.input === "bad") throw new Error("no"); return 1',
   );
 
+describe('the figures of a Bot', () => {
+  const figures = async (bot: string, query = '', token?: string) => {
+    const answer = await portico.api('GET', `fhir/R4/Bot/${bot}/$figures${query}`, token ? { token } : {});
+    return { status: answer.status, ...Object.fromEntries((answer.json.parameter ?? []).map(plain)) };
+  };
+
+  test('are runs, failures and times of the last day', async () => {
+    const bot = await talking();
+    expect(await figures(bot)).toEqual({
+      ...{ status: 200, since: expect.any(String), complete: true, runs: 0, failed: 0 },
+    });
+    for (const input of ['good', 'good', 'bad', 'good']) await execute(portico, bot, input);
+    const times = (await listed(bot, 4)).map(({ durationMs }) => Number(durationMs)).sort((a, b) => a - b);
+    expect(await figures(bot)).toMatchObject({ runs: 4, failed: 1, p50Ms: times[1], p95Ms: times[3] });
+  });
+
+  test('are for administrators of its Project', async () => {
+    const bot = await talking();
+    expect((await figures(bot, '', member.token)).status).toBe(403);
+    expect((await figures(bot, '', await portico.token(projectOf(portico, 1)))).status).toBe(404);
+    expect((await figures(bot, '?date=ge2020')).status).toBe(400);
+  });
+});
+
 describe('the executions of a Bot', () => {
+  test('are narrowed to those of one trace, page by page', async () => {
+    const bot = await talking();
+    const trace = randomUUID();
+    for (const headers of [{ 'x-trace-id': trace }, {}, { 'x-trace-id': trace }]) {
+      await execute(portico, bot, 'good', 'text/plain', { headers });
+    }
+    const found = executionsIn(await logs(bot, `?trace=${trace}`));
+    expect(found.map((one) => one.trace)).toEqual([trace, trace]);
+    expect(found[0]?.log).toEqual([expect.objectContaining({ text: 'got good' })]);
+    const first = await logs(bot, `?trace=${trace}&_count=1`);
+    const next = (first.json.parameter as Part[]).find(({ name }) => name === 'next')?.valueUrl;
+    const { search } = new URL(String(next));
+    expect(executionsIn(await logs(bot, search)).map(({ id }) => id)).toEqual([found[1]?.id]);
+    // A page of one trace is no page of another.
+    expect((await logs(bot, search.replace(trace, randomUUID()))).status).toBe(400);
+    expect(executionsIn(await logs(bot, `?trace=${randomUUID()}`))).toEqual([]);
+  });
+
   test('are listed newest first with their whole log', async () => {
     const bot = await talking();
     await execute(portico, bot, 'good');

@@ -52,6 +52,53 @@ async function botOf(...texts: string[]): Promise<string> {
   return bot;
 }
 
+describe('the code of a version', () => {
+  const read = async (bot: string, query = '', token?: string) => {
+    const answer = await portico.api('GET', `fhir/R4/Bot/${bot}/$code${query}`, token ? { token } : {});
+    const parts = (answer.json.parameter ?? []) as { name: string }[];
+    const values = parts.map(({ name, ...value }) => [name, Object.values(value)[0]]);
+    return { status: answer.status, ...Object.fromEntries(values) };
+  };
+
+  test('is what its author wrote, types and comments included', async () => {
+    const bot = await createBot(portico);
+    const written =
+      '// mine\nenum Colour { Red }\nexport const handler = (): string => Colour[Colour.Red];\n';
+    await deploy(portico, bot, written, 'bot.ts');
+    const first = await read(bot);
+    expect(first).toMatchObject({
+      status: 200,
+      filename: 'bot.ts',
+      code: written,
+      compiled: false,
+      current: true,
+    });
+    await deploy(portico, bot, code('two'));
+    expect(await read(bot)).toMatchObject({
+      code: code('two'),
+      filename: 'bot.mjs',
+      compiled: false,
+      current: true,
+    });
+    expect(await read(bot, `?version=${first.hash}`)).toEqual({ ...first, current: false });
+    expect(await rollBack(bot, { version: first.hash })).toMatchObject({ status: 200 });
+    expect(await read(bot)).toEqual(first);
+  });
+
+  test('is for administrators, and refused where there is none', async () => {
+    const [bot, other] = [await createBot(portico), await botOf('one')];
+    const { hash } = await read(other);
+    expect((await read(bot)).status).toBe(404);
+    expect((await read(bot, `?version=${hash}`)).status).toBe(404);
+    expect((await read('nobody')).status).toBe(404);
+    expect((await read(other, '?version=1')).status).toBe(400);
+    expect((await read(other, '?colour=red')).status).toBe(400);
+    expect((await read(other, '', member.token)).status).toBe(403);
+    const elsewhere = await portico.token(projectOf(portico, 1));
+    expect((await read(other, '', elsewhere)).status).toBe(404);
+  });
+});
+
 describe('the versions of a Bot', () => {
   test('are listed newest first, each once, by whom and since when, one of them current', async () => {
     const bot = await botOf('one', 'two', 'one');

@@ -201,6 +201,8 @@ const examples: Examples = {
     },
     botLogs: () => ({ params: { id: bot }, status: 200 }),
     botVersions: () => ({ params: { id: bot }, status: 200 }),
+    botCode: () => ({ params: { id: bot }, status: 200 }),
+    botFigures: () => ({ params: { id: bot }, status: 200 }),
   },
   subscriptions: {
     deliveries: async () => ({ params: { id: await subscription() }, status: 200 }),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { execute } from '../spec/running.ts';
 import { type App, arrived, describeInBrowser, go, signIn, startApp, write } from './app.ts';
 import { badManners } from './manners.ts';
 
@@ -39,11 +40,36 @@ describeInBrowser('a Bot in the app', () => {
       await rollsBack(page);
       await page.getByRole('tab', { name: 'Executions' }).click();
       await page.getByText('hl7,').first().waitFor();
+      await filters(page);
       expect(await badManners(page)).toEqual([]);
       expect(app.faults).toEqual([]);
     },
     240_000,
   );
+
+  async function filters(page: Page) {
+    const list = page.getByRole('list', { name: 'Executions' });
+    await page.getByText(/Last 24 hours: \d+ runs?, .* failed, p50 \d+ ms/).waitFor();
+    const first = list.getByRole('listitem').first();
+    await first.locator('summary').click();
+    const trace = await first.locator('p code').first().textContent();
+    await first.getByRole('button', { name: /^Only runs by/ }).click();
+    await page.getByRole('textbox', { name: 'Trace' }).fill(trace ?? '');
+    await list.getByRole('listitem').nth(1).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: /Outcome/ }).click();
+    await page.getByRole('option', { name: 'Unknown' }).click();
+    await page.getByText('No run is like that').waitFor();
+    await page.getByRole('button', { name: /Outcome/ }).click();
+    await page.getByRole('option', { name: 'Every outcome' }).click();
+    await page.getByRole('textbox', { name: 'Trace' }).fill('');
+    await page.getByRole('textbox', { name: 'Run by' }).fill('');
+    // Live, a run that begins elsewhere appears by itself.
+    await list.getByRole('listitem').nth(1).waitFor();
+    const count = await list.getByRole('listitem').count();
+    await page.getByText('Live', { exact: true }).click();
+    await execute(app.portico, page.url().match(/bots\/([\w-]+)/)?.[1] ?? '', 'from elsewhere');
+    await list.getByRole('listitem').nth(count).waitFor();
+  }
 
   async function create(page: Page, name: string) {
     await go(page, 'Bots');
@@ -73,6 +99,7 @@ describeInBrowser('a Bot in the app', () => {
     await page.getByRole('button', { name: 'Save and deploy' }).click();
     await page.getByText('Deployed. From now on this version runs.').waitFor();
     expect(await badManners(page)).toEqual([]);
+    await page.getByText(/The editor holds version \w{8}, which runs/).waitFor();
     // What was saved is there when the page is opened again.
     await page.getByRole('tab', { name: 'Versions' }).click();
     await page.getByRole('tab', { name: 'Workbench' }).click();
@@ -108,10 +135,27 @@ describeInBrowser('a Bot in the app', () => {
   async function rollsBack(page: Page) {
     await page.getByRole('tab', { name: 'Versions' }).click();
     const older = page.getByRole('list', { name: 'Versions' }).getByRole('listitem').nth(1);
-    await older.getByRole('button').click();
+    await older.getByRole('button', { name: /^Code/ }).click();
+    await page
+      .getByRole('region', { name: /^Code of/ })
+      .getByText('export async function')
+      .waitFor();
+    await older.getByRole('button', { name: /^Differences/ }).click();
+    const differences = page.getByRole('region', { name: /^From what runs/ });
+    await differences.getByText('Removed: ').first().waitFor();
+    await differences.getByText('Added: ').first().waitFor();
+    expect(await badManners(page)).toEqual([]);
+    await older.getByRole('button', { name: /^Run / }).click();
     await older.getByText('Runs now').waitFor();
     expect(await badManners(page)).toEqual([]);
     await page.getByRole('tab', { name: 'Workbench' }).click();
+    await page.getByText('The editor differs from version').waitFor();
+    await page.getByRole('button', { name: 'Show the differences' }).click();
+    await page
+      .getByRole('region', { name: /to the editor$/ })
+      .getByText("console.log('got'")
+      .waitFor();
+    expect(await badManners(page)).toEqual([]);
     // What was typed there is there again.
     expect(await page.getByRole('textbox', { name: 'Input' }).inputValue()).toBe('{"broken":');
     await page.getByRole('textbox', { name: 'Input' }).fill('{}');

@@ -264,6 +264,11 @@ export const cases: WorstRequests<World> = {
     botLogs: ({ busyBot }) => [
       { what: '1,000 to a page', params: { id: busyBot }, query: '_count=1000&outcome=error' },
     ],
+    botCode: ({ bot }) => [
+      { what: 'what runs', params: { id: bot } },
+      { what: 'no such version', params: { id: bot }, query: `version=${'0'.repeat(64)}` },
+    ],
+    botFigures: ({ busyBot }) => [{ what: 'of a busy day', params: { id: busyBot } }],
     botVersions: ({ bot }) => [{ what: '1,000 to a page', params: { id: bot }, query: '_count=1000' }],
   },
   subscriptions: {

@@ -54,9 +54,22 @@ export const bots: Record<keyof typeof routes.bots, Words> = {
       outcome: '`success`, `failure` or `unknown`',
       date: 'When it ran, with the prefixes of a search',
       requester: 'Who ran it',
+      trace: 'A trace id',
       ...paged,
     },
     answers: { 200: answersFhir('Parameters', 'A page of runs'), 404: unknown },
+  },
+  botCode: {
+    summary: 'The code of a version of a Bot',
+    query: { version: 'A hash that `$versions` names; without it what runs' },
+    answers: {
+      200: answersFhir('Parameters', 'Its hash, file name and text'),
+      404: refused('No such Bot, no such version, or nothing is deployed'),
+    },
+  },
+  botFigures: {
+    summary: 'How a Bot has done in the last 24 hours',
+    answers: { 200: answersFhir('Parameters', 'Runs, failures, p50 and p95 of the time'), 404: unknown },
   },
   botVersions: {
     summary: 'The versions of a Bot that were deployed',

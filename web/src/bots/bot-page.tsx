@@ -2,6 +2,8 @@ import type { Bot } from '@medplum/fhirtypes';
 import { useCallback } from 'react';
 import { useApi } from '../api/use-api.ts';
 import { useLoad } from '../api/use-load.ts';
+import { ExecutionsTab } from '../executions/executions-tab.tsx';
+import { FiguresLine } from '../executions/figures-line.tsx';
 import { TriggersTab } from '../triggers/triggers-tab.tsx';
 import { DeleteResource } from '../ui/delete-resource.tsx';
 import { Link } from '../ui/link.tsx';
@@ -9,7 +11,6 @@ import { Loading } from '../ui/loading.tsx';
 import { Page } from '../ui/page.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { Workbench } from '../workbench/workbench.tsx';
-import { ExecutionsTab } from './executions-tab.tsx';
 import { SecretsTab } from './secrets-tab.tsx';
 import { VersionsTab } from './versions-tab.tsx';
 
@@ -30,6 +31,7 @@ export function BotPage({ id }: { id: string }) {
               {(bot.identifier ?? []).map(({ system = '', value }) => `${system}|${value}`).join(', ') ||
                 `Bot/${bot.id}`}
             </p>
+            <FiguresLine bot={bot} />
             <Tabs
               label="Bot"
               tabs={[

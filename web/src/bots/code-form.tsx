@@ -21,7 +21,7 @@ interface Props {
   onChange(source: Source): void;
   onProblems(problems: readonly PlacedProblem[]): void;
   onSaved(source: Source): void;
-  onDeployed(source: Source): void;
+  onDeployed(): void;
 }
 
 /** Saving keeps the text; deploying also makes it what runs, if it compiles. */
@@ -46,7 +46,7 @@ export function CodeForm({ bot, saved, source, editor, onChange, onProblems, onS
     await saveSource(api, id, current);
     onSaved(current);
     await api.send('POST', `fhir/R4/Bot/${id}/$deploy`, { code: current.text, filename: current.filename });
-    onDeployed(current);
+    onDeployed();
     setDone('Deployed. From now on this version runs.');
   }, ['filename']);
   useSaveKey(() => save.run());

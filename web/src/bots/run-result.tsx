@@ -1,10 +1,10 @@
 import type { Bot } from '@medplum/fhirtypes';
+import { LogView } from '../executions/log-view.tsx';
+import { useRunLog } from '../executions/use-run-log.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Output } from '../ui/output.tsx';
 import { TextWithPlaces } from '../workbench/places.tsx';
-import { LogView } from './log-view.tsx';
 import type { Run } from './run-bot.ts';
-import { useRunLog } from './use-run-log.ts';
 
 const milliseconds = new Intl.NumberFormat(undefined, {
   style: 'unit',

@@ -4,11 +4,9 @@ import { entriesOf, partsOf } from '../api/parameters.ts';
 import { useAction } from '../api/use-action.ts';
 import { useApi } from '../api/use-api.ts';
 import { useLoad } from '../api/use-load.ts';
-import { Badge } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
 import { Empty, Loading } from '../ui/loading.tsx';
-import { Moment } from '../ui/moment.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
+import { VersionRow } from '../versions/version-row.tsx';
 
 /** What was deployed, newest first; any of it can run again. */
 export function VersionsTab({ bot }: { bot: Bot }) {
@@ -40,19 +38,18 @@ export function VersionsTab({ bot }: { bot: Bot }) {
             <ul className="rows" aria-label="Versions">
               {versions.map(({ hash, deployed, filename, current }) => (
                 <li className="row" key={`${hash} ${deployed}`}>
-                  <div className="row-main">
-                    <span className="row-title code">{String(hash).slice(0, 8)}</span>
-                    <span className="row-more">
-                      {String(filename)}, deployed <Moment at={String(deployed)} />
-                    </span>
-                  </div>
-                  {current === true ? (
-                    <Badge kind="good">Runs now</Badge>
-                  ) : (
-                    <Button onPress={() => rollBack.run(String(hash))}>
-                      Run {String(hash).slice(0, 8)} again
-                    </Button>
-                  )}
+                  <VersionRow
+                    key={`${hash} ${current}`}
+                    bot={bot}
+                    version={{
+                      hash: String(hash),
+                      deployed: String(deployed),
+                      filename: String(filename),
+                      isCurrent: current === true,
+                    }}
+                    isBusy={rollBack.isBusy}
+                    onRunAgain={rollBack.run}
+                  />
                 </li>
               ))}
             </ul>

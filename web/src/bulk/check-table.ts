@@ -1,5 +1,5 @@
-import { type BulkColumn, bulkColumn, mostBulkRows } from '../../../shared/invitation/bulk-columns.ts';
 import { profileTypes } from '../../../shared/fhir/resource.ts';
+import { type BulkColumn, bulkColumn, mostBulkRows } from '../../../shared/invitation/bulk-columns.ts';
 import type { Table } from './read-table.ts';
 
 /** What is wrong with a file, before anything of it is sent. */

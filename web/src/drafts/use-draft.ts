@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useSession } from '../session/session-context.tsx';
-import { isSame } from './is-same.ts';
 import { type Draft, readDraft, removeDraft, writeDraft } from './drafts.ts';
+import { isSame } from './is-same.ts';
 
 export interface DraftState<T> {
   /** What to begin with: the draft, or what is saved. Undefined until that is known. */

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { SignInStep } from '../../../client/src/index.ts';
+import { messageOf } from '../api/message-of.ts';
 import { useSessionState } from '../session/session-context.tsx';
 import { Link } from '../ui/link.tsx';
 import { Loading } from '../ui/loading.tsx';
@@ -11,7 +12,6 @@ import { useInvitation } from './invitation-of-link.ts';
 import { linkInAddress, type MailedLink } from './link-in-address.ts';
 import { NextStep, stepTitles } from './next-step.tsx';
 import { type SignInTarget, signInTarget } from './sign-in-target.ts';
-import { messageOf } from '../api/message-of.ts';
 
 /** Where an invitation's link leads. Opening it accepts nothing; the button does, and signs the person in. */
 export function AcceptPage() {

@@ -2,7 +2,7 @@ import type { Bot, Subscription } from '@medplum/fhirtypes';
 import { useCallback, useEffect, useState } from 'react';
 import { useApi } from '../api/use-api.ts';
 import { useLoad } from '../api/use-load.ts';
-import { listExecutions } from '../bots/executions.ts';
+import { listExecutions } from '../executions/executions.ts';
 import { Button } from '../ui/button.tsx';
 import { Empty, Loading } from '../ui/loading.tsx';
 import { Notice } from '../ui/notice.tsx';
