@@ -47,6 +47,7 @@ describe('routes', () => {
     const open = rows.filter(({ access }) => access === 'public').map(({ key }) => key);
     expect(open.sort()).toEqual([
       '$default',
+      'GET /',
       'GET /.well-known/jwks.json',
       'GET /.well-known/oauth-authorization-server',
       'GET /.well-known/openid-configuration',
@@ -62,6 +63,7 @@ describe('routes', () => {
       'GET /oauth2/end-session',
       'GET /openapi.json',
       'POST /auth/external/accept',
+      'POST /auth/invitation',
       'POST /auth/login',
       'POST /auth/method',
       'POST /auth/mfa/login-enroll',
