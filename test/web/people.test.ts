@@ -51,6 +51,9 @@ describeInBrowser('the way of a person through the app', () => {
     const admin = await app.open('desktop');
     const { email, password: secret } = app.portico.projects[0]?.admin ?? { email: '', password: '' };
     await signIn(admin, email, secret);
+    for (const group of ['People', 'Automation', 'Data', 'Project']) {
+      await admin.getByRole('navigation').getByRole('list', { name: group }).waitFor();
+    }
     await go(admin, 'Invite');
     await fillInvite(admin, 'Rosa', 'rosa@example.org');
     await admin.getByRole('link', { name: 'See Rosa Hopper' }).click();

@@ -1,23 +1,44 @@
+import type { IconName } from './icon.tsx';
+
 interface NavigationPage {
   href: string;
   label: string;
+  icon: IconName;
 }
 
-const forAdministrators: readonly NavigationPage[] = [
-  { href: '/members', label: 'Members' },
-  { href: '/invite', label: 'Invite' },
-  { href: '/policies', label: 'Access policies' },
-  { href: '/bots', label: 'Bots' },
-  { href: '/clients', label: 'API keys' },
-  { href: '/audit', label: 'Audit log' },
-];
+interface NavigationGroup {
+  title: string;
+  pages: readonly NavigationPage[];
+}
 
-/** The pages that a person is offered. What they may do is decided by the service alone. */
-export function pagesFor(who: { isAdministrator: boolean; hasMailbox: boolean }): readonly NavigationPage[] {
-  return [
-    ...(who.isAdministrator ? forAdministrators : []),
-    { href: '/records', label: 'Records' },
-    { href: '/account', label: 'Your account' },
-    ...(who.hasMailbox ? [{ href: '/mail', label: 'Mailbox' }] : []),
-  ];
+const people: NavigationGroup = {
+  title: 'People',
+  pages: [
+    { href: '/members', label: 'Members', icon: 'people' },
+    { href: '/invite', label: 'Invite', icon: 'invite' },
+    { href: '/policies', label: 'Access policies', icon: 'shield' },
+  ],
+};
+
+const automation: NavigationGroup = {
+  title: 'Automation',
+  pages: [
+    { href: '/bots', label: 'Bots', icon: 'bot' },
+    { href: '/clients', label: 'API keys', icon: 'key' },
+  ],
+};
+
+const records: NavigationPage = { href: '/records', label: 'Records', icon: 'record' };
+const audit: NavigationPage = { href: '/audit', label: 'Audit log', icon: 'clock' };
+const account: NavigationPage = { href: '/account', label: 'Your account', icon: 'person' };
+const mailbox: NavigationPage = { href: '/mail', label: 'Mailbox', icon: 'mail' };
+
+/** The pages that a person is offered, in groups. What they may do is decided by the service alone. */
+export function groupsFor(who: {
+  isAdministrator: boolean;
+  hasMailbox: boolean;
+}): readonly NavigationGroup[] {
+  const own = [account, ...(who.hasMailbox ? [mailbox] : [])];
+  if (!who.isAdministrator) return [{ title: 'Project', pages: [records, ...own] }];
+  return [people, automation, { title: 'Data', pages: [records, audit] }, { title: 'Project', pages: own }];
 }

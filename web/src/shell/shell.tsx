@@ -5,7 +5,8 @@ import { useSession } from '../session/session-context.tsx';
 import { Button } from '../ui/button.tsx';
 import { Link } from '../ui/link.tsx';
 import { Mark } from '../ui/mark.tsx';
-import { pagesFor } from './navigation.ts';
+import { Icon } from './icon.tsx';
+import { groupsFor } from './navigation.ts';
 import { SignOut } from './sign-out.tsx';
 import { useStage } from './use-stage.ts';
 
@@ -39,22 +40,28 @@ export function Shell({ children }: { children: ReactNode }) {
           </Button>
         </header>
         <nav id="navigation" className="shell-nav" aria-label="Pages" data-open={isOpen || undefined}>
-          <ul>
-            {pagesFor({ isAdministrator: me.membership.admin === true, hasMailbox }).map(
-              ({ href, label }) => (
-                <li key={href}>
-                  <Link
-                    href={href}
-                    className="shell-link"
-                    {...(path.startsWith(href) ? { 'aria-current': 'page' } : {})}
-                    onPress={() => setOpen(false)}
-                  >
-                    {label}
-                  </Link>
-                </li>
-              ),
-            )}
-          </ul>
+          {groupsFor({ isAdministrator: me.membership.admin === true, hasMailbox }).map(
+            ({ title, pages }) => (
+              <div className="shell-group" key={title}>
+                <h2 id={`pages-${title}`}>{title}</h2>
+                <ul aria-labelledby={`pages-${title}`}>
+                  {pages.map(({ href, label, icon }) => (
+                    <li key={href}>
+                      <Link
+                        href={href}
+                        className="shell-link"
+                        {...(path.startsWith(href) ? { 'aria-current': 'page' } : {})}
+                        onPress={() => setOpen(false)}
+                      >
+                        <Icon name={icon} />
+                        {label}
+                      </Link>
+                    </li>
+                  ))}
+                </ul>
+              </div>
+            ),
+          )}
           <SignOut />
         </nav>
       </div>

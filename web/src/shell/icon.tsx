@@ -1,0 +1,23 @@
+/** The outlines of the icons, in a square of 24. */
+const outlines = {
+  people: 'M9 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm-7 9a7 7 0 0 1 14 0M16 3.5a4 4 0 0 1 0 7M18 14a7 7 0 0 1 4 6',
+  invite: 'M10 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm-7 9a7 7 0 0 1 12-5M19 14v6M16 17h6',
+  shield: 'M12 3l8 3v5c0 5-3.5 8.5-8 10-4.5-1.5-8-5-8-10V6l8-3Z',
+  bot: 'M5 9h14v10H5V9Zm7-5v5M9 13v2M15 13v2M2 13v3M22 13v3',
+  key: 'M8 19a5 5 0 1 0 0-10 5 5 0 0 0 0 10Zm3.5-8.5L21 3M16 7l3 3',
+  record: 'M6 3h9l4 4v14H6V3Zm3 8h7M9 15h7',
+  clock: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18Zm0-14v5l3 3',
+  person: 'M12 12a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9Zm-8 9a8 8 0 0 1 16 0',
+  mail: 'M3 6h18v13H3V6Zm0 1 9 7 9-7',
+} as const;
+
+export type IconName = keyof typeof outlines;
+
+/** A small picture beside a word that says the same. */
+export function Icon({ name }: { name: IconName }) {
+  return (
+    <svg className="icon" viewBox="0 0 24 24" width="18" height="18" aria-hidden="true">
+      <path d={outlines[name]} />
+    </svg>
+  );
+}
