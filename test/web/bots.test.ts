@@ -36,6 +36,7 @@ describeInBrowser('a Bot in the app', () => {
       await create(page, `Echo on a ${view}`);
       await deploys(page);
       await setsASecret(page);
+      await changesSettings(page, `Echo on a ${view}`);
       await runs(page);
       await rollsBack(page);
       await page.getByRole('tab', { name: 'Executions' }).click();
@@ -112,6 +113,31 @@ describeInBrowser('a Bot in the app', () => {
     await page.getByLabel('Value', { exact: true }).fill('a secret value');
     await page.getByRole('button', { name: 'Set the secret' }).click();
     await page.getByText('LAB_KEY is set').waitFor();
+    expect(await badManners(page)).toEqual([]);
+  }
+
+  async function changesSettings(page: Page, name: string) {
+    await page.getByRole('tab', { name: 'Settings' }).click();
+    await page.getByLabel('Time limit in seconds').fill('841');
+    await page.getByRole('button', { name: 'Save the settings' }).click();
+    await page.getByText(/timeout is a whole number/).waitFor();
+    await page.getByLabel('Time limit in seconds').fill('20');
+    await page
+      .getByLabel('Identifiers')
+      .fill(`https://example.org/bots|${name}\nhttps://example.org/other|${name}`);
+    await page.getByText('Run within the rights of the caller').click();
+    await page.getByRole('button', { name: 'Save the settings' }).click();
+    await page.getByText('Saved. It holds from the next run on.').waitFor();
+    await page.getByText(`https://example.org/bots|${name}, https://example.org/other|${name}`).waitFor();
+    const id = page.url().match(/bots\/([\w-]+)/)?.[1];
+    const { json } = await app.portico.api('GET', `fhir/R4/Bot/${id}`);
+    expect(json).toMatchObject({
+      name,
+      timeout: 20,
+      runAsUser: true,
+      identifier: [{ value: name }, { value: name }],
+    });
+    await page.getByRole('link', { name: 'What it may do' }).waitFor();
     expect(await badManners(page)).toEqual([]);
   }
 

@@ -12,6 +12,7 @@ import { Page } from '../ui/page.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { Workbench } from '../workbench/workbench.tsx';
 import { SecretsTab } from './secrets-tab.tsx';
+import { SettingsTab } from './settings-tab.tsx';
 import { VersionsTab } from './versions-tab.tsx';
 
 /** One Bot: its code, a console that runs it, its versions, secrets and executions. */
@@ -40,6 +41,7 @@ export function BotPage({ id }: { id: string }) {
                 ['Versions', <VersionsTab key="versions" bot={bot} />],
                 ['Secrets', <SecretsTab key="secrets" bot={bot} />],
                 ['Executions', <ExecutionsTab key="executions" bot={bot} />],
+                ['Settings', <SettingsTab key="settings" bot={bot} onChange={loaded.reload} />],
                 [
                   'Delete',
                   <DeleteResource key="delete" resource={bot} name={bot.name ?? 'this Bot'} then="/bots">
