@@ -17,6 +17,9 @@ const ofThisMachine = [
   ...['STAGE', 'PORTICO_ALLOW_LOOPBACK_HOOKS', ...Object.keys(localAws)],
 ];
 
+/** What this machine says wins over a stage's setting: its address, and sets of search parameters where it names some. */
+const chosenHere = ['BASE_URL', 'SEARCH_PARAMETERS'];
+
 /** What the templates refer to and a laptop's stack has no name for. */
 export const onlyOnAws = { SES_CONFIGURATION_SET: 'portico-local' };
 
@@ -29,7 +32,8 @@ export function variablesOf(
   values: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const told = Object.entries(variables).map(([name, said]) => {
-    const value = values[name] ?? (typeof said === 'string' ? said : undefined);
+    const literal = typeof said === 'string' ? said : undefined;
+    const value = (chosenHere.includes(name) && values[name]) || (literal ?? values[name]);
     if (value === undefined) throw new Error(`${folder} needs ${name}, which a laptop has nothing for`);
     return [name, value];
   });
