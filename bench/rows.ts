@@ -5,6 +5,8 @@ export interface Row {
   unit: string;
   most?: number;
   least?: number;
+  /** What it is to become; docs/performance.md says why it has not. */
+  wanted?: string;
   /** What it was made of. */
   detail?: string;
 }
@@ -19,7 +21,8 @@ export function isKept({ value, most, least }: Row): boolean | undefined {
 export function table(rows: readonly Row[]): string {
   const cells = rows.map((row) => {
     const kept = isKept(row);
-    const bound = row.most !== undefined ? `≤ ${row.most}` : row.least !== undefined ? `≥ ${row.least}` : '';
+    const held = row.most !== undefined ? `≤ ${row.most}` : row.least !== undefined ? `≥ ${row.least}` : '';
+    const bound = row.wanted === undefined ? held : `${held} (wanted ${row.wanted})`;
     const verdict = kept === undefined ? '' : kept ? 'kept' : 'OVER';
     return [row.name, `${tell(row.value)} ${row.unit}`, bound, verdict, row.detail ?? ''];
   });

@@ -77,12 +77,13 @@ function rowsOf(scenario: Scenario, pairs: readonly [Round, Round][], commit: st
       name: `${what}: rate`,
       value: ratio(({ perSecond }) => perSecond),
       unit: 'times',
-      least: leastRate,
+      least: leastRate.held,
+      ...(leastRate.wanted === undefined ? {} : { wanted: leastRate.wanted }),
       detail,
     },
     {
       ...{ name: `${what}: CPU`, value: ratio(({ cpuMs }) => cpuMs), unit: 'times' },
-      ...(mostCpu === undefined ? {} : { most: mostCpu }),
+      ...(mostCpu === undefined ? {} : { most: mostCpu.held, wanted: mostCpu.wanted }),
     },
   ];
 }
