@@ -29,7 +29,7 @@ describeInBrowser('ten thousand members', () => {
     expect(found.total).toBe(1);
     expect((await timed('text=example.org&_sort=-address')).total).toBe(many + 1);
     expect((await timed('state=pending')).entry).toHaveLength(50);
-    // Some 60 and 250 ms on a quiet machine: here only that neither reads the members one by one.
+    // Bounds for a busy machine: neither reads the members one by one.
     expect([first.ms < 2500, found.ms < 5000, first.ms, found.ms]).toEqual([
       ...[true, true],
       ...[first.ms, found.ms],
