@@ -36,7 +36,7 @@ export const keptSession = {
     await forgetKept();
     await writeKept(id, await sealText(await sealingKey(key), `${name} ${id}`, refreshToken));
     setCookie(`${id}.${key}${cookieRules}`);
-    news.postMessage({ isSignOut: false });
+    news.postMessage({ id, isSignOut: false });
   },
   /** The next token of this session, unless another has taken its place. */
   async renew({ id, refreshToken }: KeptSession): Promise<void> {
@@ -52,7 +52,7 @@ export const keptSession = {
     if (inCookie()?.id !== id) return;
     setCookie(`${cookieRules}; max-age=0`);
     void forgetKept();
-    news.postMessage({ isSignOut });
+    news.postMessage({ id: undefined, isSignOut });
   },
 };
 
@@ -65,10 +65,18 @@ interface SessionNews {
 
 /** Tells when another tab has signed in or out. @returns stops it */
 export function onKeptSession(changed: (told: SessionNews) => void): () => void {
-  const heard = ({ data }: MessageEvent<Pick<SessionNews, 'isSignOut'>>) =>
+  const heard = async ({ data }: MessageEvent<SessionNews>) => {
+    await cookieIsOf(data.id);
     changed({ ...data, id: keptSession.id() });
+  };
   news.addEventListener('message', heard);
   return () => news.removeEventListener('message', heard);
+}
+
+/** A cookie that another process of the browser has set is seen a moment later than its message. */
+async function cookieIsOf(id: string | undefined): Promise<void> {
+  for (let tries = 0; tries < 40 && keptSession.id() !== id; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 function inCookie(): { id: string; key: string } | undefined {
