@@ -11,17 +11,19 @@ let gateway: Listening;
 let seen: { name: string; event: APIGatewayProxyEventV2; context: Context }[] = [];
 let faults: string[] = [];
 let reply: () => unknown = () => ({ statusCode: 200 });
+let start: () => Promise<unknown> = async () => undefined;
 
 beforeAll(async () => {
   gateway = await startGateway({
     port: 0,
     routes: allRoutes,
-    loadHandler:
-      async (name): Promise<ApiHandler> =>
-      async (event, context) => {
+    async loadHandler(name): Promise<ApiHandler> {
+      await start();
+      return async (event, context) => {
         seen.push({ name, event, context });
         return reply();
-      },
+      };
+    },
     timeouts: { integrationMs: 600, functionMs: (name) => (name === 'token' ? 200 : 5_000) },
     pages: [
       async ({ target }) =>
@@ -35,6 +37,7 @@ beforeEach(() => {
   seen = [];
   faults = [];
   reply = () => ({ statusCode: 200 });
+  start = async () => undefined;
 });
 
 const execute = '/fhir/R4/Bot/1/$execute';
@@ -198,6 +201,14 @@ describe('what a handler does wrong', () => {
     reply = () => pause(400, { statusCode: 200 });
     expect((await post('/oauth2/token')).status).toBe(500);
     expect(faults).toEqual(['token: timed out after 200 ms']);
+  });
+
+  test('takes long to start: it is waited for; one that cannot start is 500', async () => {
+    start = () => pause(700);
+    expect((await post(execute)).status).toBe(200);
+    start = () => Promise.reject(new Error('no app'));
+    expect((await post(execute)).status).toBe(500);
+    expect(faults).toEqual(['no app']);
   });
 
   test('takes longer than the gateway waits: 503', async () => {

@@ -80,7 +80,10 @@ async function answer(
   return integrate(options, matched.route.function, event);
 }
 
-/** Calls the handler as Lambda would and waits for it as API Gateway would. */
+/**
+ * Calls the handler as Lambda would and waits for it as API Gateway would. Starting the function is not of its
+ * time, and on a laptop, where the app may have to be built first, not of the gateway's either.
+ */
 async function integrate(
   options: GatewayOptions,
   name: FunctionName,
@@ -88,8 +91,9 @@ async function integrate(
 ): Promise<Answer> {
   const { loadHandler, timeouts } = options;
   const functionMs = timeouts.functionMs(name);
+  const handler = await loadHandler(name).catch((error: unknown) => fault(options, error));
+  if (typeof handler !== 'function') return handler;
   const call = async () => {
-    const handler = await loadHandler(name);
     const result = await handler(event, lambdaContext(`portico-${name}`, functionMs));
     const payload = JSON.stringify(result ?? null);
     if (Buffer.byteLength(payload) > longestPayloadBytes) throw new Error(`${name}: response too large`);
