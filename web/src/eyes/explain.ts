@@ -1,6 +1,6 @@
 import type { Parameters, Resource } from '@medplum/fhirtypes';
-import type { Api } from '../api/use-api.ts';
 import { entriesOf } from '../api/parameters.ts';
+import type { Api } from '../api/use-api.ts';
 
 /** A record as the member sees it. */
 export interface SeenRecord {

@@ -8,6 +8,7 @@ const outlines = {
   record: 'M6 3h9l4 4v14H6V3Zm3 8h7M9 15h7',
   clock: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18Zm0-14v5l3 3',
   person: 'M12 12a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9Zm-8 9a8 8 0 0 1 16 0',
+  book: 'M5 4h6a2 2 0 0 1 2 2v14a2 2 0 0 0-2-2H5V4Zm14 0h-4a2 2 0 0 0-2 2v14a2 2 0 0 1 2-2h4V4Z',
   mail: 'M3 6h18v13H3V6Zm0 1 9 7 9-7',
 } as const;
 

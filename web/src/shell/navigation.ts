@@ -30,6 +30,7 @@ const automation: NavigationGroup = {
 
 const records: NavigationPage = { href: '/records', label: 'Records', icon: 'record' };
 const audit: NavigationPage = { href: '/audit', label: 'Audit log', icon: 'clock' };
+const reference: NavigationPage = { href: '/reference', label: 'API reference', icon: 'book' };
 const account: NavigationPage = { href: '/account', label: 'Your account', icon: 'person' };
 const mailbox: NavigationPage = { href: '/mail', label: 'Mailbox', icon: 'mail' };
 
@@ -38,7 +39,7 @@ export function groupsFor(who: {
   isAdministrator: boolean;
   hasMailbox: boolean;
 }): readonly NavigationGroup[] {
-  const own = [account, ...(who.hasMailbox ? [mailbox] : [])];
+  const own = [account, reference, ...(who.hasMailbox ? [mailbox] : [])];
   if (!who.isAdministrator) return [{ title: 'Project', pages: [records, ...own] }];
   return [people, automation, { title: 'Data', pages: [records, audit] }, { title: 'Project', pages: own }];
 }

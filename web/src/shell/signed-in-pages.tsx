@@ -2,6 +2,7 @@ import { Redirect, Route, Switch } from 'wouter';
 import { AccountPage } from '../account/account-page.tsx';
 import { MailPage } from '../mail/mail-page.tsx';
 import { RecordsPage } from '../records/records-page.tsx';
+import { ReferencePage } from '../reference/reference-page.tsx';
 import { useSession } from '../session/session-context.tsx';
 import { AdministratorPages } from './administrator-pages.tsx';
 
@@ -16,6 +17,7 @@ export function SignedInPages() {
       <Route path="/records" component={RecordsPage} />
       <Route path="/account" component={AccountPage} />
       <Route path="/mail" component={MailPage} />
+      <Route path="/reference" component={ReferencePage} />
       <Route>
         <AdministratorPages isAdministrator={isAdministrator} />
       </Route>
