@@ -15,6 +15,7 @@ const views = {
   phone: { viewport: { width: 360, height: 740 }, colorScheme: 'dark' },
 } as const;
 
+await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
 const dataDir = await mkdtemp(join(tmpdir(), 'portico-pictures-'));
 const stack = await startStack({ dataDir, port: 0 });
@@ -27,44 +28,28 @@ try {
     const context = await browser.newContext({ ...options, locale: 'en-GB', baseURL: stack.baseUrl });
     const page = await context.newPage();
     page.setDefaultTimeout(60_000);
-    await page.goto('/app');
     const shoot = (name: string) => picture(page, `${name}-${view}`);
+    await page.goto('/app');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    await shoot('sign-in');
     await page.getByLabel('E-mail').fill(project.admin.email);
     await page.getByLabel('Password', { exact: true }).fill(project.admin.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('link', { name: 'Grace Hopper' }).waitFor();
     await shoot('members');
-    await page.getByRole('link', { name: 'Grace Hopper' }).click();
-    await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor();
-    await shoot('member');
-    await page.getByRole('button', { name: 'Remove from the project' }).click();
-    await page.getByRole('alertdialog').waitFor();
-    await shoot('remove');
-    await page.getByRole('button', { name: 'Keep it as it is' }).click();
-    await invitePictures(page, shoot);
-    for (const [name, path, ready] of pages(botId)) {
-      await open(page, path);
-      await page.getByText(ready).first().waitFor();
-      await shoot(name);
-    }
-    const guest = await context.newPage();
-    await guest.goto(linkIn((await stack.mailbox.list())[0]?.text));
-    await guest.getByRole('heading', { name: 'Accept your invitation' }).waitFor();
-    await picture(guest, `accept-${view}`);
     await open(page, `/bots/${botId}`);
     await page.getByRole('textbox', { name: 'Code of the Bot' }).waitFor();
-    await shoot('bot-code');
     await page.getByRole('button', { name: 'Content type' }).click();
     await page.getByRole('option', { name: 'HL7 v2' }).click();
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByText('patient Doe').first().waitFor();
-    await shoot('bot-console');
-    for (const tab of ['Triggers', 'Versions', 'Secrets', 'Executions']) {
-      await page.getByRole('tab', { name: tab }).click();
-      await page.getByRole('tabpanel').waitFor();
-      await shoot(`bot-${tab.toLowerCase()}`);
+    await shoot('workbench');
+    if (view === 'phone') {
+      const guest = await context.newPage();
+      await guest.goto(linkIn((await stack.mailbox.list())[0]?.text));
+      await guest.getByRole('heading', { name: 'Accept your invitation' }).waitFor();
+      await picture(guest, 'accept-phone');
+    } else {
+      await desktopPictures(page, shoot, botId);
     }
     await context.close();
   }
@@ -75,32 +60,27 @@ try {
 }
 process.exit(0);
 
-function pages(botId: string): readonly (readonly [name: string, path: string, ready: string])[] {
-  return [
-    ['policies', '/policies', 'Laboratory'],
-    ['new-policy', '/policies/new', 'Begin with'],
-    ['bots', '/bots', 'Lab results'],
-    ['new-bot', '/bots/new', 'Identifier system'],
-    ['api-keys', '/clients', 'Demo Clinic client'],
-    ['audit-log', '/audit', 'returned'],
-    ['records', '/records', 'Mei Tanaka'],
-    ['mailbox', '/mail', 'Grace Hopper'],
-    ['bulk-invite', '/invite/many', 'A CSV file'],
-    ['account', '/account', 'You have none'],
-    ['nothing', `/bots/${botId}/nothing`, 'There is no such page'],
-  ];
-}
-
-async function invitePictures(page: Page, shoot: (name: string) => Promise<void>): Promise<void> {
+async function desktopPictures(
+  page: Page,
+  shoot: (name: string) => Promise<void>,
+  botId: string,
+): Promise<void> {
+  for (const tab of ['Triggers', 'Executions']) {
+    await page.getByRole('tab', { name: tab }).click();
+    await page.getByRole('tabpanel').waitFor();
+    await shoot(tab.toLowerCase());
+  }
   await open(page, '/invite');
   await page.getByLabel('First name').fill('Ada');
   await page.getByLabel('Last name').fill('Lovelace');
-  await page.getByRole('textbox', { name: 'E-mail' }).fill('ada');
+  await page.getByRole('textbox', { name: 'E-mail' }).fill('ada@example.org');
   await page.getByRole('combobox', { name: 'Access policy' }).fill('Lab');
   await page.getByRole('option', { name: 'Laboratory' }).click();
-  await page.getByRole('button', { name: 'Invite', exact: true }).click();
-  await page.getByText('Valid email address').waitFor();
   await shoot('invite');
+  await open(page, '/audit');
+  await page.getByText('returned').first().waitFor();
+  await shoot('audit-log');
+  await open(page, `/bots/${botId}`);
 }
 
 /** Without a reload, which would need the session again. */
