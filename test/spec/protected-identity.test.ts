@@ -104,6 +104,8 @@ describe.each(['Patient', 'Practitioner', 'RelatedPerson'])('a %s that a members
 describe('a membership', () => {
   test('is made, changed and ended in no way through the FHIR API, by nobody', async () => {
     const person = await newPerson(portico);
+    // The membership says when they signed in last.
+    const own = await tokenOf(portico, person);
     const { json: membership } = await portico.api(
       'GET',
       `admin/projects/${project}/members/${person.membershipId}`,
@@ -125,7 +127,6 @@ describe('a membership', () => {
       ['POST', '', bundle('transaction', { method: 'DELETE', url })],
     ];
     const { token: client } = await createClient(portico);
-    const own = await tokenOf(portico, person);
     for (const token of [await portico.token(), client, own]) {
       for (const [method, path, call] of ways) {
         const { status } = await fhir(method, path, { ...call, token });

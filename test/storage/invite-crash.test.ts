@@ -126,9 +126,10 @@ async function stateOf({ project }: Caller, email: string): Promise<unknown> {
 }
 
 /** Content as JSON; shards and hashes, which follow from ids and addresses, left out of keys. */
-function plain({ content, pk, ...rest }: Item): Record<string, unknown> {
+function plain({ content, pk, sk, ...rest }: Item): Record<string, unknown> {
   return {
     ...rest,
+    sk: sk.replace(/^r[\w-]{10}(?=#)/, 'r'),
     pk: pk
       .replace(/^OUTBOX#\d+/, 'OUTBOX')
       .replace(/(#LOG)#\d+$/, '$1')
