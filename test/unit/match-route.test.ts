@@ -20,6 +20,7 @@ describe('the route table', () => {
     ['POST', '/admin/projects/p/invite', 'POST /admin/projects/{projectId}/invite', { projectId: 'p' }],
     ['GET', '/.well-known/jwks.json', 'GET /.well-known/jwks.json', {}],
     ['POST', '/oauth2/token', 'POST /oauth2/token', {}],
+    ['GET', '/', 'GET /', {}],
     ['GET', '/app', 'GET /app', {}],
     ['GET', '/app/accept', 'GET /app/{path+}', { path: 'accept' }],
     ['GET', '/app/assets/a b/c', 'GET /app/{path+}', { path: 'assets/a b/c' }],
@@ -28,7 +29,7 @@ describe('the route table', () => {
   });
 
   test.each([
-    ['GET', '/'],
+    ['POST', '/'],
     ['GET', ''],
     ['GET', '/oauth2/token'],
     ['GET', '/fhir/R4/Bot/123/$execute'],
