@@ -117,8 +117,11 @@ linuxTest('a child that was told to die is not taken for alive', async () => {
 linuxTest('a stopped child is killed when the time is up', async () => {
   const one = sandbox();
   await one.run(runOf(bot('return 1')));
-  process.kill(childrenOf(process.pid)[0] ?? 0, 'SIGSTOP');
-  const result = await one.run(runOf(bot('return 2'), { limits: { timeoutMs: 300 } }));
+  // It cannot say that its time is up: who waits for it has to end it.
+  const running = one.run(runOf(bot('await new Promise(() => {})'), { limits: { timeoutMs: 300 } }));
+  await until(() => childrenOf(process.pid).length > 0);
+  for (const child of childrenOf(process.pid)) process.kill(child, 'SIGSTOP');
+  const result = await running;
   expect(word(result.outcome)).toBe('limit time');
   expect(result.durationMs).toBeLessThan(2_500);
   expect(returned(await one.run(runOf(bot('return 3'))))).toBe(3);
