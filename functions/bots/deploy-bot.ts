@@ -1,16 +1,16 @@
 import type { Caller } from '../../shared/access/access-token.ts';
-import { admit } from '../../shared/access/actor.ts';
 import { codeItem } from '../../shared/bot/bot-item.ts';
 import { placesItem } from '../../shared/bot/code-places.ts';
 import type { DeployServices } from '../../shared/bot/execute-services.ts';
 import { keys } from '../../shared/table/keys.ts';
 import type { Action } from '../../shared/table/transact.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
+import { admitToBot } from './admit-to-bot.ts';
 import { sourceItem } from './bot-source.ts';
 import { checkCode, requireSize } from './check-code.ts';
 import { codeToDeploy } from './code-to-deploy.ts';
 import { compileCode } from './compile-code.ts';
-import { botKeyOf, type Moving, moveBot, requireBot } from './move-bot.ts';
+import { type Moving, moveBot } from './move-bot.ts';
 
 /**
  * Deploys code: has it compiled, checks in the sandbox that it loads and exports a handler, then stores an immutable
@@ -24,9 +24,7 @@ export async function deployBot(
   { botId, body, traceId }: { botId: string; body: unknown; traceId: string },
 ): Promise<void> {
   const { project } = caller;
-  const botKey = botKeyOf(project, botId);
-  const { actor, found } = await admit(services, caller, [botKey]);
-  const bot = requireBot(found.get(botKey));
+  const { actor, bot } = await admitToBot(services, caller, botId);
 
   const { source, filename } = await codeToDeploy(services, project, bot, body);
   const { code, places } = await compileCode(services, { project, source, filename });

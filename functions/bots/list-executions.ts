@@ -1,5 +1,4 @@
 import type { Caller } from '../../shared/access/access-token.ts';
-import { admit } from '../../shared/access/actor.ts';
 import { matchesAll } from '../../shared/search/filter.ts';
 import type { Services } from '../../shared/services.ts';
 import { inBatches } from '../../shared/store/candidates.ts';
@@ -7,10 +6,10 @@ import { readCursor, sortKeyBetween, writeCursor } from '../../shared/store/curs
 import { readHeads } from '../../shared/store/heads.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
 import { type Positioned, takePage } from '../../shared/store/page.ts';
-import { runLists } from '../../shared/store/run-lists.ts';
+import { recordWithoutLog, runLists } from '../../shared/store/run-lists.ts';
 import { idAtEnd, readTimed } from '../../shared/store/timed-list.ts';
+import { admitToBot } from './admit-to-bot.ts';
 import { executionParameter } from './execution-parameter.ts';
-import { botKeyOf, requireBot } from './move-bot.ts';
 import { nextParameter, type Parameter, type Parameters } from './parameters.ts';
 import { parseExecutions, type WantedExecutions } from './parse-executions.ts';
 
@@ -25,9 +24,7 @@ export async function listExecutions(
   { botId, query }: { botId: string; query: URLSearchParams },
 ): Promise<Parameters> {
   const { project } = caller;
-  const botKey = botKeyOf(project, botId);
-  const { found } = await admit(services, caller, [botKey]);
-  requireBot(found.get(botKey));
+  await admitToBot(services, caller, botId);
   const path = `Bot/${botId}/$logs`;
   const wanted = parseExecutions(query);
   const { bounds, count, cursor, canonical } = wanted;
@@ -46,9 +43,6 @@ export async function listExecutions(
   };
 }
 
-/** Logs are up to 256 KB long: they are read with the record only when every record is wanted. */
-const withoutLog = ['versionId', 'lastUpdated', 'content', 'ttl'];
-
 /** Every record as it is passed on the way; without a value where it is not wanted. */
 async function* executions(
   { table }: Services,
@@ -60,7 +54,8 @@ async function* executions(
   const records = readTimed(table, runLists(project, botId), {
     ...bounds,
     ...{ newestFirst: true, after, most: count + 1 },
-    ...(isNarrowed ? { attributes: withoutLog } : {}),
+    // Logs are read with the record only when every record is wanted.
+    ...(isNarrowed ? { attributes: recordWithoutLog } : {}),
   });
   for await (const some of inBatches(records, () => count + 1)) {
     const wanted = some.filter((item) => {

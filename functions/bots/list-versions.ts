@@ -1,13 +1,12 @@
 import { object, string } from 'valibot';
 import type { Caller } from '../../shared/access/access-token.ts';
-import { admit } from '../../shared/access/actor.ts';
 import { reference } from '../../shared/fhir/stored-resource.ts';
 import { stored } from '../../shared/schema/stored.ts';
 import type { Services } from '../../shared/services.ts';
 import { readCursor, sortKeyWith, writeCursor } from '../../shared/store/cursor.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { botVersionPrefix } from '../../shared/table/keys.ts';
-import { botKeyOf, requireBot } from './move-bot.ts';
+import { admitToBot } from './admit-to-bot.ts';
 import { nextParameter, type Parameter, type Parameters, parsePage } from './parameters.ts';
 
 /**
@@ -20,9 +19,7 @@ export async function listVersions(
   caller: Caller<'administrator'>,
   { botId, query }: { botId: string; query: URLSearchParams },
 ): Promise<Parameters> {
-  const botKey = botKeyOf(caller.project, botId);
-  const { found } = await admit(services, caller, [botKey]);
-  const { codeVersion } = requireBot(found.get(botKey));
+  const { bot, botKey } = await admitToBot(services, caller, botId);
   const path = `Bot/${botId}/$versions`;
   const { count, cursor } = parsePage(query);
   const listing = { project: caller.project, name: path };
@@ -38,7 +35,7 @@ export async function listVersions(
   return {
     resourceType: 'Parameters',
     parameter: [
-      ...items.map((item) => versionParameter(item, codeVersion)),
+      ...items.map((item) => versionParameter(item, bot.codeVersion)),
       ...nextParameter(services.baseUrl, path, query, following),
     ],
   };

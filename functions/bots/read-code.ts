@@ -1,11 +1,10 @@
 import type { Caller } from '../../shared/access/access-token.ts';
-import { admit } from '../../shared/access/actor.ts';
 import { codeOf } from '../../shared/bot/bot-item.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { admitToBot } from './admit-to-bot.ts';
 import { sourceOf } from './bot-source.ts';
-import { botKeyOf, requireBot } from './move-bot.ts';
 import type { Parameters } from './parameters.ts';
 
 /**
@@ -20,9 +19,7 @@ export async function readCode(
   { botId, query }: { botId: string; query: URLSearchParams },
 ): Promise<Parameters> {
   const { project } = caller;
-  const botKey = botKeyOf(project, botId);
-  const { found } = await admit(services, caller, [botKey]);
-  const { codeVersion } = requireBot(found.get(botKey));
+  const { codeVersion } = (await admitToBot(services, caller, botId)).bot;
   const version = wanted(query) ?? codeVersion;
   if (version === undefined) throw new Refusal('not-found', 'Nothing of the Bot is deployed');
   const codeKey = keys.botCode(project, botId, version);

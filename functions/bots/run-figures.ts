@@ -1,18 +1,16 @@
 import type { Caller } from '../../shared/access/access-token.ts';
-import { admit } from '../../shared/access/actor.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { invalidField } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
-import { runRecordLists } from '../../shared/store/run-lists.ts';
+import { recordWithoutLog, runRecordLists } from '../../shared/store/run-lists.ts';
 import { readTimed } from '../../shared/store/timed-list.ts';
-import { botKeyOf, requireBot } from './move-bot.ts';
+import { admitToBot } from './admit-to-bot.ts';
 import type { Parameters } from './parameters.ts';
 
 const dayMs = 86_400_000;
 /** Of a Bot that runs more often the newest are counted. */
 const mostRuns = 1_000;
-const withoutLog = ['versionId', 'lastUpdated', 'content', 'ttl'];
 
 /**
  * How a Bot has done in the last 24 hours: `runs` and, of these, `failed`, `p50Ms`, `p95Ms`; `since` is an
@@ -25,12 +23,10 @@ export async function runFigures(
   { botId, query }: { botId: string; query: URLSearchParams },
 ): Promise<Parameters> {
   const { project } = caller;
-  const botKey = botKeyOf(project, botId);
-  const { found } = await admit(services, caller, [botKey]);
-  requireBot(found.get(botKey));
+  await admitToBot(services, caller, botId);
   for (const name of query.keys()) throw invalidField(name, `Unknown parameter ${name} of $figures`);
   const dayAgo = new Date(services.now() - dayMs).toISOString();
-  const reading = { newestFirst: true, from: dayAgo, most: mostRuns, attributes: withoutLog };
+  const reading = { newestFirst: true, from: dayAgo, most: mostRuns, attributes: recordWithoutLog };
   let failed = 0;
   let since = dayAgo;
   let isComplete = true;
