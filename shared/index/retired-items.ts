@@ -5,7 +5,7 @@ import { compartmentIndex, compartmentPlace } from './patient-index.ts';
 import { placesOf, sortKeyOf } from './places.ts';
 import { type Parameter, parametersOf } from './registry.ts';
 import { bucketOf, type Place } from './span.ts';
-import { retiredNamePlaces } from './text.ts';
+import { retiredTextPlaces } from './text.ts';
 import { valuesOf } from './value.ts';
 
 /**
@@ -28,10 +28,10 @@ export function retiredKeys(project: string, resource: Resource): Key[] {
 
 function retiredPlaces(type: string, parameter: Parameter, resource: Resource): Place[] {
   const { code, within } = parameter;
+  const texts = parameter.type === 'string' ? retiredTextPlaces(valuesOf(resource, parameter)) : [];
   if (within || (type === 'ProjectMembership' && code === 'project'))
-    return earlierPlaces(parameter, resource);
-  const values = valuesOf(resource, parameter);
-  if (values.some((value) => value.type === 'HumanName')) return retiredNamePlaces(values);
+    return [...earlierPlaces(parameter, resource), ...texts];
+  if (parameter.type === 'string') return texts;
   if (code === 'deceased' && type === 'Patient') return [{ bucket: bucketOf('false') }];
   return parameter.index !== undefined && hasTellingKeys(parameter) ? earlierPlaces(parameter, resource) : [];
 }

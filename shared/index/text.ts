@@ -4,8 +4,16 @@ import { fieldOf, listOf, textOf, type Value } from './value.ts';
 /** Only this much of a text is in its sort key; the rest is matched against the resource. */
 const indexedCharacters = 100;
 
-/** R4 string search: without regard to case, accents and width of spaces. */
+/**
+ * R4 string search: without regard to case, accents and width of spaces. A sigma is one letter wherever it
+ * stands: `toLowerCase` writes the last of a word in another way, so the beginning of a name would not be found.
+ */
 export function normaliseText(text: string): string {
+  return withFinalSigma(text).replaceAll('ς', 'σ');
+}
+
+/** The form that texts of earlier index items have. */
+function withFinalSigma(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/g, ' ').trim();
 }
 
@@ -68,16 +76,31 @@ export function textPlaces(values: readonly Value[]): Place[] {
     return hasWords(value) ? normal.words : normal.texts;
   });
   const places = texts.filter((text) => text !== '').map(placeOf);
-  const named = [...partsOfWords(values)].map(([word, parts]) => ({
-    bucket: initialOf(word),
-    sort: wordOfParts(word, parts),
-  }));
+  const named = [...partsOfWords(values, normaliseText)].map(([word, parts]) => placeOfWord(word, parts));
   return [...places, ...named];
 }
 
-/** Where the words of names were in earlier releases: their items did not tell of parts. */
-export function retiredNamePlaces(values: readonly Value[]): Place[] {
-  return [...partsOfWords(values).keys()].map(placeOf);
+function placeOfWord(word: string, parts: ReadonlySet<NamePart>): Place {
+  return { bucket: initialOf(word), sort: wordOfParts(word, parts) };
+}
+
+/**
+ * Where texts were in earlier releases: items of names did not tell of parts, and a final sigma was a letter of
+ * its own.
+ */
+export function retiredTextPlaces(values: readonly Value[]): Place[] {
+  const named = partsOfWords(values, withFinalSigma);
+  const namedAnew = [...named].filter(([word]) => word.includes('ς'));
+  const others = values.filter(({ type }) => type !== 'HumanName');
+  const texts = others.flatMap((value) => {
+    const normal = textsOf(value).map(withFinalSigma);
+    return hasWords(value) ? normal.flatMap(wordsOf) : normal;
+  });
+  return [
+    ...[...named.keys()].map(placeOf),
+    ...namedAnew.map(([word, parts]) => placeOfWord(word, parts)),
+    ...texts.filter((text) => text.includes('ς')).map(placeOf),
+  ];
 }
 
 function placeOf(text: string): Place {
@@ -85,14 +108,17 @@ function placeOf(text: string): Place {
 }
 
 /** Every word of the names among the values, cut, and the parts of names that it stands in. */
-function partsOfWords(values: readonly Value[]): Map<string, Set<NamePart>> {
+function partsOfWords(
+  values: readonly Value[],
+  normalise: (text: string) => string,
+): Map<string, Set<NamePart>> {
   const found = new Map<string, Set<NamePart>>();
   for (const { type, value } of values) {
     if (type !== 'HumanName') continue;
     for (const element of nameParts) {
       const part: NamePart = element === 'family' || element === 'given' ? element : 'other';
       const texts = listOf(fieldOf(value, element)).flatMap((text) => textOf(text) ?? []);
-      for (const word of texts.flatMap((text) => wordsOf(normaliseText(text)))) {
+      for (const word of texts.flatMap((text) => wordsOf(normalise(text)))) {
         const known = found.get(cut(word)) ?? new Set();
         found.set(cut(word), known.add(part));
       }

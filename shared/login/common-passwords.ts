@@ -14,7 +14,7 @@ export async function isCommonPassword(password: string, email?: string): Promis
   if (text === email || text === email?.slice(0, email.lastIndexOf('@'))) return true;
   remembered ??= await unpack();
   const list = remembered;
-  return [text, text.replace(/[^\p{L}\p{N}]+$/u, ''), text.replace(/[^\p{L}]+$/u, '')]
+  return [password, text, text.replace(/[^\p{L}\p{N}]+$/u, ''), text.replace(/[^\p{L}]+$/u, '')]
     .filter((one) => one.length >= shortestPassword)
     .some((one) => list.has(one) || isPattern(one));
 }

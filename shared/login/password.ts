@@ -10,7 +10,7 @@ export const longestPassword = 256;
 
 /** One form for what is the same password to a person; hashes differ by case all the same. */
 export function normalisePassword(password: string): string {
-  return password.normalize('NFKC').toLowerCase();
+  return password.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ');
 }
 
 /** Hashes a password with argon2id, as a PHC string. NFKC first, so that keyboards agree. */

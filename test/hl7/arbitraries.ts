@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { Hl7Context } from '../../shared/hl7/context.ts';
+import fc from '../setup/fast-check.ts';
 
 const CHARACTERS = [...'|^~\\&#*+!%$@;:?/=<>_-.,[](){}'];
 

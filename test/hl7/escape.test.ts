@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { Hl7Context } from '../../shared/hl7/context.ts';
 import { decode, encode, transcode } from '../../shared/hl7/escape.ts';
+import fc from '../setup/fast-check.ts';
 import { contexts } from './arbitraries.ts';
 
 const STANDARD = new Hl7Context();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { charsetOf } from '../../shared/hl7/charset.ts';
 import { encode } from '../../shared/hl7/escape.ts';
 import { Hl7Error } from '../../shared/hl7/hl7-error.ts';
 import { Hl7Message } from '../../shared/hl7/message.ts';
 import { normalise } from '../../shared/hl7/normalise.ts';
+import fc from '../setup/fast-check.ts';
 import { contexts, segments } from './arbitraries.ts';
 
 const generated = fc.tuple(contexts, segments).map(([context, body]) => {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { EntryScanner } from '../../infra/import/entry-scanner.ts';
+import fc from '../setup/fast-check.ts';
 
 function scan(text: string, sizes: readonly number[] = []): { elements: unknown[]; head: object } {
   const scanner = new EntryScanner();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { answerOf } from '../../infra/local/gateway/answer.ts';
+import fc from '../setup/fast-check.ts';
 
 const of = (result: unknown) => answerOf(JSON.stringify(result));
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { allRoutes } from '../../functions/routes.ts';
 import { buildEvent, decodedPath, type ReceivedRequest } from '../../infra/local/gateway/event.ts';
 import { matchRoute } from '../../shared/http/match-route.ts';
+import fc from '../setup/fast-check.ts';
 
 const table = [...allRoutes];
 const stamp = {

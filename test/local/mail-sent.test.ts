@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { useLocalCredentials } from '../../infra/local/environment.ts';
 import { type Mailbox, startMailbox } from '../../infra/local/mail/mailbox.ts';
 import { decodeWords } from '../../infra/local/mail/stored-mail.ts';
 import { sesMailer } from '../../shared/aws/ses.ts';
 import type { Mailer } from '../../shared/email/mailer.ts';
 import { invitationMail } from '../../shared/invitation/invitation-mail.ts';
+import fc from '../setup/fast-check.ts';
 
 let folder: string;
 let mailbox: Mailbox;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { encodeFrame, isFramable } from '../../mllp/src/frames/encode-frame.ts';
 import { type Frame, FrameDecoder } from '../../mllp/src/frames/frame-decoder.ts';
+import fc from '../setup/fast-check.ts';
 
 const longest = 1000;
 

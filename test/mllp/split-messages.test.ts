@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { encodeFrame } from '../../mllp/src/frames/encode-frame.ts';
 import { splitMessages } from '../../mllp/src/send/split-messages.ts';
+import fc from '../setup/fast-check.ts';
 import { messageOf } from './sender.ts';
 
 async function split(pieces: Iterable<Buffer | string>): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { parseJson, stringifyJson } from '../../shared/fhir/json.ts';
+import fc from '../setup/fast-check.ts';
 
 describe('numbers in JSON', () => {
   const digits = fc

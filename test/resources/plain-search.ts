@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../setup/fast-check.ts';
 
 /** An Observation with what the searches below look at. */
 export interface Plain {

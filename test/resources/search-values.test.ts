@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { indexKeys } from '../../shared/index/index-items.ts';
 import { sortableNumber } from '../../shared/index/number.ts';
@@ -8,6 +7,7 @@ import { type Parameter, parametersOf } from '../../shared/index/registry.ts';
 import { nameOfStretch } from '../../shared/index/span.ts';
 import { firstPlace, orderedStretches, sourcesOf } from '../../shared/search/plan.ts';
 import { matchesQuery, parseSearch } from '../../shared/search/search-request.ts';
+import fc from '../setup/fast-check.ts';
 
 const meta = { versionId: 'v', lastUpdated: '2026-01-02T03:04:05.678Z' };
 
@@ -17,7 +17,7 @@ const patient: Resource = {
   meta: { ...meta, tag: [{ system: 'urn:tag', code: 'Test' }] },
   active: true,
   identifier: [{ system: 'urn:mrn', value: 'A|1' }, { value: 'plain' }],
-  name: [{ family: "O'Brien-Smith", given: ['Mary Ann'], text: 'Mary Ann O’Brien' }],
+  name: [{ family: "O'Brien-Smith", given: ['Mary Ann', 'ΠαπάΣογλου'], text: 'Mary Ann O’Brien' }],
   telecom: [{ system: 'email', value: 'Mary@Example.com' }],
   birthDate: '1974-12',
   address: [{ line: ['12 Rue de l’Église'], city: 'Montréal', postalCode: 'H2X 1Y4' }],
@@ -62,6 +62,7 @@ const yes: [Resource, string[]][] = [
       'name=mary',
       'name=ann mary',
       'name=brien,mary',
+      'given=ΠΑΠΑΣ',
       'email=mary@example.com',
       'birthdate=1974',
       'birthdate=1974-12',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { cachedGuest } from '../../infra/guest/build.ts';
 import { createSandbox, type Sandbox } from '../../shared/sandbox/supervisor.ts';
+import fc from '../setup/fast-check.ts';
 import { bot, returned, runOf } from './bot-runs.ts';
 
 let sandbox: Sandbox;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { mostPlaces } from '../../shared/limits.ts';
 import { judgeCompiled } from '../../shared/sandbox/judge-compiled.ts';
+import fc from '../setup/fast-check.ts';
 
 const honest = { kind: 'compiled', format: 'esm', text: 'export {}' } as const;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { jsonDepth } from '../../shared/sandbox/json-text.ts';
 import { judgeOutcome } from '../../shared/sandbox/judge-outcome.ts';
+import fc from '../setup/fast-check.ts';
 
 const limits = { timeoutMs: 1, memoryMb: 64, resultBytes: 1000, logBytes: 1000, calls: 1000 };
 const judged = (claim: unknown) => judgeOutcome(claim, limits, (text) => text);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { isPublicAddress } from '../../shared/address-guard/public-address.ts';
+import fc from '../setup/fast-check.ts';
 
 const PUBLIC = [
   '1.1.1.1',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { type Route, routesOf } from '../../functions/routes.ts';
+import fc from '../setup/fast-check.ts';
 import { type Answer, type Portico, startPortico } from './portico.ts';
 import { projectOf } from './running.ts';
 import { type SigningIn, signingIn } from './signing-in.ts';

@@ -13,8 +13,8 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { clientOptions } from '../../infra/local/environment.ts';
+import fc from '../setup/fast-check.ts';
 import { type Stage, startStage } from './stage.ts';
 
 /** Our document client against the SDK's own, on one table. */

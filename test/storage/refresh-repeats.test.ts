@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { successorOf } from '../../functions/token/successor.ts';
 import { type Login, loginOf } from '../../shared/login/login-item.ts';
 import { newRefreshToken, parseRefreshToken, type RefreshToken } from '../../shared/login/refresh-token.ts';
 import { keys } from '../../shared/table/keys.ts';
+import fc from '../setup/fast-check.ts';
 import { callsOf, getItem, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;

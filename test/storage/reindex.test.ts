@@ -126,7 +126,7 @@ describe('reindexing', () => {
   test('removes what earlier releases had, some of it words of names', async () => {
     const id = 'retired';
     const telecom = [{ system: 'email', value: 'Zed@Example.org' }];
-    const body = { resourceType: 'Patient', id, name: [{ family: 'Zedd', given: ['Zia'] }], telecom };
+    const body = { resourceType: 'Patient', id, name: [{ family: 'Zedd', given: ['Zia', 'Zάς'] }], telecom };
     await carryOut(stage.services, caller, [{ kind: 'update', type: 'Patient', id, body }]);
     const itemsOf = async () =>
       (await scanAll(stage.client, stage.tableName))
@@ -142,6 +142,8 @@ describe('reindexing', () => {
       at('given', 'z', 'zia'),
       at('name', 'z', 'zedd'),
       at('name', 'z', 'zia'),
+      at('name', 'z', 'zας'),
+      at('name', 'z', 'zας#g'),
       at('email', bucketOf('zed@example.org')),
       at('deceased', bucketOf('false')),
       { pk, sk: `Patient#${id}` },

@@ -1,6 +1,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../setup/fast-check.ts';
 import { isLong } from '../setup/long.ts';
 import { walkCommands } from '../walks/commands.ts';
 import { requireInvariants } from '../walks/invariants.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { normaliseAddress } from '../../shared/email/address.ts';
+import fc from '../setup/fast-check.ts';
 
 describe('normaliseAddress', () => {
   test.each([

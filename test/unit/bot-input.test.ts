@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { parseBotIdentifier } from '../../shared/bot/identifier.ts';
 import { charsetFor, decodeBytes } from '../../shared/bot/input/charset.ts';
 import { parseForm } from '../../shared/bot/input/form.ts';
@@ -8,6 +7,7 @@ import { parseMediaType } from '../../shared/bot/input/media-type.ts';
 import { safeHeaders } from '../../shared/bot/input/safe-headers.ts';
 import { isDeeperThan } from '../../shared/fhir/json-depth.ts';
 import { Refusal } from '../../shared/refusal.ts';
+import fc from '../setup/fast-check.ts';
 
 const kindOf = (run: () => unknown): string => {
   try {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { listModule, path } from '../../infra/passwords/generate.ts';
 import { isCommonPassword } from '../../shared/login/common-passwords.ts';
 import { parseNewPassword } from '../../shared/login/parse-password.ts';
+import fc from '../setup/fast-check.ts';
 
 const email = 'ann.lee-jones@example.com';
 
@@ -20,6 +20,8 @@ describe('a password that an attacker tries first is refused', () => {
     'abababab',
     '12341234',
     'ßßßßßßßß',
+    'ΣΣΣΣΣΣΣΣ',
+    'σσσσΣΣΣΣ',
     'abcdefgh',
     '87654321',
     '12345678!',
@@ -51,7 +53,7 @@ test('any short pattern over and over is refused, whatever is in it', async () =
   await fc.assert(
     fc.asyncProperty(pattern, fc.integer({ min: 8, max: 20 }), async (unit, times) => {
       const password = unit.repeat(times);
-      fc.pre(password.normalize('NFKC').length <= 4 * times && [...unit].length <= 4);
+      fc.pre([...unit].length <= 4);
       expect(await isCommonPassword(password)).toBe(true);
     }),
   );

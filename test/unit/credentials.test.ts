@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { hashClientSecret, matchesClientSecret, newClientSecret } from '../../shared/keys/client-secret.ts';
 import { hashPassword, verifyPassword } from '../../shared/login/password.ts';
+import fc from '../setup/fast-check.ts';
 
 describe('a client secret', () => {
   test('is 256 random bits, each time others', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { csvRows } from '../../functions/invite/csv-rows.ts';
 import { parseBulk } from '../../functions/invite/parse-bulk.ts';
 import { mostBulkRows } from '../../shared/invitation/bulk-columns.ts';
+import fc from '../setup/fast-check.ts';
 
 const header = 'resourceType,firstName,lastName,email';
 const body = { resourceType: 'Patient', firstName: 'Ann', lastName: 'Lee', email: 'ann@example.com' };

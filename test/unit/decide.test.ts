@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { type Decision, decide } from '../../functions/invite/decide.ts';
 import type { ProjectMembership, Rights } from '../../shared/fhir/membership.ts';
 import { type ProfileType, profileTypes } from '../../shared/fhir/resource.ts';
@@ -7,6 +6,7 @@ import type { Invite } from '../../shared/invitation/parse-invite.ts';
 import type { Standing } from '../../shared/invitation/state.ts';
 import { type InvitationState, invitationStates } from '../../shared/invitation/states.ts';
 import { Refusal } from '../../shared/refusal.ts';
+import fc from '../setup/fast-check.ts';
 
 const nowMs = Date.UTC(2026, 0, 31);
 const dayMs = 86_400_000;

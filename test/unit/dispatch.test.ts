@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { dispatch } from '../../functions/dispatch/dispatch.ts';
 import { messagesOf } from '../../functions/dispatch/messages-of.ts';
 import { type Purpose, purposes } from '../../shared/queue/purposes.ts';
@@ -8,6 +7,7 @@ import { parseUpkeep } from '../../shared/store/upkeep.ts';
 import { logEntryId } from '../../shared/table/entry-id.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { itemOf } from '../../shared/table/stream-image.ts';
+import fc from '../setup/fast-check.ts';
 
 const outbox = { pk: 'OUTBOX#3', sk: 'p#m', generation: 1 };
 const head = (versionId: string, more = {}) => ({

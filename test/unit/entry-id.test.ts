@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { isId } from '../../shared/fhir/resource.ts';
 import { logEntryId, placeOfEntry, runRecordId } from '../../shared/table/entry-id.ts';
 import { keys, parseHead } from '../../shared/table/keys.ts';
+import fc from '../setup/fast-check.ts';
 
 const atMs = fc.integer({ min: 0, max: Date.UTC(5000, 0) });
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { errorResponse } from '../../shared/http/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import { Refusal, type RefusalKind } from '../../shared/refusal.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
+import fc from '../setup/fast-check.ts';
 
 function answer(error: unknown) {
   const lines: string[] = [];

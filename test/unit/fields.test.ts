@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import {
   commonFields,
   covers,
@@ -9,6 +8,7 @@ import {
   withoutFields,
 } from '../../shared/fhir/fields.ts';
 import { parseJson, stringifyJson } from '../../shared/fhir/json.ts';
+import fc from '../setup/fast-check.ts';
 
 const paths = ['a', 'a.b', 'a.b.c', 'b', 'v[x]', 'c.v[x]'];
 const names = ['a', '_a', 'b', 'c', 'vString', 'vQuantity', '_vString', 'v', 'vs'];

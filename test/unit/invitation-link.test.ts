@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import {
   type InvitationLink,
   invitationSecret,
@@ -7,6 +6,7 @@ import {
   isInvitationSecret,
   linkId,
 } from '../../shared/invitation/link.ts';
+import fc from '../setup/fast-check.ts';
 
 const stage = Buffer.alloc(32, 7);
 const link: InvitationLink = { project: 'p1', membershipId: 'm1', generation: 1, expiresAtMs: 1_000_000 };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { type Key, keys, parseHead } from '../../shared/table/keys.ts';
+import fc from '../setup/fast-check.ts';
 
 type Name = keyof typeof keys;
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { lineDiff } from '../../web/src/versions/line-diff.ts';
+import fc from '../setup/fast-check.ts';
 
 const shown = (before: string, after: string) =>
   lineDiff(before, after).map(({ kind, text }) => ({ same: ' ', removed: '-', added: '+' })[kind] + text);

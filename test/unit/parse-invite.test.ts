@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { type Invite, parseInvite } from '../../shared/invitation/parse-invite.ts';
+import fc from '../setup/fast-check.ts';
 
 const practitioner = {
   resourceType: 'Practitioner',

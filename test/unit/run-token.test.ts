@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { isRunToken, mintRunToken, verifyRunToken } from '../../shared/access/run-token.ts';
+import fc from '../setup/fast-check.ts';
 
 const secret = randomBytes(32);
 const identity = { project: 'p', botId: 'b', membershipId: 'm' };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { nextDue, scheduleOf } from '../../shared/schedule/schedule.ts';
+import fc from '../setup/fast-check.ts';
 
 const bot = (fields: Record<string, unknown>): Resource => ({
   ...{ resourceType: 'Bot', id: 'b', meta: { versionId: '1', lastUpdated: '2026-01-01T00:00:00Z' } },

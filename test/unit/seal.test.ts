@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { seal, unseal } from '../../shared/keys/seal.ts';
+import fc from '../setup/fast-check.ts';
 
 const stage = randomBytes(32);
 const at = { use: 'test', of: ['a', 'b'] };

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import {
   interactionsOf,
   isNarrower,
   parseResourceScope,
   resourceScopes,
 } from '../../shared/access/smart-scope.ts';
+import fc from '../setup/fast-check.ts';
 
 const scopeText = fc
   .tuple(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { waitMsFor } from '../../functions/login/sign-in/source-attempts.ts';
 import { sourceOf } from '../../shared/http/source.ts';
+import fc from '../setup/fast-check.ts';
 
 const peer = '203.0.113.7';
 

@@ -1,6 +1,5 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import {
   type Claims,
   mintAccessToken,
@@ -10,6 +9,7 @@ import {
 import type { PublicKeys } from '../../shared/keys/public-keys.ts';
 import { type Signer, thumbprint } from '../../shared/keys/signer.ts';
 import { Recent } from '../../shared/recent.ts';
+import fc from '../setup/fast-check.ts';
 
 const baseUrl = 'https://portico.example';
 const nowMs = Date.UTC(2026, 0, 31);

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from '@jest/globals';
-import fc from 'fast-check';
 import { inviteUser } from '../../functions/invite/invite-user.ts';
 import { setPassword } from '../../functions/login/password/set-password.ts';
 import { chooseProfile } from '../../functions/login/sign-in/choose-profile.ts';
@@ -16,6 +15,7 @@ import { invitationSecret, linkId } from '../../shared/invitation/link.ts';
 import { stateOf } from '../../shared/invitation/state.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { isOutboxKey, keys } from '../../shared/table/keys.ts';
+import fc from '../setup/fast-check.ts';
 import { requireInvariants } from './invariants.ts';
 import { type Member, nameOf, type Observed, observe, profilesOf } from './observed.ts';
 import {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { mayInteract } from '../../../shared/access/access.ts';
 import type { Actor } from '../../../shared/access/actor.ts';
 import { variablesOf } from '../../../shared/access/policy.ts';
@@ -8,6 +7,7 @@ import { defaultWords } from '../../../shared/access/words/default-words.ts';
 import { policyWords } from '../../../shared/access/words/policy-words.ts';
 import { isAdministrative } from '../../../shared/fhir/administrative.ts';
 import { newBudget } from '../../../shared/table/budget.ts';
+import fc from '../../setup/fast-check.ts';
 
 const textsOf = (...resource: unknown[]) =>
   policyWords({ resource }, { isAdministrator: false }).map(({ text }) => text);
