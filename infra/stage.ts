@@ -30,9 +30,30 @@ export interface Stage {
   mailSandbox: boolean;
   /** `retain`: table and keys survive the deletion of their stack. */
   removalPolicy: 'retain' | 'destroy';
+  /** How long logs are kept, in days: one of the numbers that CloudWatch knows. */
+  retention: Retention;
   /** The API's own name, with a certificate of the same region; without it API Gateway's. */
   domain?: { name: string; certificateArn: string };
 }
+
+/** Days that each kind of log group is kept. */
+export interface Retention {
+  /** What functions say of their work: times, kinds of faults, trace ids. */
+  functions: number;
+  /** Who called and who looked at what. */
+  access: number;
+}
+
+/** `hipaa`: what shows who had access is documentation of 45 CFR 164.316(b)(2)(i), which is kept for six years. */
+const retentions: Readonly<Record<string, Retention>> = {
+  standard: { functions: 90, access: 365 },
+  hipaa: { functions: 365, access: 2192 },
+};
+
+/** The numbers of days that CloudWatch Logs takes. */
+const retentionDays: readonly number[] = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+];
 
 /** What the function is called that makes Projects; `npm run provision -- --stage` invokes it by this name. */
 export function provisionName({ name }: Pick<Stage, 'name'>): string {
@@ -75,6 +96,7 @@ export function readStage(context: (key: string) => unknown): Stage {
         : setting('removalPolicy', /^(retain|destroy)$/) === 'destroy'
           ? 'destroy'
           : 'retain',
+    retention: readRetention(`${name}.retention`, fields.retention ?? 'standard'),
     ...(fields.alarmEmail === undefined ? {} : { alarmEmail: setting('alarmEmail', address) }),
     ...(fields.domain === undefined ? {} : { domain: readDomain(`${name}.domain`, fieldsOf(fields.domain)) }),
   };
@@ -87,6 +109,18 @@ function readDomain(label: string, fields: Fields): { name: string; certificateA
     name: matching(`${label}.name`, fields.name, /^[a-z0-9-]+(\.[a-z0-9-]+)+$/),
     certificateArn: matching(`${label}.certificateArn`, fields.certificateArn, /^arn:aws[a-z-]*:acm:/),
   };
+}
+
+/** A preset's name, or a preset's days with others in their place. */
+function readRetention(label: string, value: unknown): Retention {
+  const malformed = () => new Error(`The setting ${label} is malformed (cdk.json, context)`);
+  const preset = typeof value === 'string' ? retentions[value] : retentions.standard;
+  if (!preset || !(typeof value === 'string' || isObject(value))) throw malformed();
+  const days = { ...preset, ...fieldsOf(value) };
+  const unknown = Object.keys(days).filter((key) => key !== 'functions' && key !== 'access');
+  if (unknown.length > 0 || !Object.values(days).every((one) => retentionDays.includes(one)))
+    throw malformed();
+  return days;
 }
 
 function list(value: unknown): readonly unknown[] {

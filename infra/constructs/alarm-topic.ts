@@ -4,14 +4,24 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
 import type { Stage } from '../stage.ts';
+import type { LogsKey } from './logs-key.ts';
+
+/** Alarms themselves; whatever else is to publish needs the topic and its key. */
+const publisher = 'cloudwatch.amazonaws.com';
+
+interface AlarmTopicProps {
+  stage: Stage;
+  key: LogsKey;
+}
 
 /** Where alarms go: to the stage's address when it names one, and to whoever subscribes. */
-export function alarmTopic(scope: Construct, stage: Stage): Topic {
-  const topic = new Topic(scope, 'Alarms', { enforceSSL: true });
+export function alarmTopic(scope: Construct, { stage, key }: AlarmTopicProps): Topic {
+  const topic = new Topic(scope, 'Alarms', { enforceSSL: true, masterKey: key.key });
+  key.letPublish(publisher);
   // Refusing unencrypted publishers replaces the policy that let every service of the account publish.
   topic.addToResourcePolicy(
     new PolicyStatement({
-      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      principals: [new ServicePrincipal(publisher)],
       actions: ['sns:Publish'],
       resources: [topic.topicArn],
       conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },

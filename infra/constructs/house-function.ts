@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Validations } from 'aws-cdk-lib';
 import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
@@ -7,11 +7,12 @@ import {
   Runtime,
   type TenancyConfig,
 } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { bundledCode } from './bundled-code.ts';
+import { functionFindings } from './findings.ts';
 import { alarmPeriod, ImpactAlarm } from './impact-alarm.ts';
+import { KeptLogs } from './kept-logs.ts';
 
 export interface HouseFunctionProps {
   /** Under functions/; its handler.ts is the entry. */
@@ -38,11 +39,11 @@ export interface HouseFunctionProps {
 export class HouseFunction extends Construct {
   readonly lambda: LambdaFunction;
   readonly role: Role;
-  readonly logGroup: LogGroup;
+  readonly logGroup: KeptLogs;
 
   constructor(scope: Construct, id: string, props: HouseFunctionProps) {
     super(scope, id);
-    this.logGroup = new LogGroup(this, 'Log', { retention: RetentionDays.THREE_MONTHS });
+    this.logGroup = new KeptLogs(this, 'Log');
     // An explicit role gets no managed policy: CDK's own would let it write to every log group.
     this.role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
@@ -73,5 +74,6 @@ export class HouseFunction extends Construct {
       impact: props.impact,
       topic: props.alarms,
     });
+    Validations.of(this).acknowledge(...functionFindings);
   }
 }

@@ -5,6 +5,7 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { permissions } from '../permissions.ts';
 import { timeoutSeconds } from '../timeouts.ts';
+import { deadLetterFindings } from './findings.ts';
 import { environmentOf, type Ground, statementsOf } from './grants.ts';
 import { HouseFunction } from './house-function.ts';
 import { alarmPeriod, ImpactAlarm } from './impact-alarm.ts';
@@ -37,10 +38,7 @@ export class JobsFunction extends HouseFunction {
       enforceSSL: true,
       retentionPeriod: Duration.days(14),
     });
-    Validations.of(failed).acknowledge({
-      id: 'AwsSolutions-SQS3',
-      reason: 'This is the queue for what failed; nothing consumes it that could fail again.',
-    });
+    Validations.of(failed).acknowledge(...deadLetterFindings);
     this.lambda.configureAsyncInvoke({
       retryAttempts: 0,
       // A job that waited longer does not begin: shared/job/job.ts.

@@ -9,12 +9,12 @@ import {
   LogGroupLogDestination,
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { cors } from '../cors.ts';
 import type { Stage } from '../stage.ts';
 import { alarmPeriod, ImpactAlarm } from './impact-alarm.ts';
+import { KeptLogs } from './kept-logs.ts';
 
 interface PublicApiProps {
   stage: Stage;
@@ -44,9 +44,7 @@ export class PublicApi extends Construct {
       autoDeploy: true,
       throttle: { rateLimit: 1000, burstLimit: 1000 },
       accessLogSettings: {
-        destination: new LogGroupLogDestination(
-          new LogGroup(this, 'AccessLog', { retention: RetentionDays.THREE_MONTHS }),
-        ),
+        destination: new LogGroupLogDestination(new KeptLogs(this, 'AccessLog', 'access')),
         format: AccessLogFormat.custom(accessLogFormat),
       },
       ...(domain ? { domainMapping: { domainName: this.#domainName(domain) } } : {}),

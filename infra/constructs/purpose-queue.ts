@@ -1,9 +1,10 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Validations } from 'aws-cdk-lib';
 import { EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { DeduplicationScope, FifoThroughputLimit, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { QueueDefinition } from '../queues.ts';
+import { deadLetterFindings, mappingFindings } from './findings.ts';
 import { alarmPeriod, ImpactAlarm } from './impact-alarm.ts';
 
 /** High throughput: order and deduplication are each group's own. */
@@ -37,6 +38,7 @@ export class PurposeQueue extends Construct {
       ...kept,
       ...(definition.keepsOrder ? { fifo: true } : {}),
     });
+    Validations.of(this.deadLetters).acknowledge(...deadLetterFindings);
     this.queue = new Queue(this, 'Queue', {
       ...kept,
       ...order,
@@ -59,12 +61,13 @@ export class PurposeQueue extends Construct {
 
   /** Lets the function take from the queue; what it reports as failed stays. */
   feed(lambda: IFunction): void {
-    new EventSourceMapping(this, 'Mapping', {
+    const mapping = new EventSourceMapping(this, 'Mapping', {
       target: lambda,
       eventSourceArn: this.queue.queueArn,
       batchSize: this.#definition.batchSize,
       maxConcurrency: this.#definition.mostConcurrent,
       reportBatchItemFailures: true,
     });
+    Validations.of(mapping).acknowledge(...mappingFindings);
   }
 }

@@ -1,4 +1,4 @@
-import { CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Stack, type StackProps, Validations } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { EventBus, Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
@@ -8,6 +8,7 @@ import { functionNames, routesOf } from '../../functions/routes.ts';
 import { type Purpose, purposes } from '../../shared/queue/purposes.ts';
 import { recordOf } from '../../shared/typed-keys.ts';
 import { apiFunctions } from '../api-functions.ts';
+import { scheduleFindings } from '../constructs/findings.ts';
 import { FunctionRoutes } from '../constructs/function-routes.ts';
 import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
 import { HouseFunction } from '../constructs/house-function.ts';
@@ -86,11 +87,12 @@ export class EventsStack extends Stack {
     }
     // A rule has five targets at most.
     for (const { lambda, node } of Object.values(functions)) {
-      new Rule(this, `Sweep-${node.id}`, {
+      const sweep = new Rule(this, `Sweep-${node.id}`, {
         description: 'What was left undone is tried again',
         schedule: Schedule.rate(Duration.minutes(10)),
         targets: [new LambdaFunction(lambda, { retryAttempts: 0 })],
       });
+      Validations.of(sweep).acknowledge(...scheduleFindings);
     }
     const tick = new HouseFunction(this, 'tick', {
       folder: 'tick',
@@ -102,11 +104,12 @@ export class EventsStack extends Stack {
       impact: 'Bots with a schedule run late. Each runs once when this works again.',
       alarms,
     });
-    new Rule(this, 'Minute', {
+    const minute = new Rule(this, 'Minute', {
       description: 'Schedules of Bots are looked at',
       schedule: Schedule.rate(Duration.minutes(1)),
       targets: [new LambdaFunction(tick.lambda, { retryAttempts: 0 })],
     });
+    Validations.of(minute).acknowledge(...scheduleFindings);
     new LogAlarm(tick, 'Late', {
       logGroup: tick.logGroup,
       message: 'schedule late',

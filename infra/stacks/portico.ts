@@ -1,4 +1,5 @@
-import { type App, RemovalPolicies, Tags } from 'aws-cdk-lib';
+import { type App, Aspects, RemovalPolicies, Tags } from 'aws-cdk-lib';
+import { LogsKept } from '../constructs/kept-logs.ts';
 import type { Stage } from '../stage.ts';
 import { ApiStack } from './api.ts';
 import { DataStack } from './data.ts';
@@ -41,6 +42,7 @@ export function porticoStacks(app: App, stage: Stage) {
   });
   const reindex = new ReindexStack(app, name('reindex'), { env, stage, ground: reachable, alarms });
 
+  Aspects.of(app).add(new LogsKept(data.logsKey.key, stage.retention));
   const kept = {
     applyToResourceTypes: [
       'AWS::DynamoDB::GlobalTable',

@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { tableDefinition } from '../../infra/table-definition.ts';
 import { ofType, only, stageTemplates } from './stage-templates.ts';
 
-const { data } = stageTemplates();
+const stacks = stageTemplates();
+const { data } = stacks;
+const other = stageTemplates({ removalPolicy: 'destroy', retention: 'hipaa' });
 const table = only(data, 'AWS::DynamoDB::GlobalTable');
 const keys = ofType(data, 'AWS::KMS::Key').map(([, key]) => key);
 const [replica] = table.Properties.Replicas as Record<string, unknown>[];
@@ -43,7 +45,7 @@ describe('the table', () => {
 
 describe('the keys', () => {
   it('are kept, and rotated where KMS can', () => {
-    expect(keys).toHaveLength(3);
+    expect(keys).toHaveLength(4);
     for (const key of keys) {
       expect(key.DeletionPolicy).toBe('Retain');
       expect(key.Properties.KeyUsage === 'SIGN_VERIFY' || key.Properties.EnableKeyRotation).toBe(true);
@@ -56,6 +58,36 @@ describe('the keys', () => {
   });
 });
 
+describe('log groups', () => {
+  const groupsOf = (templates: typeof stacks) =>
+    Object.values(templates).flatMap((resources) =>
+      ofType(resources, 'AWS::Logs::LogGroup').map(([id, { Properties }]) => ({ id, ...Properties })),
+    );
+  const daysOf = (templates: typeof stacks) => {
+    const days = (isAccess: boolean) =>
+      new Set(
+        groupsOf(templates)
+          .filter(({ id }) => id.includes('Access') === isAccess)
+          .map((group) => (group as { RetentionInDays?: number }).RetentionInDays),
+      );
+    return { functions: [...days(false)], access: [...days(true)] };
+  };
+
+  it('are encrypted with a key of the stage, which opens for log groups of this stage only', () => {
+    const groups = groupsOf(stacks);
+    expect(groups.length).toBeGreaterThan(20);
+    for (const group of groups) expect(JSON.stringify(group)).toMatch(/"KmsKeyId":.*LogsKey/);
+    const [, logs] = ofType(data, 'AWS::KMS::Key').find(([id]) => id.startsWith('LogsKey')) ?? [];
+    const policy = JSON.stringify(logs?.Properties.KeyPolicy);
+    expect(policy).toMatch(/"ArnLike":\{"kms:EncryptionContext:aws:logs:arn":.*:log-group:portico-test-\*/);
+  });
+
+  it('are kept as the stage says', () => {
+    expect(daysOf(stacks)).toEqual({ functions: [90], access: [365] });
+    expect(daysOf(other)).toEqual({ functions: [365], access: [2192] });
+  });
+});
+
 describe('alarms', () => {
   it('may be published by CloudWatch, and over TLS only', () => {
     const policy = only(data, 'AWS::SNS::TopicPolicy');
@@ -63,6 +95,10 @@ describe('alarms', () => {
     expect(Statement).toContainEqual(
       expect.objectContaining({ Effect: 'Allow', Principal: { Service: 'cloudwatch.amazonaws.com' } }),
     );
+    const topic = only(data, 'AWS::SNS::Topic');
+    expect(JSON.stringify(topic.Properties.KmsMasterKeyId)).toContain('LogsKey');
+    const [, logs] = ofType(data, 'AWS::KMS::Key').find(([id]) => id.startsWith('LogsKey')) ?? [];
+    expect(JSON.stringify(logs?.Properties.KeyPolicy)).toContain('"Service":"cloudwatch.amazonaws.com"');
     expect(Statement).toContainEqual(
       expect.objectContaining({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
     );
@@ -70,14 +106,12 @@ describe('alarms', () => {
 });
 
 describe('a stage that is to be destroyed', () => {
-  const destroyed = stageTemplates({ removalPolicy: 'destroy' });
-
   it('leaves nothing behind', () => {
-    const kept = Object.values(destroyed)
+    const kept = Object.values(other)
       .flatMap((resources) => Object.entries(resources))
       .filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain');
     expect(kept).toEqual([]);
-    const { Properties } = only(destroyed.data, 'AWS::DynamoDB::GlobalTable');
+    const { Properties } = only(other.data, 'AWS::DynamoDB::GlobalTable');
     expect(Properties.Replicas).toEqual([expect.objectContaining({ DeletionProtectionEnabled: false })]);
   });
 });

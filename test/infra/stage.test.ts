@@ -30,7 +30,16 @@ describe('a stage', () => {
         allowedOrigins: [],
         searchParameters: [],
         removalPolicy: 'retain',
+        retention: { functions: 90, access: 365 },
       },
+    });
+  });
+
+  it('keeps logs for a preset’s days, or for days of its own', () => {
+    expect(stageOf({ ...least, retention: 'hipaa' }).retention).toEqual({ functions: 365, access: 2192 });
+    expect(stageOf({ ...least, retention: { access: 731 } }).retention).toEqual({
+      functions: 90,
+      access: 731,
     });
   });
 
@@ -53,6 +62,13 @@ describe('a stage', () => {
       { ...least, domain: { name: 'a.example' } },
       'prod.domain.certificateArn is missing',
     ],
+    ['a preset that there is not', { ...least, retention: 'gdpr' }, 'prod.retention is malformed'],
+    [
+      'days that CloudWatch has not',
+      { ...least, retention: { access: 2190 } },
+      'prod.retention is malformed',
+    ],
+    ['logs of no kind', { ...least, retention: { audit: 365 } }, 'prod.retention is malformed'],
     ['an unknown removal policy', { ...least, removalPolicy: 'Destroy' }, 'prod.removalPolicy is malformed'],
   ])('refuses %s', (_, fields, message) => {
     expect(() => stageOf(fields)).toThrow(message);

@@ -1,6 +1,6 @@
 import { array, maxLength, pipe } from 'valibot';
-import { mostBulkRows } from '../../../shared/invitation/bulk-columns.ts';
 import type { routes } from '../../../functions/routes.ts';
+import { mostBulkRows } from '../../../shared/invitation/bulk-columns.ts';
 import { inviteBody } from '../../../shared/invitation/parse-invite.ts';
 import { answersFhir, answersJson, idempotent, json, refused, type Words } from '../words.ts';
 
