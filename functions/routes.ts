@@ -98,6 +98,8 @@ export const routes = {
   resources: {
     jobStatus: member('GET', '/fhir/R4/job/{id}/status'),
     cancelJob: member('DELETE', '/fhir/R4/job/{id}/status'),
+    runStatus: member('GET', '/fhir/R4/run/{id}/status'),
+    cancelRun: member('DELETE', '/fhir/R4/run/{id}'),
     metadata: open('GET', '/fhir/R4/metadata'),
     bundle: member('POST', '/fhir/R4'),
     searchTypes: member('GET', '/fhir/R4'),

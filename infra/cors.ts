@@ -12,6 +12,7 @@ export const cors = {
     'traceparent',
     'x-medplum',
     'x-medplum-on-behalf-of',
+    'x-run-key',
     'x-security-context',
     'x-trace-id',
   ],

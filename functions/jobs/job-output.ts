@@ -6,7 +6,7 @@ import type { Refusal } from '../../shared/refusal.ts';
 
 /** How a job ends: what its AsyncJob then holds as `output`, JSON of an R4 Parameters. */
 export interface JobOutput {
-  status: 'completed' | 'error';
+  status: 'completed' | 'error' | 'cancelled';
   output: string;
 }
 
@@ -46,7 +46,11 @@ function parametersOf(output: Output, { result, showLog, traceId }: Told): JobOu
       return ended('error', { name: 'outcome', resource: JSON.parse(output.text) });
     case 'failure': {
       const diagnostics = showLog ? printLog(result.log, result.logTruncated) : '';
-      return failed(botFailure(output.code, output.text, diagnostics || `Trace ${traceId}`));
+      const outcome = botFailure(output.code, output.text, diagnostics || `Trace ${traceId}`);
+      return ended(result.outcome.kind === 'cancelled' ? 'cancelled' : 'error', {
+        name: 'outcome',
+        resource: outcome,
+      });
     }
   }
 }

@@ -2,6 +2,7 @@ import { callerOf } from '../../shared/access/access-token.ts';
 import { mayAdminister } from '../../shared/access/actor.ts';
 import { recordRefused } from '../../shared/audit/refused.ts';
 import { releaseLease } from '../../shared/bot/bounds/lease.ts';
+import { keyOfJob } from '../../shared/bot/cancel/cancel-request.ts';
 import { carryOutRun } from '../../shared/bot/carry-out-run.ts';
 import type { RunInput } from '../../shared/bot/contract.ts';
 import type { ExecuteServices } from '../../shared/bot/execute-services.ts';
@@ -70,7 +71,13 @@ async function outcomeOf(services: ExecuteServices, job: Job, item: Item): Promi
     const gathered = asItself ? { ...found, cause: { scheduled: String(job.scheduledAt) } } : found;
     const { contentType, headers, traceId } = job;
     const request = { contentType, headers, traceId, body: undefined };
-    const begun = { runId: job.id, startedAtMs: services.now(), isAsync: true, nth: job.nth };
+    const begun = {
+      runId: job.id,
+      startedAtMs: services.now(),
+      isAsync: true,
+      nth: job.nth,
+      cancelKey: keyOfJob(job.id),
+    };
     const run = await runRequest(services, gathered, input, request, begun);
     const result = await carryOutRun(services, gathered, run);
     if (!result) return { output: refusalParameters(unknownRun(job.id)), mayRunAgain: false };

@@ -7,7 +7,7 @@ import { json } from '../../shared/http/json-body.ts';
 import { allOk } from '../../shared/http/outcome.ts';
 import { readdressed } from '../../shared/http/readdressed.ts';
 import { decodeUtf8, type HttpRequest } from '../../shared/http/request.ts';
-import { fhirResponse, type HttpResponse } from '../../shared/http/response.ts';
+import { fhirResponse, type HttpResponse, jsonResponse } from '../../shared/http/response.ts';
 import { serve } from '../../shared/http/serve.ts';
 import { isResourceType } from '../../shared/index/registry.ts';
 import { Refusal } from '../../shared/refusal.ts';
@@ -24,6 +24,7 @@ import { operationParameters } from './read/operation-parameters.ts';
 import { readBinary } from './read/read-binary.ts';
 import { readEverything } from './read/read-everything.ts';
 import { readHistory } from './read/read-history.ts';
+import { cancelRun, readRun } from './read/cancel-run.ts';
 import { cancelJob, readJob } from './read/read-job.ts';
 import { readResource } from './read/read-resource.ts';
 import { readTypeHistory } from './read/read-type-history.ts';
@@ -134,6 +135,11 @@ const served = serve(services, routes.resources, (services) => ({
   },
   cancelJob: async ({ caller, params }) => {
     await cancelJob(services, caller, params);
+    return fhirResponse(202, allOk());
+  },
+  runStatus: async ({ caller, params }) => jsonResponse(200, await readRun(services, caller, params)),
+  cancelRun: async ({ caller, params }) => {
+    await cancelRun(services, caller, params);
     return fhirResponse(202, allOk());
   },
   unknown: async ({ method, rawPath }) => {

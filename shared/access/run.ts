@@ -22,6 +22,8 @@ export const runSchema = object({
   deadlineAtMs: number(),
   /** Id of the call or tick that it all began with, where that is another than the root's. */
   origin: exactOptional(string()),
+  /** By any of these it is cancelled: its own, and those of the runs that wait for it. */
+  cancelKeys: exactOptional(array(string())),
   /** Whose rights bound the run beside the Bot's own (`runAsUser`), the nearest caller first. */
   within: exactOptional(array(runCaller)),
 });

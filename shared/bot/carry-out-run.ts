@@ -1,6 +1,7 @@
 import { errorName } from '../error-name.ts';
 import { Refusal } from '../refusal.ts';
 import type { Item } from '../table/item.ts';
+import { cancelledBy } from './cancel/cancel-request.ts';
 import type { RunRequest, RunResult } from './contract.ts';
 import type { ExecuteServices } from './execute-services.ts';
 import { explainFailure } from './explain-failure.ts';
@@ -46,6 +47,17 @@ async function resultOf(
   return undefined;
 }
 
+/** For the record: who stopped the run. */
+async function whoCancelled(
+  { table }: ExecuteServices,
+  { project, cancelKeys = [] }: RunRequest,
+  result: RunResult | undefined,
+): Promise<Record<string, string>> {
+  if (result?.outcome.kind !== 'cancelled') return {};
+  const by = await cancelledBy(table, project, cancelKeys);
+  return by ? { cancelledBy: by.name ? `${by.reference} ${by.name}` : by.reference } : {};
+}
+
 /**
  * The Bot has run: its answer stands even when the record cannot be written, which the log then holds.
  * What a repeat with the same Idempotency-Key is answered goes with the record, in one call.
@@ -59,7 +71,8 @@ async function record(
   try {
     const nowMs = services.now();
     await noteRunDay(services, gathered, nowMs);
-    const item = executionRecord(gathered, run, result, services.newId(), nowMs);
+    const cause = { ...gathered.cause, ...(await whoCancelled(services, run, result)) };
+    const item = executionRecord({ ...gathered, cause }, run, result, services.newId(), nowMs);
     if (!kept) return await services.table.put(item);
     await services.table.transact([
       { name: 'record', put: item },

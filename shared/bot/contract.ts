@@ -70,6 +70,8 @@ export interface RunRequest {
   fetchHosts?: { allow?: string[]; deny?: string[] };
   /** Absolute, ms since the epoch: nothing of the run goes on after it. */
   deadlineAtMs: number;
+  /** By any of these it is cancelled: the API, asked now and then, says so. */
+  cancelKeys?: readonly string[];
   /** The API for the Bot's own client; the host adds the token, the guest never sees it. */
   api?: { baseUrl: string; token: string };
 }
@@ -86,6 +88,8 @@ export type RunOutcome =
   /** `outcome` is JSON of the OperationOutcome when the Bot threw an OperationOutcomeError. */
   | { kind: 'threw'; name: string; message: string; stack?: string; outcome?: string }
   | { kind: 'unserialisable'; message: string }
+  /** Somebody who may wished it so. */
+  | { kind: 'cancelled'; message: string }
   | { kind: 'limit'; limit: 'time' | 'memory' | 'output'; message: string }
   | { kind: 'not-compiled'; message: string; line?: number; column?: number }
   | { kind: 'no-handler'; message: string };

@@ -4,6 +4,7 @@ import { type Claim, releaseClaim } from '../idempotency/claim.ts';
 import { Refusal } from '../refusal.ts';
 import { leavePlace, type Place, returnPlace, takePlace } from './bounds/place.ts';
 import { callsOf } from './bounds/run-tree.ts';
+import { keyOfWaiting } from './cancel/cancel-request.ts';
 import { carryOutRun } from './carry-out-run.ts';
 import type { RunRequest, RunResult } from './contract.ts';
 import type { ExecuteRequest, ExecuteServices } from './execute-services.ts';
@@ -43,7 +44,12 @@ export async function executeBot(
   const gathered = await gatherRun(services, caller, target);
   const { input, charset } = parseInput(request.contentType, request.body);
   if (request.isAsync) return acceptJob(services, caller, { target, gathered, input, request });
-  const begun = { runId: services.newId(), startedAtMs, isAsync: false };
+  const begun = {
+    runId: services.newId(),
+    startedAtMs,
+    isAsync: false,
+    cancelKey: cancelKeyOf(caller, request),
+  };
   const run = await runRequest(services, gathered, input, request, begun);
   const claimed = await claimRun(services, caller, target, request, run);
   const { runId, result, isReplay } = claimed?.kept
@@ -57,6 +63,10 @@ export async function executeBot(
     showLog: mayAdminister(gathered.actor),
     isReplay,
   };
+}
+
+function cancelKeyOf({ membershipId }: Caller, { runKey }: ExecuteRequest): string | undefined {
+  return runKey === undefined ? undefined : keyOfWaiting(membershipId, runKey);
 }
 
 /** @throws {Refusal} nothing ran, and the Idempotency-Key is free again */

@@ -31,6 +31,8 @@ export interface ExecuteRequest {
   traceId: string;
   /** The caller does not wait for the run (`Prefer: respond-async`). */
   isAsync?: boolean;
+  /** By which its caller may cancel it while it goes on. */
+  runKey?: string;
   /** Runs with one key, of one caller on one route, are one run. */
   idempotencyKey?: string;
 }

@@ -10,7 +10,7 @@ export type Output =
   | { kind: 'outcome'; status: number; text: string }
   | { kind: 'failure'; code: FailureCode; text: string };
 
-type FailureCode = 'exception' | 'timeout' | 'too-costly' | 'too-long' | 'invalid';
+type FailureCode = 'exception' | 'processing' | 'timeout' | 'too-costly' | 'too-long' | 'invalid';
 
 /**
  * A run's outcome as the answer of SPEC section 4.
@@ -25,6 +25,8 @@ export function outputOf(outcome: RunOutcome, requestType: string | undefined): 
       return { kind: 'failure', code: 'exception', text: outcome.message };
     case 'unserialisable':
       return { kind: 'failure', code: 'invalid', text: outcome.message };
+    case 'cancelled':
+      return { kind: 'failure', code: 'processing', text: outcome.message };
     case 'limit':
       return { kind: 'failure', code: limitCodes[outcome.limit], text: outcome.message };
     case 'not-compiled':

@@ -23,6 +23,8 @@ interface Begun {
   isAsync: boolean;
   /** Which of the runs that its tree started, as far as it is known yet. */
   nth?: number | undefined;
+  /** By which it may be cancelled by itself. */
+  cancelKey?: string | undefined;
   /** In whose name it is asked for, where that is another than the actor: first of them the requester. */
   asked?: readonly RunCaller[] | undefined;
 }
@@ -33,15 +35,18 @@ export async function runRequest(
   gathered: GatheredRun,
   input: RunInput,
   request: ExecuteRequest,
-  { runId, startedAtMs, isAsync, nth, asked }: Begun,
+  { runId, startedAtMs, isAsync, nth, asked, cancelKey }: Begun,
 ): Promise<RunRequest> {
   const { actor, bot, secrets, settings } = gathered;
   const { isMapped: _, ...code } = gathered.code;
   const { resource } = bot;
   const own = actor.membership.profile;
   const requester = asked?.[0] ? { reference: asked[0].profile } : own;
+  // Who cancels a run cancels the runs that it waits for.
+  const cancelKeys = [...(isAsync ? [] : (actor.run?.cancelKeys ?? [])), ...(cancelKey ? [cancelKey] : [])];
   const run = {
     ...nextRun(runId, actor.run, startedAtMs, isAsync),
+    ...(cancelKeys.length > 0 ? { cancelKeys } : {}),
     ...(resource.runAsUser === true ? { within: [...(asked ?? callers(actor))] } : {}),
   };
   const identity = { project: actor.project, botId: resource.id, membershipId: bot.membershipId };
@@ -67,6 +72,7 @@ export async function runRequest(
     },
     fetchHosts: settings.fetchHosts,
     deadlineAtMs: run.deadlineAtMs,
+    ...(cancelKeys.length > 0 ? { cancelKeys } : {}),
     api: { baseUrl: services.baseUrl, token: mintRunToken(await services.runSecret(), identity, run) },
   };
 }

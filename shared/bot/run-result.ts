@@ -29,7 +29,7 @@ const outcome: GenericSchema<RunOutcome> = variant('kind', [
     stack: exactOptional(string()),
     outcome: exactOptional(string()),
   }),
-  object({ kind: picklist(['unserialisable', 'no-handler']), message }),
+  object({ kind: picklist(['unserialisable', 'no-handler', 'cancelled']), message }),
   object({ kind: literal('limit'), limit: picklist(['time', 'memory', 'output']), message }),
   object({ kind: literal('not-compiled'), message, ...place }),
 ]);

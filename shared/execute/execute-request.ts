@@ -1,14 +1,17 @@
+import { parseRunKey } from '../bot/cancel/cancel-request.ts';
 import type { ExecuteRequest } from '../bot/execute-services.ts';
 import { parseMediaType } from '../bot/input/media-type.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { parseIdempotencyKey } from '../idempotency/claim.ts';
 
-/** What `$execute` reads of a request. @throws {Refusal} invalid for a malformed Idempotency-Key */
+/** What `$execute` reads of a request. @throws {Refusal} invalid for a malformed Idempotency-Key or X-Run-Key */
 export function executeRequest(request: HttpRequest): ExecuteRequest {
   const idempotencyKey = parseIdempotencyKey(request.headers['idempotency-key']);
+  const runKey = parseRunKey(request.headers['x-run-key']);
   const body = request.bytes();
   return {
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(runKey === undefined ? {} : { runKey }),
     contentType: contentTypeOf(request.headers['content-type'], body),
     body,
     headers: request.headers,

@@ -110,7 +110,7 @@ export function accepted(url: string): OperationOutcome {
 
 /** Why a run of a Bot gave no result; all of these are answered 400. */
 export function botFailure(
-  code: 'exception' | 'timeout' | 'too-costly' | 'too-long' | 'invalid',
+  code: 'exception' | 'processing' | 'timeout' | 'too-costly' | 'too-long' | 'invalid',
   text: string,
   diagnostics: string,
 ): OperationOutcome {

@@ -7,6 +7,7 @@ import { judgeOutcome } from './judge-outcome.ts';
 import type { ChildRun, FromChild, ToChild } from './protocol.ts';
 import { createRunLog, maskOf } from './run-log.ts';
 import { createRunNetwork } from './run-network.ts';
+import { watchCancel } from './watch-cancel.ts';
 
 /** The child ends a run itself; it is killed when it has not done so by then. */
 const GRACE_MS = 200;
@@ -56,6 +57,7 @@ export function superviseRun(child: RunChild, request: RunRequest, lookup?: Look
   const finish = (outcome: RunOutcome) => {
     clearTimeout(overdue);
     clearInterval(measuring);
+    unwatch();
     network.close();
     end(outcome);
   };
@@ -72,6 +74,14 @@ export function superviseRun(child: RunChild, request: RunRequest, lookup?: Look
       killed(limit('memory', `The Bot used more than ${request.limits.memoryMb} MiB of memory`));
     }
   }, MEMORY_EVERY_MS);
+
+  const unwatch =
+    request.cancelKeys && request.api
+      ? watchCancel({
+          ...{ api: request.api, runId: request.runId, traceId: request.event.traceId, lookup },
+          onCancelled: () => killed({ kind: 'cancelled', message: 'The run was cancelled' }),
+        })
+      : () => undefined;
 
   child.onEnd = () => {
     finish(limit('memory', 'The process of the Bot ended: out of memory, or a fault of the engine'));

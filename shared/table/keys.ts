@@ -105,6 +105,11 @@ export const keys = {
   }),
   /** A run that nobody waits for. */
   job: (project: string, id: string): Key => ({ pk: `P#${project}#JOB#${id}`, sk: head }),
+  /** That a run is to end, by what it may be cancelled by. */
+  cancelledRun: (project: string, cancelKey: string): Key => ({
+    pk: `P#${project}#CANCELLED#${cancelKey}`,
+    sk: head,
+  }),
   /** The runs that are going on in a Project, of those that are limited. */
   running: (project: string): Key => ({ pk: `P#${project}#RUNNING`, sk: head }),
   /** One of the Subscriptions of a Project that are not deleted: its type, for who looks for them by type. */

@@ -232,6 +232,8 @@ const examples: Examples = {
   resources: {
     jobStatus: async () => ({ params: { id: await job() }, status: 202 }),
     cancelJob: () => ({ params: { id: loginNobodyKnows.login }, status: 404 }),
+    runStatus: () => ({ params: { id: loginNobodyKnows.login }, status: 404 }),
+    cancelRun: () => ({ params: { id: loginNobodyKnows.login }, status: 202 }),
     metadata: () => ({ status: 200 }),
     bundle: () => ({
       body: { resourceType: 'Bundle', type: 'batch', entry: [] },

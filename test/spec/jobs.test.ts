@@ -32,6 +32,14 @@ function statusOf(answer: Answer): string {
   return answer.headers.get('content-location') ?? '';
 }
 
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (let attempt = 0; attempt < 300; attempt++) {
+    if (await isSo()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('It never is');
+}
+
 /** Asks until the job has ended. */
 async function ended(answer: Answer, token?: string): Promise<Answer> {
   const path = statusOf(answer);
@@ -234,17 +242,80 @@ describe('a job', () => {
       expect((await portico.api('GET', `fhir/R4/job/${id}/status`)).status).toBe(404);
   });
 
-  test('cannot be stopped while it runs; afterwards it stays as it is', async () => {
-    const bot = await botThat(portico, 'await new Promise((r) => setTimeout(r, 2000)); return 1');
-    const answer = await start(bot);
-    for (let attempt = 0; attempt < 100; attempt++) {
-      if ((await portico.api('GET', statusOf(answer))).json.status === 'active') break;
-      await new Promise((resolve) => setTimeout(resolve, 20));
+  test('is stopped while it runs, by who may, with the runs that it waits for; its record says by whom', async () => {
+    const inner = await botThat(portico, 'for (;;) await new Promise((r) => setTimeout(r, 5));');
+    const outer = await botThat(
+      portico,
+      `return (await fetch('${portico.baseUrl}/fhir/R4/Bot/${inner}/$execute', { method: 'POST' })).status`,
+    );
+    const answer = await start(outer, undefined, null, member.token);
+    await until(async () => (await portico.api('GET', statusOf(answer))).json.status === 'active');
+    for (const token of [(await createClient(portico)).token, await portico.token(projectOf(portico, 1))]) {
+      expect((await portico.api('DELETE', statusOf(answer), { token })).status).toBe(404);
     }
-    expect((await portico.api('DELETE', statusOf(answer))).status).toBe(409);
-    expect((await ended(answer)).json.status).toBe('completed');
+    expect((await portico.api('DELETE', statusOf(answer))).status).toBe(202);
+    expect((await portico.api('DELETE', statusOf(answer), { token: member.token })).status).toBe(202);
+    const found = (await ended(answer)).json;
+    expect([found.status, found.output.parameter[0].resource.issue[0]]).toMatchObject([
+      'cancelled',
+      { code: 'processing', details: { text: 'The run was cancelled' } },
+    ]);
+    for (const bot of [outer, inner]) {
+      await until(async () => (await recordsOf(portico, bot)).length === 1);
+      expect(JSON.stringify(await recordsOf(portico, bot))).toMatch(
+        new RegExp(
+          `"cancelled".*"cancelledBy","valueString":"ClientApplication/${projectOf(portico, 0).clientId}`,
+        ),
+      );
+    }
+    expect((await portico.api('DELETE', statusOf(answer))).status).toBe(202);
+    expect((await ended(answer)).json).toEqual(found);
+  }, 60_000);
+
+  test('that ends before it could be stopped is completed, and stays so', async () => {
+    const bot = await botThat(portico, 'await new Promise((r) => setTimeout(r, 700)); return 1');
+    const answer = await start(bot);
+    await until(async () => (await portico.api('GET', statusOf(answer))).json.status === 'active');
     expect((await portico.api('DELETE', statusOf(answer))).status).toBe(202);
     expect((await ended(answer)).json.status).toBe('completed');
+  });
+});
+
+describe('a run with an X-Run-Key', () => {
+  const loops = 'for (;;);';
+  const cancel = (key: string, token?: string) =>
+    portico.api('DELETE', `fhir/R4/run/${key}`, token ? { token } : {});
+
+  test('is stopped by its caller while they wait, in the middle of a loop', async () => {
+    const bot = await botThat(portico, loops, { timeout: 25 });
+    const key = crypto.randomUUID();
+    const waiting = execute(portico, bot, undefined, null, { headers: { 'x-run-key': key } });
+    expect([(await cancel(key)).status, (await cancel(key)).status]).toEqual([202, 202]);
+    const { status, json } = await waiting;
+    expect([status, json.issue[0].code, json.issue[0].details.text]).toEqual([
+      400,
+      'processing',
+      'The run was cancelled',
+    ]);
+    expect(JSON.stringify(await recordsOf(portico, bot))).toContain('cancelledBy');
+  }, 60_000);
+
+  test('is not stopped by the same key of somebody else, nor read by anybody', async () => {
+    const bot = await botThat(portico, 'await new Promise((r) => setTimeout(r, 2500)); return event.headers');
+    const key = crypto.randomUUID();
+    const waiting = execute(portico, bot, undefined, null, { headers: { 'x-run-key': key } });
+    for (const token of [member.token, await portico.token(projectOf(portico, 1))]) {
+      expect((await cancel(key, token)).status).toBe(202);
+    }
+    expect((await portico.api('GET', `fhir/R4/run/${key}/status`)).status).toBe(404);
+    expect((await waiting).status).toBe(200);
+  });
+
+  test('is refused when the key is none', async () => {
+    const bot = await botThat(portico, 'return 1');
+    const answer = await execute(portico, bot, undefined, null, { headers: { 'x-run-key': 'a b' } });
+    expect([answer.status, answer.json.issue[0].expression]).toEqual([400, ['X-Run-Key']]);
+    expect((await cancel('no')).status).toBe(404);
   });
 });
 

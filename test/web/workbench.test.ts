@@ -18,7 +18,7 @@ const wrong = `export async function handler(medplum, event) {
 }
 `;
 const slow = `export async function handler() {
-  await new Promise((resolve) => setTimeout(resolve, 8000));
+  await new Promise((resolve) => setTimeout(resolve, 9500));
 }
 `;
 
@@ -158,7 +158,8 @@ describeInBrowser("a Bot's workbench", () => {
     await page.getByText('Deployed. From now on this version runs.').waitFor();
     await run(page);
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('Cancelled: its answer is not waited for').waitFor();
+    await page.getByText('Cancelled: the run was stopped.').waitFor();
+    await page.getByRole('region', { name: 'Answer' }).getByText('The run was cancelled').first().waitFor();
     await write(
       page,
       'Code of the Bot',

@@ -283,6 +283,8 @@ export const cases: WorstRequests<World> = {
   resources: {
     jobStatus: () => [{ what: 'none', params: { id: made.text(5000) } }],
     cancelJob: () => [{ what: 'none', params: { id: made.text(5000) } }],
+    runStatus: () => [{ what: 'none', params: { id: made.text(5000) } }],
+    cancelRun: () => [{ what: 'none', params: { id: made.text(5000) } }],
     metadata: plain,
     bundle: bundles,
     search: () => [

@@ -1,9 +1,10 @@
 import type { Caller } from '../../../shared/access/access-token.ts';
 import { type Actor, admit, mayAdminister } from '../../../shared/access/actor.ts';
 import { releaseLease } from '../../../shared/bot/bounds/lease.ts';
+import { keyOfJob, requestCancel } from '../../../shared/bot/cancel/cancel-request.ts';
 import { isOverdue, type Job, jobKey, jobOf } from '../../../shared/bot/job/job.ts';
 import { loadText } from '../../../shared/bot/job/job-text.ts';
-import { cancelJob as cancel, endJob, freeKey } from '../../../shared/bot/job/move-job.ts';
+import { cancelJob as takeBack, endJob, freeKey } from '../../../shared/bot/job/move-job.ts';
 import { unknownRun } from '../../../shared/bot/unknown-run.ts';
 import { isId } from '../../../shared/fhir/resource.ts';
 import { type OperationOutcome, refusalOutcome } from '../../../shared/http/outcome.ts';
@@ -43,17 +44,18 @@ export async function readJob(services: Services, caller: Caller, { id }: { id: 
 }
 
 /**
- * Takes back a job that has not begun; one that has ended stays as it is.
- * @throws {Refusal} not-found; conflict while it runs
+ * Takes back a job that has not begun, and has one that runs stopped: it is `active` until it has been. One that
+ * has ended stays as it is.
+ * @throws {Refusal} not-found
  */
 export async function cancelJob(services: Services, caller: Caller, { id }: { id: string }): Promise<void> {
-  const { job } = await requireJob(services, caller, id);
-  if (await cancel(services, job.project, job.id)) {
+  const { actor, job } = await requireJob(services, caller, id);
+  if (await takeBack(services, job.project, job.id)) {
     await freeKey(services, job);
     return releaseLease(services, job.lease);
   }
   const { job: now } = await requireJob(services, caller, id);
-  if (now.status === 'active') throw new Refusal('conflict', 'The job is running and cannot be stopped');
+  if (now.status === 'active') await requestCancel(services, actor, keyOfJob(job.id));
 }
 
 async function requireJob(

@@ -30,7 +30,11 @@ const answers: Record<number, Answer> = {
   429: refused('It was not run: send it again later'),
   503: refused('It was not run: no sandbox started'),
 };
-const headers = { ...idempotent, Prefer: '`respond-async` answers at once and runs for up to 14 minutes' };
+const headers = {
+  ...idempotent,
+  Prefer: '`respond-async` answers at once and runs for up to 14 minutes',
+  'X-Run-Key': 'Chosen by the caller, who may cancel the run with it while it goes on',
+};
 
 export const executeById: Record<keyof (typeof routes)['execute-by-id'], Words> = {
   executeById: { summary: 'Run a Bot', headers, body: input, answers },

@@ -1,6 +1,6 @@
 import { explainBody } from '../../../functions/resources/read/explain-member.ts';
 import type { routes } from '../../../functions/routes.ts';
-import { answersFhir, done, fhir, form, json, ref, refused, type Words } from '../words.ts';
+import { answersFhir, answersJson, done, fhir, form, json, ref, refused, type Words } from '../words.ts';
 
 const unknown = refused('There is none that the caller may see');
 const gone = refused('Deleted');
@@ -66,8 +66,16 @@ export const resources: Described = {
     },
   },
   cancelJob: {
-    summary: 'Take back an asynchronous run that has not begun',
-    answers: { 202: done, 404: unknown, 409: refused('It is running') },
+    summary: 'Cancel an asynchronous run: one that has begun is stopped within seconds',
+    answers: { 202: done, 404: unknown },
+  },
+  runStatus: {
+    summary: 'Whether a run is to end: the sandbox asks, with the token of the run',
+    answers: { 200: answersJson('Metadata', 'Its status, `active` or `cancelled`'), 404: unknown },
+  },
+  cancelRun: {
+    summary: 'Cancel the run that the caller started with this X-Run-Key and waits for',
+    answers: { 202: done, 404: unknown },
   },
   metadata: { summary: 'R4 CapabilityStatement', answers: { 200: resource('The CapabilityStatement') } },
   bundle: {

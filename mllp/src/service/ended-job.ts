@@ -17,7 +17,10 @@ export function readEndedJob(job: unknown): FinalOutcome {
       ? readTextAnswer(parameter.valueString)
       : { kind: 'done', answer: undefined };
   }
-  if (status === 'cancelled') return { kind: 'not-run', text: 'The job was cancelled' };
+  // With an outcome it had begun, and was stopped somewhere.
+  if (status === 'cancelled') {
+    return { kind: parameter ? 'failed' : 'not-run', text: 'The job was cancelled' };
+  }
   const outcome = parameter?.resource as OperationOutcome | undefined;
   const text = outcome?.issue?.[0]?.details?.text ?? `The job ended as ${JSON.stringify(status)}`;
   const isKnown = status === 'error' && outcome !== undefined && outcome.id !== 'outcome-unknown';

@@ -28,7 +28,7 @@ export async function endJob(
   store: Store,
   job: Pick<Job, 'project' | 'id' | 'createdAtMs'>,
   from: JobStatus,
-  { status, output }: { status: 'completed' | 'error'; output: string },
+  { status, output }: { status: 'completed' | 'error' | 'cancelled'; output: string },
 ): Promise<Item | undefined> {
   const stored = await storeText(store.table, job, 'output', output);
   const set = { ...stored, endedAtMs: store.now() };

@@ -12,7 +12,7 @@ import { Select } from '../ui/select.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { ReadyCalls } from '../workbench/ready-calls.tsx';
 import { Segments } from '../workbench/segments.tsx';
-import { type Run, runBot } from './run-bot.ts';
+import { cancelRun, type Run, runBot } from './run-bot.ts';
 import { RunResult } from './run-result.tsx';
 import { samples } from './samples.ts';
 
@@ -27,19 +27,17 @@ export function ConsoleTab({ bot }: { bot: Bot }) {
     Object.fromEntries(samples.map(({ value, text }) => [value, text])),
   );
   const [run, setRun] = useState<Run>();
-  const waiting = useRef<AbortController>(undefined);
-  const [isCancelled, setCancelled] = useState(false);
+  const runKey = useRef('');
+  const [isEnding, setEnding] = useState(false);
   const execute = useAction(async () => {
     setRun(undefined);
-    setCancelled(false);
-    const controller = new AbortController();
-    waiting.current = controller;
-    try {
-      setRun(await runBot(api, bot.id ?? '', { type, text: texts[type] ?? '', signal: controller.signal }));
-    } catch (error) {
-      if (!controller.signal.aborted) throw error;
-      setCancelled(true);
-    }
+    setEnding(false);
+    runKey.current = crypto.randomUUID();
+    setRun(await runBot(api, bot.id ?? '', { type, text: texts[type] ?? '', runKey: runKey.current }));
+  });
+  const cancel = useAction(async () => {
+    await cancelRun(api, runKey.current);
+    setEnding(true);
   });
   const text = texts[type] ?? '';
   return (
@@ -59,13 +57,21 @@ export function ConsoleTab({ bot }: { bot: Bot }) {
           <Button type="submit" kind="primary" isPending={execute.isBusy}>
             Run
           </Button>
-          {execute.isBusy && <Button onPress={() => waiting.current?.abort()}>Cancel</Button>}
+          {execute.isBusy && (
+            <Button isPending={cancel.isBusy || isEnding} onPress={() => cancel.run()}>
+              Cancel
+            </Button>
+          )}
         </div>
         <Failure message={execute.message} />
-        {isCancelled && (
+        <Failure message={cancel.message} />
+        {isEnding && execute.isBusy && (
+          <Notice kind="plain">Cancelling: the run is stopped within a few seconds.</Notice>
+        )}
+        {isEnding && run?.isCancelled && (
           <Notice kind="plain">
-            Cancelled: its answer is not waited for any more. What the run has begun goes on to its end or its
-            time limit, and is listed under Executions then.
+            Cancelled: the run was stopped. What it had written by then stays, and it is listed under
+            Executions.
           </Notice>
         )}
       </Form>

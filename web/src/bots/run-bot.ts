@@ -11,13 +11,15 @@ export interface Run {
   durationMs: number;
   /** Names the run in its execution record. */
   traceId: string;
+  /** It was stopped before it ended. */
+  isCancelled: boolean;
 }
 
-/** Executes the Bot once with this input. @throws what is no answer: the connection failed, or the signal came */
+/** Executes the Bot once with this input. @param runKey by which it can be cancelled. @throws what is no answer: the connection failed */
 export async function runBot(
   api: Api,
   botId: string,
-  { type: contentType, text, signal }: { type: InputType; text: string; signal: AbortSignal },
+  { type: contentType, text, runKey }: { type: InputType; text: string; runKey: string },
 ): Promise<Run> {
   const traceId = crypto.randomUUID();
   // Messages end their segments with CR; a text area gives LF.
@@ -26,28 +28,33 @@ export async function runBot(
   const request = {
     method: 'POST',
     contentType,
-    headers: { 'x-trace-id': traceId },
+    headers: { 'x-trace-id': traceId, 'x-run-key': runKey },
     ...(body === '' ? {} : { body: asTyped(body) }),
   };
-  const done = (status: number, answer: Pick<Run, 'contentType' | 'body'>): Run => ({
+  const done = (status: number, answer: Pick<Run, 'contentType' | 'body'>, isCancelled = false): Run => ({
     ...answer,
+    isCancelled,
     status,
     traceId,
     isGood: status < 400,
     durationMs: performance.now() - startedAt,
   });
   try {
-    const answer = await api.fetch(`fhir/R4/Bot/${botId}/$execute`, request, signal);
+    const answer = await api.fetch(`fhir/R4/Bot/${botId}/$execute`, request);
     const type = answer.headers.get('content-type') ?? '';
     return done(answer.status, { contentType: type, body: await readable(answer, type) });
   } catch (error) {
     if (!(error instanceof OperationOutcomeError)) throw error;
     const { status, outcome } = error;
-    return done(status, {
-      contentType: 'application/fhir+json',
-      body: JSON.stringify(outcome, undefined, 2),
-    });
+    const body = JSON.stringify(outcome, undefined, 2);
+    const isCancelled = outcome?.issue?.[0]?.code === 'processing';
+    return done(status, { contentType: 'application/fhir+json', body }, isCancelled);
   }
+}
+
+/** Has the run stopped that was begun with this key; how it ended is in its own answer. */
+export async function cancelRun(api: Api, runKey: string): Promise<void> {
+  await api.fetch(`fhir/R4/run/${runKey}`, { method: 'DELETE' });
 }
 
 /** As bytes, so that the Bot is given the very content type that was chosen; what is not ASCII has to name its charset. */
