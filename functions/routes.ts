@@ -38,6 +38,7 @@ export const routes = {
     mfaStatus: member('GET', '/auth/mfa/status'),
     enrollMfa: member('POST', '/auth/mfa/enroll'),
     disableMfa: member('POST', '/auth/mfa/disable'),
+    renewRecoveryCodes: member('POST', '/auth/mfa/recovery-codes'),
     verifyMfa: open('POST', '/auth/mfa/verify'),
     enrollMfaInLogin: open('POST', '/auth/mfa/login-enroll'),
     changePassword: member('POST', '/auth/changepassword'),

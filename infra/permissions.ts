@@ -188,7 +188,7 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   },
   provision: {
     table: ['BatchGetItem', 'Query', ...transaction],
-    reaches: ['project', 'user', 'address', 'client', 'stage', 'stageIssuers', 'mail'],
+    reaches: ['project', 'login', 'user', 'address', 'client', 'stage', 'stageIssuers', 'mail'],
     stageSecret: 'creates',
     sendsTo: ['subscription-status'],
   },

@@ -47,7 +47,7 @@ export const profileBody = fields({
   patient: optional(anyText),
 });
 
-/** The six digits that a phone shows. */
+/** The six digits that a phone shows, or a recovery code. */
 export const codeBody = fields({ token: anyText });
 export const codeOfLoginBody = fields({ login: anyText, token: anyText });
 

@@ -17,7 +17,7 @@ import { acceptExternal, type ExternalServices, startExternal } from './external
 import { changePassword } from './password/change-password.ts';
 import { resetPassword } from './password/reset-password.ts';
 import { setPassword } from './password/set-password.ts';
-import { disableMfa, enrollMfa, readMfaStatus } from './second-factor/own-mfa.ts';
+import { disableMfa, enrollMfa, readMfaStatus, renewRecoveryCodes } from './second-factor/own-mfa.ts';
 import { enrollMfaInLogin, verifyMfa } from './second-factor/verify-mfa.ts';
 import { readMe } from './session/read-me.ts';
 import { readUserInfo } from './session/read-user-info.ts';
@@ -62,8 +62,11 @@ export const handler = serve(services, routes.login, (services) => ({
   signOut: ({ caller }) => done(signOut(services, caller)),
   revokeLogin: json(({ caller, body }) => done(revokeLogin(services, caller, body))),
   mfaStatus: async ({ caller }) => jsonResponse(200, await readMfaStatus(services, caller)),
-  enrollMfa: json(({ caller, body }) => done(enrollMfa(services, caller, body))),
+  enrollMfa: json(async ({ caller, body }) => jsonResponse(200, await enrollMfa(services, caller, body))),
   disableMfa: json(({ caller, body }) => done(disableMfa(services, caller, body))),
+  renewRecoveryCodes: json(async ({ caller, body }) =>
+    jsonResponse(200, await renewRecoveryCodes(services, caller, body)),
+  ),
   changePassword: json((request) => done(changePassword(services, request.caller, attempt(request)))),
 
   startExternal: async ({ query }) => {

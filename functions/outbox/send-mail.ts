@@ -24,6 +24,8 @@ const notices: Readonly<Record<SecurityEvent, Kind>> = {
   'password-changed': noticeOf('password-changed'),
   'second-factor-added': noticeOf('second-factor-added'),
   'second-factor-removed': noticeOf('second-factor-removed'),
+  'recovery-code-used': noticeOf('recovery-code-used'),
+  'recovery-codes-renewed': noticeOf('recovery-codes-renewed'),
 };
 
 const kinds: Readonly<Record<MailKind, Kind>> = {

@@ -4,9 +4,12 @@ import { stageKeys } from '../../shared/composition/stage-keys.ts';
 import { requireVariable } from '../../shared/env.ts';
 import { openIssuerWeb } from '../../shared/issuer/issuer-web.ts';
 import { openIssuers } from '../../shared/issuer/issuers.ts';
-import { type Changed, type ChangeRequest, changeProject } from './change-project.ts';
-import { type Provisioned, type ProvisionRequest, provision } from './provision.ts';
-import { type StageIssuer, type StageIssuerRequest, stageIssuer } from './stage-issuer.ts';
+import { addAdministrator } from './add-administrator.ts';
+import { changeProject } from './change-project.ts';
+import { provision } from './provision.ts';
+import { recoverAdministrator } from './recover-administrator.ts';
+import type { Answer, Request } from './requests.ts';
+import { stageIssuer } from './stage-issuer.ts';
 
 const core = coreServices(process.env);
 const { secret } = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
@@ -14,13 +17,10 @@ const queues = openQueues(process.env, ['subscription-status']);
 const services = { ...core, queues, secret, issuers: openIssuers(openIssuerWeb(core), core.now) };
 
 /** The stage secret exists before the first Project does: the other functions may only read it. */
-export async function handler(event: ProvisionRequest): Promise<Provisioned>;
-export async function handler(event: StageIssuerRequest): Promise<StageIssuer>;
-export async function handler(event: ChangeRequest): Promise<Changed>;
-export async function handler(
-  event: ProvisionRequest | StageIssuerRequest | ChangeRequest,
-): Promise<Provisioned | StageIssuer | Changed> {
+export async function handler(event: Request): Promise<Answer> {
   await secret();
-  if ('project' in event) return changeProject(services, event);
-  return 'issuer' in event ? stageIssuer(services, event) : provision(services, event);
+  if (!('project' in event))
+    return 'issuer' in event ? stageIssuer(services, event) : provision(services, event);
+  if ('recover' in event) return recoverAdministrator(services, event);
+  return 'admin' in event ? addAdministrator(services, event) : changeProject(services, event);
 }

@@ -15,16 +15,19 @@ import type { Action } from '../../shared/table/transact.ts';
 import { typedKeys } from '../../shared/typed-keys.ts';
 import { firstAdministrator } from './first-administrator.ts';
 
+/** Who is to administer a Project. */
+export interface NewAdministrator {
+  email: string;
+  firstName: string;
+  lastName: string;
+  /** Only for a User that this call creates: then a member at once, and no mail is sent. */
+  password?: string;
+}
+
 /** The event of the provision function, which only IAM principals of the account may invoke. */
 export interface ProvisionRequest extends ProjectNumbers {
   name: string;
-  admin: {
-    email: string;
-    firstName: string;
-    lastName: string;
-    /** Only for a User that this call creates: then a member at once, and no mail is sent. */
-    password?: string;
-  };
+  admin: NewAdministrator;
   /** Whether to create an API key with `admin: true` as well. */
   client?: boolean;
   /** Rate limit; 1,000 when left out. */
@@ -57,16 +60,9 @@ export interface Provisioned {
  */
 export async function provision(services: Services, request: ProvisionRequest): Promise<Provisioned> {
   const { name, admin } = request;
-  const email = normaliseAddress(admin?.email ?? '');
-  if (!name || /\p{C}/u.test(name) || !email || !admin.firstName || !admin.lastName) {
-    throw new Error('Needs name, admin.email, admin.firstName and admin.lastName');
-  }
+  if (!name || /\p{C}/u.test(name)) throw new Error(needed);
   requireNumbers(request);
-  if (admin.password !== undefined) {
-    await parseNewPassword(admin.password, { field: 'admin.password', email });
-  }
-  const known = (await services.table.read([keys.address(email)])).get(keys.address(email));
-  if (known && admin.password) throw new Error('This person exists already and has a password of their own');
+  const { email, knownUserId } = await knownAdministrator(services, admin);
 
   const projectId = services.newId();
   const project = { reference: `Project/${projectId}`, display: name };
@@ -77,7 +73,7 @@ export async function provision(services: Services, request: ProvisionRequest): 
       ...admin,
       email,
       password: admin.password,
-      knownUserId: ownerOf(known),
+      knownUserId,
       project,
       invitationDays: request.invitationDays,
     },
@@ -97,6 +93,23 @@ export async function provision(services: Services, request: ProvisionRequest): 
     admin: { email, membershipId: member.membershipId },
     ...(client ? { client: { id: client.client.id, secret } } : {}),
   };
+}
+
+const needed = 'Needs name, admin.email, admin.firstName and admin.lastName';
+
+/** The address of who is to administer, and their User where there is one. @throws {Error} */
+export async function knownAdministrator(
+  { table }: Services,
+  admin: NewAdministrator,
+): Promise<{ email: string; knownUserId: string | undefined }> {
+  const email = normaliseAddress(admin?.email ?? '');
+  if (!email || !admin.firstName || !admin.lastName) throw new Error(needed);
+  if (admin.password !== undefined) {
+    await parseNewPassword(admin.password, { field: 'admin.password', email });
+  }
+  const known = (await table.read([keys.address(email)])).get(keys.address(email));
+  if (known && admin.password) throw new Error('This person exists already and has a password of their own');
+  return { email, knownUserId: ownerOf(known) };
 }
 
 function projectActions(request: ProvisionRequest, stamp: Stamp): Action[] {

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Changed, ChangeRequest } from '../../functions/provision/change-project.ts';
-import type { Provisioned, ProvisionRequest } from '../../functions/provision/provision.ts';
-import type { StageIssuer, StageIssuerRequest } from '../../functions/provision/stage-issuer.ts';
+import type { ProvisionHandler } from '../../functions/provision/requests.ts';
 
 /** `<data>/demo.json`: all that a script needs to use a stack on a laptop. */
 export interface Demo {
@@ -16,12 +14,6 @@ export interface Demo {
     clientSecret: string;
     admin: { email: string; password: string };
   }[];
-}
-
-export interface ProvisionHandler {
-  (request: ProvisionRequest): Promise<Provisioned>;
-  (request: StageIssuerRequest): Promise<StageIssuer>;
-  (request: ChangeRequest): Promise<Changed>;
 }
 
 const names = ['Demo Clinic', 'Demo Hospital'];

@@ -1,15 +1,15 @@
 import { mkdir } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import type { Changed, ChangeRequest } from '../../functions/provision/change-project.ts';
-import type { Provisioned, ProvisionRequest } from '../../functions/provision/provision.ts';
-import type { StageIssuer, StageIssuerRequest } from '../../functions/provision/stage-issuer.ts';
+import type { NewAdministrator } from '../../functions/provision/provision.ts';
+import type { Answer, ProvisionHandler, Request } from '../../functions/provision/requests.ts';
+import type { StageIssuerRequest } from '../../functions/provision/stage-issuer.ts';
 import { errorText } from '../../shared/error-name.ts';
 import type { ProjectNumbers } from '../../shared/project-settings.ts';
 import { typedEntries } from '../../shared/typed-keys.ts';
 import { projectContext } from '../context.ts';
 import { provisionName, readStage } from '../stage.ts';
-import { type Demo, type ProvisionHandler, provisionDemo } from './demo-projects.ts';
+import { type Demo, provisionDemo } from './demo-projects.ts';
 import { handlerLoader } from './gateway/handlers.ts';
 import { settings } from './settings.ts';
 import { withStack } from './with-stack.ts';
@@ -23,6 +23,10 @@ const usage = `npm run provision -- --name <Project> --admin <address> [--first-
   [--client] [<settings>] [--stage <stage>]
   with a password for a person who is new, who is then a member at once without a mail, in ADMIN_PASSWORD
 npm run provision -- --project <id> [--paused | --resumed] [<settings>] [--stage <stage>]
+npm run provision -- --project <id> --admin <address> [--first-name <name>] [--last-name <name>] [--stage <stage>]
+  invites another administrator, as with --name
+npm run provision -- --project <id> --recover <address> [--stage <stage>]
+  takes the second factor of an administrator away, and ends their logins
 npm run provision -- --issuer <https URL> (--issuer-client <id> | --remove) [--stage <stage>]
   with the secret of our client there, if it has one, in the variable ISSUER_CLIENT_SECRET
 npm run provision -- --for-spec <folder> --base-url <url> --stage <stage>
@@ -31,9 +35,6 @@ npm run provision -- --for-spec <folder> --base-url <url> --stage <stage>
 settings: [--invites-per-hour <n>] [--invitation-days <n>] [--execution-days <n>] [--concurrent-runs <n>]
   [--tree-runs <n>] [--subscriptions <n>] [--schedules <n>] [--emit-executions | --no-emit-executions]
 `;
-
-type Request = ProvisionRequest | StageIssuerRequest | ChangeRequest;
-type Answer = Provisioned | StageIssuer | Changed;
 
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
@@ -64,7 +65,15 @@ interface SpecRequest {
 function readRequest(): Asked {
   const { values } = parseArgs({
     options: {
-      ...{ name: text, admin: text, 'first-name': text, 'last-name': text, client: flag, project: text },
+      ...{
+        name: text,
+        admin: text,
+        'first-name': text,
+        'last-name': text,
+        client: flag,
+        project: text,
+        recover: text,
+      },
       ...Object.fromEntries(Object.values(numberOptions).map((option) => [option, text])),
       ...{ paused: flag, resumed: flag, 'emit-executions': flag },
       ...{ issuer: text, 'issuer-client': text, remove: flag, stage: text },
@@ -84,19 +93,31 @@ function readRequest(): Asked {
   }
   const settings = settingsOf(values);
   if (values.project !== undefined) {
+    if (values.recover !== undefined) {
+      return { deployed, request: { project: values.project, recover: values.recover } };
+    }
+    if (values.admin !== undefined) {
+      return { deployed, request: { project: values.project, admin: administratorOf(values) } };
+    }
     const { project, paused = false, resumed = false } = values;
     if (paused && resumed) throw new Error('--paused and --resumed exclude each other');
     return { deployed, request: { project, ...(paused || resumed ? { paused } : {}), ...settings } };
   }
-  const { name, admin: email, client } = values;
-  if (!name || !email) throw new Error('--name and --admin are needed');
-  const firstName = values['first-name'] ?? (email.split('@', 1)[0] || email);
+  const { name, client } = values;
+  if (!name) throw new Error('--name and --admin are needed');
+  const admin = administratorOf(values);
+  return { deployed, request: { name, admin, ...(client ? { client } : {}), ...settings } };
+}
+
+function administratorOf(values: Values): NewAdministrator {
+  const { admin: email } = values;
+  if (typeof email !== 'string' || email === '') throw new Error('--name and --admin are needed');
+  const firstName = String(values['first-name'] ?? (email.split('@', 1)[0] || email));
   const { ADMIN_PASSWORD: password } = process.env;
-  const admin = {
-    ...{ email, firstName, lastName: values['last-name'] ?? 'Administrator' },
+  return {
+    ...{ email, firstName, lastName: String(values['last-name'] ?? 'Administrator') },
     ...(password ? { password } : {}),
   };
-  return { deployed, request: { name, admin, ...(client ? { client } : {}), ...settings } };
 }
 
 function settingsOf(values: Values): ProjectNumbers & { emitExecutions?: boolean } {
@@ -156,9 +177,7 @@ async function provisionAsked(
 }
 
 async function provisionHere(request: Request): Promise<Answer> {
-  const handler = await handlerLoader()('provision');
-  if ('project' in request) return handler(request);
-  return 'issuer' in request ? handler(request) : handler(request);
+  return (await handlerLoader()('provision'))(request);
 }
 
 try {

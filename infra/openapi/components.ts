@@ -140,7 +140,11 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
     },
     ['project', 'profileType', 'expires', 'method'],
   ),
-  MfaStatus: object({ enrolled: flag, enrollUri: text, enrollQrCode: text }, ['enrolled']),
+  MfaStatus: object(
+    { enrolled: flag, recoveryCodes: { type: 'integer' }, enrollUri: text, enrollQrCode: text },
+    ['enrolled'],
+  ),
+  RecoveryCodes: object({ recoveryCodes: listOf(text) }, ['recoveryCodes']),
   Issuer: object({ id: text, issuer: text, clientId: text, hasSecret: flag, redirectUri: text }, [
     ...['id', 'issuer', 'clientId', 'hasSecret', 'redirectUri'],
   ]),

@@ -19,6 +19,8 @@ export const subtypes = [
   'change-user',
   'enrol-second-factor',
   'disable-second-factor',
+  'renew-recovery-codes',
+  'use-recovery-code',
   'create-client',
   'rotate-secret',
   'add-issuer',

@@ -6,7 +6,9 @@ export type SecurityEvent =
   | 'address-changed'
   | 'password-changed'
   | 'second-factor-added'
-  | 'second-factor-removed';
+  | 'second-factor-removed'
+  | 'recovery-code-used'
+  | 'recovery-codes-renewed';
 
 interface Notice {
   subject: string;
@@ -30,6 +32,14 @@ const notices: Record<SecurityEvent, Notice> = {
   'second-factor-removed': {
     subject: 'Your second factor was removed',
     line: 'the authenticator app of your sign-in was removed: a password alone opens it now.',
+  },
+  'recovery-code-used': {
+    subject: 'A recovery code was used',
+    line: 'one of your recovery codes was used in the place of your authenticator app. It is good no more.',
+  },
+  'recovery-codes-renewed': {
+    subject: 'You have new recovery codes',
+    line: 'new recovery codes were made for your sign-in, and the earlier ones are good no more.',
   },
 };
 

@@ -28,6 +28,8 @@ const loginSchema = object({
   needsMfa: optional(boolean()),
   /** Whether a second factor was shown. */
   mfa: optional(boolean()),
+  /** Whether that was a recovery code. */
+  recovered: optional(boolean()),
   /** The issuer that vouched for the person; undefined for a password. */
   issuer: optional(string()),
   /** Whose own issuer that is; undefined for one of the stage. */

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { ProvisionRequest } from '../../functions/provision/provision.ts';
-import { type ProvisionHandler, provisionDemo } from '../../infra/local/demo-projects.ts';
+import type { ProvisionHandler } from '../../functions/provision/requests.ts';
+import { provisionDemo } from '../../infra/local/demo-projects.ts';
 
 let dataDir: string;
 let path: string;

@@ -142,6 +142,7 @@ const examples: Examples = {
     mfaStatus: () => ({ as: 'person', status: 200 }),
     enrollMfa: () => ({ as: 'person', body: { token: '000000' }, status: 400 }),
     disableMfa: () => ({ as: 'person', body: { token: '000000' }, status: 400 }),
+    renewRecoveryCodes: () => ({ as: 'person', body: { token: '000000' }, status: 400 }),
     verifyMfa: () => ({ body: { ...loginNobodyKnows, token: '000000' }, status: 400 }),
     enrollMfaInLogin: () => ({ body: { ...loginNobodyKnows, token: '000000' }, status: 400 }),
     changePassword: () => ({

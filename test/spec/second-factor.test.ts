@@ -38,8 +38,9 @@ async function enrolled(change: object = {}) {
   const { access_token } = await at.signIn(member.email);
   const status = await mfa('status', access_token);
   const { enrollUri } = status.json;
-  expect((await mfa('enroll', access_token, { token: await earlyCode(enrollUri) })).status).toBe(200);
-  return { ...member, access_token, enrollUri };
+  const { status: answered, json } = await mfa('enroll', access_token, { token: await earlyCode(enrollUri) });
+  expect(answered).toBe(200);
+  return { ...member, access_token, enrollUri, recoveryCodes: json.recoveryCodes as string[] };
 }
 
 function expectWrong({ status, json }: Answer) {
@@ -71,7 +72,7 @@ describe('enrolling', () => {
     expectWrong(await mfa('enroll', access_token, {}));
     expect((await at.me(access_token)).json.security.mfaEnrolled).toBe(false);
     expect((await mfa('enroll', access_token, { token: codeOf(json.enrollUri) })).status).toBe(200);
-    expect((await mfa('status', access_token)).json).toEqual({ enrolled: true });
+    expect((await mfa('status', access_token)).json).toEqual({ enrolled: true, recoveryCodes: 10 });
     expect((await at.me(access_token)).json.security.mfaEnrolled).toBe(true);
     const again = await mfa('enroll', access_token, { token: codeOf(json.enrollUri, 1) });
     expect(again.status).toBe(409);
@@ -196,6 +197,59 @@ describe('a sign-in of a person with a second factor', () => {
   });
 });
 
+describe('recovery codes', () => {
+  const renew = (accessToken: string, token: unknown) => mfa('recovery-codes', accessToken, { token });
+  const first = (codes: readonly string[]) => codes[0] ?? 'none';
+
+  test('open a sign-in without the phone, each once, also when it comes several times at once', async () => {
+    const { email, access_token, recoveryCodes } = await enrolled();
+    expect(new Set(recoveryCodes).size).toBe(10);
+    for (const code of recoveryCodes)
+      expect(code).toMatch(/^([0-9A-HJKMNP-TV-Z]{4}-){3}[0-9A-HJKMNP-TV-Z]{4}$/);
+    const logins = await Promise.all([1, 2, 3, 4].map(async () => (await at.login(email)).json.login));
+    const steps = await Promise.all(logins.map((login) => verify(login, first(recoveryCodes))));
+    expect(steps.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const step of steps.filter(({ status }) => status !== 200)) expectWrong(step);
+    expect((await mfa('status', access_token)).json).toEqual({ enrolled: true, recoveryCodes: 9 });
+    const { login } = (await at.login(email)).json;
+    const typed = ` ${recoveryCodes[1]?.toLowerCase().replaceAll('-', ' ')} `;
+    const { code } = (await verify(login, typed)).json;
+    expect((await at.me((await at.exchange(code)).json.access_token)).status).toBe(200);
+  });
+
+  test('are one person’s only, and are no code to begin with', async () => {
+    const [one, other] = [await enrolled(), await enrolled()];
+    expectWrong(await verify((await at.login(one.email)).json.login, first(other.recoveryCodes)));
+    const { email } = await at.newMember();
+    const { access_token } = await at.signIn(email);
+    expectWrong(await mfa('enroll', access_token, { token: first(one.recoveryCodes) }));
+    expect((await renew(access_token, first(one.recoveryCodes))).status).toBe(400);
+    expect((await renew(await portico.token(), '000000')).status).toBe(403);
+  });
+
+  test('are renewed with a code, of two that come at once by one; the earlier ones are void', async () => {
+    const { email, access_token, recoveryCodes, enrollUri } = await enrolled();
+    expectWrong(await renew(access_token, '000000'));
+    const code = codeOf(enrollUri);
+    const answers = await Promise.all([renew(access_token, code), renew(access_token, code)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+    const { recoveryCodes: renewed } = answers.find(({ status }) => status === 200)?.json ?? {};
+    expectWrong(await verify((await at.login(email)).json.login, first(recoveryCodes)));
+    expect((await verify((await at.login(email)).json.login, first(renewed))).status).toBe(200);
+    expect((await renew(access_token, renewed[1])).json.recoveryCodes).toHaveLength(10);
+    expectWrong(await verify((await at.login(email)).json.login, renewed[2]));
+  });
+
+  test('take a lost phone away, and go with it', async () => {
+    const { email, access_token, recoveryCodes } = await enrolled();
+    expect((await mfa('disable', access_token, { token: first(recoveryCodes) })).status).toBe(200);
+    expect((await at.login(email)).json.code).toBeDefined();
+    const { enrollUri } = (await mfa('status', access_token)).json;
+    expect((await mfa('enroll', access_token, { token: codeOf(enrollUri) })).status).toBe(200);
+    expectWrong(await verify((await at.login(email)).json.login, recoveryCodes[1]));
+  });
+});
+
 describe('a membership that wants a second factor', () => {
   const wanting = { mfaRequired: true };
 
@@ -275,12 +329,36 @@ if (!isDeployed) {
     expect(JSON.stringify(events)).not.toContain(`"${token}"`);
   });
 
+  test('recovery codes are stored as hashes; what they did is audited and told by mail', async () => {
+    const { user, email, access_token, recoveryCodes } = await enrolled();
+    await verify((await at.login(email)).json.login, recoveryCodes[0]);
+    await mfa('recovery-codes', access_token, { token: recoveryCodes[1] });
+    const items = await portico.local.scan();
+    const events = items.filter(
+      ({ pk, content }) => pk.includes('#AuditEvent#') && String(content).includes(`User/${user}`),
+    );
+    const subtypes = events.map(({ content }) => JSON.parse(String(content)).subtype[0].code);
+    expect(subtypes).toEqual(expect.arrayContaining(['use-recovery-code', 'renew-recovery-codes']));
+    const { text } = await portico.local.mailbox.waitFor(
+      (mail) => mail.to.includes(email) && mail.subject === 'A recovery code was used',
+      20_000,
+    );
+    const seen = JSON.stringify([items.map((item) => ({ ...item, recovery: undefined })), text]);
+    const factor = (await portico.local.store.read([keys.mfa(user)])).get(keys.mfa(user));
+    for (const code of recoveryCodes) {
+      for (const form of [code, code.replaceAll('-', '')]) {
+        expect(seen).not.toContain(form);
+        expect([...((factor?.recovery ?? []) as Set<string>)]).not.toContain(form);
+      }
+    }
+  });
+
   test('the secret is stored nowhere', async () => {
     const { enrollUri, user } = await enrolled();
     const secret = new URL(enrollUri).searchParams.get('secret') ?? 'none';
     expect(secret.length).toBe(32);
     const item = (await portico.local.store.read([keys.mfa(user)])).get(keys.mfa(user));
-    expect(Object.keys(item ?? {}).sort()).toEqual(['earlier', 'lastStep', 'pk', 'seed', 'sk']);
+    expect(Object.keys(item ?? {}).sort()).toEqual(['earlier', 'lastStep', 'pk', 'recovery', 'seed', 'sk']);
     expect(JSON.stringify(await portico.local.scan())).not.toContain(secret);
   });
 }

@@ -7,12 +7,15 @@ import { enrolAction, type SecondFactor } from '../../functions/login/second-fac
 import { enrollMfaInLogin } from '../../functions/login/second-factor/verify-mfa.ts';
 import { chooseMembership } from '../../functions/login/sign-in/choose-membership.ts';
 import { signIn } from '../../functions/login/sign-in/sign-in.ts';
+import { addAdministrator } from '../../functions/provision/add-administrator.ts';
 import { provision } from '../../functions/provision/provision.ts';
+import { recoverAdministrator } from '../../functions/provision/recover-administrator.ts';
 import { choicesOf } from '../../shared/invitation/choices.ts';
 import { loginsOf } from '../../shared/login/logins-of.ts';
 import { newLoginActions } from '../../shared/login/person-login.ts';
 import { replacePassword } from '../../shared/login/replace-password.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { scanAll } from '../spec/portico.ts';
 import { getItem, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;
@@ -135,10 +138,72 @@ describe('a login that has changed since it was read chooses no membership', () 
   });
 });
 
+describe('an administrator who lost their second factor', () => {
+  const enrol = () =>
+    services.table.put({
+      ...keys.mfa(userId),
+      seed: 'x.0',
+      lastStep: 1,
+      earlier: 1,
+      recovery: new Set(['a']),
+    });
+  const project = async () =>
+    (await choicesOf(services, userId, undefined))[0]?.membership.project.reference.slice(8) ?? '';
+
+  test('is let in again by provision: no factor, no recovery codes, no login, told and audited', async () => {
+    await enrol();
+    const before = await openLogin();
+    const request = { project: await project(), recover: email.toUpperCase() };
+    expect((await recoverAdministrator(services, request)).recovered.email).toBe(email);
+    expect(await getItem(services, keys.mfa(userId))).toEqual({ ...keys.mfa(userId), earlier: 1 });
+    expect((await getItem(services, keys.login(before)))?.revoked).toBe(true);
+    expect(await loginsOf(services, userId)).toEqual([]);
+    const items = await scanAll(stage.client, stage.tableName);
+    expect(items.filter(({ sk }) => sk.startsWith(`NOTICE#second-factor-removed#${userId}`)).length).toBe(1);
+    const told = items.filter(
+      ({ content }) => String(content).includes('second factor removed') && String(content).includes(userId),
+    );
+    expect(told.map(({ pk }) => pk.startsWith(`P#${request.project}#AuditEvent#`))).toEqual([true]);
+    await recoverAdministrator(services, request);
+  });
+
+  test('of another Project, or of none, is not', async () => {
+    await enrol();
+    const other = await provision(services, {
+      name: 'Other',
+      admin: { email: 'other@example.com', firstName: 'O', lastName: 'Ther' },
+    });
+    for (const request of [
+      { project: other.project.id, recover: email },
+      { project: await project(), recover: 'other@example.com' },
+      { project: await project(), recover: 'nobody' },
+      { project: '', recover: email },
+    ]) {
+      await expect(recoverAdministrator(services, request)).rejects.toThrow('no active administrator');
+    }
+    expect((await getItem(services, keys.mfa(userId)))?.seed).toBe('x.0');
+  });
+
+  test('is followed by another one, once, in this Project only', async () => {
+    const admin = { email: 'next@example.com', firstName: 'Ne', lastName: 'Xt' };
+    const request = { project: await project(), admin: { ...admin, password: 'a quite good password' } };
+    const answers = await Promise.allSettled([
+      addAdministrator(services, request),
+      addAdministrator(services, request),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect((await getItem(services, keys.administrators(request.project)))?.count).toBe(2);
+    await expect(addAdministrator(services, { project: 'none', admin })).rejects.toThrow('no such Project');
+    await expect(addAdministrator(services, { project: request.project, admin })).rejects.toThrow(
+      'knows this',
+    );
+  });
+});
+
 describe('a second factor is enrolled', () => {
   const enrol = async (factor: { seed?: string; earlier?: number }) => {
     const loginId = randomUUID();
-    const read: SecondFactor = { userId, seed: undefined, earlier: 0 };
+    const read: SecondFactor = { userId, seed: undefined, earlier: 0, recoveryCodes: 0 };
     const { enrollUri } = await enrolmentOf(services, { id: loginId, userId });
     const nowMs = services.now();
     const code = (URI.parse(enrollUri) as TOTP).generate({ timestamp: nowMs });

@@ -72,6 +72,9 @@ describeInBrowser('many people, and the own account', () => {
     await page.getByLabel('Six-digit code').fill(totp.generate());
     await page.getByRole('button', { name: 'Add the second factor' }).click();
     await page.getByRole('button', { name: 'Take it away' }).waitFor();
+    await page.getByText('You have 10 recovery codes').waitFor();
+    const codes = (await page.locator('code.secret').textContent())?.split(' ') ?? [];
+    expect(await badManners(page)).toEqual([]);
     const other = await app.open('desktop');
     await other.goto('/app');
     await other.getByLabel('E-mail').fill(admin.email);
@@ -85,6 +88,13 @@ describeInBrowser('many people, and the own account', () => {
     await other.getByLabel('Six-digit code').fill(next());
     await other.getByRole('button', { name: 'Continue' }).click();
     await arrived(other, 'Members');
+    await page.getByLabel('recovery code').fill(codes[0] ?? '');
+    await page.getByRole('button', { name: 'Make new recovery codes' }).click();
+    await page.getByText(codes[1] ?? '').waitFor({ state: 'detached' });
+    const renewed = (await page.locator('code.secret').textContent())?.split(' ') ?? [];
+    await page.getByLabel('recovery code').fill(renewed[0] ?? '');
+    await page.getByRole('button', { name: 'Take it away' }).click();
+    await page.getByRole('button', { name: 'Add the second factor' }).waitFor();
     expect(app.faults).toEqual([]);
   }, 240_000);
 });

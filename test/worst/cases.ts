@@ -186,6 +186,7 @@ export const cases: WorstRequests<World> = {
     mfaStatus: plain,
     enrollMfa: () => jsonBodies({}, 'token'),
     disableMfa: () => jsonBodies({}, 'token'),
+    renewRecoveryCodes: () => jsonBodies({}, 'token'),
     verifyMfa: () => jsonBodies({ login: none }, 'token'),
     enrollMfaInLogin: () => jsonBodies({ login: none }, 'token'),
     changePassword: () => jsonBodies({ oldPassword: 'x' }, 'newPassword'),

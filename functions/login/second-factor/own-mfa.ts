@@ -14,6 +14,7 @@ import { codeBody } from '../bodies.ts';
 import type { LoginServices } from '../external/invitation-of-link.ts';
 import { countCode } from './count-codes.ts';
 import { enrolmentOf } from './enrolment.ts';
+import { newRecoveryCodes, recoveryHash } from './recovery-codes.ts';
 import {
   enrolAction,
   provenAction,
@@ -23,42 +24,81 @@ import {
   wrongCode,
 } from './second-factor.ts';
 
-/** Whether a person has a second factor; if not, the secret that this login may enrol. */
-export type MfaStatus = { enrolled: true } | { enrolled: false; enrollUri: string; enrollQrCode: string };
+/** Whether a person has a second factor, and recovery codes; if not, the secret that this login may enrol. */
+export type MfaStatus =
+  | { enrolled: true; recoveryCodes: number }
+  | { enrolled: false; enrollUri: string; enrollQrCode: string };
+
+/** What is shown once: `XXXX-XXXX-XXXX-XXXX` each. */
+interface NewRecoveryCodes {
+  recoveryCodes: string[];
+}
 
 /** @throws {Refusal} forbidden for logins that do not speak for the whole person */
 export async function readMfaStatus(services: LoginServices, caller: Caller): Promise<MfaStatus> {
   const { factor } = await own(services, caller);
-  if (factor.seed !== undefined) return { enrolled: true };
+  if (factor.seed !== undefined) return { enrolled: true, recoveryCodes: factor.recoveryCodes };
   const of = { id: caller.loginId, userId: caller.subject };
   return { enrolled: false, ...(await enrolmentOf(services, of)) };
 }
 
-/** @param body `{token}` @throws {Refusal} forbidden, invalid, throttled; conflict when there is one already */
-export async function enrollMfa(services: LoginServices, caller: Caller, body: unknown): Promise<void> {
+/**
+ * @param body `{token}`
+ * @returns the first recovery codes
+ * @throws {Refusal} forbidden, invalid, throttled; conflict when there is one already
+ */
+export async function enrollMfa(
+  services: LoginServices,
+  caller: Caller,
+  body: unknown,
+): Promise<NewRecoveryCodes> {
   const { actor, factor, login, email } = await own(services, caller);
   if (factor.seed !== undefined) throw new Refusal('conflict', 'There is a second factor already');
-  await useOwn(services, factor, body, async (code) => [
-    ...noticeActions('second-factor-added', { userId: factor.userId, email, nowMs: services.now() }),
-    enrolAction(await services.secret(), factor, { loginId: caller.loginId, code, nowMs: services.now() }),
+  const { codes, hashes } = newRecoveryCodes(factor.userId);
+  const { loginId } = caller;
+  await useOwn(services, factor, body, async ({ code, nowMs }) => [
+    ...noticeActions('second-factor-added', { userId: factor.userId, email, nowMs }),
+    enrolAction(await services.secret(), factor, { loginId, code, nowMs, recovery: hashes }),
     provenAction(login),
-    auditAction(services, actor, 'enrol-second-factor'),
+    auditAction(services, actor, { subtype: 'enrol-second-factor' }),
+  ]);
+  return { recoveryCodes: codes };
+}
+
+/** @param body `{token}`, six digits or a recovery code @throws {Refusal} forbidden, invalid, throttled */
+export async function disableMfa(services: LoginServices, caller: Caller, body: unknown): Promise<void> {
+  const { actor, factor, email } = await ownEnrolled(services, caller);
+  await useOwn(services, factor, body, async (shown) => [
+    ...noticeActions('second-factor-removed', { userId: factor.userId, email, nowMs: shown.nowMs }),
+    useCodeAction(await services.secret(), factor, { ...shown, change: 'removal' }),
+    auditAction(services, actor, { subtype: 'disable-second-factor', code: shown.code }),
   ]);
 }
 
-/** @param body `{token}` @throws {Refusal} forbidden, invalid, throttled */
-export async function disableMfa(services: LoginServices, caller: Caller, body: unknown): Promise<void> {
-  const { actor, factor, email } = await own(services, caller);
-  if (factor.seed === undefined) throw new Refusal('invalid', 'There is no second factor');
-  await useOwn(services, factor, body, async (code) => [
-    ...noticeActions('second-factor-removed', { userId: factor.userId, email, nowMs: services.now() }),
-    useCodeAction(await services.secret(), factor, {
-      code,
-      nowMs: services.now(),
-      set: 'REMOVE seed, lastStep',
-    }),
-    auditAction(services, actor, 'disable-second-factor'),
+/**
+ * Other recovery codes in the place of those that are left.
+ * @param body `{token}`, six digits or a recovery code
+ * @throws {Refusal} forbidden, invalid, throttled
+ */
+export async function renewRecoveryCodes(
+  services: LoginServices,
+  caller: Caller,
+  body: unknown,
+): Promise<NewRecoveryCodes> {
+  const { actor, factor, email } = await ownEnrolled(services, caller);
+  const { codes, hashes } = newRecoveryCodes(factor.userId);
+  await useOwn(services, factor, body, async (shown) => [
+    ...noticeActions('recovery-codes-renewed', { userId: factor.userId, email, nowMs: shown.nowMs }),
+    useCodeAction(await services.secret(), factor, { ...shown, change: { recovery: hashes } }),
+    auditAction(services, actor, { subtype: 'renew-recovery-codes', code: shown.code }),
   ]);
+  return { recoveryCodes: codes };
+}
+
+async function ownEnrolled(services: LoginServices, caller: Caller) {
+  const owned = await own(services, caller);
+  if (owned.factor.seed === undefined) throw new Refusal('invalid', 'There is no second factor');
+  return owned;
 }
 
 async function own(services: LoginServices, caller: Caller) {
@@ -72,26 +112,32 @@ async function useOwn(
   services: LoginServices,
   { userId }: SecondFactor,
   body: unknown,
-  actionsOf: (code: string) => Promise<Action[]>,
+  actionsOf: (shown: { code: string; nowMs: number }) => Promise<Action[]>,
 ): Promise<void> {
   const { token } = parse(codeBody, body);
   const takeBack = await countCode(services, userId);
   try {
-    await services.table.transact(await actionsOf(token));
+    await services.table.transact(await actionsOf({ code: token, nowMs: services.now() }));
   } catch (error) {
     throw error instanceof ConditionFailed ? wrongCode() : error;
   }
   await takeBack();
 }
 
-function auditAction(services: LoginServices, actor: Actor, subtype: Subtype): Action {
+function auditAction(
+  services: LoginServices,
+  actor: Actor,
+  { subtype, code = '' }: { subtype: Subtype; code?: string },
+): Action {
+  const isRecovered = recoveryHash(actor.subject, code) !== undefined;
+  const detail = [{ type: 'shown', valueString: 'recovery code' }];
   const audited: Audited = {
     project: actor.project,
     subtype,
     action: 'U',
     outcome: '0',
     agent: agentOf(actor),
-    entities: [ownUser(actor)],
+    entities: [{ ...ownUser(actor), ...(isRecovered ? { detail } : {}) }],
   };
   return { name: 'audit', put: auditItem(audited, services.newId(), services.now()) };
 }

@@ -1,20 +1,29 @@
 import type { SecurityEvent } from '../../../shared/email/security-mails.ts';
+import type { StageSecret } from '../../../shared/keys/signer.ts';
 import { noticeActions } from '../../../shared/login/security-notice.ts';
 import { emailOf } from '../../../shared/login/user-email.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { parse } from '../../../shared/schema/check.ts';
 import { keys } from '../../../shared/table/keys.ts';
-import { ConditionFailed } from '../../../shared/table/transact.ts';
+import { type Action, ConditionFailed } from '../../../shared/table/transact.ts';
 import { codeOfLoginBody } from '../bodies.ts';
 import type { LoginServices } from '../external/invitation-of-link.ts';
 import { requireOpenLogin } from '../sign-in/open-login.ts';
 import { nextStep, type SignInStep } from '../sign-in/sign-in-step.ts';
 import { countCodeOfLogin } from './count-codes.ts';
-import { enrolAction, provenAction, secondFactorOf, useCodeAction, wrongCode } from './second-factor.ts';
+import { recoveryHash } from './recovery-codes.ts';
+import {
+  enrolAction,
+  provenAction,
+  type SecondFactor,
+  secondFactorOf,
+  useCodeAction,
+  wrongCode,
+} from './second-factor.ts';
 
 /**
  * A person shows their second factor in a login that waits for it.
- * @param body `{login, token}`, the token being the six digits that their phone shows
+ * @param body `{login, token}`, the token being the six digits that their phone shows, or a recovery code
  * @throws {Refusal} invalid, throttled
  */
 export function verifyMfa(services: LoginServices, body: unknown): Promise<SignInStep> {
@@ -30,10 +39,16 @@ export function enrollMfaInLogin(services: LoginServices, body: unknown): Promis
   return prove(services, body, { actionOf: enrolAction, event: 'second-factor-added' });
 }
 
+type ActionOfCode = (
+  stage: StageSecret,
+  factor: SecondFactor,
+  of: { loginId: string; code: string; nowMs: number },
+) => Action;
+
 async function prove(
   services: LoginServices,
   body: unknown,
-  { actionOf, event }: { actionOf: typeof enrolAction; event?: SecurityEvent },
+  { actionOf, event }: { actionOf: ActionOfCode; event?: SecurityEvent },
 ): Promise<SignInStep> {
   const { login: id, token: code } = parse(codeOfLoginBody, body);
   const { login, item } = await requireOpenLogin(services, id);
@@ -45,17 +60,19 @@ async function prove(
   const factor = secondFactorOf(login.userId, found);
   const nowMs = services.now();
   const action = actionOf(stage, factor, { loginId: login.id, code, nowMs });
+  const isRecovered = event === undefined && recoveryHash(login.userId, code) !== undefined;
+  const told = isRecovered ? 'recovery-code-used' : event;
   const of = { userId: login.userId, email: emailOf(found.get(userKey)), nowMs };
   try {
     await services.table.transact([
       action,
-      provenAction(item),
-      ...(event === undefined ? [] : noticeActions(event, of)),
+      provenAction(item, isRecovered),
+      ...(told === undefined ? [] : noticeActions(told, of)),
     ]);
   } catch (error) {
     if (!(error instanceof ConditionFailed)) throw error;
     throw error.failed.has('login') ? new Refusal('invalid', 'Sign in again') : wrongCode();
   }
   await takeBack();
-  return nextStep(services, { ...login, mfa: true });
+  return nextStep(services, { ...login, mfa: true, recovered: isRecovered });
 }

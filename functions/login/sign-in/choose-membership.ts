@@ -1,3 +1,4 @@
+import { auditItem } from '../../../shared/audit/audit-event.ts';
 import { acceptActions, signInAction } from '../../../shared/invitation/accept.ts';
 import type { Standing } from '../../../shared/invitation/state.ts';
 import { codeMs, newLoginCode } from '../../../shared/login/login-code.ts';
@@ -26,7 +27,21 @@ export async function finishWith(
   patient?: string,
 ): Promise<LoginCode | LoginPatients> {
   const chosen = await choosePatient(services, login, standing, patient);
-  return 'ask' in chosen ? chosen.ask : chooseMembership(services, login.id, standing, chosen);
+  if ('ask' in chosen) return chosen.ask;
+  const extra = login.recovered === true ? [recoveredAction(services, standing)] : [];
+  return chooseMembership(services, login.id, standing, { ...chosen, extra });
+}
+
+/** Tells the Project that a recovery code stood for the phone. */
+function recoveredAction({ newId, now }: Services, { membership, userId }: Standing): Action {
+  const { project, profile } = membership;
+  const audited = {
+    ...({ subtype: 'use-recovery-code', action: 'E', outcome: '0' } as const),
+    project: project.reference.replace(/^Project\//, ''),
+    agent: profile,
+    entities: [{ reference: `User/${userId}` }],
+  };
+  return { name: 'audit', put: auditItem(audited, newId(), now()) };
 }
 
 /**

@@ -6,7 +6,10 @@ import { keys } from '../../../shared/table/keys.ts';
 
 /** A login on its way to a membership: what its item says. */
 export interface OpenLogin
-  extends Pick<Login, 'scope' | 'onlyProject' | 'issuer' | 'issuerProject' | 'needsMfa' | 'mfa'> {
+  extends Pick<
+    Login,
+    'scope' | 'onlyProject' | 'issuer' | 'issuerProject' | 'needsMfa' | 'mfa' | 'recovered'
+  > {
   id: string;
   userId: string;
 }

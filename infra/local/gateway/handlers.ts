@@ -1,3 +1,4 @@
+import type { ProvisionHandler } from '../../../functions/provision/requests.ts';
 import type {
   DynamoDBBatchResponse,
   DynamoDBStreamEvent,
@@ -9,7 +10,6 @@ import type { Progress } from '../../../functions/reindex/reindex.ts';
 import type { FunctionName } from '../../../functions/routes.ts';
 import type { JobEvent } from '../../../shared/bot/job/job-starter.ts';
 import type { DeployedFunction } from '../../permissions.ts';
-import type { ProvisionHandler } from '../demo-projects.ts';
 import type { MailServiceEvent } from '../mail/mail-simulator.ts';
 import type { ApiHandler } from './gateway.ts';
 

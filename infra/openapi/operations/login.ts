@@ -78,15 +78,24 @@ export const login: Record<keyof typeof routes.login, Words> = {
   enrollMfa: {
     summary: 'Enrol the second factor',
     body: json(codeBody),
-    answers: { 200: done, 409: refused('There is one already'), 429: throttled },
+    answers: {
+      200: answersJson('RecoveryCodes', 'Recovery codes, shown once'),
+      409: refused('There is one already'),
+      429: throttled,
+    },
   },
   disableMfa: {
     summary: 'Remove the second factor',
     body: json(codeBody),
     answers: { 200: done, 429: throttled },
   },
+  renewRecoveryCodes: {
+    summary: 'Make new recovery codes; the earlier ones are good no more',
+    body: json(codeBody),
+    answers: { 200: answersJson('RecoveryCodes', 'Recovery codes, shown once'), 429: throttled },
+  },
   verifyMfa: {
-    summary: 'Show the second factor in a login that waits for it',
+    summary: 'Show the second factor, or a recovery code, in a login that waits for it',
     body: json(codeOfLoginBody),
     answers: { 200: step, 429: throttled },
   },

@@ -20,6 +20,8 @@ export const deeds = [
   { value: 'change-user', label: 'Changed their own name' },
   { value: 'enrol-second-factor', label: 'Added a second factor' },
   { value: 'disable-second-factor', label: 'Took the second factor away' },
+  { value: 'renew-recovery-codes', label: 'Made new recovery codes' },
+  { value: 'use-recovery-code', label: 'Signed in with a recovery code' },
   { value: 'create-client', label: 'Created an API key' },
   { value: 'rotate-secret', label: 'Gave an API key a new secret' },
   { value: 'add-issuer', label: 'Added an external sign-in' },

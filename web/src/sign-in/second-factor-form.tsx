@@ -19,9 +19,12 @@ export function SecondFactorForm({ step, onStep }: Props) {
   );
   return (
     <Form label="Second factor" fieldErrors={fieldErrors} onSubmit={run}>
-      <p className="muted">Open your authenticator app and type the code that it shows for this service.</p>
+      <p className="muted">
+        Open your authenticator app and type the code that it shows for this service, or one of your recovery
+        codes.
+      </p>
       <Failure message={message} />
-      <TokenField value={token} onChange={setToken} autoFocus />
+      <TokenField value={token} onChange={setToken} autoFocus orRecovery />
       <Button type="submit" kind="primary" isPending={isBusy}>
         Continue
       </Button>
