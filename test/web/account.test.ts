@@ -88,11 +88,11 @@ describeInBrowser('many people, and the own account', () => {
     await other.getByLabel('Six-digit code').fill(next());
     await other.getByRole('button', { name: 'Continue' }).click();
     await arrived(other, 'Members');
-    await page.getByLabel('recovery code').fill(codes[0] ?? '');
+    await page.getByLabel('or a recovery code').fill(codes[0] ?? '');
     await page.getByRole('button', { name: 'Make new recovery codes' }).click();
     await page.getByText(codes[1] ?? '').waitFor({ state: 'detached' });
     const renewed = (await page.locator('code.secret').textContent())?.split(' ') ?? [];
-    await page.getByLabel('recovery code').fill(renewed[0] ?? '');
+    await page.getByLabel('or a recovery code').fill(renewed[0] ?? '');
     await page.getByRole('button', { name: 'Take it away' }).click();
     await page.getByRole('button', { name: 'Add the second factor' }).waitFor();
     expect(app.faults).toEqual([]);
