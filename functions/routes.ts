@@ -72,6 +72,7 @@ export const routes = {
   },
   bots: {
     createBot: admin('POST', '/admin/projects/{projectId}/bot'),
+    failures: admin('GET', '/admin/projects/{projectId}/failures'),
     fetchHosts: admin('GET', '/admin/projects/{projectId}/fetch-hosts'),
     changeFetchHosts: admin('POST', '/admin/projects/{projectId}/fetch-hosts'),
     projectSecrets: admin('GET', '/admin/projects/{projectId}/secrets'),

@@ -9,6 +9,7 @@ import { routes } from '../routes.ts';
 import { changeSecrets } from './change-secrets.ts';
 import { createBot } from './create-bot.ts';
 import { deployBot } from './deploy-bot.ts';
+import { listFailures } from './failures/list-failures.ts';
 import { changeFetchHosts, readFetchHosts } from './fetch-hosts.ts';
 import { listExecutions } from './list-executions.ts';
 import { listSecrets } from './list-secrets.ts';
@@ -44,6 +45,7 @@ export const handler = serve(services, routes.bots, (services) => ({
     fhirResponse(200, await runFigures(services, caller, { botId: params.id, query })),
   botLogs: async ({ caller, params, query }) =>
     fhirResponse(200, await listExecutions(services, caller, { botId: params.id, query })),
+  failures: async ({ caller, query }) => jsonResponse(200, await listFailures(services, caller, query)),
   fetchHosts: async ({ caller }) => jsonResponse(200, await readFetchHosts(services, caller)),
   changeFetchHosts: json(async ({ caller, body }) =>
     jsonResponse(200, await changeFetchHosts(services, caller, body)),

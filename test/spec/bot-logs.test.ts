@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Item } from '../../shared/table/item.ts';
 import { type Answer, type Portico, startPortico } from './portico.ts';
 import { botThat, createClient, execute, projectOf, recordsOf, type TestClient } from './running.ts';
+import { put, subscribe, until } from './subscribing.ts';
 
 let portico: Portico;
 let member: TestClient;
@@ -53,6 +54,49 @@ const talking = () =>
     portico,
     'console.log("got", event.input); if (event.input === "bad") throw new Error("no"); return 1',
   );
+
+describe('what has failed', () => {
+  const failures = async (query = '', token?: string) => {
+    const path = `admin/projects/${projectOf(portico, 0).id}/failures${query}`;
+    return portico.api('GET', path, token ? { token } : {});
+  };
+
+  test('are Bots and Subscriptions of the last day, by their latest runs and deliveries', async () => {
+    const [good, bad] = [
+      await talking(),
+      await botThat(portico, 'throw new Error("no")', { name: 'Bad one' }),
+    ];
+    await execute(portico, good, 'fine');
+    await execute(portico, bad, 'x');
+    await execute(portico, bad, 'y');
+    const fails = await subscribe(portico, `Bot/${bad}`, 'Basic?identifier=urn:failing|1');
+    await subscribe(portico, `Bot/${good}`, 'Basic?identifier=urn:failing|1');
+    const identifier = [{ system: 'urn:failing', value: '1' }];
+    await put(portico, { resourceType: 'Basic', code: { text: 'x' }, identifier });
+    const answer = await until(async () => {
+      const { json } = await failures();
+      return json.subscriptions.length > 0 && json.bots[0].looked > 2 ? json : undefined;
+    }, 'a delivery that failed');
+    expect(answer).toMatchObject({
+      complete: true,
+      since: expect.any(String),
+      bots: [{ bot: { reference: `Bot/${bad}`, display: 'Bad one' }, last: expect.any(String) }],
+      subscriptions: [
+        {
+          subscription: { reference: `Subscription/${fails}`, display: 'To be told' },
+          ...{ status: 'active', endpoint: `Bot/${bad}`, looked: 1, failed: 1 },
+        },
+      ],
+    });
+    expect(answer.bots[0].failed).toBe(answer.bots[0].looked);
+  });
+
+  test('is for administrators of the Project', async () => {
+    expect((await failures('', member.token)).status).toBe(403);
+    expect((await failures('', await portico.token(projectOf(portico, 1)))).status).toBe(403);
+    expect((await failures('?date=ge2020')).status).toBe(400);
+  });
+});
 
 describe('the figures of a Bot', () => {
   const figures = async (bot: string, query = '', token?: string) => {

@@ -184,6 +184,7 @@ const examples: Examples = {
   },
   bots: {
     createBot: () => ({ body: { name: 'Made' }, status: 201 }),
+    failures: () => ({ status: 200 }),
     fetchHosts: () => ({ status: 200 }),
     changeFetchHosts: () => ({ body: { allow: ['example.org'] }, status: 200 }),
     projectSecrets: () => ({ status: 200 }),

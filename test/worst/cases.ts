@@ -230,6 +230,7 @@ export const cases: WorstRequests<World> = {
   },
   bots: {
     createBot: () => jsonBodies({ name: 'x' }, 'description'),
+    failures: plain,
     fetchHosts: plain,
     changeFetchHosts: () => [
       ...jsonBodies({}, 'allow'),

@@ -20,6 +20,12 @@ export const bots: Record<keyof typeof routes.bots, Words> = {
       409: refused('A Bot with this identifier exists'),
     },
   },
+  failures: {
+    summary: 'The Bots and Subscriptions that failed in the last 24 hours',
+    answers: {
+      200: answersJson('Failures', 'Of 50 Bots and 100 Subscriptions the latest 20 runs or attempts each'),
+    },
+  },
   fetchHosts: { summary: 'Where the Bots of the Project may fetch from', answers: { 200: hosts } },
   changeFetchHosts: {
     summary: 'Say where the Bots of the Project may fetch from',

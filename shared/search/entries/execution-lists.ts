@@ -62,7 +62,7 @@ async function* readWindow(
 }
 
 /** Which Bots ran on which day, in the order of the reading. */
-async function* runDays({
+export async function* runDays({
   table,
   project,
   reading,
