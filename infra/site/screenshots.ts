@@ -34,6 +34,9 @@ try {
     await page.getByLabel('E-mail').fill(project.admin.email);
     await page.getByLabel('Password', { exact: true }).fill(project.admin.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Needs attention' }).waitFor();
+    await shoot('overview');
+    await open(page, '/members');
     await page.getByRole('link', { name: 'Grace Hopper' }).waitFor();
     await shoot('members');
     await open(page, `/bots/${botId}`);

@@ -30,7 +30,7 @@ describeInBrowser('what was typed and not saved', () => {
     const { email, password } = projectOf(app.portico, 0).admin;
     const again = () => signIn(page, email, password);
     await again();
-    await arrived(page, 'Members');
+    await arrived(page, 'Overview');
     /** Ends the session behind the page's back, as another device of the person could. */
     const kill = async () => {
       const ended = await app.portico.api('POST', 'oauth2/logout', { token: tokens.at(-1) ?? null });

@@ -36,7 +36,7 @@ describeInBrowser('viewing as a member', () => {
       const page = await app.open(view);
       const { email, password } = projectOf(app.portico, 0).admin;
       await signIn(page, email, password);
-      await arrived(page, 'Members');
+      await arrived(page, 'Overview');
       await page.goto(`/app/members/${nurse.membershipId}`);
       await arrived(page, 'Ann Lee');
       await page.getByRole('link', { name: 'View as this person' }).click();

@@ -35,7 +35,7 @@ describeInBrowser('before something is done that hurts', () => {
     await page.goto('/');
     await arrived(page, 'Sign in');
     await signIn(page, email, password);
-    await arrived(page, 'Members');
+    await arrived(page, 'Overview');
     return page;
   };
 

@@ -34,6 +34,7 @@ describeInBrowser('the way of a person through the app', () => {
       expect(await badManners(admin)).toEqual([]);
       const { email: own, password: secret } = app.portico.projects[0]?.admin ?? { email: '', password: '' };
       await signIn(admin, own, secret);
+      await go(admin, 'Members');
       await arrived(admin, 'Members');
       await admin.getByText('Ada Administrator').last().waitFor();
       expect(await badManners(admin)).toEqual([]);

@@ -16,7 +16,7 @@ describeInBrowser('the API reference', () => {
       const page = await app.open(view);
       const { email, password } = projectOf(app.portico, 0).admin;
       await signIn(page, email, password);
-      await arrived(page, 'Members');
+      await arrived(page, 'Overview');
       if (view === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
       await page.getByRole('link', { name: 'API reference' }).click();
       await arrived(page, 'API reference');

@@ -37,16 +37,16 @@ describeInBrowser('several tabs, and the way back', () => {
       const first = await app.open(view);
       const sentByFirst = refreshesOf(first);
       await signIn(first, admin().email, admin().password);
-      await arrived(first, 'Members');
+      await arrived(first, 'Overview');
 
       const second = await app.openTab(first);
       const sentBySecond = refreshesOf(second);
       await second.goto('/app/bots');
       await arrived(second, 'Bots');
       await Promise.all([first.reload(), second.reload()]);
-      await Promise.all([arrived(first, 'Members'), arrived(second, 'Bots')]);
+      await Promise.all([arrived(first, 'Overview'), arrived(second, 'Bots')]);
       await first.reload();
-      await arrived(first, 'Members');
+      await arrived(first, 'Overview');
       const sent = [...sentByFirst, ...sentBySecond];
       expect(sent.length).toBeGreaterThanOrEqual(4);
       // None was used twice, though each tab had held an older one.
@@ -63,7 +63,7 @@ describeInBrowser('several tabs, and the way back', () => {
 
       await signIn(second, admin().email, admin().password);
       await arrived(second, 'Bots');
-      await arrived(first, 'Members');
+      await arrived(first, 'Overview');
       expect(app.faults).toEqual([]);
     },
     240_000,
@@ -74,6 +74,7 @@ describeInBrowser('several tabs, and the way back', () => {
     async (view) => {
       const page = await app.open(view);
       await signIn(page, admin().email, admin().password);
+      await go(page, 'Members');
       await arrived(page, 'Members');
       await page.getByRole('button', { name: 'Kind' }).click();
       await page.getByRole('option', { name: 'Practitioners' }).click();

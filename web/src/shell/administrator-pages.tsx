@@ -10,6 +10,7 @@ import { ViewPage } from '../eyes/view-page.tsx';
 import { InvitePage } from '../invite/invite-page.tsx';
 import { MemberPage } from '../members/member-page.tsx';
 import { MembersPage } from '../members/members-page.tsx';
+import { OverviewPage } from '../overview/overview-page.tsx';
 import { NewPolicyPage } from '../policies/new-policy-page.tsx';
 import { PoliciesPage } from '../policies/policies-page.tsx';
 import { PolicyPage } from '../policies/policy-page.tsx';
@@ -20,6 +21,7 @@ export function AdministratorPages({ isAdministrator }: { isAdministrator: boole
   if (!isAdministrator) return <NothingHere />;
   return (
     <Switch>
+      <Route path="/overview" component={OverviewPage} />
       <Route path="/members" component={MembersPage} />
       <Route path="/members/:id">{({ id }) => <MemberPage id={id} key={id} />}</Route>
       <Route path="/members/:id/view">{({ id }) => <ViewPage id={id} key={id} />}</Route>

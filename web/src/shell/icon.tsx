@@ -1,5 +1,6 @@
 /** The outlines of the icons, in a square of 24. */
 const outlines = {
+  home: 'M3 11l9-8 9 8M6 9v12h12V9M10 21v-6h4v6',
   people: 'M9 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm-7 9a7 7 0 0 1 14 0M16 3.5a4 4 0 0 1 0 7M18 14a7 7 0 0 1 4 6',
   invite: 'M10 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm-7 9a7 7 0 0 1 12-5M19 14v6M16 17h6',
   shield: 'M12 3l8 3v5c0 5-3.5 8.5-8 10-4.5-1.5-8-5-8-10V6l8-3Z',

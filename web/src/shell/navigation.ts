@@ -11,6 +11,11 @@ interface NavigationGroup {
   pages: readonly NavigationPage[];
 }
 
+const start: NavigationGroup = {
+  title: 'Start',
+  pages: [{ href: '/overview', label: 'Overview', icon: 'home' }],
+};
+
 const people: NavigationGroup = {
   title: 'People',
   pages: [
@@ -41,5 +46,11 @@ export function groupsFor(who: {
 }): readonly NavigationGroup[] {
   const own = [account, reference, ...(who.hasMailbox ? [mailbox] : [])];
   if (!who.isAdministrator) return [{ title: 'Project', pages: [records, ...own] }];
-  return [people, automation, { title: 'Data', pages: [records, audit] }, { title: 'Project', pages: own }];
+  return [
+    start,
+    people,
+    automation,
+    { title: 'Data', pages: [records, audit] },
+    { title: 'Project', pages: own },
+  ];
 }

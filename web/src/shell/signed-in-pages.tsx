@@ -12,7 +12,7 @@ export function SignedInPages() {
   return (
     <Switch>
       <Route path="/">
-        <Redirect to={isAdministrator ? '/members' : '/records'} replace />
+        <Redirect to={isAdministrator ? '/overview' : '/records'} replace />
       </Route>
       <Route path="/records" component={RecordsPage} />
       <Route path="/account" component={AccountPage} />
