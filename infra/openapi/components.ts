@@ -16,6 +16,11 @@ const ofType = (type: string, properties: Record<string, JsonSchema>): JsonSchem
   ],
 });
 
+const failureCount = {
+  looked: { type: 'integer', description: 'How many of the latest were looked at' },
+  failed: { type: 'integer' },
+  last: { type: 'string', format: 'date-time', description: 'When the latest that failed ended' },
+};
 const step = {
   login: { ...text, description: 'Names the login in what follows' },
   code: { ...text, description: 'To be exchanged for tokens' },
@@ -151,6 +156,22 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
   Issuers: object({ issuers: listOf({ $ref: '#/components/schemas/Issuer' }) }, ['issuers']),
   SecretNames: listOf(object({ name: text }, ['name'])),
   FetchHosts: object({ allow: listOf(text), deny: listOf(text) }),
+  Failures: object(
+    {
+      since: { type: 'string', format: 'date-time' },
+      bots: listOf(object({ bot: reference, ...failureCount }, ['bot', 'looked', 'failed'])),
+      subscriptions: listOf(
+        object({ subscription: reference, status: text, error: text, endpoint: text, ...failureCount }, [
+          'subscription',
+          'status',
+          'looked',
+          'failed',
+        ]),
+      ),
+      complete: flag,
+    },
+    ['since', 'bots', 'subscriptions', 'complete'],
+  ),
   BulkAnswer: object(
     {
       invited: { type: 'integer' },
