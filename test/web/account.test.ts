@@ -87,8 +87,7 @@ describeInBrowser('many people, and the own account', () => {
     await other.locator('.field-error, [role=alert]').first().waitFor();
     await other.getByLabel('Six-digit code').fill(next());
     await other.getByRole('button', { name: 'Continue' }).click();
-<<<<<<< HEAD
-    await arrived(other, 'Members');
+    await arrived(other, 'Overview');
     await page.getByLabel('or a recovery code').fill(codes[0] ?? '');
     await page.getByRole('button', { name: 'Make new recovery codes' }).click();
     await page.getByText(codes[1] ?? '').waitFor({ state: 'detached' });
@@ -96,9 +95,6 @@ describeInBrowser('many people, and the own account', () => {
     await page.getByLabel('or a recovery code').fill(renewed[0] ?? '');
     await page.getByRole('button', { name: 'Take it away' }).click();
     await page.getByRole('button', { name: 'Add the second factor' }).waitFor();
-=======
-    await arrived(other, 'Overview');
->>>>>>> 97a192d (The walk of the console's pages)
     expect(app.faults).toEqual([]);
   }, 240_000);
 });
