@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@
 import { errorResponse } from '../../shared/http/errors.ts';
 import { parseHead } from '../../shared/table/keys.ts';
 import { isLong } from '../setup/long.ts';
+import { streamUnread, violationsIn } from '../setup/violations.ts';
 import { scanAll } from '../spec/portico.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
 import { disturbed, faults } from './inject.ts';
@@ -16,7 +17,9 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   jest.restoreAllMocks();
+  const violations = await violationsIn(stage, streamUnread);
   await stage.stop();
+  expect(violations).toEqual([]);
 });
 afterAll(() => void process.stdout.write(`${cases} faults\n`));
 

@@ -12,6 +12,7 @@ import { sweepCutOff } from '../../shared/store/sweep-cut-off.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { parseHead } from '../../shared/table/keys.ts';
 import type { Table } from '../../shared/table/table.ts';
+import { violationsIn } from '../setup/violations.ts';
 import { scanAll } from '../spec/portico.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
 import { followUp } from './follow-up.ts';
@@ -183,6 +184,7 @@ describe('a crash between any two steps of a write, or within one, leaves the ol
         missing: [],
         other: [],
       });
+      expect(await violationsIn(stage)).toEqual([]);
     },
     600_000,
   );

@@ -4,6 +4,7 @@ import type { Caller } from '../../shared/access/access-token.ts';
 import type { Services } from '../../shared/services.ts';
 import type { Item } from '../../shared/table/item.ts';
 import type { Table } from '../../shared/table/table.ts';
+import { streamUnread, violationsIn } from '../setup/violations.ts';
 import { scanAll } from '../spec/portico.ts';
 import { newProject, newResource, person, type Stage, startStage } from './stage.ts';
 
@@ -12,7 +13,11 @@ let stage: Stage;
 beforeEach(async () => {
   stage = await startStage();
 });
-afterEach(() => stage.stop());
+afterEach(async () => {
+  const violations = await violationsIn(stage, streamUnread);
+  await stage.stop();
+  expect(violations).toEqual([]);
+});
 
 class Death extends Error {}
 

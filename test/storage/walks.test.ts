@@ -1,7 +1,8 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from '../setup/fast-check.ts';
 import { isLong } from '../setup/long.ts';
+import { streamUnread, violationsIn } from '../setup/violations.ts';
 import { walkCommands } from '../walks/commands.ts';
 import { requireInvariants } from '../walks/invariants.ts';
 import { observe } from '../walks/observed.ts';
@@ -34,6 +35,7 @@ describe(`${walks} random walks of identities, from seed ${seed}`, () => {
 });
 
 async function walkMany(client: DynamoDBDocumentClient, numRuns: number, laneSeed: number): Promise<void> {
+  let walked = 0;
   const walking = fc.asyncProperty(
     fc.commands(walkCommands, { maxCommands: 7, size: 'max' }),
     async (commands) => {
@@ -42,6 +44,8 @@ async function walkMany(client: DynamoDBDocumentClient, numRuns: number, laneSee
         const seen = await observe(walk);
         requireInvariants(walk, seen);
         await fc.asyncModelRun(() => ({ model: { seen }, real: walk }), commands);
+        walked += 1;
+        if (isLong || walked % 4 === 0) expect(await violationsIn(walk, streamUnread)).toEqual([]);
       } finally {
         await walk.end();
       }

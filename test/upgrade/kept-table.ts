@@ -6,7 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { type AttributeValue, BatchWriteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Demo } from '../../infra/local/demo-projects.ts';
 import { clientOptions } from '../../infra/local/environment.ts';
-import { startTable } from '../../infra/local/table.ts';
+import { type LocalTable, startTable } from '../../infra/local/table.ts';
 import { openKeyFile } from '../../shared/keys/key-file.ts';
 
 /** A whole table as a release wrote it, and what somebody who used it would know. */
@@ -49,17 +49,24 @@ export async function restore({ items, projects }: KeptTable, dataDir: string): 
   useKeptSecret(dataDir);
   writeFileSync(join(dataDir, 'demo.json'), JSON.stringify({ baseUrl: '', appUrl: '', projects }));
   const table = await startTable({ dataDir });
-  const client = new DynamoDBClient({ ...clientOptions, endpoint: table.endpoint });
-  try {
-    for (let at = 0; at < items.length; at += writtenAtOnce) {
-      const requests = items.slice(at, at + writtenAtOnce).map((Item) => ({ PutRequest: { Item } }));
-      await client.send(new BatchWriteItemCommand({ RequestItems: { [table.tableName]: requests } }));
-    }
-  } finally {
-    client.destroy();
-    await table.stop();
-  }
+  await putItems(table, items).finally(table.stop);
   const database = new DatabaseSync(join(dataDir, 'table.db'));
   database.exec('DELETE FROM _stream_records');
   database.close();
+}
+
+/** Puts kept items into a table. */
+export async function putItems(
+  { endpoint, tableName }: Pick<LocalTable, 'endpoint' | 'tableName'>,
+  items: KeptTable['items'],
+): Promise<void> {
+  const client = new DynamoDBClient({ ...clientOptions, endpoint });
+  try {
+    for (let at = 0; at < items.length; at += writtenAtOnce) {
+      const requests = items.slice(at, at + writtenAtOnce).map((Item) => ({ PutRequest: { Item } }));
+      await client.send(new BatchWriteItemCommand({ RequestItems: { [tableName]: requests } }));
+    }
+  } finally {
+    client.destroy();
+  }
 }

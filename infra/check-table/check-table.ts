@@ -1,0 +1,116 @@
+import type { Item } from '../../shared/table/item.ts';
+import type { Key } from '../../shared/table/keys.ts';
+import type { ScannedPage } from '../../shared/table/scan-page.ts';
+import type { Table } from '../../shared/table/table.ts';
+import { checkItem } from './check-item.ts';
+import { type Finding, type Look, lookAt } from './look.ts';
+
+/** Something that does not hold: the item, and what is wrong with it. */
+export interface Violation extends Key {
+  text: string;
+}
+
+/** How far a check has come: all that another process needs to go on with it. */
+export interface Progress {
+  /** Where it goes on; undefined at the end. */
+  from: Key | undefined;
+  done: boolean;
+  items: number;
+  violations: number;
+  /** What may still become right by itself: the work that follows a recent write. */
+  settling: number;
+}
+
+export const beginning: Progress = { from: undefined, done: false, items: 0, violations: 0, settling: 0 };
+
+export interface CheckOptions {
+  table: Table;
+  scan(from: Key | undefined): Promise<ScannedPage>;
+  now(): number;
+  /** How long what follows a write may take. */
+  settleMs: number;
+  /** Before each further look at what seems wrong. */
+  pause(ms: number): Promise<void>;
+  report(violation: Violation): void;
+}
+
+/**
+ * Checks every item of a table beside live writes, a page at a time. Rules read several items one after the other, so
+ * a write in between may look like a fault: what seems wrong is read and judged again, later and later, and
+ * reported only when it is wrong each time.
+ * @param progress of an earlier check that was stopped
+ */
+export async function* checkTable(
+  options: CheckOptions,
+  progress: Progress = beginning,
+): AsyncGenerator<Progress> {
+  let { from, items, violations, settling } = progress;
+  for (let done = progress.done; !done; ) {
+    const page = await options.scan(from);
+    const alive = page.items.filter(({ ttl }) => typeof ttl !== 'number' || ttl * 1000 > options.now());
+    const judged = await judgeAll(options, alive);
+    for (const violation of judged.violations) options.report(violation);
+    items += alive.length;
+    violations += judged.violations.length;
+    settling += judged.settling;
+    from = page.next;
+    done = from === undefined;
+    yield { from, done, items, violations, settling };
+  }
+}
+
+const atOnce = 64;
+
+async function judgeAll(
+  options: CheckOptions,
+  items: readonly Item[],
+): Promise<{ violations: Violation[]; settling: number }> {
+  const look = lookAt(options.table, options.settleMs);
+  const work = items.values();
+  const violations: Violation[] = [];
+  let settling = 0;
+  await Promise.all(
+    Array.from({ length: Math.min(atOnce, items.length) }, async () => {
+      for (const item of work) {
+        const findings = await checkItem(item, look);
+        if (findings.length === 0) continue;
+        const lasting = await judgeAgain(options, item, findings);
+        violations.push(...lasting.wrong.map(({ text }) => ({ pk: item.pk, sk: item.sk, text })));
+        settling += lasting.settling;
+      }
+    }),
+  );
+  return { violations, settling };
+}
+
+/** A request lives no longer than the last of these. */
+const pausesMs = [50, 500, 5_000, 30_000];
+
+async function judgeAgain(
+  { table, now, pause, settleMs }: CheckOptions,
+  { pk, sk }: Item,
+  first: readonly Finding[],
+): Promise<{ wrong: Finding[]; settling: number }> {
+  let findings = first;
+  for (const ms of pausesMs) {
+    // Work that follows a write is waited for by whoever runs the check again.
+    if (findings.every((one) => isSettling(one, now()))) break;
+    await pause(ms);
+    const look: Look = lookAt(table, settleMs);
+    const item = (await table.read([{ pk, sk }])).get({ pk, sk });
+    const again = item ? await checkItem(item, look) : [];
+    findings = again.filter(({ text }) => findings.some((before) => kindOf(before.text) === kindOf(text)));
+    if (findings.length === 0) return { wrong: [], settling: 0 };
+  }
+  const wrong = findings.filter((one) => !isSettling(one, now()));
+  return { wrong, settling: findings.length - wrong.length };
+}
+
+function isSettling({ settlesAtMs }: Finding, nowMs: number): boolean {
+  return settlesAtMs !== undefined && settlesAtMs > nowMs;
+}
+
+/** Numbers and ids in a finding change as others write. */
+function kindOf(text: string): string {
+  return text.replace(/[\w-]*\d[\w-]*/g, '');
+}

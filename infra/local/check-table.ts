@@ -1,0 +1,142 @@
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { connectDynamoDb } from '../../shared/aws/dynamodb.ts';
+import { errorCode, errorText } from '../../shared/error-name.ts';
+import { serveParameterSets } from '../../shared/index/registry.ts';
+import { scanPage } from '../../shared/table/scan-page.ts';
+import { openTable } from '../../shared/table/table.ts';
+import { beginning, checkTable, type Progress } from '../check-table/check-table.ts';
+import { projectContext } from '../context.ts';
+import { provisionName, readStage } from '../stage.ts';
+import { environmentFile, type HandlerEnvironment, useLocalCredentials } from './environment.ts';
+import { lockedBy, lockFolder } from './folder-lock.ts';
+import { settings } from './settings.ts';
+import { startTable } from './table.ts';
+
+/**
+ * `npm run check-table`: looks at every item of a table and says what does not hold, a line of JSON for each. On this
+ * machine the table of the data folder, beside a running stack too; else that of a deployed stage, or any other that
+ * the credentials may read, such as one that was restored.
+ */
+const usage = `npm run check-table -- [--stage <stage> | --table <name> --region <region>]
+  [--progress <file>]    goes on where the check of that file stopped
+  [--settle <minutes>]   how long what follows a write may take (15)
+Exit code: 0 when everything holds, 1 when something does not, 2 when it could not be checked.
+`;
+
+const itemsTogether = 1000;
+
+/** A table, and how it is reached. */
+interface Target {
+  name: string;
+  endpoint?: string;
+  /** Sets of search parameters that are served beside R4's, between commas. */
+  searchParameters: string;
+  stop?(): Promise<void>;
+}
+
+try {
+  const { values } = parseArgs({
+    options: {
+      stage: { type: 'string' },
+      table: { type: 'string' },
+      region: { type: 'string' },
+      progress: { type: 'string' },
+      settle: { type: 'string', default: '15' },
+    },
+  });
+  const settleMs = Number(values.settle) * 60_000;
+  if (!(settleMs >= 0)) throw new Error(`--settle is no number of minutes: ${values.settle}`);
+  const target = await targetOf(values);
+  try {
+    const last = await check(target, settleMs, values.progress);
+    process.stderr.write(
+      `${last.items} items: ${last.violations} violations, ${last.settling} that may settle by themselves\n`,
+    );
+    process.exitCode = last.violations > 0 ? 1 : 0;
+  } finally {
+    await target.stop?.();
+  }
+} catch (error) {
+  process.stderr.write(`${errorText(error)}\n${usage}`);
+  process.exitCode = 2;
+}
+
+async function check({ name, endpoint, searchParameters }: Target, settleMs: number, file?: string) {
+  serveParameterSets(searchParameters);
+  const client = connectDynamoDb(endpoint);
+  const options = {
+    table: openTable(client, name, Date.now),
+    scan: (from: Progress['from']) => scanPage(client, name, { from, limit: itemsTogether }),
+    now: Date.now,
+    settleMs,
+    pause: (ms: number) => pause(ms),
+    report: (violation: object) => void process.stdout.write(`${JSON.stringify(violation)}\n`),
+  };
+  let last = beginning;
+  for await (last of checkTable(options, file ? await readProgress(file, name) : beginning)) {
+    if (file) await keepProgress(file, { table: name, ...last });
+  }
+  client.destroy();
+  return last;
+}
+
+/** One that was done begins anew. */
+async function readProgress(file: string, table: string): Promise<Progress> {
+  try {
+    const kept = JSON.parse(await readFile(file, 'utf8')) as Progress & { table?: string };
+    if (kept.table !== table) throw new Error(`${file} is of a check of ${kept.table}`);
+    return kept.done ? beginning : kept;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return beginning;
+    throw error;
+  }
+}
+
+async function keepProgress(file: string, progress: object): Promise<void> {
+  await writeFile(`${file}.new`, JSON.stringify(progress), { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}
+
+interface Chosen {
+  stage?: string | undefined;
+  table?: string | undefined;
+  region?: string | undefined;
+}
+
+async function targetOf({ stage, table, region }: Chosen): Promise<Target> {
+  if (table !== undefined) {
+    if (region) process.env.AWS_REGION = region;
+    return { name: table, searchParameters: settings(process.env).searchParameters };
+  }
+  return stage === undefined ? localTable() : deployedTable(stage);
+}
+
+/** As the functions of the stage know it. */
+async function deployedTable(name: string): Promise<Target> {
+  const context: Record<string, unknown> = { ...projectContext(), stage: name };
+  const stage = readStage((key) => context[key]);
+  process.env.AWS_REGION = stage.region;
+  const { Environment: told } = await new LambdaClient({}).send(
+    new GetFunctionConfigurationCommand({ FunctionName: provisionName(stage) }),
+  );
+  const table = told?.Variables?.TABLE_NAME;
+  if (!table) throw new Error(`The functions of ${name} do not say where its table is`);
+  return { name: table, searchParameters: told?.Variables?.SEARCH_PARAMETERS ?? '' };
+}
+
+async function localTable(): Promise<Target> {
+  const { dataDir, searchParameters } = settings(process.env);
+  useLocalCredentials();
+  if ((await lockedBy(dataDir)) !== undefined) {
+    const running = JSON.parse(await readFile(environmentFile(dataDir), 'utf8')) as HandlerEnvironment;
+    const { TABLE_NAME: name, DYNAMODB_ENDPOINT: endpoint, SEARCH_PARAMETERS } = running;
+    return { name, endpoint, searchParameters: SEARCH_PARAMETERS };
+  }
+  await stat(dataDir);
+  const lock = await lockFolder(dataDir);
+  const { tableName: name, endpoint, stop } = await startTable({ dataDir });
+  return { name, endpoint, searchParameters, stop: () => stop().finally(lock.stop) };
+}
