@@ -65,6 +65,7 @@ export const keyRules: Readonly<Record<keyof typeof keys | 'due', KeyRule>> = {
     rules: [resources.isIndexed],
   },
   job: { pk: within('JOB#.+'), sk: head, expires: true },
+  cancelledRun: { pk: within('CANCELLED#.+'), sk: head, expires: true },
   running: { pk: within('RUNNING'), sk: head },
   subscription: { pk: within('SUBSCRIPTIONS'), sk: /^(?<id>.+)$/, rules: [ofType('Subscription')] },
   subscriptionSecrets: { pk: of('Subscription'), sk: /^SECRETS$/, rules: [bots.ownerStands] },
