@@ -130,7 +130,7 @@ describe.each(files)('%s', (file) => {
 
 function checkTable(dataDir: string): Promise<{ code: unknown; told: string }> {
   const env = { ...process.env, NODE_OPTIONS: '', PORTICO_DATA_DIR: dataDir };
-  const args = ['--disable-warning=ExperimentalWarning', 'infra/local/check-table.ts'];
+  const args = ['--disable-warning=ExperimentalWarning', 'infra/local/operate/check-table.ts'];
   return new Promise((resolve) =>
     execFile(process.execPath, args, { env }, (error, stdout, stderr) =>
       resolve({ code: error?.code ?? 0, told: stdout + stderr }),
