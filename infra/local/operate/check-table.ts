@@ -10,10 +10,10 @@ import { openTable } from '../../../shared/table/table.ts';
 import { beginning, checkTable, type Progress } from '../../check-table/check-table.ts';
 import { projectContext } from '../../context.ts';
 import { provisionName, readStage } from '../../stage.ts';
-import { environmentFile, type HandlerEnvironment, useLocalCredentials } from './environment.ts';
-import { lockedBy, lockFolder } from './folder-lock.ts';
-import { settings } from './settings.ts';
-import { startTable } from './table.ts';
+import { environmentFile, type HandlerEnvironment, useLocalCredentials } from '../environment.ts';
+import { lockedBy, lockFolder } from '../folder-lock.ts';
+import { settings } from '../settings.ts';
+import { startTable } from '../table.ts';
 
 /**
  * `npm run check-table`: looks at every item of a table and says what does not hold, a line of JSON for each. On this
