@@ -36,7 +36,7 @@ export const queues: Readonly<Record<Purpose, QueueDefinition>> = {
     consumer: 'index-upkeep',
     // One change may have thousands of index items to remove: its neighbours must not wait for it.
     batchSize: 1,
-    mostConcurrent: 5,
+    mostConcurrent: 20,
     hiddenSeconds: 2 * timeoutSeconds.upkeep,
     mostReceives: 5,
     impact: `Index items of earlier states of some resources stay behind: searches read more than they need. ${again}`,

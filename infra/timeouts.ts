@@ -22,8 +22,8 @@ export const timeoutSeconds = {
   tick: 55,
   /** One run of a Bot, and all around it. */
   deliver: 45,
-  /** A hundred records of the stream, handed on. */
-  dispatch: 30,
+  /** A hundred records of the stream, handed on, with a pause when a queue does not take them. */
+  dispatch: 60,
   /** Long enough to be worth its start; whoever invokes it does so again until all is done. */
   reindex: 300,
 } as const;

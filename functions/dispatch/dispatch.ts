@@ -6,6 +6,7 @@ import type { Message, Queue } from '../../shared/queue/queue.ts';
 import type { KnownSubscriptions } from '../../shared/subscription/listed.ts';
 import { busMessage } from './bus-message.ts';
 import { messagesOf, type Written } from './messages-of.ts';
+import { pauseSeconds } from './pause.ts';
 import { subscriptionMessages } from './subscription-messages.ts';
 
 interface DispatchServices {
@@ -14,6 +15,8 @@ interface DispatchServices {
   /** After this a Subscription that was asked for is known wherever one is looked for. */
   knownAfterSeconds: number;
   log: Log;
+  /** Lets so many ms pass. */
+  pause(ms: number): Promise<unknown>;
 }
 
 type Messages = Partial<Record<Purpose, Message>>;
@@ -28,19 +31,7 @@ export async function dispatch(
   writes: readonly Written[],
 ): Promise<number | undefined> {
   const { queues, log } = services;
-  const messages: Messages[] = [];
-  const unread: number[] = [];
-  // One after the other: a Subscription among them is known to those behind it.
-  for (const [position, written] of writes.entries()) {
-    try {
-      const own = { ...messagesOf(written), ...busMessage(written) };
-      messages.push({ ...own, ...(await subscriptionMessages(services, written)) });
-    } catch (error) {
-      log.error('subscriptions not read', { error: errorName(error) });
-      unread.push(position);
-      break;
-    }
-  }
+  const { messages, stopped } = await readWrites(services, writes);
   const failed = await Promise.all(
     dispatchedPurposes.map(async (purpose) => {
       const own = messages.flatMap((some, position) => {
@@ -55,6 +46,37 @@ export async function dispatch(
       return notTaken.map(({ position }) => own[position]?.position ?? 0);
     }),
   );
-  const positions = [...failed.flat(), ...unread];
+  const notTaken = failed.flat();
+  // Of a record that cannot be read there is nothing to wait for: it is tried, and set aside before long.
+  if (notTaken.length > 0 || stopped === 'out-of-reach') await services.pause(pauseSeconds * 1000);
+  const positions = [...notTaken, ...(stopped ? [messages.length] : [])];
   return positions.length > 0 ? Math.min(...positions) : undefined;
+}
+
+interface Read {
+  /** Of the writes up to the first that could not be read. */
+  messages: Messages[];
+  /** Why there are no more: a record that the code does not understand, or a table that does not answer. */
+  stopped?: 'not-understood' | 'out-of-reach';
+}
+
+/** One after the other: a Subscription among them is known to those behind it. */
+async function readWrites(services: DispatchServices, writes: readonly Written[]): Promise<Read> {
+  const messages: Messages[] = [];
+  for (const written of writes) {
+    let own: Messages;
+    try {
+      own = { ...messagesOf(written), ...busMessage(written) };
+    } catch (error) {
+      services.log.error('change not understood', { error: errorName(error) });
+      return { messages, stopped: 'not-understood' };
+    }
+    try {
+      messages.push({ ...own, ...(await subscriptionMessages(services, written)) });
+    } catch (error) {
+      services.log.error('subscriptions not read', { error: errorName(error) });
+      return { messages, stopped: 'out-of-reach' };
+    }
+  }
+  return { messages };
 }

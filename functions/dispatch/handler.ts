@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
 import { coreServices } from '../../shared/composition/core-services.ts';
 import { openQueues } from '../../shared/composition/queues.ts';
@@ -15,6 +16,7 @@ const services = {
   queues: openQueues(process.env, dispatchedPurposes),
   subscriptions: knownSubscriptions(core, memorySeconds * 1000),
   knownAfterSeconds: memorySeconds + 1,
+  pause: (ms: number) => pause(ms),
 };
 
 /** The one reader of the table's stream: a shard of it bears two. Nobody else may invoke it. */

@@ -6,6 +6,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { permissions } from '../permissions.ts';
 import { streamFilters } from '../stream-filters.ts';
+import { streamReading } from '../stream-reading.ts';
 import { timeoutSeconds } from '../timeouts.ts';
 import { environmentOf, type Ground, statementsOf } from './grants.ts';
 import { HouseFunction } from './house-function.ts';
@@ -28,7 +29,7 @@ export class StreamDispatcher extends Construct {
       folder: 'dispatch',
       description: 'Hands changes of the table to the queues of what follows them',
       timeoutSeconds: timeoutSeconds.dispatch,
-      memoryMb: 512,
+      memoryMb: streamReading.memoryMb,
       environment: environmentOf(permissions.dispatch, ground),
       statements: [
         ...statementsOf(permissions.dispatch, ground),
@@ -50,11 +51,12 @@ export class StreamDispatcher extends Construct {
       eventSourceArn: tableStreamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
       filters: Object.values(streamFilters).map((pattern) => FilterCriteria.filter(pattern)),
-      batchSize: 100,
+      batchSize: streamReading.batchSize,
+      parallelizationFactor: streamReading.atOncePerShard,
       bisectBatchOnError: true,
       reportBatchItemFailures: true,
-      retryAttempts: 50,
-      maxRecordAge: Duration.hours(12),
+      retryAttempts: streamReading.retryAttempts,
+      maxRecordAge: Duration.hours(streamReading.hoursTried),
       onFailure: unread,
       metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
     });

@@ -1,16 +1,14 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { directDocumentClient } from './wire/document-client.ts';
+import { patience } from './wire/exchange.ts';
 
 const maxAttempts = 5;
 
 /**
- * A request that hangs is repeated while the caller still waits (transactions carry a token, so none
- * is applied twice). A local engine is waited for: there is no other one to ask.
+ * Connects to DynamoDB; `endpoint` only for a local engine. A request that hangs is repeated (transactions carry a
+ * token, so none is applied twice). A local engine is waited for: there is no other one to ask.
  */
-const patience = { connectMs: 2_000, answerMs: 6_000 };
-
-/** Connects to DynamoDB; `endpoint` only for a local engine. */
 export function connectDynamoDb(endpoint: string | undefined): DynamoDBDocumentClient {
   if (endpoint) return directDocumentClient(new DynamoDBClient({ maxAttempts, endpoint }), { endpoint });
   return directDocumentClient(new DynamoDBClient({ maxAttempts }), { patience });

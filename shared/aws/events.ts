@@ -1,13 +1,13 @@
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { type Bus, eventSource } from '../bus/bus-event.ts';
-import { createExchanger } from './wire/exchange.ts';
+import { createExchanger, patience } from './wire/exchange.ts';
 import { leanClient } from './wire/lean-client.ts';
 
 /** An EventBridge bus by its name. @param endpoint of a laptop only */
 export function eventBridgeBus(name: string, endpoint: string | undefined): Bus {
   const events = leanClient(
     'events',
-    createExchanger(),
+    createExchanger(endpoint ? {} : patience),
     (options) => new EventBridgeClient({ maxAttempts: 3, ...options, ...(endpoint ? { endpoint } : {}) }),
   );
   return {

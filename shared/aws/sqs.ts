@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { errorName } from '../error-name.ts';
 import type { DeadLetters, Feed, Message, NotTaken, Queue } from '../queue/queue.ts';
-import { createExchanger } from './wire/exchange.ts';
+import { createExchanger, patience } from './wire/exchange.ts';
 import { leanClient } from './wire/lean-client.ts';
 
 /** SQS: a batch has ten entries. */
@@ -94,12 +94,12 @@ export function sqsFeed(url: string): Feed {
   };
 }
 
-/** A queue's URL says where SQS is: on a laptop on loopback. */
+/** A queue's URL says where SQS is: on a laptop on loopback, where it is waited for. */
 function connect(url: string): SQSClient {
-  const endpoint = new URL(url).origin;
+  const { origin: endpoint, protocol } = new URL(url);
   return leanClient(
     'sqs',
-    createExchanger(),
+    createExchanger(protocol === 'https:' ? patience : {}),
     (options) => new SQSClient({ maxAttempts: 3, endpoint, ...options }),
   );
 }

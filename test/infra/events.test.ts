@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { pauseSeconds } from '../../functions/dispatch/pause.ts';
 import { eventFunctions } from '../../infra/event-functions.ts';
 import { queues } from '../../infra/queues.ts';
+import { streamReading } from '../../infra/stream-reading.ts';
 import { timeoutSeconds } from '../../infra/timeouts.ts';
 import { dispatchedPurposes, purposes } from '../../shared/queue/purposes.ts';
 import { outboxPartitions } from '../../shared/table/keys.ts';
@@ -63,6 +65,15 @@ describe('the stream of the table', () => {
     );
     expect(watched).toContain('OnFailureDestinationDeliveredEventCount');
     expect(watched).toContain('IteratorAge');
+  });
+
+  it('is read until an outage of hours has passed: retries end by age, and the stream keeps more', () => {
+    const [{ MaximumRecordAgeInSeconds, MaximumRetryAttempts, ParallelizationFactor } = {}] = stream;
+    expect(MaximumRecordAgeInSeconds).toBe(12 * 3600);
+    expect(Number(MaximumRetryAttempts) * pauseSeconds).toBeGreaterThanOrEqual(12 * 3600);
+    expect(MaximumRetryAttempts).toBeLessThanOrEqual(10_000);
+    expect(ParallelizationFactor).toBe(streamReading.atOncePerShard);
+    expect(dispatcher.properties.Timeout).toBeGreaterThan(2 * pauseSeconds);
   });
 
   it('wakes the dispatcher for outbox items, heads of resources, runs to be told of and untidy entries only', () => {

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -73,6 +76,32 @@ describe('an invitation mail', () => {
       { numRuns: 40 },
     );
   });
+});
+
+test('a mail service that does not answer is asked twice and not waited for', async () => {
+  let asked = 0;
+  const silent = createServer(() => {
+    asked += 1;
+  });
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  try {
+    const { port } = silent.address() as AddressInfo;
+    const endpoint = `http://127.0.0.1:${port}`;
+    const patience = { answerMs: 100 };
+    const waiting = sesMailer({
+      from: 'portico@example.org',
+      configurationSet: undefined,
+      endpoint,
+      patience,
+    });
+    const sending = waiting.send({ to: 'a@example.com', senderName: '', subject: 's', text: 't', html: 'h' });
+    await expect(sending).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(asked).toBe(2);
+  } finally {
+    silent.closeAllConnections();
+    silent.close();
+  }
 });
 
 describe('the mailbox simulator', () => {

@@ -23,6 +23,12 @@ const entry = {
     logEntryId(Date.UTC(2026, 0, 1), '0f8fad5b-d9cb-469f-a165-70867728950e'),
   ),
 };
+/** An item of which no release knows what it is. */
+const broken = Object.defineProperty({ pk: 'P#p#Patient#x', sk: 'HEAD' }, 'untidy', {
+  get: () => {
+    throw new TypeError('not understood');
+  },
+});
 const earlierEntry = { ...head('1'), pk: 'P#p#AuditEvent#e' };
 const purposesOf = (written: Parameters<typeof messagesOf>[0]) => Object.keys(messagesOf(written));
 
@@ -87,8 +93,17 @@ describe('dispatching', () => {
     },
   });
   const nobody = { about: async () => [], forget: () => undefined };
-  const run = (refuse: Purpose | undefined, ...writes: Parameters<typeof dispatch>[1]) => {
+  const pauses: number[] = [];
+  const run = (
+    refuse: Purpose | undefined,
+    ...writes: Parameters<typeof dispatch>[1]
+  ): ReturnType<typeof dispatch> => runWith({ refuse }, ...writes);
+  const runWith = (
+    { refuse, subscriptions = nobody }: { refuse?: Purpose | undefined; subscriptions?: typeof nobody },
+    ...writes: Parameters<typeof dispatch>[1]
+  ) => {
     sent.length = 0;
+    pauses.length = 0;
     const queues = Object.fromEntries(
       purposes.map((purpose) => [
         purpose,
@@ -96,7 +111,8 @@ describe('dispatching', () => {
       ]),
     ) as Record<Purpose, Queue>;
     const services = {
-      ...{ queues, subscriptions: nobody, knownAfterSeconds: 11 },
+      ...{ queues, subscriptions, knownAfterSeconds: 11 },
+      pause: async (ms: number) => pauses.push(ms),
       log: { info: () => undefined, error: () => undefined },
     };
     return dispatch(services, writes);
@@ -116,5 +132,23 @@ describe('dispatching', () => {
   test('sends the messages of other purposes all the same', async () => {
     await run('mail', mail(1), mail(2), { before: undefined, after: entry });
     expect(sent.filter(([purpose]) => purpose === 'audit')).toHaveLength(1);
+  });
+
+  const patient = { before: undefined, after: head('1', { untidy: undefined }) };
+  const unreachable = { about: () => Promise.reject(new Error('no answer')), forget: () => undefined };
+
+  test.each<[string, Parameters<typeof runWith>, number | undefined, number[]]>([
+    ['all are taken', [{}, mail(1)], undefined, []],
+    ['a queue takes none', [{ refuse: 'mail' }, mail(1), mail(2)], 1, [10_000]],
+    ['the table is out of reach', [{ subscriptions: unreachable }, mail(1), patient], 1, [10_000]],
+    ['a record is not understood', [{}, mail(1), { before: undefined, after: broken }, mail(2)], 1, []],
+  ])('when %s, waits where waiting helps: an outage uses up no retries', async (_, given, first, waited) => {
+    expect(await runWith(...given)).toBe(first);
+    expect(pauses).toEqual(waited);
+  });
+
+  test('sends nothing that stands behind a record that is not understood', async () => {
+    await run(undefined, mail(1), { before: undefined, after: broken }, mail(2));
+    expect(sent).toHaveLength(1);
   });
 });

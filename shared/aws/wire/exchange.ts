@@ -30,6 +30,9 @@ export interface Patience {
   answerMs?: number;
 }
 
+/** For a service of AWS: a request that hangs is repeated, or fails, while the caller still waits. */
+export const patience = { connectMs: 2_000, answerMs: 6_000 } as const satisfies Patience;
+
 /** Sends requests over connections that are kept. */
 export interface Exchanger {
   /** Rejects with Node's connection errors, and with an error named TimeoutError. */
