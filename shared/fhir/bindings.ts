@@ -1,7 +1,8 @@
 import { inflateRawSync } from 'node:zlib';
 import { fieldsOf, isObject } from '../fields-of.ts';
 import type { RefusalIssue } from '../refusal.ts';
-import { type StructureDefinition, structures } from './structures.ts';
+import type { StructureDefinition } from './element-names.ts';
+import { structures } from './structures.ts';
 
 type Codes = Readonly<Record<string, readonly string[]>>;
 

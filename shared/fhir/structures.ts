@@ -1,31 +1,15 @@
 import { inflateRawSync } from 'node:zlib';
+import { hasElementIn, members, type StructureDefinition, type Structures } from './element-names.ts';
 
-/** What is kept of an R4 StructureDefinition (`infra/definitions/trim-definitions.ts`). */
-export interface StructureDefinition {
-  name: string;
-  snapshot: { element: StructureElement[] };
-}
-
-interface StructureElement {
-  path: string;
-  min?: number;
-  max?: string;
-  isSummary?: boolean;
-  contentReference?: string;
-  /** The URL of the value set that a code must be from. */
-  codes?: string;
-  type?: { code: string; targetProfile?: string[] }[];
-}
-
-let known: Promise<ReadonlyMap<string, StructureDefinition>> | undefined;
+let known: Promise<Structures> | undefined;
 
 /** All definitions by name, unpacked when first asked for. */
-export function structures(): Promise<ReadonlyMap<string, StructureDefinition>> {
+export function structures(): Promise<Structures> {
   known ??= unpack();
   return known;
 }
 
-async function unpack(): Promise<ReadonlyMap<string, StructureDefinition>> {
+async function unpack(): Promise<Structures> {
   const { definitions } = await import('./definitions.ts');
   const all: StructureDefinition[] = JSON.parse(
     inflateRawSync(Buffer.from(definitions, 'base64')).toString('utf8'),
@@ -35,32 +19,7 @@ async function unpack(): Promise<ReadonlyMap<string, StructureDefinition>> {
 
 /** Whether a type has an element: `birthDate`, `name.family`, `deceasedBoolean`, `deceased[x]`. */
 export async function hasElement(type: string, path: string): Promise<boolean> {
-  const all = await structures();
-  let owners: readonly string[] = [type];
-  for (const name of path.split('.')) owners = owners.flatMap((owner) => members(all, owner, name));
-  return owners.length > 0;
-}
-
-/** The types of a member; the path itself where the member has members of its own. */
-function members(
-  all: ReadonlyMap<string, StructureDefinition>,
-  owner: string,
-  name: string,
-): readonly string[] {
-  const elements = all.get(owner.split('.')[0] ?? '')?.snapshot.element ?? [];
-  return elements.flatMap((element) => {
-    const { path, type = [], contentReference } = element;
-    const stem = path.endsWith('[x]') ? path.slice(0, -3) : undefined;
-    const codes = type.map(({ code }) => code);
-    if (stem !== undefined && path !== `${owner}.${name}`) {
-      return codes.filter(
-        (code) => `${stem}${code.charAt(0).toUpperCase()}${code.slice(1)}` === `${owner}.${name}`,
-      );
-    }
-    if (path !== `${owner}.${name}`) return [];
-    if (contentReference) return [contentReference.split('#')[1] ?? ''];
-    return codes.some((code) => code === 'BackboneElement' || code === 'Element') ? [path] : codes;
-  });
+  return hasElementIn(await structures(), type, path);
 }
 
 /** An element of a type or of a part of one. */

@@ -2,9 +2,10 @@ import { isObject } from '../fields-of.ts';
 import { longestBodyBytes } from '../limits.ts';
 import { Refusal, type RefusalIssue } from '../refusal.ts';
 import { bindingFaults } from './bindings.ts';
+import type { StructureDefinition } from './element-names.ts';
 import { stringifyJson } from './json.ts';
 import { narrativeFaults } from './narrative.ts';
-import { type StructureDefinition, structures } from './structures.ts';
+import { structures } from './structures.ts';
 
 /** Types whose definitions the validator has; the rest wait in their text. */
 const loaded = new Set<string>();

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { templates } from '../../web/src/policies/templates.ts';
+import { newPerson, tokenOf } from './people.ts';
 import { type Answer, type Call, type Portico, startPortico } from './portico.ts';
-import { createClient, createPolicy, projectOf } from './running.ts';
+import { botThat, createClient, createPolicy, projectOf } from './running.ts';
 
 let portico: Portico;
 
@@ -412,5 +414,93 @@ describe('a policy', () => {
     expect((await fhir('GET', 'Patient', { token })).status).toBe(200);
     expect((await fhir('DELETE', `AccessPolicy/${policy.json.id}`)).status).toBe(200);
     expect((await fhir('GET', 'Patient', { token })).status).toBe(403);
+  });
+});
+
+describe('the templates of the app grant what they say, and nothing else', () => {
+  const patient = { resourceType: 'Patient', name: [{ family: 'Tried' }] };
+  const observation = { resourceType: 'Observation', status: 'final', code: { text: 'x' } };
+  const deeds: Record<string, (token: string, ids: Record<string, string>) => Promise<Answer>> = {
+    'read a Patient': (token, { patient }) => fhir('GET', `Patient/${patient}`, { token }),
+    'create a Patient': (token) => fhir('POST', 'Patient', { token, body: patient }),
+    'change a Patient': (token, { patient: id }) =>
+      fhir('PUT', `Patient/${id}`, { token, body: { ...patient, id, active: true } }),
+    'delete a Patient': (token, { patient }) => fhir('DELETE', `Patient/${patient}`, { token }),
+    'read an Observation': (token, { observation }) => fhir('GET', `Observation/${observation}`, { token }),
+    'record an Observation': (token) => fhir('POST', 'Observation', { token, body: observation }),
+    'delete an Observation': (token, { observation }) =>
+      fhir('DELETE', `Observation/${observation}`, { token }),
+    'read a Condition': (token, { condition }) => fhir('GET', `Condition/${condition}`, { token }),
+    'book an Appointment': (token) =>
+      fhir('POST', 'Appointment', {
+        token,
+        body: {
+          resourceType: 'Appointment',
+          status: 'proposed',
+          participant: [{ status: 'accepted', actor: { display: 'X' } }],
+        },
+      }),
+    'run a Bot': (token, { bot }) => fhir('POST', `Bot/${bot}/$execute`, { token }),
+    'read a policy': (token) => fhir('GET', 'AccessPolicy', { token }),
+    'change a Bot': (token, { bot }) =>
+      fhir('PUT', `Bot/${bot}`, { token, body: { resourceType: 'Bot', id: bot, name: 'x' } }),
+  };
+  const granted: Record<(typeof templates)[number]['value'], string[]> = {
+    nurse: ['read a Patient', 'read an Observation', 'record an Observation', 'read a Condition'],
+    physician: [
+      ...['read a Patient', 'create a Patient', 'change a Patient', 'read an Observation'],
+      ...['record an Observation', 'read a Condition', 'book an Appointment', 'run a Bot'],
+    ],
+    'front-desk': ['read a Patient', 'create a Patient', 'change a Patient', 'book an Appointment'],
+    patient: [],
+    bot: ['read a Patient', 'read an Observation', 'record an Observation'],
+    integration: ['run a Bot'],
+    read: ['read a Patient', 'read an Observation', 'read a Condition'],
+  };
+  const ids: Record<string, string> = {};
+  beforeAll(async () => {
+    ids.patient = await created(patient);
+    ids.observation = await created(observation);
+    const subject = { reference: `Patient/${ids.patient}` };
+    ids.condition = await created({ resourceType: 'Condition', subject });
+    ids.bot = await botThat(portico, 'return "ran";');
+  });
+
+  test.each(templates.map(({ value, resource }) => [value, resource] as const))(
+    '%s',
+    async (value, resource) => {
+      const token = await tokenUnder(resource.map((entry) => ({ ...entry })));
+      const done: string[] = [];
+      for (const [deed, attempt] of Object.entries(deeds)) {
+        const { status, text } = await attempt(token, ids);
+        if (status < 300) done.push(deed);
+        else if (![403, 404].includes(status)) throw new Error(`${deed}: ${status} ${text}`);
+      }
+      expect(done).toEqual(granted[value]);
+    },
+  );
+
+  test('a patient reads what is theirs, and changes nothing', async () => {
+    const { resource } = templates.find(({ value }) => value === 'patient') ?? { resource: [] };
+    const accessPolicy = (
+      await fhir('POST', 'AccessPolicy', { body: { resourceType: 'AccessPolicy', name: 'Own', resource } })
+    ).json;
+    const person = await newPerson(portico, {
+      resourceType: 'Patient',
+      accessPolicy: { reference: `AccessPolicy/${accessPolicy.id}` },
+    });
+    const token = await tokenOf(portico, person);
+    const own = await created({ ...observation, subject: { reference: person.profile } });
+    const status = async (method: string, path: string, body?: unknown) =>
+      (await fhir(method, path, { token, ...(body ? { body } : {}) })).status;
+    expect([
+      await status('GET', person.profile),
+      await status('GET', `Observation/${own}`),
+      await status('GET', `Patient/${ids.patient}`),
+      await status('GET', `Observation/${ids.observation}`),
+      await status('GET', `Condition/${ids.condition}`),
+      await status('PUT', `Observation/${own}`, { ...observation, id: own }),
+      await status('DELETE', `Observation/${own}`),
+    ]).toEqual([200, 200, 403, 403, 403, 403, 403]);
   });
 });

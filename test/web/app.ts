@@ -85,9 +85,11 @@ export async function write(page: Page, editor: string, text: string): Promise<v
 }
 
 /** Picks one of a list by the beginning of its name, and by what is said of it there. A page that scrolls closes the list: it is opened again. */
-export async function pick(page: Page, field: string, typed: string, option: string): Promise<void> {
+export async function pick(page: Page, field: string, typed: string, option: string | RegExp): Promise<void> {
   for (let turn = 1; ; turn++) {
-    await page.getByRole('combobox', { name: field }).click();
+    const box = page.getByRole('combobox', { name: field });
+    await box.evaluate((element) => (element as unknown as InView).scrollIntoView({ block: 'center' }));
+    await box.click();
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.type(typed);
     const picked = page.getByRole('option').filter({ hasText: option }).click({ timeout: 8000 });
@@ -100,4 +102,8 @@ export async function pick(page: Page, field: string, typed: string, option: str
     )
       return;
   }
+}
+
+interface InView {
+  scrollIntoView(how: { block: 'center' }): void;
 }

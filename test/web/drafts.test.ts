@@ -116,13 +116,13 @@ describeInBrowser('what was typed and not saved', () => {
       await page.goto('/app/policies/new');
       await page.getByLabel('Name', { exact: true }).fill('Night nurses');
       await write(page, 'Entries of the policy', '[{"resourceType":"Encounter"}]');
-      await chooses(page, 'Execute Bots, nothing else');
+      await chooses(page, 'Integration that sends messages to Bots');
       await page.getByRole('heading', { name: 'Replace what you have written?' }).waitFor();
       expect(await badManners(page)).toEqual([]);
       await page.getByRole('button', { name: 'Keep it as it is' }).click();
       const entries = page.getByRole('textbox', { name: 'Entries of the policy' });
       await entries.getByText('Encounter').waitFor();
-      await chooses(page, 'Execute Bots, nothing else');
+      await chooses(page, 'Integration that sends messages to Bots');
       await page.getByRole('button', { name: 'Replace it' }).click();
       await entries.getByText('execute').waitFor();
       expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Night nurses');

@@ -4,7 +4,7 @@ import { Notice } from '../ui/notice.tsx';
 import type { Checks, MountedEditor } from './mount-editor.ts';
 
 interface Props {
-  /** What it begins with; a new `key` begins anew. */
+  /** What it begins with, once it is there; a new `key` begins anew. */
   text: string;
   language: 'typescript' | 'json';
   label: string;
@@ -19,7 +19,8 @@ interface Props {
 export function CodeEditor({ text, language, label, onChange, handle, checks }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const latest = useRef({ text, onChange, checks });
-  latest.current = { ...latest.current, onChange, checks };
+  const isThere = useRef(false);
+  latest.current = { text: isThere.current ? latest.current.text : text, onChange, checks };
   const isChecked = checks !== undefined;
   const [failure, setFailure] = useState<string>();
   useEffect(() => {
@@ -28,6 +29,7 @@ export function CodeEditor({ text, language, label, onChange, handle, checks }: 
     import('./mount-editor.ts').then(
       ({ mountEditor }) => {
         if (gone.signal.aborted || !host.current) return;
+        isThere.current = true;
         mounted = mountEditor({
           host: host.current,
           text: latest.current.text,

@@ -56,7 +56,7 @@ export function mountEditor({ host, text, language, label, onChange, checks }: E
         closeBrackets(),
         highlightActiveLine(),
         EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ 'aria-label': label }),
+        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         javascript({ typescript: language === 'typescript' }),
         syntaxHighlighting(HighlightStyle.define(highlighting)),
         theme,

@@ -12,12 +12,12 @@ import { type TemplateName, templates } from './templates.ts';
 export function NewPolicyPage() {
   const session = useSession();
   const [, navigate] = useLocation();
-  const [template, setTemplate] = useState<TemplateName>('read');
+  const [template, setTemplate] = useState<TemplateName>('nurse');
   const [written, setWritten] = useState({ name: '', isChanged: false });
   const [wanted, setWanted] = useState<TemplateName>();
   // Its name outlives a change of the template.
   const [begun, setBegun] = useState('');
-  const resource = templates.find(({ value }) => value === template)?.resource ?? [];
+  const { resource = [], says } = templates.find(({ value }) => value === template) ?? {};
   const policy = JSON.parse(JSON.stringify({ resourceType: 'AccessPolicy', name: begun, resource }));
   const begin = (next: TemplateName) => {
     removeDraft(session, draftNameOf(policy));
@@ -31,6 +31,7 @@ export function NewPolicyPage() {
       <div className="narrow">
         <Select
           label="Begin with"
+          {...(says ? { help: says } : {})}
           value={template}
           options={templates}
           onChange={(next) => (written.isChanged ? setWanted(next) : begin(next))}

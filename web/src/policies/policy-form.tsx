@@ -1,15 +1,17 @@
 import type { AccessPolicy } from '@medplum/fhirtypes';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { OperationOutcomeError } from '../../../client/src/index.ts';
 import { useAction } from '../api/use-action.ts';
 import { useApi } from '../api/use-api.ts';
 import { DraftNotice } from '../drafts/draft-notice.tsx';
 import { type DraftState, useDraft } from '../drafts/use-draft.ts';
 import { CodeEditor } from '../editor/code-editor.tsx';
+import type { MountedEditor } from '../editor/mount-editor.ts';
 import { Button } from '../ui/button.tsx';
 import { Form } from '../ui/form.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
 import { TextField } from '../ui/text-field.tsx';
+import { PolicyBuilder } from './builder/policy-builder.tsx';
 import { parseEntries } from './parse-entries.ts';
 
 interface Props {
@@ -62,11 +64,12 @@ interface FieldsProps extends Pick<Props, 'policy' | 'onSaved'> {
   onWritten: Props['onWritten'];
 }
 
-/** A policy's name and its entries as JSON. What the service finds wrong is told with the entry it stands in. */
+/** A policy's name and its entries, in a builder and as JSON. What the service finds wrong is told with the entry it stands in. */
 function PolicyFields({ policy, begin, draft, onSaved, onWritten }: FieldsProps) {
   const { send } = useApi();
   const [typed, setTyped] = useState(begin);
   const { name, text } = typed;
+  const editor = useRef<MountedEditor>(undefined);
   const [version, setVersion] = useState(policy.meta?.versionId);
   const [isSaved, setSaved] = useState(false);
   const change = (part: Partial<PolicyText>) => {
@@ -99,18 +102,31 @@ function PolicyFields({ policy, begin, draft, onSaved, onWritten }: FieldsProps)
           isRequired
           autoComplete="off"
         />
-        <div className="field">
-          <span className="legend">What it grants</span>
-          <CodeEditor
-            text={begin.text}
-            language="json"
-            label="Entries of the policy, as JSON"
-            onChange={(next) => change({ text: next })}
-          />
-          <p className="help">
-            A list of entries: resourceType, criteria, interaction, readonly, hiddenFields, readonlyFields.
-            What no entry grants is refused.
-          </p>
+        <div className="policy-bench">
+          <div className="stack">
+            <h2>What it grants</h2>
+            <PolicyBuilder
+              text={text}
+              onChange={(next) => {
+                change({ text: next });
+                editor.current?.replace(next);
+              }}
+            />
+          </div>
+          <div className="field">
+            <span className="legend">The same as JSON</span>
+            <CodeEditor
+              text={text}
+              language="json"
+              label="Entries of the policy, as JSON"
+              handle={editor}
+              onChange={(next) => change({ text: next })}
+            />
+            <p className="help">
+              A list of entries: resourceType, criteria, interaction, readonly, hiddenFields, readonlyFields.
+              What no entry grants is refused.
+            </p>
+          </div>
         </div>
         <Failure message={save.message} />
         {isSaved && <Notice kind="good">Saved. It holds from the next request of each member on.</Notice>}

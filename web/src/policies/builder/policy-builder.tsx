@@ -1,0 +1,78 @@
+import { useRef } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { type Entry, entriesIn } from './entry.ts';
+import { EntryFields } from './entry-fields.tsx';
+import { useKnowledge } from './use-knowledge.ts';
+
+interface Props {
+  /** The entries as JSON, as they stand in the editor beside. */
+  text: string;
+  onChange(text: string): void;
+}
+
+/**
+ * The entries of a policy as sentences that open into fields, and what is probably not meant. It writes the JSON
+ * and is drawn from it: both are always the same.
+ */
+export function PolicyBuilder({ text, onChange }: Props) {
+  const knowledge = useKnowledge();
+  const added = useRef<number>(undefined);
+  const entries = entriesIn(text);
+  if (!entries)
+    return <Notice kind="plain">The builder is back as soon as the JSON is a list of entries again.</Notice>;
+  const write = (next: readonly Entry[]) => onChange(JSON.stringify(next, undefined, 2));
+  const policy = { resource: entries };
+  const words = knowledge?.policyWords(policy, { isAdministrator: false });
+  const warnings = knowledge?.policyWarnings(policy, hasElementOf(knowledge)) ?? [];
+  return (
+    <section className="stack" aria-label="Builder">
+      <ol className="policy-entries">
+        {entries.map((entry, index) => (
+          <EntryFields
+            // biome-ignore lint/suspicious/noArrayIndexKey: an entry is its place, and holds no state of its own
+            key={index}
+            number={index + 1}
+            entry={entry}
+            sentence={words?.[index]?.text ?? entry.resourceType}
+            isNew={added.current === index}
+            knowledge={knowledge}
+            onChange={(next) => write(entries.with(index, next))}
+            onRemove={() => {
+              added.current = undefined;
+              write(entries.toSpliced(index, 1));
+            }}
+          />
+        ))}
+      </ol>
+      <p className="muted">{entries.length === 0 ? 'It grants nothing.' : 'Nothing else.'}</p>
+      <div>
+        <Button
+          onPress={() => {
+            added.current = entries.length;
+            write([...entries, { resourceType: 'Patient', readonly: true }]);
+          }}
+        >
+          Add an entry
+        </Button>
+      </div>
+      <div role="status" className="policy-warnings">
+        {warnings.length > 0 && (
+          <div className="notice">
+            <p className="legend">Is this meant?</p>
+            <ul>
+              {warnings.map((warning) => (
+                <li key={warning}>{warning}</li>
+              ))}
+            </ul>
+          </div>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function hasElementOf(knowledge: NonNullable<ReturnType<typeof useKnowledge>>) {
+  const { structures, hasElementIn } = knowledge;
+  return structures && ((type: string, path: string) => hasElementIn(structures, type, path));
+}
