@@ -4,8 +4,8 @@ import type { Stretch } from '../../shared/index/span.ts';
 import type { Filter } from '../../shared/search/filter.ts';
 import { parseSearch } from '../../shared/search/search-request.ts';
 import { candidatesMerged, countIn } from '../../shared/store/candidates.ts';
-import { sortKeysIn } from '../../shared/store/index-keys.ts';
 import type { Owner } from '../../shared/store/stretch-query.ts';
+import { afterAll, groupsBy, readSortKeys } from './member-order.ts';
 import type { MemberQuery } from './member-query.ts';
 
 /** A member as the index tells of it: nothing of it has been read yet. */
@@ -19,13 +19,13 @@ export interface Listed {
 
 /**
  * The members that the index names for a query, in its order. By name alone it is read as far as the page goes;
- * to search, to sort by address or to combine conditions, the keys of all members of the kinds are.
+ * to search, to sort otherwise or to combine conditions, the keys of all members of the kinds are.
  * @returns `total` where the index alone tells how many there are
  */
 export async function listDirectory(
   of: Owner,
   query: MemberQuery,
-  after: string | undefined,
+  { after, nowMs }: { after: string | undefined; nowMs: number },
 ): Promise<{ listed: AsyncIterable<Listed>; total: number | undefined }> {
   const { words, filters, by, descending, count, withTotal, state } = query;
   const stretches = stretchesOfTypes(query.types);
@@ -36,11 +36,11 @@ export async function listDirectory(
       total: withTotal && state === undefined ? await countIn(of, stretches) : undefined,
     };
   }
-  const [all, ...among] = await Promise.all([
-    readSortKeys(of, stretches),
+  const [kinds, ...among] = await Promise.all([
+    readKinds(of, query.types),
     ...filters.map((filter) => idsOf(of, filter)),
   ]);
-  const found = all.filter((sk) => {
+  const found = [...kinds.keys()].filter((sk) => {
     const place = memberPlaceOf(sk);
     return (
       place &&
@@ -48,11 +48,8 @@ export async function listDirectory(
       among.every((ids) => ids === undefined || ids.has(indexedId(sk)))
     );
   });
-  const ranked = found.map((sk) => ({
-    id: indexedId(sk),
-    place: memberPlaceOf(sk),
-    rank: by === 'name' ? sk : byAddress(sk),
-  }));
+  const rankOf = await ranking(of, by, kinds, nowMs);
+  const ranked = found.map((sk) => ({ id: indexedId(sk), place: memberPlaceOf(sk), rank: rankOf(sk) }));
   ranked.sort((a, b) => (a.rank < b.rank === descending ? 1 : -1));
   const isAfter = ({ rank }: Listed) => after === undefined || (descending ? rank < after : rank > after);
   return { listed: inTurn(ranked.filter(isAfter)), total: state === undefined ? ranked.length : undefined };
@@ -68,19 +65,32 @@ async function idsOf(of: Owner, { stretches }: Filter): Promise<Set<string> | un
   return stretches && new Set((await readSortKeys(of, stretches)).map(indexedId));
 }
 
-async function readSortKeys(of: Owner, stretches: readonly Stretch[]): Promise<string[]> {
-  const read = stretches.map(async (stretch) => {
-    const found: string[] = [];
-    for await (const page of sortKeysIn(of, stretch)) found.push(...page);
-    return found;
-  });
-  return (await Promise.all(read)).flat();
+/** All members of some types: the type of each, by its sort key. */
+async function readKinds(of: Owner, types: readonly string[]): Promise<Map<string, string>> {
+  const read = types.map(async (type) =>
+    (await readSortKeys(of, stretchesOfTypes([type]))).map((sk) => [sk, type] as const),
+  );
+  return new Map((await Promise.all(read)).flat());
+}
+
+/** What the members are sorted by, from their sort keys. */
+async function ranking(
+  of: Owner,
+  by: MemberQuery['by'],
+  kinds: ReadonlyMap<string, string>,
+  nowMs: number,
+): Promise<(sk: string) => string> {
+  if (by === 'name') return (sk) => sk;
+  if (by === 'address') return byAddress;
+  const types = new Map([...kinds].map(([sk, type]) => [indexedId(sk), type]));
+  const groupOf = await groupsBy(of, by, (id) => types.get(id) ?? '', nowMs);
+  return (sk) => `${groupOf(indexedId(sk))}${sk}`;
 }
 
 /** Those without an address come last. */
 function byAddress(sk: string): string {
   const { name = '', address = '' } = memberPlaceOf(sk) ?? {};
-  return `${address === '' ? '\u{10ffff}' : address}\t${name}#${indexedId(sk)}`;
+  return `${address === '' ? afterAll : address}\t${name}#${indexedId(sk)}`;
 }
 
 async function* named(candidates: AsyncIterable<{ id: string; sk: string }>): AsyncGenerator<Listed> {

@@ -1,7 +1,7 @@
 import type { Caller } from '../../shared/access/access-token.ts';
 import { admit } from '../../shared/access/actor.ts';
-import type { ProjectMembership } from '../../shared/fhir/membership.ts';
-import type { Resource } from '../../shared/fhir/resource.ts';
+import type { MembershipAccess, ProjectMembership } from '../../shared/fhir/membership.ts';
+import type { Reference, Resource } from '../../shared/fhir/resource.ts';
 import type { MemberPlace } from '../../shared/index/member-place.ts';
 import { memberPlace } from '../../shared/index/places.ts';
 import { matchesAll } from '../../shared/search/filter.ts';
@@ -42,7 +42,10 @@ export async function listMembers(
   const { project } = caller;
   const listing = { project, name: asked.canonical };
   const after = readCursor(listing, asked.cursor, (position) => (isSortKey(position) ? position : undefined));
-  const { listed, total } = await listDirectory({ table: services.table, project, type }, asked, after);
+  const { listed, total } = await listDirectory({ table: services.table, project, type }, asked, {
+    after,
+    nowMs: services.now(),
+  });
 
   const found: { resource: Resource; rank: string }[] = [];
   for await (const member of membersOf(services, project, listed, asked)) {
@@ -109,18 +112,33 @@ async function withPolicyNames(
   project: string,
   members: readonly Resource[],
 ): Promise<Resource[]> {
-  const keyOf = ({ accessPolicy }: Resource): Key | undefined => {
-    const { reference = '' } = (accessPolicy ?? {}) as { reference?: string };
+  const keyOf = (reference: string): Key | undefined => {
     const id = /^AccessPolicy\/([A-Za-z0-9.-]{1,64})$/.exec(reference)?.[1];
     return id === undefined ? undefined : keys.resource(project, 'AccessPolicy', id);
   };
-  const policies = await table.read(members.flatMap((member) => keyOf(member) ?? []));
-  return members.map((member) => {
-    const key = keyOf(member);
+  const wanted = members.flatMap(policiesOf).flatMap(({ reference }) => keyOf(reference) ?? []);
+  const policies = await table.read(wanted);
+  const named = (policy: Reference): Reference => {
+    const key = keyOf(policy.reference);
     const name = key && inlineResource('AccessPolicy', policies.get(key))?.name;
-    if (typeof name !== 'string') return member;
-    return { ...member, accessPolicy: { ...(member.accessPolicy as object), display: name } };
-  });
+    return typeof name === 'string' ? { ...policy, display: name } : policy;
+  };
+  return members.map((member) => ({
+    ...member,
+    ...(member.accessPolicy ? { accessPolicy: named(member.accessPolicy as Reference) } : {}),
+    ...(member.access
+      ? { access: accessOf(member).map((one) => ({ ...one, policy: named(one.policy) })) }
+      : {}),
+  }));
+}
+
+function policiesOf(member: Resource): Reference[] {
+  const own = member.accessPolicy ? [member.accessPolicy as Reference] : [];
+  return [...own, ...accessOf(member).map(({ policy }) => policy)];
+}
+
+function accessOf({ access = [] }: Resource): MembershipAccess[] {
+  return access as MembershipAccess[];
 }
 
 function nextUrl(url: string, query: URLSearchParams, cursor: string): string {

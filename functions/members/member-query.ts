@@ -5,6 +5,7 @@ import { invalidField } from '../../shared/refusal.ts';
 import { parseControls } from '../../shared/search/controls.ts';
 import type { Filter } from '../../shared/search/filter.ts';
 import { parseSearch } from '../../shared/search/search-request.ts';
+import type { MemberGrouping } from './member-order.ts';
 
 /** What the list of members is asked for, checked. */
 export interface MemberQuery {
@@ -15,7 +16,7 @@ export interface MemberQuery {
   state: InvitationState | undefined;
   /** Conditions on the memberships themselves: role, policy. */
   filters: readonly Filter[];
-  by: 'name' | 'address';
+  by: 'name' | 'address' | MemberGrouping;
   descending: boolean;
   count: number;
   withTotal: boolean;
@@ -29,7 +30,7 @@ const parameters = new Set([
   ...['_sort', '_count', '_total', '_cursor'],
 ]);
 const programTypes = ['Bot', 'ClientApplication'];
-const orders = ['name', '-name', 'address', '-address'] as const;
+const orders = ['name', 'address', 'kind', 'policy', 'role', 'state'] as const;
 const longestText = 200;
 const mostWords = 10;
 
@@ -38,7 +39,7 @@ export function parseMemberQuery(query: URLSearchParams): MemberQuery {
   for (const name of query.keys()) {
     if (!parameters.has(name)) throw invalidField(name, `Unknown parameter ${name}`);
   }
-  const order = oneOf('_sort', orders, query.get('_sort') ?? 'name');
+  const order = query.get('_sort') ?? 'name';
   const state = query.get('state');
   const conditions = new URLSearchParams(
     [...query].filter(([name]) => name === 'admin' || name === 'access-policy'),
@@ -50,7 +51,7 @@ export function parseMemberQuery(query: URLSearchParams): MemberQuery {
     words: parseWords(query.get('text') ?? ''),
     state: state === null ? undefined : oneOf('state', invitationStates, state),
     filters: parseSearch('ProjectMembership', conditions).filters,
-    by: order.endsWith('name') ? 'name' : 'address',
+    by: oneOf('_sort', orders, order.replace(/^-/, '')),
     descending: order.startsWith('-'),
     ...totalAndCount(query),
     cursor: query.get('_cursor') ?? undefined,

@@ -28,6 +28,7 @@ const invitedSchema = object({
   login: string(),
   invitation: invitationSchema,
 });
+const invitationIn = stored('invitation', object({ invitation: invitationSchema }));
 const invitedOf = stored('invitation', invitedSchema);
 
 /** A membership of a person with its invitation, as read. */
@@ -41,6 +42,11 @@ export function standingOf(item: Item | undefined): Standing | undefined {
   if (!item || !membership || !item.invitation) return undefined;
   const { profileType, userId, login, invitation } = invitedOf(item);
   return { membership, profileType, userId, login, invitation };
+}
+
+/** The invitation on the head of a membership; undefined for those of programs. */
+export function invitationOf(item: Item | undefined): Invitation | undefined {
+  return item?.invitation ? invitationIn(item).invitation : undefined;
 }
 
 export function stateOf(invitation: Invitation, nowMs: number): InvitationState {

@@ -5,14 +5,22 @@ import type { Table } from '../../shared/table/table.ts';
 
 const given = ['Ada', 'Grace', 'Rosa', 'Alan', 'Edith', 'Emil', 'Olga', 'Nora', 'Luis', 'Mina'];
 
-/** A member of many: `Nora Family07321 <nora7321@example.org>`; one in twenty has not accepted. */
-export async function seedMembers(table: Table, project: string, count: number): Promise<void> {
-  const items = Array.from({ length: count }, (_, n) => itemsOf(project, n)).flat();
+/**
+ * A member of many: `Nora Family07321 <nora7321@example.org>`; one in twenty has not accepted, one in fifty
+ * administers, and of three in turn two have one of the policies.
+ */
+export async function seedMembers(
+  table: Table,
+  project: string,
+  count: number,
+  policies: readonly [string, string],
+): Promise<void> {
+  const items = Array.from({ length: count }, (_, n) => itemsOf(project, n, policies[n % 3])).flat();
   await table.write(items);
 }
 
 /** The head and what lists of members read: versions and the rest of the index make no difference to them. */
-function itemsOf(project: string, n: number): Item[] {
+function itemsOf(project: string, n: number, policy: string | undefined): Item[] {
   const first = given[n % given.length] ?? 'Ada';
   const display = `${first} Family${String(n).padStart(5, '0')}`;
   const isOpen = n % 20 === 0;
@@ -23,7 +31,10 @@ function itemsOf(project: string, n: number): Item[] {
       project: { reference: `Project/${project}` },
       user: { reference: `User/seeded-${n}`, display },
       profile: { reference: `${n % 3 === 0 ? 'Practitioner' : 'Patient'}/seeded-${n}`, display },
-      rights: {},
+      rights: {
+        ...(n % 50 === 1 ? { admin: true } : {}),
+        ...(policy ? { accessPolicy: { reference: policy } } : {}),
+      },
       active: !isOpen,
       externalId: undefined,
       userName: `${first.toLowerCase()}${n}@example.org`,
@@ -41,5 +52,5 @@ function itemsOf(project: string, n: number): Item[] {
 }
 
 function isRead({ pk, sk }: { pk: string; sk: string }): boolean {
-  return sk === 'HEAD' || /#IX#ProjectMembership#(profile-type|active)#/.test(pk);
+  return sk === 'HEAD' || /#IX#ProjectMembership#(profile-type|active|admin|access-policy)#/.test(pk);
 }

@@ -6,11 +6,35 @@ import { seedMembers } from './many-members.ts';
 
 const many = 10_000;
 
+const places: Record<string, readonly unknown[]> = {
+  kind: ['Patient', 'Practitioner'],
+  policy: ['Auditor', 'Nurse', undefined],
+  role: [true, false],
+  state: ['accepted', 'pending'],
+};
+
+/** Where a member belongs in an order, by what the list answers of them. */
+// biome-ignore lint/suspicious/noExplicitAny: an answer
+function placeIn(by: string, { profile, admin, accessPolicy, extension }: any): string {
+  const said: Record<string, unknown> = {
+    kind: profile.reference.split('/')[0],
+    policy: accessPolicy?.display,
+    role: admin === true,
+    state: extension[0].extension[0].valueCode,
+  };
+  return `${places[by]?.indexOf(said[by])} ${profile.display.toLowerCase()}`;
+}
+
 describeInBrowser('ten thousand members', () => {
   let app: App;
   beforeAll(async () => {
     app = await startApp();
-    await seedMembers(app.portico.local.store, projectOf(app.portico, 0).id, many);
+    const { id } = projectOf(app.portico, 0);
+    const policy = async (name: string) => {
+      const body = { resourceType: 'AccessPolicy', name, resource: [{ resourceType: 'Patient' }] };
+      return `AccessPolicy/${(await app.portico.api('POST', 'fhir/R4/AccessPolicy', { body })).json.id}`;
+    };
+    await seedMembers(app.portico.local.store, id, many, [await policy('Nurse'), await policy('Auditor')]);
   }, 240_000);
   afterAll(() => app?.stop());
 
@@ -35,6 +59,28 @@ describeInBrowser('ten thousand members', () => {
       ...[first.ms, found.ms],
     ]);
   }, 120_000);
+
+  test.each(Object.keys(places))(
+    'sorted by %s, the first and the last thousand are right',
+    async (by) => {
+      const path = `admin/projects/${projectOf(app.portico, 0).id}/members?profile-type=Practitioner,Patient`;
+      for (const sort of [by, `-${by}`]) {
+        const first = await app.portico.api('GET', `${path}&_count=500&_total=accurate&_sort=${sort}`);
+        expect([first.status, first.json.total]).toEqual([200, many + 1]);
+        const next = first.json.link.find(({ relation }: { relation: string }) => relation === 'next').url;
+        const second = await app.portico.api('GET', next);
+        const found = [...first.json.entry, ...second.json.entry].map(({ resource }) =>
+          placeIn(by, resource),
+        );
+        expect(new Set(found).size).toBe(1000);
+        const right = found.toSorted((a, b) => (a < b === (sort === by) ? -1 : 1));
+        expect(found).toEqual(right);
+        // The very first: nobody belongs before them.
+        expect(found[0]?.startsWith(sort === by ? '0' : String((places[by]?.length ?? 0) - 1))).toBe(true);
+      }
+    },
+    60_000,
+  );
 
   test.each(['desktop', 'phone'] as const)(
     'on a %s: counted, searched, sorted, scrolled, and found again from the address',

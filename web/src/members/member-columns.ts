@@ -19,11 +19,12 @@ export function columnsOf(membership: ProjectMembership): MemberColumns {
   const { profile, user, userName, accessPolicy, access, admin, extension } = membership;
   const invitation = invitationOf(membership);
   const signedIn = extension?.find(({ url }) => url === 'urn:portico:extension:last-sign-in');
+  const policies = [...(accessPolicy ? [accessPolicy] : []), ...(access ?? []).map((one) => one.policy)];
   const isOpen = invitation !== undefined && invitation.state !== 'accepted';
   return {
     name: profile?.display ?? user?.display ?? 'No name',
     address: userName ?? '',
-    policy: accessPolicy?.display ?? (accessPolicy || access?.length ? 'A policy' : 'Default'),
+    policy: policies.map((one) => one?.display ?? 'A policy').join(', ') || 'Default',
     role: admin ? 'Administrator' : 'Member',
     lastSignIn: signedIn?.valueInstant,
     isOpen,

@@ -64,16 +64,10 @@ export function MemberTable({ pages, sort, onSort, empty }: Props) {
               </td>
               <SortHeader label="Name" by="name" sort={sort} onSort={onSort} />
               <SortHeader label="Address" by="address" sort={sort} onSort={onSort} className="wide-only" />
-              <th scope="col" className="wide-only">
-                Kind
-              </th>
-              <th scope="col" className="wide-only">
-                Policy
-              </th>
-              <th scope="col" className="wide-only">
-                Role
-              </th>
-              <th scope="col">State</th>
+              <SortHeader label="Kind" by="kind" sort={sort} onSort={onSort} className="wide-only" />
+              <SortHeader label="Policy" by="policy" sort={sort} onSort={onSort} className="wide-only" />
+              <SortHeader label="Role" by="role" sort={sort} onSort={onSort} className="wide-only" />
+              <SortHeader label="State" by="state" sort={sort} onSort={onSort} />
               <th scope="col" className="wide-only">
                 Last sign-in
               </th>

@@ -33,7 +33,7 @@ const roles = [
   { value: '', label: 'Any' },
   { value: 'true', label: 'Administrators' },
 ];
-const orders = ['name', '-name', 'address', '-address'];
+const orders = ['name', 'address', 'kind', 'policy', 'role', 'state'].flatMap((by) => [by, `-${by}`]);
 const valuesOf = (options: readonly { value: string }[]) => options.map(({ value }) => value);
 
 /** Everybody in the Project: searched, sorted and chosen from; all of it stands in the address. */
