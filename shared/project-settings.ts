@@ -72,6 +72,11 @@ export type FetchHosts = NonNullable<ProjectSettings['fetchHosts']>;
 
 const read = stored('head of a Project', settingsSchema);
 
+/** Whether nobody may do anything in the Project. @param item the head of the Project */
+export function isDisabled(item: Item | undefined): boolean {
+  return item?.disabledAtMs !== undefined;
+}
+
 /** @param item the head of the Project */
 export function projectSettings(item: Item | undefined): ProjectSettings {
   return read(item) ?? {};

@@ -4,6 +4,7 @@ import type { Mail } from '../../shared/email/mailer.ts';
 import { parseReference } from '../../shared/fhir/resource.ts';
 import { fieldsOf } from '../../shared/fields-of.ts';
 import { emailOf } from '../../shared/login/user-email.ts';
+import { isDisabled } from '../../shared/project-settings.ts';
 import { stored } from '../../shared/schema/stored.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
 import type { Item } from '../../shared/table/item.ts';
@@ -28,6 +29,7 @@ export async function failureOfItem(services: OutboxServices, item: Item): Promi
   const found = await table.read([subscriptionKey, memberKey, projectKey]);
   const subscription = inlineResource('Subscription', found.get(subscriptionKey));
   const member = inlineResource('ProjectMembership', found.get(memberKey));
+  if (isDisabled(found.get(projectKey))) return undefined;
   if (subscription?.status !== 'error' || !member?.active || !member.admin) return undefined;
   const userKey = keys.user(parseReference(member.user.reference)?.id ?? 'none');
   const email = emailOf((await table.read([userKey])).get(userKey));

@@ -3,6 +3,7 @@ import type { Mail } from '../../shared/email/mailer.ts';
 import { invitationMail } from '../../shared/invitation/invitation-mail.ts';
 import { invitationUrl } from '../../shared/invitation/link.ts';
 import { standingOf, stateOf } from '../../shared/invitation/state.ts';
+import { isDisabled } from '../../shared/project-settings.ts';
 import { stored } from '../../shared/schema/stored.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
 import type { Item } from '../../shared/table/item.ts';
@@ -17,7 +18,7 @@ const readOrder = stored(
 );
 
 /**
- * The mail of an invitation; undefined when it is no longer pending, when there is a newer link, or when
+ * The mail of an invitation; undefined when it is no longer pending, when there is a newer link, when the Project is disabled, or when
  * the address has complained of this Project's mails: then the invitation says so.
  */
 export async function invitationOfItem(services: OutboxServices, item: Item): Promise<Mail | undefined> {
@@ -30,7 +31,7 @@ export async function invitationOfItem(services: OutboxServices, item: Item): Pr
   const isLive =
     standing?.invitation.generation === generation &&
     stateOf(standing.invitation, services.now()) === 'pending';
-  if (!standing || !isLive) return undefined;
+  if (!standing || !isLive || isDisabled(found.get(projectKey))) return undefined;
   const link = { project: project, membershipId: membershipId, ...standing.invitation };
   if (found.get(complaintKey)) {
     await markDelivery(services, link, 'complained');

@@ -1,6 +1,6 @@
 import { auditItem } from '../../shared/audit/audit-event.ts';
-import { isPaused } from '../../shared/bot/project-settings.ts';
 import {
+  isDisabled,
   type ProjectNumbers,
   projectSettings,
   requireNumbers,
@@ -10,7 +10,7 @@ import type { Queue } from '../../shared/queue/queue.ts';
 import type { Services } from '../../shared/services.ts';
 import { listSubscriptions } from '../../shared/subscription/listed.ts';
 import type { Item } from '../../shared/table/item.ts';
-import { keys } from '../../shared/table/keys.ts';
+import { type Key, keys } from '../../shared/table/keys.ts';
 import type { Action } from '../../shared/table/transact.ts';
 import { typedKeys } from '../../shared/typed-keys.ts';
 
@@ -22,11 +22,13 @@ export interface ChangeRequest extends ProjectNumbers {
   paused?: boolean;
   /** Whether the bus tells of its runs. */
   emitExecutions?: boolean;
+  /** Ends all that goes on in the Project from the next request on, or lets it go on as it was. */
+  disabled?: boolean;
 }
 
 /** How the Project stands now: the settings that it does not leave to their defaults. */
 export interface Changed {
-  project: { id: string; paused: boolean; emitExecutions: boolean } & ProjectNumbers;
+  project: { id: string; paused: boolean; emitExecutions: boolean; disabled: boolean } & ProjectNumbers;
 }
 
 interface ChangeServices extends Services {
@@ -48,20 +50,27 @@ export async function changeProject(services: ChangeServices, request: ChangeReq
     entities: [{ reference: `Project/${project}`, detail }],
   };
   const key = keys.resource(project, 'Project', project);
-  await table.transact([headAction(key, change), { name: 'audit', put: auditItem(event, newId(), now()) }]);
-  if (request.paused === false) await wakeSubscriptions(services, project);
+  await table.transact([
+    headAction(key, change, now()),
+    { name: 'audit', put: auditItem(event, newId(), now()) },
+  ]);
+  if (request.paused === false || request.disabled === false) await wakeSubscriptions(services, project);
   return standing(project, (await table.read([key])).get(key));
 }
 
+type Change = Record<string, number | boolean>;
+
+const switches = ['paused', 'emitExecutions', 'disabled'] as const;
+
 /** @throws {Error} */
-function changeOf(request: ChangeRequest): Record<string, number | boolean> {
+function changeOf(request: ChangeRequest): Change {
   requireNumbers(request);
-  const change: Record<string, number | boolean> = {};
-  for (const name of [...typedKeys(settingBounds), 'paused', 'emitExecutions'] as const) {
+  const change: Change = {};
+  for (const name of [...typedKeys(settingBounds), ...switches]) {
     const value = request[name];
     if (value !== undefined) change[name] = value;
   }
-  for (const name of ['paused', 'emitExecutions'] as const) {
+  for (const name of switches) {
     if (!['undefined', 'boolean'].includes(typeof change[name]))
       throw new Error(`${name} must be true or false`);
   }
@@ -69,14 +78,25 @@ function changeOf(request: ChangeRequest): Record<string, number | boolean> {
   return change;
 }
 
-function headAction(update: { pk: string; sk: string }, change: Record<string, number | boolean>): Action {
-  const all = Object.entries(change);
+function headAction(update: Key, change: Change, nowMs: number): Action {
+  const { disabled, ...plain } = change;
+  const set = Object.keys(plain).map((name) => `${name} = :${name}`);
+  if (disabled === true) set.push('disabledAtMs = if_not_exists(disabledAtMs, :at)');
+  const parts = [
+    ...(set.length > 0 ? [`SET ${set.join(', ')}`] : []),
+    ...(disabled === false ? ['REMOVE disabledAtMs'] : []),
+  ];
+  const values = {
+    ...Object.fromEntries(Object.entries(plain).map(([name, value]) => [`:${name}`, value])),
+    ...(disabled === true ? { ':at': nowMs } : {}),
+  };
   return {
     name: 'project',
     update,
-    set: `SET ${all.map(([name]) => `${name} = :${name}`).join(', ')}`,
-    if: 'attribute_exists(pk)',
-    values: Object.fromEntries(all.map(([name, value]) => [`:${name}`, value])),
+    set: parts.join(' '),
+    // A Project that is being deleted does not come back.
+    if: 'attribute_exists(pk) AND attribute_not_exists(deletion)',
+    ...(Object.keys(values).length > 0 ? { values } : {}),
   };
 }
 
@@ -93,5 +113,13 @@ function standing(id: string, head: Item | undefined): Changed {
     settings[name] === undefined ? [] : [[name, settings[name]]],
   );
   const { emitExecutions = false } = settings;
-  return { project: { id, paused: isPaused(head), emitExecutions, ...Object.fromEntries(numbers) } };
+  return {
+    project: {
+      id,
+      paused: head?.paused === true,
+      emitExecutions,
+      disabled: isDisabled(head),
+      ...Object.fromEntries(numbers),
+    },
+  };
 }

@@ -2,6 +2,7 @@ import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { matchesClientSecret } from '../../shared/keys/client-secret.ts';
 import { credentialOf } from '../../shared/keys/credential.ts';
+import { isDisabled } from '../../shared/project-settings.ts';
 import type { Services } from '../../shared/services.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
@@ -27,7 +28,7 @@ interface AuthenticatedClient {
 }
 
 /**
- * Unknown client, wrong secret, removed or inactive: one answer, in like time.
+ * Unknown client, wrong secret, removed, inactive, of a disabled Project: one answer, in like time.
  * @throws {OAuthError} invalid_client
  */
 export async function authenticateClient(
@@ -44,7 +45,8 @@ export async function authenticateClient(
   const projectKey = keys.resource(projectId, 'Project', projectId);
   const found = await services.table.read([membershipKey, projectKey]);
   const membership = inlineResource('ProjectMembership', found.get(membershipKey));
-  const project = inlineResource('Project', found.get(projectKey));
+  const projectHead = found.get(projectKey);
+  const project = isDisabled(projectHead) ? undefined : inlineResource('Project', projectHead);
   const matches =
     assertedClientId !== undefined ||
     (client !== undefined && matchesClientSecret(client.secret, item?.secretHash));

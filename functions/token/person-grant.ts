@@ -7,6 +7,7 @@ import { credentialOf } from '../../shared/keys/credential.ts';
 import type { Login } from '../../shared/login/login-item.ts';
 import { isMadeFor, loginEndSeconds } from '../../shared/login/person-login.ts';
 import { type NewRefreshToken, newRefreshToken } from '../../shared/login/refresh-token.ts';
+import { isDisabled } from '../../shared/project-settings.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
 import type { Found } from '../../shared/table/table.ts';
@@ -84,7 +85,8 @@ export function grantable(
     'ProjectMembership',
     found.get(keys.resource(id, 'ProjectMembership', membershipId)),
   );
-  const project = inlineResource('Project', found.get(keys.resource(id, 'Project', id)));
+  const projectHead = found.get(keys.resource(id, 'Project', id));
+  const project = isDisabled(projectHead) ? undefined : inlineResource('Project', projectHead);
   if (membership?.active !== true || !project || !isMadeFor(login, membership)) return undefined;
   return { membership, project };
 }

@@ -22,7 +22,7 @@ import { withStack } from './with-stack.ts';
 const usage = `npm run provision -- --name <Project> --admin <address> [--first-name <name>] [--last-name <name>]
   [--client] [<settings>] [--stage <stage>]
   with a password for a person who is new, who is then a member at once without a mail, in ADMIN_PASSWORD
-npm run provision -- --project <id> [--paused | --resumed] [<settings>] [--stage <stage>]
+npm run provision -- --project <id> [--paused | --resumed] [--disabled | --no-disabled] [<settings>] [--stage <stage>]
 npm run provision -- --project <id> --admin <address> [--first-name <name>] [--last-name <name>] [--stage <stage>]
   invites another administrator, as with --name
 npm run provision -- --project <id> --recover <address> [--stage <stage>]
@@ -75,7 +75,7 @@ function readRequest(): Asked {
         recover: text,
       },
       ...Object.fromEntries(Object.values(numberOptions).map((option) => [option, text])),
-      ...{ paused: flag, resumed: flag, 'emit-executions': flag },
+      ...{ paused: flag, resumed: flag, disabled: flag, 'emit-executions': flag },
       ...{ issuer: text, 'issuer-client': text, remove: flag, stage: text },
       ...{ 'for-spec': text, 'base-url': text },
     },
@@ -99,9 +99,17 @@ function readRequest(): Asked {
     if (values.admin !== undefined) {
       return { deployed, request: { project: values.project, admin: administratorOf(values) } };
     }
-    const { project, paused = false, resumed = false } = values;
+    const { project, paused = false, resumed = false, disabled } = values;
     if (paused && resumed) throw new Error('--paused and --resumed exclude each other');
-    return { deployed, request: { project, ...(paused || resumed ? { paused } : {}), ...settings } };
+    return {
+      deployed,
+      request: {
+        project,
+        ...(paused || resumed ? { paused } : {}),
+        ...(disabled === undefined ? {} : { disabled }),
+        ...settings,
+      },
+    };
   }
   const { name, client } = values;
   if (!name) throw new Error('--name and --admin are needed');

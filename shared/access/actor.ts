@@ -1,6 +1,7 @@
 import type { MembershipAccess, ProjectMembership } from '../fhir/membership.ts';
 import type { Resource } from '../fhir/resource.ts';
 import { parseReference } from '../fhir/resource.ts';
+import { isDisabled } from '../project-settings.ts';
 import { Refusal } from '../refusal.ts';
 import type { Services } from '../services.ts';
 import { inlineResource } from '../store/inline.ts';
@@ -40,7 +41,7 @@ type PolicyParameter = NonNullable<MembershipAccess['parameter']>[number];
  * operation wants. A membership whose policies this process does not remember costs one more. What the
  * route asks is checked here too, so that no operation answers before it holds.
  * @param wanted keys that the operation needs; they answer `found.get`
- * @throws {Refusal} unauthorized when login, membership or client ended after the token was issued;
+ * @throws {Refusal} unauthorized when login, membership, client or Project ended after the token was issued;
  *   forbidden, with one body, for another Project's path and for who lacks the route's right
  */
 export async function admit(
@@ -49,6 +50,7 @@ export async function admit(
   wanted: readonly Key[],
 ): Promise<{ actor: Actor; found: Found }> {
   const loginKey = keys.login(caller.loginId);
+  const projectKey = keys.resource(caller.project, 'Project', caller.project);
   const clientKey = clientKeyOf(caller);
   const asked = [caller, ...(caller.run?.within ?? []).map((other) => ({ ...caller, ...other }))].map(
     (one) => ({
@@ -59,10 +61,12 @@ export async function admit(
   );
   const found = await services.table.read([
     ...(caller.run ? [] : [loginKey]),
+    projectKey,
     ...(clientKey ? [clientKey] : []),
     ...asked.flatMap(({ key, remembered }) => [key, ...remembered]),
     ...wanted,
   ]);
+  if (isDisabled(found.get(projectKey))) throw unauthorized('project disabled');
   if (!caller.run) requireLogin(found.get(loginKey), caller);
   if (clientKey && !found.get(clientKey)) throw unauthorized('client ended');
 

@@ -1,4 +1,4 @@
-import { type FetchHosts, projectSettings } from '../project-settings.ts';
+import { type FetchHosts, isDisabled, projectSettings } from '../project-settings.ts';
 import type { Item } from '../table/item.ts';
 
 /** What a Project says of all its runs; kept on its head, beside the resource. */
@@ -31,7 +31,7 @@ export function runSettings(item: Item | undefined): RunSettings {
 
 /** Whether all Bots, Subscriptions and schedules of a Project are stopped. @param item the head of the Project */
 export function isPaused(item: Item | undefined): boolean {
-  return item?.paused === true;
+  return item?.paused === true || isDisabled(item);
 }
 
 /** A host name as URLs have it, `*.` before it for all below. Undefined when it is none. */

@@ -1,11 +1,12 @@
 import { isMadeFor, type LoginMade } from '../login/person-login.ts';
+import { isDisabled } from '../project-settings.ts';
 import type { Services } from '../services.ts';
 import { type Key, keys } from '../table/keys.ts';
 import { type Standing, standingOf, stateOf } from './state.ts';
 
 /**
  * The memberships that a person may choose: active ones, and invitations that are still open, each of
- * those that want a login made like this one.
+ * those that want a login made like this one; none of a disabled Project.
  * @param login how it was made; with a password alone when left out
  */
 export async function choicesOf(
@@ -14,10 +15,12 @@ export async function choicesOf(
   project: string | undefined,
   login: LoginMade = {},
 ): Promise<Standing[]> {
-  const wanted = await membershipKeysOf(services, userId, project);
-  const found = await services.table.read(wanted);
-  return wanted
-    .flatMap((key) => standingOf(found.get(key)) ?? [])
+  const mirrors = await mirrorsOf(services, userId, project);
+  const found = await services.table.read(mirrors.flatMap(({ key, projectKey }) => [key, projectKey]));
+  return mirrors
+    .flatMap(({ key, projectKey }) =>
+      isDisabled(found.get(projectKey)) ? [] : (standingOf(found.get(key)) ?? []),
+    )
     .filter((standing) => isChoosable(standing, services.now(), login));
 }
 
@@ -25,18 +28,20 @@ function isChoosable({ membership, invitation }: Standing, nowMs: number, login:
   return isMadeFor(login, membership) && (membership.active || stateOf(invitation, nowMs) === 'pending');
 }
 
-async function membershipKeysOf(
+async function mirrorsOf(
   { table }: Services,
   userId: string,
   project: string | undefined,
-): Promise<Key[]> {
+): Promise<{ key: Key; projectKey: Key }[]> {
   const { pk, sk } = keys.userMembership(userId, project ?? '', '');
   const { items } = await table.query({
     KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
     ExpressionAttributeValues: { ':pk': pk, ':prefix': project === undefined ? 'M#' : sk },
     Limit: 100,
   });
-  return items.map((item) =>
-    keys.resource(String(item.project), 'ProjectMembership', String(item.membershipId)),
-  );
+  return items.map((item) => {
+    const id = String(item.project);
+    const key = keys.resource(id, 'ProjectMembership', String(item.membershipId));
+    return { key, projectKey: keys.resource(id, 'Project', id) };
+  });
 }

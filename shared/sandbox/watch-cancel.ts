@@ -1,4 +1,7 @@
-/** Whether a run that goes on was cancelled: the API is asked with the run's own token, from outside the guest. */
+/**
+ * Whether a run that goes on was cancelled: the API is asked with the run's own token, from outside the guest. Where
+ * the token is no longer good, its caller's membership or Project has ended, and the run ends with it.
+ */
 
 import http from 'node:http';
 import https from 'node:https';
@@ -44,6 +47,7 @@ export function watchCancel({ api, runId, traceId, lookup, onCancelled }: Watche
         agentFor: () => agent,
       },
     );
+    if (status === 401) return true;
     return status === 200 && JSON.parse(body.text).status === 'cancelled';
   }
 

@@ -74,7 +74,15 @@ describe('a Project that is there', () => {
     const { project } = await provision(stage.services, { ...request, subscriptions: 7, treeRuns: 9 });
     const { id } = project;
     expect(await changeProject(services(), { project: id, subscriptions: 250, schedules: 3 })).toEqual({
-      project: { id, paused: false, emitExecutions: false, subscriptions: 250, schedules: 3, treeRuns: 9 },
+      project: {
+        id,
+        paused: false,
+        emitExecutions: false,
+        disabled: false,
+        subscriptions: 250,
+        schedules: 3,
+        treeRuns: 9,
+      },
     });
     expect(
       await changeProject(services(), { project: id, paused: true, emitExecutions: true }),

@@ -2,6 +2,7 @@ import { isId } from '../../../shared/fhir/resource.ts';
 import { isInvitationSecret } from '../../../shared/invitation/link.ts';
 import { type Standing, standingOf, stateOf } from '../../../shared/invitation/state.ts';
 import type { StageSecret } from '../../../shared/keys/signer.ts';
+import { isDisabled } from '../../../shared/project-settings.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
 import { keys } from '../../../shared/table/keys.ts';
@@ -13,7 +14,8 @@ export interface LoginServices extends Services {
 
 /**
  * The pending invitation that a link speaks for.
- * @throws {Refusal} invalid, one text for a link that is expired, revoked, superseded, used or made up
+ * @throws {Refusal} invalid, one text for a link that is expired, revoked, superseded, used or made up,
+ *   or of a disabled Project
  */
 export async function requireLink(
   services: LoginServices,
@@ -22,9 +24,10 @@ export async function requireLink(
   const [project = '', membershipId = '', generation = ''] = id.split('.');
   if (!isId(project) || !isId(membershipId)) throw deadLink();
   const key = keys.resource(project, 'ProjectMembership', membershipId);
-  const [found, stage] = await Promise.all([services.table.read([key]), services.secret()]);
+  const projectKey = keys.resource(project, 'Project', project);
+  const [found, stage] = await Promise.all([services.table.read([key, projectKey]), services.secret()]);
   const standing = standingOf(found.get(key));
-  if (!standing) throw deadLink();
+  if (!standing || isDisabled(found.get(projectKey))) throw deadLink();
   const { invitation } = standing;
   const link = { project, membershipId, ...invitation };
   const isLive =

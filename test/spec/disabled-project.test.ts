@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Request } from '../../functions/provision/requests.ts';
+import { mailedLink } from './mailed-link.ts';
+import { type Answer, isDeployed, type Portico, startPortico } from './portico.ts';
+import { botThat, execute, projectOf } from './running.ts';
+import { password, type SigningIn, signingIn } from './signing-in.ts';
+
+let portico: Portico;
+let at: SigningIn;
+let provision: (request: Request) => Promise<unknown>;
+beforeAll(async () => {
+  portico = await startPortico();
+  at = signingIn(portico);
+  const { handlerLoader } = await import('../../infra/local/gateway/handlers.ts');
+  if (!isDeployed) provision = await handlerLoader()('provision');
+});
+afterAll(() => portico.stop());
+
+const asClient = () => {
+  const { clientId, clientSecret } = projectOf(portico, 0);
+  const body = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+  return at.ask(body);
+};
+
+async function until<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
+  for (let attempt = 0; attempt < 300; attempt++) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('It never is');
+}
+
+/** A run of minutes that has begun. */
+async function longRun(): Promise<string> {
+  const bot = await botThat(
+    portico,
+    'await medplum.createResource({ resourceType: "Basic", code: { text: "begun" } }); for (;;) await new Promise((r) => setTimeout(r, 200))',
+  );
+  const answer = await execute(portico, bot, 'x', 'text/plain', { headers: { prefer: 'respond-async' } });
+  await until(async () => {
+    const { json } = await portico.api('GET', 'fhir/R4/Basic?code:text=begun');
+    return json.entry?.length > 0 ? true : undefined;
+  });
+  return answer.headers.get('content-location') ?? '';
+}
+
+if (!isDeployed)
+  test('a disabled Project ends all that goes on in it at once, and nothing elsewhere; enabled it is as it was', async () => {
+    const project = projectOf(portico, 0).id;
+    const member = await at.newMember();
+    const { access_token, refresh_token } = await at.signIn(member.email, { remember: true });
+    const machine = (await asClient()).json.access_token;
+    const invited = `invited-${randomUUID()}@example.com`;
+    await at.invite(invited);
+    const link = await mailedLink(portico, invited);
+    // A member of another Project as well, who is to go on there.
+    const both = await at.newMember();
+    const elsewhere = await at.invite(both.email, 1, { sendEmail: false });
+    const { code } = (await at.login(member.email)).json;
+    const job = await longRun();
+    const otherToken = await portico.token(portico.projects[1]);
+    const read = (token: string, path = 'fhir/R4/Patient') => portico.api('GET', path, { token });
+
+    expect(await provision({ project, disabled: true })).toMatchObject({ project: { disabled: true } });
+
+    for (const token of [access_token, machine]) {
+      for (const path of ['fhir/R4/Patient', 'auth/me', `admin/projects/${project}`, 'oauth2/userinfo']) {
+        const { status, json } = await read(token, path);
+        expect([path, status, json.issue[0].code]).toEqual([path, 401, 'login']);
+      }
+    }
+    const write = { resourceType: 'Patient' };
+    expect((await portico.api('POST', 'fhir/R4/Patient', { token: machine, body: write })).status).toBe(401);
+    const refusals: Answer[] = [
+      await asClient(),
+      await at.refresh(refresh_token),
+      await at.exchange(code),
+      await at.login(member.email),
+      await at.post('auth/invitation', link),
+      await at.post('auth/setpassword', { ...link, password }),
+    ];
+    expect(refusals.map(({ status }) => status)).toEqual(Array.from(refusals, () => 400));
+    const { json: chosen } = await at.login(both.email);
+    expect(chosen.memberships.map(({ id }: { id: string }) => id)).toEqual([elsewhere.id]);
+    const next = await at.post('auth/profile', { login: chosen.login, profile: elsewhere.id });
+    const { access_token: there } = (await at.exchange(next.json.code)).json;
+    expect((await at.me(there)).json.membership.id).toBe(elsewhere.id);
+    expect((await read(otherToken)).status).toBe(200);
+    // The run that goes on is ended, long before its time.
+    await until(async () => {
+      const jobs = (await portico.local.scan()).filter(({ pk }) => pk.includes('#JOB#'));
+      return jobs.some(({ status }) => status === 'error' || status === 'cancelled') ? true : undefined;
+    });
+
+    expect(await provision({ project, disabled: false })).toMatchObject({ project: { disabled: false } });
+    expect((await read(access_token, 'auth/me')).status).toBe(200);
+    expect((await read(machine)).status).toBe(200);
+    expect((await at.refresh(refresh_token)).status).toBe(200);
+    expect((await at.post('auth/setpassword', { ...link, password })).status).toBe(200);
+    expect((await portico.api('GET', job)).json.status).not.toBe('active');
+    const audit = await portico.api('GET', 'fhir/R4/AuditEvent?subtype=provision');
+    expect(audit.text).toContain('"type":"disabled","valueString":"true"');
+  }, 60_000);
