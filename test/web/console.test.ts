@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { keys } from '../../shared/table/keys.ts';
 import { botThat, execute, projectOf } from '../spec/running.ts';
 import { put, subscribe, until } from '../spec/subscribing.ts';
-import { type App, arrived, describeInBrowser, go, signIn, startApp } from './app.ts';
+import { type App, arrived, describeInBrowser, go, signIn, startApp, write } from './app.ts';
 import { badManners } from './manners.ts';
 
 describeInBrowser('the console', () => {
@@ -92,6 +92,100 @@ describeInBrowser('the console', () => {
       await page.goBack();
       await list.getByRole('link', { name: 'Lena Late' }).click();
       await arrived(page, 'Lena Late');
+    }
+    expect(app.faults).toEqual([]);
+  }, 240_000);
+
+  test('records are searched, read, and lead on to one another', async () => {
+    const patients = [
+      { birthDate: '1950-03-04', name: [{ family: 'Older', given: ['Olga'] }], gender: 'female' },
+      { birthDate: '2004-05-06', name: [{ family: 'Younger', given: ['Yan'] }], gender: 'male' },
+    ];
+    const [, younger] = await Promise.all(
+      patients.map((one) => put(app.portico, { resourceType: 'Patient', ...one })),
+    );
+    await put(app.portico, {
+      ...{ resourceType: 'Observation', status: 'final', code: { text: 'Body weight' } },
+      subject: { reference: `Patient/${younger.id}`, display: 'Yan Younger' },
+      valueQuantity: { value: 71.5, unit: 'kg' },
+    });
+    for (const page of pages) {
+      await go(page, 'Records');
+      await arrived(page, 'Records');
+      const table = page.getByRole('table', { name: 'Patient' });
+      await table.getByRole('link', { name: 'Olga Older' }).waitFor();
+      const paths = await asked(page, async () => {
+        await page.getByRole('button', { name: 'Search by' }).click();
+        await page.getByRole('option', { name: 'birthdate (date)', exact: true }).click();
+        await page.getByRole('textbox', { name: 'Value' }).fill('ge2000');
+        await page.getByRole('button', { name: 'Search', exact: true }).click();
+        await page.getByText('1 record', { exact: true }).waitFor();
+      });
+      expect(paths.length).toBeLessThanOrEqual(6);
+      expect(page.url()).not.toContain('2000');
+      expect(await badManners(page)).toEqual([]);
+      await table.getByRole('link', { name: 'Yan Younger' }).click();
+      await arrived(page, 'Yan Younger');
+      await page.getByRole('region', { name: 'Record' }).getByText('2004-05-06').waitFor();
+      await page.getByRole('region', { name: 'JSON' }).getByText('"birthDate": "2004-05-06"').waitFor();
+      expect(await badManners(page)).toEqual([]);
+      await page.goBack();
+      await page.getByText('1 record', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Remove the condition birthdate ge2000' }).click();
+      await table.getByRole('link', { name: 'Olga Older' }).waitFor();
+
+      await page.getByRole('button', { name: 'Type' }).click();
+      await page.getByRole('option', { name: 'Observation', exact: true }).click();
+      await page.getByRole('link', { name: 'Body weight' }).click();
+      await arrived(page, 'Body weight');
+      await page.getByText('71.5 kg').waitFor();
+      await page.getByRole('link', { name: 'Yan Younger' }).click();
+      await arrived(page, 'Yan Younger');
+    }
+    expect(app.faults).toEqual([]);
+  }, 240_000);
+
+  test('a record is changed, and nothing typed is lost when somebody else changes it too', async () => {
+    const path = 'fhir/R4/Patient';
+    for (const page of pages) {
+      const patient = await put(app.portico, { resourceType: 'Patient', birthDate: '1990-01-01' });
+      const edited = (birthDate: string) => JSON.stringify({ ...patient, birthDate }, undefined, 2);
+      await page.goto(`/app/records/Patient/${patient.id}?tab=Edit`);
+      const save = page.getByRole('button', { name: 'Save', exact: true });
+      await write(page, 'The record, as JSON', edited('yesterday'));
+      await page.getByRole('button', { name: 'Check without saving' }).click();
+      await page
+        .getByRole('alert')
+        .getByText(/birthDate/)
+        .waitFor();
+      expect(await badManners(page)).toEqual([]);
+      await write(page, 'The record, as JSON', edited('1991-01-01'));
+      await page.getByRole('tab', { name: 'History' }).click();
+      await page.getByText('As it stands').waitFor();
+      await page.getByRole('tab', { name: 'Edit' }).click();
+      await page.getByText('1991-01-01').waitFor();
+
+      await put(app.portico, { ...patient, active: true });
+      await save.click();
+      await page.getByText('Somebody else has changed this record since you began.').waitFor();
+      const difference = page.getByRole('region', { name: 'From their version to yours' });
+      await difference.getByText('"active": true').waitFor();
+      expect(await badManners(page)).toEqual([]);
+      const stored = await app.portico.api('GET', `${path}/${patient.id}`);
+      expect(stored.json.birthDate).toBe('1990-01-01');
+      await page.getByRole('button', { name: 'Go on with mine' }).click();
+      await page.getByText('1991-01-01').waitFor();
+      await save.click();
+      await page.getByText('Saved.', { exact: true }).waitFor();
+      const now = await app.portico.api('GET', `${path}/${patient.id}`);
+      expect([now.json.birthDate, now.json.active]).toEqual(['1991-01-01', undefined]);
+
+      await page.getByRole('tab', { name: 'History' }).click();
+      const versions = page.getByRole('list', { name: 'Versions' });
+      await versions.getByText('As it stands').click();
+      await versions.locator('.diff-added').getByText('1991-01-01').waitFor();
+      expect(await versions.getByText('As it was created').count()).toBe(1);
+      expect(await badManners(page)).toEqual([]);
     }
     expect(app.faults).toEqual([]);
   }, 240_000);

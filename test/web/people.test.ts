@@ -171,7 +171,7 @@ describeInBrowser('the way of a person through the app', () => {
     expect(await person.getByText('Pat Hidden').count()).toBe(0);
     expect(await badManners(person)).toEqual([]);
     await person.getByRole('button', { name: 'Type' }).click();
-    await person.getByRole('option', { name: 'Observation' }).click();
+    await person.getByRole('option', { name: 'Observation', exact: true }).click();
     await person.getByText(/Forbidden|No Observation/).waitFor();
     expect(await person.getByRole('link', { name: 'Members' }).count()).toBe(0);
   }

@@ -59,7 +59,8 @@ export async function loadAttention(api: Api, signal: AbortSignal): Promise<AllA
 function ofBot({ bot, looked, failed, last }: Failures['bots'][number]): Attention {
   return {
     ...{ kind: 'Bot', name: bot.display ?? 'A Bot', at: last },
-    what: looked === 1 ? 'Its latest run failed' : `${failed} of its latest ${looked} runs failed`,
+    what:
+      looked === 1 ? 'Its latest run failed, on' : `${failed} of its latest ${looked} runs failed, last on`,
     href: `/bots/${idOf(bot.reference)}?tab=Executions`,
   };
 }
@@ -68,10 +69,12 @@ function ofSubscription(one: Failures['subscriptions'][number]): Attention {
   const { subscription, status, error, endpoint = '', looked, failed, last } = one;
   const stopped = `Stopped${error ? `: ${error}` : ''}`;
   const deliveries =
-    looked === 1 ? 'Its latest delivery failed' : `${failed} of its latest ${looked} deliveries failed`;
+    looked === 1
+      ? 'Its latest delivery failed, on'
+      : `${failed} of its latest ${looked} deliveries failed, last on`;
   return {
-    ...{ kind: 'Delivery', name: subscription.display ?? 'A Subscription', at: last },
-    what: status === 'error' ? stopped : deliveries,
+    ...{ kind: 'Delivery', name: subscription.display ?? 'A Subscription' },
+    ...(status === 'error' ? { what: stopped, at: undefined } : { what: deliveries, at: last }),
     href: endpoint.startsWith('Bot/')
       ? `/bots/${idOf(endpoint)}?tab=Triggers`
       : `/records/${subscription.reference}`,
@@ -88,7 +91,7 @@ function expiring(members: readonly ProjectMembership[], nowMs: number): Attenti
       {
         kind: 'Invitation' as const,
         name,
-        what: 'Not accepted yet, expires',
+        what: 'Not accepted yet, expires on',
         at: expires,
         href: `/members/${member.id}`,
       },

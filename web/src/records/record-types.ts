@@ -1,5 +1,5 @@
 /** The types that a clinic looks at most; the API serves every R4 type. */
-export const recordTypes = [
+const usual = [
   'Patient',
   'Practitioner',
   'RelatedPerson',
@@ -19,4 +19,15 @@ export const recordTypes = [
   'Questionnaire',
   'QuestionnaireResponse',
   'Task',
-].map((type) => ({ value: type, label: type.replace(/(?<=[a-z])(?=[A-Z])/g, ' ') }));
+];
+
+export const recordTypes = usual.map(asOption);
+
+/** The usual ones first, then all others by name. */
+export function typeOptions(all: readonly string[]) {
+  return [...recordTypes, ...all.filter((type) => !usual.includes(type)).map(asOption)];
+}
+
+function asOption(type: string) {
+  return { value: type, label: type.replace(/(?<=[a-z])(?=[A-Z])/g, ' ') };
+}

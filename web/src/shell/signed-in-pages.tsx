@@ -1,6 +1,7 @@
 import { Redirect, Route, Switch } from 'wouter';
 import { AccountPage } from '../account/account-page.tsx';
 import { MailPage } from '../mail/mail-page.tsx';
+import { RecordPage } from '../records/record-page.tsx';
 import { RecordsPage } from '../records/records-page.tsx';
 import { ReferencePage } from '../reference/reference-page.tsx';
 import { useSession } from '../session/session-context.tsx';
@@ -15,6 +16,9 @@ export function SignedInPages() {
         <Redirect to={isAdministrator ? '/overview' : '/records'} replace />
       </Route>
       <Route path="/records" component={RecordsPage} />
+      <Route path="/records/:type/:id">
+        {({ type, id }) => <RecordPage type={type} id={id} key={`${type}/${id}`} />}
+      </Route>
       <Route path="/account" component={AccountPage} />
       <Route path="/mail" component={MailPage} />
       <Route path="/reference" component={ReferencePage} />

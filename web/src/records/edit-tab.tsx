@@ -1,0 +1,156 @@
+import type { OperationOutcome, Resource } from '@medplum/fhirtypes';
+import { useState } from 'react';
+import { OperationOutcomeError } from '../../../client/src/index.ts';
+import { useAction } from '../api/use-action.ts';
+import { useApi } from '../api/use-api.ts';
+import { useKept } from '../drafts/use-kept.ts';
+import { CodeEditor } from '../editor/code-editor.tsx';
+import { Button } from '../ui/button.tsx';
+import { Form } from '../ui/form.tsx';
+import { Failure, Notice } from '../ui/notice.tsx';
+import { Conflict } from './conflict.tsx';
+import { textOf } from './text-of.ts';
+
+interface Props {
+  /** `fhir/R4/Patient/<id>` */
+  path: string;
+  resource: Resource;
+  onSaved(): void;
+}
+
+/** What somebody has typed, and which version they began with. */
+interface Typed {
+  text: string;
+  base: string;
+}
+
+/**
+ * Changes a record as JSON. The service checks it, and refuses what somebody else has changed meanwhile; what was
+ * typed stays until it is saved, in memory only, since it is health data.
+ */
+export function EditTab({ path, resource, onSaved }: Props) {
+  const { send, get } = useApi();
+  const begin: Typed = { text: textOf(resource), base: resource.meta?.versionId ?? '' };
+  const [typed, setTyped] = useKept<Typed | undefined>(`record ${path}`, undefined);
+  const [round, setRound] = useState(0);
+  const [theirs, setTheirs] = useState<Resource>();
+  const [said, setSaid] = useState<{ text: string; isGood: boolean }>();
+  const { text, base } = typed ?? begin;
+
+  const check = useAction(async () => {
+    setSaid(undefined);
+    const outcome = await send<OperationOutcome>('POST', `${path}/$validate`, parse(text, resource));
+    const faults = outcome.issue.filter(({ severity }) => severity === 'error' || severity === 'fatal');
+    setSaid(
+      faults.length > 0
+        ? { text: faults.map(sentenceOf).join(' '), isGood: false }
+        : { text: 'The record is valid. Nothing is saved yet.', isGood: true },
+    );
+  });
+  const save = useAction(async () => {
+    setSaid(undefined);
+    setTheirs(undefined);
+    const headers = { 'if-match': `W/"${base}"` };
+    try {
+      await send('PUT', path, parse(text, resource), headers);
+    } catch (error) {
+      if (error instanceof OperationOutcomeError && error.status === 412) {
+        setTheirs(await get<Resource>(path));
+        return;
+      }
+      throw told(error);
+    }
+    setTyped(undefined);
+    setSaid({ text: 'Saved.', isGood: true });
+    onSaved();
+  });
+  const anew = () => {
+    setTyped(undefined);
+    setTheirs(undefined);
+    setSaid(undefined);
+    setRound(round + 1);
+    onSaved();
+  };
+  return (
+    <section className="card" aria-label="Edit">
+      {typed && (
+        <p className="muted">Your changes are not saved yet. They are kept while this app is open.</p>
+      )}
+      <Form label="Edit" onSubmit={() => void save.run()}>
+        <div className="field">
+          <span className="legend">The record, as JSON</span>
+          <CodeEditor
+            key={`${round} ${base}`}
+            text={text}
+            language="json"
+            label="The record, as JSON"
+            onChange={(next) => {
+              setSaid(undefined);
+              setTyped(next === begin.text ? undefined : { text: next, base });
+            }}
+          />
+        </div>
+        {theirs && (
+          <Conflict
+            mine={text}
+            theirs={textOf(theirs)}
+            onKeep={() => {
+              setTyped({ text, base: theirs.meta?.versionId ?? '' });
+              setTheirs(undefined);
+            }}
+            onTake={anew}
+          />
+        )}
+        <Failure message={save.message ?? check.message} />
+        {said && (
+          <Notice kind={said.isGood ? 'good' : 'bad'} key={said.text}>
+            {said.text}
+          </Notice>
+        )}
+        <div className="buttons">
+          <Button type="submit" kind="primary" isPending={save.isBusy}>
+            Save
+          </Button>
+          <Button onPress={() => check.run()} isPending={check.isBusy}>
+            Check without saving
+          </Button>
+          {typed && <Button onPress={anew}>Discard my changes</Button>}
+        </div>
+      </Form>
+    </section>
+  );
+}
+
+/** @throws {Error} when the text is no such record */
+function parse(text: string, { resourceType, id }: Resource): unknown {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`This is not JSON: ${error instanceof Error ? error.message : ''}`);
+  }
+  const { resourceType: type, id: own } = (parsed ?? {}) as Partial<Resource>;
+  if (type !== resourceType || own !== id)
+    throw new Error(`It must stay ${resourceType}/${id}: resourceType and id cannot be changed.`);
+  return parsed;
+}
+
+/** Says where in the record each fault is. */
+function told(error: unknown): unknown {
+  if (!(error instanceof OperationOutcomeError)) return error;
+  if (error.status === 403)
+    return new Error('Your rights do not let you make this change. What you typed is still here.');
+  const texts = error.outcome.issue.filter(({ expression }) => expression?.length).map(sentenceOf);
+  return texts.length > 0 ? new Error(texts.join(' ')) : error;
+}
+
+function sentenceOf({
+  expression,
+  details,
+  diagnostics,
+  code,
+}: OperationOutcome['issue'][number] | OperationOutcomeError['outcome']['issue'][number]): string {
+  const text = details?.text ?? diagnostics ?? code ?? '';
+  const where = expression?.[0];
+  return `${where && !text.includes(where) ? `${where}: ` : ''}${text}${/[.!?]$/.test(text) ? '' : '.'}`;
+}
