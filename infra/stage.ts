@@ -30,6 +30,15 @@ export interface Stage {
   mailSandbox: boolean;
   /** `retain`: table and keys survive the deletion of their stack. */
   removalPolicy: 'retain' | 'destroy';
+  /**
+   * The stream of a table that was restored: the stage then works on that table, and the first one is left as it is.
+   * docs/recover.md
+   */
+  restoredTable?: string;
+  /** Daily copies in a vault of AWS Backup, kept for so many days: beyond the 35 of point-in-time recovery. */
+  backup?: { keepDays: number };
+  /** Whether the table refuses deletion; left out, where it is kept. */
+  deletionProtection: boolean;
   /** How long logs are kept, in days: one of the numbers that CloudWatch knows. */
   retention: Retention;
   /** The API's own name, with a certificate of the same region; without it API Gateway's. */
@@ -77,6 +86,7 @@ export function readStage(context: (key: string) => unknown): Stage {
   const fields = fieldsOf(context('stages'))[name];
   if (!isObject(fields)) throw new Error(`cdk.json has no stage ${name} under context.stages`);
   const setting = (key: string, pattern: RegExp) => matching(`${name}.${key}`, fields[key], pattern);
+  const removalPolicy = fields.removalPolicy === undefined ? 'retain' : removalOf(setting);
   return {
     name,
     region: setting('region', /^[a-z]{2}(-[a-z]+)+-\d$/),
@@ -90,16 +100,30 @@ export function readStage(context: (key: string) => unknown): Stage {
       if (isParameterSet(set)) return set;
       throw new Error(`The setting ${name}.searchParameters is malformed (cdk.json, context)`);
     }),
-    removalPolicy:
-      fields.removalPolicy === undefined
-        ? 'retain'
-        : setting('removalPolicy', /^(retain|destroy)$/) === 'destroy'
-          ? 'destroy'
-          : 'retain',
+    removalPolicy,
+    deletionProtection: flag(
+      `${name}.deletionProtection`,
+      fields.deletionProtection ?? removalPolicy === 'retain',
+    ),
+    ...(fields.restoredTable === undefined ? {} : { restoredTable: setting('restoredTable', streamArn) }),
+    ...(fields.backup === undefined ? {} : { backup: readBackup(`${name}.backup`, fieldsOf(fields.backup)) }),
     retention: readRetention(`${name}.retention`, fields.retention ?? 'standard'),
     ...(fields.alarmEmail === undefined ? {} : { alarmEmail: setting('alarmEmail', address) }),
     ...(fields.domain === undefined ? {} : { domain: readDomain(`${name}.domain`, fieldsOf(fields.domain)) }),
   };
+}
+
+const streamArn = /^arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/[\w.-]{3,255}\/stream\/[\w:.-]+$/;
+
+function removalOf(setting: (key: string, pattern: RegExp) => string): Stage['removalPolicy'] {
+  return setting('removalPolicy', /^(retain|destroy)$/) === 'destroy' ? 'destroy' : 'retain';
+}
+
+function readBackup(label: string, { keepDays, ...others }: Fields): { keepDays: number } {
+  const isDays =
+    typeof keepDays === 'number' && Number.isInteger(keepDays) && keepDays >= 1 && keepDays <= 36_500;
+  if (isDays && Object.keys(others).length === 0) return { keepDays };
+  throw new Error(`The setting ${label} is malformed (cdk.json, context)`);
 }
 
 const address = /^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/;

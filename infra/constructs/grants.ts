@@ -1,7 +1,6 @@
 /** From a row of permissions.ts to what a role may do and what its function is told. */
 
 import { Aws } from 'aws-cdk-lib';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -11,12 +10,13 @@ import { queueVariables } from '../../shared/composition/queues.ts';
 import type { Purpose } from '../../shared/queue/purposes.ts';
 import { partitionClasses } from '../../shared/table/partition-classes.ts';
 import type { Permissions } from '../permissions.ts';
+import type { StageTable } from './portico-table.ts';
 import type { PurposeQueue } from './purpose-queue.ts';
 import type { StageKeys } from './stage-keys.ts';
 
 /** What functions work on. */
 export interface Ground {
-  table: TableV2;
+  table: StageTable;
   tableKey: IKey;
   keys: StageKeys;
   invoker: IFunction;

@@ -1,12 +1,25 @@
-import { AttributeType, Billing, StreamViewType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { Duration } from 'aws-cdk-lib';
+import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from 'aws-cdk-lib/aws-backup';
+import {
+  AttributeType,
+  Billing,
+  type ITableV2,
+  StreamViewType,
+  TableEncryptionV2,
+  TableV2,
+} from 'aws-cdk-lib/aws-dynamodb';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import type { Stage } from '../stage.ts';
 import { tableDefinition } from '../table-definition.ts';
 
+/** A table as functions reach it. */
+export type StageTable = Pick<ITableV2, 'tableName' | 'tableArn'> & { tableStreamArn?: string | undefined };
+
 /** The single table: on-demand, encrypted with a key of the account's own, hard to lose. */
 export class PorticoTable extends Construct {
-  readonly table: TableV2;
+  /** The table that the stage works on: the one made here, or one that was restored. */
+  readonly table: StageTable;
   readonly key: Key;
 
   constructor(scope: Construct, id: string, stage: Stage) {
@@ -15,7 +28,7 @@ export class PorticoTable extends Construct {
       description: `Portico ${stage.name}: everything at rest in the table`,
       enableKeyRotation: true,
     });
-    this.table = new TableV2(this, 'Table', {
+    const made = new TableV2(this, 'Table', {
       partitionKey: { name: tableDefinition.partitionKey.name, type: AttributeType.STRING },
       sortKey: { name: tableDefinition.sortKey.name, type: AttributeType.STRING },
       billing: Billing.onDemand(),
@@ -23,7 +36,32 @@ export class PorticoTable extends Construct {
       timeToLiveAttribute: tableDefinition.ttlAttribute,
       encryption: TableEncryptionV2.customerManagedKey(this.key),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      deletionProtection: stage.removalPolicy === 'retain',
+      deletionProtection: stage.deletionProtection,
+    });
+    const { restoredTable } = stage;
+    this.table =
+      restoredTable === undefined
+        ? made
+        : TableV2.fromTableAttributes(this, 'Restored', {
+            tableArn: restoredTable.replace(/\/stream\/.*$/, ''),
+            tableStreamArn: restoredTable,
+            encryptionKey: this.key,
+          });
+    if (stage.backup) this.#backUp(stage.backup);
+    // Stacks that change to another table import these until they have changed.
+    const { stack } = made;
+    for (const value of [made.tableName, made.tableArn, made.tableStreamArn]) stack.exportValue(value);
+  }
+
+  /** A copy a day, in a vault under the table's key. */
+  #backUp({ keepDays }: NonNullable<Stage['backup']>): void {
+    const vault = new BackupVault(this, 'Vault', { encryptionKey: this.key });
+    const plan = new BackupPlan(this, 'Backup', {
+      backupVault: vault,
+      backupPlanRules: [new BackupPlanRule({ ruleName: 'Daily', deleteAfter: Duration.days(keepDays) })],
+    });
+    plan.addSelection('Table', {
+      resources: [BackupResource.fromArn(this.table.tableArn)],
     });
   }
 }

@@ -1,5 +1,5 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
-import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import type { CfnApi, HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
@@ -31,6 +31,8 @@ export class ApiStack extends Stack {
     super(scope, id, props);
     const { api, baseUrl } = new PublicApi(this, 'Public', { stage, alarms });
     this.baseUrl = baseUrl;
+    // With a domain nobody needs it; a stack that imports it may get a domain.
+    this.exportValue((api.node.defaultChild as CfnApi).attrApiEndpoint);
     this.api = api;
     const jobs = new JobsFunction(this, 'jobs', { ground: { ...ground, baseUrl }, alarms });
     watchRecords(jobs, alarms);

@@ -49,6 +49,7 @@ export function porticoStacks(app: App, stage: Stage) {
       'AWS::KMS::Key',
       'AWS::Logs::LogGroup',
       'AWS::S3::Bucket',
+      'AWS::Backup::BackupVault',
     ],
   };
   if (stage.removalPolicy === 'retain') RemovalPolicies.of(app).retain(kept);

@@ -5,6 +5,7 @@ import { ofType, only, stageTemplates } from './stage-templates.ts';
 const stacks = stageTemplates();
 const { data } = stacks;
 const other = stageTemplates({ removalPolicy: 'destroy', retention: 'hipaa' });
+const backedUp = stageTemplates({ backup: { keepDays: 400 }, deletionProtection: false });
 const table = only(data, 'AWS::DynamoDB::GlobalTable');
 const keys = ofType(data, 'AWS::KMS::Key').map(([, key]) => key);
 const [replica] = table.Properties.Replicas as Record<string, unknown>[];
@@ -28,6 +29,17 @@ describe('the table', () => {
       DeletionProtectionEnabled: true,
     });
     expect(table.DeletionPolicy).toBe('Retain');
+  });
+
+  it('is copied to a vault each day where the stage says so', () => {
+    expect(ofType(data, 'AWS::Backup::BackupPlan')).toEqual([]);
+    const plan = only(backedUp.data, 'AWS::Backup::BackupPlan').Properties.BackupPlan;
+    expect(plan).toMatchObject({ BackupPlanRule: [{ Lifecycle: { DeleteAfterDays: 400 } }] });
+    const selection = only(backedUp.data, 'AWS::Backup::BackupSelection').Properties.BackupSelection;
+    expect(JSON.stringify(selection)).toContain('Table710B521B');
+    expect(only(backedUp.data, 'AWS::Backup::BackupVault').DeletionPolicy).toBe('Retain');
+    const unprotected = only(backedUp.data, 'AWS::DynamoDB::GlobalTable').Properties.Replicas;
+    expect(unprotected).toMatchObject([{ DeletionProtectionEnabled: false }]);
   });
 
   it('streams both images and forgets what has expired', () => {

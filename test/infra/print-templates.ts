@@ -1,4 +1,4 @@
-/** Prints the resources of each stack of a stage, synthesised without bundling: `node print-templates.ts '{…}'`. */
+/** Prints the template of each stack of a stage, synthesised without bundling: `node print-templates.ts '{…}'`. */
 
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
@@ -17,8 +17,5 @@ const stacks = porticoStacks(
   new App({ context }),
   readStage((key) => context[key]),
 );
-const resources = Object.entries(stacks).map(([name, stack]) => [
-  name,
-  Template.fromStack(stack).toJSON().Resources,
-]);
-process.stdout.write(JSON.stringify(Object.fromEntries(resources)));
+const templates = Object.entries(stacks).map(([name, stack]) => [name, Template.fromStack(stack).toJSON()]);
+process.stdout.write(JSON.stringify(Object.fromEntries(templates)));

@@ -17,13 +17,27 @@ export interface Statement {
 
 type Stack = 'data' | 'sandbox' | 'api' | 'events' | 'provision' | 'reindex';
 
+/** A template, as far as tests look at it. */
+export interface StackTemplate {
+  Resources: Record<string, Resource>;
+  Outputs?: Record<string, { Value: unknown; Export?: { Name: string } }>;
+}
+
+/** The resources of a stage with these settings, by stack. */
+export function stageTemplates(
+  settings: Record<string, unknown> = {},
+): Record<Stack, Record<string, Resource>> {
+  const templates = Object.entries(wholeTemplates(settings));
+  return Object.fromEntries(templates.map(([name, { Resources }]) => [name, Resources])) as ReturnType<
+    typeof stageTemplates
+  >;
+}
+
 /**
  * The templates of a stage with these settings, by stack. In a process of its own: within jest the CDK takes ten times
  * as long to load.
  */
-export function stageTemplates(
-  settings: Record<string, unknown> = {},
-): Record<Stack, Record<string, Resource>> {
+export function wholeTemplates(settings: Record<string, unknown> = {}): Record<Stack, StackTemplate> {
   const program = join(import.meta.dirname, 'print-templates.ts');
   const args = ['--disable-warning=ExperimentalWarning', program, JSON.stringify(settings)];
   const options = {

@@ -30,6 +30,7 @@ describe('a stage', () => {
         allowedOrigins: [],
         searchParameters: [],
         removalPolicy: 'retain',
+        deletionProtection: true,
         retention: { functions: 90, access: 365 },
       },
     });
@@ -56,6 +57,8 @@ describe('a stage', () => {
     ['a sandbox that is a word', { ...least, mailSandbox: 'yes' }, 'prod.mailSandbox is malformed'],
     ['a set that there is not', { ...least, searchParameters: ['r5'] }, 'prod.searchParameters is malformed'],
     ['hops that are no count', { ...least, trustedHops: '1' }, 'prod.trustedHops is malformed'],
+    ['a table without its stream', { ...least, restoredTable: 'portico' }, 'prod.restoredTable is malformed'],
+    ['a backup for no days', { ...least, backup: { keepDays: 0 } }, 'prod.backup is malformed'],
     ['an alarm address that is none', { ...least, alarmEmail: 'me' }, 'prod.alarmEmail is malformed'],
     [
       'a domain without certificate',

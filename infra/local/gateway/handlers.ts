@@ -1,4 +1,3 @@
-import type { ProvisionHandler } from '../../../functions/provision/requests.ts';
 import type {
   DynamoDBBatchResponse,
   DynamoDBStreamEvent,
@@ -6,6 +5,7 @@ import type {
   SQSBatchResponse,
   SQSEvent,
 } from 'aws-lambda';
+import type { ProvisionHandler } from '../../../functions/provision/requests.ts';
 import type { Progress } from '../../../functions/reindex/reindex.ts';
 import type { FunctionName } from '../../../functions/routes.ts';
 import type { JobEvent } from '../../../shared/bot/job/job-starter.ts';

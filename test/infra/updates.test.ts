@@ -1,0 +1,69 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { type Bonds, bondsOf, refusedChanges } from './refused-changes.ts';
+import { wholeTemplates } from './stage-templates.ts';
+
+const domain = {
+  name: 'api.example.org',
+  certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/c',
+};
+const restored = 'arn:aws:dynamodb:eu-west-1:123456789012:table/restored/stream/2026-01-31T12:00:00.000';
+
+function bondsOfAll(templates: ReturnType<typeof wholeTemplates>): Record<string, Bonds> {
+  return Object.fromEntries(Object.entries(templates).map(([name, template]) => [name, bondsOf(template)]));
+}
+
+const plain = bondsOfAll(wholeTemplates());
+
+/** What the stacks of a release hold on to; a later release is held to it. `UPDATE_BONDS=1` writes that of a new one. */
+const kept = join(import.meta.dirname, 'bonds-0.1.0.json');
+if (process.env.UPDATE_BONDS) writeFileSync(kept, `${JSON.stringify(plain, null, 2)}\n`);
+
+test('a stage of the kept release can be updated to this one', () => {
+  const release = JSON.parse(readFileSync(kept, 'utf8')) as Record<string, Bonds>;
+  expect(Object.values(release).flatMap(({ imports }) => imports)).not.toEqual([]);
+  expect(refusedChanges(release, plain)).toEqual([]);
+});
+
+const settings = { domain, restoredTable: restored, backup: { keepDays: 35 }, alarmEmail: 'ops@example.org' };
+const changed = wholeTemplates(settings);
+const all = bondsOfAll(changed);
+
+test('a domain, a restored table and the like may be set later, and taken back', () => {
+  expect(refusedChanges(plain, all)).toEqual([]);
+  expect(refusedChanges(all, plain)).toEqual([]);
+});
+
+test('an export that is gone or another, and a name that moves, are noticed', () => {
+  const without = (stack: string, change: Partial<Bonds>) => ({
+    ...plain,
+    [stack]: { ...(plain[stack] as Bonds), ...change },
+  });
+  const { exports = {}, named = {} } = plain.data as Bonds;
+  const [first = '', ...others] = Object.keys(exports);
+  const rest = Object.fromEntries(others.map((name) => [name, exports[name]]));
+  expect(refusedChanges(plain, without('data', { exports: rest }))).toEqual([
+    `data cannot change the export ${first}: it is in use`,
+  ]);
+  expect(refusedChanges(plain, without('data', { exports: { ...exports, [first]: 'other' } }))).toHaveLength(
+    1,
+  );
+  const [name = ''] = Object.keys(plain.provision?.named ?? {});
+  const moved = {
+    ...without('provision', { named: {} }),
+    data: { ...(plain.data as Bonds), named: { ...named, [name]: 'Other' } },
+  };
+  expect(refusedChanges(plain, moved)).toEqual([`provision has ${name} already`]);
+});
+
+test('a stage whose table was restored names it wherever the first one was named', () => {
+  const { api, events, data } = changed;
+  const text = JSON.stringify([api.Resources, events.Resources]);
+  expect(text).toContain('"TABLE_NAME":"restored"');
+  expect(text).toContain(`"EventSourceArn":"${restored}"`);
+  expect(text).not.toMatch(/ImportValue":"[^"]*data:ExportsOutput\w*Table710B521B/);
+  expect(
+    Object.values(data.Resources).filter(({ Type }) => Type === 'AWS::DynamoDB::GlobalTable'),
+  ).toHaveLength(1);
+});
