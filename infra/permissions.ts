@@ -70,6 +70,7 @@ export type QueueConsumer =
 export type DeployedFunction =
   | FunctionName
   | QueueConsumer
+  | 'access-records'
   | 'tick'
   | 'jobs'
   | 'dispatch'
@@ -138,6 +139,7 @@ export const permissions: Record<DeployedFunction, Permissions> = {
     stageSecret: 'reads',
   },
   site: { table: [], reaches: [] },
+  'access-records': { table: [], reaches: [] },
   // Which Subscriptions a Project has it looks up; no item is written.
   dispatch: { table: ['Query'], reaches: ['project'], readsStream: true, sendsTo: dispatchedPurposes },
   outbox: {

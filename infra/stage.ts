@@ -74,6 +74,11 @@ export function reindexName({ name }: Pick<Stage, 'name'>): string {
   return `portico-${name}-reindex`;
 }
 
+/** What the function is called that keeps the access log; logs of other functions are brought to it by this name. */
+export function accessRecordsName({ name }: Pick<Stage, 'name'>): string {
+  return `portico-${name}-access-records`;
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /**

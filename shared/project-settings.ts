@@ -31,6 +31,14 @@ export const settingBounds = {
   schedules: 1_000,
 };
 
+/** What a Project is provisioned with beside the numbers: off when left out. */
+export const settingFlags = {
+  /** Whether the bus tells of its runs. */
+  emitExecutions: true,
+  /** Whether AuditEvents are kept of what is read. */
+  auditReads: true,
+} as const;
+
 type SettingName = keyof typeof settingBounds;
 
 /** Such settings as they are asked for. */
@@ -59,6 +67,8 @@ const settingsSchema = object({
   } satisfies Record<SettingName, typeof count>),
   /** Whether the bus tells of its runs. */
   emitExecutions: exactOptional(boolean()),
+  /** Whether AuditEvents are kept of what is read. */
+  auditReads: exactOptional(boolean()),
   fetchHosts: exactOptional(
     object({ allow: exactOptional(array(string())), deny: exactOptional(array(string())) }),
   ),
@@ -80,4 +90,9 @@ export function isDisabled(item: Item | undefined): boolean {
 /** @param item the head of the Project */
 export function projectSettings(item: Item | undefined): ProjectSettings {
   return read(item) ?? {};
+}
+
+/** Whether AuditEvents are kept of what is read; asked at every request. @param item the head of the Project */
+export function auditsReads(item: Item | undefined): boolean {
+  return item?.auditReads === true;
 }

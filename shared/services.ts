@@ -1,3 +1,5 @@
+import type { AccessLog } from './access-log.ts';
+import type { Disclosure } from './disclosure.ts';
 import type { DataKeys } from './keys/data-keys.ts';
 import type { PublicKeys } from './keys/public-keys.ts';
 import type { StageSecret } from './keys/signer.ts';
@@ -13,6 +15,10 @@ export interface Services {
   /** Hints from earlier requests of this process; each is checked against what is read. */
   memory: Memory;
   log: Log;
+  /** Where the record of who looked at what goes. */
+  accessLog: AccessLog;
+  /** Of the request that is served, if one is. */
+  disclosure?: Disclosure;
   /** Only in the functions under fhir/R4, which alone take run tokens. */
   runSecret?: () => Promise<StageSecret>;
   /** Only where Subscriptions are written. */

@@ -1,6 +1,6 @@
 import { auditItem } from '../../shared/audit/audit-event.ts';
-import { inlineResource } from '../../shared/store/inline.ts';
 import type { Services } from '../../shared/services.ts';
+import { inlineResource } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
 import { firstAdministrator } from './first-administrator.ts';

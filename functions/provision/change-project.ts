@@ -5,6 +5,7 @@ import {
   projectSettings,
   requireNumbers,
   settingBounds,
+  settingFlags,
 } from '../../shared/project-settings.ts';
 import type { Queue } from '../../shared/queue/queue.ts';
 import type { Services } from '../../shared/services.ts';
@@ -24,11 +25,19 @@ export interface ChangeRequest extends ProjectNumbers {
   emitExecutions?: boolean;
   /** Ends all that goes on in the Project from the next request on, or lets it go on as it was. */
   disabled?: boolean;
+  /** Whether AuditEvents are kept of what is read. */
+  auditReads?: boolean;
 }
 
 /** How the Project stands now: the settings that it does not leave to their defaults. */
 export interface Changed {
-  project: { id: string; paused: boolean; emitExecutions: boolean; disabled: boolean } & ProjectNumbers;
+  project: {
+    id: string;
+    paused: boolean;
+    emitExecutions: boolean;
+    auditReads: boolean;
+    disabled: boolean;
+  } & ProjectNumbers;
 }
 
 interface ChangeServices extends Services {
@@ -60,7 +69,7 @@ export async function changeProject(services: ChangeServices, request: ChangeReq
 
 type Change = Record<string, number | boolean>;
 
-const switches = ['paused', 'emitExecutions', 'disabled'] as const;
+const switches = ['paused', 'disabled', ...typedKeys(settingFlags)] as const;
 
 /** @throws {Error} */
 function changeOf(request: ChangeRequest): Change {
@@ -112,12 +121,13 @@ function standing(id: string, head: Item | undefined): Changed {
   const numbers = typedKeys(settingBounds).flatMap((name) =>
     settings[name] === undefined ? [] : [[name, settings[name]]],
   );
-  const { emitExecutions = false } = settings;
+  const { emitExecutions = false, auditReads = false } = settings;
   return {
     project: {
       id,
       paused: head?.paused === true,
       emitExecutions,
+      auditReads,
       disabled: isDisabled(head),
       ...Object.fromEntries(numbers),
     },

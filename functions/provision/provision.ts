@@ -6,7 +6,12 @@ import { newMeta, type Stamp } from '../../shared/fhir/stamp.ts';
 import { newClientSecret } from '../../shared/keys/client-secret.ts';
 import { parseNewPassword } from '../../shared/login/parse-password.ts';
 import { newClient } from '../../shared/program/new-client.ts';
-import { type ProjectNumbers, requireNumbers, settingBounds } from '../../shared/project-settings.ts';
+import {
+  type ProjectNumbers,
+  requireNumbers,
+  settingBounds,
+  settingFlags,
+} from '../../shared/project-settings.ts';
 import type { Services } from '../../shared/services.ts';
 import { createActions } from '../../shared/store/resource-item.ts';
 import { keys } from '../../shared/table/keys.ts';
@@ -46,6 +51,8 @@ export interface ProvisionRequest extends ProjectNumbers {
   schedules?: number;
   /** Whether the bus tells of its runs. */
   emitExecutions?: boolean;
+  /** Whether AuditEvents are kept of what is read. */
+  auditReads?: boolean;
 }
 
 export interface Provisioned {
@@ -122,7 +129,8 @@ function projectActions(request: ProvisionRequest, stamp: Stamp): Action[] {
     features: ['bots'],
   };
   const settings = Object.fromEntries(typedKeys(settingBounds).map((setting) => [setting, request[setting]]));
-  const told = request.emitExecutions === true ? { emitExecutions: true } : {};
+  const isOn = typedKeys(settingFlags).filter((flag) => request[flag] === true);
+  const told = Object.fromEntries(isOn.map((flag) => [flag, true]));
   return createActions(stamp.project, resource, { ...settings, ...told });
 }
 

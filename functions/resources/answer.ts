@@ -1,4 +1,5 @@
 import { inlineTypes } from '../../shared/bot/output.ts';
+import { noteShown } from '../../shared/disclosure.ts';
 import { binaryResponse } from '../../shared/execute/execute-response.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { allOk } from '../../shared/http/outcome.ts';
@@ -35,6 +36,7 @@ export function answerWrite(baseUrl: string, outcome: Outcome, request: HttpRequ
     case 'operationoutcome':
       return fhirResponse(status, allOk(), without(versioned));
     default:
+      noteShown(request.disclosure, resource);
       return versioned;
   }
 }
@@ -58,6 +60,7 @@ export function answerRead(
   resource: Parameters<typeof resourceResponse>[1],
   request: HttpRequest,
 ): HttpResponse {
+  noteShown(request.disclosure, resource);
   const answer = resourceResponse(200, asAsked(resource, request));
   const known = request.headers['if-none-match'];
   const etag = String(answer.headers?.etag);
@@ -70,6 +73,7 @@ export function answerRead(
 export function answerBinary(read: ReadBinary, request: HttpRequest): HttpResponse {
   const accept = (request.headers.accept ?? '').trim();
   if (/^application\/(fhir\+)?json/i.test(accept)) return answerRead(withData(read), request);
+  noteShown(request.disclosure, read.resource);
   const mediaType = String(read.resource.contentType);
   const isSafe = /^[\x20-\x7e]+$/.test(mediaType) ? mediaType : 'application/octet-stream';
   const answer = binaryResponse(

@@ -1,6 +1,7 @@
 import type { Caller } from '../../shared/access/access-token.ts';
 import { coreServices } from '../../shared/composition/core-services.ts';
 import { stageKeys } from '../../shared/composition/stage-keys.ts';
+import { noteShown } from '../../shared/disclosure.ts';
 import { requireVariable } from '../../shared/env.ts';
 import { isId } from '../../shared/fhir/resource.ts';
 import { json } from '../../shared/http/json-body.ts';
@@ -19,12 +20,12 @@ import { runBundle } from './bundle/run-bundle.ts';
 
 import { asAsked, isExtended } from './extended.ts';
 import { capabilityStatement } from './metadata/capability-statement.ts';
+import { cancelRun, readRun } from './read/cancel-run.ts';
 import { explainMember } from './read/explain-member.ts';
 import { operationParameters } from './read/operation-parameters.ts';
 import { readBinary } from './read/read-binary.ts';
 import { readEverything } from './read/read-everything.ts';
 import { readHistory } from './read/read-history.ts';
-import { cancelRun, readRun } from './read/cancel-run.ts';
 import { cancelJob, readJob } from './read/read-job.ts';
 import { readResource } from './read/read-resource.ts';
 import { readTypeHistory } from './read/read-type-history.ts';
@@ -215,5 +216,6 @@ function isQuiet({ headers: { 'x-portico-events': events } }: HttpRequest): bool
 }
 
 function ok(body: object, request: HttpRequest): HttpResponse {
+  noteShown(request.disclosure, body);
   return fhirResponse(200, asAsked(body, request));
 }

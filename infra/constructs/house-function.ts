@@ -3,12 +3,14 @@ import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
+  type FunctionOptions,
   Function as LambdaFunction,
   Runtime,
   type TenancyConfig,
 } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import type { Retention } from '../stage.ts';
 import { bundledCode } from './bundled-code.ts';
 import { functionFindings } from './findings.ts';
 import { alarmPeriod, ImpactAlarm } from './impact-alarm.ts';
@@ -31,6 +33,9 @@ export interface HouseFunctionProps {
   alarms: ITopic;
   architecture?: Architecture;
   tenancyConfig?: TenancyConfig;
+  /** The kind of its log; `functions` when left out. */
+  keptAs?: keyof Retention;
+  logging?: Pick<FunctionOptions, 'loggingFormat' | 'systemLogLevelV2'>;
   /** Puts files that are not bundled into the asset. */
   addFiles?: (assetDir: string) => void;
 }
@@ -43,7 +48,7 @@ export class HouseFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: HouseFunctionProps) {
     super(scope, id);
-    this.logGroup = new KeptLogs(this, 'Log');
+    this.logGroup = new KeptLogs(this, 'Log', props.keptAs);
     // An explicit role gets no managed policy: CDK's own would let it write to every log group.
     this.role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
@@ -62,6 +67,7 @@ export class HouseFunction extends Construct {
       memorySize: props.memoryMb,
       role: this.role,
       logGroup: this.logGroup,
+      ...props.logging,
       ...(props.environment ? { environment: props.environment } : {}),
       ...(props.tenancyConfig ? { tenancyConfig: props.tenancyConfig } : {}),
     });

@@ -10,6 +10,8 @@ export interface HandlerEnvironment {
   SEARCH_PARAMETERS: string;
   /** `file:<path>` */
   KEYS: string;
+  /** The file of the access log. */
+  ACCESS_LOG: string;
   INVOKER_FUNCTION: string;
   /** The same invoker by another name. */
   EVALUATOR_FUNCTION: string;

@@ -75,7 +75,7 @@ function readRequest(): Asked {
         recover: text,
       },
       ...Object.fromEntries(Object.values(numberOptions).map((option) => [option, text])),
-      ...{ paused: flag, resumed: flag, disabled: flag, 'emit-executions': flag },
+      ...{ paused: flag, resumed: flag, disabled: flag, 'emit-executions': flag, 'audit-reads': flag },
       ...{ issuer: text, 'issuer-client': text, remove: flag, stage: text },
       ...{ 'for-spec': text, 'base-url': text },
     },
@@ -128,12 +128,13 @@ function administratorOf(values: Values): NewAdministrator {
   };
 }
 
-function settingsOf(values: Values): ProjectNumbers & { emitExecutions?: boolean } {
-  const emitted = values['emit-executions'];
+function settingsOf(values: Values): ProjectNumbers & { emitExecutions?: boolean; auditReads?: boolean } {
+  const { 'emit-executions': emitted, 'audit-reads': reads } = values;
   const numbers = typedEntries(numberOptions).map(([name, option]) => count(name, values[option]));
   return {
     ...Object.assign({}, ...numbers),
     ...(typeof emitted === 'boolean' ? { emitExecutions: emitted } : {}),
+    ...(typeof reads === 'boolean' ? { auditReads: reads } : {}),
   };
 }
 

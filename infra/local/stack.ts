@@ -136,6 +136,7 @@ async function startParts(
     DYNAMODB_ENDPOINT: table.endpoint,
     SEARCH_PARAMETERS: searchParameters,
     KEYS: `file:${join(dataDir, 'keys.json')}`,
+    ACCESS_LOG: join(dataDir, 'access.jsonl'),
     INVOKER_FUNCTION: invoker.functionName,
     EVALUATOR_FUNCTION: invoker.evaluatorName,
     SUBSCRIPTION_MEMORY_SECONDS: '1',

@@ -5,6 +5,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { type FunctionName, functionNames, routesOf } from '../../functions/routes.ts';
 import { apiFunctions } from '../api-functions.ts';
+import { keepAccessLines } from '../constructs/access-lines.ts';
 import { FunctionRoutes } from '../constructs/function-routes.ts';
 import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
 import { HouseFunction } from '../constructs/house-function.ts';
@@ -51,6 +52,7 @@ export class ApiStack extends Stack {
         alarms,
         ...(name === 'site' ? { addFiles: addSite } : {}),
       });
+      if (name !== 'site') keepAccessLines(house, stage);
       new FunctionRoutes(house, 'Routes', { api, lambda: house.lambda, routes: routesOf(name) });
       if (name.startsWith('execute-')) watchRecords(house, alarms);
     }

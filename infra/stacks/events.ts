@@ -8,6 +8,7 @@ import { functionNames, routesOf } from '../../functions/routes.ts';
 import { type Purpose, purposes } from '../../shared/queue/purposes.ts';
 import { recordOf } from '../../shared/typed-keys.ts';
 import { apiFunctions } from '../api-functions.ts';
+import { keepAccessLines } from '../constructs/access-lines.ts';
 import { scheduleFindings } from '../constructs/findings.ts';
 import { FunctionRoutes } from '../constructs/function-routes.ts';
 import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
@@ -83,6 +84,7 @@ export class EventsStack extends Stack {
         statements: statementsOf(permissions[name], whole),
         alarms,
       });
+      keepAccessLines(house, stage);
       new FunctionRoutes(house, 'Routes', { api, lambda: house.lambda, routes: routesOf(name) });
     }
     // A rule has five targets at most.

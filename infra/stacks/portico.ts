@@ -1,6 +1,7 @@
 import { type App, Aspects, RemovalPolicies, Tags } from 'aws-cdk-lib';
 import { LogsKept } from '../constructs/kept-logs.ts';
 import type { Stage } from '../stage.ts';
+import { AccessStack } from './access.ts';
 import { ApiStack } from './api.ts';
 import { DataStack } from './data.ts';
 import { EventsStack } from './events.ts';
@@ -16,6 +17,7 @@ export function porticoStacks(app: App, stage: Stage) {
   const data = new DataStack(app, name('data'), { env, stage });
   const { alarms } = data;
   const sandbox = new SandboxStack(app, name('sandbox'), { env, alarms });
+  const access = new AccessStack(app, name('access'), { env, stage, alarms });
   const ground = {
     table: data.table.table,
     tableKey: data.table.key,
@@ -26,6 +28,8 @@ export function porticoStacks(app: App, stage: Stage) {
     searchParameters: stage.searchParameters.join(),
   };
   const api = new ApiStack(app, name('api'), { env, stage, ground, alarms });
+  // Its function has to be there before a log can be brought to it.
+  api.addStackDependency(access);
   const reachable = { ...ground, baseUrl: api.baseUrl, jobs: api.jobs };
   const events = new EventsStack(app, name('events'), {
     env,
@@ -55,5 +59,5 @@ export function porticoStacks(app: App, stage: Stage) {
   if (stage.removalPolicy === 'retain') RemovalPolicies.of(app).retain(kept);
   else RemovalPolicies.of(app).destroy(kept);
   Tags.of(app).add('portico:stage', stage.name);
-  return { data, sandbox, api, events, provision, reindex };
+  return { data, sandbox, access, api, events, provision, reindex };
 }

@@ -1,7 +1,8 @@
+import type { Disclosure } from '../disclosure.ts';
 import type { MembershipAccess, ProjectMembership } from '../fhir/membership.ts';
 import type { Resource } from '../fhir/resource.ts';
 import { parseReference } from '../fhir/resource.ts';
-import { isDisabled } from '../project-settings.ts';
+import { auditsReads, isDisabled } from '../project-settings.ts';
 import { Refusal } from '../refusal.ts';
 import type { Services } from '../services.ts';
 import { inlineResource } from '../store/inline.ts';
@@ -26,6 +27,8 @@ export interface Actor extends Claims {
   contextOf: ContextReader;
   /** Of the request: rules are many where a policy is long. */
   budget: Budget;
+  /** Of the request, where what it shows is recorded. */
+  disclosure?: Disclosure | undefined;
 }
 
 export interface NamedPolicy {
@@ -67,6 +70,9 @@ export async function admit(
     ...wanted,
   ]);
   if (isDisabled(found.get(projectKey))) throw unauthorized('project disabled');
+  if (services.disclosure) {
+    services.disclosure.isAudited = auditsReads(found.get(projectKey));
+  }
   if (!caller.run) requireLogin(found.get(loginKey), caller);
   if (clientKey && !found.get(clientKey)) throw unauthorized('client ended');
 
@@ -99,6 +105,7 @@ export async function admit(
       policies: named.length > 0 ? policies : undefined,
       contextOf,
       budget,
+      disclosure: services.disclosure,
     };
   });
   if (!first) throw new Error('Nobody was asked about');

@@ -1,3 +1,4 @@
+import { noteWhole } from '../disclosure.ts';
 import { touches, withoutFields } from '../fhir/fields.ts';
 import type { Resource } from '../fhir/resource.ts';
 import { invalidField, Refusal } from '../refusal.ts';
@@ -42,6 +43,7 @@ export async function visible(
   if (!hiddenThen) return undefined;
   const hidden = [...new Set([...hiddenNow, ...hiddenThen])];
   if (searched.some((parameter) => looksAt(parameter, hidden))) return undefined;
+  noteWhole(actor.disclosure, resource);
   return hidden.length > 0 ? withoutFields(resource, hidden) : resource;
 }
 

@@ -1,4 +1,4 @@
-import { auditSubtype, auditType } from '../fhir/audit-coding.ts';
+import { auditSubtype, auditType, restfulSubtype } from '../fhir/audit-coding.ts';
 import { parseReference, type Reference, type Resource } from '../fhir/resource.ts';
 import { headAttributes } from '../store/head-attributes.ts';
 import { packText } from '../store/packing.ts';
@@ -20,9 +20,32 @@ export interface Audited {
   outcomeDesc?: string;
   /** Who did it. */
   agent: Reference;
+  /** FHIR restful-interaction, where something was read. */
+  interaction?: string;
+  /** Id of the client by which it was read, empty for none. */
+  client?: string;
   /** What it was done to. */
-  entities: readonly (Partial<Reference> & { detail?: { type: string; valueString: string }[] })[];
+  entities: readonly (Partial<Reference> & {
+    detail?: { type: string; valueString: string }[];
+    is?: keyof typeof entityKinds;
+  })[];
 }
+
+const dicom = 'http://dicom.nema.org/resources/ontology/DCM';
+const entityType = 'http://terminology.hl7.org/CodeSystem/audit-entity-type';
+const objectRole = 'http://terminology.hl7.org/CodeSystem/object-role';
+
+/** IHE BALP: what was read, and whose it is. */
+const entityKinds = {
+  data: {
+    type: { system: entityType, code: '2', display: 'System Object' },
+    role: { system: objectRole, code: '4', display: 'Domain Resource' },
+  },
+  patient: {
+    type: { system: entityType, code: '1', display: 'Person' },
+    role: { system: objectRole, code: '1', display: 'Patient' },
+  },
+} as const;
 
 /** An entry of the usual length is then one unit of 1 KB, and is written within transactions, which double it. */
 const deflateBeyond = 512;
@@ -52,24 +75,37 @@ export function entryOf(audited: Audited, id: string, nowMs: number) {
 }
 
 function auditEvent(audited: Audited, id: string, recorded: string): Resource {
-  const { project, subtype, action, outcome, outcomeDesc, agent, entities } = audited;
+  const { project, subtype, action, outcome, outcomeDesc, agent, interaction, client, entities } = audited;
   return {
     resourceType: 'AuditEvent',
     id,
     meta: { versionId: id, lastUpdated: recorded, project },
     type: auditType,
-    subtype: [auditSubtype(subtype)],
+    subtype: [auditSubtype(subtype), ...(interaction ? [restfulSubtype(interaction)] : [])],
     action,
     recorded,
     outcome,
     ...(outcomeDesc ? { outcomeDesc } : {}),
-    agent: [{ who: agent, requestor: true }],
+    agent: [{ who: agent, requestor: true }, ...(interaction ? systemsOf(client) : [])],
     source: { observer: { reference: `Project/${project}` } },
-    entity: entities.map(({ detail, reference, display }) => ({
+    entity: entities.map(({ detail, reference, display, is }) => ({
       ...(reference === undefined ? {} : { what: whatOf(reference, display) }),
+      ...(is ? entityKinds[is] : {}),
       ...(detail ? { detail } : {}),
     })),
   };
+}
+
+/** IHE BALP: to which system it went, and from which. */
+function systemsOf(client = '') {
+  const destination = { system: dicom, code: '110152', display: 'Destination Role ID' };
+  const source = { system: dicom, code: '110153', display: 'Source Role ID' };
+  return [
+    ...(client === ''
+      ? []
+      : [{ type: { coding: [destination] }, who: { identifier: { value: client } }, requestor: false }]),
+    { type: { coding: [source] }, who: { display: 'Portico' }, requestor: false },
+  ];
 }
 
 /** No name of a patient, whoever calls: clinical records are named by their reference only. */

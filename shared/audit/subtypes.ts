@@ -30,6 +30,7 @@ export const subtypes = [
   'rollback',
   'change-secrets',
   'change-fetch-hosts',
+  'looked',
   'execute',
   'redeliver',
   'resend',

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { consoleAccessLog, fileAccessLog } from '../access-log.ts';
 import { connectDynamoDb } from '../aws/dynamodb.ts';
 import { type Environment, requireVariable } from '../env.ts';
-import { publishedKeys } from '../keys/public-keys.ts';
 import { serveParameterSets } from '../index/registry.ts';
+import { publishedKeys } from '../keys/public-keys.ts';
 import { consoleLog } from '../log.ts';
 import { emptyMemory, type Services } from '../services.ts';
 import { openTable } from '../table/table.ts';
@@ -17,6 +18,7 @@ export function coreServices(env: Environment): Services {
     publicKeys: publishedKeys(table, now),
     memory: emptyMemory(),
     log: consoleLog,
+    accessLog: env.ACCESS_LOG ? fileAccessLog(env.ACCESS_LOG) : consoleAccessLog,
     baseUrl: requireVariable(env, 'BASE_URL'),
     now,
     newId: randomUUID,

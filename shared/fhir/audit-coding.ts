@@ -10,3 +10,8 @@ const subtypeSystem = 'urn:portico:audit';
 export function auditSubtype(code: string): { system: string; code: string } {
   return { system: subtypeSystem, code };
 }
+
+/** The subtype of IHE BALP: how something was read. @param code of FHIR's restful-interaction */
+export function restfulSubtype(code: string): { system: string; code: string } {
+  return { system: 'http://hl7.org/fhir/restful-interaction', code };
+}

@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { type Disclosure, newDisclosure } from '../disclosure.ts';
 import { Refusal } from '../refusal.ts';
 
 /** An HTTP API event as operations' handlers read it. */
@@ -24,6 +25,8 @@ export interface HttpRequest {
   /** When API Gateway received the request, ms since the epoch. */
   receivedAtMs: number;
   traceId: string;
+  /** What its answer shows. */
+  disclosure: Disclosure;
 }
 
 export function readRequest(event: APIGatewayProxyEventV2, traceId: string): HttpRequest {
@@ -42,6 +45,7 @@ export function readRequest(event: APIGatewayProxyEventV2, traceId: string): Htt
     sourceIp: event.requestContext.http.sourceIp,
     receivedAtMs: event.requestContext.timeEpoch,
     traceId,
+    disclosure: newDisclosure(),
   };
 }
 

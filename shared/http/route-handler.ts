@@ -28,6 +28,14 @@ export interface Guard {
   refused(caller: Caller, request: HttpRequest, status: number): Promise<void>;
 }
 
+/** What is around the answer of a route. */
+export interface Around {
+  /** Of a route that is not public. */
+  guard?: Guard | undefined;
+  /** Called with each answer before it goes out. @param caller undefined for nobody who is known */
+  ended?(request: HttpRequest, status: number, caller: Caller | undefined): Promise<void>;
+}
+
 /** What the middleware adds to an event on its way in. */
 type Event = APIGatewayProxyEventV2 & { accepted?: HttpRequest; caller?: Caller };
 
@@ -40,7 +48,7 @@ export function routeHandler(
   { log, newId }: Edge,
   form: Handler<never>,
   answer: (request: HttpRequest & { body?: unknown }) => Promise<HttpResponse>,
-  guard?: Guard,
+  { guard, ended }: Around = {},
 ): LambdaHandler {
   const lambda = middy<Event, HttpResponse>();
   lambda.before(async ({ event }) => {
@@ -65,7 +73,9 @@ export function routeHandler(
   });
   return async (event: Event, context) => {
     const response = await lambda(event, context);
-    return { ...response, headers: { ...response.headers, 'x-trace-id': event.accepted?.traceId ?? '' } };
+    const { accepted, caller } = event;
+    if (accepted) await ended?.(accepted, Number(response.statusCode), caller);
+    return { ...response, headers: { ...response.headers, 'x-trace-id': accepted?.traceId ?? '' } };
   };
 }
 

@@ -1,4 +1,5 @@
 import { type Caller, callerOf, type Right } from '../access/access-token.ts';
+import { recordAccess } from '../audit/record-access.ts';
 import { recordRefused } from '../audit/refused.ts';
 import type { Services } from '../services.ts';
 import { newBudget } from '../table/budget.ts';
@@ -37,7 +38,10 @@ export function serve<S extends Services, const R extends Rows, H extends Handle
     const guard = access === 'public' ? undefined : guardOf(services, access);
     // The request has what the row says: the parameters of its path, and from the guard its caller.
     const handlerWith = (own: S) => handlersWith(own)[name] as Handler<HttpRequest>;
-    return routeHandler(services, forms[name], metered(services, handlerWith), guard);
+    return routeHandler(services, forms[name], metered(services, handlerWith), {
+      guard,
+      ended: (request, status, caller) => recordAccess(services, caller, { ...request, status }),
+    });
   });
 }
 
@@ -53,7 +57,8 @@ function metered<S extends Services>(
     const budget = newBudget();
     try {
       const table = meteredTable(services.table, budget);
-      const handler = handlerWith({ ...services, table, traceId: request.traceId });
+      const { traceId, disclosure } = request;
+      const handler = handlerWith({ ...services, table, traceId, disclosure });
       return await call(handler, request);
     } finally {
       const units = Math.round(budget.units);

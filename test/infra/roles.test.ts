@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { functionNames as routeFunctions } from '../../functions/routes.ts';
 import { isAllowed } from '../../infra/local/assembly/role.ts';
 import { permissions } from '../../infra/permissions.ts';
-import { provisionName, reindexName } from '../../infra/stage.ts';
+import { accessRecordsName, provisionName, reindexName } from '../../infra/stage.ts';
+import { accessMessage } from '../../shared/access-log.ts';
 import { dueKey, keys, startKey } from '../../shared/table/keys.ts';
 import { partitionClasses } from '../../shared/table/partition-classes.ts';
 import { actionsOf, functionsOf, ofType, only, stageTemplates, statementsOfRole } from './stage-templates.ts';
@@ -52,6 +54,26 @@ describe('roles', () => {
     const { LogGroup } = properties.LoggingConfig as { LogGroup: { Ref: string } };
     const logs = statements.filter((statement) => actionsOf([statement])[0]?.startsWith('logs:'));
     expect(logs.map(({ Resource }) => Resource)).toEqual([{ 'Fn::GetAtt': [LogGroup.Ref, 'Arn'] }]);
+  });
+
+  it('bring who looked at what from each function of the API to a log of its own, which CloudWatch alone feeds', () => {
+    const filters = [
+      ...ofType(stacks.api, 'AWS::Logs::SubscriptionFilter'),
+      ...ofType(stacks.events, 'AWS::Logs::SubscriptionFilter'),
+    ];
+    const served = [...routeFunctions].filter((one) => one !== 'site');
+    expect(filters).toHaveLength(served.length);
+    for (const [, { Properties }] of filters) {
+      expect(Properties.FilterPattern).toBe(`{ $.message = "${accessMessage}" }`);
+      expect(JSON.stringify(Properties.DestinationArn)).toContain(
+        `:function:${accessRecordsName({ name: 'test' })}"`,
+      );
+    }
+    const keeper = named('Keeps who called and who looked at what');
+    expect(keeper.properties.FunctionName).toBe(accessRecordsName({ name: 'test' }));
+    const { LogGroup } = keeper.properties.LoggingConfig as { LogGroup: { Ref: string } };
+    expect(keeper.resources[LogGroup.Ref]?.Properties.RetentionInDays).toBe(365);
+    expect(only(stacks.access, 'AWS::Lambda::Permission').Properties.Principal).toBe('logs.amazonaws.com');
   });
 
   it('read and write items of the table, never the table itself', () => {

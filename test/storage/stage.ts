@@ -49,6 +49,7 @@ export async function startStage({ onDisk = false } = {}): Promise<Stage> {
     publicKeys: { find: async () => undefined, list: async () => [] },
     memory: emptyMemory(),
     log: { info: () => undefined, error: () => undefined },
+    accessLog: { write: () => undefined },
     baseUrl: 'https://portico.example',
     now,
     newId: randomUUID,

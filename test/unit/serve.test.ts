@@ -29,6 +29,7 @@ function stage() {
       info: (message, fields) => lines.push({ message, ...fields }),
       error: (message, fields) => lines.push({ message, ...fields }),
     },
+    accessLog: { write: () => undefined },
     runSecret: async () => secret,
     baseUrl: 'https://portico.example',
     now: () => 1000,

@@ -77,6 +77,7 @@ export async function startWalk(client: DynamoDBDocumentClient, { items, project
     publicKeys: { find: async () => undefined, list: async () => [] },
     memory: emptyMemory(),
     log: { info: () => undefined, error: () => undefined },
+    accessLog: { write: () => undefined },
     baseUrl: 'https://portico.example',
     now: () => clock.nowMs,
     newId: randomUUID,

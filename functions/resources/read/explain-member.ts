@@ -14,8 +14,8 @@ import type { Services } from '../../../shared/services.ts';
 import { inlineResource } from '../../../shared/store/inline.ts';
 import { standingState } from '../../../shared/store/versions.ts';
 import { keys } from '../../../shared/table/keys.ts';
-import { type Explanation, parametersOf, seenAs, type View } from './explanation.ts';
 import { explainSearch } from './explain-search.ts';
+import { type Explanation, parametersOf, seenAs, type View } from './explanation.ts';
 
 /** What is looked at: one of the two. */
 export const explainBody = fields({

@@ -4,7 +4,7 @@ import { releaseLease } from '../../../shared/bot/bounds/lease.ts';
 import { keyOfJob, requestCancel } from '../../../shared/bot/cancel/cancel-request.ts';
 import { isOverdue, type Job, jobKey, jobOf } from '../../../shared/bot/job/job.ts';
 import { loadText } from '../../../shared/bot/job/job-text.ts';
-import { cancelJob as takeBack, endJob, freeKey } from '../../../shared/bot/job/move-job.ts';
+import { endJob, freeKey, cancelJob as takeBack } from '../../../shared/bot/job/move-job.ts';
 import { unknownRun } from '../../../shared/bot/unknown-run.ts';
 import { isId } from '../../../shared/fhir/resource.ts';
 import { type OperationOutcome, refusalOutcome } from '../../../shared/http/outcome.ts';

@@ -13,6 +13,7 @@ const ofThisMachine = [
     'SES_ENDPOINT',
     'EVENTS_ENDPOINT',
     'SUBSCRIPTION_MEMORY_SECONDS',
+    'ACCESS_LOG',
   ],
   ...['STAGE', 'PORTICO_ALLOW_LOOPBACK_HOOKS', ...Object.keys(localAws)],
 ];

@@ -1,4 +1,5 @@
 import type {
+  CloudWatchLogsEvent,
   DynamoDBBatchResponse,
   DynamoDBStreamEvent,
   ScheduledEvent,
@@ -26,6 +27,7 @@ type Handlers = Record<FunctionName, ApiHandler> & {
   tick(event: ScheduledEvent): Promise<void>;
   provision: ProvisionHandler;
   jobs(event: JobEvent): Promise<void>;
+  'access-records'(event: CloudWatchLogsEvent): Promise<void>;
   reindex(event: { again?: boolean }): Promise<Progress>;
 };
 

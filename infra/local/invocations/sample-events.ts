@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import type { RunRequest } from '../../../shared/bot/contract.ts';
 import type { Demo } from '../demo-projects.ts';
 import type { Invocable } from './functions-here.ts';
@@ -14,6 +15,7 @@ export interface SampleGround {
 
 /** Calls the schedule's consumers to sweep, and the tick. */
 const scheduled = { source: 'aws.events', 'detail-type': 'Scheduled Event', detail: {} };
+const noLines = gzipSync(JSON.stringify({ messageType: 'DATA_MESSAGE', logEvents: [] })).toString('base64');
 const nothingNew = async () => scheduled;
 const json = { 'content-type': 'application/json' };
 
@@ -40,6 +42,7 @@ export const sampleEvents: Readonly<Record<Invocable, (ground: SampleGround) => 
   },
   token: async ({ project }) => tokenEvent(project),
   login: async (ground) => asClient(ground, 'GET /auth/me'),
+  'access-records': async () => ({ awslogs: { data: noLines } }),
   site: async () => httpEvent('GET /app'),
   // No job has this id: it is not begun, which the log says.
   jobs: async ({ project }) => ({ project: project.id, jobId: randomUUID() }),

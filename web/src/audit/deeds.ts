@@ -30,6 +30,7 @@ export const deeds = [
   { value: 'deploy', label: 'Deployed a Bot' },
   { value: 'rollback', label: 'Rolled a Bot back' },
   { value: 'change-secrets', label: 'Changed secrets' },
+  { value: 'looked', label: 'Looked at records' },
   { value: 'execute', label: 'Executed a Bot' },
   { value: 'redeliver', label: 'Had a delivery made again' },
   { value: 'resend', label: 'Had a record sent again' },

@@ -1,0 +1,15 @@
+import { Aws } from 'aws-cdk-lib';
+import { CfnSubscriptionFilter, FilterPattern } from 'aws-cdk-lib/aws-logs';
+import { accessMessage } from '../../shared/access-log.ts';
+import { accessRecordsName, type Stage } from '../stage.ts';
+import type { HouseFunction } from './house-function.ts';
+
+/** Brings the lines of the access log from a function's log to where they are kept. */
+export function keepAccessLines(house: HouseFunction, stage: Pick<Stage, 'name'>): void {
+  new CfnSubscriptionFilter(house, 'Access', {
+    logGroupName: house.logGroup.logGroupName,
+    filterPattern: FilterPattern.stringValue('$.message', '=', accessMessage).logPatternString,
+    // By its name, so that no stack exports it.
+    destinationArn: `arn:${Aws.PARTITION}:lambda:${Aws.REGION}:${Aws.ACCOUNT_ID}:function:${accessRecordsName(stage)}`,
+  });
+}

@@ -1,0 +1,37 @@
+import type { Resource } from './fhir/resource.ts';
+import { isObject } from './fields-of.ts';
+
+/** What a request shows to its caller. */
+export interface Disclosure {
+  /** The resources that were seen to be shown, in all states, before anything was hidden; by reference. */
+  whole: Map<string, Resource[]>;
+  /** References of what the answer holds. */
+  shown: Set<string>;
+  /** Whether the caller's Project keeps AuditEvents of what is read; known when they are admitted. */
+  isAudited: boolean;
+}
+
+export function newDisclosure(): Disclosure {
+  return { whole: new Map(), shown: new Set(), isAudited: false };
+}
+
+/** Of what is shown without its subject the whole says whose it is. */
+export function noteWhole(disclosure: Disclosure | undefined, resource: Resource): void {
+  if (!disclosure) return;
+  const reference = `${resource.resourceType}/${resource.id}`;
+  const states = disclosure.whole.get(reference);
+  if (states) states.push(resource);
+  else disclosure.whole.set(reference, [resource]);
+}
+
+/** Notes the resources of an answer: itself, or those of a Bundle and of the Bundles in it. */
+export function noteShown(disclosure: Disclosure, body: unknown): void {
+  if (!isObject(body)) return;
+  const { resourceType, id, meta, entry } = body;
+  if (resourceType === 'Bundle' && Array.isArray(entry)) {
+    for (const one of entry) if (isObject(one)) noteShown(disclosure, one.resource);
+  } else if (typeof id === 'string' && isObject(meta)) {
+    // What is not stored, such as an OperationOutcome, has no meta.
+    disclosure.shown.add(`${String(resourceType)}/${id}`);
+  }
+}

@@ -1,0 +1,214 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { CloudWatchLogsEvent } from 'aws-lambda';
+import { handlerLoader } from '../../infra/local/gateway/handlers.ts';
+import { type Portico, startPortico } from './portico.ts';
+import { botThat, createClient, createPolicy, execute, projectOf, type TestClient } from './running.ts';
+
+let portico: Portico;
+let client: TestClient;
+let patient: string;
+let observation: string;
+
+beforeAll(async () => {
+  portico = await startPortico();
+  client = await createClient(portico);
+  patient = await created('Patient', { name: [{ family: 'Wollstonecraft' }], birthDate: '1947-08-23' });
+  observation = await created('Observation', aboutPatient());
+});
+afterAll(() => portico.stop());
+
+function aboutPatient() {
+  return { status: 'final', code: { text: 'Larkspur' }, subject: { reference: patient } };
+}
+
+async function created(resourceType: string, body: object, token?: string): Promise<string> {
+  const { json } = await portico.api('POST', `fhir/R4/${resourceType}`, {
+    body: { resourceType, ...body },
+    ...(token ? { token } : {}),
+  });
+  return `${resourceType}/${json.id}`;
+}
+
+interface Line {
+  traceId: string;
+  [field: string]: unknown;
+}
+
+async function allLines(): Promise<Line[]> {
+  const text = await readFile(join(portico.local.dataDir, 'access.jsonl'), 'utf8');
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+/** The only line of a request. */
+async function lineOf(method: string, path: string, call: Parameters<Portico['api']>[2] = {}): Promise<Line> {
+  const { headers } = await portico.api(method, path, { token: client.token, ...call });
+  const lines = (await allLines()).filter(({ traceId }) => traceId === headers.get('x-trace-id'));
+  expect(lines).toHaveLength(1);
+  return lines[0] as Line;
+}
+
+const form = { 'content-type': 'application/x-www-form-urlencoded' };
+
+describe('the access log', () => {
+  test.each<[string, string, () => string, unknown, readonly (() => string)[]]>([
+    ['a read', 'GET', () => patient, undefined, [() => patient]],
+    ['a read of what is about a patient', 'GET', () => observation, undefined, [() => observation]],
+    ['a history', 'GET', () => `${observation}/_history`, undefined, [() => observation]],
+    ['a search', 'GET', () => 'Patient?family=Wollstonecraft', undefined, [() => patient]],
+    ['a search by form', 'POST', () => 'Patient/_search', 'birthdate=1947-08-23', [() => patient]],
+    ['a search of a compartment', 'GET', () => `${patient}/Observation`, undefined, [() => observation]],
+    ['$everything', 'GET', () => `${patient}/$everything`, undefined, [() => patient, () => observation]],
+    ['a part of a record', 'GET', () => 'Observation?_elements=status', undefined, [() => observation]],
+  ])('names who, what and whose of %s', async (_, method, path, body, resources) => {
+    const line = await lineOf(method, `fhir/R4/${path()}`, body ? { body, headers: form } : {});
+    expect(line).toMatchObject({
+      ...{ status: 200, project: projectOf(portico, 0).id, who: `ClientApplication/${client.id}` },
+      patients: [patient],
+    });
+    expect(line.resources).toEqual(expect.arrayContaining(resources.map((one) => one())));
+    expect(line.resources).toHaveLength(resources.length);
+  });
+
+  test('a batch names what all of its entries have shown', async () => {
+    const entry = [patient, 'Observation?code:text=Larkspur', 'Patient/none'].map((url) => ({
+      request: { method: 'GET', url },
+    }));
+    const line = await lineOf('POST', 'fhir/R4', { body: { resourceType: 'Bundle', type: 'batch', entry } });
+    expect(line).toMatchObject({ interaction: 'batch', patients: [patient] });
+    expect(new Set(line.resources as string[])).toEqual(new Set([patient, observation]));
+  });
+
+  test('tells whose a record is though its subject is hidden from who reads it', async () => {
+    const accessPolicy = await createPolicy(portico, [
+      { resourceType: 'Observation', hiddenFields: ['subject'] },
+    ]);
+    const blind = await createClient(portico, { accessPolicy });
+    const { json } = await portico.api('GET', `fhir/R4/${observation}`, { token: blind.token });
+    expect(json).not.toHaveProperty('subject');
+    expect(await lineOf('GET', `fhir/R4/${observation}`, { token: blind.token })).toMatchObject({
+      who: `ClientApplication/${blind.id}`,
+      patients: [patient],
+    });
+  });
+
+  test('names the Bot and its run', async () => {
+    const id = patient.split('/')[1];
+    const bot = await botThat(portico, `return (await medplum.readResource('Patient', '${id}')).id`);
+    const answer = await execute(portico, bot, '');
+    expect(answer.status).toBe(200);
+    const byBot = (await allLines()).filter(({ who }) => who === `Bot/${bot}`);
+    expect(byBot).toEqual([
+      expect.objectContaining({ run: expect.any(String), resources: [patient], patients: [patient] }),
+    ]);
+  });
+
+  test('has a line without resources of what was refused, and without a caller of who is not known', async () => {
+    const refused = await lineOf('GET', 'fhir/R4/Patient/none');
+    expect(refused).toMatchObject({ status: 404, who: `ClientApplication/${client.id}` });
+    expect(refused).not.toHaveProperty('resources');
+    const unknown = await lineOf('GET', `fhir/R4/${patient}`, { token: null });
+    expect(unknown).toMatchObject({ status: 401, route: 'GET /fhir/R4/{resourceType}/{id}' });
+    expect(unknown).not.toHaveProperty('who');
+  });
+
+  test('is handed on as it is by the function that keeps it on AWS', async () => {
+    const lines = (await allLines()).map((line) => JSON.stringify(line));
+    const logEvents = lines.map((message, i) => ({ id: String(i), timestamp: i, message: `${message}\n` }));
+    const zipped = (messageType: string) => ({
+      awslogs: { data: gzipSync(JSON.stringify({ messageType, logEvents })).toString('base64') },
+    });
+    const keep = await handlerLoader()('access-records');
+    const printed: string[] = [];
+    const { write } = process.stdout;
+    process.stdout.write = ((text: string) => printed.push(text) > 0) as typeof write;
+    try {
+      await keep(zipped('CONTROL_MESSAGE') as CloudWatchLogsEvent);
+      expect(printed).toEqual([]);
+      await keep(zipped('DATA_MESSAGE') as CloudWatchLogsEvent);
+    } finally {
+      process.stdout.write = write;
+    }
+    expect(printed).toEqual(lines.map((line) => `${line}\n`));
+  });
+
+  test('holds no content and nothing of a query', async () => {
+    const text = JSON.stringify(await allLines());
+    expect(text).toContain(patient);
+    expect(text).not.toMatch(/Wollstonecraft|1947|Larkspur|birthdate|family|code:text|Patient\/none/);
+  });
+});
+
+describe('AuditEvents of what is read', () => {
+  let token: string;
+  let own: string;
+
+  beforeAll(async () => {
+    const project = projectOf(portico, 1);
+    const provision = await handlerLoader()('provision');
+    expect(await provision({ project: project.id, auditReads: true })).toMatchObject({
+      project: { auditReads: true },
+    });
+    token = await portico.token(project);
+    own = await created('Patient', { name: [{ family: 'Shelley' }] }, token);
+  });
+
+  // biome-ignore lint/suspicious/noExplicitAny: entries are looked into
+  async function looksAt(reference: string, as = token, least = 1): Promise<any[]> {
+    const path = `fhir/R4/AuditEvent?patient=${reference}&subtype=looked&_sort=-date`;
+    for (let attempt = 0; attempt < 100; attempt++) {
+      const { json } = await portico.api('GET', path, { token: as });
+      const entry = json.entry ?? [];
+      if (entry.length >= least) return entry.map((one: { resource: unknown }) => one.resource);
+      await pause(100);
+    }
+    throw new Error(`Fewer than ${least} entries about ${reference}`);
+  }
+
+  test('are found by the patient, in the shape of IHE BALP', async () => {
+    await portico.api('GET', `fhir/R4/${own}`, { token });
+    const [event] = await looksAt(own);
+    expect(event).toMatchObject({
+      action: 'R',
+      outcome: '0',
+      subtype: [
+        { system: 'urn:portico:audit', code: 'looked' },
+        { system: 'http://hl7.org/fhir/restful-interaction', code: 'read' },
+      ],
+      entity: [
+        { what: { reference: own }, type: { code: '2' }, role: { code: '4' } },
+        { what: { reference: own }, type: { code: '1' }, role: { code: '1' } },
+      ],
+    });
+    const who = `ClientApplication/${projectOf(portico, 1).clientId}`;
+    expect(event.agent[0]).toMatchObject({ who: { reference: who }, requestor: true });
+    expect(
+      event.agent.map((one: { type?: { coding: { code: string }[] } }) => one.type?.coding[0]?.code),
+    ).toEqual([undefined, '110152', '110153']);
+  });
+
+  test('tell of a search whose records it has shown, and of no name that was searched for', async () => {
+    await portico.api('GET', 'fhir/R4/Patient?family=Shelley', { token });
+    const [event] = await looksAt(own, token, 2);
+    expect(event).toMatchObject({ action: 'E', subtype: [{}, { code: 'search-type' }] });
+    expect(event.entity).toEqual([expect.objectContaining({ what: { reference: own } })]);
+    expect(JSON.stringify(event)).not.toMatch(/Shelley/i);
+  });
+
+  test('are not kept of looks at AuditEvents, nor where the Project has not asked for them', async () => {
+    expect(await looksAt(own, token, 2)).toHaveLength(2);
+    await portico.api('GET', `fhir/R4/${patient}`);
+    const looked = (await portico.local.scan()).filter((item) =>
+      JSON.stringify(item).includes('restful-interaction'),
+    );
+    expect(new Set(looked.map(({ pk }) => String(pk).split('#')[1]))).toEqual(
+      new Set([projectOf(portico, 1).id]),
+    );
+  });
+});
