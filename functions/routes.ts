@@ -61,6 +61,8 @@ export const routes = {
     setMemberPassword: admin('POST', '/admin/projects/{projectId}/setpassword'),
     setPasswordInOwnProject: admin('POST', '/admin/projects/setpassword'),
     createClient: admin('POST', '/admin/projects/{projectId}/client'),
+    client: admin('GET', '/admin/projects/{projectId}/client/{clientId}'),
+    changeClient: admin('POST', '/admin/projects/{projectId}/client/{clientId}'),
     rotateSecret: admin('POST', '/admin/projects/{projectId}/client/{clientId}/secret'),
     issuers: admin('GET', '/admin/projects/{projectId}/issuers'),
     addIssuer: admin('POST', '/admin/projects/{projectId}/issuers'),

@@ -6,7 +6,7 @@ import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { agentOf, targetOf } from '../../shared/audit/who.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { newClientSecret } from '../../shared/keys/client-secret.ts';
-import { isRedirectUri } from '../../shared/login/redirect-uri.ts';
+import { isRedirectUri, redirectUriText } from '../../shared/login/redirect-uri.ts';
 import { newClient } from '../../shared/program/new-client.ts';
 import {
   policyKeys,
@@ -20,10 +20,8 @@ import type { Services } from '../../shared/services.ts';
 import { clientKeyEntries, requireUsableKeys } from './parse-client-keys.ts';
 
 const mostRedirectUris = 20;
-const redirectText =
-  'A redirect URI is https, http on localhost, or of an app’s own scheme, without a fragment';
-const redirectUri = readText(redirectText, (uri) => (isRedirectUri(uri) ? uri : undefined));
-const redirectUris = whole(pipe(array(redirectUri), maxLength(mostRedirectUris)), redirectText);
+const redirectUri = readText(redirectUriText, (uri) => (isRedirectUri(uri) ? uri : undefined));
+const redirectUris = whole(pipe(array(redirectUri), maxLength(mostRedirectUris)), redirectUriText);
 
 export const createClientBody = fields({
   ...programEntries('Client'),

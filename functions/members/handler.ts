@@ -1,7 +1,7 @@
 import { coreServices } from '../../shared/composition/core-services.ts';
 import { stageKeys } from '../../shared/composition/stage-keys.ts';
 import { requireVariable } from '../../shared/env.ts';
-import { json } from '../../shared/http/json-body.ts';
+import { json, optionalJson } from '../../shared/http/json-body.ts';
 import { once } from '../../shared/http/once.ts';
 import { done, fhirResponse, jsonResponse, resourceResponse } from '../../shared/http/response.ts';
 import { serve } from '../../shared/http/serve.ts';
@@ -9,8 +9,10 @@ import { openIssuerWeb } from '../../shared/issuer/issuer-web.ts';
 import { openIssuers } from '../../shared/issuer/issuers.ts';
 import { routes } from '../routes.ts';
 import { addIssuer } from './add-issuer.ts';
+import { changeClient } from './change-client.ts';
 import { resendInvitation, revokeInvitation } from './change-invitation.ts';
 import { changeMember } from './change-member.ts';
+import { readClient } from './client-state.ts';
 import { createClient } from './create-client.ts';
 import { listIssuers } from './list-issuers.ts';
 import { listMembers } from './list-members.ts';
@@ -54,8 +56,13 @@ export const handler = serve(services, routes.members, (services) => ({
         fhirResponse(201, client, { location: `${services.baseUrl}/fhir/R4/ClientApplication/${client.id}` }),
     }),
   ),
-  rotateSecret: async ({ caller, params, receivedAtMs }) =>
-    fhirResponse(200, await rotateSecret(services, caller, { ...params, receivedAtMs })),
+  client: async ({ caller, params }) => jsonResponse(200, await readClient(services, caller, params)),
+  changeClient: json(async ({ caller, params, body }) =>
+    jsonResponse(200, await changeClient(services, caller, { ...params, body })),
+  ),
+  rotateSecret: optionalJson(async ({ caller, params, receivedAtMs, body }) =>
+    fhirResponse(200, await rotateSecret(services, caller, { ...params, receivedAtMs, body })),
+  ),
   issuers: async ({ caller }) => jsonResponse(200, await listIssuers(services, caller)),
   addIssuer: json(async ({ caller, body }) => jsonResponse(200, await addIssuer(services, caller, body))),
   removeIssuer: ({ caller, params }) => done(removeIssuer(services, caller, params)),

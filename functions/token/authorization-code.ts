@@ -1,9 +1,11 @@
 import { matchesClientSecret } from '../../shared/keys/client-secret.ts';
+import { credentialOf } from '../../shared/keys/credential.ts';
 import { endLogin } from '../../shared/login/end-login.ts';
 import { challengeOf, parseLoginCode } from '../../shared/login/login-code.ts';
 import { type Login, loginOf } from '../../shared/login/login-item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { signTokens, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
+import { noteUse } from './note-use.ts';
 import { OAuthError } from './oauth-error.ts';
 import {
   firstRefreshToken,
@@ -41,7 +43,7 @@ export async function authorizationCode(
   if (project === undefined || membershipId === undefined) throw invalidGrant();
   const of = { project, membershipId, clientId };
   const found = await services.table.read(grantKeys(of));
-  requireAuthenticated(request, of.clientId, found);
+  requireAuthenticated(request, of.clientId, { found, nowMs: services.now() });
   const granted = grantable(login, found);
   if (!granted) throw invalidGrant();
   const scope = parseScope(login.scope);
@@ -50,6 +52,7 @@ export async function authorizationCode(
     await endLogin(services.table, loginId);
     throw invalidGrant();
   }
+  await noteUse(services, of.clientId, credentialOf(found.get(keys.client(of.clientId))));
   return signTokens(
     services,
     { loginId, clientId: of.clientId, subject: login.subject, scope, ...granted },

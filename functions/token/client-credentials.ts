@@ -1,12 +1,12 @@
 import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
-import { matchesClientSecret } from '../../shared/keys/client-secret.ts';
-import { credentialOf } from '../../shared/keys/credential.ts';
+import { type Credential, credentialOf, hasExpired, isSecretOf } from '../../shared/keys/credential.ts';
 import { isDisabled } from '../../shared/project-settings.ts';
 import type { Services } from '../../shared/services.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { issueTokens, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
+import { noteUse } from './note-use.ts';
 import { OAuthError } from './oauth-error.ts';
 import { parseScope } from './scope.ts';
 import type { TokenRequest } from './token-request.ts';
@@ -16,19 +16,24 @@ export async function clientCredentials(
   services: TokenServices,
   request: TokenRequest,
 ): Promise<TokenAnswer> {
-  const client = await authenticateClient(services, request);
+  const { credential, ...client } = await authenticateClient(services, request);
   const scope = parseScope(request.parameter('scope'), 'program');
-  return issueTokens(services, { ...client, scope, subject: client.clientId });
+  const [answer] = await Promise.all([
+    issueTokens(services, { ...client, scope, subject: client.clientId }),
+    noteUse(services, client.clientId, credential),
+  ]);
+  return answer;
 }
 
 interface AuthenticatedClient {
   clientId: string;
   project: Resource;
   membership: ProjectMembership;
+  credential: Credential;
 }
 
 /**
- * Unknown client, wrong secret, removed, inactive, of a disabled Project: one answer, in like time.
+ * Unknown client, wrong secret, expired, removed, inactive, of a disabled Project: one answer, in like time.
  * @throws {OAuthError} invalid_client
  */
 export async function authenticateClient(
@@ -49,7 +54,8 @@ export async function authenticateClient(
   const project = isDisabled(projectHead) ? undefined : inlineResource('Project', projectHead);
   const matches =
     assertedClientId !== undefined ||
-    (client !== undefined && matchesClientSecret(client.secret, item?.secretHash));
+    (client !== undefined && isSecretOf(item, client.secret, services.now()));
   if (!matches || !item || !membership || !project || membership.active === false) throw refused;
-  return { clientId, project, membership };
+  if (hasExpired(item, services.now())) throw refused;
+  return { clientId, project, membership, credential: item };
 }

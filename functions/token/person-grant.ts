@@ -2,8 +2,7 @@ import { builtInClient } from '../../shared/access/built-in-client.ts';
 import { isOffline } from '../../shared/access/smart-scope.ts';
 import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import { isId, type Resource } from '../../shared/fhir/resource.ts';
-import { matchesClientSecret } from '../../shared/keys/client-secret.ts';
-import { credentialOf } from '../../shared/keys/credential.ts';
+import { credentialOf, hasExpired, isSecretOf } from '../../shared/keys/credential.ts';
 import type { Login } from '../../shared/login/login-item.ts';
 import { isMadeFor, loginEndSeconds } from '../../shared/login/person-login.ts';
 import { type NewRefreshToken, newRefreshToken } from '../../shared/login/refresh-token.ts';
@@ -39,15 +38,22 @@ export function grantKeys(of: { project: string; membershipId: string; clientId:
   ];
 }
 
-/** @throws {OAuthError} invalid_client when the client showed a secret that is not its own */
+/** What was read of a client, and when. */
+interface Looked {
+  found: Found;
+  nowMs: number;
+}
+
+/** @throws {OAuthError} invalid_client when the client showed a secret that is not its own, or has expired */
 export function requireOwnSecret(
   { client, usedBasic }: Omit<TokenRequest, 'grantType'>,
   clientId: string,
-  found: Found,
+  { found, nowMs }: Looked,
 ): void {
   if (!client) return;
-  const hash = credentialOf(found.get(keys.client(clientId)))?.secretHash;
-  if (client.id === clientId && matchesClientSecret(client.secret, hash)) return;
+  const credential = credentialOf(found.get(keys.client(clientId)));
+  const isOwn = client.id === clientId && isSecretOf(credential, client.secret, nowMs);
+  if (isOwn && !hasExpired(credential, nowMs)) return;
   throw new OAuthError('invalid_client', 'Invalid client id or secret', usedBasic);
 }
 
@@ -59,10 +65,11 @@ export function requireOwnSecret(
 export function requireAuthenticated(
   request: Omit<TokenRequest, 'grantType'>,
   clientId: string,
-  found: Found,
+  looked: Looked,
 ): void {
-  requireOwnSecret(request, clientId, found);
-  const credential = credentialOf(found.get(keys.client(clientId)));
+  requireOwnSecret(request, clientId, looked);
+  const credential = credentialOf(looked.found.get(keys.client(clientId)));
+  if (hasExpired(credential, looked.nowMs)) throw new OAuthError('invalid_client', 'This client has expired');
   const isShown = request.client !== undefined || request.assertedClientId === clientId;
   if (credential === undefined || credential.isPublic === true || isShown) return;
   throw new OAuthError(

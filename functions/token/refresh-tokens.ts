@@ -1,10 +1,12 @@
 import { isStillTrusted } from '../../shared/issuer/issuer-item.ts';
 import { matchesClientSecret } from '../../shared/keys/client-secret.ts';
+import { credentialOf } from '../../shared/keys/credential.ts';
 import { endLogin } from '../../shared/login/end-login.ts';
 import { loginOf } from '../../shared/login/login-item.ts';
 import { parseRefreshToken } from '../../shared/login/refresh-token.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { signTokens, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
+import { noteUse } from './note-use.ts';
 import { OAuthError } from './oauth-error.ts';
 import { grantable, grantKeys, namedClient, requireAuthenticated } from './person-grant.ts';
 import { narrowScope } from './scope.ts';
@@ -33,13 +35,16 @@ export async function refreshTokens(services: TokenServices, request: TokenReque
   const clientId = named ?? login.clientId;
   const isRead = named !== undefined || clientId === '';
   const found = isRead ? first : first.with(await services.table.read([keys.client(clientId)]));
-  requireAuthenticated(request, clientId, found);
+  requireAuthenticated(request, clientId, { found, nowMs: services.now() });
   if (login.clientId !== clientId) throw invalidGrant();
   const granted = grantable(login, found);
   if (!granted || login.revoked === true) throw invalidGrant();
   if (!(await isStillTrusted(services.table, login))) throw invalidGrant();
   const scope = narrowScope(login.scope, request.parameter('scope'));
-  const refreshToken = await successorOf(services, login, token);
+  const [refreshToken] = await Promise.all([
+    successorOf(services, login, token),
+    noteUse(services, clientId, credentialOf(found.get(keys.client(clientId)))),
+  ]);
   if (refreshToken === undefined) {
     await endLogin(services.table, token.loginId);
     throw invalidGrant();

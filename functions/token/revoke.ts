@@ -36,12 +36,13 @@ export async function revoke(
 }
 
 async function requireClient(
-  { table }: TokenServices,
+  { table, now }: TokenServices,
   request: Omit<TokenRequest, 'grantType'>,
   clientId: string,
 ): Promise<void> {
   if (clientId === '') return;
-  requireAuthenticated(request, clientId, await table.read([keys.client(clientId)]));
+  const found = await table.read([keys.client(clientId)]);
+  requireAuthenticated(request, clientId, { found, nowMs: now() });
 }
 
 /** The login that a refresh or access token is of, when the token itself is good. */

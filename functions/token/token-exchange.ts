@@ -12,6 +12,7 @@ import { inlineResource } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { claims, type WithIssuers } from './client-assertion.ts';
 import { signTokens, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
+import { noteUse } from './note-use.ts';
 import { OAuthError } from './oauth-error.ts';
 import { namedClient, requireOwnSecret } from './person-grant.ts';
 import { parseScope } from './scope.ts';
@@ -34,8 +35,9 @@ export async function tokenExchange(
   const clientId = namedClient(request) ?? '';
   const clientKey = keys.client(clientId);
   const found = await services.table.read([clientKey]);
-  requireOwnSecret(request, clientId, found);
-  const project = credentialOf(found.get(clientKey))?.project;
+  requireOwnSecret(request, clientId, { found, nowMs: services.now() });
+  const credential = credentialOf(found.get(clientKey));
+  const project = credential?.project;
   if (project === undefined) throw new OAuthError('invalid_client', 'Unknown client');
   const token = parameter('subject_token');
   if (!token) throw invalid('Missing subject_token');
@@ -61,7 +63,10 @@ export async function tokenExchange(
   );
   if (!projectResource) throw unknownSubject();
   const login = { id: loginId, userId, clientId, scope, ...made };
-  await services.table.transact(newLoginActions(login, services.now(), chosen));
+  await Promise.all([
+    services.table.transact(newLoginActions(login, services.now(), chosen)),
+    noteUse(services, clientId, credential),
+  ]);
   const answer = await signTokens(services, {
     loginId,
     clientId,

@@ -150,6 +150,18 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
     ['enrolled'],
   ),
   RecoveryCodes: object({ recoveryCodes: listOf(text) }, ['recoveryCodes']),
+  ClientState: object(
+    {
+      client: reference,
+      membership: reference,
+      hasSecret: flag,
+      rotated: text,
+      oldSecretUntil: { ...text, description: 'The secret before is good until then' },
+      expires: { ...text, description: 'From when on it is refused' },
+      lastUsed: { ...text, description: 'To the hour; left out when it was never used' },
+    },
+    ['client', 'membership', 'hasSecret'],
+  ),
   Issuer: object({ id: text, issuer: text, clientId: text, hasSecret: flag, redirectUri: text }, [
     ...['id', 'issuer', 'clientId', 'hasSecret', 'redirectUri'],
   ]),

@@ -23,6 +23,7 @@ export const subtypes = [
   'use-recovery-code',
   'create-client',
   'rotate-secret',
+  'change-client',
   'add-issuer',
   'remove-issuer',
   'create-bot',

@@ -54,13 +54,14 @@ export function acceptActions(
 
 /** Notes when the person has last signed in to this Project: on the head alone, it is no new version. */
 export function signInAction({ membership }: Pick<Standing, 'membership'>, nowMs: number): Action {
+  return signedInAction(membership.project.reference.replace(/^Project\//, ''), membership.id, nowMs);
+}
+
+/** The same for a program. */
+export function signedInAction(project: string, membershipId: string, nowMs: number): Action {
   return {
     name: 'signed in',
-    update: keys.resource(
-      membership.project.reference.replace(/^Project\//, ''),
-      'ProjectMembership',
-      membership.id,
-    ),
+    update: keys.resource(project, 'ProjectMembership', membershipId),
     set: 'SET signedInAtMs = :now',
     if: 'attribute_exists(pk) AND attribute_not_exists(deleted)',
     values: { ':now': nowMs },

@@ -3,6 +3,10 @@ import type { Resource } from '../fhir/resource.ts';
 const longestUri = 2000;
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
 
+/** What one must be, for whoever sent another. */
+export const redirectUriText =
+  'A redirect URI is https, http on localhost, or of an app’s own scheme, without a fragment';
+
 /**
  * Whether codes may be sent there: https, http on the person's own machine, or a scheme that an app
  * owns, which has a dot (RFC 8252 section 7.1). No fragment (RFC 6749 section 3.1.2), no credentials.

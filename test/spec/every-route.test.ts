@@ -172,6 +172,12 @@ const examples: Examples = {
     setMemberPassword: () => ({ body: { email: newAddress(), password }, status: 404 }),
     setPasswordInOwnProject: () => ({ body: { email: newAddress(), password }, status: 404 }),
     createClient: () => ({ body: { name: 'Reader' }, status: 201 }),
+    client: async () => ({ params: { clientId: (await createClient(portico)).id }, status: 200 }),
+    changeClient: async () => ({
+      params: { clientId: (await createClient(portico)).id },
+      body: { expires: null },
+      status: 200,
+    }),
     rotateSecret: async () => ({ params: { clientId: (await createClient(portico)).id }, status: 200 }),
     issuers: () => ({ status: 200 }),
     // Nobody answers there: the port is the one of TCP's discard service.

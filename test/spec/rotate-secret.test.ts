@@ -10,6 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => portico.stop());
 
+const path = (clientId: string) => `admin/projects/${projectOf(portico, 0).id}/client/${clientId}`;
+
 function rotate(clientId: string, token?: string, project = projectOf(portico, 0).id): Promise<Answer> {
   const path = `admin/projects/${project}/client/${clientId}/secret`;
   return portico.api('POST', path, token ? { token } : {});
@@ -115,5 +117,140 @@ describe('POST admin/projects/<id>/client/<client id>/secret', () => {
       if (rotated.status === 200) expect(await signsIn(id, rotated.json.secret)).toBe(false);
       expect((await portico.local.scan()).filter(({ pk }) => pk === `C#${id}`)).toEqual([]);
     }
+  });
+});
+
+describe('two secrets at once', () => {
+  const rotateWith = (id: string, body: unknown) => portico.api('POST', `${path(id)}/secret`, { body });
+  const state = async (id: string) => (await portico.api('GET', path(id))).json;
+
+  test('the secret before is good for the hours that were asked for, and no longer when it is ended', async () => {
+    const { id, secret: first } = await createClient(portico);
+    const second = (await rotateWith(id, { keepOldHours: 2 })).json.secret;
+    expect([await signsIn(id, first), await signsIn(id, second)]).toEqual([true, true]);
+    const until = Date.parse((await state(id)).oldSecretUntil) - Date.now();
+    expect(until).toBeGreaterThan(1.9 * 3_600_000);
+    expect(until).toBeLessThanOrEqual(2 * 3_600_000);
+    const third = (await rotateWith(id, { keepOldHours: 1 })).json.secret;
+    expect([await signsIn(id, first), await signsIn(id, second), await signsIn(id, third)]).toEqual([
+      ...[false, true, true],
+    ]);
+    const ended = await portico.api('POST', path(id), { body: { endOldSecret: true } });
+    expect([ended.status, ended.json.oldSecretUntil]).toEqual([200, undefined]);
+    expect([await signsIn(id, second), await signsIn(id, third)]).toEqual([false, true]);
+  });
+
+  test('a rotation without a body ends every secret before, and a public client keeps none', async () => {
+    const { id, secret: first } = await createClient(portico);
+    const second = (await rotateWith(id, { keepOldHours: 5 })).json.secret;
+    const third = (await rotate(id)).json.secret;
+    expect([await signsIn(id, first), await signsIn(id, second), await signsIn(id, third)]).toEqual([
+      ...[false, false, true],
+    ]);
+    await rotateWith(id, { keepOldHours: 5 });
+    const read = (await portico.api('GET', `fhir/R4/ClientApplication/${id}`)).json;
+    const made = await portico.api('PUT', `fhir/R4/ClientApplication/${id}`, {
+      body: { ...read, public: true },
+    });
+    expect(made.status).toBe(200);
+    expect(await signsIn(id, third)).toBe(false);
+    expect((await state(id)).oldSecretUntil).toBeUndefined();
+  });
+
+  test.each([-1, 721, 1.5, '2'])('refuses %j hours', async (keepOldHours) => {
+    const { id, secret } = await createClient(portico);
+    const answer = await rotateWith(id, { keepOldHours });
+    expect([answer.status, answer.json.issue[0].expression]).toEqual([400, ['keepOldHours']]);
+    expect(await signsIn(id, secret)).toBe(true);
+  });
+});
+
+describe('when a client expires, and was last used', () => {
+  const change = (id: string, body: unknown, token?: string) =>
+    portico.api('POST', path(id), { body, ...(token ? { token } : {}) });
+
+  test('from its instant on it gets no token, and before that it does; the date can be taken back', async () => {
+    const { id, secret } = await createClient(portico);
+    const atMs = Date.now() + 1_500;
+    const expires = new Date(atMs).toISOString();
+    const answer = await change(id, { expires });
+    expect([answer.status, answer.json.expires]).toEqual([200, expires]);
+    expect(await signsIn(id, secret)).toBe(true);
+    await pause(Math.max(0, atMs - Date.now() + 10));
+    expect(await signsIn(id, secret)).toBe(false);
+    expect((await change(id, { expires: null })).json.expires).toBeUndefined();
+    expect(await signsIn(id, secret)).toBe(true);
+  });
+
+  test.each(['yesterday', '2030-01-01', 7, '2000-01-01T00:00:00Z'])('refuses %j', async (expires) => {
+    const { id } = await createClient(portico);
+    const answer = await change(id, { expires });
+    expect([answer.status, answer.json.issue[0].expression]).toEqual([400, ['expires']]);
+  });
+
+  test('a public client has nothing that expires', async () => {
+    const made = await portico.api('POST', `admin/projects/${projectOf(portico, 0).id}/client`, {
+      body: { name: 'App', public: true },
+    });
+    const answer = await change(made.json.id, { expires: '2999-01-01T00:00:00Z' });
+    expect(answer.json.issue[0].expression).toEqual(['expires']);
+  });
+
+  test('the use is noted once an hour, on the key and in the list of members', async () => {
+    const made = await portico.api('POST', `admin/projects/${projectOf(portico, 0).id}/client`, {
+      body: { name: 'Used' },
+    });
+    const { id, secret } = made.json;
+    const read = async () => (await portico.api('GET', path(id))).json;
+    const before = await read();
+    expect(before).toEqual({
+      client: { reference: `ClientApplication/${id}` },
+      membership: { reference: expect.stringMatching(/^ProjectMembership\//) },
+      hasSecret: true,
+    });
+    const results = await Promise.all(Array.from({ length: 8 }, () => signsIn(id, secret)));
+    expect(results.every(Boolean)).toBe(true);
+    const { lastUsed } = await read();
+    expect(Math.abs(Date.now() - Date.parse(lastUsed))).toBeLessThan(60_000);
+    await signsIn(id, secret);
+    expect((await read()).lastUsed).toBe(lastUsed);
+    const member = before.membership.reference.replace('ProjectMembership/', '');
+    const members = await portico.api(
+      'GET',
+      `admin/projects/${projectOf(portico, 0).id}/members?profile-type=ClientApplication&_count=100`,
+    );
+    const listed = members.json.entry.find(({ resource }: Answer['json']) => resource.id === member);
+    expect(listed.resource.extension).toContainEqual({
+      url: 'urn:portico:extension:last-sign-in',
+      valueInstant: lastUsed,
+    });
+  });
+
+  test('is for administrators of the Project only, and of keys that are there', async () => {
+    const { id, token } = await createClient(portico);
+    const other = projectOf(portico, 1);
+    const theirs = await portico.token(other);
+    const elsewhere = `admin/projects/${other.id}/client/${id}`;
+    for (const [method, call] of [
+      ['GET', {}],
+      ['POST', { body: { endOldSecret: true } }],
+    ] as const) {
+      const status = async (to: string, by?: string) =>
+        (await portico.api(method, to, { ...call, ...(by ? { token: by } : {}) })).status;
+      expect(await status(path(id), token)).toBe(403);
+      expect(await status(path(id), theirs)).toBe(403);
+      expect(await status(elsewhere, theirs)).toBe(404);
+      expect(await status(path('none'))).toBe(404);
+    }
+  });
+
+  test('a redirect URI that is none is refused by its place; what was stored already may stay', async () => {
+    const { id } = await createClient(portico);
+    const read = (await portico.api('GET', `fhir/R4/ClientApplication/${id}`)).json;
+    const put = (redirectUris: string[]) =>
+      portico.api('PUT', `fhir/R4/ClientApplication/${id}`, { body: { ...read, redirectUris } });
+    const wrong = await put(['https://a.example/cb', 'http://a.example/cb']);
+    expect([wrong.status, wrong.json.issue[0].expression]).toEqual([400, ['redirectUris[1]']]);
+    expect((await put(['https://a.example/cb'])).status).toBe(200);
   });
 });

@@ -92,7 +92,10 @@ export async function pick(page: Page, field: string, typed: string, option: str
     await box.click();
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.type(typed);
-    const picked = page.getByRole('option').filter({ hasText: option }).click({ timeout: 8000 });
+    const picked = page
+      .getByRole('option')
+      .filter({ hasText: option })
+      .click({ timeout: turn < 3 ? 2500 : 8000 });
     if (turn === 4) return picked;
     if (
       await picked.then(

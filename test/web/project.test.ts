@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { projectOf } from '../spec/running.ts';
 import { type App, arrived, describeInBrowser, pick, signIn, startApp, write } from './app.ts';
 import { badManners } from './manners.ts';
@@ -99,6 +99,92 @@ describeInBrowser('what a Project sets up: policies, keys, itself', () => {
       await write(page, 'Entries of the policy', '[]');
       await page.getByText('whoever has it may do nothing').waitFor();
       expect(await badManners(page)).toEqual([]);
+      expect(app.faults).toEqual([]);
+    },
+    240_000,
+  );
+
+  test.each(['desktop', 'phone'] as const)(
+    'on a %s: a key tells when it was used, expires, has two secrets for a while, and is given other rights',
+    async (view) => {
+      const page = pageOf(view);
+      const { id: project } = projectOf(app.portico, 0);
+      const name = `Feed of the ${view}`;
+      const body = { name, redirectUris: ['https://app.example/cb'] };
+      const { id, secret } = (await app.portico.api('POST', `admin/projects/${project}/client`, { body }))
+        .json;
+      const signsIn = async (by: string) =>
+        (
+          await app.portico.api('POST', 'oauth2/token', {
+            token: null,
+            headers: { 'content-type': 'application/x-www-form-urlencoded' },
+            body: `${new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: by })}`,
+          })
+        ).status === 200;
+      await page.goto('/app/clients');
+      await arrived(page, 'API keys');
+      const row = page.getByRole('listitem').filter({ hasText: name });
+      await row.getByText('Never used').waitFor();
+      expect(await badManners(page)).toEqual([]);
+      expect(await signsIn(secret)).toBe(true);
+
+      const asked: string[] = [];
+      const note = (request: Request) => request.url().includes('/app/') || asked.push(request.url());
+      page.on('request', note);
+      await row.getByRole('link', { name }).click();
+      await arrived(page, name);
+      await page.getByText('Last used').waitFor();
+      await page.getByRole('combobox', { name: 'Access policy' }).waitFor();
+      page.off('request', note);
+      expect(asked.length).toBeLessThanOrEqual(6);
+      expect(await badManners(page)).toEqual([]);
+
+      await page.getByRole('button', { name: 'New secret' }).click();
+      await page.getByRole('alertdialog').getByText('Both secrets work meanwhile').waitFor();
+      await page.getByRole('button', { name: 'Replace the secret' }).click();
+      await page.getByRole('heading', { name: `${name} has a new secret` }).waitFor();
+      const [, next = ''] = await page.locator('code.secret').allTextContents();
+      await page.getByText('Two secrets work').waitFor();
+      expect([await signsIn(secret), await signsIn(next)]).toEqual([true, true]);
+      await page.getByRole('button', { name: 'End the old secret now' }).click();
+      await page.getByRole('button', { name: 'End it' }).click();
+      await page.getByText('Two secrets work').waitFor({ state: 'detached' });
+      expect([await signsIn(secret), await signsIn(next)]).toEqual([false, true]);
+
+      await page.getByLabel('Last day').fill('2000-01-01');
+      await page.getByRole('button', { name: 'Save the last day' }).click();
+      await page.getByText('expires must be to come').waitFor();
+      await page.getByLabel('Last day').fill('2999-12-31');
+      await page.getByRole('button', { name: 'Save the last day' }).click();
+      await page.locator('time[datetime^="2999-12-31"]').waitFor();
+
+      await page.getByLabel('Redirect URIs').fill('https://app.example/cb http://app.example/cb');
+      await page.getByRole('button', { name: 'Save the redirect URIs' }).click();
+      await page.getByText('A redirect URI is https').waitFor();
+      await page.getByLabel('Redirect URIs').fill('https://app.example/other');
+      await page.getByRole('button', { name: 'Save the redirect URIs' }).click();
+      await page.getByText('Saved.', { exact: true }).waitFor();
+      const stored = await app.portico.api('GET', `fhir/R4/ClientApplication/${id}`);
+      expect(stored.json.redirectUris).toEqual(['https://app.example/other']);
+
+      const policy = {
+        resourceType: 'AccessPolicy',
+        name: `Of ${view}s`,
+        resource: [{ resourceType: 'Task' }],
+      };
+      await app.portico.api('POST', 'fhir/R4/AccessPolicy', { body: policy });
+      await pick(page, 'Access policy', `Of ${view}`, `Of ${view}s`);
+      await page.getByText('May read, create, change and delete Tasks.').waitFor();
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('Saved. It holds').waitFor();
+
+      await page.getByRole('button', { name: `Delete ${name}` }).click();
+      await page.getByRole('alertdialog').getByText('It was last used').waitFor();
+      await page.getByRole('alertdialog').getByText('app.example').waitFor();
+      expect(await badManners(page)).toEqual([]);
+      await page.getByRole('button', { name: `Delete ${name} for good` }).click();
+      await arrived(page, 'API keys');
+      expect(await signsIn(next)).toBe(false);
       expect(app.faults).toEqual([]);
     },
     240_000,

@@ -211,6 +211,8 @@ export const cases: WorstRequests<World> = {
     setMemberPassword: () => jsonBodies({ email: 'ann@example.com' }, 'password'),
     setPasswordInOwnProject: () => jsonBodies({ email: 'ann@example.com' }, 'password'),
     createClient: () => jsonBodies({ name: 'x' }, 'description'),
+    client: ({ client }) => [{ what: 'one', params: { clientId: client } }],
+    changeClient: ({ client }) => jsonBodies({}, 'expires', { clientId: client }),
     rotateSecret: ({ client }) => [{ what: 'one', params: { clientId: client } }],
     issuers: plain,
     addIssuer: () => jsonBodies({ clientId: 'x' }, 'issuer'),

@@ -1,5 +1,6 @@
 import { identifiersOf, moveIdentifierActions } from '../../../shared/bot/identifiers.ts';
 import type { Resource } from '../../../shared/fhir/resource.ts';
+import { isRedirectUri, redirectUriText } from '../../../shared/login/redirect-uri.ts';
 import { invalidField } from '../../../shared/refusal.ts';
 import { actionsOf, deleteChange } from '../../../shared/store/change.ts';
 import { inlineResource } from '../../../shared/store/inline.ts';
@@ -24,6 +25,7 @@ export function credentialChanges(before: Resource, after: Resource): Action[] {
   if (after.public === true && after.jwksUri !== undefined) {
     throw invalidField('jwksUri', 'A public client has no keys');
   }
+  requireUsableRedirects(before, after);
   if ((before.public === true) === (after.public === true)) return [];
   return [
     {
@@ -31,10 +33,28 @@ export function credentialChanges(before: Resource, after: Resource): Action[] {
       update: keys.client(after.id),
       if: 'attribute_exists(pk)',
       ...(after.public === true
-        ? { set: 'SET isPublic = :true REMOVE secretHash, jwks', values: { ':true': true } }
+        ? {
+            set: 'SET isPublic = :true REMOVE secretHash, jwks, retiring, expiresAtMs',
+            values: { ':true': true },
+          }
         : { set: 'REMOVE isPublic' }),
     },
   ];
+}
+
+/**
+ * One that is no redirect URI would be left out when somebody signs in. What was stored already may stay.
+ * @throws {Refusal} invalid, with the entry as expression
+ */
+function requireUsableRedirects(before: Resource, after: Resource): void {
+  for (const name of ['redirectUris', 'postLogoutRedirectUris'] as const) {
+    const [stored, sent] = [before[name], after[name]];
+    const known: unknown[] = Array.isArray(stored) ? stored : [];
+    const wrong = (Array.isArray(sent) ? sent : []).findIndex(
+      (uri) => !isRedirectUri(uri) && !known.includes(uri),
+    );
+    if (wrong >= 0) throw invalidField(`${name}[${wrong}]`, redirectUriText);
+  }
 }
 
 /** What ends with a Bot or client: its own membership, the locks on its identifiers, its secret. */

@@ -1,5 +1,7 @@
+import { changeClientBody } from '../../../functions/members/change-client.ts';
 import { changeMemberBody } from '../../../functions/members/change-member.ts';
 import { createClientBody } from '../../../functions/members/create-client.ts';
+import { rotateSecretBody } from '../../../functions/members/rotate-secret.ts';
 import { setMemberPasswordBody } from '../../../functions/members/set-member-password.ts';
 import type { routes } from '../../../functions/routes.ts';
 import { issuerBody } from '../../../shared/issuer/parse-issuer.ts';
@@ -73,8 +75,22 @@ export const members: Record<keyof typeof routes.members, Words> = {
     body: json(createClientBody),
     answers: { 201: client('The client with its secret, shown this once') },
   },
+  client: {
+    summary: 'Read how a client authenticates, and when it was last used',
+    answers: { 200: answersJson('ClientState', 'How it authenticates'), 404: unknown },
+  },
+  changeClient: {
+    summary: 'Say when a client expires; end the secret before the present one',
+    body: json(changeClientBody),
+    answers: {
+      200: answersJson('ClientState', 'How it authenticates now'),
+      404: unknown,
+      409: refused('It was changed or deleted at the same time'),
+    },
+  },
   rotateSecret: {
-    summary: 'Give a client a new secret; the old one is refused from then on',
+    summary: 'Give a client a new secret; the old one is refused from then on, or some hours later',
+    body: json(rotateSecretBody),
     answers: {
       200: client('The client with its new secret, shown this once'),
       404: unknown,

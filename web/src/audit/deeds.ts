@@ -24,6 +24,7 @@ export const deeds = [
   { value: 'use-recovery-code', label: 'Signed in with a recovery code' },
   { value: 'create-client', label: 'Created an API key' },
   { value: 'rotate-secret', label: 'Gave an API key a new secret' },
+  { value: 'change-client', label: 'Changed how an API key signs in' },
   { value: 'add-issuer', label: 'Added an external sign-in' },
   { value: 'remove-issuer', label: 'Removed an external sign-in' },
   { value: 'create-bot', label: 'Created a Bot' },

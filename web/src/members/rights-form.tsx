@@ -94,7 +94,7 @@ export function RightsForm({ member, onChange }: { member: Member; onChange(): v
               ? undefined
               : {
                   profileType,
-                  isAdministrator: isPractitioner && isAdministrator,
+                  isAdministrator,
                   hasPatients: hasPatients(membership),
                   policy: policy?.resource,
                 }
