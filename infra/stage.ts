@@ -28,6 +28,15 @@ export interface Stage {
    * so the function that sends is given all identities of the account.
    */
   mailSandbox: boolean;
+  /**
+   * How many executions of functions Lambda allows the account at once, in this region; 10 when left out, as in a new
+   * account. From 400 on, functions have shares of it: `infra/running/concurrency.ts`.
+   */
+  accountConcurrency: number;
+  /** How many runs of Bots a Project may have at once where nothing else is provisioned for it. */
+  projectRuns?: number;
+  /** Requests are followed by X-Ray. */
+  tracing: boolean;
   /** `retain`: table and keys survive the deletion of their stack. */
   removalPolicy: 'retain' | 'destroy';
   /**
@@ -97,7 +106,12 @@ export function readStage(context: (key: string) => unknown): Stage {
     region: setting('region', /^[a-z]{2}(-[a-z]+)+-\d$/),
     mailFrom: setting('mailFrom', address),
     mailSandbox: flag(`${name}.mailSandbox`, fields.mailSandbox ?? false),
-    trustedHops: count(`${name}.trustedHops`, fields.trustedHops ?? 0),
+    trustedHops: count(`${name}.trustedHops`, fields.trustedHops ?? 0, 5),
+    accountConcurrency: count(`${name}.accountConcurrency`, fields.accountConcurrency ?? 10, 100_000),
+    ...(fields.projectRuns === undefined
+      ? {}
+      : { projectRuns: count(`${name}.projectRuns`, fields.projectRuns, 1_000, 1) }),
+    tracing: flag(`${name}.tracing`, fields.tracing ?? false),
     allowedOrigins: list(fields.allowedOrigins).map((origin) =>
       matching(`${name}.allowedOrigins`, origin, /^https?:\/\/[^/*\s]+$/),
     ),
@@ -161,8 +175,8 @@ function flag(label: string, value: unknown): boolean {
   throw new Error(`The setting ${label} is malformed (cdk.json, context)`);
 }
 
-function count(label: string, value: unknown): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 5) return value;
+function count(label: string, value: unknown, most: number, least = 0): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
   throw new Error(`The setting ${label} is malformed (cdk.json, context)`);
 }
 

@@ -14,7 +14,7 @@ export function idleLines(resources: readonly Resource[]): Line[] {
   const ofType = (type: string) => resources.filter(({ Type }) => Type === type);
   const keys = ofType('AWS::KMS::Key').length;
   const alarmMetrics = ofType('AWS::CloudWatch::Alarm').reduce((sum, alarm) => sum + metricsOf(alarm), 0);
-  const logMetrics = ofType('AWS::Logs::MetricFilter').length;
+  const logMetrics = new Set(ofType('AWS::Logs::MetricFilter').map(metricOfFilter)).size;
   const queues = ofType('AWS::Lambda::EventSourceMapping').filter(isOfQueue).length;
   const runs = ofType('AWS::Events::Rule').reduce((sum, rule) => sum + runsOfMonth(rule), 0);
   const run = prices.lambdaRequest + idleRunSeconds * idleRunGb * prices.lambdaGbSecond;
@@ -31,6 +31,11 @@ export function idleLines(resources: readonly Resource[]): Line[] {
 function metricsOf({ Properties }: Resource): number {
   const metrics = Array.isArray(Properties.Metrics) ? Properties.Metrics : [];
   return Math.max(1, metrics.filter((metric: { MetricStat?: unknown }) => metric.MetricStat).length);
+}
+
+/** Several log groups may count into one metric. */
+function metricOfFilter({ Properties }: Resource): string {
+  return JSON.stringify(Properties.MetricTransformations);
 }
 
 function isOfQueue({ Properties }: Resource): boolean {

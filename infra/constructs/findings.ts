@@ -26,8 +26,9 @@ export const functionFindings: readonly Finding[] = [
   ),
   ...inBoth(
     'LambdaConcurrency',
-    'A new account has ten concurrent executions and none of them may be reserved. The throttle of the gateway ' +
-      'and the limits of each Project bound what callers start.',
+    'A new account has ten concurrent executions and none of them may be reserved; with 400 and more, sign-in, tokens, ' +
+      'members and who starts Bots have shares (accountConcurrency). Throttles of routes and the limits of each ' +
+      'Project bound what callers start.',
   ),
   ...inBoth('LambdaDLQ', deadLetters),
   { id: 'Serverless-LambdaDLQ', reason: deadLetters },

@@ -19,6 +19,8 @@ interface FunctionRoutesProps {
  * could only do by reading them twice or by trusting what it cached.
  */
 export class FunctionRoutes extends Construct {
+  readonly made: readonly CfnRoute[];
+
   constructor(scope: Construct, id: string, { api, lambda, routes }: FunctionRoutesProps) {
     super(scope, id);
     // The higher-level construct stops at 29 s, which is when the function itself would end.
@@ -29,14 +31,15 @@ export class FunctionRoutes extends Construct {
       payloadFormatVersion: '2.0',
       timeoutInMillis: timeoutSeconds.api * 1000,
     });
-    for (const route of routes) {
-      new CfnRoute(this, route.name, {
-        apiId: api.apiId,
-        routeKey: routeKey(route),
-        target: `integrations/${integration.ref}`,
-        authorizationType: 'NONE',
-      });
-    }
+    this.made = routes.map(
+      (route) =>
+        new CfnRoute(this, route.name, {
+          apiId: api.apiId,
+          routeKey: routeKey(route),
+          target: `integrations/${integration.ref}`,
+          authorizationType: 'NONE',
+        }),
+    );
     Validations.of(this).acknowledge({
       id: 'AwsSolutions-APIG4',
       reason: 'The function authorises, or the route is public: see the access column of the route table.',

@@ -42,12 +42,15 @@ export interface HouseFunctionProps {
 
 /** A Lambda function of this house: bundled, with a role, a log group and an alarm of its own. */
 export class HouseFunction extends Construct {
+  /** Under functions/. */
+  readonly folder: string;
   readonly lambda: LambdaFunction;
   readonly role: Role;
   readonly logGroup: KeptLogs;
 
   constructor(scope: Construct, id: string, props: HouseFunctionProps) {
     super(scope, id);
+    this.folder = props.folder;
     this.logGroup = new KeptLogs(this, 'Log', props.keptAs);
     // An explicit role gets no managed policy: CDK's own would let it write to every log group.
     this.role = new Role(this, 'Role', {
@@ -78,6 +81,7 @@ export class HouseFunction extends Construct {
         period: alarmPeriod,
       }),
       impact: props.impact,
+      runbook: 'function-failing',
       topic: props.alarms,
     });
     Validations.of(this).acknowledge(...functionFindings);

@@ -3,26 +3,38 @@ import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-c
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import type { RunbookEntry } from '../running/runbook.ts';
 
 interface ImpactAlarmProps {
   metric: IMetric;
   /** What people notice and what to do, in plain words: it is all that the woken person reads first. */
   impact: string;
+  /** The entry of docs/operate.md that says what to do. */
+  runbook: RunbookEntry;
   /** Goes off at this value and above; 1 when left out. */
   threshold?: number;
+  /** Goes off at the threshold and below. */
+  isFloor?: true;
+  /** One period is enough: something is lost, or the period is a day. All others need two, one after the other. */
+  atOnce?: true;
   topic: ITopic;
 }
 
 /** Every alarm says what its going off means to people. */
 export class ImpactAlarm extends Construct {
-  constructor(scope: Construct, id: string, { metric, impact, threshold = 1, topic }: ImpactAlarmProps) {
+  constructor(scope: Construct, id: string, props: ImpactAlarmProps) {
     super(scope, id);
+    const { metric, impact, runbook, threshold = 1, isFloor, atOnce, topic } = props;
+    const periods = atOnce ? 1 : 2;
     new Alarm(this, 'Alarm', {
       metric,
-      alarmDescription: impact,
+      alarmDescription: `${impact} What to do: docs/operate.md#${runbook}.`,
       threshold,
-      evaluationPeriods: 1,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      evaluationPeriods: periods,
+      datapointsToAlarm: periods,
+      comparisonOperator: isFloor
+        ? ComparisonOperator.LESS_THAN_OR_EQUAL_TO_THRESHOLD
+        : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,
     }).addAlarmAction(new SnsAction(topic));
   }

@@ -50,6 +50,7 @@ export class JobsFunction extends HouseFunction {
       impact:
         'Jobs were not started or broke off; each message names Project and job. Their callers are told so when ' +
         'they ask after the deadline. Nothing is repeated.',
+      runbook: 'jobs-given-up',
       topic: alarms,
     });
   }

@@ -45,7 +45,8 @@ export class LockedInvoker extends HouseFunction {
       alarms,
     });
     new LogAlarm(this, 'NotStarted', {
-      logGroup: this.logGroup,
+      logGroups: [this.logGroup],
+      runbook: 'sandbox-not-started',
       message: 'sandbox not started',
       impact:
         'No Bot runs: the process that they run in does not come up, and callers get 503. The log entry holds what ' +

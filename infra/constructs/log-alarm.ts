@@ -1,30 +1,39 @@
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import type { RunbookEntry } from '../running/runbook.ts';
 import { alarmPeriod, ImpactAlarm } from './impact-alarm.ts';
 
 interface LogAlarmProps {
-  logGroup: LogGroup;
+  logGroups: readonly LogGroup[];
   /** The `message` of the log entry that means it, exactly. */
   message: string;
   impact: string;
+  runbook: RunbookEntry;
+  /** One entry is enough. */
+  atOnce?: true;
   alarms: ITopic;
 }
 
-/** For what a function survives and only its log knows. */
+/** For what functions survive and only their logs know. */
 export class LogAlarm extends Construct {
-  constructor(scope: Construct, id: string, { logGroup, message, impact, alarms }: LogAlarmProps) {
+  constructor(scope: Construct, id: string, { logGroups, message, alarms, ...said }: LogAlarmProps) {
     super(scope, id);
-    const entries = logGroup.addMetricFilter(`${id}Filter`, {
-      filterPattern: FilterPattern.stringValue('$.message', '=', message),
-      metricNamespace: 'Portico',
-      metricName: this.node.path,
-      metricValue: '1',
+    const name = { metricNamespace: 'Portico', metricName: this.node.path };
+    for (const logGroup of logGroups) {
+      logGroup.addMetricFilter(`${id}Filter`, {
+        filterPattern: FilterPattern.stringValue('$.message', '=', message),
+        ...name,
+        metricValue: '1',
+      });
+    }
+    const metric = new Metric({
+      namespace: name.metricNamespace,
+      metricName: name.metricName,
+      statistic: 'Sum',
+      period: alarmPeriod,
     });
-    new ImpactAlarm(this, 'Alarm', {
-      metric: entries.metric({ statistic: 'Sum', period: alarmPeriod }),
-      impact,
-      topic: alarms,
-    });
+    new ImpactAlarm(this, 'Alarm', { metric, ...said, topic: alarms });
   }
 }

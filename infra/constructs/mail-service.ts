@@ -1,4 +1,5 @@
-import { Aws, Validations } from 'aws-cdk-lib';
+import { Aws, Duration, Validations } from 'aws-cdk-lib';
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { EventBus, Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
@@ -10,8 +11,10 @@ import {
   EventDestination,
   SuppressionReasons,
 } from 'aws-cdk-lib/aws-ses';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { Stage } from '../stage.ts';
+import { ImpactAlarm } from './impact-alarm.ts';
 
 /** SES as mails of a stage go through it, from one address. */
 export class MailService extends Construct {
@@ -92,5 +95,25 @@ export class MailService extends Construct {
         'Lambda takes the event into a queue of its own. Were it lost all the same, SES still has the address on ' +
         'its suppression list and in its metrics; the invitation stays pending until it is sent again or expires.',
     });
+  }
+  /** SES reviews accounts from 5 % bounces or 0.1 % complaints on, and may stop them from sending. */
+  watchReputation(topic: ITopic): void {
+    const rates = { BounceRate: 0.03, ComplaintRate: 0.0005 };
+    for (const [rate, threshold] of Object.entries(rates)) {
+      new ImpactAlarm(this, rate, {
+        metric: new Metric({
+          namespace: 'AWS/SES',
+          metricName: `Reputation.${rate}`,
+          dimensionsMap: { 'ses:configuration-set': this.#set.configurationSetName },
+          statistic: 'Average',
+          period: Duration.hours(1),
+        }),
+        threshold,
+        impact:
+          'Many mails come back or are reported as spam: SES may stop the account, and then nobody is invited.',
+        runbook: 'mail-reputation',
+        topic,
+      });
+    }
   }
 }

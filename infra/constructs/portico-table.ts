@@ -1,5 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from 'aws-cdk-lib/aws-backup';
+import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import {
   AttributeType,
   Billing,
@@ -9,9 +10,11 @@ import {
   TableV2,
 } from 'aws-cdk-lib/aws-dynamodb';
 import { Key } from 'aws-cdk-lib/aws-kms';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { Stage } from '../stage.ts';
 import { tableDefinition } from '../table-definition.ts';
+import { alarmPeriod, ImpactAlarm } from './impact-alarm.ts';
 
 /** A table as functions reach it. */
 export type StageTable = Pick<ITableV2, 'tableName' | 'tableArn'> & { tableStreamArn?: string | undefined };
@@ -62,6 +65,28 @@ export class PorticoTable extends Construct {
     });
     plan.addSelection('Table', {
       resources: [BackupResource.fromArn(this.table.tableArn)],
+    });
+  }
+
+  /** Keys that get more than a partition bears, for ten minutes. */
+  watchThrottles(topic: ITopic): void {
+    const events = (kind: 'Read' | 'Write') =>
+      new Metric({
+        namespace: 'AWS/DynamoDB',
+        metricName: `${kind}ThrottleEvents`,
+        dimensionsMap: { TableName: this.table.tableName },
+        statistic: 'Sum',
+      });
+    new ImpactAlarm(this, 'Throttled', {
+      metric: new MathExpression({
+        expression: 'FILL(reads, 0) + FILL(writes, 0)',
+        usingMetrics: { reads: events('Read'), writes: events('Write') },
+        period: alarmPeriod,
+      }),
+      impact: 'The table refuses requests for minutes: callers wait for repeats, and some get 503.',
+      runbook: 'table-throttled',
+      threshold: 10,
+      topic,
     });
   }
 }

@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import {
+  type CfnStage,
   CorsHttpMethod,
   type CorsPreflightOptions,
   DomainName,
@@ -12,8 +13,10 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { cors } from '../cors.ts';
+import { stageThrottle } from '../running/throttles.ts';
 import type { Stage } from '../stage.ts';
 import { alarmPeriod, ImpactAlarm } from './impact-alarm.ts';
+import { watchCertificate } from '../running/quota-alarms.ts';
 import { KeptLogs } from './kept-logs.ts';
 
 interface PublicApiProps {
@@ -26,6 +29,8 @@ export class PublicApi extends Construct {
   readonly api: HttpApi;
   /** Where the API is reached, without a closing slash: issuer and audience of its tokens. */
   readonly baseUrl: string;
+  /** Its one stage, which holds the bounds of routes. */
+  readonly served: CfnStage;
 
   constructor(scope: Construct, id: string, { stage, alarms }: PublicApiProps) {
     super(scope, id);
@@ -38,22 +43,25 @@ export class PublicApi extends Construct {
       ...(allowedOrigins.length > 0 ? { corsPreflight: corsFor(allowedOrigins) } : {}),
     });
     this.baseUrl = domain ? `https://${domain.name}` : this.api.apiEndpoint;
-    new HttpStage(this, 'Stage', {
+    const served = new HttpStage(this, 'Stage', {
       httpApi: this.api,
       stageName: '$default',
       autoDeploy: true,
-      throttle: { rateLimit: 1000, burstLimit: 1000 },
+      throttle: { rateLimit: stageThrottle.rate, burstLimit: stageThrottle.burst },
       accessLogSettings: {
         destination: new LogGroupLogDestination(new KeptLogs(this, 'AccessLog', 'access')),
         format: AccessLogFormat.custom(accessLogFormat),
       },
       ...(domain ? { domainMapping: { domainName: this.#domainName(domain) } } : {}),
     });
+    this.served = served.node.defaultChild as CfnStage;
+    if (domain) watchCertificate(this, domain.certificateArn, alarms);
     new ImpactAlarm(this, 'Faults', {
       metric: this.api.metricServerError({ period: alarmPeriod }),
       impact:
         'Callers are answered 500 or 503: what they asked for did not happen or they cannot know. ' +
         'Search the functions’ logs for level ERROR; each entry has the trace id that the caller was given.',
+      runbook: 'api-faults',
       topic: alarms,
     });
   }

@@ -48,6 +48,7 @@ export class PurposeQueue extends Construct {
     new ImpactAlarm(this, 'GivenUp', {
       metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({ period: alarmPeriod }),
       impact: definition.impact,
+      runbook: 'dead-letters',
       topic: alarms,
     });
     if (definition.oldestSeconds === undefined) return;
@@ -55,6 +56,7 @@ export class PurposeQueue extends Construct {
       metric: this.queue.metricApproximateAgeOfOldestMessage({ period: alarmPeriod }),
       threshold: definition.oldestSeconds,
       impact: 'Bots and hooks are told late of changes: look for Subscriptions whose deliveries fail.',
+      runbook: 'deliveries-late',
       topic: alarms,
     });
   }

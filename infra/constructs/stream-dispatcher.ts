@@ -74,12 +74,15 @@ export class StreamDispatcher extends Construct {
       impact:
         'Changes were not handed on in many attempts, and lie in the bucket of unread records for 14 days: mails ' +
         'wait for the sweep, index upkeep and deliveries for somebody who puts the records back.',
+      runbook: 'stream-given-up',
+      atOnce: true,
       topic: alarms,
     });
     new ImpactAlarm(this, 'Behind', {
       metric: dispatcher.lambda.metric('IteratorAge', { statistic: 'Maximum', period: alarmPeriod }),
       threshold: Duration.minutes(10).toMilliseconds(),
       impact: 'Invitations and whatever else follows a change come more than ten minutes late.',
+      runbook: 'stream-behind',
       topic: alarms,
     });
   }

@@ -10,8 +10,9 @@ import { FunctionRoutes } from '../constructs/function-routes.ts';
 import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
 import { HouseFunction } from '../constructs/house-function.ts';
 import { JobsFunction } from '../constructs/jobs-function.ts';
-import { LogAlarm } from '../constructs/log-alarm.ts';
+import { watchAudit, watchRecords } from '../constructs/lost-records.ts';
 import { PublicApi } from '../constructs/public-api.ts';
+import { throttleRoutes } from '../running/route-throttles.ts';
 import { addSite } from '../constructs/site-files.ts';
 import { permissions } from '../permissions.ts';
 import type { Stage } from '../stage.ts';
@@ -30,15 +31,15 @@ export class ApiStack extends Stack {
 
   constructor(scope: Construct, id: string, { stage, ground, alarms, ...props }: ApiStackProps) {
     super(scope, id, props);
-    const { api, baseUrl } = new PublicApi(this, 'Public', { stage, alarms });
+    const { api, baseUrl, served } = new PublicApi(this, 'Public', { stage, alarms });
     this.baseUrl = baseUrl;
     // With a domain nobody needs it; a stack that imports it may get a domain.
     this.exportValue((api.node.defaultChild as CfnApi).attrApiEndpoint);
     this.api = api;
     const jobs = new JobsFunction(this, 'jobs', { ground: { ...ground, baseUrl }, alarms });
-    watchRecords(jobs, alarms);
     this.jobs = jobs.lambda;
     const whole = { ...ground, baseUrl, jobs: jobs.lambda };
+    const made = new Map<FunctionName, { house: HouseFunction; routes: FunctionRoutes }>();
     for (const name of functionNames.filter((one) => !isBehindQueues(one))) {
       const house = new HouseFunction(this, name, {
         folder: name,
@@ -47,32 +48,36 @@ export class ApiStack extends Stack {
         environment: {
           ...environmentOf(permissions[name], whole),
           ...(name === 'login' ? { TRUSTED_HOPS: String(stage.trustedHops) } : {}),
+          ...(permissions[name].botSecrets === 'opens' ? projectRuns(stage) : {}),
         },
         statements: statementsOf(permissions[name], whole),
         alarms,
         ...(name === 'site' ? { addFiles: addSite } : {}),
       });
       if (name !== 'site') keepAccessLines(house, stage);
-      new FunctionRoutes(house, 'Routes', { api, lambda: house.lambda, routes: routesOf(name) });
-      if (name.startsWith('execute-')) watchRecords(house, alarms);
+      const routes = new FunctionRoutes(house, 'Routes', {
+        api,
+        lambda: house.lambda,
+        routes: routesOf(name),
+      });
+      made.set(name, { house, routes });
     }
+    throttleRoutes(served, new Map([...made].map(([name, { routes }]) => [name, routes])));
+    const running = [...made].filter(([name]) => name.startsWith('execute-')).map(([, { house }]) => house);
+    watchRecords(this, [...running, jobs], alarms);
+    const auditing = [...made].filter(([name]) => name !== 'site').map(([, { house }]) => house);
+    watchAudit(this, [...auditing, jobs], alarms);
     new CfnOutput(this, 'AppUrl', { value: `${baseUrl}/app`, description: 'The administration app' });
     new CfnOutput(this, 'BaseUrl', { value: baseUrl, description: 'Where the API is reached' });
   }
 }
 
+/** What a Project may run at once, for functions that start runs. */
+export function projectRuns({ projectRuns }: Stage): Record<string, string> {
+  return projectRuns === undefined ? {} : { PROJECT_RUNS: String(projectRuns) };
+}
+
 /** What works with queues is made with them. */
 export function isBehindQueues(name: FunctionName): boolean {
   return permissions[name].sendsTo !== undefined;
-}
-
-function watchRecords(house: HouseFunction, alarms: ITopic): void {
-  new LogAlarm(house, 'LostRecords', {
-    logGroup: house.logGroup,
-    message: 'execution record lost',
-    impact:
-      'Bots ran and answered, but their execution records are missing from the audit trail. ' +
-      'The entries `execution record lost` of this function say which: keep them.',
-    alarms,
-  });
 }

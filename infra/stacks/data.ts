@@ -3,6 +3,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { alarmTopic } from '../constructs/alarm-topic.ts';
 import { LogsKey } from '../constructs/logs-key.ts';
+import { watchConcurrency } from '../running/quota-alarms.ts';
 import { PorticoTable } from '../constructs/portico-table.ts';
 import { StageKeys } from '../constructs/stage-keys.ts';
 import type { Stage } from '../stage.ts';
@@ -24,5 +25,7 @@ export class DataStack extends Stack {
     this.keys = new StageKeys(this, 'Keys', stage);
     this.logsKey = new LogsKey(this, 'Logs', stage);
     this.alarms = alarmTopic(this, { stage, key: this.logsKey });
+    this.table.watchThrottles(this.alarms);
+    watchConcurrency(this, stage, this.alarms);
   }
 }

@@ -14,6 +14,7 @@ import { FunctionRoutes } from '../constructs/function-routes.ts';
 import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
 import { HouseFunction } from '../constructs/house-function.ts';
 import { LogAlarm } from '../constructs/log-alarm.ts';
+import { watchAudit, watchRecords } from '../constructs/lost-records.ts';
 import { MailService } from '../constructs/mail-service.ts';
 import { PurposeQueue } from '../constructs/purpose-queue.ts';
 import { StreamDispatcher } from '../constructs/stream-dispatcher.ts';
@@ -22,7 +23,7 @@ import { permissions, type QueueConsumer } from '../permissions.ts';
 import { queues } from '../queues.ts';
 import type { Stage } from '../stage.ts';
 import { timeoutSeconds } from '../timeouts.ts';
-import { isBehindQueues } from './api.ts';
+import { isBehindQueues, projectRuns } from './api.ts';
 
 interface EventsStackProps extends StackProps {
   stage: Stage;
@@ -70,12 +71,14 @@ export class EventsStack extends Stack {
       match: consumer('match'),
       'subscription-status': consumer('subscription-status'),
       bus: consumer('bus'),
-      deliver: consumer('deliver'),
+      deliver: consumer('deliver', { environment: projectRuns(stage) }),
     };
+    watchRecords(this, [functions.deliver], alarms);
     for (const purpose of purposes) made[purpose].feed(functions[queues[purpose].consumer].lambda);
     mail.tell(functions.outbox.lambda);
+    mail.watchReputation(alarms);
     mail.acknowledgeFor(functions.outbox.role);
-    for (const name of functionNames.filter(isBehindQueues)) {
+    const behindQueues = functionNames.filter(isBehindQueues).map((name) => {
       const house = new HouseFunction(this, `api-${name}`, {
         folder: name,
         ...apiFunctions[name],
@@ -86,7 +89,9 @@ export class EventsStack extends Stack {
       });
       keepAccessLines(house, stage);
       new FunctionRoutes(house, 'Routes', { api, lambda: house.lambda, routes: routesOf(name) });
-    }
+      return house;
+    });
+    watchAudit(this, behindQueues, alarms);
     // A rule has five targets at most.
     for (const { lambda, node } of Object.values(functions)) {
       const sweep = new Rule(this, `Sweep-${node.id}`, {
@@ -113,14 +118,16 @@ export class EventsStack extends Stack {
     });
     Validations.of(minute).acknowledge(...scheduleFindings);
     new LogAlarm(tick, 'Late', {
-      logGroup: tick.logGroup,
+      logGroups: [tick.logGroup],
+      runbook: 'schedules-late',
       message: 'schedule late',
       impact:
         'Bots with a schedule were run more than five minutes late. Look at the errors of the function.',
       alarms,
     });
     new LogAlarm(functions.outbox, 'Unsent', {
-      logGroup: functions.outbox.logGroup,
+      logGroups: [functions.outbox.logGroup],
+      runbook: 'mail-not-sent',
       message: 'mail not sent',
       impact:
         'The mail service refused invitations: those people wait. Every ten minutes they are tried again. ' +
@@ -128,7 +135,8 @@ export class EventsStack extends Stack {
       alarms,
     });
     new LogAlarm(functions['index-upkeep'], 'Unswept', {
-      logGroup: functions['index-upkeep'].logGroup,
+      logGroups: [functions['index-upkeep'].logGroup],
+      runbook: 'leftovers-not-swept',
       message: 'cut-off write not swept',
       impact: 'Writes that were cut off have left items behind, which lead nowhere. Nobody sees them.',
       alarms,

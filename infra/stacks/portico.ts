@@ -1,5 +1,6 @@
 import { type App, Aspects, RemovalPolicies, Tags } from 'aws-cdk-lib';
 import { LogsKept } from '../constructs/kept-logs.ts';
+import { ConcurrencyShared, traceFunctions } from '../running/shape-functions.ts';
 import type { Stage } from '../stage.ts';
 import { AccessStack } from './access.ts';
 import { ApiStack } from './api.ts';
@@ -46,6 +47,8 @@ export function porticoStacks(app: App, stage: Stage) {
   });
   const reindex = new ReindexStack(app, name('reindex'), { env, stage, ground: reachable, alarms });
 
+  if (stage.tracing) traceFunctions(app);
+  Aspects.of(app).add(new ConcurrencyShared(stage));
   Aspects.of(app).add(new LogsKept(data.logsKey.key, stage.retention));
   const kept = {
     applyToResourceTypes: [

@@ -2,6 +2,7 @@ import type { DataKeys } from '../keys/data-keys.ts';
 import type { StageSecret } from '../keys/signer.ts';
 import { Recent } from '../recent.ts';
 import type { Services } from '../services.ts';
+import type { StageBounds } from './bounds/place.ts';
 import type { DeployedCode } from './bot-item.ts';
 import type { Compiler, Invoker } from './invoker.ts';
 import type { JobStarter } from './job/job-starter.ts';
@@ -14,7 +15,7 @@ export interface DeployServices extends InvokerServices {
   invoker: Invoker & Compiler;
 }
 
-export interface ExecuteServices extends InvokerServices {
+export interface ExecuteServices extends InvokerServices, StageBounds {
   runSecret(): Promise<StageSecret>;
   /** Opens the secrets of Bots. */
   dataKeys(): Promise<DataKeys>;

@@ -1,7 +1,7 @@
 import { lambdaInvoker, lambdaJobs } from '../aws/lambda.ts';
 import { type DeployServices, type ExecuteServices, emptyBotMemory } from '../bot/execute-services.ts';
 import type { JobStarter } from '../bot/job/job-starter.ts';
-import { type Environment, requireVariable } from '../env.ts';
+import { countVariable, type Environment, requireVariable } from '../env.ts';
 import { coreServices } from './core-services.ts';
 import { stageKeys } from './stage-keys.ts';
 
@@ -15,7 +15,15 @@ export function invokerServices(env: Environment): DeployServices {
 export function executeServices(env: Environment): ExecuteServices {
   const services = invokerServices(env);
   const { secret, dataKeys } = stageKeys(requireVariable(env, 'KEYS'), services.table);
-  return { ...services, runSecret: secret, dataKeys, botMemory: emptyBotMemory(), jobs: jobStarter(env) };
+  const projectRuns = countVariable(env, 'PROJECT_RUNS') || undefined;
+  return {
+    ...services,
+    runSecret: secret,
+    dataKeys,
+    botMemory: emptyBotMemory(),
+    jobs: jobStarter(env),
+    projectRuns,
+  };
 }
 
 /** The function that runs jobs starts none itself. */

@@ -162,7 +162,8 @@ describe.each(purposes)('the queue of %s', (purpose) => {
     expect(events[deadId]?.Properties.MessageRetentionPeriod).toBe(14 * 86_400);
     const alarms = ofType(events, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties);
     const own = alarms.filter(({ Dimensions }) => JSON.stringify(Dimensions ?? '').includes(`"${deadId}"`));
-    expect(own.map(({ AlarmDescription }) => AlarmDescription)).toEqual([definition.impact]);
+    expect(own).toHaveLength(1);
+    expect(own[0]?.AlarmDescription).toContain(definition.impact);
   });
 
   it('is taken from by its own function only, dead letters included', () => {

@@ -244,6 +244,18 @@ test('a limit to concurrent runs costs one write before the run, and one to give
   await limit('SET concurrentRuns = :runs', { ':runs': 5 });
   expect(await costOf({ id })).toEqual(['limited', ['BatchGetItem', 'UpdateItem', 'PutItem', 'UpdateItem']]);
   await limit('REMOVE concurrentRuns');
+  // What the stage says of every Project costs the same, and what is provisioned for one goes before it.
+  services.projectRuns = 5;
+  expect(await costOf({ id })).toEqual(['limited', ['BatchGetItem', 'UpdateItem', 'PutItem', 'UpdateItem']]);
+  services.projectRuns = 1;
+  const held = new Set([`${stage.clock.nowMs + 60_000}#other`]);
+  await services.table.put({ ...keys.running(caller.project), held });
+  await expect(run({ id })).rejects.toMatchObject({ kind: 'throttled' });
+  await limit('SET concurrentRuns = :runs', { ':runs': 5 });
+  await run({ id });
+  await limit('REMOVE concurrentRuns');
+  await services.table.put({ ...keys.running(caller.project) });
+  services.projectRuns = undefined;
 });
 
 describe('a run that a run starts', () => {

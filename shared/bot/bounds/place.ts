@@ -26,13 +26,20 @@ interface Wanted {
 /** Runs that runs and jobs start in a Project, at once, where nothing else is provisioned. */
 const concurrentRuns = 50;
 
+/** What the stage says of all Projects that nothing else is provisioned for. */
+export interface StageBounds {
+  /** How many runs one may have at once; undefined for a bound of those alone that runs and jobs start. */
+  projectRuns?: number | undefined;
+}
+
 /**
- * A plain execute costs nothing here, unless the Project limits all of its runs.
+ * A plain execute costs nothing here, unless the Project or the stage limits all of its runs.
  * @throws {Refusal} throttled; too-costly when the tree has started all that it may
  */
-export async function takePlace(services: Services, wanted: Wanted): Promise<Place> {
+export async function takePlace(services: Services & StageBounds, wanted: Wanted): Promise<Place> {
   const { project, settings, run, untilMs, isNested, isAsync } = wanted;
-  const limit = settings.concurrentRuns ?? (isNested || isAsync ? concurrentRuns : undefined);
+  const usual = services.projectRuns ?? (isNested || isAsync ? concurrentRuns : undefined);
+  const limit = settings.concurrentRuns ?? usual;
   const lease = await takeLease(services, project, limit, { id: run.id, deadlineAtMs: untilMs });
   if (!isNested) return { lease, start: undefined };
   const tree = { project, root: run.root };

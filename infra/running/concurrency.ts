@@ -1,0 +1,23 @@
+/**
+ * What a function may have of the account's concurrency, in hundredths: it is kept for it, and it gets no more. Sign-in,
+ * tokens and members have theirs whatever Bots do; who starts Bots is bounded, and with it the invokers, which have no
+ * share: Lambda would allow a function with a smaller share fewer environments of tenants (2,500 for 1,000).
+ */
+const shares: Readonly<Record<string, number>> = {
+  token: 3,
+  login: 3,
+  members: 3,
+  'execute-by-id': 15,
+  'execute-by-identifier': 15,
+  jobs: 5,
+};
+
+/** With less than this, shares would be too small to work with; a new account has 10. */
+const leastToShare = 400;
+
+/** @returns executions at once that are reserved for the function; undefined for one without a share */
+export function reservedFor(folder: string, accountConcurrency: number): number | undefined {
+  const share = shares[folder];
+  if (share === undefined || accountConcurrency < leastToShare) return undefined;
+  return Math.floor((accountConcurrency * share) / 100);
+}

@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { runbook } from '../../infra/running/runbook.ts';
+import {
+  functionsOf,
+  ofType,
+  only,
+  type Resource,
+  stageTemplates,
+  statementsOfRole,
+} from './stage-templates.ts';
+
+const domain = {
+  name: 'api.example.org',
+  certificateArn: 'arn:aws:acm:eu-west-1:111122223333:certificate/x',
+};
+const large = stageTemplates({ accountConcurrency: 1000, projectRuns: 75, tracing: true, domain });
+const small = stageTemplates();
+const page = readFileSync(resolve(import.meta.dirname, '../../docs/operate.md'), 'utf8');
+
+function deployedIn(templates: typeof small) {
+  return Object.values(templates).flatMap((resources: Record<string, Resource>) =>
+    functionsOf(resources).map(({ properties, roleId }) => ({
+      name: String(properties.Description),
+      properties,
+      variables:
+        (properties.Environment as { Variables: Record<string, string> } | undefined)?.Variables ?? {},
+      statements: statementsOfRole(resources, roleId),
+    })),
+  );
+}
+
+describe('an alarm', () => {
+  const alarms = Object.values(large).flatMap((resources: Record<string, Resource>) =>
+    ofType(resources, 'AWS::CloudWatch::Alarm').map(([id, { Properties }]) => ({ id, ...Properties })),
+  ) as { id: string; AlarmDescription: string; EvaluationPeriods: number; DatapointsToAlarm: number }[];
+  const entryOf = (description: string) => /docs\/operate\.md#([a-z-]+)\.$/.exec(description)?.[1];
+
+  it.each(alarms)('$id leads to an entry of docs/operate.md', ({ AlarmDescription }) => {
+    expect(page).toContain(`\n### ${entryOf(AlarmDescription)}\n`);
+  });
+
+  it('is what every entry is about', () => {
+    const headings = [...page.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading);
+    expect(headings.sort()).toEqual([...runbook].sort());
+    expect([...new Set(alarms.map(({ AlarmDescription }) => entryOf(AlarmDescription)))].sort()).toEqual(
+      [...runbook].sort(),
+    );
+  });
+
+  it('needs two periods one after the other, unless something is lost or the period is a day', () => {
+    const atOnce = alarms.filter(({ EvaluationPeriods }) => EvaluationPeriods === 1);
+    expect(new Set(atOnce.map(({ AlarmDescription }) => entryOf(AlarmDescription)))).toEqual(
+      new Set(['audit-entry-lost', 'execution-record-lost', 'stream-given-up', 'certificate-expires']),
+    );
+    const others = alarms.filter((alarm) => !atOnce.includes(alarm));
+    for (const { EvaluationPeriods, DatapointsToAlarm } of others) {
+      expect([EvaluationPeriods, DatapointsToAlarm]).toEqual([2, 2]);
+    }
+  });
+});
+
+describe('concurrency', () => {
+  const reserved = (templates: typeof small) =>
+    deployedIn(templates).flatMap(({ name, properties }) => {
+      const share = properties.ReservedConcurrentExecutions;
+      return share === undefined ? [] : [[name, Number(share)] as const];
+    });
+
+  it('is shared out where the account has it: sign-in has its own whatever Bots do, and who runs Bots is bounded', () => {
+    expect(Object.fromEntries(reserved(large))).toEqual({
+      'Issues access tokens, publishes their keys': 30,
+      'Signs people in, says who they are': 30,
+      'Reads and changes Projects and their members': 30,
+      'Runs a Bot named by its id': 150,
+      'Runs a Bot named by an identifier': 150,
+      'Runs Bots that nobody waits for': 50,
+    });
+  });
+
+  it('leaves Lambda the 100 that it asks for, from the smallest account on that shares', () => {
+    for (const accountConcurrency of [400, 1000]) {
+      const shares = reserved(accountConcurrency === 1000 ? large : stageTemplates({ accountConcurrency }));
+      const sum = shares.reduce((total, [, share]) => total + share, 0);
+      expect(accountConcurrency - sum).toBeGreaterThanOrEqual(100);
+    }
+  });
+
+  it('is not reserved in a new account, which may reserve none', () => {
+    expect(reserved(small)).toEqual([]);
+  });
+
+  it('of one Project is bounded by the stage in what starts runs, and nowhere else', () => {
+    const bounded = deployedIn(large).filter(({ variables }) => variables.PROJECT_RUNS === '75');
+    expect(bounded.map(({ name }) => name).sort()).toEqual([
+      'Runs a Bot named by an identifier',
+      'Runs a Bot named by its id',
+      'Wakes Bots and calls hooks for Subscriptions',
+    ]);
+    expect(deployedIn(small).filter(({ variables }) => 'PROJECT_RUNS' in variables)).toEqual([]);
+  });
+});
+
+describe('bounds of routes', () => {
+  const served = only(small.api, 'AWS::ApiGatewayV2::Stage');
+  const settings = served.Properties.RouteSettings as Record<string, Record<string, number>>;
+
+  it('leave room for others: none takes all that the stage bears', () => {
+    expect(
+      settings['POST /fhir/R4/Bot/{botId}/$execute'] ?? settings['POST /fhir/R4/Bot/{id}/$execute'],
+    ).toEqual({
+      ThrottlingRateLimit: 500,
+      ThrottlingBurstLimit: 500,
+    });
+    for (const { ThrottlingRateLimit } of Object.values(settings)) {
+      expect(ThrottlingRateLimit).toBeLessThan(1000);
+    }
+  });
+
+  it('are of routes that are made before them: API Gateway refuses others', () => {
+    const routes = new Map(
+      ofType(small.api, 'AWS::ApiGatewayV2::Route').map(([id, { Properties }]) => [
+        String(Properties.RouteKey),
+        id,
+      ]),
+    );
+    const dependencies = (served as unknown as { DependsOn: string[] }).DependsOn;
+    for (const key of Object.keys(settings)) expect(dependencies).toContain(routes.get(key));
+  });
+});
+
+describe('tracing', () => {
+  it('is of every function but those where customers’ code runs', () => {
+    for (const { name, properties, statements } of deployedIn(large)) {
+      const isInvoker = /in the sandbox/.test(name);
+      const mayTrace = statements.some(({ Action }) => [Action].flat().includes('xray:PutTraceSegments'));
+      expect([name, properties.TracingConfig, mayTrace]).toEqual([
+        name,
+        isInvoker ? undefined : { Mode: 'Active' },
+        !isInvoker,
+      ]);
+    }
+  });
+
+  it('is off unless the stage asks for it', () => {
+    for (const { properties } of deployedIn(small)) expect(properties).not.toHaveProperty('TracingConfig');
+  });
+});
