@@ -5,7 +5,7 @@ import { isLong } from '../setup/long.ts';
 import { streamUnread, violationsIn } from '../setup/violations.ts';
 import { scanAll } from '../spec/portico.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
-import { disturbed, faults } from './inject.ts';
+import { disturbed, faults, overtaken } from './inject.ts';
 import { operations } from './operations.ts';
 
 let stage: Stage;
@@ -85,6 +85,29 @@ describe.each(Object.keys(operations))('%s', (name) => {
     },
     120_000,
   );
+
+  /** The same request twice, the second one whole before the n-th call of the first; one after the other at 0. */
+  async function playTwice(n: number) {
+    const caller = await newProject(stage);
+    const run = await (operations[name] ?? fail)(stage, caller);
+    const results = await overtaken(stage.client, n, run, run);
+    if (n === 0) results.push(...(await Promise.allSettled([run()])));
+    return { statuses: results.map(statusOf), state: await standing(caller.project) };
+  }
+
+  test('delayed at each of its calls in turn, while the same request passes it', async () => {
+    const { attempts } = await play(0, undefined);
+    const calm = await playTwice(0);
+    const wrong: unknown[] = [];
+    for (let n = 1; n <= attempts; n += 1) {
+      const { statuses, state } = await playTwice(n);
+      cases += 1;
+      const isTold = statuses.every((status) => [200, 404, 409, 410, 412].includes(status));
+      if (!isTold || !statuses.includes(200) || JSON.stringify(state) !== JSON.stringify(calm.state))
+        wrong.push({ n, statuses, state, calm });
+    }
+    expect(wrong).toEqual([]);
+  }, 120_000);
 });
 
 function fail(): never {

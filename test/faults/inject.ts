@@ -63,3 +63,33 @@ export async function disturbed<T>(
     database.middlewareStack.remove('fault');
   }
 }
+
+/** Lets `rival` run whole before the n-th attempt of a call arrives, as a request that is delayed there may see. */
+export async function overtaken<T>(
+  database: DynamoDBDocumentClient,
+  n: number,
+  run: () => Promise<T>,
+  rival: () => Promise<unknown>,
+): Promise<PromiseSettledResult<T>[]> {
+  let attempts = 0;
+  let isRival = false;
+  const rivals: PromiseSettledResult<unknown>[] = [];
+  database.middlewareStack.add(
+    (next) => async (args) => {
+      if (!isRival) attempts += 1;
+      if (!isRival && attempts === n) {
+        isRival = true;
+        rivals.push(...(await Promise.allSettled([rival()])));
+        isRival = false;
+      }
+      return next(args);
+    },
+    { step: 'finalizeRequest', priority: 'low', name: 'fault' },
+  );
+  try {
+    const [result] = await Promise.allSettled([run()]);
+    return [result as PromiseSettledResult<T>, ...(rivals as PromiseSettledResult<T>[])];
+  } finally {
+    database.middlewareStack.remove('fault');
+  }
+}
