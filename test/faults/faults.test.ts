@@ -86,6 +86,17 @@ describe.each(Object.keys(operations))('%s', (name) => {
     120_000,
   );
 
+  test.each([-120, 120])('on a machine whose clock is %d seconds away from the others', async (seconds) => {
+    const calm = await playTwice(0);
+    const caller = await newProject(stage);
+    const run = await (operations[name] ?? fail)(stage, caller);
+    stage.clock.nowMs += seconds * 1000;
+    const [first] = await Promise.allSettled([run()]);
+    stage.clock.nowMs -= seconds * 1000;
+    await Promise.allSettled([run()]);
+    expect([first && statusOf(first), await standing(caller.project)]).toEqual([200, calm.state]);
+  });
+
   /** The same request twice, the second one whole before the n-th call of the first; one after the other at 0. */
   async function playTwice(n: number) {
     const caller = await newProject(stage);

@@ -240,6 +240,23 @@ describe('a function that dies before and after each of its calls', () => {
   }, 120_000);
 });
 
+/** Which of two changes is told when; an hour passes at each space. */
+test.each(['0101', '00 11', '01 01', '01 0 1', '1 01', '10'])(
+  'a stream that tells of changes as %s has each version delivered once',
+  async (told) => {
+    const changed = await twoVersions();
+    for (const places of told.split(' ')) {
+      for (const place of places) await handOn(changed.slice(Number(place)).slice(0, 1));
+      await drain('subscriptions', match(services()));
+      await drain('deliveries', deliver(services()));
+      stage.clock.nowMs += 3_600_000;
+    }
+    const ran = ranOf(versionsOf(changed));
+    expect(told.startsWith('0') ? ran : [...ran].sort()).toEqual(['0 1', '1 1']);
+    await expectNothingLeft();
+  },
+);
+
 describe('a Subscription', () => {
   test('to a Bot that is gone turns error after ten deliveries', async () => {
     const bot = await createBot(services(), again(), { name: 'Gone' });
