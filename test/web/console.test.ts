@@ -1,9 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { keys } from '../../shared/table/keys.ts';
 import { botThat, execute, projectOf } from '../spec/running.ts';
 import { put, subscribe, until } from '../spec/subscribing.ts';
-import { type App, arrived, describeInBrowser, go, signIn, startApp, write } from './app.ts';
+import { type App, arrived, describeInBrowser, go, pick, signIn, startApp, write } from './app.ts';
 import { badManners } from './manners.ts';
 
 describeInBrowser('the console', () => {
@@ -185,6 +186,50 @@ describeInBrowser('the console', () => {
       await versions.getByText('As it stands').click();
       await versions.locator('.diff-added').getByText('1991-01-01').waitFor();
       expect(await versions.getByText('As it was created').count()).toBe(1);
+      expect(await badManners(page)).toEqual([]);
+    }
+    expect(app.faults).toEqual([]);
+  }, 240_000);
+
+  test('the audit log is narrowed by kind, person, record and time, and downloaded without formulas', async () => {
+    const { id: project } = projectOf(app.portico, 0);
+    const name = '=HYPERLINK("https://evil.example.org","Ada")';
+    const key = await app.portico.api('POST', `admin/projects/${project}/client`, { body: { name } });
+    expect(key.status).toBe(201);
+    const reference = `ClientApplication/${key.json.id}`;
+    for (const page of pages) {
+      await go(page, 'Audit log');
+      await arrived(page, 'Audit log');
+      const log = page.getByRole('list', { name: 'Audit log' });
+      await log.getByText('Signed in').first().waitFor();
+      const paths = await asked(page, async () => {
+        await page.getByLabel('Record, as').fill(reference);
+        await log.getByText('Signed in').first().waitFor({ state: 'detached' });
+        await log.getByText('Created an API key').waitFor();
+      });
+      expect(paths).toEqual(['/fhir/R4/AuditEvent']);
+      expect(await log.getByRole('listitem').count()).toBe(1);
+      expect(await badManners(page)).toEqual([]);
+      const downloading = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Download as CSV' }).click();
+      const csv = await readFile(await (await downloading).path(), 'utf8');
+      const [, entry = ''] = csv.split('\r\n');
+      expect(entry).toContain(',create-client,');
+      expect(entry).toContain(`,"'=HYPERLINK(""https://evil.example.org"",""Ada"")`);
+      await page.getByText('1 entry downloaded.').waitFor();
+
+      await page.getByLabel('From').fill('2000-01-01');
+      await page.getByLabel('Until').fill('2000-01-02');
+      await page.getByText('Nothing of this kind yet').waitFor();
+      await page.goto('/app/audit');
+      await pick(page, 'Who', 'Ada', 'Ada Administrator');
+      await page.waitForURL(/who=Practitioner/);
+      await log.getByText('Signed in').first().waitFor();
+      const rows = await log.getByRole('listitem').allTextContents();
+      expect(rows.filter((text) => !text.includes('Ada Administrator'))).toEqual([]);
+      await page.reload();
+      await log.getByText('Signed in').first().waitFor();
+      expect(await page.getByRole('combobox', { name: 'Who' }).inputValue()).toBe('Ada Administrator');
       expect(await badManners(page)).toEqual([]);
     }
     expect(app.faults).toEqual([]);

@@ -1,8 +1,8 @@
 import { Button } from '../ui/button.tsx';
+import { downloadCsv } from '../ui/download.ts';
 
-/** With a byte order mark, by which Excel knows UTF-8. */
 const template = [
-  '\uFEFFresourceType,firstName,lastName,email,accessPolicy,sendEmail',
+  'resourceType,firstName,lastName,email,accessPolicy,sendEmail',
   'Practitioner,Alice,Smith,alice@example.org,,true',
   'Patient,Bob,Jones,bob@example.org,,true',
   '',
@@ -10,12 +10,5 @@ const template = [
 
 /** A file to begin with. */
 export function TemplateLink() {
-  const download = () => {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([template], { type: 'text/csv;charset=utf-8' }));
-    link.download = 'invitations.csv';
-    link.click();
-    URL.revokeObjectURL(link.href);
-  };
-  return <Button onPress={download}>Download a template</Button>;
+  return <Button onPress={() => downloadCsv('invitations.csv', template)}>Download a template</Button>;
 }
