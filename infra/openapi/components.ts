@@ -98,7 +98,13 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
     redirectUris: listOf(text),
   }),
   Bot: ofType('Bot', { name: text, description: text, identifier: listOf({ type: 'object' }) }),
-  ProjectAnswer: object({ project: { $ref: '#/components/schemas/Resource' } }, ['project']),
+  ProjectAnswer: object(
+    {
+      project: { $ref: '#/components/schemas/Resource' },
+      auditReads: { type: 'boolean', description: 'Whether AuditEvents are kept of what is read' },
+    },
+    ['project', 'auditReads'],
+  ),
   OAuthError: object({ error: text, error_description: text }, ['error']),
   Tokens: object(
     {

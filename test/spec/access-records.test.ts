@@ -155,6 +155,10 @@ describe('AuditEvents of what is read', () => {
     expect(await provision({ project: project.id, auditReads: true })).toMatchObject({
       project: { auditReads: true },
     });
+    const { json } = await portico.api('GET', `admin/projects/${project.id}`, {
+      token: await portico.token(project),
+    });
+    expect(json).toMatchObject({ project: { id: project.id }, auditReads: true });
     token = await portico.token(project);
     own = await created('Patient', { name: [{ family: 'Shelley' }] }, token);
   });

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { handlerLoader } from '../../infra/local/gateway/handlers.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { botThat, execute, projectOf } from '../spec/running.ts';
 import { put, subscribe, until } from '../spec/subscribing.ts';
@@ -142,7 +143,45 @@ describeInBrowser('the console', () => {
       await page.getByText('71.5 kg').waitFor();
       await page.getByRole('link', { name: 'Yan Younger' }).click();
       await arrived(page, 'Yan Younger');
+
+      await page.getByRole('tab', { name: 'Who saw it' }).click();
+      await page.getByRole('region', { name: 'Query' }).getByText(`Patient\\/${younger.id}`).waitFor();
+      expect(await badManners(page)).toEqual([]);
     }
+    expect(app.faults).toEqual([]);
+  }, 240_000);
+
+  test('where the project keeps looks at records, a patient’s page says who has seen them', async () => {
+    const { id: project } = projectOf(app.portico, 0);
+    const provision = await handlerLoader()('provision');
+    await provision({ project, auditReads: true });
+    const patient = await put(app.portico, { resourceType: 'Patient', name: [{ family: 'Seen' }] });
+    await put(app.portico, {
+      ...{ resourceType: 'Observation', status: 'final', code: { text: 'Height' } },
+      subject: { reference: `Patient/${patient.id}` },
+    });
+    await app.portico.api('GET', `fhir/R4/Patient/${patient.id}/$everything`);
+    for (const page of pages) {
+      await go(page, 'Records');
+      await page.getByRole('link', { name: 'Seen' }).click();
+      await arrived(page, 'Seen');
+      // The index follows in a moment, and the tab shows what it has when it opens.
+      await until(async () => {
+        await page.getByRole('tab', { name: 'History' }).click();
+        await page.getByRole('tab', { name: 'Who saw it' }).click();
+        await page.getByRole('tabpanel', { name: 'Who saw it' }).locator('.row, .empty').first().waitFor();
+        const texts = await page.getByRole('list', { name: 'Who saw this patient' }).allTextContents();
+        const all = texts.join(' ');
+        return (
+          (all.includes('read all of the record') &&
+            all.includes('opened it') &&
+            all.includes('Ada Administrator')) ||
+          undefined
+        );
+      }, 'looks at the patient');
+      expect(await badManners(page)).toEqual([]);
+    }
+    await provision({ project, auditReads: false });
     expect(app.faults).toEqual([]);
   }, 240_000);
 

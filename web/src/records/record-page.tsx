@@ -13,6 +13,7 @@ import { Tabs } from '../ui/tabs.tsx';
 import { EditTab } from './edit-tab.tsx';
 import { HistoryTab } from './history-tab.tsx';
 import { nameOf } from './name-of.ts';
+import { SeenTab } from './seen-tab.tsx';
 import { Fields } from './value.tsx';
 
 /** One record: to be read, with its JSON beside it; its history; and to be changed. */
@@ -35,6 +36,9 @@ export function RecordPage({ type, id }: { type: string; id: string }) {
               tabs={[
                 ['Record', <ReadTab key="read" resource={resource} />],
                 ['History', <HistoryTab key="history" path={path} />],
+                ...(me.membership.admin === true && type === 'Patient'
+                  ? [['Who saw it', <SeenTab key="seen" patient={`${type}/${id}`} />] as const]
+                  : []),
                 ['Edit', <EditTab key="edit" path={path} resource={resource} onSaved={loaded.reload} />],
               ]}
             />
