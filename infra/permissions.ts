@@ -188,9 +188,13 @@ export const permissions: Record<DeployedFunction, Permissions> = {
     writesOnly: [...schedulePartitions, ...runPartitions],
     startsJobs: true,
   },
+  // A Project that is deleted may have left something anywhere.
   provision: {
-    table: ['BatchGetItem', 'Query', ...transaction],
-    reaches: ['project', 'login', 'user', 'address', 'client', 'stage', 'stageIssuers', 'mail'],
+    table: ['BatchGetItem', 'BatchWriteItem', 'Query', 'Scan', ...transaction],
+    reaches: [
+      ...(['project', 'login', 'user', 'address', 'client', 'stage', 'stageIssuers', 'mail'] as const),
+      ...(['pending', 'schedule', 'deletion'] as const),
+    ],
     stageSecret: 'creates',
     sendsTo: ['subscription-status'],
   },

@@ -50,6 +50,7 @@ export const keyRules: Readonly<Record<keyof typeof keys | 'due', KeyRule>> = {
   page: { pk: within('PAGE#.+'), sk: head, expires: true },
   condition: { pk: within('CONDITION#.+'), sk: head, expires: true },
   pending: { pk: /^PENDING#\d+$/, sk: any, rules: [resources.noteIsYoung] },
+  deletion: { pk: /^DELETION#[^#]+$/, sk: head },
   reindex: { pk: /^REINDEX#.+$/, sk: any },
   botCode: { pk: of('Bot'), sk: /^CODE#/, rules: leftBehind },
   botSourceMap: { pk: of('Bot'), sk: /^MAP#(?<version>.+)$/, rules: [bots.versionHasCode] },

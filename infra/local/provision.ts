@@ -27,6 +27,8 @@ npm run provision -- --project <id> --admin <address> [--first-name <name>] [--l
   invites another administrator, as with --name
 npm run provision -- --project <id> --recover <address> [--stage <stage>]
   takes the second factor of an administrator away, and ends their logins
+npm run provision -- --project <id> --delete [--stage <stage>]
+  deletes a disabled Project and all that belongs to it, for good; may be stopped and run again
 npm run provision -- --issuer <https URL> (--issuer-client <id> | --remove) [--stage <stage>]
   with the secret of our client there, if it has one, in the variable ISSUER_CLIENT_SECRET
 npm run provision -- --for-spec <folder> --base-url <url> --stage <stage>
@@ -73,6 +75,7 @@ function readRequest(): Asked {
         client: flag,
         project: text,
         recover: text,
+        delete: flag,
       },
       ...Object.fromEntries(Object.values(numberOptions).map((option) => [option, text])),
       ...{ paused: flag, resumed: flag, disabled: flag, 'emit-executions': flag, 'audit-reads': flag },
@@ -93,6 +96,7 @@ function readRequest(): Asked {
   }
   const settings = settingsOf(values);
   if (values.project !== undefined) {
+    if (values.delete === true) return { deployed, request: { project: values.project, delete: true } };
     if (values.recover !== undefined) {
       return { deployed, request: { project: values.project, recover: values.recover } };
     }
@@ -180,9 +184,17 @@ async function provisionAsked(
     const provision = (one: Request) => provisionDeployed(String(deployed), one);
     return provisionDemo(forSpec, baseUrl, provision as ProvisionHandler);
   }
-  return deployed
-    ? provisionDeployed(deployed, request)
-    : withStack(settings(process.env), () => provisionHere(request));
+  if (deployed) return untilDone((one) => provisionDeployed(deployed, one), request);
+  return withStack(settings(process.env), () => untilDone(provisionHere, request));
+}
+
+/** A deletion takes as many invocations as it takes. */
+async function untilDone(provision: (one: Request) => Promise<Answer>, request: Request): Promise<Answer> {
+  for (;;) {
+    const answer = await provision(request);
+    if (!('deletion' in answer) || answer.deletion.done) return answer;
+    process.stderr.write(`${JSON.stringify(answer.deletion)}\n`);
+  }
 }
 
 async function provisionHere(request: Request): Promise<Answer> {

@@ -187,6 +187,9 @@ export const keys = {
     sk: head,
   }),
 
+  /** How far the deletion of a Project is, and that it was deleted. */
+  deletion: (project: string): Key => ({ pk: `DELETION#${project}`, sk: head }),
+
   user: (id: string): Key => ({ pk: `U#${id}`, sk: head }),
   password: (userId: string): Key => ({ pk: `U#${userId}`, sk: 'PASSWORD' }),
   /** The one name that an issuer has for a User. */

@@ -64,6 +64,7 @@ export function meteredTable(table: Table, budget: Budget): Table {
       budget.spend('writes', 1);
       return table.updateIf(input);
     },
+    scan: (page) => table.scan(page),
     scanHeads: (part) => table.scanHeads(part),
   };
 }

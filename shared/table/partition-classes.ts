@@ -26,6 +26,8 @@ export const partitionClasses = {
   schedule: ['SCHEDULE#*'],
   /** How far a reindexing has come. */
   reindex: ['REINDEX#*'],
+  /** Projects that are being deleted, or were. */
+  deletion: ['DELETION#*'],
 } as const;
 
 export type PartitionClass = keyof typeof partitionClasses;

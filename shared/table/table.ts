@@ -16,6 +16,7 @@ import { type Budget, unlimitedBudget } from './budget.ts';
 import type { Item } from './item.ts';
 import { isKey, type Key, logName } from './keys.ts';
 import { pauseMs } from './pause.ts';
+import { type ScanFilter, type ScannedPage, scanPage } from './scan-page.ts';
 import { type Action, transact } from './transact.ts';
 
 /** The single table, read strongly consistent throughout. */
@@ -42,6 +43,11 @@ export interface Table {
     input: Omit<QueryCommandInput, 'TableName' | 'ProjectionExpression'>,
   ): Promise<{ sortKeys: string[]; next?: Key }>;
   /** The keys of all resources of one part of the table, a megabyte of the table at a time. */
+  /**
+   * Some items of the whole table that a filter lets through: `limit` looked at, or a megabyte. For what operators
+   * invoke alone.
+   */
+  scan(page: { from: Key | undefined; limit: number; filter: ScanFilter }): Promise<ScannedPage>;
   scanHeads(part: TablePart): Promise<{ heads: Key[]; next: Key | undefined }>;
 }
 
@@ -117,6 +123,7 @@ export function openTable(client: DynamoDBDocumentClient, name: string, now: () 
       const sortKeys = found.map(({ sk }) => String(sk));
       return page.LastEvaluatedKey ? { sortKeys, next: withKey(page.LastEvaluatedKey) } : { sortKeys };
     },
+    scan: (page) => scanPage(client, name, page),
     scanHeads: (part) => scanHeads(client, name, part),
   };
 }

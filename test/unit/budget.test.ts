@@ -17,7 +17,7 @@ function fakeTable() {
   const conditional = { putIf, updateIf, removeIf };
   const table: Table = {
     budget: unlimitedBudget(),
-    ...{ read, query, transact, put, write, update, scanHeads },
+    ...{ read, query, transact, put, write, update, scanHeads, scan: call('scan') },
     count: async () => ({ count: 1000 }),
     sortKeys: async () => ({ sortKeys: Array(100).fill('x') }),
     ...conditional,

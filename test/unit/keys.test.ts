@@ -22,6 +22,7 @@ const ofTheStage: readonly Name[] = [
   'publicKeys',
   'stageSecret',
   'reindex',
+  'deletion',
   'outbox',
   'pending',
   'resetMail',

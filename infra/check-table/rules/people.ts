@@ -72,7 +72,8 @@ export const personAgrees: Rule = async (item, { project = '', login = '' }, loo
   return [
     ...when(person.login !== login, 'it is somebody else'),
     ...when(
-      !isStanding(await look.get(keys.user(person.userId))),
+      // Who is a member no more may have ended elsewhere.
+      named.length > 0 && !isStanding(await look.get(keys.user(person.userId))),
       `its User ${person.userId} does not exist`,
     ),
     ...wrong.map(([type, id]) => ({ text: `its membership ${id} is none of theirs as ${type}` })),

@@ -1,0 +1,199 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { inviteUser } from '../../functions/invite/invite-user.ts';
+import { changeProject } from '../../functions/provision/change-project.ts';
+import { deleteProject } from '../../functions/provision/deletion/delete-project.ts';
+import { provision } from '../../functions/provision/provision.ts';
+import { reindex } from '../../functions/reindex/reindex.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
+import type { Reference } from '../../shared/fhir/resource.ts';
+import { newLoginActions } from '../../shared/login/person-login.ts';
+import type { Services } from '../../shared/services.ts';
+import type { Item } from '../../shared/table/item.ts';
+import { keys } from '../../shared/table/keys.ts';
+import type { Table } from '../../shared/table/table.ts';
+import { streamUnread, violationsIn } from '../setup/violations.ts';
+import { scanAll } from '../spec/portico.ts';
+import { putItems, readKept } from '../upgrade/kept-table.ts';
+import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
+
+/** A table in which everything was used. */
+const folder = join(import.meta.dirname, '..', 'upgrade');
+const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.json.gz'));
+const kept = readKept(join(folder, file));
+
+let stage: Stage;
+let services: Services;
+beforeEach(async () => {
+  stage = await startStage();
+  stage.clock.nowMs = Date.now();
+  services = stage.services;
+});
+afterEach(() => stage.stop());
+
+const queues = { 'subscription-status': { send: async () => [] } };
+const items = () => scanAll(stage.client, stage.tableName);
+const nameOf = ({ pk, sk }: Item) => `${pk} ${sk}`;
+
+async function disable(project: string): Promise<void> {
+  await changeProject({ ...services, queues }, { project, disabled: true });
+  stage.clock.nowMs += 21 * 60_000;
+}
+
+function finish(project: string, using = services) {
+  return deleteProject(using, { project, delete: true }, services.now() + 3_600_000);
+}
+
+/** @returns the reference of the User */
+async function invite(caller: Caller<'administrator'>, email: string): Promise<string> {
+  const { user } = await inviteUser(services, caller, { ...person({ email }), sendEmail: false });
+  return (user as Reference).reference;
+}
+
+async function userOf(email: string): Promise<string | undefined> {
+  const found = await getItem(services, keys.address(email));
+  return found && String(found.userId);
+}
+
+/** The Project's id stands nowhere but in the note of its deletion. */
+async function expectGone(project: string): Promise<void> {
+  const left = (await items()).filter((item) => JSON.stringify(item).includes(project));
+  expect(left.map(nameOf)).toEqual([`DELETION#${project} HEAD`]);
+}
+
+/** Breaks off at the first call, later at the second, and so on: before or after it was carried out. */
+function breakingOff(table: Table, when: 'before' | 'after'): { table: Table; rest(): void } {
+  let calls = 0;
+  let last = 1;
+  const wrapped = new Proxy(table, {
+    get(target, name: keyof Table) {
+      const own = target[name];
+      if (typeof own !== 'function') return own;
+      return async (...all: never[]) => {
+        calls++;
+        if (calls >= last && when === 'before') throw new Error('broken off');
+        const answer = await (own as (...given: never[]) => unknown)(...all);
+        if (calls >= last) throw new Error('broken off');
+        return answer;
+      };
+    },
+  });
+  return {
+    table: wrapped,
+    rest() {
+      calls = 0;
+      last++;
+    },
+  };
+}
+
+describe.each(['before', 'after'] as const)('a deletion that breaks off %s each of its calls', (when) => {
+  test('goes on where it was, leaves nothing of the Project, and all of the others', async () => {
+    await putItems(stage, kept.items);
+    while (!(await reindex(services, { again: false, untilMs: services.now() + 60_000 })).done);
+    const [first, second] = kept.projects;
+    const other = await newProject(stage, 'Other');
+    const gone = first?.id ?? '';
+    const own = (await items()).filter((item) => JSON.stringify(item).includes(gone));
+    expect(own.length).toBeGreaterThan(300);
+    await disable(gone);
+    const before = await items();
+
+    const broken = breakingOff(services.table, when);
+    let tries = 0;
+    for (let done = false; !done; tries++) {
+      done = await finish(gone, { ...services, table: broken.table }).then(
+        (answer) => answer.deletion.done,
+        (error: Error) => {
+          expect(error.message).toBe('broken off');
+          broken.rest();
+          return false;
+        },
+      );
+    }
+    expect(tries).toBeGreaterThan(10);
+
+    await expectGone(gone);
+    const after = new Map((await items()).map((item) => [nameOf(item), item]));
+    const others = before.filter(({ pk }) =>
+      [second?.id, other.project].some((id) => id !== undefined && pk.startsWith(`P#${id}#`)),
+    );
+    expect(others.length).toBeGreaterThan(10);
+    for (const item of others) expect(after.get(nameOf(item))).toEqual(item);
+    expect(await violationsIn(stage, streamUnread)).toEqual([]);
+    const again = await finish(gone);
+    expect(again.deletion).toMatchObject({ done: true, ended: expect.any(String) });
+    expect((await items()).map(nameOf).sort()).toEqual([...after.keys()].sort());
+  }, 120_000);
+});
+
+describe('people of a deleted Project', () => {
+  test('go with it when they are in no other, with all that opens a sign-in; the others stay', async () => {
+    const [gone, stays] = [await newProject(stage, 'Gone'), await newProject(stage, 'Stays')];
+    const [only, both, left] = ['only@example.com', 'both@example.com', 'left@example.com'];
+    for (const email of [only, both, left]) await invite(gone, email);
+    await invite(stays, both);
+    const userId = (await userOf(only)) ?? '';
+    const login = { id: 'login-1', userId, clientId: '', scope: 'openid' };
+    await services.table.transact(newLoginActions(login, services.now()));
+    await services.table.write([
+      { ...keys.password(userId), hash: 'x' },
+      { ...keys.mfa(userId), seed: 'x', lastStep: 1 },
+      { ...keys.userSubject(userId, undefined, 'https://i.example'), subjectKey: 'SUBJECT#x' },
+      { ...keys.subject(undefined, 'x', 'x'), pk: 'SUBJECT#x', userId },
+    ]);
+    await disable(gone.project);
+    const { deletion } = await finish(gone.project);
+    // The administrator, and the two who were invited here alone.
+    expect(deletion.users).toBe(3);
+    await expectGone(gone.project);
+    const all = JSON.stringify(await items());
+    for (const trace of [only, left, userId, 'login-1', 'SUBJECT#x']) expect(all).not.toContain(trace);
+    expect(await userOf(both)).toBeDefined();
+    expect(await violationsIn(stage, streamUnread)).toEqual([]);
+    // Who has ended is somebody new, also where a Project remembers them.
+    expect(await invite(stays, only)).not.toContain(userId);
+  });
+
+  test('who are invited elsewhere at that moment are there, whoever was first', async () => {
+    const stays = await newProject(stage, 'Stays');
+    for (let round = 0; round < 8; round++) {
+      const gone = await newProject(stage, 'Gone');
+      const email = `round-${round}@example.com`;
+      await invite(gone, email);
+      await disable(gone.project);
+      const invited = new Promise((resolve) => setTimeout(resolve, round)).then(() => invite(stays, email));
+      const [user] = await Promise.all([invited, finish(gone.project)]);
+      expect(`User/${await userOf(email)}`).toBe(user);
+      await expectGone(gone.project);
+    }
+    expect(await violationsIn(stage, streamUnread)).toEqual([]);
+  }, 60_000);
+});
+
+describe('a deletion', () => {
+  test('wants a Project that is disabled, and has been for longer than a run takes', async () => {
+    const { project } = await newProject(stage);
+    await expect(finish(project)).rejects.toThrow('Disable the Project first');
+    await changeProject({ ...services, queues }, { project, disabled: true });
+    await expect(finish(project)).rejects.toThrow('can be deleted from');
+    await expect(finish('none')).rejects.toThrow('no such Project');
+    expect((await items()).filter(({ pk }) => pk.startsWith('DELETION#'))).toEqual([]);
+  });
+
+  test('that has begun cannot be taken back, and of two that go on at once none removes what is not its own', async () => {
+    const { project } = await newProject(stage);
+    const stays = await newProject(stage, 'Stays');
+    await disable(project);
+    await deleteProject(services, { project, delete: true }, 0);
+    await expect(changeProject({ ...services, queues }, { project, disabled: false })).rejects.toThrow();
+    const both = await Promise.allSettled([finish(project), finish(project)]);
+    expect(both.some(({ status }) => status === 'fulfilled')).toBe(true);
+    expect((await finish(project)).deletion.done).toBe(true);
+    await expectGone(project);
+    expect(await invite(stays, 'new@example.com')).toMatch(/^User/);
+    const admin = { email: 'a@example.com', firstName: 'A', lastName: 'B' };
+    expect((await provision(services, { name: 'Next', admin })).project.id).not.toBe(project);
+  });
+});
