@@ -6,7 +6,7 @@ import { streamFilters } from '../stream-filters.ts';
 import type { handlerLoader } from './gateway/handlers.ts';
 import type { LocalQueues } from './queue/local-queues.ts';
 import { followStream } from './stream/stream.ts';
-import type { LocalTable } from './table.ts';
+import { fileOf, type LocalTable } from './table.ts';
 
 interface Changes {
   dataDir: string;
@@ -31,7 +31,7 @@ export async function followChanges(changes: Changes): Promise<() => Promise<voi
     consumers.map(async ({ purpose, name }) => ({ purpose, handler: await load(name) })),
   );
   for (const { purpose, handler } of loaded) await keep(queues.follow(purpose, handler));
-  const positionFile = join(dataDir, 'stream.json');
+  const positionFile = join(dataDir, fileOf(table.tableName, 'stream.json'));
   const filters = Object.values(streamFilters);
   const consume = await load('dispatch');
   await keep(followStream({ ...table, positionFile, filters, consume, onFault }));

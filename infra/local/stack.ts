@@ -19,7 +19,7 @@ import { type Mailbox, startMailbox } from './mail/mailbox.ts';
 import { startQueues } from './queue/local-queues.ts';
 import { serveBus } from './serve-bus.ts';
 import { openSite } from './site.ts';
-import { startTable } from './table.ts';
+import { fileOf, startTable, usualTable } from './table.ts';
 
 export interface Stack {
   baseUrl: string;
@@ -40,6 +40,8 @@ interface StackOptions {
   from?: string | undefined;
   /** Sets of search parameters that are served beside R4's, between commas; none when left out. */
   searchParameters?: string;
+  /** The table of the data folder; another one was restored. */
+  tableName?: string;
 }
 
 interface Stoppable {
@@ -90,14 +92,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 }
 
 async function startParts(
-  { dataDir, port, from, searchParameters = '' }: StackOptions,
+  { dataDir, port, from, searchParameters = '', tableName = usualTable }: StackOptions,
   keep: <Part extends Stoppable>(starting: Promise<Part>) => Promise<Part>,
 ): Promise<Omit<Stack, 'stop'>> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await keep(lockFolder(dataDir));
   const assembly = from === undefined ? undefined : await keep(openAssembly(from, onFault));
   const [table, invoker, mailbox, site] = await Promise.all([
-    keep(startTable({ dataDir })),
+    keep(startTable({ dataDir, tableName })),
     keep(startInvoker(assembly?.invokerFolder)),
     keep(startMailbox(join(dataDir, 'mail'))),
     keep(openSite()),
@@ -128,7 +130,7 @@ async function startParts(
     }),
   );
   const bus = await keep(serveBus(join(dataDir, 'events.ndjson')));
-  const queues = await keep(startQueues(join(dataDir, 'queues.db'), onFault));
+  const queues = await keep(startQueues(join(dataDir, fileOf(tableName, 'queues.db')), onFault));
   const environment = {
     STAGE: 'local',
     BASE_URL: baseUrl,

@@ -21,6 +21,14 @@ export interface LocalTable {
   stop(): Promise<void>;
 }
 
+/** What the table of a data folder is called. */
+export const usualTable = 'portico';
+
+/** What follows a table is kept in files of its own: a restored one knows nothing of the queues of the lost one. */
+export function fileOf(tableName: string, name: string): string {
+  return tableName === usualTable ? name : `${tableName}-${name}`;
+}
+
 interface TableOptions {
   /** The engine keeps its file in here; without it everything is in memory. */
   dataDir?: string;
@@ -38,7 +46,7 @@ export async function startTable(options: TableOptions = {}): Promise<LocalTable
   const engine = running
     ? { endpoint: running, stop: async () => undefined }
     : await startEngine(options.dataDir);
-  const tableName = options.tableName ?? (options.dataDir ? 'portico' : `portico-${randomUUID()}`);
+  const tableName = options.tableName ?? (options.dataDir ? usualTable : `portico-${randomUUID()}`);
   try {
     await ensureTable(engine.endpoint, tableName);
   } catch (error) {

@@ -128,7 +128,7 @@ async function deployedTable(name: string): Promise<Target> {
 }
 
 async function localTable(): Promise<Target> {
-  const { dataDir, searchParameters } = settings(process.env);
+  const { dataDir, searchParameters, tableName } = settings(process.env);
   useLocalCredentials();
   if ((await lockedBy(dataDir)) !== undefined) {
     const running = JSON.parse(await readFile(environmentFile(dataDir), 'utf8')) as HandlerEnvironment;
@@ -137,6 +137,6 @@ async function localTable(): Promise<Target> {
   }
   await stat(dataDir);
   const lock = await lockFolder(dataDir);
-  const { tableName: name, endpoint, stop } = await startTable({ dataDir });
-  return { name, endpoint, searchParameters, stop: () => stop().finally(lock.stop) };
+  const { endpoint, stop } = await startTable({ dataDir, tableName });
+  return { name: tableName, endpoint, searchParameters, stop: () => stop().finally(lock.stop) };
 }

@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import {
+  DescribeTableCommand,
+  DynamoDBClient,
+  RestoreTableToPointInTimeCommand,
+  type TableDescription,
+  UpdateContinuousBackupsCommand,
+  UpdateTableCommand,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
+import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
+import { errorName, errorText } from '../../../shared/error-name.ts';
+import { scanPage } from '../../../shared/table/scan-page.ts';
+import { openTable } from '../../../shared/table/table.ts';
+import { prepareRestored } from '../../recover/prepare-restored.ts';
+import { tableDefinition } from '../../table-definition.ts';
+
+/**
+ * `npm run restore`: docs/recover.md. Makes a new table of a deployed one as it was at a moment, makes it fit to be used
+ * before anybody can use it, and then gives it what point-in-time recovery leaves out. Run again, it goes on: each step
+ * is done once or does no harm twice.
+ */
+const usage = `npm run restore -- --table <name> --region <region> --at <instant> --to <new name> [--without-lost]
+  --at            such as 2026-01-31T12:00:00Z
+  --without-lost  the lost table cannot be read: nothing that was taken back since then is taken back again
+`;
+
+const askEveryMs = 10_000;
+const scannedTogether = 1000;
+
+interface Wanted {
+  from: string;
+  to: string;
+  at: Date;
+  canReadLost: boolean;
+}
+
+async function restore(client: DynamoDBClient, { from, to, at, canReadLost }: Wanted): Promise<string> {
+  if (!(await describe(client, to))) {
+    // The restored table would otherwise be under a key of DynamoDB's own.
+    const key = (await describe(client, from))?.SSEDescription?.KMSMasterKeyArn;
+    await client.send(
+      new RestoreTableToPointInTimeCommand({
+        SourceTableName: from,
+        TargetTableName: to,
+        RestoreDateTime: at,
+        ...(key ? { SSESpecificationOverride: { Enabled: true, SSEType: 'KMS', KMSMasterKeyId: key } } : {}),
+      }),
+    );
+  }
+  const made = await untilActive(client, to);
+  if (made.StreamSpecification?.StreamEnabled !== true) {
+    say('the table is there; it is made fit to be used');
+    const documents = connectDynamoDb(undefined);
+    const prepared = await prepareRestored({
+      table: openTable(documents, to, Date.now),
+      scan: (next) => scanPage(documents, to, { from: next, limit: scannedTogether }),
+      lost: canReadLost ? openTable(documents, from, Date.now) : undefined,
+      now: Date.now,
+      newId: randomUUID,
+    });
+    process.stdout.write(`${JSON.stringify(prepared, null, 2)}\n`);
+    // Only now: what was done so far is told to nobody.
+    await client.send(
+      new UpdateTableCommand({
+        TableName: to,
+        DeletionProtectionEnabled: true,
+        StreamSpecification: { StreamEnabled: true, StreamViewType: tableDefinition.stream },
+      }),
+    );
+  }
+  const { LatestStreamArn } = await untilActive(client, to);
+  await client.send(
+    new UpdateContinuousBackupsCommand({
+      TableName: to,
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+    }),
+  );
+  await client
+    .send(
+      new UpdateTimeToLiveCommand({
+        TableName: to,
+        TimeToLiveSpecification: { Enabled: true, AttributeName: tableDefinition.ttlAttribute },
+      }),
+    )
+    .catch((error: unknown) => {
+      // It is enabled already.
+      if (errorName(error) !== 'ValidationException') throw error;
+    });
+  return String(LatestStreamArn);
+}
+
+async function describe(client: DynamoDBClient, TableName: string): Promise<TableDescription | undefined> {
+  try {
+    return (await client.send(new DescribeTableCommand({ TableName }))).Table;
+  } catch (error) {
+    if (errorName(error) === 'ResourceNotFoundException') return undefined;
+    throw error;
+  }
+}
+
+async function untilActive(client: DynamoDBClient, name: string): Promise<TableDescription> {
+  for (;;) {
+    const table = await describe(client, name);
+    if (table?.TableStatus === 'ACTIVE') return table;
+    say(`${name} is ${table?.TableStatus ?? 'not there yet'}`);
+    await pause(askEveryMs);
+  }
+}
+
+function say(text: string): void {
+  process.stderr.write(`${new Date().toISOString()} ${text}\n`);
+}
+
+try {
+  const { values } = parseArgs({
+    options: {
+      table: { type: 'string' },
+      region: { type: 'string' },
+      at: { type: 'string' },
+      to: { type: 'string' },
+      'without-lost': { type: 'boolean', default: false },
+    },
+  });
+  const { table: from, region, to } = values;
+  const at = new Date(values.at ?? '');
+  if (!from || !region || !to || from === to || Number.isNaN(at.getTime()))
+    throw new Error('Which table, where, of when, and what is the new one called?');
+  process.env.AWS_REGION = region;
+  const stream = await restore(new DynamoDBClient({ region }), {
+    ...{ from, to, at },
+    canReadLost: values['without-lost'] === false,
+  });
+  say('set restoredTable of the stage in cdk.json to the following, and deploy');
+  process.stdout.write(`${stream}\n`);
+} catch (error) {
+  process.stderr.write(`${errorText(error)}\n${usage}`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,127 @@
+import { execFile } from 'node:child_process';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { inviteUser } from '../../functions/invite/invite-user.ts';
+import { changeMember } from '../../functions/members/change-member.ts';
+import { removeMember } from '../../functions/members/remove-member.ts';
+import { startTable } from '../../infra/local/table.ts';
+import { prepareRestored } from '../../infra/recover/prepare-restored.ts';
+import type { Caller } from '../../shared/access/access-token.ts';
+import { inlineResource } from '../../shared/store/inline.ts';
+import { keys } from '../../shared/table/keys.ts';
+import { scanPage } from '../../shared/table/scan-page.ts';
+import { openTable, type Table } from '../../shared/table/table.ts';
+import { longTest } from '../setup/long.ts';
+import { streamUnread, violationsIn } from '../setup/violations.ts';
+import { scanAll } from '../spec/portico.ts';
+import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
+
+const restored = 'restored';
+let stage: Stage;
+let table: Table;
+beforeAll(async () => {
+  stage = await startStage();
+  await startTable({ endpoint: stage.endpoint, tableName: restored });
+  table = openTable(stage.client, restored, () => stage.clock.nowMs);
+});
+afterAll(() => stage.stop());
+
+const prepare = () =>
+  prepareRestored({
+    table,
+    scan: (from) => scanPage(stage.client, restored, { from, limit: 50 }),
+    lost: stage.services.table,
+    now: stage.services.now,
+    newId: stage.services.newId,
+  });
+
+const membershipOf = async (caller: Caller, id: string) =>
+  inlineResource(
+    'ProjectMembership',
+    await getItem({ table }, keys.resource(caller.project, 'ProjectMembership', id)),
+  );
+
+test('a restored table sends nothing old, lets nobody in and stops every Project; what was taken back stays so', async () => {
+  const caller = await newProject(stage);
+  const invite = async () => (await inviteUser(stage.services, caller, person())).id;
+  const [pending, demoted] = [await invite(), await invite()];
+  const before = await scanAll(stage.client, stage.tableName);
+  expect(before.filter(({ pk }) => pk.startsWith('OUTBOX#'))).toHaveLength(2);
+  await table.write(before);
+
+  const [administrator] = before.flatMap(({ pk, kind, profileType, invitation }) =>
+    kind === undefined && profileType !== undefined && (invitation as { state: string }).state === 'accepted'
+      ? [pk.split('#')[3] ?? '']
+      : [],
+  );
+  await changeMember(stage.services, caller, { membershipId: demoted, body: { admin: true } });
+  await stage.services.table.write([
+    {
+      ...keys.client(caller.clientId),
+      project: caller.project,
+      membershipId: caller.membershipId,
+      secretHash: 'new',
+    },
+  ]);
+  await removeMember(stage.services, caller, { membershipId: pending });
+
+  const prepared = await prepare();
+  expect(prepared).toMatchObject({
+    ...{ loginsEnded: 1, invitationsEnded: 2, mailsDropped: 2, projectsPaused: 1 },
+    ...{ credentialsKept: 1, membershipsEnded: 0 },
+    open: [expect.stringContaining(demoted)],
+  });
+  const after = await scanAll(stage.client, restored);
+  expect(after.filter(({ pk }) => pk.startsWith('OUTBOX#'))).toEqual([]);
+  expect(after.filter(({ pk }) => pk.startsWith('L#')).map(({ revoked }) => revoked)).toEqual([true]);
+  expect(await getItem({ table }, keys.client(caller.clientId))).toMatchObject({ secretHash: 'new' });
+  expect(await getItem({ table }, keys.resource(caller.project, 'Project', caller.project))).toMatchObject({
+    paused: true,
+  });
+  expect(administrator && (await membershipOf(caller, administrator))).toMatchObject({ active: true });
+  const checked = { ...stage, tableName: restored };
+  expect(await violationsIn(checked, streamUnread)).toEqual([]);
+
+  // Once more, as after a crash: nothing is left to do.
+  expect(await prepare()).toMatchObject({
+    ...{ loginsEnded: 0, invitationsEnded: 0, mailsDropped: 0, credentialsKept: 0, membershipsEnded: 0 },
+  });
+});
+
+test('who was active then and was removed since is inactive; the last administrator is told of', async () => {
+  const caller = await newProject(stage, 'Other');
+  const before = await scanAll(stage.client, stage.tableName);
+  await table.write(before);
+  const own = keys.resource(caller.project, 'ProjectMembership', caller.membershipId);
+  const ofAdmin = before.find(
+    ({ pk, login }) => pk.startsWith(`P#${caller.project}#ProjectMembership#`) && login !== undefined,
+  );
+  const gone = [own, { pk: String(ofAdmin?.pk), sk: 'HEAD' }];
+  for (const key of gone) {
+    await stage.services.table.update({
+      Key: key,
+      UpdateExpression: 'SET deleted = :true',
+      ExpressionAttributeValues: { ':true': true },
+    });
+  }
+  const { membershipsEnded, open } = await prepare();
+  expect(membershipsEnded).toBe(1);
+  expect(await membershipOf(caller, caller.membershipId)).toMatchObject({ active: false });
+  expect(open).toContainEqual(expect.stringMatching(/is the last administrator$/));
+});
+
+longTest(
+  'npm run drill: the whole procedure, on stacks that run',
+  async () => {
+    const told = await new Promise<string>((resolve, reject) =>
+      execFile(
+        process.execPath,
+        ['--disable-warning=ExperimentalWarning', 'infra/local/drill/main.ts'],
+        { env: { ...process.env, NODE_OPTIONS: '', DYNAMODB_ENDPOINT: '' } },
+        (error, stdout) => (error ? reject(new Error(stdout)) : resolve(stdout)),
+      ),
+    );
+    expect(told.match(/^ok /gm)?.length).toBeGreaterThan(10);
+    expect(told).not.toContain('FAILED');
+  },
+  120_000,
+);
