@@ -5,7 +5,7 @@ import { isObject } from '../../../shared/fields-of.ts';
 import type { Demo } from '../demo-projects.ts';
 import { supervise } from '../supervise.ts';
 
-export interface Answer {
+interface Answer {
   status: number;
   /** Undefined when the body is no JSON. */
   json: Record<string, unknown> | undefined;
