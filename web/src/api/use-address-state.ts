@@ -10,18 +10,9 @@ export function useAddressState<Value extends string>(
   allowed: readonly Value[],
   initial: Value,
 ): [Value, (next: Value) => void] {
-  const [query, setQuery] = useSearchParams();
-  const value = allowed.find((one) => one === query.get(name)) ?? initial;
-  const choose = (next: Value) =>
-    setQuery(
-      (before) => {
-        if (next === initial) before.delete(name);
-        else before.set(name, next);
-        return before;
-      },
-      { replace: true },
-    );
-  return [value, choose];
+  const [text, setText] = useAddressText(name);
+  const value = allowed.find((one) => one === text) ?? initial;
+  return [value, (next: Value) => setText(next === initial ? '' : next)];
 }
 
 /** The same for a text that a person types. */
@@ -32,9 +23,28 @@ export function useAddressText(name: string): [string, (next: string) => void] {
       (before) => {
         if (next === '') before.delete(name);
         else before.set(name, next);
+        // Another list: of this one nobody has seen more than its first page.
+        before.delete(shown);
         return before;
       },
       { replace: true },
     );
   return [query.get(name) ?? '', write];
+}
+
+const shown = 'shown';
+
+/** How many rows of the page's list were loaded, beyond its first page. */
+export function useAddressCount(): [number, (next: number) => void] {
+  const [query, setQuery] = useSearchParams();
+  const write = (next: number) =>
+    setQuery(
+      (before) => {
+        before.set(shown, String(next));
+        return before;
+      },
+      { replace: true },
+    );
+  const count = Number(query.get(shown));
+  return [Number.isSafeInteger(count) && count > 0 ? count : 0, write];
 }

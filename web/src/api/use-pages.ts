@@ -4,6 +4,7 @@ import type { Session } from '../session/session.ts';
 import { useSession } from '../session/session-context.tsx';
 import { cameBack } from './came-back.ts';
 import { messageOf } from './message-of.ts';
+import { useAddressCount } from './use-address-state.ts';
 import { useApi } from './use-api.ts';
 
 export interface Pages<R extends Resource> {
@@ -29,7 +30,10 @@ interface Seen {
 /** What was loaded of each list, in memory and of this session only: the way back finds it again. */
 const seenBy = new WeakMap<Session, Map<string, Seen>>();
 
-/** A searchset, page by page. @param path of the first page; undefined loads nothing yet */
+/**
+ * A searchset, page by page. How much of it was loaded stands in the address: a reload shows as much again.
+ * @param path of the first page; undefined loads nothing yet
+ */
 export function usePages<R extends Resource>(path: string | undefined): Pages<R> {
   const api = useApi();
   const session = useSession();
@@ -40,6 +44,10 @@ export function usePages<R extends Resource>(path: string | undefined): Pages<R>
   const [isLoading, setLoading] = useState(path !== undefined && !before);
   const [message, setMessage] = useState<string>();
   const [round, setRound] = useState(0);
+  const [shown, setShown] = useAddressCount();
+  const noteShown = useRef(setShown);
+  noteShown.current = setShown;
+  const shownAtFirst = useRef(before?.resources.length ?? shown);
   const isFirst = useRef(true);
   const totalSeen = useRef(before?.total);
 
@@ -59,6 +67,7 @@ export function usePages<R extends Resource>(path: string | undefined): Pages<R>
         totalSeen.current = known;
         setTotal(known);
         setLoading(false);
+        if (loaded.length > 0) noteShown.current(all.length);
         if (path !== undefined) keep(session, path, { resources: all, total: known, next: following });
       } catch (error) {
         if (signal?.aborted) return;
@@ -73,11 +82,11 @@ export function usePages<R extends Resource>(path: string | undefined): Pages<R>
     if (path === undefined) return;
     const gone = new AbortController();
     // As many as were there: what has changed meanwhile is shown, and nobody loses their place.
-    const count = isFirst.current && before ? before.resources.length : 0;
+    const count = isFirst.current ? shownAtFirst.current : 0;
     isFirst.current = false;
     void load(count > 0 ? withCount(path, count) : path, [], gone.signal);
     return () => gone.abort();
-  }, [path, load, round, before]);
+  }, [path, load, round]);
   return {
     path,
     resources,

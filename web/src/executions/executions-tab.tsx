@@ -1,6 +1,7 @@
 import type { Bot } from '@medplum/fhirtypes';
 import { useCallback, useEffect, useState } from 'react';
 import { useAction } from '../api/use-action.ts';
+import { useAddressState } from '../api/use-address-state.ts';
 import { useApi } from '../api/use-api.ts';
 import { useLoad } from '../api/use-load.ts';
 import { Button } from '../ui/button.tsx';
@@ -9,7 +10,8 @@ import { Failure } from '../ui/notice.tsx';
 import { ExecutionRow } from './execution-row.tsx';
 import { listExecutions } from './executions.ts';
 import { FilterForm } from './filter-form.tsx';
-import { type ExecutionFilters, everyExecution } from './filters.ts';
+import type { ExecutionFilters } from './filters.ts';
+import { useAddressFilters } from './use-address-filters.ts';
 
 /** How often it is looked again while it is live. */
 const liveMs = 3_000;
@@ -20,9 +22,10 @@ const typingMs = 400;
 export function ExecutionsTab({ bot }: { bot: Bot }) {
   const api = useApi();
   const id = bot.id ?? '';
-  const [filters, setFilters] = useState(everyExecution);
+  const [filters, setFilters] = useAddressFilters();
   const wanted = useSettled(filters);
-  const [isLive, setLive] = useState(false);
+  const [live, setLive] = useAddressState('live', ['', 'yes'], '');
+  const isLive = live === 'yes';
   const load = useCallback(
     (signal: AbortSignal) => listExecutions(api, id, { signal, filters: wanted }),
     [api, id, wanted],
@@ -37,7 +40,12 @@ export function ExecutionsTab({ bot }: { bot: Bot }) {
   const isNarrowed = Object.values(wanted).some(Boolean);
   return (
     <>
-      <FilterForm filters={filters} onChange={setFilters} isLive={isLive} onLive={setLive} />
+      <FilterForm
+        filters={filters}
+        onChange={setFilters}
+        isLive={isLive}
+        onLive={(next) => setLive(next ? 'yes' : '')}
+      />
       <div>
         <Button onPress={reload}>Refresh</Button>
       </div>
@@ -46,11 +54,7 @@ export function ExecutionsTab({ bot }: { bot: Bot }) {
           first.executions.length === 0 ? (
             <Empty title={isNarrowed ? 'No run is like that' : 'It has not run yet'} />
           ) : (
-            <Executions
-              botId={id}
-              first={first}
-              onRequester={(requester) => setFilters({ ...filters, requester })}
-            />
+            <Executions botId={id} first={first} onRequester={(requester) => setFilters({ requester })} />
           )
         }
       </Loading>

@@ -9,6 +9,19 @@ export interface ExecutionFilters {
 
 export const everyExecution: ExecutionFilters = { outcome: '', time: '', requester: '', trace: '' };
 
+export const outcomes = [
+  { value: '', label: 'Every outcome' },
+  { value: 'success', label: 'Succeeded' },
+  { value: 'failure', label: 'Failed' },
+  { value: 'unknown', label: 'Unknown' },
+] as const;
+export const times = [
+  { value: '', label: 'Any time' },
+  { value: 'hour', label: 'Last hour' },
+  { value: 'day', label: 'Last 24 hours' },
+  { value: 'week', label: 'Last 7 days' },
+] as const;
+
 const hourMs = 3_600_000;
 const lengths = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs };
 

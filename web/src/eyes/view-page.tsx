@@ -4,6 +4,7 @@ import { useAction } from '../api/use-action.ts';
 import { useAddressState } from '../api/use-address-state.ts';
 import { useApi } from '../api/use-api.ts';
 import { useLoad } from '../api/use-load.ts';
+import { useKept } from '../drafts/use-kept.ts';
 import { recordTypes } from '../records/record-types.ts';
 import { Button } from '../ui/button.tsx';
 import { Form } from '../ui/form.tsx';
@@ -40,8 +41,9 @@ function View({ membership, name }: { membership: ProjectMembership; name: strin
   const api = useApi();
   const types = recordTypes.map(({ value }) => value);
   const [type, setType] = useAddressState('type', types, 'Patient');
-  const [parameters, setParameters] = useState('');
-  const [record, setRecord] = useState('');
+  // What somebody searches by may tell of a patient: it does not stand in the address.
+  const [parameters, setParameters] = useKept(`view ${membership.id} search`, '');
+  const [record, setRecord] = useKept(`view ${membership.id} record`, '');
   const [found, setFound] = useState<Explanation>();
   const look = useAction(
     async ({ next }: { next?: string }) => {
