@@ -13,6 +13,8 @@ describeInBrowser('the console', () => {
   const pages: Page[] = [];
   beforeAll(async () => {
     app = await startApp();
+    // The key that the demo comes with is used.
+    await app.portico.token();
     const { email, password } = projectOf(app.portico, 0).admin;
     for (const view of ['desktop', 'phone'] as const) {
       const page = await app.open(view);
@@ -66,6 +68,7 @@ describeInBrowser('the console', () => {
     await portico.api('POST', `admin/projects/${project}/invite`, {
       body: { ...invite, email: 'lena.late@example.org' },
     });
+    await portico.api('POST', `admin/projects/${project}/client`, { body: { name: 'Forgotten key' } });
     await put(portico, { resourceType: 'AccessPolicy', name: 'Readers', resource: [] });
     const bot = await botThat(portico, 'throw new Error("no")', { name: 'Failing Bot' });
     await execute(portico, bot, 'x');
@@ -94,6 +97,9 @@ describeInBrowser('the console', () => {
       await page.goBack();
       await list.getByRole('link', { name: 'Lena Late' }).click();
       await arrived(page, 'Lena Late');
+      await page.goBack();
+      await list.getByRole('link', { name: 'Forgotten key' }).click();
+      await arrived(page, 'Forgotten key');
     }
     expect(app.faults).toEqual([]);
   }, 240_000);

@@ -26,8 +26,8 @@ function Items({ items, missing }: AllAttention) {
       {items.length === 0 ? (
         <Empty title="Nothing needs your attention">
           <p>
-            Bots and deliveries that failed in the last 24 hours are listed here, and invitations that expire
-            within two days.
+            Bots and deliveries that failed in the last 24 hours are listed here, invitations that expire
+            within two days, and API keys that were never used.
           </p>
         </Empty>
       ) : (
@@ -59,7 +59,7 @@ function Line({ kind, name, what, at, href }: Attention) {
           {what} {at !== undefined && <Moment at={at} />}
         </span>
       </div>
-      <Badge kind={kind === 'Invitation' ? 'waiting' : 'bad'}>{kind}</Badge>
+      <Badge kind={kind === 'Bot' || kind === 'Delivery' ? 'bad' : 'waiting'}>{kind}</Badge>
     </>
   );
 }

@@ -1,10 +1,11 @@
 import type { Bundle, ProjectMembership, Reference } from '@medplum/fhirtypes';
 import type { Api } from '../api/use-api.ts';
+import { lastUsedOf } from '../clients/client.ts';
 import { invitationOf } from '../members/invitation.ts';
 
 /** Something that somebody should look at, and where. */
 export interface Attention {
-  kind: 'Bot' | 'Delivery' | 'Invitation';
+  kind: 'Bot' | 'Delivery' | 'Invitation' | 'API key';
   name: string;
   what: string;
   /** ISO 8601: when it failed last, or when it expires. */
@@ -32,28 +33,63 @@ interface Failing {
 }
 
 const soonMs = 48 * 60 * 60_000;
-const invitationsLookedAt = 100;
+/** Of open invitations, and of keys. */
+const membersLookedAt = 100;
+/** Of each kind; the rest is a line that leads to all of them. */
+const mostLines = 5;
 
-/** What needs attention now. Two requests. */
+/** What needs attention now. Three requests. */
 export async function loadAttention(api: Api, signal: AbortSignal): Promise<AllAttention> {
-  const query = `state=pending&_count=${invitationsLookedAt}`;
-  const [failures, invited] = await Promise.all([
+  const membersThat = (condition: string) =>
+    api.get<Bundle<ProjectMembership>>(`${api.admin}/members?${condition}&_count=${membersLookedAt}`, signal);
+  const [failures, invited, keys] = await Promise.all([
     api.get<Failures>(`${api.admin}/failures`, signal),
-    api.get<Bundle<ProjectMembership>>(`${api.admin}/members?${query}`, signal),
+    membersThat('state=pending'),
+    membersThat('profile-type=ClientApplication'),
   ]);
-  const members = (invited.entry ?? []).flatMap(({ resource }) => resource ?? []);
-  const hasMore = invited.link?.some(({ relation }) => relation === 'next') === true;
   return {
     items: [
-      ...failures.bots.map(ofBot),
-      ...failures.subscriptions.map(ofSubscription),
-      ...expiring(members, Date.now()),
+      ...atMost(failures.bots.map(ofBot), '/bots', 'more Bots'),
+      ...atMost(failures.subscriptions.map(ofSubscription), '/bots', 'more Subscriptions'),
+      ...atMost(expiring(membersIn(invited), Date.now()), '/members?state=pending', 'more invitations'),
+      ...atMost(neverUsed(membersIn(keys)), '/clients', 'more keys'),
     ],
     missing: [
       ...(failures.complete ? [] : ['Not every Bot and Subscription was looked at: there are too many.']),
-      ...(hasMore ? [`Only the first ${invitationsLookedAt} open invitations were looked at.`] : []),
+      ...(hasMore(invited) ? [`Only the first ${membersLookedAt} open invitations were looked at.`] : []),
+      ...(hasMore(keys) ? [`Only the first ${membersLookedAt} API keys were looked at.`] : []),
     ],
   };
+}
+
+function atMost(items: Attention[], href: string, more: string): Attention[] {
+  const [first] = items;
+  if (!first || items.length <= mostLines) return items;
+  const rest = {
+    kind: first.kind,
+    name: `${items.length - mostLines} ${more}`,
+    what: '',
+    at: undefined,
+    href,
+  };
+  return [...items.slice(0, mostLines), rest];
+}
+
+function membersIn({ entry = [] }: Bundle<ProjectMembership>): ProjectMembership[] {
+  return entry.flatMap(({ resource }) => resource ?? []);
+}
+
+function hasMore({ link }: Bundle): boolean {
+  return link?.some(({ relation }) => relation === 'next') === true;
+}
+
+function neverUsed(keys: readonly ProjectMembership[]): Attention[] {
+  return keys.flatMap((key) => {
+    if (lastUsedOf(key) !== undefined) return [];
+    const { display: name = 'An API key', reference } = key.profile ?? {};
+    const href = `/clients/${idOf(reference)}`;
+    return [{ kind: 'API key' as const, name, what: 'Never used', at: undefined, href }];
+  });
 }
 
 function ofBot({ bot, looked, failed, last }: Failures['bots'][number]): Attention {
