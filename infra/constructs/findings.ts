@@ -40,7 +40,8 @@ export const functionFindings: readonly Finding[] = [
   {
     id: 'Serverless-LambdaTracing',
     reason:
-      'Requests are followed by the trace id that every log entry and answer has, calls of Bots included.',
+      'X-Ray is the stage’s to choose (tracing), and never in the invokers, where customers’ code runs. Requests are ' +
+      'followed by the trace id that every log entry and answer has, calls of Bots included.',
   },
 ];
 

@@ -13,10 +13,10 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { cors } from '../cors.ts';
+import { watchCertificate } from '../running/quota-alarms.ts';
 import { stageThrottle } from '../running/throttles.ts';
 import type { Stage } from '../stage.ts';
 import { alarmPeriod, ImpactAlarm } from './impact-alarm.ts';
-import { watchCertificate } from '../running/quota-alarms.ts';
 import { KeptLogs } from './kept-logs.ts';
 
 interface PublicApiProps {

@@ -2,8 +2,8 @@ import { Duration } from 'aws-cdk-lib';
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
-import type { Stage } from '../stage.ts';
 import { alarmPeriod, ImpactAlarm } from '../constructs/impact-alarm.ts';
+import type { Stage } from '../stage.ts';
 
 /** Of the account's concurrency: at four fifths there is time to ask for more. */
 export function watchConcurrency(

@@ -2,8 +2,8 @@ import type { CfnStage } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { FunctionName } from '../../functions/routes.ts';
 import { routesOf } from '../../functions/routes.ts';
 import { routeKey } from '../../shared/http/row.ts';
-import { routeThrottles } from './throttles.ts';
 import type { FunctionRoutes } from '../constructs/function-routes.ts';
+import { routeThrottles } from './throttles.ts';
 
 /** Gives the routes of these functions their bounds; a stage takes bounds only of routes that are there. */
 export function throttleRoutes(stage: CfnStage, made: ReadonlyMap<FunctionName, FunctionRoutes>): void {

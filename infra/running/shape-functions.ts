@@ -3,9 +3,9 @@ import { Validations } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
-import { reservedFor } from './concurrency.ts';
-import type { Stage } from '../stage.ts';
 import { HouseFunction } from '../constructs/house-function.ts';
+import type { Stage } from '../stage.ts';
+import { reservedFor } from './concurrency.ts';
 
 /** Gives every function its share of the account's concurrency, where there is enough of it. */
 export class ConcurrencyShared implements IAspect {

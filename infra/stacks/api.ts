@@ -12,9 +12,9 @@ import { HouseFunction } from '../constructs/house-function.ts';
 import { JobsFunction } from '../constructs/jobs-function.ts';
 import { watchAudit, watchRecords } from '../constructs/lost-records.ts';
 import { PublicApi } from '../constructs/public-api.ts';
-import { throttleRoutes } from '../running/route-throttles.ts';
 import { addSite } from '../constructs/site-files.ts';
 import { permissions } from '../permissions.ts';
+import { throttleRoutes } from '../running/route-throttles.ts';
 import type { Stage } from '../stage.ts';
 
 interface ApiStackProps extends StackProps {

@@ -3,9 +3,9 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { alarmTopic } from '../constructs/alarm-topic.ts';
 import { LogsKey } from '../constructs/logs-key.ts';
-import { watchConcurrency } from '../running/quota-alarms.ts';
 import { PorticoTable } from '../constructs/portico-table.ts';
 import { StageKeys } from '../constructs/stage-keys.ts';
+import { watchConcurrency } from '../running/quota-alarms.ts';
 import type { Stage } from '../stage.ts';
 
 interface DataStackProps extends StackProps {
