@@ -131,7 +131,7 @@ describeInBrowser('what administrators set up', () => {
     expect(
       (await log.locator('.row-main .row-more').allTextContents()).filter((text) => /·\s*$/.test(text)),
     ).toEqual([]);
-    await page.getByRole('button', { name: 'What' }).click();
+    await page.getByRole('button', { name: 'Everything What' }).click();
     await page.getByRole('option', { name: 'Created an API key' }).click();
     await page.getByRole('list', { name: 'Audit log' }).getByText('Ada Administrator').first().waitFor();
     await page.getByRole('list', { name: 'Audit log' }).getByText('Gone key').first().waitFor();

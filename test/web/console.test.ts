@@ -279,4 +279,21 @@ describeInBrowser('the console', () => {
     }
     expect(app.faults).toEqual([]);
   }, 240_000);
+
+  test('what a page is about is said where one hesitates, and leads on', async () => {
+    for (const page of pages) {
+      await go(page, 'Access policies');
+      await arrived(page, 'Access policies');
+      await page.getByRole('button', { name: 'What is this?' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Access policies' });
+      await dialog.getByText('what no entry grants is refused').waitFor();
+      expect(await badManners(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'What is this?' }).click();
+      await dialog.getByRole('link', { name: 'Members' }).click();
+      await arrived(page, 'Members');
+    }
+    expect(app.faults).toEqual([]);
+  }, 240_000);
 });

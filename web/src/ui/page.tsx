@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef } from 'react';
+import { WhatIsThis } from '../help/what-is-this.tsx';
 
 /** A page with its heading, which takes the focus when the page opens so that a screen reader says it. */
 export function Page({
@@ -18,9 +19,12 @@ export function Page({
   return (
     <>
       <div className="page-head">
-        <h1 ref={heading} tabIndex={-1}>
-          {title}
-        </h1>
+        <div className="page-title">
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          <WhatIsThis />
+        </div>
         {actions && <div className="page-actions">{actions}</div>}
       </div>
       {children}
