@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { handlerLoader } from '../../infra/local/gateway/handlers.ts';
@@ -122,15 +123,30 @@ describe.each(files)('%s', (file) => {
   });
 
   test('npm run check-table finds nothing wrong with what was used, beside the running stack', async () => {
-    const { code, told } = await checkTable(dataDir);
+    const { code, told } = await operate(dataDir, 'check-table');
     expect(told).toMatch(/^\d{3,} items: 0 violations, \d+ that may settle by themselves\n$/);
     expect(code).toBe(0);
   });
+
+  test('npm run export takes a Project along, beside the running stack too', async () => {
+    const to = join(dataDir, 'exported');
+    const project = portico.projects[0]?.id ?? '';
+    const { code, told } = await operate(dataDir, 'export', '--project', project, '--to', to);
+    expect([code, told]).toEqual([0, expect.stringMatching(/\d+ {2}Binary\.ndjson\n/)]);
+    const lines = (await readFile(join(to, 'Patient.ndjson'), 'utf8')).trimEnd().split('\n');
+    const { total } = (await get('Patient?_summary=count')).json;
+    expect(lines).toHaveLength(total);
+    expect((await operate(dataDir, 'export', '--project', 'none', '--to', `${to}2`)).code).toBe(1);
+  });
 });
 
-function checkTable(dataDir: string): Promise<{ code: unknown; told: string }> {
+function operate(
+  dataDir: string,
+  command: string,
+  ...more: string[]
+): Promise<{ code: unknown; told: string }> {
   const env = { ...process.env, NODE_OPTIONS: '', PORTICO_DATA_DIR: dataDir };
-  const args = ['--disable-warning=ExperimentalWarning', 'infra/local/operate/check-table.ts'];
+  const args = ['--disable-warning=ExperimentalWarning', `infra/local/operate/${command}.ts`, ...more];
   return new Promise((resolve) =>
     execFile(process.execPath, args, { env }, (error, stdout, stderr) =>
       resolve({ code: error?.code ?? 0, told: stdout + stderr }),

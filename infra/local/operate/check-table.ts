@@ -1,19 +1,13 @@
-import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
 import { errorCode, errorText } from '../../../shared/error-name.ts';
 import { serveParameterSets } from '../../../shared/index/registry.ts';
 import { scanPage } from '../../../shared/table/scan-page.ts';
 import { openTable } from '../../../shared/table/table.ts';
 import { beginning, checkTable, type Progress } from '../../check-table/check-table.ts';
-import { projectContext } from '../../context.ts';
-import { provisionName, readStage } from '../../stage.ts';
-import { environmentFile, type HandlerEnvironment, useLocalCredentials } from '../environment.ts';
-import { lockedBy, lockFolder } from '../folder-lock.ts';
-import { settings } from '../settings.ts';
-import { startTable } from '../table.ts';
+import { type TableTarget, tableTarget } from './table-target.ts';
 
 /**
  * `npm run check-table`: looks at every item of a table and says what does not hold, a line of JSON for each. On this
@@ -28,15 +22,6 @@ Exit code: 0 when everything holds, 1 when something does not, 2 when it could n
 
 const itemsTogether = 1000;
 
-/** A table, and how it is reached. */
-interface Target {
-  name: string;
-  endpoint?: string;
-  /** Sets of search parameters that are served beside R4's, between commas. */
-  searchParameters: string;
-  stop?(): Promise<void>;
-}
-
 try {
   const { values } = parseArgs({
     options: {
@@ -49,7 +34,7 @@ try {
   });
   const settleMs = Number(values.settle) * 60_000;
   if (!(settleMs >= 0)) throw new Error(`--settle is no number of minutes: ${values.settle}`);
-  const target = await targetOf(values);
+  const target = await tableTarget(values);
   try {
     const last = await check(target, settleMs, values.progress);
     process.stderr.write(
@@ -64,7 +49,7 @@ try {
   process.exitCode = 2;
 }
 
-async function check({ name, endpoint, searchParameters }: Target, settleMs: number, file?: string) {
+async function check({ name, endpoint, searchParameters }: TableTarget, settleMs: number, file?: string) {
   serveParameterSets(searchParameters);
   const client = connectDynamoDb(endpoint);
   const options = {
@@ -98,45 +83,4 @@ async function readProgress(file: string, table: string): Promise<Progress> {
 async function keepProgress(file: string, progress: object): Promise<void> {
   await writeFile(`${file}.new`, JSON.stringify(progress), { mode: 0o600 });
   await rename(`${file}.new`, file);
-}
-
-interface Chosen {
-  stage?: string | undefined;
-  table?: string | undefined;
-  region?: string | undefined;
-}
-
-async function targetOf({ stage, table, region }: Chosen): Promise<Target> {
-  if (table !== undefined) {
-    if (region) process.env.AWS_REGION = region;
-    return { name: table, searchParameters: settings(process.env).searchParameters };
-  }
-  return stage === undefined ? localTable() : deployedTable(stage);
-}
-
-/** As the functions of the stage know it. */
-async function deployedTable(name: string): Promise<Target> {
-  const context: Record<string, unknown> = { ...projectContext(), stage: name };
-  const stage = readStage((key) => context[key]);
-  process.env.AWS_REGION = stage.region;
-  const { Environment: told } = await new LambdaClient({}).send(
-    new GetFunctionConfigurationCommand({ FunctionName: provisionName(stage) }),
-  );
-  const table = told?.Variables?.TABLE_NAME;
-  if (!table) throw new Error(`The functions of ${name} do not say where its table is`);
-  return { name: table, searchParameters: told?.Variables?.SEARCH_PARAMETERS ?? '' };
-}
-
-async function localTable(): Promise<Target> {
-  const { dataDir, searchParameters, tableName } = settings(process.env);
-  useLocalCredentials();
-  if ((await lockedBy(dataDir)) !== undefined) {
-    const running = JSON.parse(await readFile(environmentFile(dataDir), 'utf8')) as HandlerEnvironment;
-    const { TABLE_NAME: name, DYNAMODB_ENDPOINT: endpoint, SEARCH_PARAMETERS } = running;
-    return { name, endpoint, searchParameters: SEARCH_PARAMETERS };
-  }
-  await stat(dataDir);
-  const lock = await lockFolder(dataDir);
-  const { endpoint, stop } = await startTable({ dataDir, tableName });
-  return { name: tableName, endpoint, searchParameters, stop: () => stop().finally(lock.stop) };
 }

@@ -1,0 +1,59 @@
+import { readFile, stat } from 'node:fs/promises';
+import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { projectContext } from '../../context.ts';
+import { provisionName, readStage } from '../../stage.ts';
+import { environmentFile, type HandlerEnvironment, useLocalCredentials } from '../environment.ts';
+import { lockedBy, lockFolder } from '../folder-lock.ts';
+import { settings } from '../settings.ts';
+import { startTable } from '../table.ts';
+
+/** A table, and how it is reached. */
+export interface TableTarget {
+  name: string;
+  endpoint?: string;
+  /** Sets of search parameters that are served beside R4's, between commas. */
+  searchParameters: string;
+  stop?(): Promise<void>;
+}
+
+interface Chosen {
+  stage?: string | undefined;
+  table?: string | undefined;
+  region?: string | undefined;
+}
+
+/** The table that an operator's command names; that of the data folder when it names none. */
+export async function tableTarget({ stage, table, region }: Chosen): Promise<TableTarget> {
+  if (table !== undefined) {
+    if (region) process.env.AWS_REGION = region;
+    return { name: table, searchParameters: settings(process.env).searchParameters };
+  }
+  return stage === undefined ? localTable() : deployedTable(stage);
+}
+
+/** As the functions of the stage know it. */
+async function deployedTable(name: string): Promise<TableTarget> {
+  const context: Record<string, unknown> = { ...projectContext(), stage: name };
+  const stage = readStage((key) => context[key]);
+  process.env.AWS_REGION = stage.region;
+  const { Environment: told } = await new LambdaClient({}).send(
+    new GetFunctionConfigurationCommand({ FunctionName: provisionName(stage) }),
+  );
+  const table = told?.Variables?.TABLE_NAME;
+  if (!table) throw new Error(`The functions of ${name} do not say where its table is`);
+  return { name: table, searchParameters: told?.Variables?.SEARCH_PARAMETERS ?? '' };
+}
+
+async function localTable(): Promise<TableTarget> {
+  const { dataDir, searchParameters, tableName } = settings(process.env);
+  useLocalCredentials();
+  if ((await lockedBy(dataDir)) !== undefined) {
+    const running = JSON.parse(await readFile(environmentFile(dataDir), 'utf8')) as HandlerEnvironment;
+    const { TABLE_NAME: name, DYNAMODB_ENDPOINT: endpoint, SEARCH_PARAMETERS } = running;
+    return { name, endpoint, searchParameters: SEARCH_PARAMETERS };
+  }
+  await stat(dataDir);
+  const lock = await lockFolder(dataDir);
+  const { endpoint, stop } = await startTable({ dataDir, tableName });
+  return { name: tableName, endpoint, searchParameters, stop: () => stop().finally(lock.stop) };
+}
