@@ -44,6 +44,11 @@ export interface Stage {
    * docs/recover.md
    */
   restoredTable?: string;
+  /**
+   * Numbers of the keys that tokens are verified by, from 1; the first of them signs. A number that was named once
+   * keeps its key. docs/recover.md
+   */
+  signingKeys: readonly number[];
   /** Daily copies in a vault of AWS Backup, kept for so many days: beyond the 35 of point-in-time recovery. */
   backup?: { keepDays: number };
   /** Whether the table refuses deletion; left out, where it is kept. */
@@ -120,6 +125,7 @@ export function readStage(context: (key: string) => unknown): Stage {
       throw new Error(`The setting ${name}.searchParameters is malformed (cdk.json, context)`);
     }),
     removalPolicy,
+    signingKeys: readSigningKeys(`${name}.signingKeys`, fields.signingKeys ?? [1]),
     deletionProtection: flag(
       `${name}.deletionProtection`,
       fields.deletionProtection ?? removalPolicy === 'retain',
@@ -133,6 +139,14 @@ export function readStage(context: (key: string) => unknown): Stage {
 }
 
 const streamArn = /^arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/[\w.-]{3,255}\/stream\/[\w:.-]+$/;
+
+function readSigningKeys(label: string, value: unknown): number[] {
+  const numbers = list(value).filter((one) => typeof one === 'number' && Number.isInteger(one) && one >= 1);
+  const isGiven = Array.isArray(value) && value.length > 0 && value.length < 4;
+  if (isGiven && new Set(numbers).size === value.length && Math.max(...(numbers as number[])) <= 20)
+    return numbers as number[];
+  throw new Error(`The setting ${label} is malformed (cdk.json, context)`);
+}
 
 function removalOf(setting: (key: string, pattern: RegExp) => string): Stage['removalPolicy'] {
   return setting('removalPolicy', /^(retain|destroy)$/) === 'destroy' ? 'destroy' : 'retain';

@@ -56,7 +56,7 @@ export function environmentOf(permissions: Permissions, ground: Ground): Record<
 export function statementsOf(permissions: Permissions, ground: Ground): PolicyStatement[] {
   return [
     ...(permissions.table.length > 0 ? tableStatements(permissions, ground) : []),
-    ...(permissions.signs ? [signingStatement(ground.keys)] : []),
+    ...(permissions.signs ? signingStatements(ground.keys) : []),
     ...(permissions.stageSecret ? [secretStatement(ground.keys, permissions.stageSecret)] : []),
     ...(permissions.botSecrets ? [botSecretsStatement(ground.keys, permissions.botSecrets)] : []),
     ...(permissions.runsBots ? [invokeStatement(invokerOf(permissions, ground))] : []),
@@ -154,11 +154,13 @@ function tableKeyStatement(key: IKey): PolicyStatement {
   });
 }
 
-function signingStatement(keys: StageKeys): PolicyStatement {
-  return new PolicyStatement({
-    actions: ['kms:GetPublicKey', 'kms:Sign'],
-    resources: [keys.signing.keyArn],
-  });
+function signingStatements({ signing, published }: StageKeys): PolicyStatement[] {
+  const statement = (actions: string[], keys: readonly IKey[]) =>
+    new PolicyStatement({ actions, resources: keys.map(({ keyArn }) => keyArn) });
+  return [
+    statement(['kms:GetPublicKey', 'kms:Sign'], [signing]),
+    ...(published.length > 0 ? [statement(['kms:GetPublicKey'], published)] : []),
+  ];
 }
 
 function secretStatement(keys: StageKeys, how: 'reads' | 'creates'): PolicyStatement {

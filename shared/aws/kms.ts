@@ -6,6 +6,7 @@ import {
   KMSClient,
   SignCommand,
 } from '@aws-sdk/client-kms';
+import type { JWK } from 'jose';
 import { object } from 'valibot';
 import type { DataKeys } from '../keys/data-keys.ts';
 import { type Signer, type StageSecret, thumbprint } from '../keys/signer.ts';
@@ -18,13 +19,10 @@ const context = { use: 'portico-stage-secret' };
 
 /** An RSA_2048 SIGN_VERIFY key in KMS: signs there, its private half never leaves. */
 export async function openKmsSigner(keyId: string, kms = new KMSClient({})): Promise<Signer> {
-  const { PublicKey } = await kms.send(new GetPublicKeyCommand({ KeyId: keyId }));
-  const spki = createPublicKey({ key: Buffer.from(PublicKey ?? []), format: 'der', type: 'spki' });
-  const publicJwk = spki.export({ format: 'jwk' });
-  const kid = thumbprint(publicJwk);
+  const publicJwk = await readKmsPublicKey(keyId, kms);
   return {
-    kid,
-    publicJwk: { ...publicJwk, kid, alg: 'RS256', use: 'sig' },
+    kid: publicJwk.kid,
+    publicJwk,
     async sign(data) {
       const signed = await kms.send(
         new SignCommand({
@@ -38,6 +36,17 @@ export async function openKmsSigner(keyId: string, kms = new KMSClient({})): Pro
       return signed.Signature;
     },
   };
+}
+
+/** The public half of such a key, which may be one that does not sign. */
+export async function readKmsPublicKey(
+  keyId: string,
+  kms = new KMSClient({}),
+): Promise<JWK & { kid: string }> {
+  const { PublicKey } = await kms.send(new GetPublicKeyCommand({ KeyId: keyId }));
+  const spki = createPublicKey({ key: Buffer.from(PublicKey ?? []), format: 'der', type: 'spki' });
+  const jwk = spki.export({ format: 'jwk' });
+  return { ...jwk, kid: thumbprint(jwk), alg: 'RS256', use: 'sig' };
 }
 
 const readSecret = stored('stage secret', object({ ciphertext: bytes }));

@@ -1,26 +1,42 @@
+import type { JsonWebKey } from 'node:crypto';
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { object, record, string } from 'valibot';
+import type { JWK } from 'jose';
+import { array, exactOptional, object, record, string } from 'valibot';
 import { errorCode } from '../error-name.ts';
 import { stored } from '../schema/stored.ts';
 import { type Signer, type StageSecret, thumbprint } from './signer.ts';
 
-const readKeys = stored('key file', object({ privateKey: record(string(), string()), secret: string() }));
+const privateJwk = record(string(), string());
+const readKeys = stored(
+  'key file',
+  object({
+    privateKey: privateJwk,
+    secret: string(),
+    /** Keys that are published and sign nothing: the next one, or the one before. */
+    others: exactOptional(array(privateJwk)),
+  }),
+);
 
 /** A laptop's keys, in one file that only its owner reads; created when it does not exist. */
-export function openKeyFile(path: string): { signer: Signer; secret: StageSecret } {
-  const { privateKey: jwk, secret } = readKeys(JSON.parse(readOrCreate(path)));
+export function openKeyFile(path: string): { signer: Signer; secret: StageSecret; others: JWK[] } {
+  const { privateKey: jwk, secret, others = [] } = readKeys(JSON.parse(readOrCreate(path)));
   const privateKey = createPrivateKey({ key: jwk, format: 'jwk' });
-  const publicJwk = createPublicKey(privateKey).export({ format: 'jwk' });
-  const kid = thumbprint(publicJwk);
+  const publicJwk = publicOf(jwk);
   return {
     signer: {
-      kid,
-      publicJwk: { ...publicJwk, kid, alg: 'RS256', use: 'sig' },
+      kid: publicJwk.kid,
+      publicJwk,
       sign: async (data) => sign('sha256', Buffer.from(data), privateKey),
     },
     secret: Buffer.from(secret, 'base64url'),
+    others: others.map(publicOf),
   };
+}
+
+function publicOf(privateKey: JsonWebKey): JWK & { kid: string } {
+  const jwk = createPublicKey(createPrivateKey({ key: privateKey, format: 'jwk' })).export({ format: 'jwk' });
+  return { ...jwk, kid: thumbprint(jwk), alg: 'RS256', use: 'sig' };
 }
 
 function readOrCreate(path: string): string {

@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { JWK } from 'jose';
-import { array, looseObject, number, object, string } from 'valibot';
+import { array, exactOptional, looseObject, number, object, string } from 'valibot';
 import { stored } from '../schema/stored.ts';
 import type { Item } from '../table/item.ts';
 import { keys } from '../table/keys.ts';
@@ -8,18 +9,20 @@ import type { Table } from '../table/table.ts';
 
 /** The stage's public signing keys as the table publishes them, kept in memory. */
 export interface PublicKeys {
-  /** The key of that id; reads again, at most once a minute, when the id is new. */
+  /** The key of that id; reads again, at most once a minute, when the id is new, and else every ten minutes. */
   find(kid: string): Promise<KeyObject | undefined>;
   list(): Promise<JWK[]>;
 }
 
 const rereadAfterMs = 60_000;
+/** A key that was retired is known no longer than this beyond its time. */
+const rereadKnownAfterMs = 600_000;
 
 export function publishedKeys(table: Table, now: () => number): PublicKeys {
-  let known: JWK[] = [];
+  let known: PublishedKey[] = [];
   let readAtMs = Number.NEGATIVE_INFINITY;
 
-  let reading: Promise<JWK[]> | undefined;
+  let reading: Promise<PublishedKey[]> | undefined;
   /** What jose makes of a key it keeps by the key's identity: the same object each time is verified faster. */
   const imported = new WeakMap<JWK, KeyObject>();
 
@@ -29,8 +32,10 @@ export function publishedKeys(table: Table, now: () => number): PublicKeys {
     return key;
   }
 
-  async function list(): Promise<JWK[]> {
-    if (known.length > 0 && now() - readAtMs < rereadAfterMs) return known;
+  const standing = () => known.filter(({ leavesAtMs }) => leavesAtMs === undefined || leavesAtMs > now());
+
+  async function list(maxAgeMs = rereadAfterMs): Promise<PublishedKey[]> {
+    if (known.length > 0 && now() - readAtMs < maxAgeMs) return standing();
     // Shared, so that of two requests with a new key neither is judged by the old ones.
     reading ??= read().finally(() => {
       reading = undefined;
@@ -38,16 +43,17 @@ export function publishedKeys(table: Table, now: () => number): PublicKeys {
     return reading;
   }
 
-  async function read(): Promise<JWK[]> {
+  async function read(): Promise<PublishedKey[]> {
     known = published((await table.read([keys.publicKeys()])).get(keys.publicKeys())).jwks;
     readAtMs = now();
-    return known;
+    return standing();
   }
 
   return {
-    list,
+    list: async () => (await list()).map(({ leavesAtMs: _, ...jwk }) => jwk),
     async find(kid) {
-      const jwk = known.find((key) => key.kid === kid) ?? (await list()).find((key) => key.kid === kid);
+      const isKid = (key: PublishedKey) => key.kid === kid;
+      const jwk = (await list(rereadKnownAfterMs)).find(isKid) ?? (await list()).find(isKid);
       return jwk && keyOf(jwk);
     },
   };
@@ -55,26 +61,58 @@ export function publishedKeys(table: Table, now: () => number): PublicKeys {
 
 const read = stored(
   'set of public keys',
-  object({ jwks: array(looseObject({ kty: string(), kid: string() })), revision: number() }),
+  object({
+    jwks: array(looseObject({ kty: string(), kid: string(), leavesAtMs: exactOptional(number()) })),
+    revision: number(),
+  }),
 );
 
-function published(item: Item | undefined): { jwks: JWK[]; revision: number } {
+/** A key as it is stored. */
+interface PublishedKey extends JWK {
+  /** It signs nothing any more, and nothing that it signed is good from then on. */
+  leavesAtMs?: number;
+}
+
+function published(item: Item | undefined): { jwks: PublishedKey[]; revision: number } {
   return read(item) ?? { jwks: [], revision: 0 };
 }
 
-/** Adds a public key to those published. Safe to repeat and to race: the item only grows. */
-export async function publishKey(table: Table, jwk: JWK): Promise<void> {
+/**
+ * Publishes these public keys. Others that are published leave, once all that they have signed is over; those that have
+ * left are forgotten. Safe to repeat and to race.
+ * @param leaving.atMs when others leave, unless that was said before
+ */
+export async function publishKeys(
+  table: Table,
+  own: readonly JWK[],
+  leaving: { nowMs: number; atMs: number },
+): Promise<void> {
   const key = keys.publicKeys();
   for (;;) {
     const item = (await table.read([key])).get(key);
     const { jwks, revision } = published(item);
-    if (jwks.some((known) => known.kid === jwk.kid)) return;
+    const next = nextKeys(jwks, own, leaving);
+    if (isDeepStrictEqual(next, jwks)) return;
     const { held } = await table.updateIf({
       Key: key,
       UpdateExpression: 'SET jwks = :jwks, revision = :next',
       ConditionExpression: 'attribute_not_exists(pk) OR revision = :seen',
-      ExpressionAttributeValues: { ':jwks': [...jwks, jwk], ':next': revision + 1, ':seen': revision },
+      ExpressionAttributeValues: { ':jwks': next, ':next': revision + 1, ':seen': revision },
     });
     if (held) return;
   }
+}
+
+function nextKeys(
+  known: readonly PublishedKey[],
+  own: readonly JWK[],
+  { nowMs, atMs }: { nowMs: number; atMs: number },
+): PublishedKey[] {
+  const isOwn = ({ kid }: JWK) => own.some((one) => one.kid === kid);
+  const others = known
+    .filter((key) => !isOwn(key) && (key.leavesAtMs ?? atMs) > nowMs)
+    .map((key) => ({ ...key, leavesAtMs: key.leavesAtMs ?? atMs }));
+  const kept = known.filter(isOwn).map(({ leavesAtMs: _, ...key }) => key);
+  const added = own.filter(({ kid }) => !known.some((key) => key.kid === kid));
+  return [...kept, ...added, ...others];
 }

@@ -33,6 +33,7 @@ describe('a stage', () => {
         searchParameters: [],
         removalPolicy: 'retain',
         deletionProtection: true,
+        signingKeys: [1],
         retention: { functions: 90, access: 365 },
       },
     });
@@ -67,6 +68,8 @@ describe('a stage', () => {
     ['tracing that is a word', { ...least, tracing: 'on' }, 'prod.tracing is malformed'],
     ['hops that are no count', { ...least, trustedHops: '1' }, 'prod.trustedHops is malformed'],
     ['a table without its stream', { ...least, restoredTable: 'portico' }, 'prod.restoredTable is malformed'],
+    ['no key that signs', { ...least, signingKeys: [] }, 'prod.signingKeys is malformed'],
+    ['a key twice', { ...least, signingKeys: [1, 1] }, 'prod.signingKeys is malformed'],
     ['a backup for no days', { ...least, backup: { keepDays: 0 } }, 'prod.backup is malformed'],
     ['an alarm address that is none', { ...least, alarmEmail: 'me' }, 'prod.alarmEmail is malformed'],
     [

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { type Bonds, bondsOf, refusedChanges } from './refused-changes.ts';
-import { wholeTemplates } from './stage-templates.ts';
+import { type Statement, wholeTemplates } from './stage-templates.ts';
 
 const domain = {
   name: 'api.example.org',
@@ -26,13 +26,19 @@ test('a stage of the kept release can be updated to this one', () => {
   expect(refusedChanges(release, plain)).toEqual([]);
 });
 
-const settings = { domain, restoredTable: restored, backup: { keepDays: 35 }, alarmEmail: 'ops@example.org' };
+const settings = {
+  ...{ domain, restoredTable: restored, backup: { keepDays: 35 }, alarmEmail: 'ops@example.org' },
+  signingKeys: [2, 1],
+};
 const changed = wholeTemplates(settings);
 const all = bondsOfAll(changed);
 
 test('a domain, a restored table and the like may be set later, and taken back', () => {
   expect(refusedChanges(plain, all)).toEqual([]);
-  expect(refusedChanges(all, plain)).toEqual([]);
+  // A signing key that was named once keeps its number, and what it exports.
+  expect(refusedChanges(all, plain)).toEqual([
+    expect.stringMatching(/^data .*KeysSigning2.*: it is in use$/),
+  ]);
 });
 
 test('an export that is gone or another, and a name that moves, are noticed', () => {
@@ -66,4 +72,29 @@ test('a stage whose table was restored names it wherever the first one was named
   expect(
     Object.values(data.Resources).filter(({ Type }) => Type === 'AWS::DynamoDB::GlobalTable'),
   ).toHaveLength(1);
+});
+
+test('the token function signs with the first of the signing keys, and publishes the others', () => {
+  const { Environment } =
+    Object.values(changed.api.Resources)
+      .filter(({ Type }) => Type === 'AWS::Lambda::Function')
+      .map(({ Properties }) => Properties as { Environment?: { Variables: Record<string, unknown> } })
+      .find((one) => JSON.stringify(one).includes('KeysSigning2')) ?? {};
+  expect(JSON.stringify(Environment?.Variables.KEYS)).toMatch(
+    /kms:.*KeysSigning2.*KeysWrapping.*KeysSigningD455/,
+  );
+  const policies = Object.values(changed.api.Resources).filter(({ Type }) => Type === 'AWS::IAM::Policy');
+  const statements = policies.flatMap(
+    ({ Properties }) => (Properties.PolicyDocument as { Statement: Statement[] }).Statement,
+  );
+  const signing = statements.filter(({ Action }) => [Action].flat().includes('kms:Sign'));
+  expect(signing).toHaveLength(1);
+  expect(JSON.stringify(signing)).toMatch(/KeysSigning2/);
+  expect(JSON.stringify(signing)).not.toMatch(/KeysSigningD455/);
+  expect(
+    statements.some(
+      ({ Action, Resource }) =>
+        Action === 'kms:GetPublicKey' && /KeysSigningD455/.test(JSON.stringify(Resource)),
+    ),
+  ).toBe(true);
 });

@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { JWK } from 'jose';
 import { inviteUser } from '../../functions/invite/invite-user.ts';
 import { changeMember } from '../../functions/members/change-member.ts';
 import { removeMember } from '../../functions/members/remove-member.ts';
 import { startTable } from '../../infra/local/table.ts';
 import { prepareRestored } from '../../infra/recover/prepare-restored.ts';
 import type { Caller } from '../../shared/access/access-token.ts';
+import { publishedKeys, publishKeys } from '../../shared/keys/public-keys.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { scanPage } from '../../shared/table/scan-page.ts';
@@ -16,6 +19,7 @@ import { scanAll } from '../spec/portico.ts';
 import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
 
 const restored = 'restored';
+const publicKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' });
 let stage: Stage;
 let table: Table;
 beforeAll(async () => {
@@ -107,6 +111,37 @@ test('who was active then and was removed since is inactive; the last administra
   expect(membershipsEnded).toBe(1);
   expect(await membershipOf(caller, caller.membershipId)).toMatchObject({ active: false });
   expect(open).toContainEqual(expect.stringMatching(/is the last administrator$/));
+});
+
+test('a signing key is replaced in two phases, and the retired one leaves when its last token is over', async () => {
+  const { table: own, now } = stage.services;
+  const hour = 3_600_000;
+  const jwkOf = (kid: string): JWK => ({ kty: 'RSA', kid, ...publicKey });
+  const [a, b] = [jwkOf('a'), jwkOf('b')];
+  const seen = publishedKeys(own, now);
+  const kids = async () => {
+    stage.clock.nowMs += 60_000;
+    return (await seen.list()).map(({ kid }) => kid);
+  };
+  const open = (...some: JWK[]) => publishKeys(own, some, { nowMs: now(), atMs: now() + hour });
+  await open(a);
+  expect(await kids()).toEqual(['a']);
+  await open(a, b);
+  expect(await kids()).toEqual(['a', 'b']);
+  await open(b, a);
+  expect(await kids()).toEqual(['a', 'b']);
+  await open(b);
+  // A function of the phase before is still there, and begins after one of the next.
+  await open(b, a);
+  await open(b);
+  expect(await kids()).toEqual(['b', 'a']);
+  expect(JSON.stringify(await seen.list())).not.toContain('leavesAtMs');
+  expect(await seen.find('a')).toBeDefined();
+  stage.clock.nowMs += hour;
+  expect(await seen.find('a')).toBeUndefined();
+  expect(await kids()).toEqual(['b']);
+  await open(b);
+  expect(JSON.stringify(await getItem({ table: own }, keys.publicKeys()))).not.toContain('"a"');
 });
 
 longTest(

@@ -6,14 +6,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorText } from '../../../shared/error-name.ts';
 import { environmentFile, type HandlerEnvironment, useLocalCredentials } from '../environment.ts';
-import { usualTable } from '../table.ts';
+import { freePort, usualTable } from '../table.ts';
 import { itemsNow, recoverLocally } from './local-recovery.ts';
-import { linkMailedTo, mailsSent, type RunningStack, runStack } from './running-stack.ts';
+import { rotate } from './rotation.ts';
+import { linkMailedTo, mailsSent, type Place, type RunningStack, runStack } from './running-stack.ts';
 
 /**
  * `npm run drill`: the procedure of docs/recover.md from end to end on this machine, in a folder of its own. A table is
- * put back to an earlier moment as a new table, made fit to be used, checked, and the stack is pointed at it. Each line
- * is something that was tried; exit code 1 when one of them went otherwise.
+ * put back to an earlier moment as a new table, made fit to be used, checked, and the stack is pointed at it; then the
+ * signing key is replaced. Each line is something that was tried; exit code 1 when one of them went otherwise.
  */
 const restored = 'portico-restored';
 const password = 'a drill of four words';
@@ -57,8 +58,9 @@ async function signsIn(stack: RunningStack, email: string, given: string): Promi
 }
 
 /** What was there at the moment to which the table is put back, and what came after it. */
-async function live(dataDir: string): Promise<{ story: Story; items: Awaited<ReturnType<typeof itemsNow>> }> {
-  const stack = await runStack(dataDir, usualTable);
+async function live(place: Place): Promise<{ story: Story; items: Awaited<ReturnType<typeof itemsNow>> }> {
+  const { dataDir } = place;
+  const stack = await runStack(place, usualTable);
   try {
     const project = stack.demo.projects[0]?.id ?? '';
     const token = await stack.clientToken();
@@ -102,9 +104,10 @@ async function live(dataDir: string): Promise<{ story: Story; items: Awaited<Ret
   }
 }
 
-async function afterwards(dataDir: string, story: Story): Promise<void> {
+async function afterwards(place: Place, story: Story): Promise<void> {
+  const { dataDir } = place;
   const sentBefore = await mailsSent(dataDir);
-  const stack = await runStack(dataDir, restored);
+  const stack = await runStack(place, restored);
   try {
     const { project, oldToken, pending, bot } = story;
     const status = async (method: string, path: string, token: string, body?: unknown) =>
@@ -157,13 +160,15 @@ async function provision(dataDir: string, args: readonly string[]): Promise<void
 
 useLocalCredentials();
 const dataDir = await mkdtemp(join(tmpdir(), 'portico-drill-'));
+const place = { dataDir, port: await freePort() };
 try {
-  const { story, items } = await live(dataDir);
+  const { story, items } = await live(place);
   const { prepared, violations } = await recoverLocally(dataDir, items, { lost: usualTable, restored });
   process.stdout.write(`${JSON.stringify(prepared)}\n`);
   tried('the restored table holds together', violations.length === 0);
   for (const violation of violations) process.stdout.write(`${JSON.stringify(violation)}\n`);
-  await afterwards(dataDir, story);
+  await afterwards(place, story);
+  await rotate(place, restored, tried);
 } catch (error) {
   tried(errorText(error), false);
 } finally {

@@ -20,14 +20,20 @@ export interface RunningStack {
   stop(): Promise<void>;
 }
 
+/** A data folder, and where its stack is reached: tokens name that place, so it stays the same. */
+export interface Place {
+  dataDir: string;
+  port: number;
+}
+
 /** `npm start` on the given table of a data folder. */
-export async function runStack(dataDir: string, tableName: string): Promise<RunningStack> {
+export async function runStack({ dataDir, port }: Place, tableName: string): Promise<RunningStack> {
   const { stop } = await supervise({
     command: process.execPath,
     args: ['infra/local/main.ts'],
     env: {
       ...{ PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' },
-      ...{ PORT: '0', PORTICO_DATA_DIR: dataDir, PORTICO_TABLE: tableName },
+      ...{ PORT: String(port), PORTICO_DATA_DIR: dataDir, PORTICO_TABLE: tableName },
     },
     ready: /Ctrl-C stops everything/,
     readyTimeoutMs: 60_000,
