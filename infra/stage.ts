@@ -5,6 +5,7 @@
 
 import { fieldsOf, isObject } from '../shared/fields-of.ts';
 import { isParameterSet } from '../shared/index/registry.ts';
+import { sourceKeyOf } from '../shared/keys/source-seal.ts';
 
 export interface Stage {
   /** Part of every stack's name. */
@@ -53,6 +54,8 @@ export interface Stage {
   backup?: { keepDays: number };
   /** Whether the table refuses deletion; left out, where it is kept. */
   deletionProtection: boolean;
+  /** Public key, base64 of its DER, under which source addresses stand in the access log; left out, they do not. */
+  sourceKey?: string;
   /** How long logs are kept, in days: one of the numbers that CloudWatch knows. */
   retention: Retention;
   /** The API's own name, with a certificate of the same region; without it API Gateway's. */
@@ -133,6 +136,9 @@ export function readStage(context: (key: string) => unknown): Stage {
     ...(fields.restoredTable === undefined ? {} : { restoredTable: setting('restoredTable', streamArn) }),
     ...(fields.backup === undefined ? {} : { backup: readBackup(`${name}.backup`, fieldsOf(fields.backup)) }),
     retention: readRetention(`${name}.retention`, fields.retention ?? 'standard'),
+    ...(fields.sourceKey === undefined
+      ? {}
+      : { sourceKey: readSourceKey(`${name}.sourceKey`, fields.sourceKey) }),
     ...(fields.alarmEmail === undefined ? {} : { alarmEmail: setting('alarmEmail', address) }),
     ...(fields.domain === undefined ? {} : { domain: readDomain(`${name}.domain`, fieldsOf(fields.domain)) }),
   };
@@ -166,6 +172,16 @@ function readDomain(label: string, fields: Fields): { name: string; certificateA
     name: matching(`${label}.name`, fields.name, /^[a-z0-9-]+(\.[a-z0-9-]+)+$/),
     certificateArn: matching(`${label}.certificateArn`, fields.certificateArn, /^arn:aws[a-z-]*:acm:/),
   };
+}
+
+function readSourceKey(label: string, value: unknown): string {
+  const key = matching(label, value, /^[A-Za-z0-9+/]+=*$/);
+  try {
+    sourceKeyOf(key);
+  } catch {
+    throw new Error(`The setting ${label} is no RSA public key of 2048 to 4096 bits (cdk.json, context)`);
+  }
+  return key;
 }
 
 /** A preset's name, or a preset's days with others in their place. */

@@ -17,6 +17,8 @@ export interface Services {
   log: Log;
   /** Where the record of who looked at what goes. */
   accessLog: AccessLog;
+  /** Encrypts where a request came from for the access log; left out, it has no address. */
+  sealSource?: (from: { sourceIp: string; forwardedFor: string | undefined }) => string;
   /** Of the request that is served, if one is. */
   disclosure?: Disclosure;
   /** Only in the functions under fhir/R4, which alone take run tokens. */

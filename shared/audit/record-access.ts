@@ -16,6 +16,8 @@ interface Answered {
   traceId: string;
   receivedAtMs: number;
   disclosure: Disclosure;
+  /** Where it came from, encrypted. */
+  source?: string;
 }
 
 /** References in one line: a log takes no longer ones than 256 KB. */
@@ -51,13 +53,14 @@ interface Shown {
 function writeLines(
   { accessLog, now }: Services,
   caller: Claims | undefined,
-  { route, status, traceId, receivedAtMs }: Answered,
+  { route, status, traceId, receivedAtMs, source }: Answered,
   { shown, patients }: Shown,
 ): void {
   const atMs = now();
   const interaction = interactionOf(route);
   const line = {
     ...{ time: new Date(atMs).toISOString(), traceId, route, status, ms: atMs - receivedAtMs },
+    ...(source === undefined ? {} : { source }),
     ...(caller ? actorOf(caller) : {}),
     ...(interaction ? { interaction } : {}),
   };

@@ -2,8 +2,8 @@ import type { DataKeys } from '../keys/data-keys.ts';
 import type { StageSecret } from '../keys/signer.ts';
 import { Recent } from '../recent.ts';
 import type { Services } from '../services.ts';
-import type { StageBounds } from './bounds/place.ts';
 import type { DeployedCode } from './bot-item.ts';
+import type { StageBounds } from './bounds/place.ts';
 import type { Compiler, Invoker } from './invoker.ts';
 import type { JobStarter } from './job/job-starter.ts';
 

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { consoleAccessLog, fileAccessLog } from '../access-log.ts';
 import { connectDynamoDb } from '../aws/dynamodb.ts';
 import { type Environment, requireVariable } from '../env.ts';
+import { sourceOf } from '../http/source.ts';
 import { serveParameterSets } from '../index/registry.ts';
 import { publishedKeys } from '../keys/public-keys.ts';
+import { sourceSeal } from '../keys/source-seal.ts';
 import { consoleLog } from '../log.ts';
 import { emptyMemory, type Services } from '../services.ts';
 import { openTable } from '../table/table.ts';
@@ -19,8 +21,16 @@ export function coreServices(env: Environment): Services {
     memory: emptyMemory(),
     log: consoleLog,
     accessLog: env.ACCESS_LOG ? fileAccessLog(env.ACCESS_LOG) : consoleAccessLog,
+    ...sealing(env),
     baseUrl: requireVariable(env, 'BASE_URL'),
     now,
     newId: randomUUID,
   };
+}
+
+/** Where the stage has a key for it. */
+function sealing({ SOURCE_KEY: key, TRUSTED_HOPS: hops = '0' }: Environment): Pick<Services, 'sealSource'> {
+  if (!key) return {};
+  const seal = sourceSeal(key);
+  return { sealSource: (from) => seal(sourceOf(from, Number(hops))) };
 }

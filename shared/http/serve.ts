@@ -40,7 +40,8 @@ export function serve<S extends Services, const R extends Rows, H extends Handle
     const handlerWith = (own: S) => handlersWith(own)[name] as Handler<HttpRequest>;
     return routeHandler(services, forms[name], metered(services, handlerWith), {
       guard,
-      ended: (request, status, caller) => recordAccess(services, caller, { ...request, status }),
+      ended: (request, status, caller) =>
+        recordAccess(services, caller, { ...request, status, ...sourceOfRequest(services, request) }),
     });
   });
 }
@@ -67,6 +68,10 @@ function metered<S extends Services>(
         services.log.info('costly request', { traceId, route, units, ...budget.spent });
     }
   };
+}
+
+function sourceOfRequest({ sealSource }: Services, { sourceIp, headers }: HttpRequest): { source?: string } {
+  return sealSource ? { source: sealSource({ sourceIp, forwardedFor: headers['x-forwarded-for'] }) } : {};
 }
 
 function guardOf(services: Services, right: Right): Guard {

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { allRoutes } from '../../functions/routes.ts';
 import { apiFunctions } from '../../infra/api-functions.ts';
@@ -167,7 +168,23 @@ describe('the API', () => {
 
   it('has one name: with a domain of its own API Gateway’s is shut', () => {
     const certificateArn = 'arn:aws:acm:eu-west-1:111122223333:certificate/example';
-    const named = stageTemplates({ domain: { name: 'api.example.org', certificateArn } });
+    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const sourceKey = publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+    const named = stageTemplates({
+      domain: { name: 'api.example.org', certificateArn },
+      sourceKey,
+      trustedHops: 1,
+    });
+    const served = functionsOf(named.api).filter(({ properties }) =>
+      JSON.stringify(properties).includes('SOURCE_KEY'),
+    );
+    // All but what runs jobs, which no request reaches, and the app's files.
+    expect(served).toHaveLength(functionsOf(named.api).length - 2);
+    for (const { properties } of served) {
+      expect(properties.Environment).toMatchObject({
+        Variables: { SOURCE_KEY: sourceKey, TRUSTED_HOPS: '1' },
+      });
+    }
     expect(gateway(named.api).DisableExecuteApiEndpoint).toBe(true);
     for (const { properties } of functionsOf({
       ...named.api,

@@ -84,6 +84,7 @@ describe('a stage', () => {
       'prod.retention is malformed',
     ],
     ['logs of no kind', { ...least, retention: { audit: 365 } }, 'prod.retention is malformed'],
+    ['a key that is none', { ...least, sourceKey: 'AAAA' }, 'prod.sourceKey is no RSA public key'],
     ['an unknown removal policy', { ...least, removalPolicy: 'Destroy' }, 'prod.removalPolicy is malformed'],
   ])('refuses %s', (_, fields, message) => {
     expect(() => stageOf(fields)).toThrow(message);

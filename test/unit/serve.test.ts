@@ -1,3 +1,4 @@
+import { generateKeyPairSync, privateDecrypt } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { lambdaContext } from '../../infra/local/context.ts';
@@ -5,9 +6,11 @@ import type { Caller } from '../../shared/access/access-token.ts';
 import { mintRunToken } from '../../shared/access/run-token.ts';
 import { done, jsonResponse } from '../../shared/http/response.ts';
 import { serve } from '../../shared/http/serve.ts';
+import { sourceSeal } from '../../shared/keys/source-seal.ts';
 import { emptyMemory, type Services } from '../../shared/services.ts';
 import { Found, type Table } from '../../shared/table/table.ts';
 
+const sourceIp = '2001:db8::7';
 const context = lambdaContext('things', 1000);
 const secret = new Uint8Array(32);
 const rows = {
@@ -45,7 +48,7 @@ function event(key: string, pathParameters: Record<string, string> = {}): APIGat
   return {
     version: '2.0',
     headers: { authorization: `Bearer ${token}` },
-    requestContext: { http: { method, sourceIp: '::1' } },
+    requestContext: { http: { method, sourceIp } },
     routeKey: key,
     pathParameters,
     rawPath,
@@ -85,6 +88,34 @@ describe('serve', () => {
       ['fault', 'AnsweredUnadmitted'],
     ]);
     expect(put).toEqual([]);
+  });
+
+  test('leaves the source address in the access log only encrypted, for the key that the stage was given', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const seal = sourceSeal(publicKey.export({ format: 'der', type: 'spki' }).toString('base64'));
+    const { services } = stage();
+    const written: Record<string, unknown>[] = [];
+    services.accessLog = { write: (line) => written.push(line) };
+    const handlers = () => ({
+      list: async () => jsonResponse(200, 'list'),
+      read: async () => jsonResponse(200, 'read'),
+      change: () => done(Promise.resolve()),
+    });
+    await serve(services, rows, handlers)(event('GET /things'), context);
+    services.sealSource = ({ sourceIp }) => seal(sourceIp);
+    await serve(services, rows, handlers)(event('GET /things'), context);
+    const [without, line] = written;
+    expect(without).not.toHaveProperty('source');
+    expect(JSON.stringify(written)).not.toContain(sourceIp);
+    const opened = privateDecrypt(
+      { key: privateKey, oaepHash: 'sha256' },
+      Buffer.from(String(line?.source), 'base64'),
+    );
+    expect(opened.toString()).toBe(sourceIp);
+    const { publicKey: curve } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    expect(() => sourceSeal(curve.export({ format: 'der', type: 'spki' }).toString('base64'))).toThrow(
+      'no RSA key',
+    );
   });
 
   test('gives a handler for each row, and lets no member’s request reach an operation for administrators', () => {
