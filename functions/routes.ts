@@ -52,6 +52,7 @@ export const routes = {
   },
   members: {
     project: admin('GET', '/admin/projects/{projectId}'),
+    changeProject: admin('POST', '/admin/projects/{projectId}'),
     member: admin('GET', '/admin/projects/{projectId}/members/{membershipId}'),
     members: admin('GET', '/admin/projects/{projectId}/members'),
     changeMember: admin('POST', '/admin/projects/{projectId}/members/{membershipId}'),
@@ -66,6 +67,7 @@ export const routes = {
     rotateSecret: admin('POST', '/admin/projects/{projectId}/client/{clientId}/secret'),
     issuers: admin('GET', '/admin/projects/{projectId}/issuers'),
     addIssuer: admin('POST', '/admin/projects/{projectId}/issuers'),
+    testIssuer: admin('POST', '/admin/projects/{projectId}/issuers/{issuerId}/test'),
     removeIssuer: admin('DELETE', '/admin/projects/{projectId}/issuers/{issuerId}'),
   },
   invite: {

@@ -41,6 +41,17 @@ export const settingFlags = {
 
 type SettingName = keyof typeof settingBounds;
 
+/** What a Project has that was provisioned without them. */
+export const settingDefaults: Record<SettingName, number> = {
+  invitesPerHour: 1_000,
+  invitationDays: 7,
+  executionDays: 365,
+  concurrentRuns: 50,
+  treeRuns: 64,
+  subscriptions: 100,
+  schedules: 100,
+};
+
 /** Such settings as they are asked for. */
 export type ProjectNumbers = Partial<Record<SettingName, number>>;
 
@@ -67,6 +78,8 @@ const settingsSchema = object({
   } satisfies Record<SettingName, typeof count>),
   /** Whether the bus tells of its runs. */
   emitExecutions: exactOptional(boolean()),
+  /** From whom its mails come; the name of the Project when it is left out or empty. */
+  senderName: exactOptional(string()),
   /** Whether AuditEvents are kept of what is read. */
   auditReads: exactOptional(boolean()),
   fetchHosts: exactOptional(
@@ -85,6 +98,11 @@ const read = stored('head of a Project', settingsSchema);
 /** Whether nobody may do anything in the Project. @param item the head of the Project */
 export function isDisabled(item: Item | undefined): boolean {
   return item?.disabledAtMs !== undefined;
+}
+
+/** From whom the mails of a Project come. @param item its head */
+export function senderNameOf(item: Item | undefined, projectName: string): string {
+  return projectSettings(item).senderName || projectName;
 }
 
 /** @param item the head of the Project */

@@ -8,6 +8,7 @@ import { withInvitation } from '../../shared/invitation/state.ts';
 import type { InviteOutcome } from '../../shared/invitation/states.ts';
 import { parseNewPassword } from '../../shared/login/parse-password.ts';
 import { hashPassword } from '../../shared/login/password.ts';
+import { settingDefaults } from '../../shared/project-settings.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { type Counted, countRate } from '../../shared/table/rate.ts';
@@ -17,8 +18,6 @@ import { carryOut } from './carry-out.ts';
 import { type Decision, decide } from './decide.ts';
 import { type Gathered, gather } from './gather.ts';
 import { unboundProfiles } from './profiles-of-address.ts';
-
-const defaultInvitesPerHour = 1000;
 
 /**
  * Invites a person into a Project: gather, decide, write once. The mail goes out after the commit.
@@ -77,7 +76,7 @@ function countEarly(services: Services, caller: Caller): Promise<Counted> | unde
 async function requireRate(
   services: Services,
   caller: Caller,
-  { invitesPerHour = defaultInvitesPerHour }: Gathered,
+  { invitesPerHour = settingDefaults.invitesPerHour }: Gathered,
   counting: Promise<Counted> | undefined,
 ): Promise<Counted> {
   services.memory.inviters.set(caller.membershipId, true);

@@ -12,6 +12,7 @@ import { addIssuer } from './add-issuer.ts';
 import { changeClient } from './change-client.ts';
 import { resendInvitation, revokeInvitation } from './change-invitation.ts';
 import { changeMember } from './change-member.ts';
+import { changeProject } from './change-project.ts';
 import { readClient } from './client-state.ts';
 import { createClient } from './create-client.ts';
 import { listIssuers } from './list-issuers.ts';
@@ -22,6 +23,7 @@ import { removeIssuer } from './remove-issuer.ts';
 import { removeMember } from './remove-member.ts';
 import { rotateSecret } from './rotate-secret.ts';
 import { setMemberPassword } from './set-member-password.ts';
+import { testIssuer } from './test-issuer.ts';
 
 const core = coreServices(process.env);
 const services = {
@@ -32,6 +34,9 @@ const services = {
 
 export const handler = serve(services, routes.members, (services) => ({
   project: async ({ caller }) => jsonResponse(200, await readProject(services, caller)),
+  changeProject: json(async ({ caller, body }) =>
+    jsonResponse(200, await changeProject(services, caller, body)),
+  ),
   members: async ({ caller, query }) => fhirResponse(200, await listMembers(services, caller, query)),
   member: async ({ caller, params }) => resourceResponse(200, await readMember(services, caller, params)),
   changeMember: json(async ({ caller, params, body }) =>
@@ -65,5 +70,6 @@ export const handler = serve(services, routes.members, (services) => ({
   ),
   issuers: async ({ caller }) => jsonResponse(200, await listIssuers(services, caller)),
   addIssuer: json(async ({ caller, body }) => jsonResponse(200, await addIssuer(services, caller, body))),
+  testIssuer: async ({ caller, params }) => jsonResponse(200, await testIssuer(services, caller, params)),
   removeIssuer: ({ caller, params }) => done(removeIssuer(services, caller, params)),
 }));

@@ -1,20 +1,47 @@
 import type { Caller } from '../../shared/access/access-token.ts';
 import { admit } from '../../shared/access/actor.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
-import { auditsReads } from '../../shared/project-settings.ts';
+import {
+  auditsReads,
+  projectSettings,
+  settingBounds,
+  settingDefaults,
+} from '../../shared/project-settings.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { typedKeys } from '../../shared/typed-keys.ts';
 
-/** The administrator's own Project, and whether AuditEvents are kept of what is read in it. @throws {Refusal} not-found */
+/** A Project as its administrators see it. */
+export interface ProjectAnswer {
+  project: Resource;
+  /** Whether AuditEvents are kept of what is read. */
+  auditReads: boolean;
+  /** From whom its mails come; left out when it is the name of the Project. */
+  senderName?: string;
+  /** The numbers that hold for it (docs/limits.md); provisioning changes them. */
+  limits: Record<keyof typeof settingBounds, number>;
+}
+
+/** The administrator's own Project. @throws {Refusal} not-found */
 export async function readProject(
   services: Services,
   caller: Caller<'administrator'>,
-): Promise<{ project: Resource; auditReads: boolean }> {
+): Promise<ProjectAnswer> {
   const key = keys.resource(caller.project, 'Project', caller.project);
   const { found } = await admit(services, caller, [key]);
   const project = inlineResource('Project', found.get(key));
   if (!project) throw new Refusal('not-found', 'Not found');
-  return { project, auditReads: auditsReads(found.get(key)) };
+  return projectAnswer(project, found.get(key));
+}
+
+/** @param head of the Project */
+export function projectAnswer(project: Resource, head: Item | undefined): ProjectAnswer {
+  const { senderName, ...settings } = projectSettings(head);
+  const limits = { ...settingDefaults };
+  for (const name of typedKeys(settingBounds)) limits[name] = settings[name] ?? settingDefaults[name];
+  const auditReads = auditsReads(head);
+  return { project, auditReads, ...(senderName ? { senderName } : {}), limits };
 }

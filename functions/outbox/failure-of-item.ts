@@ -4,7 +4,7 @@ import type { Mail } from '../../shared/email/mailer.ts';
 import { parseReference } from '../../shared/fhir/resource.ts';
 import { fieldsOf } from '../../shared/fields-of.ts';
 import { emailOf } from '../../shared/login/user-email.ts';
-import { isDisabled } from '../../shared/project-settings.ts';
+import { isDisabled, senderNameOf } from '../../shared/project-settings.ts';
 import { stored } from '../../shared/schema/stored.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
 import type { Item } from '../../shared/table/item.ts';
@@ -38,9 +38,11 @@ export async function failureOfItem(services: OutboxServices, item: Item): Promi
   if ((await table.read([complaintKey])).get(complaintKey)) return undefined;
   const { endpoint } = fieldsOf(subscription.channel);
   const isOfBot = parseReference(endpoint)?.type === 'Bot';
+  const projectName = String(inlineResource('Project', found.get(projectKey))?.name ?? '');
   return failureMail({
     to: email,
-    projectName: String(inlineResource('Project', found.get(projectKey))?.name ?? ''),
+    projectName,
+    senderName: senderNameOf(found.get(projectKey), projectName),
     subscriptionId,
     reason: String(subscription.error ?? ''),
     url: isOfBot ? `${baseUrl}/app/bots/${parseReference(endpoint)?.id}` : `${baseUrl}/app`,

@@ -3,7 +3,7 @@ import type { Mail } from '../../shared/email/mailer.ts';
 import { invitationMail } from '../../shared/invitation/invitation-mail.ts';
 import { invitationUrl } from '../../shared/invitation/link.ts';
 import { standingOf, stateOf } from '../../shared/invitation/state.ts';
-import { isDisabled } from '../../shared/project-settings.ts';
+import { isDisabled, senderNameOf } from '../../shared/project-settings.ts';
 import { stored } from '../../shared/schema/stored.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
 import type { Item } from '../../shared/table/item.ts';
@@ -37,9 +37,11 @@ export async function invitationOfItem(services: OutboxServices, item: Item): Pr
     await markDelivery(services, link, 'complained');
     return undefined;
   }
+  const projectName = String(inlineResource('Project', found.get(projectKey))?.name ?? '');
   return invitationMail({
     to: email,
-    projectName: String(inlineResource('Project', found.get(projectKey))?.name ?? ''),
+    projectName,
+    senderName: senderNameOf(found.get(projectKey), projectName),
     invitee: standing.membership.profile.display ?? '',
     url: invitationUrl(services.baseUrl, await services.secret(), link),
     expiresAtMs: standing.invitation.expiresAtMs,

@@ -102,9 +102,17 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
     {
       project: { $ref: '#/components/schemas/Resource' },
       auditReads: { type: 'boolean', description: 'Whether AuditEvents are kept of what is read' },
+      senderName: {
+        ...text,
+        description: 'From whom its mails come; left out when it is the name of the Project',
+      },
+      limits: { type: 'object', description: 'The numbers that hold for it' },
     },
-    ['project', 'auditReads'],
+    ['project', 'auditReads', 'limits'],
   ),
+  IssuerTest: object({ works: flag, problem: text, authorizationEndpoint: text, tokenEndpoint: text }, [
+    'works',
+  ]),
   OAuthError: object({ error: text, error_description: text }, ['error']),
   Tokens: object(
     {

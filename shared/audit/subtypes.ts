@@ -24,6 +24,7 @@ export const subtypes = [
   'create-client',
   'rotate-secret',
   'change-client',
+  'change-project',
   'add-issuer',
   'remove-issuer',
   'create-bot',

@@ -1,4 +1,4 @@
-import { type FetchHosts, isDisabled, projectSettings } from '../project-settings.ts';
+import { type FetchHosts, isDisabled, projectSettings, settingDefaults } from '../project-settings.ts';
 import type { Item } from '../table/item.ts';
 
 /** What a Project says of all its runs; kept on its head, beside the resource. */
@@ -14,16 +14,13 @@ export interface RunSettings {
   emitsExecutions: boolean;
 }
 
-const defaultExecutionDays = 365;
-const defaultTreeRuns = 64;
-
 /** @param item the head of the Project */
 export function runSettings(item: Item | undefined): RunSettings {
   const { executionDays, concurrentRuns, treeRuns, fetchHosts = {}, emitExecutions } = projectSettings(item);
   return {
-    executionDays: executionDays ?? defaultExecutionDays,
+    executionDays: executionDays ?? settingDefaults.executionDays,
     concurrentRuns,
-    treeRuns: treeRuns ?? defaultTreeRuns,
+    treeRuns: treeRuns ?? settingDefaults.treeRuns,
     fetchHosts,
     emitsExecutions: emitExecutions === true,
   };

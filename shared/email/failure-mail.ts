@@ -9,14 +9,15 @@ import type { Mail } from './mailer.ts';
 export function failureMail(input: {
   to: string;
   projectName: string;
+  senderName: string;
   subscriptionId: string;
   reason: string;
   url: string;
 }): Mail {
-  const { to, projectName, subscriptionId, reason, url } = input;
+  const { to, projectName, senderName, subscriptionId, reason, url } = input;
   return {
     to,
-    senderName: projectName,
+    senderName,
     subject: `A Subscription of ${projectName} has failed`,
     ...letter({
       lines: [

@@ -2,14 +2,13 @@ import type { MailKind } from '../email/mail-kind.ts';
 import type { ProjectMembership, Rights } from '../fhir/membership.ts';
 import { rightsOf } from '../fhir/membership.ts';
 import type { Reference } from '../fhir/resource.ts';
+import { settingDefaults } from '../project-settings.ts';
 import { updateActions } from '../store/resource-item.ts';
 import { keys } from '../table/keys.ts';
 import type { Action } from '../table/transact.ts';
 import { typedKeys } from '../typed-keys.ts';
 import type { Invitation, Standing } from './state.ts';
 
-/** An invitation lives for 7 days unless its Project says otherwise (1 to 30). */
-const defaultDays = 7;
 const dayMs = 86_400_000;
 
 /** A fresh link: pending, one generation up. */
@@ -17,7 +16,7 @@ export function issueInvitation(
   previousGeneration: number,
   mail: boolean,
   nowMs: number,
-  days = defaultDays,
+  days = settingDefaults.invitationDays,
 ): Invitation {
   return {
     state: 'pending',

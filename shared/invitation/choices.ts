@@ -1,6 +1,7 @@
 import { isMadeFor, type LoginMade } from '../login/person-login.ts';
 import { isDisabled } from '../project-settings.ts';
 import type { Services } from '../services.ts';
+import { inlineResource } from '../store/inline.ts';
 import { type Key, keys } from '../table/keys.ts';
 import { type Standing, standingOf, stateOf } from './state.ts';
 
@@ -18,10 +19,18 @@ export async function choicesOf(
   const mirrors = await mirrorsOf(services, userId, project);
   const found = await services.table.read(mirrors.flatMap(({ key, projectKey }) => [key, projectKey]));
   return mirrors
-    .flatMap(({ key, projectKey }) =>
-      isDisabled(found.get(projectKey)) ? [] : (standingOf(found.get(key)) ?? []),
-    )
+    .flatMap(({ key, projectKey }) => {
+      const standing = isDisabled(found.get(projectKey)) ? undefined : standingOf(found.get(key));
+      const name = inlineResource('Project', found.get(projectKey))?.name;
+      return standing ? [typeof name === 'string' ? inProjectNamed(standing, name) : standing] : [];
+    })
     .filter((standing) => isChoosable(standing, services.now(), login));
+}
+
+/** By the name that the Project has now: the membership has the one that it was made under. */
+function inProjectNamed(standing: Standing, display: string): Standing {
+  const { membership } = standing;
+  return { ...standing, membership: { ...membership, project: { ...membership.project, display } } };
 }
 
 function isChoosable({ membership, invitation }: Standing, nowMs: number, login: LoginMade): boolean {

@@ -5,17 +5,18 @@ import type { Mail } from '../email/mailer.ts';
 export function invitationMail(input: {
   to: string;
   projectName: string;
+  senderName: string;
   invitee: string;
   url: string;
   expiresAtMs: number;
   tags: NonNullable<Mail['tags']>;
 }): Mail {
-  const { to, projectName, invitee, url, expiresAtMs, tags } = input;
+  const { to, projectName, senderName, invitee, url, expiresAtMs, tags } = input;
   const until = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }).format(expiresAtMs);
   return {
     to,
     tags,
-    senderName: projectName,
+    senderName,
     subject: `Invitation to ${projectName}`,
     ...letter({
       lines: [

@@ -10,9 +10,6 @@ export type Due = InferInput<typeof dueSchema>;
 
 export const dueOf = stored('due Bot', dueSchema);
 
-/** So many Bots of a Project may have a schedule where nothing else is provisioned. */
-export const usualSchedules = 100;
-
 export function dueItem(due: Due): Item {
   return { ...dueKey(due.project, due.botId, due.dueAt), ...due };
 }

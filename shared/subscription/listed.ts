@@ -13,9 +13,6 @@ export interface Listed {
   since: string;
 }
 
-/** So many at most in a Project where nothing else is provisioned. */
-export const usualSubscriptions = 100;
-
 export function listedItem(project: string, { id, type, since }: Listed): Item {
   return { ...keys.subscription(project, id), type, since };
 }

@@ -32,7 +32,15 @@ async function sentWith(projectName: string, invitee = 'Ann Lee') {
   const url = 'https://portico.example/app/accept#id=1&secret=2';
   const tags = { project: 'p1', membership: 'm1', generation: '2' };
   await mailer.send(
-    invitationMail({ to: 'ann@example.com', projectName, invitee, url, expiresAtMs: 0, tags }),
+    invitationMail({
+      to: 'ann@example.com',
+      projectName,
+      senderName: projectName,
+      invitee,
+      url,
+      expiresAtMs: 0,
+      tags,
+    }),
   );
   const mail = (await mailbox.list()).at(-1);
   if (!mail) throw new Error('No mail');

@@ -164,6 +164,7 @@ const examples: Examples = {
   members: {
     project: () => ({ status: 200 }),
     member: () => ({ params: { membershipId: person.membershipId }, status: 200 }),
+    changeProject: () => ({ body: {}, status: 200 }),
     members: () => ({ query: { _count: '2' }, status: 200 }),
     changeMember: () => ({ params: { membershipId: person.membershipId }, body: {}, status: 200 }),
     removeMember: async () => ({ params: { membershipId: await pending() }, status: 200 }),
@@ -182,6 +183,7 @@ const examples: Examples = {
     issuers: () => ({ status: 200 }),
     // Nobody answers there: the port is the one of TCP's discard service.
     addIssuer: () => ({ body: { issuer: 'http://127.0.0.1:9', clientId: 'portico' }, status: 400 }),
+    testIssuer: () => ({ params: { issuerId: 'none' }, status: 404 }),
     removeIssuer: async () => ({ params: { issuerId: await issuer() }, status: 404 }),
   },
   invite: {

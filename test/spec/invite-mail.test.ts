@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StoredMail } from '../../infra/local/mail/stored-mail.ts';
 import { type Inviting, invitationOf, inviting, person } from './inviting.ts';
 import { isDeployed, type Portico, startPortico } from './portico.ts';
+import { projectOf } from './running.ts';
 
 let portico: Portico;
 let at: Inviting;
@@ -40,6 +41,41 @@ if (!isDeployed) {
       expect(secret).toHaveLength(43);
       expect(answer.text).not.toContain(secret);
       expect(JSON.stringify(await portico.local.scan())).not.toContain(secret);
+    });
+
+    test('comes from the Project’s sender, under the name that the Project has now', async () => {
+      const { id, name } = projectOf(portico, 1);
+      const token = await portico.token(projectOf(portico, 1));
+      const change = (body: unknown) => portico.api('POST', `admin/projects/${id}`, { token, body });
+      const read = async () => (await portico.api('GET', `admin/projects/${id}`, { token })).json;
+      const before = await read();
+      expect([before.senderName, before.limits.invitationDays]).toEqual([undefined, 7]);
+      const mailed = async () => {
+        const body = person({ sendEmail: true });
+        expect((await at.inviteByOther(body)).status).toBe(200);
+        const { from, subject } = await portico.local.mailbox.waitFor(isTo(body.email));
+        const [, encoded = ''] = /\?B\?([^?]*)\?=/.exec(from) ?? [];
+        return { sender: Buffer.from(encoded, 'base64').toString(), subject };
+      };
+      expect((await mailed()).sender).toBe(name);
+      const changed = await change({ name: 'Ward Seven', senderName: 'Front desk' });
+      expect([changed.status, changed.json.project.name, changed.json.senderName]).toEqual([
+        ...[200, 'Ward Seven', 'Front desk'],
+      ]);
+      expect(await mailed()).toEqual({ sender: 'Front desk', subject: 'Invitation to Ward Seven' });
+      for (const [field, value] of [
+        ['name', ''],
+        ['name', 'a\nb'],
+        ['senderName', 'a\r\nBcc: x@example.org'],
+        ['senderName', 'x'.repeat(201)],
+      ] as const) {
+        const refused = await change({ [field]: value });
+        expect([refused.status, refused.json.issue[0].expression]).toEqual([400, [field]]);
+      }
+      expect((await change({ name, senderName: '' })).json.senderName).toBeUndefined();
+      expect((await mailed()).sender).toBe(name);
+      const foreign = await portico.api('POST', `admin/projects/${id}`, { body: { name: 'Mine' } });
+      expect([foreign.status, (await read()).project.name]).toEqual([403, name]);
     });
 
     test('shows markup in names as text', async () => {

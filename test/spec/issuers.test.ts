@@ -67,6 +67,28 @@ describe('the issuers of a Project', () => {
     expect((await portico.api('GET', path)).json.issuers).toHaveLength(1);
   });
 
+  test('are tested as they answer just now, and nothing from memory', async () => {
+    const passing = await startOwnIssuer();
+    const { json } = await external.configure({ issuer: passing.issuer, clientId: 'us' });
+    const tried = () => portico.api('POST', `${path}/${json.id}/test`);
+    const works = await tried();
+    expect([works.status, works.json]).toEqual([
+      200,
+      {
+        works: true,
+        authorizationEndpoint: expect.stringContaining(passing.issuer),
+        tokenEndpoint: expect.stringContaining(passing.issuer),
+      },
+    ]);
+    const token = await portico.token(portico.projects[1]);
+    const foreign = `admin/projects/${portico.projects[1]?.id}/issuers/${json.id}/test`;
+    expect((await portico.api('POST', foreign, { token })).status).toBe(404);
+    expect((await portico.api('POST', `${path}/none/test`)).status).toBe(404);
+    await passing.stop();
+    expect((await tried()).json).toEqual({ works: false, problem: expect.any(String) });
+    expect((await portico.api('DELETE', `${path}/${json.id}`)).status).toBe(200);
+  });
+
   test('are for its administrators only', async () => {
     const { email } = await at.newMember();
     const { access_token: member } = await at.signIn(email);

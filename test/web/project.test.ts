@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page, Request } from 'playwright-core';
+import { startOwnIssuer } from '../issuer/own-issuer.ts';
 import { projectOf } from '../spec/running.ts';
-import { type App, arrived, describeInBrowser, pick, signIn, startApp, write } from './app.ts';
+import { type App, arrived, describeInBrowser, go, pick, signIn, startApp, write } from './app.ts';
 import { badManners } from './manners.ts';
 
 describeInBrowser('what a Project sets up: policies, keys, itself', () => {
@@ -185,6 +186,75 @@ describeInBrowser('what a Project sets up: policies, keys, itself', () => {
       await page.getByRole('button', { name: `Delete ${name} for good` }).click();
       await arrived(page, 'API keys');
       expect(await signsIn(next)).toBe(false);
+      expect(app.faults).toEqual([]);
+    },
+    240_000,
+  );
+
+  test.each(['desktop', 'phone'] as const)(
+    'on a %s: the settings of the project: name, sender, secrets, hosts, issuers with a test, limits',
+    async (view) => {
+      const page = pageOf(view);
+      const { id } = projectOf(app.portico, 0);
+      const path = `admin/projects/${id}`;
+      const tab = async (name: string) => {
+        await page.getByRole('tab', { name }).click();
+        await page.getByRole('tabpanel', { name }).waitFor();
+      };
+      await go(page, 'Settings');
+      await arrived(page, 'Settings');
+      await page.getByLabel('Name', { exact: true }).fill(`Clinic on a ${view}`);
+      await page.getByLabel('Sender of mails').fill('Front desk');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Saved. Mails').waitFor();
+      expect(await badManners(page)).toEqual([]);
+      const { json } = await app.portico.api('GET', path);
+      expect([json.project.name, json.senderName]).toEqual([`Clinic on a ${view}`, 'Front desk']);
+
+      await tab('Secrets');
+      await page.getByLabel('Name', { exact: true }).fill(`KEY_${view.toUpperCase()}`);
+      await page.getByLabel('Value', { exact: true }).fill('something secret');
+      await page.getByRole('button', { name: 'Set', exact: false }).first().click();
+      await page.getByText('is set. It holds').waitFor();
+      expect(await badManners(page)).toEqual([]);
+
+      await tab('Fetch hosts');
+      await page.getByLabel('Allowed hosts').fill('api.example.org\nhttps://x.example/path');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Not a host name').waitFor();
+      await page.getByLabel('Allowed hosts').fill('api.example.org *.example.com');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Saved. It holds').waitFor();
+      expect((await app.portico.api('GET', `${path}/fetch-hosts`)).json).toEqual({
+        allow: ['api.example.org', '*.example.com'],
+      });
+      expect(await badManners(page)).toEqual([]);
+      await app.portico.api('POST', `${path}/fetch-hosts`, { body: {} });
+
+      await tab('Issuers');
+      await page.getByText('No issuers').waitFor();
+      await page.getByLabel('Issuer', { exact: true }).fill('http://127.0.0.1:9');
+      await page.getByLabel('Client id').fill('us');
+      await page.getByRole('button', { name: 'Add the issuer' }).click();
+      await page.getByText('The issuer cannot be used').waitFor();
+      const issuer = await startOwnIssuer();
+      await page.getByLabel('Issuer', { exact: true }).fill(issuer.issuer);
+      await page.getByRole('button', { name: 'Add the issuer' }).click();
+      await page.getByRole('button', { name: `Test ${issuer.issuer}` }).click();
+      await page.getByText('It answers, and its keys can be used').waitFor();
+      expect(await badManners(page)).toEqual([]);
+      await issuer.stop();
+      await page.getByRole('button', { name: `Test ${issuer.issuer}` }).click();
+      await page.getByText('It cannot be used.').waitFor();
+      await page.getByRole('button', { name: `Remove ${issuer.issuer}` }).click();
+      await page.getByText('locked out').waitFor();
+      expect(await badManners(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Remove it' }).click();
+      await page.getByText('No issuers').waitFor();
+
+      await tab('Limits');
+      await page.getByText('Days that an invitation is open').waitFor();
+      expect(await badManners(page)).toEqual([]);
       expect(app.faults).toEqual([]);
     },
     240_000,

@@ -203,6 +203,7 @@ export const cases: WorstRequests<World> = {
   members: {
     project: plain,
     member: ({ membership }) => [{ what: 'one', params: { membershipId: membership } }],
+    changeProject: () => jsonBodies({}, 'senderName'),
     members: () => [{ what: '1,000 to a page', query: '_count=1000' }],
     changeMember: ({ membership }) => jsonBodies({}, 'accessPolicy', { membershipId: membership }),
     removeMember: () => [{ what: 'nobody', params: { membershipId: made.text(5000) } }],
@@ -216,6 +217,7 @@ export const cases: WorstRequests<World> = {
     rotateSecret: ({ client }) => [{ what: 'one', params: { clientId: client } }],
     issuers: plain,
     addIssuer: () => jsonBodies({ clientId: 'x' }, 'issuer'),
+    testIssuer: () => [{ what: 'nothing', params: { issuerId: made.text(5000) } }],
     removeIssuer: () => [{ what: 'nothing', params: { issuerId: made.text(5000) } }],
   },
   invite: {

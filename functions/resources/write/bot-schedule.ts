@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Resource } from '../../../shared/fhir/resource.ts';
-import { projectSettings } from '../../../shared/project-settings.ts';
+import { projectSettings, settingDefaults } from '../../../shared/project-settings.ts';
 import { Refusal } from '../../../shared/refusal.ts';
-import { scheduleActions, usualSchedules } from '../../../shared/schedule/due.ts';
+import { scheduleActions } from '../../../shared/schedule/due.ts';
 import { keys } from '../../../shared/table/keys.ts';
 import type { Action } from '../../../shared/table/transact.ts';
 import type { Context } from './write.ts';
@@ -44,7 +44,7 @@ async function requireRoom({ services: { table }, stamp }: Context, botId: strin
     }),
     table.read([projectKey]),
   ]);
-  const { schedules: most = usualSchedules } = projectSettings(found.get(projectKey));
+  const { schedules: most = settingDefaults.schedules } = projectSettings(found.get(projectKey));
   if (items.some(({ sk }) => sk === botId) || items.length < most) return;
   throw new Refusal('unprocessable', `A Project has at most ${most} schedules`);
 }

@@ -1,7 +1,7 @@
-import { projectSettings } from '../../../shared/project-settings.ts';
+import { projectSettings, settingDefaults } from '../../../shared/project-settings.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
-import { listSubscriptions, usualSubscriptions } from '../../../shared/subscription/listed.ts';
+import { listSubscriptions } from '../../../shared/subscription/listed.ts';
 import { keys } from '../../../shared/table/keys.ts';
 import type { Planned } from './write.ts';
 
@@ -17,7 +17,7 @@ export async function requireRoom(
   if (made === 0) return;
   const projectKey = keys.resource(project, 'Project', project);
   const [listed, found] = await Promise.all([listSubscriptions(table, project), table.read([projectKey])]);
-  const { subscriptions: most = usualSubscriptions } = projectSettings(found.get(projectKey));
+  const { subscriptions: most = settingDefaults.subscriptions } = projectSettings(found.get(projectKey));
   if (listed.length + made <= most) return;
   throw new Refusal('unprocessable', `A Project has at most ${most} Subscriptions`);
 }

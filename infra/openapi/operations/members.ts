@@ -1,5 +1,6 @@
 import { changeClientBody } from '../../../functions/members/change-client.ts';
 import { changeMemberBody } from '../../../functions/members/change-member.ts';
+import { changeProjectBody } from '../../../functions/members/change-project.ts';
 import { createClientBody } from '../../../functions/members/create-client.ts';
 import { rotateSecretBody } from '../../../functions/members/rotate-secret.ts';
 import { setMemberPasswordBody } from '../../../functions/members/set-member-password.ts';
@@ -23,6 +24,14 @@ export const members: Record<keyof typeof routes.members, Words> = {
   project: {
     summary: 'Read the Project',
     answers: { 200: answersJson('ProjectAnswer', 'The Project'), 404: unknown },
+  },
+  changeProject: {
+    summary: 'Change the name of the Project, and from whom its mails come',
+    body: json(changeProjectBody),
+    answers: {
+      200: answersJson('ProjectAnswer', 'The Project'),
+      409: refused('It was changed at the same time'),
+    },
   },
   members: {
     summary: 'List the members by name, those invited included',
@@ -105,6 +114,10 @@ export const members: Record<keyof typeof routes.members, Words> = {
     summary: 'Trust an issuer; one that is trusted already is replaced',
     body: json(issuerBody({ onLoopback: false })),
     answers: { 200: answersJson('Issuer', 'The issuer') },
+  },
+  testIssuer: {
+    summary: 'Ask an issuer for its discovery document and its keys, as a sign-in would',
+    answers: { 200: answersJson('IssuerTest', 'Whether it works'), 404: unknown },
   },
   removeIssuer: { summary: 'Trust an issuer no more', answers: { 200: done, 404: unknown } },
 };

@@ -1,4 +1,5 @@
 import type { Run } from '../../access/run.ts';
+import { settingDefaults } from '../../project-settings.ts';
 import type { Services } from '../../services.ts';
 import type { RunSettings } from '../project-settings.ts';
 import { type Lease, releaseLease, takeLease } from './lease.ts';
@@ -23,9 +24,6 @@ interface Wanted {
   isAsync: boolean;
 }
 
-/** Runs that runs and jobs start in a Project, at once, where nothing else is provisioned. */
-const concurrentRuns = 50;
-
 /** What the stage says of all Projects that nothing else is provisioned for. */
 export interface StageBounds {
   /** How many runs one may have at once; undefined for a bound of those alone that runs and jobs start. */
@@ -38,7 +36,7 @@ export interface StageBounds {
  */
 export async function takePlace(services: Services & StageBounds, wanted: Wanted): Promise<Place> {
   const { project, settings, run, untilMs, isNested, isAsync } = wanted;
-  const usual = services.projectRuns ?? (isNested || isAsync ? concurrentRuns : undefined);
+  const usual = services.projectRuns ?? (isNested || isAsync ? settingDefaults.concurrentRuns : undefined);
   const limit = settings.concurrentRuns ?? usual;
   const lease = await takeLease(services, project, limit, { id: run.id, deadlineAtMs: untilMs });
   if (!isNested) return { lease, start: undefined };

@@ -25,6 +25,7 @@ export const deeds = [
   { value: 'create-client', label: 'Created an API key' },
   { value: 'rotate-secret', label: 'Gave an API key a new secret' },
   { value: 'change-client', label: 'Changed how an API key signs in' },
+  { value: 'change-project', label: 'Changed the project' },
   { value: 'add-issuer', label: 'Added an external sign-in' },
   { value: 'remove-issuer', label: 'Removed an external sign-in' },
   { value: 'create-bot', label: 'Created a Bot' },

@@ -18,8 +18,13 @@ interface Secret {
 
 /** Values that the Bot gets as `event.secrets`. They can be replaced and taken away, never read. */
 export function SecretsTab({ bot }: { bot: Bot }) {
+  const { admin } = useApi();
+  return <SecretsOf path={`${admin}/bot/${bot.id}/secrets`} />;
+}
+
+/** Those of a Bot, or of all Bots of the Project. @param props.path of the API */
+export function SecretsOf({ path }: { path: string }) {
   const api = useApi();
-  const path = `${api.admin}/bot/${bot.id}/secrets`;
   const load = useCallback((signal: AbortSignal) => api.get<Secret[]>(path, signal), [api, path]);
   const loaded = useLoad(load);
   return (

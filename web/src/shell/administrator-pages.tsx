@@ -14,6 +14,7 @@ import { OverviewPage } from '../overview/overview-page.tsx';
 import { NewPolicyPage } from '../policies/new-policy-page.tsx';
 import { PoliciesPage } from '../policies/policies-page.tsx';
 import { PolicyPage } from '../policies/policy-page.tsx';
+import { ProjectPage } from '../project/project-page.tsx';
 import { NothingHere } from './nothing-here.tsx';
 
 /** Pages that the service refuses to everybody else: they are not even drawn. */
@@ -35,6 +36,7 @@ export function AdministratorPages({ isAdministrator }: { isAdministrator: boole
       <Route path="/bots/:id">{({ id }) => <BotPage id={id} key={id} />}</Route>
       <Route path="/clients" component={ClientsPage} />
       <Route path="/clients/:id">{({ id }) => <ClientPage id={id} key={id} />}</Route>
+      <Route path="/project" component={ProjectPage} />
       <Route path="/audit" component={AuditPage} />
       <Route component={NothingHere} />
     </Switch>

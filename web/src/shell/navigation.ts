@@ -36,6 +36,7 @@ const automation: NavigationGroup = {
 const records: NavigationPage = { href: '/records', label: 'Records', icon: 'record' };
 const audit: NavigationPage = { href: '/audit', label: 'Audit log', icon: 'clock' };
 const reference: NavigationPage = { href: '/reference', label: 'API reference', icon: 'book' };
+const settings: NavigationPage = { href: '/project', label: 'Settings', icon: 'sliders' };
 const account: NavigationPage = { href: '/account', label: 'Your account', icon: 'person' };
 const mailbox: NavigationPage = { href: '/mail', label: 'Mailbox', icon: 'mail' };
 
@@ -51,6 +52,6 @@ export function groupsFor(who: {
     people,
     automation,
     { title: 'Data', pages: [records, audit] },
-    { title: 'Project', pages: own },
+    { title: 'Project', pages: [settings, ...own] },
   ];
 }

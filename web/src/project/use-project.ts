@@ -1,0 +1,16 @@
+import { useCallback } from 'react';
+import { useApi } from '../api/use-api.ts';
+import { useLoad } from '../api/use-load.ts';
+
+/** `GET admin/projects/<id>` */
+export interface ProjectAnswer {
+  project: { id: string; name?: string };
+  senderName?: string;
+  limits: Record<string, number>;
+}
+
+export function useProject() {
+  const api = useApi();
+  const load = useCallback((signal: AbortSignal) => api.get<ProjectAnswer>(api.admin, signal), [api]);
+  return useLoad(load);
+}
