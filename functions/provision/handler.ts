@@ -7,6 +7,7 @@ import { openIssuers } from '../../shared/issuer/issuers.ts';
 import { addAdministrator } from './add-administrator.ts';
 import { changeProject } from './change-project.ts';
 import { deleteProject } from './deletion/delete-project.ts';
+import { forgetUser } from './forget-user.ts';
 import { provision } from './provision.ts';
 import { recoverAdministrator } from './recover-administrator.ts';
 import type { Answer, Request } from './requests.ts';
@@ -23,6 +24,7 @@ const workMs = 7_000;
 /** The stage secret exists before the first Project does: the other functions may only read it. */
 export async function handler(event: Request): Promise<Answer> {
   await secret();
+  if ('forget' in event) return forgetUser(services, event);
   if (!('project' in event))
     return 'issuer' in event ? stageIssuer(services, event) : provision(services, event);
   if ('delete' in event) return deleteProject(services, event, services.now() + workMs);

@@ -1,6 +1,7 @@
 import type { AddRequest } from './add-administrator.ts';
 import type { Changed, ChangeRequest } from './change-project.ts';
 import type { DeleteRequest, Deletion } from './deletion/delete-project.ts';
+import type { ForgetRequest, Forgotten } from './forget-user.ts';
 import type { Provisioned, ProvisionRequest } from './provision.ts';
 import type { Recovered, RecoverRequest } from './recover-administrator.ts';
 import type { StageIssuer, StageIssuerRequest } from './stage-issuer.ts';
@@ -12,10 +13,11 @@ export type Request =
   | ChangeRequest
   | RecoverRequest
   | AddRequest
-  | DeleteRequest;
+  | DeleteRequest
+  | ForgetRequest;
 
 /** What it answers to one of them. */
-export type Answer = Provisioned | StageIssuer | Changed | Recovered | Deletion;
+export type Answer = Provisioned | StageIssuer | Changed | Recovered | Deletion | Forgotten;
 
 /** The function as those see it who call it. */
 export interface ProvisionHandler {

@@ -29,6 +29,8 @@ npm run provision -- --project <id> --recover <address> [--stage <stage>]
   takes the second factor of an administrator away, and ends their logins
 npm run provision -- --project <id> --delete [--stage <stage>]
   deletes a disabled Project and all that belongs to it, for good; may be stopped and run again
+npm run provision -- --forget <address> [--stage <stage>]
+  erases the account of a person who is a member of no Project any more
 npm run provision -- --issuer <https URL> (--issuer-client <id> | --remove) [--stage <stage>]
   with the secret of our client there, if it has one, in the variable ISSUER_CLIENT_SECRET
 npm run provision -- --for-spec <folder> --base-url <url> --stage <stage>
@@ -76,6 +78,7 @@ function readRequest(): Asked {
         project: text,
         recover: text,
         delete: flag,
+        forget: text,
       },
       ...Object.fromEntries(Object.values(numberOptions).map((option) => [option, text])),
       ...{ paused: flag, resumed: flag, disabled: flag, 'emit-executions': flag, 'audit-reads': flag },
@@ -90,6 +93,7 @@ function readRequest(): Asked {
     if (!baseUrl || !deployed) throw new Error('--for-spec needs --base-url and --stage');
     return { deployed, request: { forSpec, baseUrl: baseUrl.replace(/\/$/, '') } };
   }
+  if (values.forget !== undefined) return { deployed, request: { forget: values.forget } };
   if (values.issuer !== undefined) {
     const { issuer, 'issuer-client': clientId, remove } = values;
     return { deployed, request: { issuer: issuerRequest(issuer, clientId, remove) } };

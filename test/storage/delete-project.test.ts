@@ -2,8 +2,10 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { inviteUser } from '../../functions/invite/invite-user.ts';
+import { removeMember } from '../../functions/members/remove-member.ts';
 import { changeProject } from '../../functions/provision/change-project.ts';
 import { deleteProject } from '../../functions/provision/deletion/delete-project.ts';
+import { forgetUser } from '../../functions/provision/forget-user.ts';
 import { provision } from '../../functions/provision/provision.ts';
 import { reindex } from '../../functions/reindex/reindex.ts';
 import type { Caller } from '../../shared/access/access-token.ts';
@@ -63,7 +65,10 @@ async function expectGone(project: string): Promise<void> {
 }
 
 /** Breaks off at the first call, later at the second, and so on: before or after it was carried out. */
-function breakingOff(table: Table, when: 'before' | 'after'): { table: Table; rest(): void } {
+function breakingOff(
+  table: Table,
+  when: 'before' | 'after',
+): { table: Table; rest(): void; skip(calls: number): void } {
   let calls = 0;
   let last = 1;
   const wrapped = new Proxy(table, {
@@ -84,6 +89,9 @@ function breakingOff(table: Table, when: 'before' | 'after'): { table: Table; re
     rest() {
       calls = 0;
       last++;
+    },
+    skip(some) {
+      last += some;
     },
   };
 }
@@ -170,6 +178,43 @@ describe('people of a deleted Project', () => {
     }
     expect(await violationsIn(stage, streamUnread)).toEqual([]);
   }, 60_000);
+});
+
+describe('the account of a person', () => {
+  test('is erased when they are in no Project any more, and then knows nothing of them', async () => {
+    const project = await newProject(stage);
+    const [gone, stays] = ['gone@example.com', 'stays@example.com'];
+    for (const email of [gone, stays]) await invite(project, email);
+    const userId = (await userOf(gone)) ?? '';
+    await services.table.write([
+      { ...keys.password(userId), hash: 'x' },
+      { ...keys.mfa(userId), seed: 'x', lastStep: 1 },
+    ]);
+    await expect(forgetUser(services, { forget: gone })).rejects.toThrow('member of a Project');
+    expect(await getItem(services, keys.password(userId))).toBeDefined();
+    const [mirror] = (await items()).filter(({ pk, sk }) => pk === `U#${userId}` && sk.startsWith('M#'));
+    await removeMember(services, project, { membershipId: String(mirror?.membershipId) });
+    const broken = breakingOff(services.table, 'after');
+    broken.skip(3);
+    await expect(forgetUser({ ...services, table: broken.table }, { forget: gone })).rejects.toThrow(
+      'broken',
+    );
+    expect(await userOf(gone)).toBeUndefined();
+    expect(await getItem(services, keys.password(userId))).toBeDefined();
+    expect(await forgetUser(services, { forget: `User/${userId}` })).toEqual({
+      forgotten: { user: userId },
+    });
+    const left = (await items()).filter(({ pk }) => pk === `U#${userId}` || pk === `E#${gone}`);
+    expect(left).toEqual([]);
+    expect(await userOf(stays)).toBeDefined();
+    await expect(forgetUser(services, { forget: gone })).rejects.toThrow('Nobody');
+    expect(await violationsIn(stage, streamUnread)).toEqual([]);
+    // Invited again, they are somebody new; the Project has their earlier profile still.
+    await expect(invite(project, gone)).rejects.toThrow('There is a profile');
+    const again = { ...person({ email: gone }), newProfile: true, sendEmail: false };
+    const { user } = await inviteUser(services, project, again);
+    expect((user as Reference).reference).not.toContain(userId);
+  });
 });
 
 describe('a deletion', () => {

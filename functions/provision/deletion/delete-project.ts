@@ -127,7 +127,7 @@ async function endUsers(services: Services, project: string, items: readonly Ite
   let ended = 0;
   const work = people.values();
   const atOnce = Array.from({ length: 8 }, async () => {
-    for (const userId of work) if (await endUser(services, project, userId)) ended++;
+    for (const userId of work) if ((await endUser(services, project, userId)) === 'ended') ended++;
   });
   await Promise.all(atOnce);
   return ended;

@@ -9,16 +9,20 @@ import { type Action, ConditionFailed } from '../../../shared/table/transact.ts'
 const attempts = 8;
 
 /**
- * Ends a person who is in no Project but this one: address, password, second factor, logins, names that issuers have
+ * Ends a person who is in no Project, but perhaps in the one that is named: address, password, second factor, logins, names that issuers have
  * for them. Who is invited into another Project at this moment stays. Done again it goes on where it stopped.
- * @returns whether the User was there and is not any more
+ * @returns `ended` when the User was there and is not any more, `gone` when there was none
  */
-export async function endUser(services: Services, project: string, userId: string): Promise<boolean> {
+export async function endUser(
+  services: Services,
+  project: string | undefined,
+  userId: string,
+): Promise<'ended' | 'stays' | 'gone'> {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const items = await itemsOf(services, userId);
     const head = items.find(({ sk }) => sk === keys.user(userId).sk);
     const others = items.filter(({ sk }) => sk.startsWith('M#') && !sk.startsWith(`M#${project}#`));
-    if (others.length > 0) return false;
+    if (others.length > 0) return 'stays';
     try {
       if (head) await services.table.transact(await endActions(services, userId, head));
     } catch (error) {
@@ -26,7 +30,7 @@ export async function endUser(services: Services, project: string, userId: strin
       throw error;
     }
     await removeRest(services, project, items);
-    return head !== undefined;
+    return head === undefined ? 'gone' : 'ended';
   }
   throw new Refusal('conflict', 'Somebody is being invited over and over');
 }
@@ -63,7 +67,11 @@ async function endActions({ table }: Services, userId: string, head: Item): Prom
 }
 
 /** The mirror of the membership stays for the caller: by it the person is found again after a crash. */
-async function removeRest({ table }: Services, project: string, items: readonly Item[]): Promise<void> {
+async function removeRest(
+  { table }: Services,
+  project: string | undefined,
+  items: readonly Item[],
+): Promise<void> {
   const rest = items.filter(({ sk }) => sk !== 'HEAD' && !sk.startsWith(`M#${project}#`));
   const logins = rest.flatMap(({ loginId }) => (loginId === undefined ? [] : [keys.login(String(loginId))]));
   const subjects = rest.flatMap(({ subjectKey }) =>
