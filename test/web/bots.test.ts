@@ -59,7 +59,7 @@ describeInBrowser('a Bot in the app', () => {
     await list.getByRole('listitem').nth(1).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: /Outcome/ }).click();
     await page.getByRole('option', { name: 'Unknown' }).click();
-    await page.getByText('No run is like that').waitFor();
+    await page.getByText('No runs match these filters').waitFor();
     await page.getByRole('button', { name: /Outcome/ }).click();
     await page.getByRole('option', { name: 'Every outcome' }).click();
     await page.getByRole('textbox', { name: 'Trace' }).fill('');
@@ -127,7 +127,7 @@ describeInBrowser('a Bot in the app', () => {
       .fill(`https://example.org/bots|${name}\nhttps://example.org/other|${name}`);
     await page.getByText('Run within the rights of the caller').click();
     await page.getByRole('button', { name: 'Save the settings' }).click();
-    await page.getByText('Saved. It holds from the next run on.').waitFor();
+    await page.getByText('Saved. It applies from the next run.').waitFor();
     await page.getByText(`https://example.org/bots|${name}, https://example.org/other|${name}`).waitFor();
     const id = page.url().match(/bots\/([\w-]+)/)?.[1];
     const { json } = await app.portico.api('GET', `fhir/R4/Bot/${id}`);

@@ -136,7 +136,7 @@ describeInBrowser('ten thousand members', () => {
     expect(await badManners(page)).toEqual([]);
     const reloaded = page.waitForResponse(/members\?/);
     await page.getByRole('button', { name: 'Send new links' }).click();
-    await page.getByText('earlier links are dead: 2 of 2.').waitFor();
+    await page.getByText('earlier links no longer work: 2 of 2.').waitFor();
 
     await (await reloaded).finished();
     await page.locator('table[aria-busy=false]').waitFor();
@@ -148,7 +148,7 @@ describeInBrowser('ten thousand members', () => {
     await page.getByRole('button', { name: 'Revoke them' }).click();
     await page.getByText('Invitations revoked: 4 of 5.').waitFor();
     await page.getByText('Ada Family00060: Not found.').waitFor();
-    await page.getByText('Nobody is like this').waitFor();
+    await page.getByText('Nobody matches these filters').waitFor();
     expect(app.faults).toEqual([]);
   }, 240_000);
 });

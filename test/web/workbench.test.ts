@@ -105,7 +105,7 @@ describeInBrowser("a Bot's workbench", () => {
     await editor(page).waitFor();
     await choose(page, /Begin with an example/, 'form webhook');
     await page.getByRole('button', { name: 'Replace it' }).click();
-    await page.getByText('There are changes that are not saved.').waitFor();
+    await page.getByText('You have unsaved changes.').waitFor();
     await write(page, 'Code of the Bot', '// my own');
     await choose(page, /Begin with an example/, 'echo');
     await page.getByRole('heading', { name: 'Replace the code?' }).waitFor();
@@ -127,7 +127,7 @@ describeInBrowser("a Bot's workbench", () => {
     await editor(page).getByText('export const handler = () => (1);').waitFor();
     await page.keyboard.press('ControlOrMeta+S');
     await page.getByText('Saved. What runs is the version').waitFor();
-    expect(await page.getByText('There are changes that are not saved.').count()).toBe(0);
+    expect(await page.getByText('You have unsaved changes.').count()).toBe(0);
   }
 
   async function leadsToLines(page: Page) {

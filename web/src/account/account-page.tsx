@@ -19,7 +19,7 @@ export function AccountPage() {
             ['Name', membership.profile?.display ?? ''],
             ['E-mail', user?.email ?? 'none'],
             ['Project', project.name ?? project.id],
-            ['Here as', profileType(membership.profile?.reference)],
+            ['Joined as', profileType(membership.profile?.reference)],
             ['Role', <Badge key="role">{membership.admin ? 'Administrator' : 'Member'}</Badge>],
           ]}
         />

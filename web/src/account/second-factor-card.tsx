@@ -84,7 +84,7 @@ function HowEnrolled({ recoveryCodes }: Enrolled) {
       <p>
         {recoveryCodes === 0
           ? 'You have no recovery codes: without your phone you could not sign in.'
-          : `You have ${recoveryCodes} recovery codes for when you have not your phone.`}
+          : `You have ${recoveryCodes} recovery codes for when you do not have your phone.`}
       </p>
     </>
   );
@@ -93,7 +93,7 @@ function HowEnrolled({ recoveryCodes }: Enrolled) {
 function ToScan({ enrollUri, enrollQrCode }: { enrollUri: string; enrollQrCode: string }) {
   return (
     <>
-      <p>You have none. Scan this with an authenticator app and type the code that it shows:</p>
+      <p>You have not set one up. Scan this with an authenticator app and type the code that it shows:</p>
       <SecretToScan uri={enrollUri} qrCode={enrollQrCode} />
     </>
   );

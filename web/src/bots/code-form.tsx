@@ -65,7 +65,7 @@ export function CodeForm({ bot, saved, source, editor, onChange, onProblems, onS
         <TextField
           label="File name"
           name="filename"
-          help="The ending says how it is read: .ts, .js, .mjs or .cjs."
+          help="The extension decides how it is read: .ts, .js, .mjs or .cjs."
           value={source.filename}
           onChange={(filename) => onChange({ ...latest.current, filename })}
           isRequired

@@ -38,14 +38,14 @@ export function NewBotPage() {
             <TextField
               label="Identifier system"
               name="system"
-              help="As https://example.org/bots; may be left out."
+              help="For example https://example.org/bots. Optional."
               value={system}
               onChange={setSystem}
             />
             <TextField
               label="Identifier value"
               name="identifier"
-              help="Senders can name the Bot by it. Once in a project."
+              help="Senders can name the Bot by it. Unique within a project."
               value={value}
               onChange={setValue}
             />

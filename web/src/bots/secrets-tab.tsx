@@ -50,7 +50,7 @@ function Secrets({ path, secrets, onChange }: { path: string; secrets: Secret[];
   const without = (gone: string) =>
     secrets.filter((one) => one.name !== gone).map((one) => ({ name: one.name }));
   const add = async () => {
-    const said = `${name} is set. It holds from the next run on.`;
+    const said = `${name} is set. It applies from the next run.`;
     await replace.run({ list: [...without(name), { name, valueString: value }], said });
     setName('');
     setValue('');

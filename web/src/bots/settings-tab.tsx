@@ -41,7 +41,7 @@ export function SettingsTab({ bot, onChange }: { bot: Bot; onChange(): void }) {
               onChange();
             }}
           />
-          {done && <Notice kind="good">Saved. It holds from the next run on.</Notice>}
+          {done && <Notice kind="good">Saved. It applies from the next run.</Notice>}
           {value.membership && (
             <p>
               Access policy:{' '}
@@ -94,7 +94,7 @@ function SettingsForm({ bot, onSaving, onSaved }: FormProps) {
         rows={3}
         isCode
         spellCheck="false"
-        help="One a line, as https://example.org/bots|name. Senders can name the Bot by them."
+        help="One per line, as https://example.org/bots|name. Senders can name the Bot by them."
         value={settings.identifiers}
         onChange={(identifiers) => change({ identifiers })}
       />
@@ -103,7 +103,7 @@ function SettingsForm({ bot, onSaving, onSaved }: FormProps) {
           label="Time limit in seconds"
           name="timeout"
           inputMode="numeric"
-          help="Empty: 10. At most 25, for asynchronous runs 840."
+          help="10 when empty. At most 25, or 840 for asynchronous runs."
           value={settings.timeout}
           onChange={(timeout) => change({ timeout })}
         />

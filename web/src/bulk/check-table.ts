@@ -24,7 +24,7 @@ export function checkTable({ header, rows }: Table, policies: readonly NamedPoli
   header.forEach((cell, at) => {
     const name = names[at];
     if (!name) found.file.push(`There is no column “${cell}”.`);
-    else if (names.indexOf(name) < at) found.file.push(`The column “${name}” is there twice.`);
+    else if (names.indexOf(name) < at) found.file.push(`The column “${name}” appears twice.`);
   });
   for (const needed of ['resourceType', 'firstName', 'lastName'] as const)
     if (!names.includes(needed)) found.file.push(`The column “${needed}” is missing.`);

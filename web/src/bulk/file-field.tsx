@@ -11,10 +11,10 @@ export function FileField({ onText }: { onText(text: string): void }) {
   const read = async (file: File | undefined) => {
     if (!file) return;
     const isTooLong = file.size > longestFile;
-    setRefusal(isTooLong ? 'The file is longer than 1 MiB.' : '');
+    setRefusal(isTooLong ? 'The file is larger than 1 MiB.' : '');
     if (isTooLong) return;
     const { text, encoding } = decodeFile(new Uint8Array(await file.arrayBuffer()));
-    setNote(encoding === 'UTF-8' ? '' : `Read as ${encoding}: look whether accents are right.`);
+    setNote(encoding === 'UTF-8' ? '' : `Read as ${encoding}: check that accents are right.`);
     onText(text);
   };
   return (

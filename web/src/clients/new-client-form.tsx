@@ -42,7 +42,7 @@ export function NewClientForm({ onCreated }: { onCreated(client: NewClient): voi
         name="redirectUris"
         rows={2}
         spellCheck="false"
-        help="Only for an app that signs people in: one a line, compared character for character."
+        help="Only for an app that signs people in: one per line, compared character for character."
         value={redirects}
         onChange={setRedirects}
       />

@@ -31,7 +31,7 @@ export function RedirectsForm({ client, onSaved }: { client: Client; onSaved(): 
           name="redirectUris"
           rows={3}
           spellCheck="false"
-          help="Only for an app that signs people in: one a line, compared character for character. One that is removed stops working at once."
+          help="Only for an app that signs people in: one per line, compared character for character. One that is removed stops working at once."
           value={text}
           onChange={(next) => {
             setText(next);

@@ -52,7 +52,7 @@ export function ExecutionsTab({ bot }: { bot: Bot }) {
       <Loading of={loaded}>
         {(first) =>
           first.executions.length === 0 ? (
-            <Empty title={isNarrowed ? 'No run is like that' : 'It has not run yet'} />
+            <Empty title={isNarrowed ? 'No runs match these filters' : 'It has not run yet'} />
           ) : (
             <Executions botId={id} first={first} onRequester={(requester) => setFilters({ requester })} />
           )

@@ -25,7 +25,7 @@ export function FiguresLine({ bot }: { bot: Bot }) {
   const { value } = useLoad(load);
   if (!value) return <p className="muted">Last 24 hours: …</p>;
   const { runs, failed, p50Ms, p95Ms, complete } = value;
-  if (runs === 0) return <p className="muted">Last 24 hours: it has not run.</p>;
+  if (runs === 0) return <p className="muted">Last 24 hours: no runs.</p>;
   const which = complete === true ? 'Last 24 hours' : 'Its latest';
   return (
     <p className="muted">

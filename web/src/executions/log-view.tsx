@@ -7,7 +7,7 @@ const time = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 export function LogView({ log }: { log: RunLog | 'waiting' | 'missing' }) {
   if (log === 'waiting') return <p className="muted">Waiting for the record…</p>;
   if (log === 'missing') return <p className="muted">The record is not there yet: see Executions.</p>;
-  if (log.entries.length === 0) return <p className="muted">It wrote nothing.</p>;
+  if (log.entries.length === 0) return <p className="muted">Nothing was logged.</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
     <section className="output log" tabIndex={0} aria-label="Log">

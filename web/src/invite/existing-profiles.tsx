@@ -24,8 +24,8 @@ export function ExistingProfiles({ references, isBusy, onChoose }: Props) {
   return (
     <Notice kind="plain">
       <p>
-        <strong>There is a record with this e-mail address already.</strong> Is it the person whom you invite?
-        Whoever accepts will see what is in it.
+        <strong>There is a record with this e-mail address already.</strong> Is this the person you are
+        inviting? Whoever accepts will see what is in it.
       </p>
       <div className="buttons">
         {references.map((reference) => (

@@ -73,7 +73,7 @@ export function InviteForm({ onInvited, onTyping }: Props) {
             <ResourcePicker
               label="Patient"
               name="patient"
-              help="Whom they are related to. Until a patient is linked, they can see nobody’s records."
+              help="The patient they are related to. Until a patient is linked, they can see nobody’s records."
               value={fields.patient}
               onChange={(patient) => change({ patient })}
               find={findPatients}

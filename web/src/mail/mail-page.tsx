@@ -17,7 +17,7 @@ export function MailPage() {
   const loaded = useLoad(useCallback(listMails, []));
   return (
     <Page title="Mailbox" actions={<Button onPress={loaded.reload}>Refresh</Button>}>
-      <p className="muted">On this laptop e-mails go nowhere else. Here they all are, newest first.</p>
+      <p className="muted">On a laptop no e-mail leaves the machine. All of them are here, newest first.</p>
       <Loading of={loaded}>
         {(mails) =>
           mails.length === 0 ? (

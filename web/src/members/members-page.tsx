@@ -67,7 +67,7 @@ export function MembersPage() {
       </search>
       {policy && (
         <p>
-          Only those who have one access policy. <Link href="/members">Show all</Link>
+          Showing only those who have one access policy. <Link href="/members">Show all</Link>
         </p>
       )}
       <Listed
@@ -75,7 +75,7 @@ export function MembersPage() {
         query={query}
         sort={sort}
         onSort={setSort}
-        empty={isNarrowed ? 'Nobody is like this' : 'Nobody here yet'}
+        empty={isNarrowed ? 'Nobody matches these filters' : 'No members yet'}
       />
     </Page>
   );

@@ -101,7 +101,7 @@ export function RightsForm({ member, onChange }: { member: Member; onChange(): v
           }
         />
         <Failure message={isAsking ? undefined : save.message} />
-        {isSaved && <Notice kind="good">Saved. It holds from the next request on.</Notice>}
+        {isSaved && <Notice kind="good">Saved. It applies from their next request.</Notice>}
         <div className="buttons">
           <Button type="submit" kind="primary" isPending={save.isBusy}>
             Save

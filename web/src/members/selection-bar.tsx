@@ -40,7 +40,9 @@ export function SelectionBar({ selected, onClear, onDone }: Props) {
     onClear();
     onDone();
   };
-  const resend = useAction(() => forEach('POST', selected, 'New links on their way; earlier links are dead'));
+  const resend = useAction(() =>
+    forEach('POST', selected, 'New links are on their way; earlier links no longer work'),
+  );
   const revoke = useAction(() => forEach('DELETE', revocable, 'Invitations revoked'));
   return (
     <>

@@ -52,7 +52,7 @@ export function NewPolicyPage() {
         onConfirm={() => wanted && begin(wanted)}
         onClose={() => setWanted(undefined)}
       >
-        <p>The template takes the place of the entries in the editor, which are not saved.</p>
+        <p>The template replaces the entries in the editor, which are not saved.</p>
       </Confirm>
     </Page>
   );

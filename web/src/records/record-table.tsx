@@ -44,7 +44,9 @@ export function RecordTable({ type, conditions }: Props) {
           : countOf(rows.length, loadMore !== undefined)}
       </p>
       {resources?.length === 0 && message === undefined && (
-        <Empty title={conditions.length > 0 ? `No ${type} is like that` : `No ${type} that you may see`} />
+        <Empty
+          title={conditions.length > 0 ? `No ${type} matches this search` : `No ${type} that you may see`}
+        />
       )}
       {rows.length > 0 && (
         <table className="people" aria-label={type} aria-busy={isLoading}>

@@ -9,8 +9,8 @@ export function ReplacedNotice({ isOpen }: { isOpen: boolean }) {
         <Dialog role="alertdialog" className="dialog">
           <Heading slot="title">You signed in again in another tab</Heading>
           <p>
-            This browser is signed in to one project at a time. This page belongs to the session before, which
-            has ended.
+            This browser is signed in to one project at a time. This page belongs to the previous session,
+            which has ended.
           </p>
           <div className="buttons buttons-end">
             <Button kind="primary" autoFocus onPress={() => location.assign('/app/')}>

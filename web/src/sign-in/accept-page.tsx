@@ -18,7 +18,7 @@ export function AcceptPage() {
   const [link] = useState(linkInAddress);
   if (link) return <Accept link={link} />;
   return (
-    <Door title="This link is not complete">
+    <Door title="This link is incomplete">
       <p>Open the link in the invitation e-mail again, or copy all of it into the address bar.</p>
     </Door>
   );

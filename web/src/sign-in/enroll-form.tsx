@@ -22,7 +22,7 @@ export function EnrollForm({ step, onStep }: Props) {
   return (
     <Form label="Add a second factor" fieldErrors={fieldErrors} onSubmit={run}>
       <p className="muted">
-        This project wants a code from an authenticator app beside your password. Scan this with the app:
+        This project requires a code from an authenticator app beside your password. Scan this with the app:
       </p>
       <SecretToScan uri={step.uri} qrCode={step.qrCode} />
       <Failure message={message} />

@@ -24,7 +24,7 @@ export function ResetPage() {
   }, ['password']);
   if (!link) {
     return (
-      <Door title="This link is not complete">
+      <Door title="This link is incomplete">
         <p>Open the link in the e-mail again, or copy all of it into the address bar.</p>
       </Door>
     );

@@ -31,7 +31,7 @@ export function VerifyPage() {
   }, ['password']);
   if (!link) {
     return (
-      <Door title="This link is not complete">
+      <Door title="This link is incomplete">
         <p>Open the link in the e-mail again, or copy all of it into the address bar.</p>
       </Door>
     );
@@ -39,7 +39,7 @@ export function VerifyPage() {
   if (isDone) {
     return (
       <Door title="Your address is confirmed">
-        <p>Sign in with it from now on. Where you are signed in, you stay so.</p>
+        <p>Sign in with it from now on. You stay signed in where you are.</p>
       </Door>
     );
   }
@@ -50,11 +50,11 @@ export function VerifyPage() {
         <p>From then on you sign in with this address, and no longer with the old one.</p>
         {!asker && (
           <>
-            <p>If it was not you who asked for this, close the page: nothing happens.</p>
+            <p>If you did not ask for this, close the page: nothing changes.</p>
             <PasswordField
               label="Your password"
               name="password"
-              help="The one of the sign-in whose address you are changing."
+              help="The password of the account whose address you are changing."
               autoComplete="current-password"
               value={password}
               onChange={setPassword}

@@ -73,7 +73,7 @@ function Deliveries({ subscriptionId, first, onRedelivered }: Props) {
   const redeliver = useAction(async (last: Attempt) => {
     setAsked(undefined);
     await api.send('POST', `fhir/R4/Subscription/${subscriptionId}/$redeliver`, { delivery: last.delivery });
-    setAsked(`${last.record} is delivered again, out of turn.`);
+    setAsked(`${last.record} is being delivered again.`);
     await untilRedelivered(api, subscriptionId, last);
     onRedelivered();
   });

@@ -54,7 +54,7 @@ export function NewSubscription({ bot, onCreated }: { bot: Bot; onCreated(): voi
       <TextField
         label="And only if (FHIRPath)"
         name="extension"
-        help="May be left out. %previous is the record before the change, %current the record after it."
+        help="Optional. %previous is the record before the change, %current the record after it."
         isCode
         spellCheck="false"
         autoComplete="off"
@@ -82,7 +82,7 @@ function TriedText({ tried, hasExpression }: { tried: Tried; hasExpression: bool
     <Notice kind="good">
       <p>
         {sentence} {hasExpression && 'The FHIRPath was not tried: it looks at changes, not at records. '}
-        Saved, it wakes the Bot from some ten seconds later on.
+        Once saved, it takes effect after about ten seconds.
       </p>
     </Notice>
   );

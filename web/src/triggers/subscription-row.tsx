@@ -92,7 +92,7 @@ export function SubscriptionRow({
         }}
       >
         <ul>
-          <li>{one.criteria} wakes this Bot no more.</li>
+          <li>{one.criteria} no longer wakes this Bot.</li>
           <li>Deliveries that wait are dropped; its list of deliveries can no longer be seen.</li>
         </ul>
       </Confirm>

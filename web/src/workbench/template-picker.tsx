@@ -39,7 +39,7 @@ export function TemplatePicker({ text, onPick }: { text: string; onPick(text: st
         onConfirm={() => pick.run(asked ?? '')}
         onClose={() => setAsked(undefined)}
       >
-        <p>The example takes the place of what stands in the editor. Undo in the editor brings it back.</p>
+        <p>The example replaces what is in the editor. Undo brings it back.</p>
       </Confirm>
     </>
   );

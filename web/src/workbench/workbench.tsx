@@ -105,7 +105,7 @@ function Bench({ bot, begin, savedNow, draft, firstRunning }: BenchProps) {
           {problems && <Problems problems={problems} goTo={places.goTo} />}
           <RunningVersion running={running} source={source} />
           {(source.text !== saved.text || source.filename !== saved.filename) && (
-            <p className="muted">There are changes that are not saved.</p>
+            <p className="muted">You have unsaved changes.</p>
           )}
         </div>
         <section className="bench-console" aria-label="Console">
