@@ -93,6 +93,10 @@ describeInBrowser('ten thousand members', () => {
       const count = page.getByRole('status').filter({ hasText: 'members' });
       await count.filter({ hasText: '10,001 members, 50 shown' }).waitFor();
       expect(await badManners(page)).toEqual([]);
+      if (view === 'desktop') {
+        const twentieth = await page.locator('tbody tr').nth(19).boundingBox();
+        expect((twentieth?.y ?? 0) + (twentieth?.height ?? 0)).toBeLessThanOrEqual(800);
+      }
 
       await page.locator('tbody tr').last().scrollIntoViewIfNeeded();
       await count.filter({ hasText: '100 shown' }).waitFor();

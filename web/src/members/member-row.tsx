@@ -40,7 +40,9 @@ export function MemberRow({ membership, isSelected, onSelect, onFollow }: Props)
       </th>
       <td className="wide-only cell-address">{address}</td>
       <td className="wide-only">{type}</td>
-      <td className="wide-only">{policy}</td>
+      <td className="wide-only cell-policy" title={policy}>
+        {policy}
+      </td>
       <td className="wide-only">{role}</td>
       <td>{!isProgram && <Badge kind={kind}>{label}</Badge>}</td>
       <td className="wide-only">{lastSignIn ? <Moment at={lastSignIn} /> : isProgram ? '' : 'Never'}</td>
