@@ -47,7 +47,14 @@ export async function fillDemo({ baseUrl }: Stack, project: Project): Promise<{ 
     description: 'Files observations from HL7 v2 messages',
     identifier: [{ system: 'https://example.org/bots', value: 'lab-results' }],
   });
-  await post(`admin/projects/${id}/bot`, { name: 'Appointment reminder', description: 'Writes to patients' });
+  const reminder = await post(`admin/projects/${id}/bot`, {
+    name: 'Appointment reminder',
+    description: 'Writes to patients',
+  });
+  await post(`fhir/R4/Bot/${reminder}/$deploy`, { code: reminderBot, filename: 'index.ts' });
+  // It fails, so that the overview has something to say.
+  await post(`fhir/R4/Bot/${reminder}/$execute`, {}).catch(() => undefined);
+  await post(`admin/projects/${id}/client`, { name: 'Night import' });
   const source = await post('fhir/R4/Binary', labBot, 'text/typescript');
   await send(
     'PATCH',
@@ -71,6 +78,11 @@ const people = [
   ['Practitioner', 'Rosalind', 'Franklin'],
   ['Patient', 'Jane', 'Doe'],
 ] as const;
+
+const reminderBot = `export async function handler(): Promise<never> {
+  throw new Error('No channel to write on');
+}
+`;
 
 const labBot = `import type { BotEvent, MedplumClient } from '@medplum/core';
 

@@ -248,7 +248,7 @@ describeInBrowser('the console', () => {
       const log = page.getByRole('list', { name: 'Audit log' });
       await log.getByRole('listitem').nth(1).waitFor();
       const paths = await asked(page, async () => {
-        await page.getByLabel('Record, as').fill(reference);
+        await page.getByLabel('Record (Type/id)').fill(reference);
         await log.getByRole('listitem').nth(1).waitFor({ state: 'detached' });
         await log.getByText('Created an API key').waitFor();
       });
@@ -269,6 +269,7 @@ describeInBrowser('the console', () => {
       await page.goto('/app/audit');
       await pick(page, 'Who', 'Ada', 'Ada Administrator');
       await page.waitForURL(/who=Practitioner/);
+      await log.getByText('Demo Clinic client').first().waitFor({ state: 'detached' });
       await log.getByText('Ada Administrator').first().waitFor();
       const rows = await log.getByRole('listitem').allTextContents();
       expect(rows.filter((text) => !text.includes('Ada Administrator'))).toEqual([]);

@@ -47,7 +47,7 @@ export function AuditDownload({ filters }: { filters: AuditFilters }) {
   });
   return (
     <div className="stack">
-      <div className="buttons">
+      <div className="row-side">
         <Button onPress={() => download.run()} isPending={download.isBusy}>
           Download as CSV
         </Button>

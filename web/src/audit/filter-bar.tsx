@@ -24,7 +24,7 @@ export function FilterBar({ filters, change, whoName }: Props) {
     ? { reference: filters.who, display: whoName ?? filters.who }
     : undefined;
   return (
-    <search className="filters">
+    <search className="filters filters-many">
       <Select label="What" value={filters.deed} options={deeds} onChange={change.deed} />
       <ResourcePicker
         label="Who"
@@ -38,7 +38,7 @@ export function FilterBar({ filters, change, whoName }: Props) {
           else if (choice === undefined) change.who('');
         }}
       />
-      <SearchField label="Record, as Patient/…" value={filters.resource} onChange={change.resource} />
+      <SearchField label="Record (Type/id)" value={filters.resource} onChange={change.resource} />
       <TextField label="From" type="date" value={filters.from} onChange={change.from} />
       <TextField label="Until" type="date" value={filters.to} onChange={change.to} />
     </search>
