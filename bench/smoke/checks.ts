@@ -10,7 +10,7 @@ export interface Project {
   admin: { email: string; password: string };
 }
 
-export interface Extent {
+interface Extent {
   /** How long the asynchronous run takes. */
   asyncSeconds: number;
   /** How many executes one after the other, and how far apart. */

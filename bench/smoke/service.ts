@@ -13,7 +13,7 @@ interface CallOptions {
   headers?: Readonly<Record<string, string>>;
 }
 
-export interface Answer {
+interface Answer {
   status: number;
   headers: Headers;
   text: string;
