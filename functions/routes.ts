@@ -33,6 +33,7 @@ export const routes = {
     method: open('POST', '/auth/method'),
     clientInfo: open('GET', '/auth/clientinfo/{clientId}'),
     chooseProfile: open('POST', '/auth/profile'),
+    switchProject: member('POST', '/auth/switch'),
     signOut: member('POST', '/oauth2/logout'),
     revokeLogin: member('POST', '/auth/revoke'),
     mfaStatus: member('GET', '/auth/mfa/status'),

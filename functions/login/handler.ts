@@ -28,6 +28,7 @@ import { chooseProfile } from './sign-in/choose-profile.ts';
 import { readClientInfo } from './sign-in/read-client-info.ts';
 import { readMethod } from './sign-in/read-method.ts';
 import { signIn } from './sign-in/sign-in.ts';
+import { switchProject } from './sign-in/switch-project.ts';
 
 const core = coreServices(process.env);
 const trustedHops = countVariable(process.env, 'TRUSTED_HOPS');
@@ -59,6 +60,9 @@ export const handler = serve(services, routes.login, (services) => ({
   me: async ({ caller }) => jsonResponse(200, await readMe(services, caller)),
   userInfo: async ({ caller }) => jsonResponse(200, await readUserInfo(services, caller)),
   userInfoByPost: async ({ caller }) => jsonResponse(200, await readUserInfo(services, caller)),
+  switchProject: json(async ({ caller, body }) =>
+    jsonResponse(200, await switchProject(services, caller, body)),
+  ),
   signOut: ({ caller }) => done(signOut(services, caller)),
   revokeLogin: json(({ caller, body }) => done(revokeLogin(services, caller, body))),
   mfaStatus: async ({ caller }) => jsonResponse(200, await readMfaStatus(services, caller)),

@@ -34,6 +34,8 @@ const loginSchema = object({
   issuer: optional(string()),
   /** Whose own issuer that is; undefined for one of the stage. */
   issuerProject: optional(string()),
+  /** The login that ends when this one chooses a membership, and in which Project as whom. */
+  replaces: exactOptional(object({ loginId: string(), project: string(), profile: string() })),
   codeHash: exactOptional(string()),
   codeExpiresAtMs: exactOptional(number()),
   /** Whether its code was exchanged. */

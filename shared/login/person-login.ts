@@ -33,6 +33,9 @@ export interface NewPersonLogin {
   issuer?: string;
   issuerProject?: string | undefined;
   mfa?: boolean;
+  /** Of one that goes on from another: when the person signed in, and which login ends with the choice. */
+  createdAtMs?: number;
+  replaces?: NonNullable<Login['replaces']>;
 }
 
 /**
@@ -56,7 +59,7 @@ export function newLoginActions(
         subject: userId,
         ...login,
         ...(chosen ? { ...chosen, granted: true } : {}),
-        createdAtMs: nowMs,
+        createdAtMs: login.createdAtMs ?? nowMs,
         ttl: chosen
           ? loginEndSeconds({ scope: login.scope, createdAtMs: nowMs }, nowMs)
           : Math.ceil((nowMs + choosingMs) / 1000),

@@ -136,6 +136,8 @@ const examples: Examples = {
     login: () => ({ body: { email: person.email, password, clientId: '', ...pkce }, status: 200 }),
     method: () => ({ body: { email: newAddress() }, status: 200 }),
     clientInfo: () => ({ params: { clientId: clientOf().clientId }, status: 200 }),
+    // A program has one Project only.
+    switchProject: () => ({ body: { codeChallenge: 'x'.repeat(43) }, status: 403 }),
     chooseProfile: () => ({ body: { ...loginNobodyKnows, profile: person.membershipId }, status: 400 }),
     signOut: () => ({ as: 'another person', status: 200 }),
     revokeLogin: () => ({ as: 'person', body: { loginId: loginNobodyKnows.login }, status: 404 }),

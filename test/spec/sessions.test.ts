@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mailedLink } from './mailed-link.ts';
 import { type Portico, startPortico } from './portico.ts';
-import { password, type SigningIn, signingIn } from './signing-in.ts';
+import { password, pkce, type SigningIn, signingIn } from './signing-in.ts';
 
 let portico: Portico;
 let at: SigningIn;
@@ -123,5 +123,73 @@ describe('auth/revoke', () => {
       expect([answer.status, answer.json.issue[0].expression]).toEqual([400, ['loginId']]);
     }
     expect((await at.me(theirs.access_token)).status).toBe(200);
+  });
+});
+
+describe('POST auth/switch', () => {
+  const begin = (token: string) => at.post('auth/switch', pkce, token);
+  const choose = (login: string, profile: string) => at.post('auth/profile', { login, profile });
+
+  test('leads to another Project of the person without a new sign-in, and ends the present login', async () => {
+    const { tokens, memberships } = await inBoth();
+    const step = await begin(tokens[0]);
+    expect(step.status).toBe(200);
+    expect(step.json.memberships).toEqual([
+      expect.objectContaining({
+        id: memberships[1],
+        project: expect.objectContaining({ display: portico.projects[1]?.name }),
+      }),
+    ]);
+    // To ask ends nothing.
+    expect((await at.me(tokens[0])).status).toBe(200);
+    const chosen = await choose(step.json.login, String(memberships[1]));
+    const { json } = await at.exchange(chosen.json.code);
+    const me = await at.me(json.access_token);
+    expect([me.json.project.id, me.json.membership.id]).toEqual([portico.projects[1]?.id, memberships[1]]);
+    expect((await at.me(tokens[0])).status).toBe(401);
+    // A token shows its own Project only.
+    const other = await portico.api('GET', `fhir/R4/ProjectMembership/${memberships[0]}`, {
+      token: json.access_token,
+    });
+    expect([403, 404]).toContain(other.status);
+    expect((await choose(step.json.login, String(memberships[0]))).status).toBe(400);
+  });
+
+  test('offers neither the present membership nor those of others, and chooses none of them', async () => {
+    const { tokens } = await inBoth();
+    const stranger = await inBoth();
+    const step = await begin(tokens[0]);
+    expect(step.json.memberships).toHaveLength(1);
+    for (const id of stranger.memberships)
+      expect((await choose(step.json.login, String(id))).status).toBe(400);
+    expect((await at.me(tokens[0])).status).toBe(200);
+  });
+
+  test('a login that ended meanwhile leads nowhere, and of two choices at once one is carried out', async () => {
+    const { tokens, memberships } = await inBoth();
+    const gone = await begin(tokens[0]);
+    expect((await at.post('oauth2/logout', {}, tokens[0])).status).toBe(200);
+    expect((await choose(gone.json.login, String(memberships[1]))).status).toBe(400);
+    expect((await begin(tokens[0])).status).toBe(401);
+    const steps = await Promise.all([begin(tokens[1]), begin(tokens[1])]);
+    const results = await Promise.all(steps.map(({ json }) => choose(json.login, String(memberships[0]))));
+    expect(results.map(({ status }) => status).sort()).toEqual([200, 400]);
+  });
+
+  test('is not for programs, nor for apps of others', async () => {
+    const { email } = await inBoth();
+    const clientId = await at.newApp({ redirectUris: ['https://app.example/cb'] });
+    const login = await at.login(email, {
+      clientId,
+      redirectUri: 'https://app.example/cb',
+      projectId: portico.projects[0]?.id,
+    });
+    const { json } = await at.exchange(login.json.code, {
+      client_id: clientId,
+      redirect_uri: 'https://app.example/cb',
+    });
+    expect((await begin(json.access_token)).status).toBe(403);
+    expect((await begin(await portico.token(portico.projects[0]))).status).toBe(403);
+    expect((await at.post('auth/switch', pkce)).status).toBe(401);
   });
 });

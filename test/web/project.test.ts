@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page, Request } from 'playwright-core';
 import { startOwnIssuer } from '../issuer/own-issuer.ts';
 import { projectOf } from '../spec/running.ts';
+import { password, signingIn } from '../spec/signing-in.ts';
 import { type App, arrived, describeInBrowser, go, pick, signIn, startApp, write } from './app.ts';
 import { badManners } from './manners.ts';
 
@@ -254,6 +255,54 @@ describeInBrowser('what a Project sets up: policies, keys, itself', () => {
 
       await tab('Limits');
       await page.getByText('Days that an invitation is open').waitFor();
+      expect(await badManners(page)).toEqual([]);
+      expect(app.faults).toEqual([]);
+    },
+    240_000,
+  );
+
+  test.each(['desktop', 'phone'] as const)(
+    'on a %s: somebody of two Projects changes between them without signing in again',
+    async (view) => {
+      const at = signingIn(app.portico);
+      const [here, there] = app.portico.projects;
+      const { email } = await at.newMember({ admin: true, firstName: 'Two', lastName: `Places ${view}` });
+      await at.invite(email, 1, { admin: true });
+      const name = `Only there ${view}`;
+      await app.portico.api('POST', 'fhir/R4/AccessPolicy', {
+        token: await app.portico.token(there),
+        body: { resourceType: 'AccessPolicy', name, resource: [] },
+      });
+      const page = await app.open(view);
+      await page.goto('/app');
+      await page.getByLabel('E-mail').fill(email);
+      await page.getByLabel('Password', { exact: true }).fill(password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      const ofFirst = page.getByRole('button').filter({ hasNotText: String(there?.name) });
+      await ofFirst.filter({ hasText: 'Practitioner' }).click();
+      await page.locator('nav').waitFor({ state: 'attached' });
+      await go(page, 'Access policies');
+      await arrived(page, 'Access policies');
+      expect(await page.getByText(name).count()).toBe(0);
+      const beside = await app.openTab(page);
+      await beside.goto('/app/bots');
+      await arrived(beside, 'Bots');
+
+      const menu = page.getByRole('button', { name: 'Menu' });
+      if (await menu.isVisible()) await menu.click();
+      await page.getByRole('button', { name: 'Change project' }).click();
+      await page.getByRole('dialog').getByText(String(there?.name)).waitFor();
+      expect(await badManners(page)).toEqual([]);
+      await page.getByRole('dialog').getByText(String(there?.name)).click();
+      await page.locator('.shell-name', { hasText: String(there?.name) }).waitFor();
+      await go(page, 'Access policies');
+      await page.getByRole('link', { name }).waitFor();
+      // One session a browser: the other tab can do nothing more in the Project before.
+      await beside.getByRole('button', { name: 'Continue with the new session' }).click();
+      await beside.locator('.shell-name', { hasText: String(there?.name) }).waitFor();
+      expect(here?.id).not.toBe(there?.id);
+      await page.reload();
+      await page.getByRole('link', { name }).waitFor();
       expect(await badManners(page)).toEqual([]);
       expect(app.faults).toEqual([]);
     },

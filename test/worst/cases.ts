@@ -180,6 +180,7 @@ export const cases: WorstRequests<World> = {
     login: () => jsonBodies({ email: 'ann@example.com', password: 'x' }, 'password'),
     method: () => jsonBodies({}),
     clientInfo: () => [{ what: 'a long id', params: { clientId: made.text(5000) } }],
+    switchProject: () => jsonBodies({}, 'codeChallenge'),
     chooseProfile: () => jsonBodies({ login: none }, 'profile'),
     signOut: () => [],
     revokeLogin: () => jsonBodies({}, 'loginId'),

@@ -42,7 +42,8 @@ function Pages() {
         <Route path="/signed-out" component={SignedOutPage} />
         <Route>
           {session ? (
-            <Shell>
+            // Nothing that one Project has shown stays when the person goes to another.
+            <Shell key={session.id}>
               <SignedInPages />
               <ReplacedNotice isOpen={isReplaced} />
             </Shell>

@@ -28,8 +28,34 @@ export async function finishWith(
 ): Promise<LoginCode | LoginPatients> {
   const chosen = await choosePatient(services, login, standing, patient);
   if ('ask' in chosen) return chosen.ask;
-  const extra = login.recovered === true ? [recoveredAction(services, standing)] : [];
+  const extra = [
+    ...(login.recovered === true ? [recoveredAction(services, standing)] : []),
+    ...(login.replaces ? endActions(services, login.replaces) : []),
+  ];
   return chooseMembership(services, login.id, standing, { ...chosen, extra });
+}
+
+/** The login that goes on as this one. When it has ended meanwhile, so has the sign-in that both rest on. */
+function endActions(
+  { newId, now }: Services,
+  { loginId, project, profile }: NonNullable<OpenLogin['replaces']>,
+): Action[] {
+  const audited = {
+    ...({ subtype: 'sign-out', action: 'E', outcome: '0' } as const),
+    project,
+    agent: { reference: profile },
+    entities: [],
+  };
+  return [
+    {
+      name: 'replaced login',
+      update: keys.login(loginId),
+      set: 'SET revoked = :true',
+      if: 'attribute_exists(pk) AND attribute_not_exists(revoked)',
+      values: { ':true': true },
+    },
+    { name: 'sign-out', put: auditItem(audited, newId(), now()) },
+  ];
 }
 
 /** Tells the Project that a recovery code stood for the phone. */

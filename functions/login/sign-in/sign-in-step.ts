@@ -63,6 +63,7 @@ export async function enrolmentStep(services: LoginServices, login: OpenLogin): 
   return { login: login.id, mfaEnrollRequired: true, ...(await enrolmentOf(services, login)) };
 }
 
-function choice({ membership: { id, project, profile } }: Standing) {
+/** A membership as a person is offered it. */
+export function choice({ membership: { id, project, profile } }: Standing) {
   return { id, project, profile };
 }

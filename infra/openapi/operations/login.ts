@@ -12,6 +12,7 @@ import {
 } from '../../../functions/login/bodies.ts';
 import { acceptExternalBody } from '../../../functions/login/external/start-external.ts';
 import { signInBody } from '../../../functions/login/sign-in/parse-sign-in.ts';
+import { switchBody } from '../../../functions/login/sign-in/switch-project.ts';
 import type { routes } from '../../../functions/routes.ts';
 import { answersJson, done, json, redirects, refused, type Words } from '../words.ts';
 
@@ -63,6 +64,11 @@ export const login: Record<keyof typeof routes.login, Words> = {
   chooseProfile: {
     summary: 'Choose one of the memberships of a login',
     body: json(profileBody),
+    answers: { 200: step },
+  },
+  switchProject: {
+    summary: 'Begin to change to another of the own Projects, in the place of the present login',
+    body: json(switchBody),
     answers: { 200: step },
   },
   signOut: { summary: 'End the login of the token', answers: { 200: done } },

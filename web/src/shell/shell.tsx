@@ -7,6 +7,7 @@ import { Link } from '../ui/link.tsx';
 import { Mark } from '../ui/mark.tsx';
 import { Icon } from './icon.tsx';
 import { groupsFor } from './navigation.ts';
+import { ProjectSwitcher } from './project-switcher.tsx';
 import { SignOut } from './sign-out.tsx';
 import { useStage } from './use-stage.ts';
 
@@ -62,6 +63,7 @@ export function Shell({ children }: { children: ReactNode }) {
               </div>
             ),
           )}
+          <ProjectSwitcher />
           <SignOut />
         </nav>
       </div>
