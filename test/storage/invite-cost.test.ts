@@ -123,6 +123,8 @@ test('a token costs two reads and one write, a wrong secret and an unknown clien
       }).catch((error: unknown) => expect(error).toBeInstanceOf(OAuthError)),
     );
   const reads = ['BatchGetItem', 'BatchGetItem'];
+  // The first of an hour notes that the client is used.
+  expect(await callsFor(made.id, String(made.secret))).toEqual([...reads, 'PutItem', 'TransactWriteItems']);
   expect(await callsFor(made.id, String(made.secret))).toEqual([...reads, 'PutItem']);
   expect(await callsFor(made.id, 'wrong')).toEqual(reads);
   expect(await callsFor('11111111-2222-4333-8444-555555555555', 'wrong')).toEqual(reads);

@@ -78,6 +78,7 @@ describe('a Project that is there', () => {
         id,
         paused: false,
         emitExecutions: false,
+        auditReads: false,
         disabled: false,
         subscriptions: 250,
         schedules: 3,

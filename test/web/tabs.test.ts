@@ -76,18 +76,22 @@ describeInBrowser('several tabs, and the way back', () => {
       await signIn(page, admin().email, admin().password);
       await go(page, 'Members');
       await arrived(page, 'Members');
-      await page.getByRole('button', { name: 'Kind' }).click();
+      await page.getByRole('button', { name: 'People Kind' }).click();
       await page.getByRole('option', { name: 'Practitioners' }).click();
       await page.waitForURL(/kind=Practitioner/);
       await page.reload();
       await arrived(page, 'Members');
-      expect(await page.getByRole('button', { name: 'Kind' }).textContent()).toContain('Practitioners');
+      expect(await page.getByRole('button', { name: 'Practitioners Kind' }).textContent()).toContain(
+        'Practitioners',
+      );
       const list = page.getByRole('table', { name: 'Members' });
       await list.getByRole('link', { name: 'Ada Administrator' }).click();
       await arrived(page, 'Ada Administrator');
       await page.goBack();
       await arrived(page, 'Members');
-      expect(await page.getByRole('button', { name: 'Kind' }).textContent()).toContain('Practitioners');
+      expect(await page.getByRole('button', { name: 'Practitioners Kind' }).textContent()).toContain(
+        'Practitioners',
+      );
 
       await go(page, 'Access policies');
       await arrived(page, 'Access policies');
