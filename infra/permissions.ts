@@ -75,7 +75,8 @@ export type DeployedFunction =
   | 'jobs'
   | 'dispatch'
   | 'provision'
-  | 'reindex';
+  | 'reindex'
+  | 'canary';
 
 /** What every request reads: who calls, by which sign-in and client, under which keys. */
 const calling = ['project', 'login', 'client', 'stage'] as const;
@@ -139,6 +140,8 @@ export const permissions: Record<DeployedFunction, Permissions> = {
     stageSecret: 'reads',
   },
   site: { table: [], reaches: [] },
+  // It calls the API as anybody may.
+  canary: { table: [], reaches: [] },
   'access-records': { table: [], reaches: [] },
   // Which Subscriptions a Project has it looks up; no item is written.
   dispatch: { table: ['Query'], reaches: ['project'], readsStream: true, sendsTo: dispatchedPurposes },

@@ -36,6 +36,8 @@ export interface Stage {
   accountConcurrency: number;
   /** How many runs of Bots a Project may have at once where nothing else is provisioned for it. */
   projectRuns?: number;
+  /** Functions count their figures for CloudWatch. */
+  metrics: boolean;
   /** Requests are followed by X-Ray. */
   tracing: boolean;
   /** `retain`: table and keys survive the deletion of their stack. */
@@ -119,6 +121,7 @@ export function readStage(context: (key: string) => unknown): Stage {
     ...(fields.projectRuns === undefined
       ? {}
       : { projectRuns: count(`${name}.projectRuns`, fields.projectRuns, 1_000, 1) }),
+    metrics: flag(`${name}.metrics`, fields.metrics ?? true),
     tracing: flag(`${name}.tracing`, fields.tracing ?? false),
     allowedOrigins: list(fields.allowedOrigins).map((origin) =>
       matching(`${name}.allowedOrigins`, origin, /^https?:\/\/[^/*\s]+$/),

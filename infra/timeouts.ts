@@ -24,6 +24,8 @@ export const timeoutSeconds = {
   deliver: 45,
   /** A hundred records of the stream, handed on, with a pause when a queue does not take them. */
   dispatch: 60,
+  /** All of its calls, each given up after five. */
+  canary: 30,
   /** Long enough to be worth its start; whoever invokes it does so again until all is done. */
   reindex: 300,
 } as const;

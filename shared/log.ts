@@ -2,13 +2,50 @@
 export interface Log {
   info(message: string, fields?: Record<string, unknown>): void;
   error(message: string, fields?: Record<string, unknown>): void;
+  /** Where a stage counts figures: one that CloudWatch is to have. */
+  measure?(figure: Figure, value: number): void;
 }
 
+/** `Latency`: of a request. `IsolateTime`: of a Bot's code. `QueueAge`: of the oldest message of a batch. All in ms. */
+type Figure = 'Latency' | 'IsolateTime' | 'QueueAge';
+
 export const consoleLog: Log = {
-  info: (message, fields) => write('INFO', message, fields),
-  error: (message, fields) => write('ERROR', message, fields),
+  info: (message, fields) => write({ level: 'INFO', message, ...fields }),
+  error: (message, fields) => write({ level: 'ERROR', message, ...fields }),
 };
 
-function write(level: string, message: string, fields: Record<string, unknown> = {}): void {
-  process.stdout.write(`${JSON.stringify({ level, message, ...fields })}\n`);
+/** Of these there is one for each function; the others are the stage's. Each costs by the month. */
+const ofFunction: readonly Figure[] = ['Latency', 'QueueAge'];
+
+/**
+ * A log whose figures CloudWatch makes metrics of: its embedded metric format. The first figure of a process also
+ * counts one of `ColdStarts`.
+ * @param place stage and function, as in `prod/token`
+ */
+export function measuringLog(place: string): Log {
+  const [stage = '', name = ''] = place.split('/');
+  let isCold = true;
+  const metrics = (named: Record<string, string>, dimensions: readonly string[]) => ({
+    Namespace: `Portico/${stage}`,
+    Dimensions: [dimensions],
+    Metrics: Object.entries(named).map(([Name, Unit]) => ({ Name, Unit })),
+  });
+  return {
+    ...consoleLog,
+    measure(figure, value) {
+      const own = metrics({ [figure]: 'Milliseconds' }, ofFunction.includes(figure) ? ['Function'] : []);
+      const cold = isCold ? [metrics({ ColdStarts: 'Count' }, [])] : [];
+      write({
+        _aws: { Timestamp: Date.now(), CloudWatchMetrics: [own, ...cold] },
+        Function: name,
+        [figure]: value,
+        ...(isCold ? { ColdStarts: 1 } : {}),
+      });
+      isCold = false;
+    },
+  };
+}
+
+function write(entry: Record<string, unknown>): void {
+  process.stdout.write(`${JSON.stringify(entry)}\n`);
 }

@@ -16,12 +16,14 @@ export function idleLines(resources: readonly Resource[]): Line[] {
   const alarmMetrics = ofType('AWS::CloudWatch::Alarm').reduce((sum, alarm) => sum + metricsOf(alarm), 0);
   const logMetrics = new Set(ofType('AWS::Logs::MetricFilter').map(metricOfFilter)).size;
   const queues = ofType('AWS::Lambda::EventSourceMapping').filter(isOfQueue).length;
+  const dashboards = ofType('AWS::CloudWatch::Dashboard').length;
   const runs = ofType('AWS::Events::Rule').reduce((sum, rule) => sum + runsOfMonth(rule), 0);
   const run = prices.lambdaRequest + idleRunSeconds * idleRunGb * prices.lambdaGbSecond;
   return [
     { what: `${keys} KMS keys`, usd: keys * prices.keyMonth },
     { what: `${alarmMetrics} metrics that alarms watch`, usd: alarmMetrics * prices.alarmMetricMonth },
     { what: `${logMetrics} metrics made from logs`, usd: logMetrics * prices.customMetricMonth },
+    { what: `${dashboards} dashboard`, usd: dashboards * prices.dashboardMonth },
     { what: `${queues} queues that Lambda polls`, usd: queues * pollsOfQueue * prices.queueRequest },
     { what: `${runs} runs by schedules`, usd: runs * run },
   ];

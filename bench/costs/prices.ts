@@ -15,6 +15,8 @@ export const prices = {
   logGb: 0.5,
   queueRequest: 0.4 / 1e6,
   keyMonth: 1,
+  /** Beyond an account's first three. */
+  dashboardMonth: 3,
   alarmMetricMonth: 0.1,
   customMetricMonth: 0.3,
 } as const;

@@ -10,6 +10,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import type { RunbookEntry } from '../running/runbook.ts';
 import type { Retention } from '../stage.ts';
 import { bundledCode } from './bundled-code.ts';
 import { functionFindings } from './findings.ts';
@@ -30,6 +31,8 @@ export interface HouseFunctionProps {
   statements?: readonly PolicyStatement[];
   /** What people notice when it fails. */
   impact: string;
+  /** The entry of docs/operate.md that its failing leads to; `function-failing` when left out. */
+  runbook?: RunbookEntry;
   alarms: ITopic;
   architecture?: Architecture;
   tenancyConfig?: TenancyConfig;
@@ -44,6 +47,7 @@ export interface HouseFunctionProps {
 export class HouseFunction extends Construct {
   /** Under functions/. */
   readonly folder: string;
+  readonly usesTable: boolean;
   readonly lambda: LambdaFunction;
   readonly role: Role;
   readonly logGroup: KeptLogs;
@@ -51,6 +55,7 @@ export class HouseFunction extends Construct {
   constructor(scope: Construct, id: string, props: HouseFunctionProps) {
     super(scope, id);
     this.folder = props.folder;
+    this.usesTable = props.environment?.TABLE_NAME !== undefined;
     this.logGroup = new KeptLogs(this, 'Log', props.keptAs);
     // An explicit role gets no managed policy: CDK's own would let it write to every log group.
     this.role = new Role(this, 'Role', {
@@ -81,7 +86,7 @@ export class HouseFunction extends Construct {
         period: alarmPeriod,
       }),
       impact: props.impact,
-      runbook: 'function-failing',
+      runbook: props.runbook ?? 'function-failing',
       topic: props.alarms,
     });
     Validations.of(this).acknowledge(...functionFindings);

@@ -17,6 +17,7 @@ export const runbook = [
   'table-throttled',
   'concurrency-used-up',
   'certificate-expires',
+  'canary',
 ] as const;
 
 export type RunbookEntry = (typeof runbook)[number];

@@ -24,6 +24,15 @@ export class ConcurrencyShared implements IAspect {
   }
 }
 
+/** Has functions that work on the table count figures under the stage's name and theirs. */
+export function measureFunctions(app: IConstruct, { name }: Pick<Stage, 'name'>): void {
+  for (const house of app.node.findAll()) {
+    if (house instanceof HouseFunction && house.usesTable) {
+      house.lambda.addEnvironment('METRICS', `${name}/${house.folder}`);
+    }
+  }
+}
+
 /**
  * Has X-Ray follow requests through the functions. Not through the invokers: whoever ran code there could write
  * traces. X-Ray has no resource to name, so each role is given its two actions on all there is.

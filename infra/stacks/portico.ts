@@ -1,6 +1,6 @@
 import { type App, Aspects, RemovalPolicies, Tags } from 'aws-cdk-lib';
 import { LogsKept } from '../constructs/kept-logs.ts';
-import { ConcurrencyShared, traceFunctions } from '../running/shape-functions.ts';
+import { ConcurrencyShared, measureFunctions, traceFunctions } from '../running/shape-functions.ts';
 import type { Stage } from '../stage.ts';
 import { AccessStack } from './access.ts';
 import { ApiStack } from './api.ts';
@@ -9,6 +9,7 @@ import { EventsStack } from './events.ts';
 import { ProvisionStack } from './provision.ts';
 import { ReindexStack } from './reindex.ts';
 import { SandboxStack } from './sandbox.ts';
+import { WatchStack } from './watch.ts';
 
 /** All stacks of a stage; each needs only those before it. */
 export function porticoStacks(app: App, stage: Stage) {
@@ -47,6 +48,9 @@ export function porticoStacks(app: App, stage: Stage) {
   });
   const reindex = new ReindexStack(app, name('reindex'), { env, stage, ground: reachable, alarms });
 
+  const watch = new WatchStack(app, name('watch'), { env, stage, baseUrl: api.baseUrl, alarms });
+
+  if (stage.metrics) measureFunctions(app, stage);
   if (stage.tracing) traceFunctions(app);
   Aspects.of(app).add(new ConcurrencyShared(stage));
   Aspects.of(app).add(new LogsKept(data.logsKey.key, stage.retention));
@@ -62,5 +66,5 @@ export function porticoStacks(app: App, stage: Stage) {
   if (stage.removalPolicy === 'retain') RemovalPolicies.of(app).retain(kept);
   else RemovalPolicies.of(app).destroy(kept);
   Tags.of(app).add('portico:stage', stage.name);
-  return { data, sandbox, access, api, events, provision, reindex };
+  return { data, sandbox, access, api, events, provision, reindex, watch };
 }

@@ -42,7 +42,10 @@ async function resultOf(
   { runId, event }: RunRequest,
   invoked: Exclude<Invoked, { kind: 'throttled' | 'not-started' }>,
 ): Promise<RunResult | undefined> {
-  if (invoked.kind === 'result') return explainFailure(services, gathered, invoked.result);
+  if (invoked.kind === 'result') {
+    services.log.measure?.('IsolateTime', Math.round(invoked.result.durationMs));
+    return explainFailure(services, gathered, invoked.result);
+  }
   services.log.info('run of unknown outcome', { runId, traceId: event.traceId, reason: invoked.reason });
   return undefined;
 }

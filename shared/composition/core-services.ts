@@ -6,7 +6,7 @@ import { sourceOf } from '../http/source.ts';
 import { serveParameterSets } from '../index/registry.ts';
 import { publishedKeys } from '../keys/public-keys.ts';
 import { sourceSeal } from '../keys/source-seal.ts';
-import { consoleLog } from '../log.ts';
+import { consoleLog, measuringLog } from '../log.ts';
 import { emptyMemory, type Services } from '../services.ts';
 import { openTable } from '../table/table.ts';
 
@@ -19,7 +19,7 @@ export function coreServices(env: Environment): Services {
     table,
     publicKeys: publishedKeys(table, now),
     memory: emptyMemory(),
-    log: consoleLog,
+    log: env.METRICS ? measuringLog(env.METRICS) : consoleLog,
     accessLog: env.ACCESS_LOG ? fileAccessLog(env.ACCESS_LOG) : consoleAccessLog,
     ...sealing(env),
     baseUrl: requireVariable(env, 'BASE_URL'),

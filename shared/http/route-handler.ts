@@ -72,7 +72,9 @@ export function routeHandler(
     return response;
   });
   return async (event: Event, context) => {
+    const startedMs = performance.now();
     const response = await lambda(event, context);
+    log.measure?.('Latency', Math.round(performance.now() - startedMs));
     const { accepted, caller } = event;
     if (accepted) await ended?.(accepted, Number(response.statusCode), caller);
     return { ...response, headers: { ...response.headers, 'x-trace-id': accepted?.traceId ?? '' } };

@@ -8,6 +8,8 @@ interface Received {
   messageId: string;
   body: string;
   receiptHandle?: string;
+  /** `SentTimestamp`: when it was sent, in ms since the epoch. */
+  attributes?: { SentTimestamp?: string };
 }
 
 /** What Lambda is answered: these are delivered again, the others are done. */
@@ -27,6 +29,7 @@ export async function consume(
   work: (body: unknown) => Promise<void>,
   feed?: Feed,
 ): Promise<BatchAnswer> {
+  measureAge(log, messages);
   const done = await Promise.allSettled(messages.map(async ({ body }) => work(JSON.parse(body))));
   const failed = await Promise.all(
     done.map(async (result, i) => {
@@ -42,4 +45,10 @@ export async function consume(
     }),
   );
   return { batchItemFailures: failed.flat() };
+}
+
+/** Of the message that has waited longest. */
+function measureAge(log: Services['log'], messages: readonly Received[]): void {
+  const sent = messages.flatMap(({ attributes }) => Number(attributes?.SentTimestamp) || []);
+  if (sent.length > 0) log.measure?.('QueueAge', Math.max(0, Date.now() - Math.min(...sent)));
 }

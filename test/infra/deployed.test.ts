@@ -234,7 +234,7 @@ describe('the main job, by the bundles alone', () => {
       const allowed: readonly string[] = table;
       const asked = stage.actionsOf(name);
       expect(asked.filter((action) => !allowed.includes(action))).toEqual([]);
-      expect(asked.length > 0).toBe(!['members', 'site', 'bus', 'access-records'].includes(name));
+      expect(asked.length > 0).toBe(!['members', 'site', 'bus', 'access-records', 'canary'].includes(name));
     },
   );
 

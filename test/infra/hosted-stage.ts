@@ -49,6 +49,7 @@ export async function startHostedStage(): Promise<HostedStage> {
       MAIL_FROM: 'portico@example.org',
       SES_CONFIGURATION_SET: 'mail',
       TRUSTED_HOPS: '0',
+      METRICS: 'test/bundle',
       SEARCH_PARAMETERS: '',
       BUS_NAME: 'portico-test',
       ...queues.environment,
@@ -90,8 +91,8 @@ const runtime = { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRE
 
 /** The variables that the templates give each function; a role's description begins with its folder. */
 function variablesByFunction(): Map<string, string[]> {
-  const { api, events, provision, reindex } = stageTemplates();
-  const pairs = [api, events, provision, reindex].flatMap((resources) =>
+  const { api, events, provision, reindex, watch } = stageTemplates();
+  const pairs = [api, events, provision, reindex, watch].flatMap((resources) =>
     functionsOf(resources).map(({ roleId, properties }): [string, string[]] => {
       const { Variables } = properties.Environment as { Variables: object };
       return [String(resources[roleId]?.Properties.Description).split(':')[0] ?? '', Object.keys(Variables)];

@@ -15,7 +15,13 @@ const domain = {
   name: 'api.example.org',
   certificateArn: 'arn:aws:acm:eu-west-1:111122223333:certificate/x',
 };
-const large = stageTemplates({ accountConcurrency: 1000, projectRuns: 75, tracing: true, domain });
+const large = stageTemplates({
+  accountConcurrency: 1000,
+  projectRuns: 75,
+  tracing: true,
+  metrics: false,
+  domain,
+});
 const small = stageTemplates();
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/operate.md'), 'utf8');
 
@@ -145,5 +151,45 @@ describe('tracing', () => {
 
   it('is off unless the stage asks for it', () => {
     for (const { properties } of deployedIn(small)) expect(properties).not.toHaveProperty('TracingConfig');
+  });
+});
+
+describe('whether it is well', () => {
+  const dashboard = only(small.watch, 'AWS::CloudWatch::Dashboard');
+  const body = JSON.stringify(dashboard.Properties.DashboardBody);
+
+  it('is said by a dashboard that finds the stage’s metrics by its name, and needs no other stack', () => {
+    expect(dashboard.Properties.DashboardName).toBe('portico-test');
+    for (const metric of [
+      'Errors',
+      'Throttles',
+      'IteratorAge',
+      'ConcurrentExecutions',
+      'QueueAge',
+      'Latency',
+    ]) {
+      expect(body).toContain(`MetricName=\\\\\\"${metric}\\\\\\"`);
+    }
+    expect(body).toContain('Portico/test');
+    expect(body).not.toContain('ImportValue');
+  });
+
+  it('is looked at from outside every five minutes, by a function that may do nothing else', () => {
+    const [canary] = deployedIn({ watch: small.watch } as typeof small);
+    expect(canary?.statements.flatMap(({ Action }) => Action).sort()).toEqual([
+      'logs:CreateLogStream',
+      'logs:PutLogEvents',
+    ]);
+    expect(Object.keys(canary?.variables ?? {})).toEqual(['BASE_URL']);
+    expect(only(small.watch, 'AWS::Events::Rule').Properties.ScheduleExpression).toBe('rate(5 minutes)');
+  });
+
+  it('is counted by the functions that work on the table, unless the stage says no', () => {
+    const counting = deployedIn(small).filter(({ variables }) => variables.METRICS !== undefined);
+    expect(counting.map(({ variables }) => variables.METRICS)).toContain('test/token');
+    for (const { variables } of deployedIn(small)) {
+      expect(variables.METRICS !== undefined).toBe(variables.TABLE_NAME !== undefined);
+    }
+    expect(deployedIn(large).filter(({ variables }) => 'METRICS' in variables)).toEqual([]);
   });
 });

@@ -28,6 +28,7 @@ describe('a stage', () => {
         mailSandbox: false,
         trustedHops: 0,
         accountConcurrency: 10,
+        metrics: true,
         tracing: false,
         allowedOrigins: [],
         searchParameters: [],

@@ -25,6 +25,7 @@ type Handlers = Record<FunctionName, ApiHandler> & {
   bus(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
   deliver(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
   tick(event: ScheduledEvent): Promise<void>;
+  canary(event: ScheduledEvent): Promise<void>;
   provision: ProvisionHandler;
   jobs(event: JobEvent): Promise<void>;
   'access-records'(event: CloudWatchLogsEvent): Promise<void>;

@@ -55,6 +55,7 @@ export const sampleEvents: Readonly<Record<Invocable, (ground: SampleGround) => 
   deliver: nothingNew,
   bus: nothingNew,
   tick: nothingNew,
+  canary: nothingNew,
   provision: async () => ({
     name: 'Sample Clinic',
     admin: { email: `ada-${randomUUID().slice(0, 8)}@example.org`, firstName: 'Ada', lastName: 'Admin' },

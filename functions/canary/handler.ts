@@ -1,0 +1,13 @@
+import { requireVariable } from '../../shared/env.ts';
+import { consoleLog as log } from '../../shared/log.ts';
+import { look } from './look.ts';
+
+const baseUrl = requireVariable(process.env, 'BASE_URL');
+
+/** A schedule calls it every five minutes. Nobody else may invoke it. @throws {Error} naming what did not answer */
+export async function handler(): Promise<void> {
+  const seen = await look(baseUrl, 5_000);
+  for (const one of seen) log.info('seen', { ...one });
+  const bad = seen.filter(({ isWell }) => !isWell).map(({ path }) => path);
+  if (bad.length > 0) throw new Error(`Not well: ${bad.join(', ')}`);
+}
