@@ -1,0 +1,40 @@
+/**
+ * `npm run simulate`: how many executions and environments of tenants a load takes, and what is refused; writes the
+ * table of docs/scale.md. With inputs of your own (`-- --projects 500 --runs-per-second 30`) it prints that one row.
+ */
+
+import { readFile, writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { withTables } from './costs/tables.ts';
+import { type Load, usualLoad } from './simulate/load.ts';
+import { growth, loadsTable } from './simulate/table.ts';
+
+const options: Readonly<Record<string, keyof Load>> = {
+  projects: 'projects',
+  'runs-per-second': 'runsPerSecond',
+  skew: 'skew',
+  'bot-ms': 'botMs',
+  'own-ms': 'ownMs',
+  'cold-ms': 'coldMs',
+  'idle-minutes': 'idleMinutes',
+  minutes: 'minutes',
+  concurrency: 'concurrency',
+  'project-runs': 'projectRuns',
+};
+const { values } = parseArgs({
+  options: Object.fromEntries(Object.keys(options).map((name) => [name, { type: 'string' } as const])),
+});
+const given = Object.entries(values).map(([name, text]) => {
+  const value = Number(text);
+  if (!(value >= 0)) throw new Error(`--${name} ${text} is no number`);
+  return [options[name], value];
+});
+if (given.length > 0) {
+  const load: Load = { ...usualLoad, ...Object.fromEntries(given) };
+  process.stdout.write(`${loadsTable([{ name: 'yours', load }])}\n`);
+} else {
+  const simulation = loadsTable(growth);
+  process.stdout.write(`${simulation}\n`);
+  const page = new URL('../docs/scale.md', import.meta.url);
+  await writeFile(page, withTables(await readFile(page, 'utf8'), { simulation }));
+}
