@@ -18,7 +18,7 @@ export default {
   transform: { '\\.ts$': '<rootDir>/test/setup/strip-types.cjs' },
   testRunner: '<rootDir>/test/setup/quiet-runner.ts',
   testTimeout: isSecondOpinion ? 300_000 : 60_000,
-  maxWorkers: 2,
+  maxWorkers: 3,
   // Modules of finished files stay in a worker: a small machine runs out of memory without this.
   workerIdleMemoryLimit: '1GB',
 };
