@@ -125,7 +125,7 @@ describe('the list of members', () => {
     const other = await portico.token(portico.projects[1]);
     expect((await portico.api('GET', members, { token: other })).status).toBe(403);
     expect((await portico.api('GET', members, { token: null })).status).toBe(401);
-    for (const wrong of ['name=x', 'profile-type=Nurse', '_sort=state', `text=${'w '.repeat(11)}`]) {
+    for (const wrong of ['name=x', 'profile-type=Nurse', '_sort=password', `text=${'w '.repeat(11)}`]) {
       expect((await portico.api('GET', `${members}?${wrong}`)).status).toBe(400);
     }
     expect((await portico.api('GET', `${members}?state=lost`)).status).toBe(400);

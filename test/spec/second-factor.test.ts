@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TOTP, URI } from 'otpauth';
 import { keys } from '../../shared/table/keys.ts';
 import { type Answer, isDeployed, type Portico, startPortico } from './portico.ts';
-import { password, type SigningIn, signingIn } from './signing-in.ts';
+import { password, pkce, type SigningIn, signingIn } from './signing-in.ts';
 
 let portico: Portico;
 let at: SigningIn;
@@ -133,6 +133,25 @@ describe('a sign-in of a person with a second factor', () => {
     expect(step.json).toEqual({ login: json.login, code: expect.any(String) });
     const { access_token } = (await at.exchange(step.json.code)).json;
     expect((await at.me(access_token)).status).toBe(200);
+  });
+
+  test('wants it of a login of before too, when that goes to another Project', async () => {
+    const { email, membership } = await at.newMember();
+    const { access_token } = await at.signIn(email);
+    const other = (await at.signIn(email)).access_token;
+    const { enrollUri } = (await mfa('status', other)).json;
+    expect((await mfa('enroll', other, { token: await earlyCode(enrollUri) })).status).toBe(200);
+    const step = await at.post('auth/switch', pkce, access_token);
+    expect([step.status, step.json]).toEqual([200, { login: expect.any(String), mfaRequired: true }]);
+    const early = await at.post('auth/profile', { login: step.json.login, profile: membership });
+    expect(early.status).toBe(400);
+    expect((await at.me(access_token)).status).toBe(200);
+    const shown = await verify(step.json.login, codeOf(enrollUri));
+    const { json } = await at.exchange(shown.json.code);
+    expect((await at.me(access_token)).status).toBe(401);
+    // The factor was shown: it is not asked for again.
+    const next = await at.post('auth/switch', pkce, json.access_token);
+    expect(next.json).toEqual({ login: expect.any(String), memberships: [] });
   });
 
   test('takes a code once, also when it comes twice at once', async () => {
