@@ -106,7 +106,7 @@ describeInBrowser('what administrators set up', () => {
     await arrived(page, 'Readers');
     await write(page, 'Entries of the policy', '[{"resourceType":"Observation"}]');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Saved. It holds').waitFor();
+    await page.getByText('Saved. It applies').waitFor();
     await go(page, 'Access policies');
     await page.getByText('Observation', { exact: true }).waitFor();
   }, 240_000);

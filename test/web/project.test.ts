@@ -178,7 +178,7 @@ describeInBrowser('what a Project sets up: policies, keys, itself', () => {
       await pick(page, 'Access policy', `Of ${view}`, `Of ${view}s`);
       await page.getByText('May read, create, change and delete Tasks.').waitFor();
       await page.getByRole('button', { name: 'Save', exact: true }).click();
-      await page.getByText('Saved. It holds').waitFor();
+      await page.getByText('Saved. It applies').waitFor();
 
       await page.getByRole('button', { name: `Delete ${name}` }).click();
       await page.getByRole('alertdialog').getByText('It was last used').waitFor();
@@ -216,7 +216,7 @@ describeInBrowser('what a Project sets up: policies, keys, itself', () => {
       await page.getByLabel('Name', { exact: true }).fill(`KEY_${view.toUpperCase()}`);
       await page.getByLabel('Value', { exact: true }).fill('something secret');
       await page.getByRole('button', { name: 'Set', exact: false }).first().click();
-      await page.getByText('is set. It holds').waitFor();
+      await page.getByText('is set. It applies').waitFor();
       expect(await badManners(page)).toEqual([]);
 
       await tab('Fetch hosts');
@@ -225,7 +225,7 @@ describeInBrowser('what a Project sets up: policies, keys, itself', () => {
       await page.getByText('Not a host name').waitFor();
       await page.getByLabel('Allowed hosts').fill('api.example.org *.example.com');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Saved. It holds').waitFor();
+      await page.getByText('Saved. It applies').waitFor();
       expect((await app.portico.api('GET', `${path}/fetch-hosts`)).json).toEqual({
         allow: ['api.example.org', '*.example.com'],
       });

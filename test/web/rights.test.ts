@@ -114,11 +114,11 @@ describeInBrowser('rights that are given in the app', () => {
     await field.fill('night shift');
     await press('Tab');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Saved. It holds').waitFor();
+    await page.getByText('Saved. It applies').waitFor();
     expect((await membershipOf('dan')).accessPolicy.reference).toBe(
       `AccessPolicy/${policies['Night shift']}`,
     );
-    await page.getByText('Saved. It holds').waitFor();
+    await page.getByText('Saved. It applies').waitFor();
     expect(await badManners(page)).toEqual([]);
   }, 120_000);
 

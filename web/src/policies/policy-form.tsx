@@ -129,7 +129,7 @@ function PolicyFields({ policy, begin, draft, onSaved, onWritten }: FieldsProps)
           </div>
         </div>
         <Failure message={save.message} />
-        {isSaved && <Notice kind="good">Saved. It holds from the next request of each member on.</Notice>}
+        {isSaved && <Notice kind="good">Saved. It applies from each member’s next request.</Notice>}
         <div>
           <Button type="submit" kind="primary" isPending={save.isBusy}>
             Save

@@ -69,7 +69,7 @@ function HostsForm({ hosts }: { hosts: FetchHosts }) {
           onChange={changed(setDeny)}
         />
         <Failure message={save.message} />
-        {isSaved && <Notice kind="good">Saved. It holds from the next run on.</Notice>}
+        {isSaved && <Notice kind="good">Saved. It applies from the next run.</Notice>}
         <div>
           <Button type="submit" kind="primary" isPending={save.isBusy}>
             Save
