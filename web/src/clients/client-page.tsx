@@ -57,7 +57,7 @@ function KeyCards({ found, onChange }: { found: Key; onChange(): void }) {
       {!client.public && <MakePublic client={client} onMade={onChange} />}
       <DeleteResource resource={client} name={name} then="/clients">
         <li>{usedWords(lastUsed)}</li>
-        <li>Its tokens are refused from the next request on, and it gets no new ones.</li>
+        <li>Its tokens are refused from the next request, and it gets no new ones.</li>
         {redirectsOf(client).length > 0 && <li>Nobody can sign in to its app any more: {hostsOf(found)}.</li>}
         <li>Its membership ends with it.</li>
       </DeleteResource>

@@ -36,7 +36,7 @@ const topics: Readonly<Record<string, Topic>> = {
     paragraphs: [
       'A policy is a list of entries. Each entry grants something on one type of record; what no entry grants is refused.',
       'Criteria narrow an entry to the records that a search would find: Patient?organization=Organization/7. An entry that is read-only allows no change. Hidden fields are left out of what is read; read-only fields are seen and cannot be changed.',
-      '%profile stands for the profile of the member who asks. A member with several policies may do what any of them allows. A change holds from the next request of each member on.',
+      '%profile stands for the profile of the member who asks. A member with several policies may do what any of them allows. A change applies from each member’s next request.',
     ],
     more: { href: '/members', label: 'Members' },
   },
