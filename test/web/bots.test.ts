@@ -155,7 +155,7 @@ describeInBrowser('a Bot in the app', () => {
     await page.getByRole('option', { name: 'JSON', exact: true }).click();
     await page.getByRole('textbox', { name: 'Input' }).fill('{"broken":');
     await page.getByRole('button', { name: 'Run', exact: true }).click();
-    await page.getByText('400').waitFor();
+    await page.getByText('400', { exact: true }).waitFor();
   }
 
   async function rollsBack(page: Page) {
