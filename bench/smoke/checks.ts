@@ -54,9 +54,9 @@ export async function tokenOf({ service, project }: Smoke): Promise<string> {
     client_id: clientId,
     client_secret: clientSecret,
   });
-  const { status, json, text } = await service.call('POST', 'oauth2/token', { body });
+  const { status, fields, text } = await service.call('POST', 'oauth2/token', { body });
   if (status !== 200) throw new Error(`no token: ${status} ${text}`);
-  return json.access_token;
+  return String(fields.access_token);
 }
 
 /** A Bot of this run that answers what it is sent; `{"sleep": s}` after a while. */
@@ -73,12 +73,13 @@ export async function newBot(smoke: Smoke, token: string): Promise<string> {
     if (input && input.sleep) await new Promise((done) => setTimeout(done, input.sleep * 1000));
     return input && input.segments ? input.toString() : 'done';
   }`;
-  const deployed = await service.call('POST', `fhir/R4/Bot/${created.json.id}/$deploy`, {
+  const id = String(created.fields.id);
+  const deployed = await service.call('POST', `fhir/R4/Bot/${id}/$deploy`, {
     token,
     body: { code },
   });
   must(deployed.status === 200, `its code: ${deployed.status} ${deployed.text}`);
-  return created.json.id;
+  return id;
 }
 
 export const checks: Readonly<Record<string, Check>> = {
@@ -92,7 +93,11 @@ export const checks: Readonly<Record<string, Check>> = {
     const codeChallenge = createHash('sha256').update(verifier).digest('base64url');
     const pkce = { codeChallenge, codeChallengeMethod: 'S256', clientId: '' };
     const login = await service.call('POST', 'auth/login', { body: { ...project.admin, ...pkce } });
-    const grant = { grant_type: 'authorization_code', code: login.json?.code, code_verifier: verifier };
+    const grant = {
+      grant_type: 'authorization_code',
+      code: String(login.fields.code),
+      code_verifier: verifier,
+    };
     const tokens = await service.call('POST', 'oauth2/token', { body: new URLSearchParams(grant) });
     return must(tokens.status === 200, `login ${login.status}, token ${tokens.status}`);
   },
@@ -128,7 +133,7 @@ export const checks: Readonly<Record<string, Check>> = {
       const body = { resourceType: 'Practitioner', firstName: 'Smoke', lastName: kind, email };
       const invited = await service.call('POST', `admin/projects/${project.id}/invite`, { token, body });
       must(invited.status === 200, `${kind}: ${invited.status} ${invited.text}`);
-      ids.push(invited.json.id);
+      ids.push(String(invited.fields.id));
     }
     const told = async (id: string | undefined) =>
       (await service.call('GET', `${members}/${id}`, { token })).text.includes('"bounced"');

@@ -1,4 +1,6 @@
-/** A service as the outside sees it: nothing of ours is loaded that knows more. */
+import { fieldsOf } from '../../shared/fields-of.ts';
+
+/** A service as the outside sees it: nothing of ours is loaded that knows more of it. */
 export interface Service {
   /** @param path from the base URL on, sent as it stands */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
@@ -17,8 +19,8 @@ interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the service says
-  json: any;
+  /** Of an answer that is a JSON object; none of any other. */
+  fields: Readonly<Record<string, unknown>>;
 }
 
 export function serviceAt(base: string): Service {
@@ -40,7 +42,7 @@ export function serviceAt(base: string): Service {
         ...(body === undefined ? {} : { body: isObject ? JSON.stringify(body) : body }),
       });
       const text = await response.text();
-      return { status: response.status, headers: response.headers, text, json: parsed(text) };
+      return { status: response.status, headers: response.headers, text, fields: fieldsOf(parsed(text)) };
     },
   };
 }

@@ -21,7 +21,8 @@ export const switchBody = fields({
 /**
  * Lets a person go to another of their Projects without showing again who they are: a login that was made as the
  * present one was, at the same time, and that ends with it. It reaches what such a sign-in can choose, whichever
- * Project it was begun for, and with the choice the present login ends: a token that was copied opens no second session beside it.
+ * Project it was begun for, and with the choice the present login ends: a token that was copied opens no second
+ * session beside it.
  * @param body `{codeChallenge, codeChallengeMethod?}`, as a sign-in has them
  * @returns the memberships to choose from but the present one, for `auth/profile`; a second factor first, where the
  *   person has got one since

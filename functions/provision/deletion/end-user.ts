@@ -9,8 +9,9 @@ import { type Action, ConditionFailed } from '../../../shared/table/transact.ts'
 const attempts = 8;
 
 /**
- * Ends a person who is in no Project, but perhaps in the one that is named: address, password, second factor, logins, names that issuers have
- * for them. Who is invited into another Project at this moment stays. Done again it goes on where it stopped.
+ * Ends a person who is in no Project, or only in the one that is named: address, password, second factor, logins,
+ * names that issuers have for them. Who is invited into another Project at this moment stays. Done again it goes
+ * on where it stopped.
  * @returns `ended` when the User was there and is not any more, `gone` when there was none
  */
 export async function endUser(
