@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { type Import, importsOf } from './setup/imports.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const filesIn = (folders: readonly string[]) =>
@@ -12,33 +13,7 @@ const filesIn = (folders: readonly string[]) =>
 const files = filesIn(['functions', 'shared', 'infra', 'mllp/src']);
 const everyFile = [...files, ...filesIn(['web', 'client/src', 'bench'])];
 
-interface Import {
-  file: string;
-  /** `type`: nothing is loaded. `later`: loaded when it is first needed. */
-  kind: 'value' | 'type' | 'later';
-  /** A path from the root for our own files, else the package's name. */
-  target: string;
-}
-
-const importsOf = (file: string): Import[] => {
-  const source = readFileSync(join(root, file), 'utf8');
-  const specifiers = [...source.matchAll(/(?:^|\n)\s*(?:import|export)\s([^;'"`]*?)from\s+'([^']+)'/g)]
-    .concat([...source.matchAll(/\bimport(\()\s*'([^']+)'\s*\)/g)])
-    .map(([, names = '', specifier = '']) => ({ names, specifier }));
-  return specifiers.map(({ names, specifier }) => ({
-    file,
-    kind: names === '(' ? 'later' : isOfTypes(names) ? 'type' : 'value',
-    target: specifier.startsWith('.') ? relative(root, resolve(root, dirname(file), specifier)) : specifier,
-  }));
-};
-
 const imports = files.flatMap(importsOf);
-
-/** `type A` and `{ type A, type B }`. */
-function isOfTypes(names: string): boolean {
-  const listed = /^\{(.*)\}$/s.exec(names.trim())?.[1]?.split(',') ?? [names];
-  return listed.every((name) => /^\s*(type\s.*)?$/s.test(name));
-}
 
 const importsFrom = (prefix: string) => imports.filter(({ file }) => file.startsWith(prefix));
 const named = (found: Import[]) => found.map(({ file, target }) => `${file} -> ${target}`);

@@ -30,3 +30,17 @@ export function watchRecords(scope: Construct, functions: readonly HouseFunction
     alarms,
   });
 }
+
+/** Watches for lines of the access log that could not be written beside an answer that stands. */
+export function watchAccess(scope: Construct, functions: readonly HouseFunction[], alarms: ITopic): void {
+  new LogAlarm(scope, 'LostAccess', {
+    logGroups: functions.map(({ logGroup }) => logGroup),
+    message: 'access record lost',
+    impact:
+      'Callers were answered, but who they were and what they were shown is missing from the access records. The log ' +
+      'entries `access record lost` have the trace ids: keep them.',
+    runbook: 'access-record-lost',
+    atOnce: true,
+    alarms,
+  });
+}

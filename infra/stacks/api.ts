@@ -10,7 +10,7 @@ import { FunctionRoutes } from '../constructs/function-routes.ts';
 import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
 import { HouseFunction } from '../constructs/house-function.ts';
 import { JobsFunction } from '../constructs/jobs-function.ts';
-import { watchAudit, watchRecords } from '../constructs/lost-records.ts';
+import { watchAccess, watchAudit, watchRecords } from '../constructs/lost-records.ts';
 import { PublicApi } from '../constructs/public-api.ts';
 import { addSite } from '../constructs/site-files.ts';
 import { permissions } from '../permissions.ts';
@@ -65,8 +65,9 @@ export class ApiStack extends Stack {
     throttleRoutes(served, new Map([...made].map(([name, { routes }]) => [name, routes])));
     const running = [...made].filter(([name]) => name.startsWith('execute-')).map(([, { house }]) => house);
     watchRecords(this, [...running, jobs], alarms);
-    const auditing = [...made].filter(([name]) => name !== 'site').map(([, { house }]) => house);
-    watchAudit(this, [...auditing, jobs], alarms);
+    const recording = [...made].filter(([name]) => name !== 'site').map(([, { house }]) => house);
+    watchAudit(this, [...recording, jobs], alarms);
+    watchAccess(this, recording, alarms);
     new CfnOutput(this, 'AppUrl', { value: `${baseUrl}/app`, description: 'The administration app' });
     new CfnOutput(this, 'BaseUrl', { value: baseUrl, description: 'Where the API is reached' });
   }

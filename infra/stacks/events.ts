@@ -14,7 +14,7 @@ import { FunctionRoutes } from '../constructs/function-routes.ts';
 import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
 import { HouseFunction } from '../constructs/house-function.ts';
 import { LogAlarm } from '../constructs/log-alarm.ts';
-import { watchAudit, watchRecords } from '../constructs/lost-records.ts';
+import { watchAccess, watchAudit, watchRecords } from '../constructs/lost-records.ts';
 import { MailService } from '../constructs/mail-service.ts';
 import { PurposeQueue } from '../constructs/purpose-queue.ts';
 import { StreamDispatcher } from '../constructs/stream-dispatcher.ts';
@@ -92,6 +92,7 @@ export class EventsStack extends Stack {
       return house;
     });
     watchAudit(this, behindQueues, alarms);
+    watchAccess(this, behindQueues, alarms);
     // A rule has five targets at most.
     for (const { lambda, node } of Object.values(functions)) {
       const sweep = new Rule(this, `Sweep-${node.id}`, {
@@ -132,6 +133,16 @@ export class EventsStack extends Stack {
       impact:
         'The mail service refused invitations: those people wait. Every ten minutes they are tried again. ' +
         'Look whether SES has verified the sender and left its sandbox.',
+      alarms,
+    });
+    new LogAlarm(this, 'UnreadSubscriptions', {
+      logGroups: [functions.match.logGroup, functions.deliver.logGroup],
+      runbook: 'subscription-not-read',
+      message: 'subscription not read',
+      impact:
+        'A stored Subscription cannot be read by this release: changes are not told to its receiver, and those of ' +
+        'this time never will be by themselves.',
+      atOnce: true,
       alarms,
     });
     new LogAlarm(functions['index-upkeep'], 'Unswept', {

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { runbook } from '../../infra/running/runbook.ts';
+import { consoleLog } from '../../shared/log.ts';
+import { errorLines, errorsOfFunctions } from './error-lines.ts';
 import {
   functionsOf,
   ofType,
@@ -37,11 +39,38 @@ function deployedIn(templates: typeof small) {
   );
 }
 
+/** What filters on logs look for, in whose log, and where the alarm on it leads. */
+function linesWithAlarms(resources: Record<string, Resource>) {
+  return ofType(resources, 'AWS::Logs::MetricFilter').map(([, { Properties }]) => {
+    const { FilterPattern, LogGroupName, MetricTransformations } = Properties as {
+      FilterPattern: string;
+      LogGroupName: { Ref: string };
+      MetricTransformations: [{ MetricName: string; MetricNamespace: string; MetricValue: string }];
+    };
+    const house = functionsOf(resources).find(
+      ({ properties }) =>
+        (properties.LoggingConfig as { LogGroup: { Ref: string } }).LogGroup.Ref === LogGroupName.Ref,
+    );
+    const [{ MetricName, MetricNamespace: Namespace, MetricValue }] = MetricTransformations;
+    expect(MetricValue).toBe('1');
+    const [alarm] = ofType(resources, 'AWS::CloudWatch::Alarm').filter(
+      ([, { Properties: own }]) => own.MetricName === MetricName && own.Namespace === Namespace,
+    );
+    return {
+      folder: String(resources[house?.roleId ?? '']?.Properties.Description).split(':')[0] ?? '',
+      message: /^\{ \$\.message = "(.+)" \}$/.exec(FilterPattern)?.[1] ?? '',
+      entry: entryOf(String(alarm?.[1].Properties.AlarmDescription)),
+    };
+  });
+}
+
+/** The entry of docs/operate.md that an alarm names. */
+const entryOf = (description: string) => /docs\/operate\.md#([a-z-]+)\.$/.exec(description)?.[1];
+
 describe('an alarm', () => {
   const alarms = Object.values(large).flatMap((resources: Record<string, Resource>) =>
     ofType(resources, 'AWS::CloudWatch::Alarm').map(([id, { Properties }]) => ({ id, ...Properties })),
   ) as { id: string; AlarmDescription: string; EvaluationPeriods: number; DatapointsToAlarm: number }[];
-  const entryOf = (description: string) => /docs\/operate\.md#([a-z-]+)\.$/.exec(description)?.[1];
 
   it.each(alarms)('$id leads to an entry of docs/operate.md', ({ AlarmDescription }) => {
     expect(page).toContain(`\n### ${entryOf(AlarmDescription)}\n`);
@@ -58,12 +87,51 @@ describe('an alarm', () => {
   it('needs two periods one after the other, unless something is lost or the period is a day', () => {
     const atOnce = alarms.filter(({ EvaluationPeriods }) => EvaluationPeriods === 1);
     expect(new Set(atOnce.map(({ AlarmDescription }) => entryOf(AlarmDescription)))).toEqual(
-      new Set(['audit-entry-lost', 'execution-record-lost', 'stream-given-up', 'certificate-expires']),
+      new Set([
+        'audit-entry-lost',
+        'execution-record-lost',
+        'access-record-lost',
+        'subscription-not-read',
+        'stream-given-up',
+        'certificate-expires',
+      ]),
     );
     const others = alarms.filter((alarm) => !atOnce.includes(alarm));
     for (const { EvaluationPeriods, DatapointsToAlarm } of others) {
       expect([EvaluationPeriods, DatapointsToAlarm]).toEqual([2, 2]);
     }
+  });
+});
+
+describe('a line that functions log as an error', () => {
+  const watched = Object.values(small).flatMap(linesWithAlarms);
+  const logged = [...errorsOfFunctions.values()].flatMap((messages) => [...messages]);
+
+  it('is known, with who learns of it', () => {
+    expect([...new Set(logged)].sort()).toEqual(Object.keys(errorLines).sort());
+    for (const told of Object.values(errorLines)) {
+      const [entry] = 'noLoss' in told ? [] : Object.values(told);
+      if (entry !== undefined) expect(runbook).toContain(entry);
+    }
+  });
+
+  it('sounds its alarm from the log of each function that may log it, and no other line does', () => {
+    const wanted = [...errorsOfFunctions].flatMap(([folder, messages]) =>
+      [...messages].flatMap((message) => {
+        const told = errorLines[message];
+        return told && 'alarm' in told ? [`${folder}: ${message} > ${told.alarm}`] : [];
+      }),
+    );
+    const found = watched.map(({ folder, message, entry }) => `${folder}: ${message} > ${entry}`);
+    expect([...new Set(found)].sort()).toEqual(wanted.sort());
+  });
+
+  it('is printed as the filters look for it', () => {
+    const print = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+    for (const { message } of watched) consoleLog.error(message, { error: 'Fault' });
+    const printed = print.mock.calls.map(([line]) => JSON.parse(String(line)).message);
+    print.mockRestore();
+    expect(printed).toEqual(watched.map(({ message }) => message));
   });
 });
 
