@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { projectContext } from '../../infra/context.ts';
+import { readStage } from '../../infra/stage.ts';
 import { errorText } from '../../shared/error-name.ts';
 import { prices } from '../costs/prices.ts';
+import { accountIn } from './account.ts';
+import { alarmArrives } from './alarm.ts';
 import { checks, newBot, type Project, tokenOf } from './checks.ts';
 import { serviceAt } from './service.ts';
 
@@ -11,6 +15,7 @@ import { serviceAt } from './service.ts';
  * `npm run provision -- --for-spec` makes. A line for each check with what was seen; exit code 1 when one failed.
  */
 const usage = `npm run smoke -- --base <BaseUrl> --demo <folder>/demo.json
+  [--stage <name>]        of cdk.json, in the account that the credentials name: an alarm is raised there, too
   [--async-seconds <n>]   how long the asynchronous run takes (180)
   [--executes <n>]        how many executes one after the other (20)
   [--apart-seconds <n>]   how far apart (60)
@@ -23,7 +28,10 @@ const executeUsd =
 try {
   const text = { type: 'string' } as const;
   const { values } = parseArgs({
-    options: { base: text, demo: text, 'async-seconds': text, executes: text, 'apart-seconds': text },
+    options: {
+      ...{ base: text, demo: text, stage: text },
+      ...{ 'async-seconds': text, executes: text, 'apart-seconds': text },
+    },
   });
   if (!values.base || !values.demo) throw new Error('Where is it, and with which Project?');
   const number = (given: string | undefined, usual: number) => {
@@ -40,12 +48,21 @@ try {
   const [project] = projects;
   if (!project) throw new Error(`${values.demo} names no Project`);
   const service = serviceAt(values.base.replace(/\/$/, ''));
+  const { stage: named } = values;
+  const stage =
+    named === undefined ? undefined : readStage((key) => (key === 'stage' ? named : projectContext()[key]));
   const smoke = { service, project, extent, run: randomBytes(4).toString('hex') };
   const token = await tokenOf(smoke);
   const bot = await newBot(smoke, token);
   let failed = 0;
-  for (const [name, check] of Object.entries(checks)) {
-    const saw = await check({ ...smoke, token, bot }).catch((error: unknown) => {
+  const all: Record<string, () => Promise<string>> = {
+    ...Object.fromEntries(
+      Object.entries(checks).map(([name, check]) => [name, () => check({ ...smoke, token, bot })]),
+    ),
+    'an alarm arrives': () => alarmArrives({ stage, open: accountIn, apartSeconds: 60, most: 20 }),
+  };
+  for (const [name, check] of Object.entries(all)) {
+    const saw = await check().catch((error: unknown) => {
       failed += 1;
       return `FAILED ${errorText(error)}`;
     });
