@@ -1,16 +1,13 @@
 /**
- * An execute over the local gateway, one at a time, against the parts that it cannot do without,
- * measured in the same run: an HTTP echo, one batch read, one put, one fresh sandbox run; and how even it is.
+ * An execute over the local gateway, one at a time, against the parts that it cannot do without: the same hops in
+ * the same order (same-hops.ts), measured by turns with it; and how even it is.
  */
 
-import { randomUUID } from 'node:crypto';
-import { cachedGuest } from '../infra/guest/build.ts';
 import type { RunRequest } from '../shared/bot/contract.ts';
-import { createSandbox } from '../shared/sandbox/supervisor.ts';
-import type { Key } from '../shared/table/keys.ts';
 import { generate, percentile } from './load/generate.ts';
-import { against } from './measure.ts';
-import type { Row } from './rows.ts';
+import { byTurns } from './measure.ts';
+import { lowerQuartile, type Row } from './rows.ts';
+import { type SameHops, sameHops } from './same-hops.ts';
 import { startBench } from './stack.ts';
 
 const code = 'exports.handler = async (medplum, event) => ({ sum: event.input.a + 1 });';
@@ -19,7 +16,8 @@ const body = '{"a":1}';
 
 export async function executeRows(): Promise<Row[]> {
   const bench = await startBench();
-  const sandbox = createSandbox({ guestDir: await cachedGuest() });
+  const run = { ...trivial, project: bench.projectId };
+  const hops = await sameHops(bench, run, body);
   try {
     const identifier = { system: 'https://example.org', value: 'bench' };
     const bot = await bench.post(
@@ -31,27 +29,11 @@ export async function executeRows(): Promise<Row[]> {
     const { id } = JSON.parse(bot) as { id: string };
     await bench.post(`fhir/R4/Bot/${id}/$deploy`, JSON.stringify({ code, filename: 'bench.cjs' }), json, 200);
 
-    const filler = 'x'.repeat(400);
-    const read: Key[] = Array.from({ length: 7 }, () => ({ pk: `BENCH#${randomUUID()}`, sk: 'HEAD' }));
-    for (const key of read) await bench.table.put({ ...key, content: filler });
-    const put = () => bench.table.put({ pk: `BENCH#${randomUUID()}`, sk: 'HEAD', content: filler.repeat(3) });
-    const parts = [
-      { name: 'echo', step: () => bench.echo(body, json) },
-      { name: 'batch read', step: () => bench.table.read(read) },
-      { name: 'put', step: put },
-      { name: 'sandbox', step: () => sandbox.run(run) },
-    ];
     const query = new URLSearchParams({ identifier: `${identifier.system}|${identifier.value}` });
     const asked = (path: string) => () => bench.post(path, body, json, 200);
     const byId = asked(`fhir/R4/Bot/${id}/$execute`);
-    const rows = [
-      await against({ name: 'execute by id', step: byId }, parts, 1.3),
-      await against(
-        { name: 'execute by identifier', step: asked(`fhir/R4/Bot/$execute?${query}`) },
-        parts,
-        1.3,
-      ),
-    ];
+    const byIdentifier = asked(`fhir/R4/Bot/$execute?${query}`);
+    const rows = await againstSameHops({ byId, byIdentifier }, hops);
     await generate(byId, { atOnce: 8, requests: 100 });
     const { latencies, elapsedMs } = await generate(byId, { atOnce: 8, requests: 800 });
     const [p50, p99] = [percentile(latencies, 0.5), percentile(latencies, 0.99)];
@@ -61,15 +43,36 @@ export async function executeRows(): Promise<Row[]> {
       { name: 'execute, 8 at once: p99 against p50', value: p99 / p50, unit: 'times', most: 3, detail },
     ];
   } finally {
-    await sandbox.close();
+    hops.stop();
     await bench.stop();
   }
 }
 
-const run: RunRequest = {
+type Step = () => Promise<unknown>;
+
+/** Of lower quartiles: a busy machine adds the same to both. What each hop takes when it is done by itself, again and again, is in the detail. */
+async function againstSameHops(executes: { byId: Step; byIdentifier: Step }, hops: SameHops): Promise<Row[]> {
+  const parts = [executes.byId, executes.byIdentifier, hops.step].map((step) => ({ name: '', step }));
+  const [byId = [], byIdentifier = [], inOrder = []] = await byTurns(parts, 150);
+  const alone: string[] = [];
+  for (const hop of hops.hops) {
+    const [times = []] = await byTurns([hop], 60);
+    alone.push(`${hop.name} ${lowerQuartile(times).toFixed(2)}`);
+  }
+  const rowOf = (name: string, times: readonly number[]): Row => {
+    const [whole, parts] = [lowerQuartile(times), lowerQuartile(inOrder)];
+    return {
+      ...{ name: `${name}, against its hops alone`, value: whole / parts, unit: 'times', most: 1.3 },
+      detail: `${whole.toFixed(2)} ms against ${parts.toFixed(2)}; each again and again: ${alone.join(', ')}`,
+    };
+  };
+  return [rowOf('execute by id', byId), rowOf('execute by identifier', byIdentifier)];
+}
+
+const trivial: RunRequest = {
   kind: 'run',
   runId: 'bench',
-  project: 'bench',
+  project: '',
   code: { version: '0'.repeat(64), format: 'cjs', filename: 'bench.cjs', text: code },
   input: { kind: 'json', text: body },
   event: {
