@@ -6,6 +6,7 @@
 import { fieldsOf, isObject } from '../shared/fields-of.ts';
 import { isParameterSet } from '../shared/index/registry.ts';
 import { sourceKeyOf } from '../shared/keys/source-seal.ts';
+import { type Egress, readEgress } from './stage-network.ts';
 
 export interface Stage {
   /** Part of every stack's name. */
@@ -62,6 +63,8 @@ export interface Stage {
   retention: Retention;
   /** The API's own name, with a certificate of the same region; without it API Gateway's. */
   domain?: { name: string; certificateArn: string };
+  /** Invokers run in a network of their own that lets out to these hosts only; left out, to any public address. */
+  egress?: Egress;
 }
 
 /** Days that each kind of log group is kept. */
@@ -111,6 +114,8 @@ export function readStage(context: (key: string) => unknown): Stage {
   if (!isObject(fields)) throw new Error(`cdk.json has no stage ${name} under context.stages`);
   const setting = (key: string, pattern: RegExp) => matching(`${name}.${key}`, fields[key], pattern);
   const removalPolicy = fields.removalPolicy === undefined ? 'retain' : removalOf(setting);
+  const domain =
+    fields.domain === undefined ? undefined : readDomain(`${name}.domain`, fieldsOf(fields.domain));
   return {
     name,
     region: setting('region', /^[a-z]{2}(-[a-z]+)+-\d$/),
@@ -143,7 +148,10 @@ export function readStage(context: (key: string) => unknown): Stage {
       ? {}
       : { sourceKey: readSourceKey(`${name}.sourceKey`, fields.sourceKey) }),
     ...(fields.alarmEmail === undefined ? {} : { alarmEmail: setting('alarmEmail', address) }),
-    ...(fields.domain === undefined ? {} : { domain: readDomain(`${name}.domain`, fieldsOf(fields.domain)) }),
+    ...(domain === undefined ? {} : { domain }),
+    ...(fields.egress === undefined
+      ? {}
+      : { egress: readEgress(`${name}.egress`, fields.egress, domain?.name) }),
   };
 }
 

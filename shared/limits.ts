@@ -18,6 +18,9 @@ export const longestAnswerBytes = 4_600_000;
 /** What the entries of a Bundle may hold together, as JSON text: the rest of the page follows in the next. */
 export const mostEntryCharacters = 3_500_000;
 
+/** Until a connection to somebody else's server is there, TLS included; in milliseconds. */
+export const longestConnectMs = 10_000;
+
 /** A resource that requests read on their way to something else: a policy, a membership, a Bot, … */
 export const longestInlineBytes = 64 * 1024;
 

@@ -1,8 +1,8 @@
 import type { Resource } from '../../test/infra/stage-templates.ts';
 import type { Line } from './line.ts';
-import { prices } from './prices.ts';
+import { hoursOfMonth, prices } from './prices.ts';
 
-const minutesOfMonth = 730 * 60;
+const minutesOfMonth = hoursOfMonth * 60;
 /** Lambda asks an idle queue by five long polls of twenty seconds at once. */
 const pollsOfQueue = (minutesOfMonth * 60 * 5) / 20;
 /** Of a function that finds nothing to do. */

@@ -19,4 +19,9 @@ export const prices = {
   dashboardMonth: 3,
   alarmMetricMonth: 0.1,
   customMetricMonth: 0.3,
+  firewallEndpointHour: 0.395,
+  natGatewayHour: 0.045,
+  publicAddressHour: 0.005,
 } as const;
+
+export const hoursOfMonth = 730;

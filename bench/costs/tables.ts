@@ -3,16 +3,30 @@ import { startStage } from '../../test/storage/stage.ts';
 import { startJobs } from '../counted/jobs.ts';
 import { idleLines } from './idle.ts';
 import { linesTable } from './line.ts';
+import { egressLines } from './options.ts';
 import { type Assumed, type Memory, uses, usesTable } from './use.ts';
 
-/** The tables of docs/cost.md by name, from the templates of a stage and from units that are counted now. */
-export async function costTables(assumed: Assumed): Promise<Record<'idle' | 'use', string>> {
-  const templates = Object.values(stageTemplates());
+const domain = {
+  name: 'api.example.org',
+  certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/c',
+};
+const synthesised = () => ({
+  plain: stageTemplates(),
+  options: stageTemplates({ domain, egress: { hosts: ['hooks.example.com'] } }),
+});
+let templatesOnce: ReturnType<typeof synthesised> | undefined;
+
+/** The tables of docs/cost.md by name, from the templates of stages and from units that are counted now. */
+export async function costTables(assumed: Assumed): Promise<Record<'idle' | 'egress' | 'use', string>> {
+  templatesOnce ??= synthesised();
+  const { plain, options } = templatesOnce;
+  const templates = Object.values(plain);
   const stage = await startStage();
   try {
     const { costs } = await startJobs(stage);
     return {
       idle: linesTable('a month without a call', idleLines(templates.flatMap(Object.values<Resource>))),
+      egress: linesTable('filtered egress, a month', egressLines(Object.values(options.network))),
       use: usesTable(uses(await costs(), memoryOf(templates), assumed)),
     };
   } finally {

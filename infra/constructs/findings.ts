@@ -3,13 +3,13 @@
  * HIPAA.Security and NIST.800.53.R5 hold many rules alike.
  */
 
-interface Finding {
+export interface Finding {
   id: string;
   reason: string;
 }
 
 /** The same rule in the packs that follow a standard. */
-function inBoth(rule: string, reason: string): Finding[] {
+export function inBoth(rule: string, reason: string): Finding[] {
   return ['HIPAA.Security', 'NIST.800.53.R5'].map((pack) => ({ id: `${pack}-${rule}`, reason }));
 }
 

@@ -39,6 +39,8 @@ export interface HouseFunctionProps {
   /** The kind of its log; `functions` when left out. */
   keptAs?: keyof Retention;
   logging?: Pick<FunctionOptions, 'loggingFormat' | 'systemLogLevelV2'>;
+  /** Where it runs in a VPC; most run in none. */
+  network?: Pick<FunctionOptions, 'vpc' | 'vpcSubnets' | 'securityGroups'>;
   /** Puts files that are not bundled into the asset. */
   addFiles?: (assetDir: string) => void;
 }
@@ -76,6 +78,7 @@ export class HouseFunction extends Construct {
       role: this.role,
       logGroup: this.logGroup,
       ...props.logging,
+      ...props.network,
       ...(props.environment ? { environment: props.environment } : {}),
       ...(props.tenancyConfig ? { tenancyConfig: props.tenancyConfig } : {}),
     });

@@ -5,6 +5,8 @@ import { Architecture, TenancyConfig } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import type { GuestPlatform } from '../guest/build.ts';
+import { interfaceRights } from '../network/interface-rights.ts';
+import type { InvokerNetwork } from '../network/invoker-network.ts';
 import { timeoutSeconds } from '../timeouts.ts';
 import { HouseFunction } from './house-function.ts';
 import { LogAlarm } from './log-alarm.ts';
@@ -13,6 +15,8 @@ interface LockedInvokerProps {
   alarms: ITopic;
   /** For jobs: as long as Lambda lets it run. For expressions: no Bot comes here, and no token of a run. */
   use?: 'bots' | 'jobs' | 'expressions';
+  /** Where egress is filtered; left out, it runs in no VPC. */
+  network?: InvokerNetwork | undefined;
   /** The processor it runs on, which the native addon is built for. */
   platform?: 'linux-arm64' | 'linux-x64';
 }
@@ -25,11 +29,12 @@ const descriptions = {
 
 /**
  * Where customers' code runs. Its role may write its own log and nothing else, it has no environment,
- * and Lambda gives each Project execution environments of its own.
+ * and Lambda gives each Project execution environments of its own. In a network, Lambda may make and remove
+ * interfaces in the role's name, and the code that runs may not.
  */
 export class LockedInvoker extends HouseFunction {
   constructor(scope: Construct, id: string, props: LockedInvokerProps) {
-    const { alarms, use = 'bots', platform = 'linux-arm64' } = props;
+    const { alarms, use = 'bots', network, platform = 'linux-arm64' } = props;
     super(scope, id, {
       folder: 'invoker',
       description: descriptions[use],
@@ -43,7 +48,17 @@ export class LockedInvoker extends HouseFunction {
         'Bots do not run, or end without an answer: callers get 429 or 409 and do not know whether the Bot ran. ' +
         'Look for exceptions in the log of the invoker, and at the concurrency left in the account.',
       alarms,
+      ...(network
+        ? {
+            network: {
+              vpc: network.vpc,
+              vpcSubnets: { subnets: [...network.subnets] },
+              securityGroups: [network.securityGroup],
+            },
+          }
+        : {}),
     });
+    if (network) this.lambda.node.addDependency(interfaceRights(this, this.role));
     new LogAlarm(this, 'NotStarted', {
       logGroups: [this.logGroup],
       runbook: 'sandbox-not-started',

@@ -6,6 +6,7 @@ import { AccessStack } from './access.ts';
 import { ApiStack } from './api.ts';
 import { DataStack } from './data.ts';
 import { EventsStack } from './events.ts';
+import { NetworkStack } from './network.ts';
 import { ProvisionStack } from './provision.ts';
 import { ReindexStack } from './reindex.ts';
 import { SandboxStack } from './sandbox.ts';
@@ -18,7 +19,9 @@ export function porticoStacks(app: App, stage: Stage) {
 
   const data = new DataStack(app, name('data'), { env, stage });
   const { alarms } = data;
-  const sandbox = new SandboxStack(app, name('sandbox'), { env, alarms });
+  const { egress } = stage;
+  const network = egress && new NetworkStack(app, name('network'), { env, egress, name: name('egress') });
+  const sandbox = new SandboxStack(app, name('sandbox'), { env, alarms, network: network?.network });
   const access = new AccessStack(app, name('access'), { env, stage, alarms });
   const ground = {
     table: data.table.table,
@@ -66,5 +69,5 @@ export function porticoStacks(app: App, stage: Stage) {
   if (stage.removalPolicy === 'retain') RemovalPolicies.of(app).retain(kept);
   else RemovalPolicies.of(app).destroy(kept);
   Tags.of(app).add('portico:stage', stage.name);
-  return { data, sandbox, access, api, events, provision, reindex, watch };
+  return { data, ...(network ? { network } : {}), sandbox, access, api, events, provision, reindex, watch };
 }

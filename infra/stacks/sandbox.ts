@@ -3,9 +3,12 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { LockedInvoker } from '../constructs/locked-invoker.ts';
+import type { InvokerNetwork } from '../network/invoker-network.ts';
 
 interface SandboxStackProps extends StackProps {
   alarms: ITopic;
+  /** Where egress is filtered. */
+  network?: InvokerNetwork | undefined;
 }
 
 /** Where customers' code runs: a stack of its own, so that nothing else can slip into its role. */
@@ -14,10 +17,10 @@ export class SandboxStack extends Stack {
   readonly longInvoker: IFunction;
   readonly evaluator: IFunction;
 
-  constructor(scope: Construct, id: string, { alarms, ...props }: SandboxStackProps) {
+  constructor(scope: Construct, id: string, { alarms, network, ...props }: SandboxStackProps) {
     super(scope, id, props);
-    this.invoker = new LockedInvoker(this, 'Invoker', { alarms }).lambda;
-    this.longInvoker = new LockedInvoker(this, 'LongInvoker', { alarms, use: 'jobs' }).lambda;
-    this.evaluator = new LockedInvoker(this, 'Evaluator', { alarms, use: 'expressions' }).lambda;
+    this.invoker = new LockedInvoker(this, 'Invoker', { alarms, network }).lambda;
+    this.longInvoker = new LockedInvoker(this, 'LongInvoker', { alarms, network, use: 'jobs' }).lambda;
+    this.evaluator = new LockedInvoker(this, 'Evaluator', { alarms, network, use: 'expressions' }).lambda;
   }
 }

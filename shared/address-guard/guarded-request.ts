@@ -7,7 +7,8 @@ import { lookup as systemLookup } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { longestBodyBytes } from '../limits.ts';
+import { longestBodyBytes, longestConnectMs } from '../limits.ts';
+import { connectInTime } from './connect-in-time.ts';
 import { isPublicAddress } from './public-address.ts';
 
 /** As node:dns `lookup` with `all: true`. */
@@ -17,7 +18,14 @@ export type Lookup = (
   done: (error: Error | null, addresses: { address: string; family: number }[]) => void,
 ) => void;
 
-export interface GuardedRequest {
+/** How places are reached; the system's resolver and the usual patience unless a test says otherwise. */
+export interface Reach {
+  lookup?: Lookup | undefined;
+  /** Until the connection is there. */
+  connectMs?: number | undefined;
+}
+
+export interface GuardedRequest extends Reach {
   url: URL;
   method: string;
   headers: Record<string, string>;
@@ -25,7 +33,6 @@ export interface GuardedRequest {
   signal: AbortSignal;
   /** The API's own origin, the one place that need not be public. */
   trusted: boolean;
-  lookup?: Lookup | undefined;
   agent: http.Agent;
   /** Of the answer's body; 4 MiB when left out. */
   mostBytes?: number;
@@ -57,6 +64,7 @@ export function guardedRequest(request: GuardedRequest): Promise<GuardedResponse
         resolve({ status: statusCode, statusText: statusMessage, headers: pairs(rawHeaders), body });
       }, reject);
     });
+    connectInTime(outgoing, request.connectMs ?? longestConnectMs);
     outgoing.on('error', reject);
     outgoing.end(request.body);
   });

@@ -7,18 +7,17 @@ import {
   FetchRefused,
   type GuardedResponse,
   guardedRequest,
-  type Lookup,
+  type Reach,
 } from '../address-guard/guarded-request.ts';
 import type { RunRequest } from '../bot/contract.ts';
 import { isAllowedHost } from './allowed-hosts.ts';
 import type { WireBody, WireRequest, WireResponse } from './protocol.ts';
 
-export interface FetchContext {
+export interface FetchContext extends Reach {
   /** Requests to this origin carry token and trace id, and no other request does. */
   api?: { origin: string; token: string; traceId: string } | undefined;
   /** The Project's own lists; the API is always reachable. */
   hosts?: RunRequest['fetchHosts'];
-  lookup?: Lookup | undefined;
   signal: AbortSignal;
   agentFor: (protocol: string) => Agent;
 }
@@ -66,7 +65,7 @@ async function send(
   method: string,
   headers: readonly [string, string][],
   body: Buffer | undefined,
-  { api, hosts, lookup, signal, agentFor }: FetchContext,
+  { api, hosts, lookup, connectMs, signal, agentFor }: FetchContext,
 ): Promise<GuardedResponse> {
   const trusted = api !== undefined && url.origin === api.origin;
   if (!trusted && !isAllowedHost(url.hostname, hosts)) {
@@ -94,6 +93,7 @@ async function send(
     signal,
     trusted,
     lookup,
+    connectMs,
     agent: agentFor(url.protocol),
   });
 }

@@ -2,7 +2,7 @@
 
 import http from 'node:http';
 import https from 'node:https';
-import { FetchRefused, type Lookup } from '../address-guard/guarded-request.ts';
+import { FetchRefused, type Reach } from '../address-guard/guarded-request.ts';
 import type { RunRequest } from '../bot/contract.ts';
 import { errorCode } from '../error-name.ts';
 import { guardedFetch } from './guarded-fetch.ts';
@@ -12,12 +12,11 @@ type Answer =
   | { type: 'fetched'; id: string; response: WireResponse }
   | { type: 'fetch-failed'; id: string; message: string };
 
-export interface RunNetworkOptions {
+export interface RunNetworkOptions extends Reach {
   api: { baseUrl: string; token: string; traceId: string } | undefined;
   hosts: RunRequest['fetchHosts'];
   /** How many requests the run may make. */
   most: number;
-  lookup: Lookup | undefined;
   send: (answer: Answer) => void;
 }
 
@@ -28,7 +27,8 @@ export interface RunNetwork {
   close: () => void;
 }
 
-export function createRunNetwork({ api, hosts, most, lookup, send }: RunNetworkOptions): RunNetwork {
+export function createRunNetwork(options: RunNetworkOptions): RunNetwork {
+  const { api, hosts, most, lookup, connectMs, send } = options;
   const agents = new Map<string, http.Agent>();
   const agentFor = (protocol: string) => {
     const agent =
@@ -61,7 +61,8 @@ export function createRunNetwork({ api, hosts, most, lookup, send }: RunNetworkO
     open.set(id, controller);
     const { signal } = controller;
     try {
-      const response = await guardedFetch(request, { api: trusted, hosts, lookup, signal, agentFor });
+      const reach = { lookup, connectMs };
+      const response = await guardedFetch(request, { api: trusted, hosts, ...reach, signal, agentFor });
       if (!signal.aborted) send({ type: 'fetched', id, response });
     } catch (error) {
       if (!signal.aborted) {

@@ -1,6 +1,6 @@
 /** One run in one child, seen from outside: it ends in time, within its memory, and its messages are checked. */
 
-import type { Lookup } from '../address-guard/guarded-request.ts';
+import type { Reach } from '../address-guard/guarded-request.ts';
 import type { RunOutcome, RunRequest, RunResult } from '../bot/contract.ts';
 import type { Child } from './child-process.ts';
 import { judgeOutcome } from './judge-outcome.ts';
@@ -28,7 +28,7 @@ export interface SupervisedRun {
 }
 
 /** Sends the run to a ready, idle child. The child is killed when it exceeds its time or memory. */
-export function superviseRun(child: RunChild, request: RunRequest, lookup?: Lookup): SupervisedRun {
+export function superviseRun(child: RunChild, request: RunRequest, reach: Reach = {}): SupervisedRun {
   const beganAtMs = Date.now();
   const timeMs = Math.floor(Math.min(request.limits.timeoutMs, request.deadlineAtMs - beganAtMs));
   const { promise: result, resolve } = Promise.withResolvers<RunResult>();
@@ -49,7 +49,7 @@ export function superviseRun(child: RunChild, request: RunRequest, lookup?: Look
     api: request.api && { ...request.api, traceId: request.event.traceId },
     hosts: request.fetchHosts,
     most: request.limits.calls,
-    lookup,
+    ...{ lookup: reach.lookup, connectMs: reach.connectMs },
     send: (message) => child.send({ ...message, run }),
   });
   const allowedMb = (child.residentMb() ?? 0) + request.limits.memoryMb + BESIDE_HEAP_MB;
@@ -78,7 +78,7 @@ export function superviseRun(child: RunChild, request: RunRequest, lookup?: Look
   const unwatch =
     request.cancelKeys && request.api
       ? watchCancel({
-          ...{ api: request.api, runId: request.runId, traceId: request.event.traceId, lookup },
+          ...{ api: request.api, runId: request.runId, traceId: request.event.traceId, lookup: reach.lookup },
           onCancelled: () => killed({ kind: 'cancelled', message: 'The run was cancelled' }),
         })
       : () => undefined;

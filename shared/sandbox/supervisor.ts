@@ -1,17 +1,15 @@
 /** One kept child process for one Project: runs Bots in it one after another and replaces it when in doubt. */
 
-import type { Lookup } from '../address-guard/guarded-request.ts';
+import type { Reach } from '../address-guard/guarded-request.ts';
 import type { Compiled, CompileRequest, RunRequest, RunResult } from '../bot/contract.ts';
 import { startChild } from './child-process.ts';
 import { afterRunning } from './running-clock.ts';
 import { superviseCompile } from './supervised-compile.ts';
 import { type RunChild, superviseRun } from './supervised-run.ts';
 
-export interface SandboxOptions {
+export interface SandboxOptions extends Reach {
   /** Made by infra/guest/build.ts. */
   guestDir: string;
-  /** Name resolution for the Bot's `fetch`; the system's unless a test says otherwise. */
-  lookup?: Lookup;
 }
 
 export interface Sandbox {
@@ -74,7 +72,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 
   async function runNow(request: RunRequest): Promise<RunResult> {
     const current = await childFor(request.project);
-    const { result, idle } = superviseRun(current.child, request, options.lookup);
+    const { result, idle } = superviseRun(current.child, request, options);
     const late = result.then(() => afterRunning(IDLE_WITHIN_MS)).then(() => false);
     current.idle = Promise.race([idle, late]);
     const answer = await result;

@@ -43,7 +43,8 @@ function nameOf({ Type, Properties = {} }: Resource): string | undefined {
 
 /**
  * What CloudFormation would refuse of an update. Stacks are updated one after the other: while one changes, those that
- * use it still import what they did. And what has a name of its own is made before its predecessor is deleted.
+ * use it still import what they did. And what has a name of its own is made before its predecessor is deleted. A stack
+ * that is no longer made is not touched: whoever destroys it does so later, by hand.
  * @param before,after by stack
  */
 export function refusedChanges(
@@ -53,8 +54,9 @@ export function refusedChanges(
   const used = new Set(Object.values(before).flatMap(({ imports }) => imports));
   return Object.entries(before).flatMap(([stack, { exports, named }]) => {
     const next = after[stack];
+    if (!next) return [];
     const changed = Object.entries(exports).filter(
-      ([name, value]) => used.has(name) && JSON.stringify(next?.exports[name]) !== JSON.stringify(value),
+      ([name, value]) => used.has(name) && JSON.stringify(next.exports[name]) !== JSON.stringify(value),
     );
     const moved = Object.entries(named).filter(([name, id]) => {
       const elsewhere = Object.entries(after).find(([, one]) => one.named[name] !== undefined);

@@ -15,7 +15,7 @@ export interface Statement {
   Condition?: unknown;
 }
 
-type Stack = 'data' | 'sandbox' | 'api' | 'events' | 'provision' | 'reindex' | 'access' | 'watch';
+type Stack = 'data' | 'network' | 'sandbox' | 'api' | 'events' | 'provision' | 'reindex' | 'access' | 'watch';
 
 /** A template, as far as tests look at it. */
 export interface StackTemplate {

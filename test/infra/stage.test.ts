@@ -4,6 +4,11 @@ import { readStage } from '../../infra/stage.ts';
 
 const least = { region: 'eu-west-1', mailFrom: 'portico@example.org' };
 
+const domain = {
+  name: 'api.example.org',
+  certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/c',
+};
+
 function stageOf(fields: unknown, name: unknown = 'prod') {
   const context: Record<string, unknown> = { stage: name, stages: { prod: fields } };
   return readStage((key) => context[key]);
@@ -37,6 +42,13 @@ describe('a stage', () => {
         signingKeys: [1],
         retention: { functions: 90, access: 365 },
       },
+    });
+  });
+
+  it('lets invokers out to the API and to the hosts that it names', () => {
+    const hosts = ['hooks.example.com', '*.example.net', 'api.example.org'];
+    expect(stageOf({ ...least, domain, egress: { hosts } }).egress).toEqual({
+      hosts: ['api.example.org', 'hooks.example.com', '*.example.net'],
     });
   });
 
@@ -78,6 +90,18 @@ describe('a stage', () => {
       { ...least, domain: { name: 'a.example' } },
       'prod.domain.certificateArn is missing',
     ],
+    ['hosts that are no list', { ...least, domain, egress: {} }, 'prod.egress is malformed'],
+    [
+      'a host with a port',
+      { ...least, domain, egress: { hosts: ['a.example:8443'] } },
+      'prod.egress.hosts names "a.example:8443"',
+    ],
+    [
+      'an address as a host',
+      { ...least, domain, egress: { hosts: ['10.0.0.1'] } },
+      'prod.egress.hosts names',
+    ],
+    ['a filter without a domain', { ...least, egress: { hosts: [] } }, 'prod.egress needs a domain'],
     ['a preset that there is not', { ...least, retention: 'gdpr' }, 'prod.retention is malformed'],
     [
       'days that CloudWatch has not',

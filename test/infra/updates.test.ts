@@ -14,7 +14,8 @@ function bondsOfAll(templates: ReturnType<typeof wholeTemplates>): Record<string
   return Object.fromEntries(Object.entries(templates).map(([name, template]) => [name, bondsOf(template)]));
 }
 
-const plain = bondsOfAll(wholeTemplates());
+const plainTemplates = wholeTemplates();
+const plain = bondsOfAll(plainTemplates);
 
 /** What the stacks of a release hold on to; a later release is held to it. `UPDATE_BONDS=1` writes that of a new one. */
 const kept = join(import.meta.dirname, 'bonds-0.1.0.json');
@@ -29,16 +30,29 @@ test('a stage of the kept release can be updated to this one', () => {
 const settings = {
   ...{ domain, restoredTable: restored, backup: { keepDays: 35 }, alarmEmail: 'ops@example.org' },
   signingKeys: [2, 1],
+  egress: { hosts: ['hooks.example.com'] },
 };
 const changed = wholeTemplates(settings);
 const all = bondsOfAll(changed);
 
-test('a domain, a restored table and the like may be set later, and taken back', () => {
+test('a domain, a restored table, filters of the network and the like may be set later, and taken back', () => {
   expect(refusedChanges(plain, all)).toEqual([]);
+  expect(all.network?.exports).not.toEqual({});
+  expect(all.sandbox?.imports).toEqual(expect.arrayContaining(Object.keys(all.network?.exports ?? {})));
   // A signing key that was named once keeps its number, and what it exports.
   expect(refusedChanges(all, plain)).toEqual([
     expect.stringMatching(/^data .*KeysSigning2.*: it is in use$/),
   ]);
+});
+
+test('what a stage does not switch on is in none of its stacks', () => {
+  const types = Object.values(plainTemplates).flatMap(({ Resources }) =>
+    Object.values(Resources).map(({ Type }) => Type),
+  );
+  expect(
+    types.filter((type) => /EC2|NetworkFirewall|Route53|CloudFront|WAF|SecretsManager/.test(type)),
+  ).toEqual([]);
+  expect(JSON.stringify(plainTemplates)).not.toContain('VpcConfig');
 });
 
 test('an export that is gone or another, and a name that moves, are noticed', () => {

@@ -1,5 +1,5 @@
 import http from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
 import type { Lookup } from '../../shared/address-guard/guarded-request.ts';
@@ -29,6 +29,7 @@ const names: Record<string, string[][]> = {};
 
 const lookup: Lookup = (hostname, _options, done) => {
   asked.push(hostname);
+  if (hostname.endsWith('.invalid')) return done(Object.assign(new Error('no'), { code: 'ENOTFOUND' }), []);
   const answers = names[hostname] ?? [];
   const addresses = (answers.length > 1 ? answers.shift() : answers[0]) ?? [];
   done(
@@ -90,7 +91,7 @@ beforeAll(async () => {
   });
   servers.push(server, other);
   api = { baseUrl: `${originOf(server)}/`, token: TOKEN };
-  sandbox = createSandbox({ guestDir: await cachedGuest(), lookup });
+  sandbox = createSandbox({ guestDir: await cachedGuest(), lookup, connectMs: 2000 });
 });
 
 afterEach(() => {
@@ -350,6 +351,19 @@ describe('a body', () => {
   test('over 4 MiB is refused', async () => {
     expect(await fetched(`${api.baseUrl}large`)).toMatch(/longer than 4194304 bytes/);
   });
+});
+
+test('a name that a network does not look up, and a server that it does not let through, are named as such', async () => {
+  expect(await fetched('https://unlisted.invalid/')).toMatch(/^TypeError: fetch failed: ENOTFOUND$/);
+  const taken: Socket[] = [];
+  const silent = createServer((socket) => taken.push(socket));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', () => resolve()));
+  const baseUrl = `https://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+  const body = `return fetch('${baseUrl}').catch((e) => e.name + ': ' + e.message)`;
+  expect(await value(body, { api: { baseUrl, token: TOKEN } })).toBe('TypeError: fetch failed: ETIMEDOUT');
+  expect(taken).toHaveLength(1);
+  for (const socket of taken) socket.destroy();
+  silent.close();
 });
 
 test('an abort and the end of the run end a request', async () => {

@@ -46,23 +46,30 @@ export async function readAssembly(folder: string): Promise<SynthesisedFunction[
 }
 
 function functionsOf(resources: Record<string, Resource>, root: string): SynthesisedFunction[] {
-  return Object.values(resources)
-    .filter(({ Type }) => Type === 'AWS::Lambda::Function')
-    .map(({ Properties: properties }) => {
-      const [roleId] = (properties.Role as { 'Fn::GetAtt': [string] })['Fn::GetAtt'];
-      const environment = properties.Environment as { Variables: Record<string, unknown> } | undefined;
-      return {
-        folder: String(resources[roleId]?.Properties.Description).split(':', 1)[0] ?? '',
-        // The CDK names both an asset's folder and its object by the hash.
-        asset: join(root, `asset.${(properties.Code as { S3Key: string }).S3Key.replace(/\.zip$/, '')}`),
-        handler: String(properties.Handler),
-        timeoutSeconds: Number(properties.Timeout),
-        memoryMb: Number(properties.MemorySize),
-        variables: environment?.Variables ?? {},
-        statements: statementsOf(resources, roleId),
-        isTenanted: properties.TenancyConfig !== undefined,
-      };
-    });
+  return (
+    Object.values(resources)
+      .filter(({ Type }) => Type === 'AWS::Lambda::Function')
+      .map(({ Properties }) => ({
+        properties: Properties,
+        roleId: (Properties.Role as { 'Fn::GetAtt': [string] })['Fn::GetAtt'][0],
+      }))
+      // What the CDK brings along to make a resource has no description.
+      .filter(({ roleId }) => resources[roleId]?.Properties.Description !== undefined)
+      .map(({ properties, roleId }) => {
+        const environment = properties.Environment as { Variables: Record<string, unknown> } | undefined;
+        return {
+          folder: String(resources[roleId]?.Properties.Description).split(':', 1)[0] ?? '',
+          // The CDK names both an asset's folder and its object by the hash.
+          asset: join(root, `asset.${(properties.Code as { S3Key: string }).S3Key.replace(/\.zip$/, '')}`),
+          handler: String(properties.Handler),
+          timeoutSeconds: Number(properties.Timeout),
+          memoryMb: Number(properties.MemorySize),
+          variables: environment?.Variables ?? {},
+          statements: statementsOf(resources, roleId),
+          isTenanted: properties.TenancyConfig !== undefined,
+        };
+      })
+  );
 }
 
 function statementsOf(resources: Record<string, Resource>, roleId: string): Statement[] {

@@ -1,0 +1,94 @@
+import { Validations } from 'aws-cdk-lib';
+import {
+  CfnRoute,
+  FlowLogDestination,
+  FlowLogTrafficType,
+  IpAddresses,
+  type ISubnet,
+  type IVpc,
+  Peer,
+  Port,
+  SecurityGroup,
+  SubnetType,
+  Vpc,
+} from 'aws-cdk-lib/aws-ec2';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Construct } from 'constructs';
+import { KeptLogs } from '../constructs/kept-logs.ts';
+import { flowRoleFindings, networkFindings } from './findings.ts';
+
+/** Subnets by zone. */
+const groups = { invokers: 'Invokers', filter: 'Filter', exit: 'Exit' } as const;
+
+/**
+ * Where invokers run when their egress is filtered: subnets without a public address in two zones. In each zone the
+ * only way out leads through an endpoint of the filter and then through a NAT gateway; what comes back goes through
+ * the same endpoint. Until `leadThrough` is called there is no way out.
+ */
+export class InvokerNetwork extends Construct {
+  readonly vpc: IVpc;
+  readonly securityGroup: SecurityGroup;
+  /** For invokers, and beside each, in its zone, for the filter. */
+  readonly subnets: readonly ISubnet[];
+  readonly filterSubnets: readonly ISubnet[];
+
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    this.vpc = new Vpc(this, 'Vpc', {
+      ipAddresses: IpAddresses.cidr('10.0.0.0/22'),
+      maxAzs: 2,
+      natGateways: 2,
+      subnetConfiguration: [
+        { name: groups.invokers, subnetType: SubnetType.PRIVATE_ISOLATED, cidrMask: 24 },
+        { name: groups.filter, subnetType: SubnetType.PRIVATE_WITH_EGRESS, cidrMask: 28 },
+        { name: groups.exit, subnetType: SubnetType.PUBLIC, cidrMask: 28, mapPublicIpOnLaunch: false },
+      ],
+      restrictDefaultSecurityGroup: true,
+    }) as IVpc;
+    this.subnets = this.#subnetsOf('invokers');
+    this.filterSubnets = this.#subnetsOf('filter');
+    this.securityGroup = new SecurityGroup(this, 'Invokers', {
+      vpc: this.vpc,
+      description: 'Invokers: out to HTTPS and HTTP, and nothing in',
+      allowAllOutbound: false,
+    });
+    this.securityGroup.addEgressRule(Peer.anyIpv4(), Port.tcp(443), 'HTTPS');
+    this.securityGroup.addEgressRule(Peer.anyIpv4(), Port.tcp(80), 'HTTP');
+    this.#keepFlows();
+    Validations.of(this.vpc).acknowledge(...networkFindings);
+  }
+
+  /**
+   * Has what leaves the invokers' subnets, and what comes back to them, go through endpoints.
+   * @param endpoints ids of VPC endpoints, in the order of `filterSubnets`
+   */
+  leadThrough(endpoints: readonly string[]): void {
+    const exits = this.#subnetsOf('exit');
+    endpoints.forEach((vpcEndpointId, zone) => {
+      const route = (name: string, subnet: ISubnet | undefined, destinationCidrBlock: string) =>
+        new CfnRoute(this, `${name}${zone + 1}`, {
+          routeTableId: subnet?.routeTable.routeTableId ?? '',
+          destinationCidrBlock,
+          vpcEndpointId,
+        });
+      route('Out', this.subnets[zone], '0.0.0.0/0');
+      route('Back', exits[zone], this.subnets[zone]?.ipv4CidrBlock ?? '');
+    });
+  }
+
+  #subnetsOf(group: keyof typeof groups): ISubnet[] {
+    return this.vpc.selectSubnets({ subnetGroupName: groups[group] }).subnets;
+  }
+
+  /** Who connected to which address, with how many bytes: no names and no contents. */
+  #keepFlows(): void {
+    const role = new Role(this, 'FlowRole', {
+      assumedBy: new ServicePrincipal('vpc-flow-logs.amazonaws.com'),
+    });
+    Validations.of(role).acknowledge(...flowRoleFindings);
+    this.vpc.addFlowLog('Flows', {
+      destination: FlowLogDestination.toCloudWatchLogs(new KeptLogs(this, 'FlowLog'), role),
+      trafficType: FlowLogTrafficType.ALL,
+    });
+  }
+}

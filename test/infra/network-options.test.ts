@@ -1,0 +1,182 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  actionsOf,
+  functionsOf,
+  ofType,
+  only,
+  type Resource,
+  type Statement,
+  statementsOfRole,
+} from './stage-templates.ts';
+import { root } from './synthesised.ts';
+
+const api = 'api.example.org';
+const domain = { name: api, certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/c' };
+const settings = {
+  ...{ region: 'eu-west-1', mailFrom: 'portico@example.org', domain },
+  egress: { hosts: ['hooks.example.com', '*.example.net'] },
+};
+
+let folder: string;
+/** Resources of each stack. */
+let stacks: Record<string, Record<string, Resource>>;
+
+/** As `npm run synth` does it, rule packs included: they fail it. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portico-options-'));
+  const context = { stage: 'test', stages: { test: settings }, 'aws:cdk:bundling-stacks': [] };
+  const env = {
+    ...process.env,
+    CDK_OUTDIR: folder,
+    CDK_CONTEXT_JSON: JSON.stringify(context),
+    NODE_OPTIONS: '',
+  };
+  await promisify(execFile)(process.execPath, ['infra/app.ts'], {
+    cwd: root,
+    env,
+    maxBuffer: 64 * 1024 ** 2,
+  });
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.template.json'));
+  const read = files.map(async (file) => {
+    const { Resources } = JSON.parse(await readFile(join(folder, file), 'utf8'));
+    return [file.slice('portico-test-'.length, -'.template.json'.length), Resources];
+  });
+  stacks = Object.fromEntries(await Promise.all(read));
+}, 120_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const resources = (stack: string) => stacks[stack] ?? {};
+const properties = (stack: string, type: string) =>
+  ofType(resources(stack), type).map(([, { Properties }]) => Properties);
+
+describe('filtered egress', () => {
+  it('is for the invokers and for nothing else', () => {
+    for (const [name, stack] of Object.entries(stacks)) {
+      const own = functionsOf(stack).filter(({ properties: { Description } }) => Description !== undefined);
+      for (const { properties } of own) expect('VpcConfig' in properties).toBe(name === 'sandbox');
+    }
+    for (const { properties } of functionsOf(resources('sandbox'))) {
+      const { SubnetIds, SecurityGroupIds } = properties.VpcConfig as Record<string, unknown[]>;
+      expect(JSON.stringify(SubnetIds)).toMatch(/Invokers\w*Subnet1.*Invokers\w*Subnet2/);
+      expect([SubnetIds?.length, SecurityGroupIds?.length]).toEqual([2, 1]);
+      expect(properties.TenancyConfig).toEqual({ TenantIsolationMode: 'PER_TENANT' });
+    }
+  });
+
+  it('lets Lambda work on network interfaces in an invoker’s name, and denies it to the code', () => {
+    for (const { roleId } of functionsOf(resources('sandbox'))) {
+      const statements = statementsOfRole(resources('sandbox'), roleId);
+      const of = (some: readonly Statement[]) =>
+        actionsOf(some).filter((action) => !action.startsWith('logs:'));
+      const allowed = of(statements.filter(({ Effect }) => Effect === 'Allow'));
+      const denied = statements.filter(({ Effect }) => Effect === 'Deny');
+      expect(allowed).toEqual([
+        'ec2:AssignPrivateIpAddresses',
+        'ec2:CreateNetworkInterface',
+        'ec2:DeleteNetworkInterface',
+        'ec2:DescribeNetworkInterfaces',
+        'ec2:DescribeSubnets',
+        'ec2:UnassignPrivateIpAddresses',
+      ]);
+      expect(of(denied)).toEqual(allowed);
+      expect(denied.map(({ Resource, Condition }) => ({ Resource, Condition }))).toEqual([
+        { Resource: '*', Condition: { Null: { 'lambda:SourceFunctionArn': 'false' } } },
+      ]);
+    }
+  });
+
+  it('gives those rights before the network, and takes them after it', () => {
+    const sandbox = resources('sandbox');
+    for (const [, one] of ofType(sandbox, 'AWS::Lambda::Function')) {
+      const { DependsOn } = one as Resource & { DependsOn: string[] };
+      expect(DependsOn.filter((id) => /Interfaces/.test(id))).toHaveLength(1);
+    }
+    const rights = ofType(sandbox, 'AWS::IAM::Policy').filter(([id]) => id.includes('Interfaces'));
+    expect(rights).toHaveLength(3);
+  });
+
+  it('leads out of the invokers’ subnets through the filter of their zone only, and back', () => {
+    const routes = properties('network', 'AWS::EC2::Route');
+    const from = (subnet: string) =>
+      routes.filter(({ RouteTableId }) => JSON.stringify(RouteTableId).includes(`Vpc${subnet}RouteTable`));
+    for (const zone of [1, 2]) {
+      const endpoint = expect.stringContaining(`NamesFirewall${zone}`);
+      const through = (route: Record<string, unknown>) => JSON.stringify(route.VpcEndpointId);
+      const out = from(`InvokersSubnet${zone}`);
+      expect(out.map(({ DestinationCidrBlock }) => DestinationCidrBlock)).toEqual(['0.0.0.0/0']);
+      expect(out.map(through)).toEqual([endpoint]);
+      expect(JSON.stringify(from(`FilterSubnet${zone}`))).toMatch(/"NatGatewayId":\{"Ref":"\w*ExitSubnet/);
+      const back = from(`ExitSubnet${zone}`).filter((route) => 'VpcEndpointId' in route);
+      expect(back.map(through)).toEqual([endpoint]);
+      const subnet = ofType(resources('network'), 'AWS::EC2::Subnet').find(([id]) =>
+        id.includes(`InvokersSubnet${zone}`),
+      );
+      expect(back[0]?.DestinationCidrBlock).toBe(subnet?.[1].Properties.CidrBlock);
+    }
+    for (const subnet of properties('network', 'AWS::EC2::Subnet')) {
+      expect(subnet.MapPublicIpOnLaunch).toBe(false);
+    }
+  });
+
+  it('passes the names of the list and drops the rest, strictly', () => {
+    const group = only(resources('network'), 'AWS::NetworkFirewall::RuleGroup').Properties;
+    expect(group.RuleGroup).toEqual({
+      RulesSource: {
+        RulesSourceList: {
+          GeneratedRulesType: 'ALLOWLIST',
+          TargetTypes: ['TLS_SNI', 'HTTP_HOST'],
+          Targets: [api, 'hooks.example.com', '.example.net'],
+        },
+      },
+      StatefulRuleOptions: { RuleOrder: 'STRICT_ORDER' },
+    });
+    const { FirewallPolicy } = only(resources('network'), 'AWS::NetworkFirewall::FirewallPolicy').Properties;
+    expect(FirewallPolicy).toMatchObject({
+      StatefulDefaultActions: ['aws:drop_established_app_layer', 'aws:alert_established_app_layer'],
+      StatefulEngineOptions: { RuleOrder: 'STRICT_ORDER', StreamExceptionPolicy: 'DROP' },
+      StatelessDefaultActions: ['aws:forward_to_sfe'],
+    });
+    const [invokers] = properties('network', 'AWS::EC2::SecurityGroup');
+    expect(invokers).not.toHaveProperty('SecurityGroupIngress');
+    const ports = invokers?.SecurityGroupEgress as { IpProtocol: string; FromPort: number; ToPort: number }[];
+    expect(ports.map(({ IpProtocol, FromPort, ToPort }) => [IpProtocol, FromPort, ToPort])).toEqual([
+      ['tcp', 443, 443],
+      ['tcp', 80, 80],
+    ]);
+    expect(ofType(resources('network'), 'Custom::VpcRestrictDefaultSG')).toHaveLength(1);
+  });
+
+  it('looks up the names of the list and no other', () => {
+    const network = resources('network');
+    const { FirewallRules } = only(network, 'AWS::Route53Resolver::FirewallRuleGroup').Properties;
+    const rules = FirewallRules as { FirewallDomainListId: { 'Fn::GetAtt': [string, string] } }[];
+    const listed = rules.map(({ FirewallDomainListId, ...rule }) => ({
+      ...rule,
+      names: network[FirewallDomainListId['Fn::GetAtt'][0]]?.Properties.Domains,
+    }));
+    expect(listed).toEqual([
+      {
+        ...{ Priority: 1, Action: 'ALLOW', FirewallDomainRedirectionAction: 'TRUST_REDIRECTION_DOMAIN' },
+        names: [api, 'hooks.example.com', '*.example.net'],
+      },
+      { Priority: 2, Action: 'BLOCK', BlockResponse: 'NXDOMAIN', names: ['*'] },
+    ]);
+    expect(ofType(network, 'AWS::Route53Resolver::FirewallRuleGroupAssociation')).toHaveLength(1);
+  });
+
+  it('keeps flows, alerts and queries under the stage’s key, for as long as it keeps what functions say', () => {
+    const groups = properties('network', 'AWS::Logs::LogGroup');
+    expect(groups).toHaveLength(3);
+    for (const group of groups) {
+      expect(JSON.stringify(group.KmsKeyId)).toContain('portico-test-data:');
+      expect(group.RetentionInDays).toBe(90);
+    }
+    expect(only(resources('network'), 'AWS::EC2::FlowLog').Properties.TrafficType).toBe('ALL');
+    expect(properties('network', 'AWS::NetworkFirewall::LoggingConfiguration')).toHaveLength(2);
+  });
+});
