@@ -39,6 +39,7 @@ const layers = [
   'keys',
   'index',
   'project-settings.ts',
+  'project-features.ts',
   'store',
   'search',
   'services.ts',

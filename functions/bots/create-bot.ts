@@ -15,6 +15,7 @@ import {
   programOf,
   requirePolicies,
 } from '../../shared/program/parse-program.ts';
+import { requireFeature } from '../../shared/project-features.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
 import { fields, optional } from '../../shared/schema/fields.ts';
 import type { Services } from '../../shared/services.ts';
@@ -31,7 +32,7 @@ export const createBotBody = fields({
 
 /**
  * Creates a Bot with its membership, its own identity, and the locks on its identifiers.
- * @throws {Refusal} invalid, conflict when an identifier is taken in this Project
+ * @throws {Refusal} invalid, forbidden in a Project without Bots, conflict when an identifier is taken in this Project
  */
 export async function createBot(
   services: Services,
@@ -42,6 +43,7 @@ export async function createBot(
   const { identifier: named = [], runtimeVersion } = sent;
   const program = programOf(sent);
   const { actor, found } = await admit(services, caller, policyKeys(caller.project, program.rights));
+  requireFeature(actor, 'bots');
   if (program.rights.admin) throw invalidField('admin', 'A Bot cannot be an administrator');
   requirePolicies(caller.project, program.rights, found);
 

@@ -2,6 +2,7 @@ import type { Caller } from '../../shared/access/access-token.ts';
 import { codeItem } from '../../shared/bot/bot-item.ts';
 import { placesItem } from '../../shared/bot/code-places.ts';
 import type { DeployServices } from '../../shared/bot/execute-services.ts';
+import { requireFeature } from '../../shared/project-features.ts';
 import { keys } from '../../shared/table/keys.ts';
 import type { Action } from '../../shared/table/transact.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
@@ -16,7 +17,7 @@ import { type Moving, moveBot } from './move-bot.ts';
  * Deploys code: has it compiled, checks in the sandbox that it loads and exports a handler, then stores an immutable
  * version named by its hash and moves the Bot's pointer, in one write.
  * @param body `{code, filename?}`; without a body what the Bot's executableCode or sourceCode names
- * @throws {Refusal} not-found, invalid with line and column, too-large, unavailable, not-started
+ * @throws {Refusal} not-found, forbidden in a Project without Bots, invalid with line and column, too-large, unavailable, not-started
  */
 export async function deployBot(
   services: DeployServices,
@@ -25,6 +26,7 @@ export async function deployBot(
 ): Promise<void> {
   const { project } = caller;
   const { actor, bot } = await admitToBot(services, caller, botId);
+  requireFeature(actor, 'bots');
 
   const { source, filename } = await codeToDeploy(services, project, bot, body);
   const { code, places } = await compileCode(services, { project, source, filename });

@@ -1,5 +1,6 @@
 import { isPaused } from '../../shared/bot/project-settings.ts';
 import { errorName } from '../../shared/error-name.ts';
+import { lacks } from '../../shared/project-features.ts';
 import { type Delivery, deliveryKey, deliveryOf, type Lane } from '../../shared/subscription/delivery.ts';
 import { type Standing, standingOf } from '../../shared/subscription/standing.ts';
 import type { Item } from '../../shared/table/item.ts';
@@ -30,18 +31,27 @@ export async function gatherNext(services: DeliverServices, lane: Lane): Promise
   const headKey = keys.resource(project, 'Subscription', subscriptionId);
   const projectKey = keys.resource(project, 'Project', project);
   const found = await table.read([ownKey, headKey, projectKey]);
+  const head = found.get(projectKey);
+  const isHeld = isPaused(head) || lacks(head, 'subscriptions');
   return {
     delivery: deliveryOf(found.get(ownKey)),
-    state: isPaused(found.get(projectKey)) ? 'held' : stateOf(services, found.get(headKey)),
-    project: found.get(projectKey),
+    state: isHeld ? 'held' : stateOf(services, found.get(headKey), head),
+    project: head,
   };
 }
 
-function stateOf({ now, allowsLoopback, log }: DeliverServices, head: Item | undefined): Gathered['state'] {
+function stateOf(
+  { now, allowsLoopback, log }: DeliverServices,
+  head: Item | undefined,
+  project: Item | undefined,
+): Gathered['state'] {
   try {
     const standing = standingOf(head, now(), allowsLoopback);
     if (!standing) return 'gone';
-    return standing.subscription.status === 'error' ? 'held' : standing;
+    const { status, target } = standing.subscription;
+    // A Bot of a Project without Bots would refuse every attempt.
+    const isHeld = status === 'error' || (target.kind === 'bot' && lacks(project, 'bots'));
+    return isHeld ? 'held' : standing;
   } catch (error) {
     // One that an earlier release let in waits for its author.
     log.error('subscription not read', { error: errorName(error) });

@@ -8,6 +8,7 @@ import { withInvitation } from '../../shared/invitation/state.ts';
 import type { InviteOutcome } from '../../shared/invitation/states.ts';
 import { parseNewPassword } from '../../shared/login/parse-password.ts';
 import { hashPassword } from '../../shared/login/password.ts';
+import { requireFeature } from '../../shared/project-features.ts';
 import { settingDefaults } from '../../shared/project-settings.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
@@ -23,7 +24,7 @@ import { unboundProfiles } from './profiles-of-address.ts';
  * Invites a person into a Project: gather, decide, write once. The mail goes out after the commit.
  * @param body the request's JSON, as docs/identity.md describes it
  * @returns the ProjectMembership with the state of its invitation and what the invite did
- * @throws {Refusal} invalid (an issue per field), conflict, throttled
+ * @throws {Refusal} invalid (an issue per field), forbidden when it asks for a mail in a Project without, conflict, throttled
  */
 export async function inviteUser(
   services: Services,
@@ -46,6 +47,9 @@ export async function inviteUser(
     if (invite.password !== undefined) await parseNewPassword(invite.password, { email: invite.email });
     requireSamePerson(invite, gathered);
     const decision = decide(invite, gathered.standings, services.now());
+    if (decision.kind !== 'update' && invite.sendEmail && invite.email !== undefined) {
+      requireFeature(gathered.actor, 'email');
+    }
     if (decision.kind === 'create') {
       requireFreeProfile(invite, gathered);
       await requireNoTwin(services, caller.project, invite, gathered);

@@ -4,6 +4,7 @@ import type { Subtype } from '../../shared/audit/subtypes.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { changeMembership, issueInvitation, outboxAction } from '../../shared/invitation/actions.ts';
 import { type Invitation, type Standing, withInvitation } from '../../shared/invitation/state.ts';
+import { requireFeature } from '../../shared/project-features.ts';
 import { projectSettings } from '../../shared/project-settings.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
@@ -16,14 +17,15 @@ interface Which {
   membershipId: string;
 }
 
-/** A new link by mail that kills the one before. @throws {Refusal} not-found, conflict */
+/** A new link by mail that kills the one before. @throws {Refusal} not-found, conflict, forbidden in a Project without mails */
 export function resendInvitation(
   services: Services,
   caller: Caller<'administrator'>,
   which: Which,
 ): Promise<Resource> {
   const projectKey = keys.resource(caller.project, 'Project', caller.project);
-  return changeInvitation(services, caller, which, async (standing) => {
+  return changeInvitation(services, caller, which, async (standing, actor) => {
+    requireFeature(actor, 'email');
     const userKey = keys.user(standing.userId);
     const found = await services.table.read([projectKey, userKey]);
     const known = standing.login.startsWith('E:') ? standing.login.slice(2) : found.get(userKey)?.email;
@@ -56,7 +58,10 @@ async function changeInvitation(
   services: Services,
   caller: Caller<'administrator'>,
   { membershipId }: Which,
-  decide: (standing: Standing) => Promise<{ next: Invitation; subtype: Subtype; actions: Action[] }>,
+  decide: (
+    standing: Standing,
+    actor: Actor,
+  ) => Promise<{ next: Invitation; subtype: Subtype; actions: Action[] }>,
 ): Promise<Resource> {
   const key = memberKey(caller.project, membershipId);
   return untilWritten(async () => {
@@ -66,7 +71,7 @@ async function changeInvitation(
     if (standing.invitation.state === 'accepted') {
       throw new Refusal('conflict', 'User is already a member of this project');
     }
-    const { next, subtype, actions } = await decide(standing);
+    const { next, subtype, actions } = await decide(standing, actor);
     const changed = changeMembership(
       standing,
       { rights: membership, invitation: next },

@@ -1,6 +1,7 @@
 import type { Caller } from '../../shared/access/access-token.ts';
 import { admit } from '../../shared/access/actor.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
+import { lacks, type ProjectFeature, projectFeatures } from '../../shared/project-features.ts';
 import {
   auditsReads,
   projectSettings,
@@ -21,6 +22,8 @@ export interface ProjectAnswer {
   auditReads: boolean;
   /** From whom its mails come; left out when it is the name of the Project. */
   senderName?: string;
+  /** What it may do; provisioning changes it. */
+  features: readonly ProjectFeature[];
   /** The numbers that hold for it (docs/limits.md); provisioning changes them. */
   limits: Record<keyof typeof settingBounds, number>;
 }
@@ -43,5 +46,6 @@ export function projectAnswer(project: Resource, head: Item | undefined): Projec
   const limits = { ...settingDefaults };
   for (const name of typedKeys(settingBounds)) limits[name] = settings[name] ?? settingDefaults[name];
   const auditReads = auditsReads(head);
-  return { project, auditReads, ...(senderName ? { senderName } : {}), limits };
+  const features = projectFeatures.filter((feature) => !lacks(head, feature));
+  return { project, auditReads, features, ...(senderName ? { senderName } : {}), limits };
 }

@@ -3,6 +3,7 @@ import type { Mail } from '../../shared/email/mailer.ts';
 import { invitationMail } from '../../shared/invitation/invitation-mail.ts';
 import { invitationUrl } from '../../shared/invitation/link.ts';
 import { standingOf, stateOf } from '../../shared/invitation/state.ts';
+import { lacks } from '../../shared/project-features.ts';
 import { isDisabled, senderNameOf } from '../../shared/project-settings.ts';
 import { stored } from '../../shared/schema/stored.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
@@ -18,8 +19,8 @@ const readOrder = stored(
 );
 
 /**
- * The mail of an invitation; undefined when it is no longer pending, when there is a newer link, when the Project is disabled, or when
- * the address has complained of this Project's mails: then the invitation says so.
+ * The mail of an invitation; undefined when it is no longer pending, when there is a newer link, when the Project is disabled or has
+ * no mails, or when the address has complained of this Project's mails: then the invitation says so.
  */
 export async function invitationOfItem(services: OutboxServices, item: Item): Promise<Mail | undefined> {
   const { project, membershipId, generation, email } = readOrder(item);
@@ -31,7 +32,8 @@ export async function invitationOfItem(services: OutboxServices, item: Item): Pr
   const isLive =
     standing?.invitation.generation === generation &&
     stateOf(standing.invitation, services.now()) === 'pending';
-  if (!standing || !isLive || isDisabled(found.get(projectKey))) return undefined;
+  const head = found.get(projectKey);
+  if (!standing || !isLive || isDisabled(head) || lacks(head, 'email')) return undefined;
   const link = { project: project, membershipId: membershipId, ...standing.invitation };
   if (found.get(complaintKey)) {
     await markDelivery(services, link, 'complained');

@@ -1,4 +1,5 @@
 import { auditItem } from '../../shared/audit/audit-event.ts';
+import { featuresOff, type ProjectFeature, requireFeatures } from '../../shared/project-features.ts';
 import {
   isDisabled,
   type ProjectNumbers,
@@ -17,6 +18,8 @@ import { typedKeys } from '../../shared/typed-keys.ts';
 
 /** The event that changes what a Project that is there may do. What is left out stays. */
 export interface ChangeRequest extends ProjectNumbers {
+  /** The features that it has no more: all that it is to lack, none to give it all. */
+  featuresOff?: readonly ProjectFeature[];
   /** Id of a Project. */
   project: string;
   /** Stops all its Bots, Subscriptions and schedules, or lets them go on. */
@@ -37,6 +40,7 @@ export interface Changed {
     emitExecutions: boolean;
     auditReads: boolean;
     disabled: boolean;
+    featuresOff: readonly ProjectFeature[];
   } & ProjectNumbers;
 }
 
@@ -52,7 +56,10 @@ export async function changeProject(services: ChangeServices, request: ChangeReq
   const { table, newId, now } = services;
   const { project } = request;
   const change = changeOf(request);
-  const detail = Object.entries(change).map(([type, value]) => ({ type, valueString: String(value) }));
+  const detail = Object.entries(change).map(([type, value]) => ({
+    type,
+    valueString: String(value) || 'none',
+  }));
   const event = {
     ...({ project, subtype: 'provision', action: 'U', outcome: '0' } as const),
     agent: { reference: 'system' },
@@ -63,11 +70,16 @@ export async function changeProject(services: ChangeServices, request: ChangeReq
     headAction(key, change, now()),
     { name: 'audit', put: auditItem(event, newId(), now()) },
   ]);
-  if (request.paused === false || request.disabled === false) await wakeSubscriptions(services, project);
+  if (goesOn(request)) await wakeSubscriptions(services, project);
   return standing(project, (await table.read([key])).get(key));
 }
 
-type Change = Record<string, number | boolean>;
+/** Whether deliveries that were held may go on; to be told so when they may not harms none. */
+function goesOn({ paused, disabled, featuresOff: off }: ChangeRequest): boolean {
+  return paused === false || disabled === false || off !== undefined;
+}
+
+type Change = Record<string, number | boolean | readonly ProjectFeature[]>;
 
 const switches = ['paused', 'disabled', ...typedKeys(settingFlags)] as const;
 
@@ -83,6 +95,7 @@ function changeOf(request: ChangeRequest): Change {
     if (!['undefined', 'boolean'].includes(typeof change[name]))
       throw new Error(`${name} must be true or false`);
   }
+  if (request.featuresOff !== undefined) change.featuresOff = requireFeatures(request.featuresOff);
   if (Object.keys(change).length === 0) throw new Error('Nothing is to be changed');
   return change;
 }
@@ -129,6 +142,7 @@ function standing(id: string, head: Item | undefined): Changed {
       emitExecutions,
       auditReads,
       disabled: isDisabled(head),
+      featuresOff: featuresOff(head),
       ...Object.fromEntries(numbers),
     },
   };

@@ -6,6 +6,7 @@ import { newMeta, type Stamp } from '../../shared/fhir/stamp.ts';
 import { newClientSecret } from '../../shared/keys/client-secret.ts';
 import { parseNewPassword } from '../../shared/login/parse-password.ts';
 import { newClient } from '../../shared/program/new-client.ts';
+import { type ProjectFeature, requireFeatures } from '../../shared/project-features.ts';
 import {
   type ProjectNumbers,
   requireNumbers,
@@ -53,6 +54,8 @@ export interface ProvisionRequest extends ProjectNumbers {
   emitExecutions?: boolean;
   /** Whether AuditEvents are kept of what is read. */
   auditReads?: boolean;
+  /** The features that it lacks; none when left out. */
+  featuresOff?: readonly ProjectFeature[];
 }
 
 export interface Provisioned {
@@ -131,7 +134,8 @@ function projectActions(request: ProvisionRequest, stamp: Stamp): Action[] {
   const settings = Object.fromEntries(typedKeys(settingBounds).map((setting) => [setting, request[setting]]));
   const isOn = typedKeys(settingFlags).filter((flag) => request[flag] === true);
   const told = Object.fromEntries(isOn.map((flag) => [flag, true]));
-  return createActions(stamp.project, resource, { ...settings, ...told });
+  const off = request.featuresOff ? { featuresOff: requireFeatures(request.featuresOff) } : {};
+  return createActions(stamp.project, resource, { ...settings, ...told, ...off });
 }
 
 function madeWith({ client, membership }: ReturnType<typeof newClient>): Reference[] {

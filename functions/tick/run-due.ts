@@ -4,6 +4,7 @@ import { botOf, type StoredBot } from '../../shared/bot/bot-item.ts';
 import { jobItem, newJob } from '../../shared/bot/job/job.ts';
 import { isPaused } from '../../shared/bot/project-settings.ts';
 import { stringifyJson } from '../../shared/fhir/json.ts';
+import { lacks } from '../../shared/project-features.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { type Due, dueItem, dueOf } from '../../shared/schedule/due.ts';
 import { nextDue, type Schedule, scheduleOf } from '../../shared/schedule/schedule.ts';
@@ -37,7 +38,9 @@ export async function runDue(services: TickServices, item: Item): Promise<void> 
   const schedule = bot && !fault ? readSchedule(bot) : undefined;
   const next = schedule && nextDue(schedule, now());
   const note = { ...startKey(project, botId, dueAt), ...due, jobId: services.newId() };
-  const runs = bot && schedule && !isPaused(found.get(projectKey)) ? runActions(services, bot, note) : [];
+  const head = found.get(projectKey);
+  const passes = isPaused(head) || lacks(head, 'cron') || lacks(head, 'bots');
+  const runs = bot && schedule && !passes ? runActions(services, bot, note) : [];
   const stopped = bot && !schedule ? [stopAction(services, bot, due, fault ?? 'no schedule')] : [];
   const moved: Action[] =
     next === undefined

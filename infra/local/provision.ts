@@ -1,10 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import type { ChangeRequest } from '../../functions/provision/change-project.ts';
 import type { NewAdministrator } from '../../functions/provision/provision.ts';
 import type { Answer, ProvisionHandler, Request } from '../../functions/provision/requests.ts';
 import type { StageIssuerRequest } from '../../functions/provision/stage-issuer.ts';
 import { errorText } from '../../shared/error-name.ts';
+import { requireFeatures } from '../../shared/project-features.ts';
 import type { ProjectNumbers } from '../../shared/project-settings.ts';
 import { typedEntries } from '../../shared/typed-keys.ts';
 import { projectContext } from '../context.ts';
@@ -38,6 +40,7 @@ npm run provision -- --for-spec <folder> --base-url <url> --stage <stage>
 --stage <stage>: of cdk.json, in the account that the credentials name; without it on this machine
 settings: [--invites-per-hour <n>] [--invitation-days <n>] [--execution-days <n>] [--concurrent-runs <n>]
   [--tree-runs <n>] [--subscriptions <n>] [--schedules <n>] [--emit-executions | --no-emit-executions]
+  [--features-off none|<list>]  what the Project may not do, of bots,cron,subscriptions,email
 `;
 
 const text = { type: 'string' } as const;
@@ -53,6 +56,8 @@ const numberOptions = {
   subscriptions: 'subscriptions',
   schedules: 'schedules',
 } as const satisfies Record<keyof ProjectNumbers, string>;
+
+type SettingOption = keyof ProjectNumbers | 'emitExecutions' | 'auditReads' | 'featuresOff';
 
 type Values = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -82,6 +87,7 @@ function readRequest(): Asked {
       },
       ...Object.fromEntries(Object.values(numberOptions).map((option) => [option, text])),
       ...{ paused: flag, resumed: flag, disabled: flag, 'emit-executions': flag, 'audit-reads': flag },
+      'features-off': text,
       ...{ issuer: text, 'issuer-client': text, remove: flag, stage: text },
       ...{ 'for-spec': text, 'base-url': text },
     },
@@ -136,13 +142,16 @@ function administratorOf(values: Values): NewAdministrator {
   };
 }
 
-function settingsOf(values: Values): ProjectNumbers & { emitExecutions?: boolean; auditReads?: boolean } {
-  const { 'emit-executions': emitted, 'audit-reads': reads } = values;
+function settingsOf(values: Values): Pick<ChangeRequest, SettingOption> {
+  const { 'emit-executions': emitted, 'audit-reads': reads, 'features-off': off } = values;
   const numbers = typedEntries(numberOptions).map(([name, option]) => count(name, values[option]));
   return {
     ...Object.assign({}, ...numbers),
     ...(typeof emitted === 'boolean' ? { emitExecutions: emitted } : {}),
     ...(typeof reads === 'boolean' ? { auditReads: reads } : {}),
+    ...(typeof off === 'string'
+      ? { featuresOff: requireFeatures(off === 'none' ? [] : off.split(',')) }
+      : {}),
   };
 }
 

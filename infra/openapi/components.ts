@@ -1,3 +1,4 @@
+import { projectFeatures } from '../../shared/project-features.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 const text = { type: 'string' };
@@ -106,9 +107,10 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
         ...text,
         description: 'From whom its mails come; left out when it is the name of the Project',
       },
+      features: { ...listOf({ enum: projectFeatures }), description: 'What it may do' },
       limits: { type: 'object', description: 'The numbers that hold for it' },
     },
-    ['project', 'auditReads', 'limits'],
+    ['project', 'auditReads', 'features', 'limits'],
   ),
   IssuerTest: object({ works: flag, problem: text, authorizationEndpoint: text, tokenEndpoint: text }, [
     'works',

@@ -2,6 +2,7 @@ import type { Disclosure } from '../disclosure.ts';
 import type { MembershipAccess, ProjectMembership } from '../fhir/membership.ts';
 import type { Resource } from '../fhir/resource.ts';
 import { parseReference } from '../fhir/resource.ts';
+import { featuresOff, type ProjectFeature } from '../project-features.ts';
 import { auditsReads, isDisabled } from '../project-settings.ts';
 import { Refusal } from '../refusal.ts';
 import type { Services } from '../services.ts';
@@ -23,6 +24,8 @@ export interface Actor extends Claims {
   policies: readonly NamedPolicy[] | undefined;
   /** In whose name a run acts beside the Bot's: it may only what each of them may too. */
   within?: readonly Actor[];
+  /** The features that their Project is provisioned without. */
+  lacking?: readonly ProjectFeature[];
   /** What a Binary is part of, which decides who may have it. */
   contextOf: ContextReader;
   /** Of the request: rules are many where a policy is long. */
@@ -90,6 +93,7 @@ export async function admit(
   });
   const missing = members.flatMap((member) => member.missing);
   const all = missing.length > 0 ? found.with(await services.table.read(missing)) : found;
+  const lacking = featuresOff(found.get(projectKey));
   const { budget } = services.table;
   const contextOf = contextReader({ table: services.table, project: caller.project });
   const [first, ...others] = members.map(({ one, membership, named }): Actor => {
@@ -103,6 +107,7 @@ export async function admit(
       membership,
       admin,
       policies: named.length > 0 ? policies : undefined,
+      lacking,
       contextOf,
       budget,
       disclosure: services.disclosure,

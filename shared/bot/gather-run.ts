@@ -4,6 +4,7 @@ import type { Caller } from '../access/access-token.ts';
 import { type Actor, admit } from '../access/actor.ts';
 import type { ProjectMembership } from '../fhir/membership.ts';
 import { isId } from '../fhir/resource.ts';
+import { lacks } from '../project-features.ts';
 import { Refusal } from '../refusal.ts';
 import { stored } from '../schema/stored.ts';
 import { inlineResource } from '../store/inline.ts';
@@ -63,6 +64,7 @@ export async function gatherRun(
 
   const features = inlineResource('Project', found.get(projectKey))?.features;
   if (Array.isArray(features) && !features.includes('bots')) throw notEnabled();
+  if (lacks(found.get(projectKey), 'bots')) throw notEnabled();
   if (isPaused(found.get(projectKey))) throw new Refusal('invalid', 'Bots of this project are stopped');
   if (membership?.active !== true) throw notEnabled();
   const [code, secrets] = await Promise.all([

@@ -103,3 +103,78 @@ if (!isDeployed)
     const audit = await portico.api('GET', 'fhir/R4/AuditEvent?subtype=provision');
     expect(audit.text).toContain('"type":"disabled","valueString":"true"');
   }, 60_000);
+
+if (!isDeployed)
+  test('what a Project is provisioned without is refused by its name, for its administrators too, until it has it again', async () => {
+    const project = projectOf(portico, 0).id;
+    const admin = `admin/projects/${project}`;
+    const bot = await botThat(portico, 'return 1');
+    const person = () => ({
+      ...{ resourceType: 'Practitioner', firstName: 'Ann', lastName: 'Other' },
+      email: `${randomUUID()}@example.com`,
+    });
+    const { json: stored } = await portico.api('GET', `fhir/R4/Bot/${bot}`);
+    const pending = await portico.api('POST', `${admin}/invite`, { body: { ...person(), sendEmail: false } });
+    const channel = { type: 'rest-hook', endpoint: 'https://example.org/hook' };
+    const subscription = {
+      ...{ resourceType: 'Subscription', reason: 'x', criteria: 'Patient', channel },
+      status: 'requested',
+    };
+    const { json: standing } = await portico.api('POST', 'fhir/R4/Subscription', { body: subscription });
+    const uses = {
+      bots: [
+        () => portico.api('POST', `${admin}/bot`, { body: { name: 'Another' } }),
+        () =>
+          portico.api('POST', `fhir/R4/Bot/${bot}/$deploy`, { body: { code: 'exports.handler = () => 2' } }),
+      ],
+      cron: [
+        () => portico.api('PUT', `fhir/R4/Bot/${bot}`, { body: { ...stored, cronString: '0 4 * * *' } }),
+      ],
+      subscriptions: [
+        () => portico.api('POST', 'fhir/R4/Subscription', { body: subscription }),
+        () =>
+          portico.api('PUT', `fhir/R4/Subscription/${standing.id}`, {
+            body: { ...standing, status: 'requested', reason: 'y' },
+          }),
+      ],
+      email: [
+        () => portico.api('POST', `${admin}/invite`, { body: person() }),
+        () => portico.api('POST', `${admin}/members/${pending.json.id}/invitation`),
+      ],
+    };
+    const all = Object.keys(uses);
+    const seen = async () => (await portico.api('GET', admin)).json.features;
+    expect(await seen()).toEqual(all);
+    for (const [feature, calls] of Object.entries(uses)) {
+      await provision({ project, featuresOff: [feature] } as Request);
+      expect(await seen()).toEqual(all.filter((one) => one !== feature));
+      for (const call of calls) {
+        const { status, json } = await call();
+        expect([feature, status, json.issue[0].code]).toEqual([feature, 403, 'forbidden']);
+        expect(json.issue[0].details.text).toContain(`its feature ${feature} is switched off`);
+      }
+      const run = await execute(portico, bot);
+      if (feature !== 'bots') expect(run.text).toBe('1');
+      else
+        expect([run.status, JSON.parse(run.text).issue[0].details.text]).toEqual([400, 'Bots not enabled']);
+    }
+    // Without a mail people are invited, and a Subscription can be switched off.
+    await provision({ project, featuresOff: ['email', 'subscriptions'] });
+    const quiet = await portico.api('POST', `${admin}/invite`, { body: { ...person(), sendEmail: false } });
+    const off = await portico.api('PUT', `fhir/R4/Subscription/${standing.id}`, {
+      body: { ...standing, status: 'off' },
+    });
+    expect([quiet.status, off.status]).toEqual([200, 200]);
+    await expect(provision({ project, featuresOff: ['fax'] } as unknown as Request)).rejects.toThrow(
+      'some of',
+    );
+
+    expect(await provision({ project, featuresOff: [] })).toMatchObject({ project: { featuresOff: [] } });
+    for (const call of Object.values(uses).flat()) {
+      const { status } = await call();
+      expect([200, 201]).toContain(status);
+    }
+    const audited = await portico.api('GET', 'fhir/R4/AuditEvent?subtype=provision&_count=100');
+    expect(audited.text).toContain('{"type":"featuresOff","valueString":"subscriptions,email"}');
+    expect(audited.text).toContain('{"type":"featuresOff","valueString":"none"}');
+  });

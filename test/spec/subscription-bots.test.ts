@@ -341,6 +341,26 @@ test('a membership that a Bot lost stops its runs, and the attempts say so', asy
   expect(await attempts(id, 1)).toMatchObject([{ outcome: 'Bots not enabled', code: '4' }]);
 });
 
+test.each(['bots', 'subscriptions'] as const)(
+  'a Project without %s delivers what waited once it has them',
+  async (feature) => {
+    const { handlerLoader } = await import('../../infra/local/gateway/handlers.ts');
+    const provision = await handlerLoader()('provision');
+    const bot = await notingBot();
+    const id = await subscribe(portico, `Bot/${bot}`, `Patient?_tag=urn:test|${feature}`);
+    const project = projectOf(portico, 0).id;
+    await provision({ project, featuresOff: [feature] });
+    await put(portico, { resourceType: 'Patient', gender: 'male', ...tag(feature) });
+    await until(async () => {
+      const items = await portico.local.scan();
+      return items.some(({ pk }) => pk.includes('#WAITING#') && pk.includes(id)) ? true : undefined;
+    }, 'a delivery that waits');
+    expect(await notes(bot, 0)).toEqual([]);
+    await provision({ project, featuresOff: [] });
+    expect((await notes(bot, 1)).map(({ input }) => input.gender)).toEqual(['male']);
+  },
+);
+
 test('a Project that is stopped runs no Bot, and delivers what waited when it goes on', async () => {
   const { handlerLoader } = await import('../../infra/local/gateway/handlers.ts');
   const provision = await handlerLoader()('provision');

@@ -178,6 +178,18 @@ describe('the mail of an invitation', () => {
     expect(await generationIn(sent[0], second)).toBe(1);
   });
 
+  test('is not sent any more when its Project has lost its mails', async () => {
+    const id = await invite(person());
+    await stage.services.table.update({
+      Key: keys.resource(caller.project, 'Project', caller.project),
+      UpdateExpression: 'SET featuresOff = :off',
+      ExpressionAttributeValues: { ':off': ['email'] },
+    });
+    await sendMail(services, outboxKey(id));
+    expect(sent).toEqual([]);
+    expect(await getItem(services, outboxKey(id))).toBeUndefined();
+  });
+
   test('goes to one address five times a day, and again the next day', async () => {
     const body = person();
     const send = async () => {

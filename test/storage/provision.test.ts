@@ -80,6 +80,7 @@ describe('a Project that is there', () => {
         emitExecutions: false,
         auditReads: false,
         disabled: false,
+        featuresOff: [],
         subscriptions: 250,
         schedules: 3,
         treeRuns: 9,

@@ -194,19 +194,23 @@ describe('a schedule', () => {
     expect(runs.map((item) => storedResource(item)?.outcomeDesc)).toEqual(['schedule stopped: no code']);
   });
 
-  test('of a Project that is stopped goes on without running', async () => {
-    at('2026-11-20T07:29:10Z');
-    await scheduledBot('30 7 * * *');
-    await stage.services.table.update({
-      Key: keys.resource(caller.project, 'Project', caller.project),
-      UpdateExpression: 'SET paused = :true',
-      ExpressionAttributeValues: { ':true': true },
-    });
-    at('2026-11-20T07:30:05Z');
-    await ticking();
-    expect(started).toEqual([]);
-    expect((await dueItems()).map(({ dueAt }) => dueAt)).toEqual(['2026-11-21T07:30:00.000Z']);
-  });
+  test.each([{ paused: true }, { featuresOff: ['cron'] }, { featuresOff: ['bots'] }])(
+    'of a Project with %j goes on without running',
+    async (settings) => {
+      at('2026-11-20T07:29:10Z');
+      await scheduledBot('30 7 * * *');
+      const [[name, value] = ['', '']] = Object.entries(settings);
+      await stage.services.table.update({
+        Key: keys.resource(caller.project, 'Project', caller.project),
+        UpdateExpression: `SET ${name} = :value`,
+        ExpressionAttributeValues: { ':value': value },
+      });
+      at('2026-11-20T07:30:05Z');
+      await ticking();
+      expect(started).toEqual([]);
+      expect((await dueItems()).map(({ dueAt }) => dueAt)).toEqual(['2026-11-21T07:30:00.000Z']);
+    },
+  );
 
   test('is refused when its Project has as many as it may, and one that has one may change it', async () => {
     const has = (schedules: number) =>

@@ -255,6 +255,7 @@ describeInBrowser('what a Project sets up: policies, keys, itself', () => {
 
       await tab('Limits');
       await page.getByText('Days that an invitation is open').waitFor();
+      await page.getByText('Schedules of Bots').waitFor();
       expect(await badManners(page)).toEqual([]);
       expect(app.faults).toEqual([]);
     },

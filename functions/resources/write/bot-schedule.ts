@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Resource } from '../../../shared/fhir/resource.ts';
+import { requireFeature } from '../../../shared/project-features.ts';
 import { projectSettings, settingDefaults } from '../../../shared/project-settings.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { scheduleActions } from '../../../shared/schedule/due.ts';
@@ -9,7 +10,7 @@ import type { Context } from './write.ts';
 
 /**
  * What follows from a change of a Bot's schedule; nothing when that stays as it was.
- * @throws {Refusal} unprocessable
+ * @throws {Refusal} unprocessable; forbidden in a Project without schedules
  */
 export async function botScheduleActions(
   context: Context,
@@ -23,6 +24,7 @@ export async function botScheduleActions(
   const { scheduleOf, nextDue } = await import('../../../shared/schedule/schedule.ts');
   const schedule = scheduleOf(after);
   if (!schedule) return before ? [{ name: 'schedule', remove: key }] : [];
+  requireFeature(context.actor, 'cron');
   const dueMs = nextDue(schedule, services.now());
   if (dueMs === undefined) throw new Refusal('unprocessable', 'The schedule never comes');
   await requireRoom(context, after.id);

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isPublicAddress } from '../../../shared/address-guard/public-address.ts';
 import type { Resource } from '../../../shared/fhir/resource.ts';
 import { fieldsOf } from '../../../shared/fields-of.ts';
+import { requireFeature } from '../../../shared/project-features.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { SubscriptionRules } from '../../../shared/services.ts';
 import { isStanding } from '../../../shared/store/inline.ts';
@@ -31,7 +32,7 @@ export interface PlannedSubscription {
   /**
    * Once the resource is found valid.
    * @returns further attributes of the head, and actions of the same transaction
-   * @throws {Refusal} unprocessable
+   * @throws {Refusal} unprocessable; forbidden in a Project without Subscriptions
    */
   finish(resource: Resource): Promise<{ head: Record<string, unknown>; more: Action[] }>;
 }
@@ -58,6 +59,8 @@ export function planSubscription(
     async finish(resource) {
       const rules = context.services.subscriptions;
       if (!rules) throw new Error('This function writes no Subscriptions');
+      // Whatever a Project has no more can still be switched off.
+      if (resource.status !== 'off') requireFeature(context.actor, 'subscriptions');
       const subscription = parseSubscription(resource, rules.allowsLoopback);
       await requireReachable(context, subscription, rules);
       requireSameEndpoint(secrets, before, resource);

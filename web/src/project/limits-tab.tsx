@@ -12,17 +12,31 @@ const names: Record<string, string> = {
   schedules: 'Bots with a schedule',
 };
 
-/** The numbers that hold for the Project. */
+const features: Record<string, string> = {
+  bots: 'Bots',
+  cron: 'Schedules of Bots',
+  subscriptions: 'Subscriptions',
+  email: 'Mails to people whom it invites',
+};
+
+/** The numbers that hold for the Project, and what it may do. */
 export function LimitsTab() {
   const loaded = useProject();
   return (
     <Loading of={loaded}>
-      {({ limits }) => (
+      {({ limits, features: allowed }) => (
         <section className="card narrow" aria-label="Limits">
           <Details
             items={Object.entries(limits).map(([name, value]) => [
               names[name] ?? name,
               value.toLocaleString(),
+            ])}
+          />
+          <h2>Features</h2>
+          <Details
+            items={Object.entries(features).map(([name, words]) => [
+              words,
+              allowed.includes(name) ? 'on' : 'switched off',
             ])}
           />
           <p className="muted">

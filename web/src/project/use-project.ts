@@ -6,6 +6,8 @@ import { useLoad } from '../api/use-load.ts';
 export interface ProjectAnswer {
   project: { id: string; name?: string };
   senderName?: string;
+  /** What it may do. */
+  features: readonly string[];
   limits: Record<string, number>;
 }
 
