@@ -7,6 +7,7 @@
  */
 
 import type { FunctionName } from '../functions/routes.ts';
+import type { KeyPurpose } from '../shared/keys/purposes.ts';
 import { dispatchedPurposes, type Purpose } from '../shared/queue/purposes.ts';
 import {
   deliveryPartitions,
@@ -35,8 +36,10 @@ export interface Permissions {
   writesOnly?: readonly string[];
   /** Signs access tokens with the stage's key. */
   signs?: true;
-  /** Unwraps the stage secret; `creates` may make it where there is none yet. */
-  stageSecret?: 'reads' | 'creates';
+  /** The purposes whose keys of the stage it opens: no other key opens to it. */
+  opens?: readonly KeyPurpose[];
+  /** Makes the stage's keys of every purpose, and sees none of those that it makes. */
+  makesStageKeys?: true;
   /** The secrets of Bots: who writes them cannot read them. */
   botSecrets?: 'seals' | 'opens';
   /** With the invoker for callers who wait, or with the one for jobs. */
@@ -75,6 +78,7 @@ export type DeployedFunction =
   | 'jobs'
   | 'dispatch'
   | 'provision'
+  | 'stage-keys'
   | 'reindex'
   | 'canary';
 
@@ -84,7 +88,7 @@ const calling = ['project', 'login', 'client', 'stage'] as const;
 const executing: Permissions = {
   reaches: calling,
   table: ['BatchGetItem', 'PutItem', 'UpdateItem'],
-  stageSecret: 'reads',
+  opens: ['run-token'],
   botSecrets: 'opens',
   runsBots: 'briefly',
   startsJobs: true,
@@ -100,12 +104,12 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   members: {
     table: ['BatchGetItem', 'Query', ...transaction],
     reaches: [...calling, 'user', 'address', 'stageIssuers', 'mail'],
-    stageSecret: 'reads',
+    opens: ['issuer-secret'],
   },
   resources: {
     table: ['BatchGetItem', 'Query', 'BatchWriteItem', ...transaction],
     reaches: [...calling, 'user', 'mail', 'pending', 'schedule'],
-    stageSecret: 'reads',
+    opens: ['run-token'],
     botSecrets: 'seals',
   },
   subscriptions: {
@@ -124,7 +128,7 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   jobs: {
     table: ['BatchGetItem', 'PutItem', 'UpdateItem'],
     reaches: calling,
-    stageSecret: 'reads',
+    opens: ['run-token'],
     botSecrets: 'opens',
     runsBots: 'long',
   },
@@ -137,7 +141,16 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   login: {
     table: ['BatchGetItem', 'Query', ...transaction],
     reaches: [...calling, 'user', 'address', 'stageIssuers', 'attempts', 'mail'],
-    stageSecret: 'reads',
+    opens: [
+      'run-token',
+      'invitation-link',
+      'reset-link',
+      'address-link',
+      'totp',
+      'drafts',
+      'issuer-secret',
+      'external-sign-in',
+    ],
   },
   site: { table: [], reaches: [] },
   // It calls the API as anybody may.
@@ -148,7 +161,7 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   outbox: {
     table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
     reaches: ['project', 'user', 'address', 'stage', 'mail'],
-    stageSecret: 'creates',
+    opens: ['invitation-link', 'reset-link', 'address-link'],
     sendsMail: true,
     consumes: 'mail',
   },
@@ -178,7 +191,7 @@ export const permissions: Record<DeployedFunction, Permissions> = {
     table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
     reaches: ['project', 'stage'],
     writesOnly: [...deliveryPartitions, ...waitingPartitions, ...runPartitions],
-    stageSecret: 'reads',
+    opens: ['run-token'],
     botSecrets: 'opens',
     runsBots: 'briefly',
     consumes: 'deliveries',
@@ -198,8 +211,13 @@ export const permissions: Record<DeployedFunction, Permissions> = {
       ...(['project', 'login', 'user', 'address', 'client', 'stage', 'stageIssuers', 'mail'] as const),
       ...(['pending', 'schedule', 'deletion'] as const),
     ],
-    stageSecret: 'creates',
+    opens: ['issuer-secret'],
     sendsTo: ['subscription-status'],
+  },
+  'stage-keys': {
+    table: ['BatchGetItem', 'PutItem'],
+    reaches: ['stage'],
+    makesStageKeys: true,
   },
   reindex: {
     table: [

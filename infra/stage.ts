@@ -91,6 +91,11 @@ export function provisionName({ name }: Pick<Stage, 'name'>): string {
   return `portico-${name}-provision`;
 }
 
+/** What the function is called that makes the stage's keys. */
+export function stageKeysName({ name }: Pick<Stage, 'name'>): string {
+  return `portico-${name}-stage-keys`;
+}
+
 /** What the function is called that `npm run reindex -- --stage` invokes. */
 export function reindexName({ name }: Pick<Stage, 'name'>): string {
   return `portico-${name}-reindex`;

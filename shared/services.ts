@@ -1,8 +1,8 @@
 import type { AccessLog } from './access-log.ts';
 import type { Disclosure } from './disclosure.ts';
 import type { DataKeys } from './keys/data-keys.ts';
+import type { KeyRing } from './keys/key-ring.ts';
 import type { PublicKeys } from './keys/public-keys.ts';
-import type { StageSecret } from './keys/signer.ts';
 import type { Log } from './log.ts';
 import { Recent } from './recent.ts';
 import type { Key } from './table/keys.ts';
@@ -22,7 +22,7 @@ export interface Services {
   /** Of the request that is served, if one is. */
   disclosure?: Disclosure;
   /** Only in the functions under fhir/R4, which alone take run tokens. */
-  runSecret?: () => Promise<StageSecret>;
+  runTokenKeys?: KeyRing;
   /** Only where Subscriptions are written. */
   subscriptions?: SubscriptionRules;
   /** Of the request that is served, if one is. */

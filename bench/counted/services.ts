@@ -5,6 +5,7 @@ import {
   emptyBotMemory,
 } from '../../shared/bot/execute-services.ts';
 import { fileDataKeys } from '../../shared/keys/data-keys.ts';
+import { ringOf } from '../../test/setup/key-rings.ts';
 import type { Stage } from '../../test/storage/stage.ts';
 
 /** A stage whose Bots answer at once, without a sandbox: what is counted is what DynamoDB is asked. */
@@ -12,7 +13,7 @@ export function countedServices({ services }: Stage): ExecuteServices & DeploySe
   const keys = fileDataKeys(Buffer.alloc(32, 2));
   return {
     ...services,
-    runSecret: async () => Buffer.alloc(32, 1),
+    runTokenKeys: ringOf(Buffer.alloc(32, 1)),
     dataKeys: async () => keys,
     botMemory: emptyBotMemory(),
     jobs: { start: async () => 'started' },

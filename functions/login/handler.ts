@@ -32,11 +32,20 @@ import { switchProject } from './sign-in/switch-project.ts';
 
 const core = coreServices(process.env);
 const trustedHops = countVariable(process.env, 'TRUSTED_HOPS');
-const keys = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
+const { keyRings } = stageKeys(requireVariable(process.env, 'KEYS'), core.table, [
+  'run-token',
+  'invitation-link',
+  'reset-link',
+  'address-link',
+  'totp',
+  'drafts',
+  'issuer-secret',
+  'external-sign-in',
+]);
 const services: ExternalServices = {
   ...core,
-  secret: keys.secret,
-  runSecret: keys.secret,
+  keyRings,
+  runTokenKeys: keyRings['run-token'],
   issuers: openIssuers(openIssuerWeb(core), core.now),
 };
 

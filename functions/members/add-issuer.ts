@@ -7,7 +7,7 @@ import { issuerItem } from '../../shared/issuer/issuer-item.ts';
 import { IssuerFault } from '../../shared/issuer/issuer-web.ts';
 import type { Issuers } from '../../shared/issuer/issuers.ts';
 import { issuerBody } from '../../shared/issuer/parse-issuer.ts';
-import type { StageSecret } from '../../shared/keys/signer.ts';
+import type { KeyRings } from '../../shared/keys/key-ring.ts';
 import { invalidField } from '../../shared/refusal.ts';
 import { parse } from '../../shared/schema/check.ts';
 import type { Services } from '../../shared/services.ts';
@@ -16,7 +16,7 @@ import { type IssuerAnswer, issuerAnswer } from './list-issuers.ts';
 
 export interface IssuerServices extends Services {
   issuers: Issuers;
-  secret(): Promise<StageSecret>;
+  keyRings: KeyRings<'issuer-secret'>;
 }
 
 /**
@@ -34,7 +34,8 @@ export async function addIssuer(
   const { issuer, clientId, clientSecret: secret } = parse(issuerBody(services.issuers.web), body);
   await requireDiscovery(services.issuers, issuer);
 
-  const item = issuerItem(await services.secret(), { issuer, clientId, secret, project: caller.project });
+  const ring = services.keyRings['issuer-secret'];
+  const item = await issuerItem(ring, { issuer, clientId, secret, project: caller.project });
   await services.table.transact([
     { name: 'issuer', put: item },
     issuerAudit(services, actor, 'add-issuer', item.sk),

@@ -28,7 +28,7 @@ import { testIssuer } from './test-issuer.ts';
 const core = coreServices(process.env);
 const services = {
   ...core,
-  secret: stageKeys(requireVariable(process.env, 'KEYS'), core.table).secret,
+  keyRings: stageKeys(requireVariable(process.env, 'KEYS'), core.table, ['issuer-secret']).keyRings,
   issuers: openIssuers(openIssuerWeb(core), core.now),
 };
 

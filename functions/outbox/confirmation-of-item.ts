@@ -17,6 +17,7 @@ export async function confirmationOfItem(services: OutboxServices, item: Item): 
   const change = readChange((await services.table.read([key])).get(key));
   if (change?.generation !== generation || generation + addressMs <= services.now()) return undefined;
   const { email } = change;
-  const url = addressUrl(services.baseUrl, await services.secret(), { userId, generation, email });
+  const ring = services.keyRings['address-link'];
+  const url = await addressUrl(services.baseUrl, ring, { userId, generation, email });
   return confirmAddressMail({ to: email, url });
 }

@@ -17,7 +17,11 @@ type MailServiceEvent = EventBridgeEvent<string, unknown>;
 const core = coreServices(process.env);
 const services: OutboxServices = {
   ...core,
-  secret: stageKeys(requireVariable(process.env, 'KEYS'), core.table).secret,
+  keyRings: stageKeys(requireVariable(process.env, 'KEYS'), core.table, [
+    'invitation-link',
+    'reset-link',
+    'address-link',
+  ]).keyRings,
   mailer: sesMailer({
     from: requireVariable(process.env, 'MAIL_FROM'),
     configurationSet: process.env.SES_CONFIGURATION_SET,

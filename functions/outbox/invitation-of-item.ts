@@ -45,7 +45,7 @@ export async function invitationOfItem(services: OutboxServices, item: Item): Pr
     projectName,
     senderName: senderNameOf(found.get(projectKey), projectName),
     invitee: standing.membership.profile.display ?? '',
-    url: invitationUrl(services.baseUrl, await services.secret(), link),
+    url: await invitationUrl(services.baseUrl, services.keyRings['invitation-link'], link),
     expiresAtMs: standing.invitation.expiresAtMs,
     tags: mailTags(link),
   });

@@ -38,5 +38,6 @@ export async function resetOfItem(services: OutboxServices, item: Item): Promise
     passwordHash,
     email,
   };
-  return resetMail({ to: email, url: resetUrl(services.baseUrl, await services.secret(), link) });
+  const url = await resetUrl(services.baseUrl, services.keyRings['reset-link'], link);
+  return resetMail({ to: email, url });
 }

@@ -14,16 +14,14 @@ import type { Answer, Request } from './requests.ts';
 import { stageIssuer } from './stage-issuer.ts';
 
 const core = coreServices(process.env);
-const { secret } = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
+const { keyRings } = stageKeys(requireVariable(process.env, 'KEYS'), core.table, ['issuer-secret']);
 const queues = openQueues(process.env, ['subscription-status']);
-const services = { ...core, queues, secret, issuers: openIssuers(openIssuerWeb(core), core.now) };
+const services = { ...core, queues, keyRings, issuers: openIssuers(openIssuerWeb(core), core.now) };
 
 /** Half of what the function has: a page more fits in. */
 const workMs = 7_000;
 
-/** The stage secret exists before the first Project does: the other functions may only read it. */
 export async function handler(event: Request): Promise<Answer> {
-  await secret();
   if ('forget' in event) return forgetUser(services, event);
   if (!('project' in event))
     return 'issuer' in event ? stageIssuer(services, event) : provision(services, event);

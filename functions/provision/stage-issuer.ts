@@ -1,7 +1,7 @@
 import { findIssuer, issuerItem, issuerRedirectUri } from '../../shared/issuer/issuer-item.ts';
 import type { Issuers } from '../../shared/issuer/issuers.ts';
 import { issuerBody } from '../../shared/issuer/parse-issuer.ts';
-import type { StageSecret } from '../../shared/keys/signer.ts';
+import type { KeyRings } from '../../shared/keys/key-ring.ts';
 import { check } from '../../shared/schema/check.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
@@ -17,7 +17,7 @@ export interface StageIssuer {
 
 export interface StageIssuerServices extends Services {
   issuers: Issuers;
-  secret(): Promise<StageSecret>;
+  keyRings: KeyRings<'issuer-secret'>;
 }
 
 /**
@@ -34,7 +34,8 @@ export async function stageIssuer(
   if (issues) throw new Error(issues.map(({ text }) => text).join('. '));
   const { clientSecret: secret, ...fields } = output;
   await services.issuers.discover(fields.issuer);
-  const item = issuerItem(await services.secret(), { ...fields, secret, project: undefined });
+  const ring = services.keyRings['issuer-secret'];
+  const item = await issuerItem(ring, { ...fields, secret, project: undefined });
   await services.table.put(item);
   services.log.info('issuer of the stage added', { issuerId: item.sk });
   return { issuer: shown(services, item.sk, fields) };

@@ -40,9 +40,13 @@ import { parseCreate, parseDelete, parsePatchRequest, parseUpdate } from './writ
 import type { Outcome, Write } from './write/write.ts';
 
 const core = coreServices(process.env);
-const { secret: runSecret, dataKeys } = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
+const { keyRings, dataKeys } = stageKeys(requireVariable(process.env, 'KEYS'), core.table, ['run-token']);
 const allowsLoopback = process.env.PORTICO_ALLOW_LOOPBACK_HOOKS === '1';
-const services = { ...core, runSecret, subscriptions: { dataKeys, allowsLoopback } };
+const services = {
+  ...core,
+  runTokenKeys: keyRings['run-token'],
+  subscriptions: { dataKeys, allowsLoopback },
+};
 const startedAt = new Date(services.now()).toISOString();
 
 const served = serve(services, routes.resources, (services) => ({

@@ -112,6 +112,7 @@ export const keyRules: Readonly<Record<keyof typeof keys | 'due', KeyRule>> = {
   sourceAttempts: { pk: /^SOURCE#/, sk: head, expires: true },
   login: { pk: /^L#[^#]+$/, sk: head, rules: [people.loginStands] },
   publicKeys: { pk: /^STAGE$/, sk: /^JWKS$/ },
+  stageKey: { pk: /^STAGE$/, sk: /^KEY#(?<purpose>.+)$/ },
   stageSecret: { pk: /^STAGE$/, sk: /^SECRET$/ },
   outbox: {
     pk: /^OUTBOX#\d+$/,

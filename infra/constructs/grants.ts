@@ -7,6 +7,8 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { eventSource } from '../../shared/bus/bus-event.ts';
 import { queueVariables } from '../../shared/composition/queues.ts';
+import type { KeyPurpose } from '../../shared/keys/purposes.ts';
+import { stageKeyUse } from '../../shared/keys/stage-key.ts';
 import type { Purpose } from '../../shared/queue/purposes.ts';
 import { partitionClasses } from '../../shared/table/partition-classes.ts';
 import type { Permissions } from '../permissions.ts';
@@ -41,7 +43,7 @@ export function environmentOf(permissions: Permissions, ground: Ground): Record<
       ? { TABLE_NAME: ground.table.tableName, SEARCH_PARAMETERS: ground.searchParameters }
       : {}),
     BASE_URL: ground.baseUrl,
-    ...(permissions.signs || permissions.stageSecret || permissions.botSecrets
+    ...(permissions.signs || permissions.opens || permissions.makesStageKeys || permissions.botSecrets
       ? { KEYS: ground.keys.specification }
       : {}),
     ...(permissions.runsBots ? { INVOKER_FUNCTION: invokerOf(permissions, ground).functionArn } : {}),
@@ -57,7 +59,8 @@ export function statementsOf(permissions: Permissions, ground: Ground): PolicySt
   return [
     ...(permissions.table.length > 0 ? tableStatements(permissions, ground) : []),
     ...(permissions.signs ? signingStatements(ground.keys) : []),
-    ...(permissions.stageSecret ? [secretStatement(ground.keys, permissions.stageSecret)] : []),
+    ...(permissions.opens ? [openStatement(ground.keys, permissions.opens)] : []),
+    ...(permissions.makesStageKeys ? makeStatements(ground.keys) : []),
     ...(permissions.botSecrets ? [botSecretsStatement(ground.keys, permissions.botSecrets)] : []),
     ...(permissions.runsBots ? [invokeStatement(invokerOf(permissions, ground))] : []),
     ...(permissions.evaluates ? [invokeStatement(ground.evaluator)] : []),
@@ -163,15 +166,35 @@ function signingStatements({ signing, published }: StageKeys): PolicyStatement[]
   ];
 }
 
-function secretStatement(keys: StageKeys, how: 'reads' | 'creates'): PolicyStatement {
+/** The keys of these purposes and no others: each is wrapped in a context that names its purpose. */
+function openStatement(keys: StageKeys, purposes: readonly KeyPurpose[]): PolicyStatement {
   return new PolicyStatement({
-    actions: ['kms:Decrypt', ...(how === 'creates' ? ['kms:GenerateDataKey'] : [])],
+    actions: ['kms:Decrypt'],
     resources: [keys.wrapping.keyArn],
-    conditions: { StringEquals: { 'kms:EncryptionContext:use': 'portico-stage-secret' } },
+    conditions: {
+      StringEquals: {
+        'kms:EncryptionContext:use': stageKeyUse,
+        'kms:EncryptionContext:purpose': [...purposes],
+      },
+    },
   });
 }
 
-/** The same key as the stage secret's, in a context of its own. */
+/** Makes keys without seeing them; from the secret that an earlier release had for all purposes it derives the first. */
+function makeStatements(keys: StageKeys): PolicyStatement[] {
+  const statement = (actions: string[], use: string) =>
+    new PolicyStatement({
+      actions,
+      resources: [keys.wrapping.keyArn],
+      conditions: { StringEquals: { 'kms:EncryptionContext:use': use } },
+    });
+  return [
+    statement(['kms:Encrypt', 'kms:GenerateDataKeyWithoutPlaintext'], stageKeyUse),
+    statement(['kms:Decrypt'], 'portico-stage-secret'),
+  ];
+}
+
+/** Wrapped by the same key, in a context of their own. */
 function botSecretsStatement(keys: StageKeys, how: 'seals' | 'opens'): PolicyStatement {
   return new PolicyStatement({
     actions: [how === 'seals' ? 'kms:GenerateDataKey' : 'kms:Decrypt'],

@@ -1,7 +1,7 @@
 import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
-import { provisionName, reindexName, type Stage } from '../stage.ts';
+import { provisionName, reindexName, type Stage, stageKeysName } from '../stage.ts';
 
 /**
  * What whoever operates the stage is given, and nobody else needs: to invoke the functions that no route leads to. It
@@ -21,7 +21,7 @@ export function operatorPolicy(scope: Construct, stage: Stage): ManagedPolicy {
     statements: [
       new PolicyStatement({
         actions: ['lambda:InvokeFunction'],
-        resources: [functionArn(provisionName(stage)), functionArn(reindexName(stage))],
+        resources: [provisionName, stageKeysName, reindexName].map((nameOf) => functionArn(nameOf(stage))),
       }),
     ],
   });

@@ -8,7 +8,7 @@ export class StageKeys extends Construct {
   readonly signing: Key;
   /** Published, and signing nothing: the next one, or the one before. */
   readonly published: readonly Key[];
-  /** Wraps the stage secret, whose ciphertext lies in the table. */
+  /** Wraps the stage's secret keys, each for its purpose, which lie wrapped in the table. */
   readonly wrapping: Key;
 
   constructor(scope: Construct, id: string, stage: Stage) {
@@ -28,7 +28,7 @@ export class StageKeys extends Construct {
     this.signing = signing;
     this.published = published;
     this.wrapping = new Key(this, 'Wrapping', {
-      description: `Portico ${stage.name}: wraps the stage secret`,
+      description: `Portico ${stage.name}: wraps the secret keys of the stage`,
       enableKeyRotation: true,
     });
   }

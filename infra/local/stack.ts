@@ -156,6 +156,8 @@ async function startParts(
   assembly?.use({ ...environment, ...hooksOnLoopback() });
   environmentIsSet.resolve();
   await writeFile(environmentFile(dataDir), JSON.stringify(environment), { mode: 0o600 });
+  // As every deployment does before it changes the functions that open them.
+  await (await load('stage-keys'))({ ensure: true });
   const demo = await provisionDemo(dataDir, baseUrl, await load('provision'));
   mailbox.onEvent(await load('outbox'));
   const sweep = await followChanges({ dataDir, table, queues, load, keep, onFault });

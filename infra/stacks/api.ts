@@ -13,6 +13,7 @@ import { JobsFunction } from '../constructs/jobs-function.ts';
 import { watchAccess, watchAudit, watchRecords } from '../constructs/lost-records.ts';
 import { PublicApi } from '../constructs/public-api.ts';
 import { addSite } from '../constructs/site-files.ts';
+import { StageKeysFunction } from '../constructs/stage-keys-function.ts';
 import { permissions } from '../permissions.ts';
 import { throttleRoutes } from '../running/route-throttles.ts';
 import type { Stage } from '../stage.ts';
@@ -36,8 +37,14 @@ export class ApiStack extends Stack {
     // With a domain nobody needs it; a stack that imports it may get a domain.
     this.exportValue((api.node.defaultChild as CfnApi).attrApiEndpoint);
     this.api = api;
+    const keysMade = new StageKeysFunction(this, 'stage-keys', {
+      stage,
+      ground: { ...ground, baseUrl },
+      alarms,
+    });
     const jobs = new JobsFunction(this, 'jobs', { ground: { ...ground, baseUrl }, alarms });
     this.jobs = jobs.lambda;
+    keysMade.goesBefore(jobs);
     const whole = { ...ground, baseUrl, jobs: jobs.lambda };
     const made = new Map<FunctionName, { house: HouseFunction; routes: FunctionRoutes }>();
     for (const name of functionNames.filter((one) => !isBehindQueues(one))) {
@@ -54,6 +61,7 @@ export class ApiStack extends Stack {
         alarms,
         ...(name === 'site' ? { addFiles: addSite } : {}),
       });
+      keysMade.goesBefore(house);
       if (name !== 'site') keepAccessLines(house, stage);
       const routes = new FunctionRoutes(house, 'Routes', {
         api,

@@ -1,21 +1,23 @@
 import { createPublicKey } from 'node:crypto';
 import {
   DecryptCommand,
+  EncryptCommand,
   GenerateDataKeyCommand,
+  GenerateDataKeyWithoutPlaintextCommand,
   GetPublicKeyCommand,
   KMSClient,
   SignCommand,
 } from '@aws-sdk/client-kms';
 import type { JWK } from 'jose';
 import { object } from 'valibot';
-import type { DataKeys } from '../keys/data-keys.ts';
-import { type Signer, type StageSecret, thumbprint } from '../keys/signer.ts';
+import type { DataKeys, KeyContext, KeyWrapping } from '../keys/data-keys.ts';
+import { type Signer, thumbprint } from '../keys/signer.ts';
 import { stored } from '../schema/stored.ts';
 import { bytes } from '../schema/values.ts';
 import { keys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 
-const context = { use: 'portico-stage-secret' };
+const earlierContext = { use: 'portico-stage-secret' };
 
 /** An RSA_2048 SIGN_VERIFY key in KMS: signs there, its private half never leaves. */
 export async function openKmsSigner(keyId: string, kms = new KMSClient({})): Promise<Signer> {
@@ -51,36 +53,50 @@ export async function readKmsPublicKey(
 
 const readSecret = stored('stage secret', object({ ciphertext: bytes }));
 
-/**
- * The stage secret: a KMS data key whose ciphertext lies in the table. The first caller makes it;
- * of two that race, one writes and both read what was written.
- */
-export async function openKmsSecret(
+/** The one secret that earlier releases had for all purposes; undefined on a stage that has never had it. */
+export async function openEarlierSecret(
   table: Table,
   keyId: string,
   kms = new KMSClient({}),
-): Promise<StageSecret> {
+): Promise<Uint8Array | undefined> {
   const key = keys.stageSecret();
-  let item = (await table.read([key])).get(key);
-  if (!item) {
-    const made = await kms.send(
-      new GenerateDataKeyCommand({ KeyId: keyId, KeySpec: 'AES_256', EncryptionContext: context }),
-    );
-    // Of two that make it at once, one writes: what stands there is read.
-    await table.updateIf({
-      Key: key,
-      UpdateExpression: 'SET ciphertext = :made',
-      ConditionExpression: 'attribute_not_exists(pk)',
-      ExpressionAttributeValues: { ':made': made.CiphertextBlob },
-    });
-    item = (await table.read([key])).get(key);
-  }
+  const item = readSecret((await table.read([key])).get(key));
+  return item && decrypt(kms, keyId, item.ciphertext, earlierContext);
+}
+
+/** The stage's own keys, wrapped by a key in KMS. */
+export function openKmsWrapping(keyId: string, kms = new KMSClient({})): KeyWrapping {
+  return {
+    async makeWrapped(context) {
+      const { CiphertextBlob } = await kms.send(
+        new GenerateDataKeyWithoutPlaintextCommand({
+          KeyId: keyId,
+          KeySpec: 'AES_256',
+          EncryptionContext: context,
+        }),
+      );
+      if (!CiphertextBlob) throw new Error('KMS returned no data key');
+      return CiphertextBlob;
+    },
+    async wrap(plain, context) {
+      const { CiphertextBlob } = await kms.send(
+        new EncryptCommand({ KeyId: keyId, Plaintext: plain, EncryptionContext: context }),
+      );
+      if (!CiphertextBlob) throw new Error('KMS returned no ciphertext');
+      return CiphertextBlob;
+    },
+    open: (wrapped, context) => decrypt(kms, keyId, wrapped, context),
+  };
+}
+
+async function decrypt(
+  kms: KMSClient,
+  keyId: string,
+  wrapped: Uint8Array,
+  context: KeyContext,
+): Promise<Uint8Array> {
   const { Plaintext } = await kms.send(
-    new DecryptCommand({
-      KeyId: keyId,
-      CiphertextBlob: readSecret(item)?.ciphertext,
-      EncryptionContext: context,
-    }),
+    new DecryptCommand({ KeyId: keyId, CiphertextBlob: wrapped, EncryptionContext: context }),
   );
   if (!Plaintext) throw new Error('KMS returned no plaintext');
   return Plaintext;
@@ -96,12 +112,6 @@ export function openKmsDataKeys(keyId: string, kms = new KMSClient({})): DataKey
       if (!made.Plaintext || !made.CiphertextBlob) throw new Error('KMS returned no data key');
       return { plain: made.Plaintext, wrapped: made.CiphertextBlob };
     },
-    async open(wrapped, context) {
-      const { Plaintext } = await kms.send(
-        new DecryptCommand({ KeyId: keyId, CiphertextBlob: wrapped, EncryptionContext: context }),
-      );
-      if (!Plaintext) throw new Error('KMS returned no plaintext');
-      return Plaintext;
-    },
+    open: (wrapped, context) => decrypt(kms, keyId, wrapped, context),
   };
 }

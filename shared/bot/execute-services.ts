@@ -1,5 +1,5 @@
 import type { DataKeys } from '../keys/data-keys.ts';
-import type { StageSecret } from '../keys/signer.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
 import { Recent } from '../recent.ts';
 import type { Services } from '../services.ts';
 import type { DeployedCode } from './bot-item.ts';
@@ -16,7 +16,7 @@ export interface DeployServices extends InvokerServices {
 }
 
 export interface ExecuteServices extends InvokerServices, StageBounds {
-  runSecret(): Promise<StageSecret>;
+  runTokenKeys: KeyRing;
   /** Opens the secrets of Bots. */
   dataKeys(): Promise<DataKeys>;
   botMemory: BotMemory;

@@ -73,7 +73,7 @@ export async function runRequest(
     fetchHosts: settings.fetchHosts,
     deadlineAtMs: run.deadlineAtMs,
     ...(cancelKeys.length > 0 ? { cancelKeys } : {}),
-    api: { baseUrl: services.baseUrl, token: mintRunToken(await services.runSecret(), identity, run) },
+    api: { baseUrl: services.baseUrl, token: await mintRunToken(services.runTokenKeys, identity, run) },
   };
 }
 

@@ -14,11 +14,11 @@ export function invokerServices(env: Environment): DeployServices {
 /** What functions need that run Bots. */
 export function executeServices(env: Environment): ExecuteServices {
   const services = invokerServices(env);
-  const { secret, dataKeys } = stageKeys(requireVariable(env, 'KEYS'), services.table);
+  const { keyRings, dataKeys } = stageKeys(requireVariable(env, 'KEYS'), services.table, ['run-token']);
   const projectRuns = countVariable(env, 'PROJECT_RUNS') || undefined;
   return {
     ...services,
-    runSecret: secret,
+    runTokenKeys: keyRings['run-token'],
     dataKeys,
     botMemory: emptyBotMemory(),
     jobs: jobStarter(env),

@@ -35,11 +35,11 @@ export async function callerIfAny(
  * A Bot's own token is good under fhir/R4, and to learn whose it is. Other routes refuse every such token alike,
  * forged ones too: most of their functions do not hold the key. A new token would not help: so it is no 401.
  */
-async function verifyRun({ runSecret, now }: Services, token: string, route: string): Promise<Claims> {
-  if (!runSecret || !forRuns.test(route)) {
+async function verifyRun({ runTokenKeys, now }: Services, token: string, route: string): Promise<Claims> {
+  if (!runTokenKeys || !forRuns.test(route)) {
     throw new Refusal('forbidden', 'Forbidden', { reason: 'a run token outside fhir/R4' });
   }
-  return verifyRunToken(await runSecret(), token, now());
+  return verifyRunToken(runTokenKeys, token, now());
 }
 
 /** Routes that a run may call. */

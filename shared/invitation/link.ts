@@ -1,5 +1,5 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { StageSecret } from '../keys/signer.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import { isMac, macOf } from '../keys/mac.ts';
 
 /** One link of one membership. A new generation or expiry makes another secret. */
 export interface InvitationLink {
@@ -9,18 +9,17 @@ export interface InvitationLink {
   expiresAtMs: number;
 }
 
-/** HMAC-SHA256 of the link under a key of the stage; never stored. base64url, 43 characters. */
-export function invitationSecret(stage: StageSecret, link: InvitationLink): string {
-  const key = Buffer.from(hkdfSync('sha256', stage, '', 'portico invitation link', 32));
-  const { project, membershipId, generation, expiresAtMs } = link;
-  const text = JSON.stringify([project, membershipId, generation, expiresAtMs]);
-  return createHmac('sha256', key).update(text).digest('base64url');
+/** Of the link under a key of the stage for nothing else; never stored. */
+export function invitationSecret(ring: KeyRing, link: InvitationLink): Promise<string> {
+  return macOf(ring, textOf(link));
 }
 
-export function isInvitationSecret(stage: StageSecret, link: InvitationLink, given: string): boolean {
-  const expected = Buffer.from(invitationSecret(stage, link));
-  const actual = Buffer.from(given);
-  return expected.length === actual.length && timingSafeEqual(expected, actual);
+export function isInvitationSecret(ring: KeyRing, link: InvitationLink, given: string): Promise<boolean> {
+  return isMac(ring, textOf(link), given);
+}
+
+function textOf({ project, membershipId, generation, expiresAtMs }: InvitationLink): string {
+  return JSON.stringify([project, membershipId, generation, expiresAtMs]);
 }
 
 /** Names a link in URLs and bodies: `<project>.<membership>.<generation>`. */
@@ -29,7 +28,7 @@ export function linkId({ project, membershipId, generation }: InvitationLink): s
 }
 
 /** Opens on the stage's own origin; the fragment never reaches a server or its logs. */
-export function invitationUrl(baseUrl: string, stage: StageSecret, link: InvitationLink): string {
-  const fragment = new URLSearchParams({ id: linkId(link), secret: invitationSecret(stage, link) });
+export async function invitationUrl(baseUrl: string, ring: KeyRing, link: InvitationLink): Promise<string> {
+  const fragment = new URLSearchParams({ id: linkId(link), secret: await invitationSecret(ring, link) });
   return `${baseUrl}/app/accept#${fragment}`;
 }

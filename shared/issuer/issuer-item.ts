@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { object, optional, string } from 'valibot';
-import { type SealFor, seal, unseal } from '../keys/seal.ts';
-import type { StageSecret } from '../keys/signer.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import { sealWithRing, unsealWithRing } from '../keys/seal.ts';
 import { stored } from '../schema/stored.ts';
 import type { Item } from '../table/item.ts';
 import { keys } from '../table/keys.ts';
@@ -30,10 +30,10 @@ export function issuerRedirectUri(baseUrl: string, issuerId: string): string {
 }
 
 /** @param secret what the issuer gave our client, if anything; only its ciphertext is stored */
-export function issuerItem(
-  stage: StageSecret,
+export async function issuerItem(
+  ring: KeyRing,
   configured: { project: string | undefined; issuer: string; clientId: string; secret: string | undefined },
-): Item {
+): Promise<Item> {
   const { project, issuer, clientId, secret } = configured;
   const id = issuerIdOf(project, issuer);
   return {
@@ -41,7 +41,7 @@ export function issuerItem(
     issuer,
     project,
     clientId,
-    sealedSecret: secret === undefined ? undefined : seal(stage, sealedFor(id, clientId), secret),
+    sealedSecret: secret === undefined ? undefined : await sealWithRing(ring, [id, clientId], secret),
   };
 }
 
@@ -86,16 +86,12 @@ export async function isStillTrusted(
 }
 
 /** Undefined for a client without a secret. @throws {Error} when it was sealed under other keys */
-export function issuerSecret(
-  stage: StageSecret,
+export async function issuerSecret(
+  ring: KeyRing,
   { id, clientId, sealedSecret }: ConfiguredIssuer,
-): string | undefined {
+): Promise<string | undefined> {
   if (sealedSecret === undefined) return undefined;
-  const secret = unseal(stage, sealedFor(id, clientId), sealedSecret);
+  const secret = await unsealWithRing(ring, [id, clientId], sealedSecret);
   if (secret === undefined) throw new Error('The secret of an issuer does not open');
   return secret;
-}
-
-function sealedFor(id: string, clientId: string): SealFor {
-  return { use: 'issuer secret', of: [id, clientId] };
 }

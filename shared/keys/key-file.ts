@@ -5,7 +5,7 @@ import type { JWK } from 'jose';
 import { array, exactOptional, object, record, string } from 'valibot';
 import { errorCode } from '../error-name.ts';
 import { stored } from '../schema/stored.ts';
-import { type Signer, type StageSecret, thumbprint } from './signer.ts';
+import { type Signer, thumbprint } from './signer.ts';
 
 const privateJwk = record(string(), string());
 const readKeys = stored(
@@ -19,7 +19,7 @@ const readKeys = stored(
 );
 
 /** A laptop's keys, in one file that only its owner reads; created when it does not exist. */
-export function openKeyFile(path: string): { signer: Signer; secret: StageSecret; others: JWK[] } {
+export function openKeyFile(path: string): { signer: Signer; secret: Uint8Array; others: JWK[] } {
   const { privateKey: jwk, secret, others = [] } = readKeys(JSON.parse(readOrCreate(path)));
   const privateKey = createPrivateKey({ key: jwk, format: 'jwk' });
   const publicJwk = publicOf(jwk);

@@ -1,30 +1,58 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import type { StageSecret } from './signer.ts';
+import { type KeyRing, splitVersion, withVersion } from './key-ring.ts';
 
 const nonceBytes = 12;
 const tagBytes = 16;
+
+/**
+ * AES-256-GCM under the current key: base64url of nonce, tag and ciphertext, and the version of the key where it is a
+ * later one.
+ * @param of what it belongs to, such as a Project: moved elsewhere it does not open
+ */
+export async function sealWithRing(ring: KeyRing, of: readonly string[], text: string): Promise<string> {
+  const { key, version } = await ring.current();
+  return withVersion(sealWith(key, of, text), version);
+}
+
+/** Undefined for what was not sealed here, with this ring and for this belonging. */
+export async function unsealWithRing(
+  ring: KeyRing,
+  of: readonly string[],
+  sealed: string,
+): Promise<string | undefined> {
+  const split = splitVersion(sealed);
+  const key = split && (await ring.find(split.version));
+  return key && unsealWith(key, of, split.text);
+}
 
 /** What a sealed text is for and belongs to: it opens under the same words only. */
 export interface SealFor {
   /** Each use has a key of its own. */
   use: string;
-  /** Such as the Project that it belongs to: a sealed text that is moved elsewhere does not open. */
   of: readonly string[];
 }
 
-/** AES-256-GCM under a key of the stage: base64url of nonce, tag and ciphertext. */
-export function seal(stage: StageSecret, { use, of }: SealFor, text: string): string {
+/** The same under a key that derives from a secret for this use. */
+export function seal(secret: Uint8Array, { use, of }: SealFor, text: string): string {
+  return sealWith(keyFor(secret, use), of, text);
+}
+
+/** Undefined for what was not sealed under that secret, for this use and belonging. */
+export function unseal(secret: Uint8Array, { use, of }: SealFor, sealed: string): string | undefined {
+  return unsealWith(keyFor(secret, use), of, sealed);
+}
+
+function sealWith(key: Uint8Array, of: readonly string[], text: string): string {
   const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv('aes-256-gcm', keyFor(stage, use), nonce).setAAD(belonging(of));
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(belonging(of));
   const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
   return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64url');
 }
 
-/** Undefined for what was not sealed here, for this use and belonging. */
-export function unseal(stage: StageSecret, { use, of }: SealFor, sealed: string): string | undefined {
+function unsealWith(key: Uint8Array, of: readonly string[], sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   if (bytes.length < nonceBytes + tagBytes) return undefined;
-  const decipher = createDecipheriv('aes-256-gcm', keyFor(stage, use), bytes.subarray(0, nonceBytes), {
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), {
     authTagLength: tagBytes,
   })
     .setAAD(belonging(of))
@@ -37,8 +65,8 @@ export function unseal(stage: StageSecret, { use, of }: SealFor, sealed: string)
   }
 }
 
-function keyFor(stage: StageSecret, use: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', stage, '', `portico seal ${use}`, 32));
+function keyFor(secret: Uint8Array, use: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', `portico seal ${use}`, 32));
 }
 
 function belonging(of: readonly string[]): Buffer {

@@ -9,9 +9,6 @@ export interface Signer {
   sign(data: string): Promise<Uint8Array>;
 }
 
-/** The stage's symmetric secret, 32 bytes: keys for links, cursors and run tokens derive from it. */
-export type StageSecret = Uint8Array;
-
 /** RFC 7638 thumbprint of an RSA key, used as its id. */
 export function thumbprint(jwk: JWK): string {
   return createHash('sha256')

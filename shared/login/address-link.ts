@@ -1,5 +1,5 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { StageSecret } from '../keys/signer.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import { isMac, macOf } from '../keys/mac.ts';
 
 /** A new address is to be confirmed within a day. */
 export const addressMs = 86_400_000;
@@ -12,18 +12,12 @@ export interface AddressLink {
   email: string;
 }
 
-/** HMAC-SHA256 under a key of the stage that signs nothing else. base64url, 43 characters. */
-function addressSecret(stage: StageSecret, { userId, generation, email }: AddressLink): string {
-  const key = Buffer.from(hkdfSync('sha256', stage, '', 'portico new address', 32));
-  return createHmac('sha256', key)
-    .update(JSON.stringify([userId, generation, email]))
-    .digest('base64url');
+export function isAddressSecret(ring: KeyRing, link: AddressLink, given: string): Promise<boolean> {
+  return isMac(ring, textOf(link), given);
 }
 
-export function isAddressSecret(stage: StageSecret, link: AddressLink, given: string): boolean {
-  const expected = Buffer.from(addressSecret(stage, link));
-  const actual = Buffer.from(given);
-  return expected.length === actual.length && timingSafeEqual(expected, actual);
+function textOf({ userId, generation, email }: AddressLink): string {
+  return JSON.stringify([userId, generation, email]);
 }
 
 /** `<user>.<generation>`; undefined for another form. */
@@ -33,8 +27,8 @@ export function parseAddressId(id: string): Pick<AddressLink, 'userId' | 'genera
 }
 
 /** Opens on the stage's own origin; the fragment never reaches a server or its logs. */
-export function addressUrl(baseUrl: string, stage: StageSecret, link: AddressLink): string {
+export async function addressUrl(baseUrl: string, ring: KeyRing, link: AddressLink): Promise<string> {
   const id = `${link.userId}.${link.generation}`;
-  const fragment = new URLSearchParams({ id, secret: addressSecret(stage, link) });
+  const fragment = new URLSearchParams({ id, secret: await macOf(ring, textOf(link)) });
   return `${baseUrl}/app/verify#${fragment}`;
 }

@@ -1,5 +1,5 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { StageSecret } from '../keys/signer.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import { isMac, macOf } from '../keys/mac.ts';
 
 /** A link is good for an hour. */
 export const resetMs = 3_600_000;
@@ -15,18 +15,12 @@ export interface ResetLink {
   email: string;
 }
 
-/** HMAC-SHA256 under a key of the stage that signs nothing else. base64url, 43 characters. */
-function resetSecret(stage: StageSecret, link: ResetLink): string {
-  const key = Buffer.from(hkdfSync('sha256', stage, '', 'portico password reset', 32));
-  const { userId, expiresAtMs, passwordHash, email } = link;
-  const text = JSON.stringify([userId, expiresAtMs, passwordHash, email]);
-  return createHmac('sha256', key).update(text).digest('base64url');
+export function isResetSecret(ring: KeyRing, link: ResetLink, given: string): Promise<boolean> {
+  return isMac(ring, textOf(link), given);
 }
 
-export function isResetSecret(stage: StageSecret, link: ResetLink, given: string): boolean {
-  const expected = Buffer.from(resetSecret(stage, link));
-  const actual = Buffer.from(given);
-  return expected.length === actual.length && timingSafeEqual(expected, actual);
+function textOf({ userId, expiresAtMs, passwordHash, email }: ResetLink): string {
+  return JSON.stringify([userId, expiresAtMs, passwordHash, email]);
 }
 
 /** `<user>.<expiry>`; the id of an invitation's link has three parts. Undefined for another form. */
@@ -36,8 +30,8 @@ export function parseResetId(id: string): Pick<ResetLink, 'userId' | 'expiresAtM
 }
 
 /** Opens on the stage's own origin; the fragment never reaches a server or its logs. */
-export function resetUrl(baseUrl: string, stage: StageSecret, link: ResetLink): string {
+export async function resetUrl(baseUrl: string, ring: KeyRing, link: ResetLink): Promise<string> {
   const id = `${link.userId}.${link.expiresAtMs}`;
-  const fragment = new URLSearchParams({ id, secret: resetSecret(stage, link) });
+  const fragment = new URLSearchParams({ id, secret: await macOf(ring, textOf(link)) });
   return `${baseUrl}/app/reset#${fragment}`;
 }

@@ -1,7 +1,6 @@
-import { createHmac, hkdfSync } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { renderSVG } from 'uqr';
-import type { StageSecret } from '../keys/signer.ts';
 
 /** One enrolment of one person; another seed makes another secret. */
 export interface TotpOf {
@@ -13,10 +12,9 @@ const periodMs = 30_000;
 
 /**
  * RFC 6238 with what every authenticator app supports: SHA-1, six digits, 30 s. The secret is an HMAC under
- * a key of the stage: it is stored nowhere.
+ * a key of the stage for nothing else: it is stored nowhere.
  */
-function totpOf(stage: StageSecret, { userId, seed }: TotpOf, label: string): TOTP {
-  const key = Buffer.from(hkdfSync('sha256', stage, '', 'portico totp', 32));
+function totpOf(key: Uint8Array, { userId, seed }: TotpOf, label: string): TOTP {
   const mac = createHmac('sha256', key)
     .update(JSON.stringify([userId, seed]))
     .digest();
@@ -26,11 +24,11 @@ function totpOf(stage: StageSecret, { userId, seed }: TotpOf, label: string): TO
 
 /** What hands the secret to a phone: an `otpauth:` URI, and the same as an SVG image in a data URL. */
 export function enrolment(
-  stage: StageSecret,
+  key: Uint8Array,
   of: TotpOf,
   label: string,
 ): { enrollUri: string; enrollQrCode: string } {
-  const enrollUri = totpOf(stage, of, label).toString();
+  const enrollUri = totpOf(key, of, label).toString();
   const svg = Buffer.from(renderSVG(enrollUri)).toString('base64');
   return { enrollUri, enrollQrCode: `data:image/svg+xml;base64,${svg}` };
 }
@@ -39,8 +37,8 @@ export function enrolment(
  * The step of time that a code is of, one earlier or later tolerated (RFC 6238 section 5.2); undefined
  * for a wrong one.
  */
-export function stepOfCode(stage: StageSecret, of: TotpOf, code: string, nowMs: number): number | undefined {
+export function stepOfCode(key: Uint8Array, of: TotpOf, code: string, nowMs: number): number | undefined {
   if (!/^\d{6}$/.test(code)) return undefined;
-  const delta = totpOf(stage, of, '').validate({ token: code, timestamp: nowMs, window: 1 });
+  const delta = totpOf(key, of, '').validate({ token: code, timestamp: nowMs, window: 1 });
   return delta === null ? undefined : Math.floor(nowMs / periodMs) + delta;
 }

@@ -224,8 +224,11 @@ export const keys = {
   /** One sign-in of a person or a program; access tokens name it. */
   login: (loginId: string): Key => ({ pk: `L#${loginId}`, sk: head }),
 
-  /** The stage's public signing keys (JWKS), and its symmetric secret, encrypted. */
+  /** The stage's public signing keys (JWKS). */
   publicKeys: (): Key => ({ pk: 'STAGE', sk: 'JWKS' }),
+  /** Its secret key for one purpose, wrapped. */
+  stageKey: (purpose: string): Key => ({ pk: 'STAGE', sk: `KEY#${purpose}` }),
+  /** The one secret, wrapped, that earlier releases had for all purposes. */
   stageSecret: (): Key => ({ pk: 'STAGE', sk: 'SECRET' }),
 
   /** A mail that waits to be sent: one per membership, overwritten by the next invitation. */

@@ -13,7 +13,7 @@ export const partitionClasses = {
   address: ['E#*', 'SUBJECT#*'],
   /** Hashes of clients' secrets, and assertions that were used. */
   client: ['C#*', 'ASSERTION#*'],
-  /** Public keys, and the wrapped stage secret. */
+  /** Public keys, and the secret keys of the stage, each wrapped for its purpose. */
   stage: ['STAGE'],
   stageIssuers: ['STAGE#ISSUERS'],
   /** How often sign-in was tried, and from where. */

@@ -18,6 +18,7 @@ let stage: HostedStage;
 
 beforeAll(async () => {
   stage = await startHostedStage();
+  await stage.host('stage-keys').invoke({ ensure: true });
 }, 180_000);
 afterAll(() => stage?.stop());
 

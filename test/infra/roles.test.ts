@@ -1,12 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import { functionNames as routeFunctions } from '../../functions/routes.ts';
-import { isAllowed } from '../../infra/local/assembly/role.ts';
+import { isAllowed, openPurposes } from '../../infra/local/assembly/role.ts';
 import { permissions } from '../../infra/permissions.ts';
-import { accessRecordsName, provisionName, reindexName } from '../../infra/stage.ts';
+import { accessRecordsName, provisionName, reindexName, stageKeysName } from '../../infra/stage.ts';
 import { accessMessage } from '../../shared/access-log.ts';
+import { type KeyPurpose, keyPurposes } from '../../shared/keys/purposes.ts';
 import { dueKey, keys, startKey } from '../../shared/table/keys.ts';
 import { partitionClasses } from '../../shared/table/partition-classes.ts';
-import { actionsOf, functionsOf, ofType, only, stageTemplates, statementsOfRole } from './stage-templates.ts';
+import {
+  actionsOf,
+  functionsOf,
+  ofType,
+  only,
+  type Statement,
+  stageTemplates,
+  statementsOfRole,
+} from './stage-templates.ts';
 
 const stacks = stageTemplates();
 const deployed = Object.entries(stacks).flatMap(([stack, resources]) =>
@@ -28,6 +37,11 @@ function named(label: string) {
 
 function actions(label: string, service: string): string[] {
   return actionsOf(named(label).statements).filter((action) => action.startsWith(`${service}:`));
+}
+
+/** Through DynamoDB only. */
+function viaTable({ Condition }: Statement): boolean {
+  return JSON.stringify(Condition ?? {}).includes('kms:ViaService');
 }
 
 function leadingKeys(condition: unknown): string[] {
@@ -181,10 +195,11 @@ describe('roles', () => {
     const [statement, ...others] = [Statement].flat();
     expect(others).toEqual([]);
     expect(statement?.Action).toBe('lambda:InvokeFunction');
-    for (const name of [provisionName({ name: 'test' }), reindexName({ name: 'test' })]) {
+    const invocable = [provisionName, reindexName, stageKeysName].map((nameOf) => nameOf({ name: 'test' }));
+    for (const name of invocable) {
       expect(JSON.stringify(statement?.Resource)).toContain(`:function:${name}"`);
     }
-    expect(statement?.Resource).toHaveLength(2);
+    expect(statement?.Resource).toHaveLength(invocable.length);
     expect(policy.Properties).not.toHaveProperty('Roles');
     expect(policy.Properties).not.toHaveProperty('Users');
     const invoked = deployed.flatMap(({ statements }) =>
@@ -192,7 +207,7 @@ describe('roles', () => {
         .filter((one) => actionsOf([one]).includes('lambda:InvokeFunction'))
         .map(({ Resource }) => Resource),
     );
-    expect(JSON.stringify(invoked)).not.toMatch(/provision|reindex/i);
+    expect(JSON.stringify(invoked)).not.toMatch(/provision|reindex|stage-keys/i);
   });
 
   it('give the function that serves the app its log and nothing else', () => {
@@ -230,13 +245,83 @@ describe('roles', () => {
     ]);
   });
 
-  it('open the stage secret in its own context only, the table’s key through DynamoDB only', () => {
+  it('open the keys of their own purposes, and no other function opens one', () => {
+    const running = [
+      'Runs a Bot named by its id',
+      'Runs a Bot named by an identifier',
+      'Runs Bots that nobody waits for',
+      'Wakes Bots and calls hooks for Subscriptions',
+    ];
+    const signsIn = 'Signs people in, says who they are';
+    const mails = 'Sends the mail that transactions have left to be sent';
+    const opened: Record<KeyPurpose, string[]> = {
+      'run-token': [...running, signsIn, 'The FHIR API, and every path that is no route'],
+      'invitation-link': [signsIn, mails],
+      'reset-link': [signsIn, mails],
+      'address-link': [signsIn, mails],
+      totp: [signsIn],
+      drafts: [signsIn],
+      'issuer-secret': [
+        signsIn,
+        'Reads and changes Projects and their members',
+        'Creates a Project and its first administrator',
+      ],
+      'external-sign-in': [signsIn],
+    };
+    const found = keyPurposes.map((purpose) => [
+      purpose,
+      deployed
+        .filter(({ statements }) => openPurposes(statements).includes(purpose))
+        .map(({ label }) => label)
+        .sort(),
+    ]);
+    const expected = Object.entries(opened).map(([purpose, labels]) => [purpose, labels.sort()]);
+    expect(found).toEqual(expected);
+  });
+
+  it('let one function make keys of the stage, which opens none of them', () => {
+    const makers = deployed.filter(({ statements }) =>
+      actionsOf(statements.filter((one) => !viaTable(one))).some((one) =>
+        /^kms:(Encrypt|GenerateDataKeyWithoutPlaintext)$/.test(one),
+      ),
+    );
+    expect(makers.map(({ label }) => label)).toEqual(['Makes the secret keys of the stage']);
+    const [{ statements } = { statements: [] }] = makers;
+    expect(openPurposes(statements)).toEqual([]);
+    const made = statements.find((one) => actionsOf([one]).includes('kms:Encrypt') && !viaTable(one));
+    expect(actionsOf(made ? [made] : [])).toEqual(['kms:Encrypt', 'kms:GenerateDataKeyWithoutPlaintext']);
+    expect(actions('Makes the secret keys of the stage', 'dynamodb')).toEqual([
+      'dynamodb:BatchGetItem',
+      'dynamodb:PutItem',
+    ]);
+    const earlier = deployed.filter(({ statements: own }) =>
+      JSON.stringify(own).includes('portico-stage-secret'),
+    );
+    expect(earlier).toEqual(makers);
+  });
+
+  it('open what is wrapped in a context that is named, the table’s key through DynamoDB only', () => {
     const conditions = deployed.flatMap(({ statements }) =>
       statements
         .filter((statement) => actionsOf([statement]).includes('kms:Decrypt'))
-        .map(({ Condition }) => Object.keys((Condition as { StringEquals: object }).StringEquals)),
+        .map(({ Condition }) => Object.keys((Condition as { StringEquals: object }).StringEquals).join()),
     );
-    expect(new Set(conditions.flat())).toEqual(new Set(['kms:ViaService', 'kms:EncryptionContext:use']));
+    expect(new Set(conditions)).toEqual(
+      new Set([
+        'kms:ViaService',
+        'kms:EncryptionContext:use',
+        'kms:EncryptionContext:use,kms:EncryptionContext:purpose',
+      ]),
+    );
+  });
+
+  it('are given their keys before they are made or changed', () => {
+    const functions = ofType(stacks.api, 'AWS::Lambda::Function') as [string, { DependsOn?: string[] }][];
+    const made = only(stacks.api, 'AWS::CloudFormation::CustomResource');
+    expect(made.Properties.Purposes).toEqual(keyPurposes);
+    const others = functions.filter(([id]) => !/^stagekeys/i.test(id));
+    expect(others.length).toBe(functions.length - 1);
+    for (const [, { DependsOn = [] }] of others) expect(DependsOn).toContain(made.id);
   });
 
   it('let only the outbox send mail, from the stage’s address', () => {

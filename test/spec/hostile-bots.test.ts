@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { mintRunToken } from '../../shared/access/run-token.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { openKeyFile } from '../../shared/keys/key-file.ts';
+import { derivedKey } from '../../shared/keys/purposes.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { ringOf } from '../setup/key-rings.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { botThat, change, execute, membershipOf, projectOf, recordsOf } from './running.ts';
 
@@ -174,7 +176,7 @@ describe('a run and all that follow from it', () => {
     const deadlineAtMs = Date.now() + 2_500;
     const run = { id: 'parent', root: 'parent', depth: 1, deadlineAtMs };
     const { secret } = openKeyFile(join(portico.local.dataDir, 'keys.json'));
-    const token = mintRunToken(secret, identity, run);
+    const token = await mintRunToken(ringOf(derivedKey(secret, 'run-token')), identity, run);
     const answer = await execute(portico, inner, undefined, null, { token });
     expect([answer.status, answer.json.issue[0].code]).toEqual([400, 'timeout']);
     expect(Date.now() - deadlineAtMs).toBeLessThan(2_000);

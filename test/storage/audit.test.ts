@@ -7,17 +7,18 @@ import { fhirResponse } from '../../shared/http/response.ts';
 import { serve } from '../../shared/http/serve.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
+import { ringOf } from '../setup/key-rings.ts';
 import { callsOf, newProject, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;
 let event: APIGatewayProxyEventV2;
-const secret = new Uint8Array(32);
+const runTokenKeys = ringOf(new Uint8Array(32));
 
 beforeAll(async () => {
   stage = await startStage();
   const { project, membershipId } = await newProject(stage);
   const run = { id: 'r', root: 'r', depth: 1, deadlineAtMs: stage.services.now() + 60_000 };
-  const token = mintRunToken(secret, { project, botId: 'b', membershipId }, run);
+  const token = await mintRunToken(runTokenKeys, { project, botId: 'b', membershipId }, run);
   event = {
     headers: { authorization: `Bearer ${token}` },
     requestContext: { http: { method: 'GET', sourceIp: '::1' } },
@@ -30,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => stage.stop());
 
 function answer(change: Partial<Services>, kind: 'forbidden' | 'throttled' | 'none') {
-  const services = { ...stage.services, runSecret: async () => secret, ...change };
+  const services = { ...stage.services, runTokenKeys, ...change };
   const rows = { read: { method: 'GET', path: '/fhir/R4/{resourceType}/{id}', access: 'member' } } as const;
   const handler = serve(services, rows, (own) => ({
     read: async ({ caller }) => {

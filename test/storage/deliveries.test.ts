@@ -16,6 +16,7 @@ import { candidateMessage, changeOf, parseCandidate } from '../../shared/subscri
 import { parseLane } from '../../shared/subscription/delivery.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { ringOf } from '../setup/key-rings.ts';
 import { scanAll } from '../spec/portico.ts';
 import { getItem, newProject, type Stage, startStage } from './stage.ts';
 
@@ -58,7 +59,7 @@ const queue = (name: string): Queue => ({
 function services() {
   return {
     ...stage.services,
-    runSecret: async () => Buffer.alloc(32, 1),
+    runTokenKeys: ringOf(Buffer.alloc(32, 1)),
     dataKeys: async () => fileDataKeys(Buffer.alloc(32, 2)),
     botMemory: emptyBotMemory(),
     jobs: { start: async () => 'started' as const },

@@ -21,6 +21,7 @@ import type { Refusal } from '../../shared/refusal.ts';
 import { updateActions } from '../../shared/store/resource-item.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { ringOf } from '../setup/key-rings.ts';
 import { scanAll } from '../spec/portico.ts';
 import { callsOf, getItem, newProject, newResource, type Stage, spentBy, startStage } from './stage.ts';
 import { storedResource } from './stored.ts';
@@ -48,7 +49,7 @@ beforeAll(async () => {
   stage = await startStage();
   services = {
     ...stage.services,
-    runSecret: async () => Buffer.alloc(32, 1),
+    runTokenKeys: ringOf(Buffer.alloc(32, 1)),
     dataKeys: async () => countedKeys,
     botMemory: emptyBotMemory(),
     jobs: { start: async () => 'started' },

@@ -11,6 +11,7 @@ import { addressMs, addressUrl } from '../../shared/login/address-link.ts';
 import { codeMs } from '../../shared/login/login-code.ts';
 import { resetMs, resetUrl } from '../../shared/login/reset-link.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { keyRingsOf } from '../setup/key-rings.ts';
 import { getItem, type Stage, startStage } from './stage.ts';
 
 const stageSecret = Buffer.alloc(32, 7);
@@ -28,7 +29,7 @@ beforeAll(async () => {
   // Not a whole second, as the times to live of items are.
   stage.clock.nowMs += 1;
   const signer = { kid: 'k', publicJwk: {}, sign: async () => new Uint8Array() };
-  services = { ...stage.services, secret: async () => stageSecret, signer: async () => signer };
+  services = { ...stage.services, keyRings: keyRingsOf(stageSecret), signer: async () => signer };
 });
 afterAll(() => stage.stop());
 
@@ -57,7 +58,12 @@ const uses: Record<string, { lastsMs: number; make(): Promise<() => Promise<unkn
     async make() {
       const passwordHash = String((await getItem(services, keys.password(userId)))?.hash);
       const expiresAtMs = services.now() + resetMs;
-      const link = resetUrl('', stageSecret, { userId, expiresAtMs, passwordHash, email });
+      const link = await resetUrl('', services.keyRings['reset-link'], {
+        userId,
+        expiresAtMs,
+        passwordHash,
+        email,
+      });
       return () => replaceForgotten(services, { ...partsOf(link), password: `${password} again` });
     },
   },
@@ -68,7 +74,11 @@ const uses: Record<string, { lastsMs: number; make(): Promise<() => Promise<unkn
       const change = { email: `new-${email}`, generation, count: 1, sinceMs: generation };
       const ttl = Math.ceil((generation + addressMs) / 1000);
       await services.table.put({ ...keys.addressChange(userId), ...change, ttl });
-      const link = addressUrl('', stageSecret, { userId, generation, email: change.email });
+      const link = await addressUrl('', services.keyRings['address-link'], {
+        userId,
+        generation,
+        email: change.email,
+      });
       const input = { body: { ...partsOf(link), password }, source: randomUUID(), caller: undefined };
       return () => verifyEmail(services, input);
     },

@@ -17,6 +17,7 @@ import type { JobEvent } from '../../shared/bot/job/job-starter.ts';
 import { fileDataKeys } from '../../shared/keys/data-keys.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { ringOf } from '../setup/key-rings.ts';
 import { getItem, newProject, type Stage, startStage } from './stage.ts';
 import { storedResource } from './stored.ts';
 
@@ -36,7 +37,7 @@ beforeAll(async () => {
   stage = await startStage();
   services = {
     ...stage.services,
-    runSecret: async () => Buffer.alloc(32, 1),
+    runTokenKeys: ringOf(Buffer.alloc(32, 1)),
     dataKeys: async () => fileDataKeys(Buffer.alloc(32, 2)),
     botMemory: emptyBotMemory(),
     jobs: {

@@ -15,6 +15,7 @@ import { loginsOf } from '../../shared/login/logins-of.ts';
 import { newLoginActions } from '../../shared/login/person-login.ts';
 import { replacePassword } from '../../shared/login/replace-password.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { keyRingsOf } from '../setup/key-rings.ts';
 import { scanAll } from '../spec/portico.ts';
 import { getItem, type Stage, startStage } from './stage.ts';
 
@@ -28,7 +29,7 @@ const codeChallenge = createHash('sha256').update('v'.repeat(43)).digest('base64
 
 beforeAll(async () => {
   stage = await startStage();
-  services = { ...stage.services, secret: async () => Buffer.alloc(32, 7) };
+  services = { ...stage.services, keyRings: keyRingsOf(Buffer.alloc(32, 7)) };
 });
 afterAll(() => stage.stop());
 
@@ -208,7 +209,7 @@ describe('a second factor is enrolled', () => {
     const nowMs = services.now();
     const code = (URI.parse(enrollUri) as TOTP).generate({ timestamp: nowMs });
     await services.table.put({ ...keys.mfa(userId), ...factor });
-    const action = enrolAction(await services.secret(), read, { loginId, code, nowMs });
+    const action = await enrolAction(services.keyRings.totp, read, { loginId, code, nowMs });
     return services.table.transact([action]);
   };
 

@@ -7,6 +7,7 @@ import { sweep } from '../../functions/outbox/sweep.ts';
 import type { Caller } from '../../shared/access/access-token.ts';
 import type { Mail } from '../../shared/email/mailer.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { keyRingsOf } from '../setup/key-rings.ts';
 import { scanAll } from '../spec/portico.ts';
 import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
 import { storedResource } from './stored.ts';
@@ -19,7 +20,7 @@ let sent: Mail[] = [];
 beforeAll(async () => {
   stage = await startStage();
   const mailer = { send: async (mail: Mail) => void sent.push(mail) };
-  services = { ...stage.services, secret: async () => Buffer.alloc(32, 7), mailer };
+  services = { ...stage.services, keyRings: keyRingsOf(Buffer.alloc(32, 7)), mailer };
 });
 beforeEach(async () => {
   caller = await newProject(stage);

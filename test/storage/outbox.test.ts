@@ -8,6 +8,7 @@ import type { Mail } from '../../shared/email/mailer.ts';
 import { isInvitationSecret } from '../../shared/invitation/link.ts';
 import { standingOf } from '../../shared/invitation/state.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { keyRingsOf } from '../setup/key-rings.ts';
 import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
 
 const minuteMs = 60_000;
@@ -23,7 +24,7 @@ beforeAll(async () => {
   stage = await startStage();
   services = {
     ...stage.services,
-    secret: async () => secret,
+    keyRings: keyRingsOf(secret),
     mailer: {
       async send(mail) {
         await faults.shift()?.();
@@ -63,7 +64,9 @@ async function generationIn(mail: Mail | undefined, id: string): Promise<number>
   const generation = Number(fragment.get('id')?.split('.')[2]);
   const { expiresAtMs } = await invitationOf(id);
   const link = { project: caller.project, membershipId: id, generation, expiresAtMs };
-  expect(isInvitationSecret(secret, link, fragment.get('secret') ?? '')).toBe(true);
+  expect(
+    await isInvitationSecret(keyRingsOf(secret)['invitation-link'], link, fragment.get('secret') ?? ''),
+  ).toBe(true);
   return generation;
 }
 

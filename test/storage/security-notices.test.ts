@@ -11,6 +11,7 @@ import type { Mail } from '../../shared/email/mailer.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { replacePassword } from '../../shared/login/replace-password.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { keyRingsOf } from '../setup/key-rings.ts';
 import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
 import { storedResource } from './stored.ts';
 
@@ -26,7 +27,7 @@ beforeAll(async () => {
   stage = await startStage();
   services = {
     ...stage.services,
-    secret: async () => Buffer.alloc(32, 7),
+    keyRings: keyRingsOf(Buffer.alloc(32, 7)),
     mailer: {
       async send(mail) {
         if (isDown) throw new Error('down');

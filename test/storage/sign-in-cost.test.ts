@@ -8,6 +8,7 @@ import { refreshTokens } from '../../functions/token/refresh-tokens.ts';
 import { openIssuerWeb } from '../../shared/issuer/issuer-web.ts';
 import { openIssuers } from '../../shared/issuer/issuers.ts';
 import { Refusal } from '../../shared/refusal.ts';
+import { keyRingsOf } from '../setup/key-rings.ts';
 import { callsOf, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;
@@ -31,7 +32,7 @@ const unknown = () => `nobody-${randomUUID()}@example.com`;
 function login(address: string, given: string) {
   const body = { email: address, password: given, codeChallenge: challenge, codeChallengeMethod: 'S256' };
   return signIn(
-    { ...stage.services, secret: async () => Buffer.alloc(32) },
+    { ...stage.services, keyRings: keyRingsOf(Buffer.alloc(32)) },
     { body: { ...body, scope: 'offline' }, source: randomUUID() },
   );
 }

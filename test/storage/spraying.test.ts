@@ -5,6 +5,7 @@ import { signIn } from '../../functions/login/sign-in/sign-in.ts';
 import { countFromSource } from '../../functions/login/sign-in/source-attempts.ts';
 import { provision } from '../../functions/provision/provision.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { keyRingsOf } from '../setup/key-rings.ts';
 import { getItem, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;
@@ -15,7 +16,7 @@ const newAddress = () => `ada-${randomUUID()}@example.com`;
 
 beforeAll(async () => {
   stage = await startStage();
-  services = { ...stage.services, secret: async () => Buffer.alloc(32, 7) };
+  services = { ...stage.services, keyRings: keyRingsOf(Buffer.alloc(32, 7)) };
 });
 afterAll(() => stage.stop());
 

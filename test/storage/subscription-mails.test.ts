@@ -7,6 +7,7 @@ import { changeStatus } from '../../functions/subscription-status/change-status.
 import type { Mail } from '../../shared/email/mailer.ts';
 import { updateActions } from '../../shared/store/resource-item.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { keyRingsOf } from '../setup/key-rings.ts';
 import { getItem, newResource, type Stage, startStage } from './stage.ts';
 import { storedResource } from './stored.ts';
 
@@ -22,7 +23,7 @@ beforeEach(async () => {
   sent = [];
   services = {
     ...stage.services,
-    secret: async () => Buffer.alloc(32, 7),
+    keyRings: keyRingsOf(Buffer.alloc(32, 7)),
     mailer: { send: async (mail) => void sent.push(mail) },
   };
   email = `ada-${randomUUID()}@example.com`;

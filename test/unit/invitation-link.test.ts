@@ -7,8 +7,9 @@ import {
   linkId,
 } from '../../shared/invitation/link.ts';
 import fc from '../setup/fast-check.ts';
+import { ringOf } from '../setup/key-rings.ts';
 
-const stage = Buffer.alloc(32, 7);
+const ring = ringOf(Buffer.alloc(32, 7));
 const link: InvitationLink = { project: 'p1', membershipId: 'm1', generation: 1, expiresAtMs: 1_000_000 };
 const part = fc.string({ unit: fc.constantFrom(...'ab12-.'), minLength: 1, maxLength: 8 });
 const anyLink = fc.record({
@@ -19,22 +20,24 @@ const anyLink = fc.record({
 });
 
 describe('the secret of an invitation', () => {
-  test('is good for its own link', () => {
-    fc.assert(
-      fc.property(anyLink, (one) => {
-        expect(isInvitationSecret(stage, one, invitationSecret(stage, one))).toBe(true);
+  test('is good for its own link', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyLink, async (one) => {
+        expect(await isInvitationSecret(ring, one, await invitationSecret(ring, one))).toBe(true);
       }),
     );
   });
 
-  test('is another one for every other link and every other stage', () => {
-    fc.assert(
-      fc.property(anyLink, anyLink, (one, other) => {
+  test('is another one for every other link and every other stage', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyLink, anyLink, async (one, other) => {
         fc.pre(JSON.stringify(one) !== JSON.stringify(other));
-        expect(isInvitationSecret(stage, other, invitationSecret(stage, one))).toBe(false);
+        expect(await isInvitationSecret(ring, other, await invitationSecret(ring, one))).toBe(false);
       }),
     );
-    expect(isInvitationSecret(Buffer.alloc(32, 8), link, invitationSecret(stage, link))).toBe(false);
+    expect(
+      await isInvitationSecret(ringOf(Buffer.alloc(32, 8)), link, await invitationSecret(ring, link)),
+    ).toBe(false);
   });
 
   test.each([
@@ -43,26 +46,31 @@ describe('the secret of an invitation', () => {
     ['another membership', { membershipId: 'm2' }],
     ['another Project', { project: 'p2' }],
     ['parts that only join to the same text', { project: 'p1m', membershipId: '1' }],
-  ])('does not fit %s', (_, change) => {
-    expect(isInvitationSecret(stage, { ...link, ...change }, invitationSecret(stage, link))).toBe(false);
+  ])('does not fit %s', async (_, change) => {
+    expect(await isInvitationSecret(ring, { ...link, ...change }, await invitationSecret(ring, link))).toBe(
+      false,
+    );
   });
 
-  test('is refused in every other form without an error', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (given) => {
-        expect(isInvitationSecret(stage, link, given)).toBe(false);
+  test('is refused in every other form without an error', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary' }), async (given) => {
+        expect(await isInvitationSecret(ring, link, given)).toBe(false);
       }),
     );
-    const secret = invitationSecret(stage, link);
+    const secret = await invitationSecret(ring, link);
     for (const given of ['', secret.slice(1), `${secret}=`, `${secret} `, secret.toUpperCase()]) {
-      expect(isInvitationSecret(stage, link, given)).toBe(false);
+      expect(await isInvitationSecret(ring, link, given)).toBe(false);
     }
   });
 
-  test('stands in the fragment of the link only, beside the id', () => {
-    const url = new URL(invitationUrl('https://portico.example', stage, link));
+  test('stands in the fragment of the link only, beside the id', async () => {
+    const url = new URL(await invitationUrl('https://portico.example', ring, link));
     expect(`${url.origin}${url.pathname}${url.search}`).toBe('https://portico.example/app/accept');
     const fragment = new URLSearchParams(url.hash.slice(1));
-    expect(Object.fromEntries(fragment)).toEqual({ id: linkId(link), secret: invitationSecret(stage, link) });
+    expect(Object.fromEntries(fragment)).toEqual({
+      id: linkId(link),
+      secret: await invitationSecret(ring, link),
+    });
   });
 });

@@ -20,6 +20,7 @@ const ofTheStage: readonly Name[] = [
   'sourceAttempts',
   'login',
   'publicKeys',
+  'stageKey',
   'stageSecret',
   'reindex',
   'deletion',

@@ -2,16 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { isRunToken, mintRunToken, verifyRunToken } from '../../shared/access/run-token.ts';
 import fc from '../setup/fast-check.ts';
+import { ringOf } from '../setup/key-rings.ts';
 
-const secret = randomBytes(32);
+const ring = ringOf(randomBytes(32));
 const identity = { project: 'p', botId: 'b', membershipId: 'm' };
 const run = { id: 'r', root: 'r', depth: 2, deadlineAtMs: 1000 };
-const token = mintRunToken(secret, identity, run);
+const token = await mintRunToken(ring, identity, run);
 
 describe('a run token', () => {
-  test('names the Bot and the run until the deadline', () => {
+  test('names the Bot and the run until the deadline', async () => {
     expect(isRunToken(token)).toBe(true);
-    expect(verifyRunToken(secret, token, 999)).toMatchObject({
+    expect(await verifyRunToken(ring, token, 999)).toMatchObject({
       project: 'p',
       membershipId: 'm',
       profile: 'Bot/b',
@@ -19,22 +20,22 @@ describe('a run token', () => {
     });
   });
 
-  test('is worth nothing from the deadline on', () => {
-    expect(() => verifyRunToken(secret, token, 1000)).toThrow('Unauthorized');
+  test('is worth nothing from the deadline on', async () => {
+    await expect(verifyRunToken(ring, token, 1000)).rejects.toThrow('Unauthorized');
   });
 
-  test('is worth nothing under another secret', () => {
-    expect(() => verifyRunToken(randomBytes(32), token, 0)).toThrow('Unauthorized');
+  test('is worth nothing under another secret', async () => {
+    await expect(verifyRunToken(ringOf(randomBytes(32)), token, 0)).rejects.toThrow('Unauthorized');
   });
 
-  test('is worth nothing once a character has changed', () => {
-    fc.assert(
-      fc.property(fc.nat(token.length - 1), fc.constantFrom(...'AZaz09-_.'), (at, character) => {
+  test('is worth nothing once a character has changed', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(token.length - 1), fc.constantFrom(...'AZaz09-_.'), async (at, character) => {
         const changed = token.slice(0, at) + character + token.slice(at + 1);
         fc.pre(changed !== token && changed.startsWith('run.'));
         // The last character of a base64url text has bits that mean nothing.
         fc.pre(at < token.length - 1);
-        expect(() => verifyRunToken(secret, changed, 0)).toThrow('Unauthorized');
+        await expect(verifyRunToken(ring, changed, 0)).rejects.toThrow('Unauthorized');
       }),
     );
   });

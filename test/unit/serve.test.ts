@@ -9,10 +9,13 @@ import { serve } from '../../shared/http/serve.ts';
 import { sourceSeal } from '../../shared/keys/source-seal.ts';
 import { emptyMemory, type Services } from '../../shared/services.ts';
 import { Found, type Table } from '../../shared/table/table.ts';
+import { ringOf } from '../setup/key-rings.ts';
 
 const sourceIp = '2001:db8::7';
 const context = lambdaContext('things', 1000);
-const secret = new Uint8Array(32);
+const runTokenKeys = ringOf(new Uint8Array(32));
+const run = { id: 'r', root: 'r', depth: 1, deadlineAtMs: 60_000 };
+const token = await mintRunToken(runTokenKeys, { project: 'p', botId: 'b', membershipId: 'm' }, run);
 const rows = {
   list: { method: 'GET', path: '/things', access: 'public' },
   read: { method: 'GET', path: '/fhir/R4/things/{thingId}', access: 'member' },
@@ -33,7 +36,7 @@ function stage() {
       error: (message, fields) => lines.push({ message, ...fields }),
     },
     accessLog: { write: () => undefined },
-    runSecret: async () => secret,
+    runTokenKeys,
     baseUrl: 'https://portico.example',
     now: () => 1000,
     newId: () => 'id',
@@ -42,8 +45,6 @@ function stage() {
 }
 
 function event(key: string, pathParameters: Record<string, string> = {}): APIGatewayProxyEventV2 {
-  const run = { id: 'r', root: 'r', depth: 1, deadlineAtMs: 60_000 };
-  const token = mintRunToken(secret, { project: 'p', botId: 'b', membershipId: 'm' }, run);
   const [method = '', rawPath = ''] = key.split(' ');
   return {
     version: '2.0',

@@ -141,7 +141,7 @@ const links = step(
             generation,
             expiresAtMs: invitation.expiresAtMs,
           };
-          const secret = invitationSecret(await services.secret(), link);
+          const secret = await invitationSecret(services.keyRings['invitation-link'], link);
           const body = { id: linkId(link), secret, password: 'correct horse battery' };
           await setPassword(services, { body, source: '192.0.2.1' });
         },

@@ -13,6 +13,7 @@ import { emptyMemory } from '../../shared/services.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/table.ts';
+import { keyRingsOf } from '../setup/key-rings.ts';
 import { scanAll } from '../spec/portico.ts';
 import { getItem } from '../storage/stage.ts';
 
@@ -81,7 +82,7 @@ export async function startWalk(client: DynamoDBDocumentClient, { items, project
     baseUrl: 'https://portico.example',
     now: () => clock.nowMs,
     newId: randomUUID,
-    secret: async () => stageSecret,
+    keyRings: keyRingsOf(stageSecret),
     mailer: {
       async send(one) {
         if (mail.isDown) throw new MailServiceDown();

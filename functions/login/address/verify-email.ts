@@ -31,11 +31,13 @@ export async function verifyEmail(
   const [userKey, changeKey] = [keys.user(userId), keys.addressChange(userId)];
   let asked: Promise<void> | undefined;
   await untilWritten(async () => {
-    const [found, stage] = await Promise.all([services.table.read([userKey, changeKey]), services.secret()]);
+    const found = await services.table.read([userKey, changeKey]);
     const change = found.get(changeKey);
     const user = inlineResource('User', found.get(userKey));
     const email = String(change?.email);
-    const isLive = change?.generation === generation && isAddressSecret(stage, { ...link, email }, secret);
+    const ring = services.keyRings['address-link'];
+    const isLive =
+      change?.generation === generation && (await isAddressSecret(ring, { ...link, email }, secret));
     if (!isLive || !user) throw deadLink();
     asked ??= requireAsker(services, userId, { caller, password, source });
     await asked;

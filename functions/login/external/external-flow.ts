@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type InferOutput, is, number, object, optional, picklist, string } from 'valibot';
-import { seal, unseal } from '../../../shared/keys/seal.ts';
-import type { StageSecret } from '../../../shared/keys/signer.ts';
+import type { KeyRing } from '../../../shared/keys/key-ring.ts';
+import { sealWithRing, unsealWithRing } from '../../../shared/keys/seal.ts';
 
 /** What a client asks when it sends a person to an external issuer: as RFC 6749 section 4.1.1 and RFC 7636. */
 const requestSchema = object({
@@ -38,7 +38,6 @@ const flowSchema = object({
 export type ExternalFlow = InferOutput<typeof flowSchema>;
 
 const flowSeconds = 600;
-const use = 'external sign-in';
 
 export function newFlow(
   of: Pick<ExternalFlow, 'request' | 'issuerId' | 'issuerProject' | 'project' | 'link'>,
@@ -54,8 +53,8 @@ export function newFlow(
 }
 
 /** The value of Set-Cookie that starts a flow. */
-export function flowCookie(baseUrl: string, stage: StageSecret, flow: ExternalFlow): string {
-  const sealed = seal(stage, { use, of: [flow.state] }, JSON.stringify(flow));
+export async function flowCookie(baseUrl: string, ring: KeyRing, flow: ExternalFlow): Promise<string> {
+  const sealed = await sealWithRing(ring, [flow.state], JSON.stringify(flow));
   return cookie(baseUrl, flow.state, sealed, flowSeconds);
 }
 
@@ -64,13 +63,13 @@ export function endedFlowCookie(baseUrl: string, { state }: ExternalFlow): strin
 }
 
 /** The flow that this browser started under this state; undefined when it did not, or long ago. */
-export function openFlow(
-  stage: StageSecret,
+export async function openFlow(
+  ring: KeyRing,
   state: string,
   sealed: string | undefined,
   nowMs: number,
-): ExternalFlow | undefined {
-  const text = unseal(stage, { use, of: [state] }, sealed ?? '');
+): Promise<ExternalFlow | undefined> {
+  const text = await unsealWithRing(ring, [state], sealed ?? '');
   const flow: unknown = text === undefined ? undefined : JSON.parse(text);
   return is(flowSchema, flow) && flow.untilMs > nowMs ? flow : undefined;
 }

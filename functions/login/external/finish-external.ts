@@ -40,7 +40,7 @@ export async function finishExternal(
 ): Promise<Redirect> {
   const state = query.get('state') ?? '';
   const sealed = cookie(flowCookieName(services.baseUrl, state));
-  const flow = openFlow(await services.secret(), state, sealed, services.now());
+  const flow = await openFlow(services.keyRings['external-sign-in'], state, sealed, services.now());
   if (!flow || flow.issuerId !== issuerId) throw new Refusal('invalid', 'Start the sign-in again');
   const answer = await comeBack(services, flow, query).catch((error: unknown) => refusalOf(services, error));
   const { redirectUri, state: clientState } = flow.request;

@@ -1,7 +1,8 @@
 import { isId } from '../../../shared/fhir/resource.ts';
 import { isInvitationSecret } from '../../../shared/invitation/link.ts';
 import { type Standing, standingOf, stateOf } from '../../../shared/invitation/state.ts';
-import type { StageSecret } from '../../../shared/keys/signer.ts';
+import type { KeyRings } from '../../../shared/keys/key-ring.ts';
+import type { KeyPurpose } from '../../../shared/keys/purposes.ts';
 import { isDisabled } from '../../../shared/project-settings.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
@@ -9,7 +10,7 @@ import { keys } from '../../../shared/table/keys.ts';
 import { deadLinkText } from '../bodies.ts';
 
 export interface LoginServices extends Services {
-  secret(): Promise<StageSecret>;
+  keyRings: KeyRings<Exclude<KeyPurpose, 'run-token'>>;
 }
 
 /**
@@ -25,7 +26,7 @@ export async function requireLink(
   if (!isId(project) || !isId(membershipId)) throw deadLink();
   const key = keys.resource(project, 'ProjectMembership', membershipId);
   const projectKey = keys.resource(project, 'Project', project);
-  const [found, stage] = await Promise.all([services.table.read([key, projectKey]), services.secret()]);
+  const found = await services.table.read([key, projectKey]);
   const standing = standingOf(found.get(key));
   if (!standing || isDisabled(found.get(projectKey))) throw deadLink();
   const { invitation } = standing;
@@ -33,7 +34,7 @@ export async function requireLink(
   const isLive =
     String(invitation.generation) === generation &&
     stateOf(invitation, services.now()) === 'pending' &&
-    isInvitationSecret(stage, link, secret);
+    (await isInvitationSecret(services.keyRings['invitation-link'], link, secret));
   if (!isLive) throw deadLink();
   return standing;
 }

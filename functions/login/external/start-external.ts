@@ -87,7 +87,10 @@ async function begin(
     code_challenge_method: 'S256',
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  return { location: url.href, cookie: flowCookie(services.baseUrl, await services.secret(), flow) };
+  return {
+    location: url.href,
+    cookie: await flowCookie(services.baseUrl, services.keyRings['external-sign-in'], flow),
+  };
 }
 
 /** Nothing has happened yet: to try again is harmless. @throws what is no fault of the issuer */

@@ -20,13 +20,13 @@ export async function replaceForgotten(
   if (!link || link.expiresAtMs <= services.now()) throw deadLink();
   const userKey = keys.user(link.userId);
   const passwordKey = keys.password(link.userId);
-  const [found, stage] = await Promise.all([services.table.read([userKey, passwordKey]), services.secret()]);
+  const found = await services.table.read([userKey, passwordKey]);
   const email = emailOf(found.get(userKey));
   const passwordHash = passwordHashOf(found.get(passwordKey));
   const isLive =
     email !== undefined &&
     passwordHash !== undefined &&
-    isResetSecret(stage, { ...link, email, passwordHash }, secret);
+    (await isResetSecret(services.keyRings['reset-link'], { ...link, email, passwordHash }, secret));
   if (!isLive) throw deadLink();
   const password = await parseNewPassword(given, { email });
   try {

@@ -8,10 +8,11 @@ import { newSeed, secondFactorOf } from './second-factor.ts';
 export async function enrolmentOf(services: LoginServices, login: { id: string; userId: string }) {
   const { id, userId } = login;
   const userKey = keys.user(userId);
-  const [found, stage] = await Promise.all([
+  const [found, { key, version }] = await Promise.all([
     services.table.read([userKey, keys.mfa(userId)]),
-    services.secret(),
+    services.keyRings.totp.current(),
   ]);
   const label = String(inlineResource('User', found.get(userKey))?.email ?? userId);
-  return enrolment(stage, { userId, seed: newSeed(id, secondFactorOf(userId, found)) }, label);
+  const seed = newSeed(id, secondFactorOf(userId, found), version);
+  return enrolment(key, { userId, seed }, label);
 }

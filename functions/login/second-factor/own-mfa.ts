@@ -58,7 +58,7 @@ export async function enrollMfa(
   const { loginId } = caller;
   await useOwn(services, factor, body, async ({ code, nowMs }) => [
     ...noticeActions('second-factor-added', { userId: factor.userId, email, nowMs }),
-    enrolAction(await services.secret(), factor, { loginId, code, nowMs, recovery: hashes }),
+    await enrolAction(services.keyRings.totp, factor, { loginId, code, nowMs, recovery: hashes }),
     provenAction(login),
     auditAction(services, actor, { subtype: 'enrol-second-factor' }),
   ]);
@@ -70,7 +70,7 @@ export async function disableMfa(services: LoginServices, caller: Caller, body: 
   const { actor, factor, email } = await ownEnrolled(services, caller);
   await useOwn(services, factor, body, async (shown) => [
     ...noticeActions('second-factor-removed', { userId: factor.userId, email, nowMs: shown.nowMs }),
-    useCodeAction(await services.secret(), factor, { ...shown, change: 'removal' }),
+    await useCodeAction(services.keyRings.totp, factor, { ...shown, change: 'removal' }),
     auditAction(services, actor, { subtype: 'disable-second-factor', code: shown.code }),
   ]);
 }
@@ -89,7 +89,7 @@ export async function renewRecoveryCodes(
   const { codes, hashes } = newRecoveryCodes(factor.userId);
   await useOwn(services, factor, body, async (shown) => [
     ...noticeActions('recovery-codes-renewed', { userId: factor.userId, email, nowMs: shown.nowMs }),
-    useCodeAction(await services.secret(), factor, { ...shown, change: { recovery: hashes } }),
+    await useCodeAction(services.keyRings.totp, factor, { ...shown, change: { recovery: hashes } }),
     auditAction(services, actor, { subtype: 'renew-recovery-codes', code: shown.code }),
   ]);
   return { recoveryCodes: codes };

@@ -1,5 +1,5 @@
 import { exactOptional, number, object, set, string } from 'valibot';
-import type { StageSecret } from '../../../shared/keys/signer.ts';
+import type { KeyRing } from '../../../shared/keys/key-ring.ts';
 import { stepOfCode } from '../../../shared/login/totp.ts';
 import { invalidField, type Refusal } from '../../../shared/refusal.ts';
 import { stored } from '../../../shared/schema/stored.ts';
@@ -37,8 +37,17 @@ export function secondFactorOf(userId: string, found: Found): SecondFactor {
  * A login enrols a secret of its own, and every time another: whoever else has begun to enrol for this
  * person, knowing the password, has seen another one.
  */
-export function newSeed(loginId: string, { earlier }: Pick<SecondFactor, 'earlier'>): string {
-  return `${loginId}.${earlier}`;
+export function newSeed(
+  loginId: string,
+  { earlier }: Pick<SecondFactor, 'earlier'>,
+  version: number,
+): string {
+  return `${loginId}.${earlier}${version === 1 ? '' : `.${version}`}`;
+}
+
+/** Which version of the stage's key an enrolled secret derives from: of the first a seed says nothing. */
+function keyVersionOf(seed: string): number {
+  return Number(seed.split('.')[2] ?? 1);
 }
 
 /** What becomes of the second factor with the code: nothing else, its removal, or other recovery codes. */
@@ -55,12 +64,13 @@ interface Shown {
  * recovery code.
  * @throws {Refusal} invalid for a wrong code
  */
-export function useCodeAction(stage: StageSecret, factor: SecondFactor, shown: Shown): Action {
+export async function useCodeAction(ring: KeyRing, factor: SecondFactor, shown: Shown): Promise<Action> {
   const { userId, seed } = factor;
   if (seed === undefined) throw wrongCode();
   const hash = recoveryHash(userId, shown.code);
   if (hash !== undefined) return useRecoveryAction(factor, hash, shown.change);
-  const step = stepOfCode(stage, { userId, seed }, shown.code, shown.nowMs);
+  const key = await ring.find(keyVersionOf(seed));
+  const step = key && stepOfCode(key, { userId, seed }, shown.code, shown.nowMs);
   if (step === undefined) throw wrongCode();
   return {
     name: 'second factor',
@@ -93,16 +103,22 @@ function changeOf(usual: string, change: Change = 'none', values: Record<string,
  * @param of.recovery hashes of the recovery codes that come with it
  * @throws {Refusal} invalid for a wrong code
  */
-export function enrolAction(
-  stage: StageSecret,
+export async function enrolAction(
+  ring: KeyRing,
   factor: Omit<SecondFactor, 'recoveryCodes'>,
   of: { loginId: string; code: string; nowMs: number; recovery?: ReadonlySet<string> },
-): Action {
+): Promise<Action> {
   const { userId, earlier } = factor;
   const { loginId, code, nowMs, recovery } = of;
-  const seed = newSeed(loginId, factor);
-  const step = stepOfCode(stage, { userId, seed }, code, nowMs);
-  if (step === undefined) throw wrongCode();
+  // It was shown a while ago, perhaps with the version before.
+  const proven = (await ring.all()).flatMap(({ key, version }) => {
+    const seed = newSeed(loginId, factor, version);
+    const step = stepOfCode(key, { userId, seed }, code, nowMs);
+    return step === undefined ? [] : { seed, step };
+  });
+  const [found] = proven;
+  if (!found) throw wrongCode();
+  const { seed, step } = found;
   return {
     name: 'second factor',
     update: keys.mfa(userId),

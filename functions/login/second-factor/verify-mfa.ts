@@ -1,5 +1,5 @@
 import type { SecurityEvent } from '../../../shared/email/security-mails.ts';
-import type { StageSecret } from '../../../shared/keys/signer.ts';
+import type { KeyRing } from '../../../shared/keys/key-ring.ts';
 import { noticeActions } from '../../../shared/login/security-notice.ts';
 import { emailOf } from '../../../shared/login/user-email.ts';
 import { Refusal } from '../../../shared/refusal.ts';
@@ -40,10 +40,10 @@ export function enrollMfaInLogin(services: LoginServices, body: unknown): Promis
 }
 
 type ActionOfCode = (
-  stage: StageSecret,
+  ring: KeyRing,
   factor: SecondFactor,
   of: { loginId: string; code: string; nowMs: number },
-) => Action;
+) => Promise<Action>;
 
 async function prove(
   services: LoginServices,
@@ -56,10 +56,10 @@ async function prove(
   if (login.issuer !== undefined) throw new Refusal('invalid', 'Sign in again');
   const takeBack = await countCodeOfLogin(services, item);
   const [mfaKey, userKey] = [keys.mfa(login.userId), keys.user(login.userId)];
-  const [found, stage] = await Promise.all([services.table.read([mfaKey, userKey]), services.secret()]);
+  const found = await services.table.read([mfaKey, userKey]);
   const factor = secondFactorOf(login.userId, found);
   const nowMs = services.now();
-  const action = actionOf(stage, factor, { loginId: login.id, code, nowMs });
+  const action = await actionOf(services.keyRings.totp, factor, { loginId: login.id, code, nowMs });
   const isRecovered = event === undefined && recoveryHash(login.userId, code) !== undefined;
   const told = isRecovered ? 'recovery-code-used' : event;
   const of = { userId: login.userId, email: emailOf(found.get(userKey)), nowMs };

@@ -26,17 +26,18 @@ export async function readSecurity(
   caller: Caller,
   mfaEnrolled: boolean,
 ): Promise<Security> {
-  const [logins, memberships, stage] = await Promise.all([
+  const [logins, memberships] = await Promise.all([
     loginsOf(services, caller.subject),
     membershipsOf(services, caller.subject),
-    services.secret(),
   ]);
   const current = logins.find((login) => idOfLogin(login) === caller.loginId);
   const isEverything = current !== undefined && isOwnLogin(current);
   const isSeen = (project: unknown) => isEverything || project === caller.project;
   return {
     ...(isEverything ? { mfaEnrolled } : {}),
-    ...(current?.clientId === '' ? { draftKey: draftKeyOf(stage, caller.subject, caller.project) } : {}),
+    ...(current?.clientId === ''
+      ? { draftKey: await draftKeyOf(services.keyRings.drafts, caller.subject, caller.project) }
+      : {}),
     sessions: logins
       .filter((login) => login.granted === true && isSeen(login.project))
       .map((login) => ({

@@ -22,7 +22,7 @@ export async function redeemCode(
   { code, flow }: { code: string; flow: ExternalFlow },
 ): Promise<Identity> {
   const { issuer, clientId } = configured;
-  const secret = issuerSecret(await services.secret(), configured);
+  const secret = await issuerSecret(services.keyRings['issuer-secret'], configured);
   const form = new URLSearchParams({
     grant_type: 'authorization_code',
     code,

@@ -1,9 +1,11 @@
+import { openingOnly } from '../../../shared/composition/stage-keys.ts';
 import type { DeployedFunction } from '../../permissions.ts';
 import { localAws } from '../environment.ts';
 import type { handlerLoader } from '../gateway/handlers.ts';
 import { type Environment, startEnvironment } from './environment.ts';
 import { guardTable } from './guarded-table.ts';
 import { readAssembly, type SynthesisedFunction } from './read-assembly.ts';
+import { openPurposes } from './role.ts';
 import { unpack } from './unpack.ts';
 import { onlyOnAws, variablesOf } from './variables.ts';
 
@@ -39,7 +41,7 @@ export async function openAssembly(folder: string, onFault: (error: Error) => vo
     const { asset, handler, timeoutSeconds } = one;
     const environment = startEnvironment({
       ...{ name: `portico-${name}`, folder: asset, handler, timeoutMs: timeoutSeconds * 1000 },
-      variables: { ...variablesOf(one, values), DYNAMODB_ENDPOINT: table.url },
+      variables: { ...variablesOf(one, values), ...keysOf(one, values), DYNAMODB_ENDPOINT: table.url },
     });
     stops.push(environment.stop);
     return environment;
@@ -61,6 +63,14 @@ export async function openAssembly(folder: string, onFault: (error: Error) => vo
       for (const end of stops.splice(0).reverse()) await end();
     },
   };
+}
+
+/** The stage's keys are opened in the place of KMS by what allows what the role allows. */
+function keysOf(
+  { statements, variables }: SynthesisedFunction,
+  { KEYS: spec = '' }: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return 'KEYS' in variables ? { KEYS: openingOnly(spec, openPurposes(statements)) } : {};
 }
 
 function functionNamed(functions: readonly SynthesisedFunction[], name: string): SynthesisedFunction {

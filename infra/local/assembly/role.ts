@@ -55,6 +55,18 @@ export function accessesOf(operation: string, body: Record<string, unknown>): Ac
   }
 }
 
+/** The purposes whose keys of the stage a role with these statements opens. */
+export function openPurposes(statements: readonly Statement[]): string[] {
+  return statements
+    .filter(({ Effect, Action }) => Effect === 'Allow' && [Action].flat().includes('kms:Decrypt'))
+    .flatMap(({ Condition }) => {
+      const { StringEquals: equals = {} } = (Condition ?? {}) as {
+        StringEquals?: Record<string, string | string[]>;
+      };
+      return [equals['kms:EncryptionContext:purpose'] ?? []].flat();
+    });
+}
+
 /** Whether a role with these statements may. */
 export function isAllowed(statements: readonly Statement[], asked: Access): boolean {
   const matching = statements.filter(

@@ -27,6 +27,7 @@ type Handlers = Record<FunctionName, ApiHandler> & {
   tick(event: ScheduledEvent): Promise<void>;
   canary(event: ScheduledEvent): Promise<void>;
   provision: ProvisionHandler;
+  'stage-keys'(event: { ensure: true }): Promise<unknown>;
   jobs(event: JobEvent): Promise<void>;
   'access-records'(event: CloudWatchLogsEvent): Promise<void>;
   reindex(event: { again?: boolean }): Promise<Progress>;

@@ -60,6 +60,7 @@ export const sampleEvents: Readonly<Record<Invocable, (ground: SampleGround) => 
     name: 'Sample Clinic',
     admin: { email: `ada-${randomUUID().slice(0, 8)}@example.org`, firstName: 'Ada', lastName: 'Admin' },
   }),
+  'stage-keys': async () => ({ ensure: true }),
   reindex: async () => ({ again: false }),
   invoker: async ({ project }) => runOf(project.id),
 };
