@@ -50,3 +50,6 @@ export const deepestRun = 8;
 
 /** Records of a page that `$explain` shows with a member's eyes: each is matched against all of their rules. */
 export const mostExplained = 50;
+
+/** After how many minutes without use a Project may have people signed out. */
+export const idleMinutesBounds = { least: 10, most: 1440 };

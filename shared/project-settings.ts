@@ -82,6 +82,12 @@ const settingsSchema = object({
   senderName: exactOptional(string()),
   /** Whether AuditEvents are kept of what is read. */
   auditReads: exactOptional(boolean()),
+  /** After how many minutes without use people are signed out; 0 or left out for never. */
+  idleMinutes: exactOptional(number()),
+  /** When that was set. */
+  idleFromMs: exactOptional(number()),
+  /** Logins that were last used until then have ended by a setting before. */
+  idleOverMs: exactOptional(number()),
   fetchHosts: exactOptional(
     object({ allow: exactOptional(array(string())), deny: exactOptional(array(string())) }),
   ),

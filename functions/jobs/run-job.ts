@@ -65,7 +65,8 @@ async function outcomeOf(services: ExecuteServices, job: Job, item: Item): Promi
   try {
     const text = await loadText(services.table, item, 'input');
     const input: RunInput = { kind: job.inputKind, ...(text === undefined ? {} : { text }) };
-    const caller = callerOf(job.caller, 'member');
+    // Who asked may have left their desk since.
+    const caller = callerOf({ ...job.caller, askedAtMs: job.createdAtMs }, 'member');
     const asItself = job.scheduledAt !== undefined;
     const found = await gatherRun(services, caller, { id: job.botId }, { asItself });
     const gathered = asItself ? { ...found, cause: { scheduled: String(job.scheduledAt) } } : found;

@@ -1,6 +1,7 @@
-import { check, description, maxLength, pipe, string, trim } from 'valibot';
+import { check, description, maxLength, number, pipe, string, trim } from 'valibot';
 import type { Caller } from '../../shared/access/access-token.ts';
 import { admit } from '../../shared/access/actor.ts';
+import { idleMinutesText, idleSetting, isIdleMinutes } from '../../shared/access/idle-time.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { agentOf, projectOf } from '../../shared/audit/who.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
@@ -38,10 +39,17 @@ export const changeProjectBody = fields({
       description('From whom the mails of the Project come; empty for its name'),
     ),
   ),
+  idleMinutes: optional(
+    pipe(
+      number(idleMinutesText),
+      check(isIdleMinutes, idleMinutesText),
+      description('People are signed out after so many minutes without use, 10 to 1440; 0 for never'),
+    ),
+  ),
 });
 
 /**
- * Changes the name of the caller's Project, and from whom its mails come. What is left out stays.
+ * Changes the name of the caller's Project, from whom its mails come, and when it signs people out. What is left out stays.
  * @throws {Refusal} invalid; not-found; conflict when it was changed at the same time
  */
 export async function changeProject(
@@ -53,7 +61,7 @@ export async function changeProject(
   const { actor, found } = await admit(services, caller, [key]);
   const before = inlineResource('Project', found.get(key));
   if (!before) throw new Refusal('not-found', 'Not found');
-  const { name, senderName } = parse(changeProjectBody, body);
+  const { name, senderName, idleMinutes } = parse(changeProjectBody, body);
   const nowMs = services.now();
   const changed: Resource = {
     ...before,
@@ -65,18 +73,29 @@ export async function changeProject(
       author: { reference: actor.profile },
     },
   };
+  const settings = projectSettings(found.get(key));
+  const sender = senderName ?? settings.senderName ?? '';
+  // Saved once more as it is, it does not count anew.
+  const isNewIdle = idleMinutes !== undefined && idleMinutes !== (settings.idleMinutes ?? 0);
   const audited: Audited = {
     project: caller.project,
     subtype: 'change-project',
     action: 'U',
     outcome: '0',
     agent: agentOf(actor),
-    entities: [projectOf(actor)],
+    entities: [
+      {
+        ...projectOf(actor),
+        ...(isNewIdle ? { detail: [{ type: 'idleMinutes', valueString: String(idleMinutes) }] } : {}),
+      },
+    ],
   };
-  const sender = senderName ?? projectSettings(found.get(key)).senderName ?? '';
   try {
     await services.table.transact([
-      ...updateActions(caller.project, changed, before, { senderName: sender }),
+      ...updateActions(caller.project, changed, before, {
+        senderName: sender,
+        ...(isNewIdle ? idleSetting(found.get(key), idleMinutes, nowMs) : {}),
+      }),
       { name: 'audit', put: auditItem(audited, services.newId(), nowMs) },
     ]);
   } catch (error) {

@@ -22,6 +22,8 @@ export interface ProjectAnswer {
   auditReads: boolean;
   /** From whom its mails come; left out when it is the name of the Project. */
   senderName?: string;
+  /** People are signed out after so many minutes without use; left out when they are not. */
+  idleMinutes?: number;
   /** What it may do; provisioning changes it. */
   features: readonly ProjectFeature[];
   /** The numbers that hold for it (docs/limits.md); provisioning changes them. */
@@ -42,10 +44,14 @@ export async function readProject(
 
 /** @param head of the Project */
 export function projectAnswer(project: Resource, head: Item | undefined): ProjectAnswer {
-  const { senderName, ...settings } = projectSettings(head);
+  const { senderName, idleMinutes, ...settings } = projectSettings(head);
   const limits = { ...settingDefaults };
   for (const name of typedKeys(settingBounds)) limits[name] = settings[name] ?? settingDefaults[name];
   const auditReads = auditsReads(head);
   const features = projectFeatures.filter((feature) => !lacks(head, feature));
-  return { project, auditReads, features, ...(senderName ? { senderName } : {}), limits };
+  return {
+    ...{ project, auditReads, features, limits },
+    ...(senderName ? { senderName } : {}),
+    ...(idleMinutes ? { idleMinutes } : {}),
+  };
 }

@@ -1,3 +1,4 @@
+import { idleSetting, requireIdleMinutes } from '../../shared/access/idle-time.ts';
 import { auditItem } from '../../shared/audit/audit-event.ts';
 import { featuresOff, type ProjectFeature, requireFeatures } from '../../shared/project-features.ts';
 import {
@@ -30,6 +31,8 @@ export interface ChangeRequest extends ProjectNumbers {
   disabled?: boolean;
   /** Whether AuditEvents are kept of what is read. */
   auditReads?: boolean;
+  /** After how many minutes without use people are signed out; 0 for never. */
+  idleMinutes?: number;
 }
 
 /** How the Project stands now: the settings that it does not leave to their defaults. */
@@ -41,6 +44,7 @@ export interface Changed {
     auditReads: boolean;
     disabled: boolean;
     featuresOff: readonly ProjectFeature[];
+    idleMinutes: number;
   } & ProjectNumbers;
 }
 
@@ -55,8 +59,8 @@ interface ChangeServices extends Services {
 export async function changeProject(services: ChangeServices, request: ChangeRequest): Promise<Changed> {
   const { table, newId, now } = services;
   const { project } = request;
-  const change = changeOf(request);
-  const detail = Object.entries(change).map(([type, value]) => ({
+  const asked = changeOf(request);
+  const detail = Object.entries(asked).map(([type, value]) => ({
     type,
     valueString: String(value) || 'none',
   }));
@@ -66,6 +70,9 @@ export async function changeProject(services: ChangeServices, request: ChangeReq
     entities: [{ reference: `Project/${project}`, detail }],
   };
   const key = keys.resource(project, 'Project', project);
+  const { idleMinutes } = request;
+  const before = idleMinutes === undefined ? undefined : (await table.read([key])).get(key);
+  const change = { ...asked, ...(idleMinutes === undefined ? {} : idleSetting(before, idleMinutes, now())) };
   await table.transact([
     headAction(key, change, now()),
     { name: 'audit', put: auditItem(event, newId(), now()) },
@@ -90,6 +97,10 @@ function changeOf(request: ChangeRequest): Change {
   for (const name of [...typedKeys(settingBounds), ...switches]) {
     const value = request[name];
     if (value !== undefined) change[name] = value;
+  }
+  if (request.idleMinutes !== undefined) {
+    requireIdleMinutes(request.idleMinutes);
+    change.idleMinutes = request.idleMinutes;
   }
   for (const name of switches) {
     if (!['undefined', 'boolean'].includes(typeof change[name]))
@@ -134,7 +145,7 @@ function standing(id: string, head: Item | undefined): Changed {
   const numbers = typedKeys(settingBounds).flatMap((name) =>
     settings[name] === undefined ? [] : [[name, settings[name]]],
   );
-  const { emitExecutions = false, auditReads = false } = settings;
+  const { emitExecutions = false, auditReads = false, idleMinutes = 0 } = settings;
   return {
     project: {
       id,
@@ -143,6 +154,7 @@ function standing(id: string, head: Item | undefined): Changed {
       auditReads,
       disabled: isDisabled(head),
       featuresOff: featuresOff(head),
+      idleMinutes,
       ...Object.fromEntries(numbers),
     },
   };

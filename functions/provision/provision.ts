@@ -1,3 +1,4 @@
+import { requireIdleMinutes } from '../../shared/access/idle-time.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { targetOf } from '../../shared/audit/who.ts';
 import { normaliseAddress } from '../../shared/email/address.ts';
@@ -56,6 +57,8 @@ export interface ProvisionRequest extends ProjectNumbers {
   auditReads?: boolean;
   /** The features that it lacks; none when left out. */
   featuresOff?: readonly ProjectFeature[];
+  /** After how many minutes without use people are signed out, 10 to 1,440; never when left out or 0. */
+  idleMinutes?: number;
 }
 
 export interface Provisioned {
@@ -72,6 +75,7 @@ export async function provision(services: Services, request: ProvisionRequest): 
   const { name, admin } = request;
   if (!name || /\p{C}/u.test(name)) throw new Error(needed);
   requireNumbers(request);
+  requireIdleMinutes(request.idleMinutes ?? 0);
   const { email, knownUserId } = await knownAdministrator(services, admin);
 
   const projectId = services.newId();
@@ -135,7 +139,8 @@ function projectActions(request: ProvisionRequest, stamp: Stamp): Action[] {
   const isOn = typedKeys(settingFlags).filter((flag) => request[flag] === true);
   const told = Object.fromEntries(isOn.map((flag) => [flag, true]));
   const off = request.featuresOff ? { featuresOff: requireFeatures(request.featuresOff) } : {};
-  return createActions(stamp.project, resource, { ...settings, ...told, ...off });
+  const idle = request.idleMinutes ? { idleMinutes: request.idleMinutes } : {};
+  return createActions(stamp.project, resource, { ...settings, ...told, ...off, ...idle });
 }
 
 function madeWith({ client, membership }: ReturnType<typeof newClient>): Reference[] {

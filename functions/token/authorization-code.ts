@@ -1,3 +1,4 @@
+import { tokenSeconds } from '../../shared/access/idle-time.ts';
 import { matchesClientSecret } from '../../shared/keys/client-secret.ts';
 import { credentialOf } from '../../shared/keys/credential.ts';
 import { endLogin } from '../../shared/login/end-login.ts';
@@ -56,7 +57,7 @@ export async function authorizationCode(
   return signTokens(
     services,
     { loginId, clientId: of.clientId, subject: login.subject, scope, ...granted },
-    { ...login, refreshToken: refresh?.text },
+    { ...login, refreshToken: refresh?.text, lifetimeSeconds: tokenSeconds(login, granted.head) },
   );
 }
 

@@ -73,6 +73,7 @@ export function smartConfiguration(baseUrl: string, supported: Supported) {
       'sso-openid-connect',
       'context-standalone-patient',
       'permission-offline',
+      'permission-online',
       'permission-patient',
       'permission-user',
       'permission-v1',

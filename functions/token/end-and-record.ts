@@ -5,10 +5,16 @@ import { inlineResource } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
 import type { TokenServices } from './issue-tokens.ts';
 
-/** Ends a login at its client's word, and says so in the audit log of its Project. Once: an ended one stays as it is. */
-export async function endAndRecord(services: TokenServices, login: Login): Promise<void> {
-  if (login.revoked === true) return;
-  await endLogin(services.table, idOfLogin(login));
+/**
+ * Ends a login, and says so in the audit log of its Project. Once: an ended one stays as it is.
+ * @param subtype what it ends by: its client's word when left out
+ */
+export async function endAndRecord(
+  services: TokenServices,
+  login: Login,
+  subtype: 'sign-out' | 'sign-out-idle' = 'sign-out',
+): Promise<void> {
+  if (login.revoked === true || !(await endLogin(services.table, idOfLogin(login)))) return;
   const { project, membershipId } = login;
   // One that has chosen no membership is of no Project yet.
   if (project === undefined || membershipId === undefined) return;
@@ -16,7 +22,7 @@ export async function endAndRecord(services: TokenServices, login: Login): Promi
   const membership = inlineResource('ProjectMembership', (await services.table.read([key])).get(key));
   await record(services, {
     project,
-    subtype: 'sign-out',
+    subtype,
     action: 'E',
     outcome: '0',
     agent: membership?.profile ?? { reference: `User/${login.subject}` },

@@ -47,6 +47,8 @@ interface PersonsPart {
   /** The Patient that was chosen, or the only one there was: a reference. */
   patient?: unknown;
   refreshToken?: string | undefined;
+  /** How long the access token lives; an hour when left out. */
+  lifetimeSeconds?: number;
 }
 
 /** Writes the login that a program's tokens name, then signs them. */
@@ -77,6 +79,7 @@ export async function signTokens(
 ): Promise<TokenAnswer> {
   const signer = await services.signer();
   const profile = membership.profile;
+  const lifetimeSeconds = login.lifetimeSeconds ?? accessTokenSeconds;
   const chosen = typeof login.patient === 'string' ? login.patient : undefined;
   const patient = patientInContext(asked, membership, chosen);
   const scope = grantedScope(asked, patient);
@@ -94,12 +97,13 @@ export async function signTokens(
   };
   return {
     token_type: 'Bearer',
-    expires_in: accessTokenSeconds,
+    expires_in: lifetimeSeconds,
     scope,
     access_token: await mintAccessToken(signer, claims, {
       baseUrl: services.baseUrl,
       nowMs: services.now(),
       tokenId: services.newId(),
+      lifetimeSeconds,
     }),
     ...(scope.split(' ').includes('openid')
       ? { id_token: await mintIdToken(services, signer, claims, login) }
@@ -116,7 +120,7 @@ function mintIdToken(
   services: TokenServices,
   signer: Signer,
   claims: Claims,
-  { nonce, createdAtMs }: PersonsPart,
+  { nonce, createdAtMs, lifetimeSeconds = accessTokenSeconds }: PersonsPart,
 ): Promise<string> {
   const iat = Math.floor(services.now() / 1000);
   return signJwt(signer, 'JWT', {
@@ -128,6 +132,6 @@ function mintIdToken(
     ...(nonce === undefined ? {} : { nonce }),
     ...(createdAtMs === undefined ? {} : { auth_time: Math.floor(Number(createdAtMs) / 1000) }),
     iat,
-    exp: iat + accessTokenSeconds,
+    exp: iat + lifetimeSeconds,
   });
 }

@@ -1,5 +1,6 @@
 import { builtInClient } from '../../shared/access/built-in-client.ts';
-import { isOffline } from '../../shared/access/smart-scope.ts';
+import { usedAt } from '../../shared/access/idle-time.ts';
+import { getsRefreshTokens } from '../../shared/access/smart-scope.ts';
 import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import { isId, type Resource } from '../../shared/fhir/resource.ts';
 import { credentialOf, hasExpired, isSecretOf } from '../../shared/keys/credential.ts';
@@ -8,6 +9,7 @@ import { isMadeFor, loginEndSeconds } from '../../shared/login/person-login.ts';
 import { type NewRefreshToken, newRefreshToken } from '../../shared/login/refresh-token.ts';
 import { isDisabled } from '../../shared/project-settings.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
 import type { Found } from '../../shared/table/table.ts';
 import type { TokenServices } from './issue-tokens.ts';
@@ -79,13 +81,13 @@ export function requireAuthenticated(
 }
 
 /**
- * Membership and Project of a login; undefined when it may not be used for them (any more), or when
+ * Membership, Project and its head of a login; undefined when it may not be used for them (any more), or when
  * its client is gone.
  */
 export function grantable(
   login: Login,
   found: Found,
-): { membership: ProjectMembership; project: Resource } | undefined {
+): { membership: ProjectMembership; project: Resource; head: Item | undefined } | undefined {
   const { project: id, membershipId } = login;
   if (id === undefined || membershipId === undefined || !isThere(login.clientId, found)) return undefined;
   const membership = inlineResource(
@@ -95,7 +97,7 @@ export function grantable(
   const projectHead = found.get(keys.resource(id, 'Project', id));
   const project = isDisabled(projectHead) ? undefined : inlineResource('Project', projectHead);
   if (membership?.active !== true || !project || !isMadeFor(login, membership)) return undefined;
-  return { membership, project };
+  return { membership, project, head: projectHead };
 }
 
 function isThere(clientId: string, found: Found): boolean {
@@ -109,20 +111,24 @@ export function firstRefreshToken(
   scope: string,
   { project, membershipId }: { project: string; membershipId: string },
 ): NewRefreshToken | undefined {
-  return isOffline(scope) ? newRefreshToken({ loginId, project, membershipId }) : undefined;
+  return getsRefreshTokens(scope) ? newRefreshToken({ loginId, project, membershipId }) : undefined;
 }
 
-/** False when the code was exchanged before, or at the same time. */
+/** The exchange is a use of the login. False when the code was exchanged before, or at the same time. */
 export async function spendCode(
   { table, now }: TokenServices,
   login: Login,
   refresh: NewRefreshToken | undefined,
 ): Promise<boolean> {
+  const used = usedAt(login, now());
+  const set = [
+    ...['granted = :true', '#ttl = :ttl'],
+    ...(refresh ? ['refreshFamilyHash = :family', 'refreshHash = :next'] : []),
+    ...(used === undefined ? [] : ['usedAtMs = :used']),
+  ];
   const { held } = await table.updateIf({
     Key: { pk: login.pk, sk: login.sk },
-    UpdateExpression: refresh
-      ? 'SET granted = :true, #ttl = :ttl, refreshFamilyHash = :family, refreshHash = :next'
-      : 'SET granted = :true, #ttl = :ttl',
+    UpdateExpression: `SET ${set.join(', ')}`,
     ConditionExpression:
       'attribute_exists(pk) AND attribute_not_exists(granted) AND attribute_not_exists(revoked)',
     ExpressionAttributeNames: { '#ttl': 'ttl' },
@@ -130,6 +136,7 @@ export async function spendCode(
       ':true': true,
       ':ttl': loginEndSeconds(login, now()),
       ...(refresh ? { ':family': refresh.familyHash, ':next': refresh.secretHash } : {}),
+      ...(used === undefined ? {} : { ':used': used }),
     },
   });
   return held;

@@ -6,6 +6,7 @@ import { Refusal } from '../../shared/refusal.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { assertedClient, type WithIssuers } from './client-assertion.ts';
 import { endAndRecord } from './end-and-record.ts';
+import { hasGoneIdle, idleMsSaid } from './idle-said.ts';
 import type { TokenServices } from './issue-tokens.ts';
 import { OAuthError } from './oauth-error.ts';
 import { namedClient, requireAuthenticated } from './person-grant.ts';
@@ -31,8 +32,25 @@ export async function revoke(
   const { clientId } = login;
   if (named === undefined) await requireClient(services, request, clientId);
   else if (named !== clientId) throw new OAuthError('invalid_grant', 'The token is of another client');
-  await endAndRecord(services, login);
+  await endAndRecord(
+    services,
+    login,
+    (await isByIdleness(services, login, request)) ? 'sign-out-idle' : 'sign-out',
+  );
   return {};
+}
+
+/** Whether the client says with `idle_seconds` that its person has done nothing for the idle time of the Project. */
+async function isByIdleness(
+  { table, now }: TokenServices,
+  login: Login,
+  request: Pick<TokenRequest, 'parameter'>,
+): Promise<boolean> {
+  const idleMs = idleMsSaid(request);
+  if (idleMs === 0 || login.project === undefined) return false;
+  const key = keys.resource(login.project, 'Project', login.project);
+  const nowMs = now();
+  return hasGoneIdle(login, (await table.read([key])).get(key), { usedAtMs: nowMs - idleMs, nowMs });
 }
 
 async function requireClient(

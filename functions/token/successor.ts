@@ -12,12 +12,14 @@ type Rotation = NonNullable<Login['rotation']>;
 /**
  * The refresh token that follows one which is spent by this. Shown again within ten seconds, or several times at
  * once, it leads to the same successor, as long as that was not used itself.
+ * @param usedAtMs noted as its last use
  * @returns undefined for a token that was used before: somebody else may have it
  */
 export async function successorOf(
   services: Pick<Services, 'table' | 'now'>,
   login: Login,
   token: RefreshToken,
+  usedAtMs?: number,
 ): Promise<string | undefined> {
   const { table, now } = services;
   const repeated = repeatOf(login, token, now());
@@ -29,11 +31,15 @@ export async function successorOf(
     untilMs: now() + repeatMs,
   };
   const key = { pk: login.pk, sk: login.sk };
+  const noted = usedAtMs === undefined ? '' : ', usedAtMs = :used';
   const { held } = await table.updateIf({
     Key: key,
-    UpdateExpression: 'SET refreshHash = :next, rotation = :rotation',
+    UpdateExpression: `SET refreshHash = :next, rotation = :rotation${noted}`,
     ConditionExpression: 'refreshHash = :spent AND attribute_not_exists(revoked)',
-    ExpressionAttributeValues: { ':spent': spentHash, ':next': next.secretHash, ':rotation': rotation },
+    ExpressionAttributeValues: {
+      ...{ ':spent': spentHash, ':next': next.secretHash, ':rotation': rotation },
+      ...(usedAtMs === undefined ? {} : { ':used': usedAtMs }),
+    },
   });
   if (held) return next.text;
   const latest = loginOf((await table.read([key])).get(key));

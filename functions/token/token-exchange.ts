@@ -1,4 +1,5 @@
-import { isOffline } from '../../shared/access/smart-scope.ts';
+import { tokenSeconds } from '../../shared/access/idle-time.ts';
+import { getsRefreshTokens } from '../../shared/access/smart-scope.ts';
 import { choicesOf } from '../../shared/invitation/choices.ts';
 import type { Standing } from '../../shared/invitation/state.ts';
 import { type Identity, identityOf } from '../../shared/issuer/identity.ts';
@@ -57,24 +58,20 @@ export async function tokenExchange(
   const loginId = services.newId();
   const chosen = { project, membershipId: membership.id };
   const projectKey = keys.resource(project, 'Project', project);
-  const projectResource = inlineResource(
-    'Project',
-    (await services.table.read([projectKey])).get(projectKey),
-  );
+  const head = (await services.table.read([projectKey])).get(projectKey);
+  const projectResource = inlineResource('Project', head);
   if (!projectResource) throw unknownSubject();
   const login = { id: loginId, userId, clientId, scope, ...made };
   await Promise.all([
     services.table.transact(newLoginActions(login, services.now(), chosen)),
     noteUse(services, clientId, credential),
   ]);
-  const answer = await signTokens(services, {
-    loginId,
-    clientId,
-    subject: userId,
-    scope,
-    project: projectResource,
-    membership,
-  });
+  const lifetimeSeconds = tokenSeconds({ kind: 'person', clientId, scope }, head);
+  const answer = await signTokens(
+    services,
+    { loginId, clientId, subject: userId, scope, project: projectResource, membership },
+    { lifetimeSeconds },
+  );
   return { ...answer, issued_token_type: `${tokenType}access_token` };
 }
 
@@ -117,7 +114,7 @@ function pick(choices: readonly Standing[], membershipId: string | undefined): S
 function withoutOffline(scope: string): string {
   return scope
     .split(' ')
-    .filter((one) => !isOffline(one))
+    .filter((one) => !getsRefreshTokens(one))
     .join(' ');
 }
 

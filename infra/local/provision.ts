@@ -41,6 +41,7 @@ npm run provision -- --for-spec <folder> --base-url <url> --stage <stage>
 settings: [--invites-per-hour <n>] [--invitation-days <n>] [--execution-days <n>] [--concurrent-runs <n>]
   [--tree-runs <n>] [--subscriptions <n>] [--schedules <n>] [--emit-executions | --no-emit-executions]
   [--features-off none|<list>]  what the Project may not do, of bots,cron,subscriptions,email
+  [--audit-reads | --no-audit-reads] [--idle-minutes <n> | --idle-minutes 0]
 `;
 
 const text = { type: 'string' } as const;
@@ -57,7 +58,7 @@ const numberOptions = {
   schedules: 'schedules',
 } as const satisfies Record<keyof ProjectNumbers, string>;
 
-type SettingOption = keyof ProjectNumbers | 'emitExecutions' | 'auditReads' | 'featuresOff';
+type SettingOption = keyof ProjectNumbers | 'emitExecutions' | 'auditReads' | 'featuresOff' | 'idleMinutes';
 
 type Values = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -88,6 +89,7 @@ function readRequest(): Asked {
       ...Object.fromEntries(Object.values(numberOptions).map((option) => [option, text])),
       ...{ paused: flag, resumed: flag, disabled: flag, 'emit-executions': flag, 'audit-reads': flag },
       'features-off': text,
+      'idle-minutes': text,
       ...{ issuer: text, 'issuer-client': text, remove: flag, stage: text },
       ...{ 'for-spec': text, 'base-url': text },
     },
@@ -143,7 +145,12 @@ function administratorOf(values: Values): NewAdministrator {
 }
 
 function settingsOf(values: Values): Pick<ChangeRequest, SettingOption> {
-  const { 'emit-executions': emitted, 'audit-reads': reads, 'features-off': off } = values;
+  const {
+    'emit-executions': emitted,
+    'audit-reads': reads,
+    'features-off': off,
+    'idle-minutes': idle,
+  } = values;
   const numbers = typedEntries(numberOptions).map(([name, option]) => count(name, values[option]));
   return {
     ...Object.assign({}, ...numbers),
@@ -152,6 +159,7 @@ function settingsOf(values: Values): Pick<ChangeRequest, SettingOption> {
     ...(typeof off === 'string'
       ? { featuresOff: requireFeatures(off === 'none' ? [] : off.split(',')) }
       : {}),
+    ...(idle === undefined ? {} : { idleMinutes: idle === '' ? Number.NaN : Number(idle) }),
   };
 }
 

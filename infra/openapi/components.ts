@@ -108,6 +108,10 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
         description: 'From whom its mails come; left out when it is the name of the Project',
       },
       features: { ...listOf({ enum: projectFeatures }), description: 'What it may do' },
+      idleMinutes: {
+        type: 'integer',
+        description: 'People are signed out after so many minutes without use; left out when they are not',
+      },
       limits: { type: 'object', description: 'The numbers that hold for it' },
     },
     ['project', 'auditReads', 'features', 'limits'],

@@ -7,7 +7,7 @@ import type { Recent } from '../recent.ts';
 import { Refusal } from '../refusal.ts';
 import type { Run } from './run.ts';
 
-/** Lifetime of an access token, in seconds. Clients of this field loop on tokens under 300 s. */
+/** Lifetime of an access token, in seconds; shorter where a Project has an idle time. Clients of this field loop on tokens under 300 s. */
 export const accessTokenSeconds = 3600;
 
 /** Two hosts' clocks may differ by this much: a token is used within ms of being minted. */
@@ -28,6 +28,8 @@ export interface Claims {
   patient?: string;
   /** Set when a Bot calls from inside a run. */
   run?: Run;
+  /** When they asked, where what they asked for is begun later. */
+  askedAtMs?: number;
 }
 
 /** What a route that is not public asks of its caller. */
@@ -39,6 +41,8 @@ interface Admission<Asked extends Right = Right> {
   /** The Project that the path names; undefined when it names none. */
   readonly projectId: string | undefined;
   isGranted: boolean;
+  /** Set by `admit` where the login ends without use: after how long. */
+  idleSeconds?: number;
 }
 
 /** Who calls, by their token and not admitted yet. An operation for administrators takes no other's. */
@@ -68,7 +72,7 @@ export async function signJwt(signer: Signer, typ: string, claims: Record<string
 export async function mintAccessToken(
   signer: Signer,
   claims: Claims,
-  options: { baseUrl: string; nowMs: number; tokenId: string },
+  options: { baseUrl: string; nowMs: number; tokenId: string; lifetimeSeconds?: number },
 ): Promise<string> {
   const iat = Math.floor(options.nowMs / 1000);
   return signJwt(signer, 'at+jwt', {
@@ -86,7 +90,7 @@ export async function mintAccessToken(
     jti: options.tokenId,
     iat,
     nbf: iat - clockSkewSeconds,
-    exp: iat + accessTokenSeconds,
+    exp: iat + (options.lifetimeSeconds ?? accessTokenSeconds),
   });
 }
 

@@ -13,6 +13,7 @@ import { type Key, keys } from '../table/keys.ts';
 import type { Found } from '../table/table.ts';
 import { type Caller, type Claims, unauthorized } from './access-token.ts';
 import { builtInClient } from './built-in-client.ts';
+import { idleSecondsOf, isIdleItem } from './idle-time.ts';
 import { type ContextReader, contextReader } from './security-context.ts';
 import { isForResourcesOnly } from './smart-scope.ts';
 
@@ -76,7 +77,13 @@ export async function admit(
   if (services.disclosure) {
     services.disclosure.isAudited = auditsReads(found.get(projectKey));
   }
-  if (!caller.run) requireLogin(found.get(loginKey), caller);
+  if (!caller.run) {
+    const project = found.get(projectKey);
+    const login = requireLogin(found.get(loginKey), caller);
+    if (isIdleItem(login, project, caller.askedAtMs ?? services.now())) throw unauthorized('login idle');
+    const idleSeconds = idleSecondsOf(login, project);
+    if (idleSeconds !== undefined) admission.idleSeconds = idleSeconds;
+  }
   if (clientKey && !found.get(clientKey)) throw unauthorized('client ended');
 
   const members = asked.map(({ one, key, remembered }) => {
@@ -153,9 +160,10 @@ function requireMembership(item: Item | undefined): ProjectMembership {
   return membership;
 }
 
-function requireLogin(login: Item | undefined, caller: Claims): void {
+function requireLogin(login: Item | undefined, caller: Claims): Item {
   if (!login || login.revoked === true) throw unauthorized('login ended');
   if (login.membershipId !== caller.membershipId) throw unauthorized('login chose another membership');
+  return login;
 }
 
 /** `accessPolicy` and each `access[].policy`, as keys of this Project; anything else grants nothing. */

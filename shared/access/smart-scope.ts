@@ -75,7 +75,12 @@ function isWithin(one: ResourceScope, other: ResourceScope): boolean {
   );
 }
 
-/** Whether a login of this scope gets refresh tokens (OpenID Connect Core section 11). */
+/** Whether a login of this scope goes on without its person (OpenID Connect Core section 11). */
 export function isOffline(scope: string): boolean {
   return scope.split(' ').some((one) => one === 'offline_access' || one === 'offline');
+}
+
+/** Whether it gets refresh tokens: with `online_access` for as long as its person is there (SMART App Launch 2). */
+export function getsRefreshTokens(scope: string): boolean {
+  return isOffline(scope) || scope.split(' ').includes('online_access');
 }

@@ -2,6 +2,7 @@
 export const subtypes = [
   'sign-in',
   'sign-out',
+  'sign-out-idle',
   'revoke-login',
   'refused',
   'invite',

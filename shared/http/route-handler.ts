@@ -76,8 +76,16 @@ export function routeHandler(
     const response = await lambda(event, context);
     log.measure?.('Latency', Math.round(performance.now() - startedMs));
     const { accepted, caller } = event;
+    const idleSeconds = caller?.admission.idleSeconds;
     if (accepted) await ended?.(accepted, Number(response.statusCode), caller);
-    return { ...response, headers: { ...response.headers, 'x-trace-id': accepted?.traceId ?? '' } };
+    return {
+      ...response,
+      headers: {
+        ...response.headers,
+        'x-trace-id': accepted?.traceId ?? '',
+        ...(idleSeconds === undefined ? {} : { 'x-idle-seconds': String(idleSeconds) }),
+      },
+    };
   };
 }
 

@@ -38,6 +38,8 @@ const loginSchema = object({
   replaces: exactOptional(object({ loginId: string(), project: string(), profile: string() })),
   codeHash: exactOptional(string()),
   codeExpiresAtMs: exactOptional(number()),
+  /** When the person was last known to use it. */
+  usedAtMs: exactOptional(number()),
   /** Whether its code was exchanged. */
   granted: exactOptional(boolean()),
   refreshFamilyHash: exactOptional(string()),

@@ -1,5 +1,5 @@
 import { accessTokenSeconds } from '../access/access-token.ts';
-import { isOffline } from '../access/smart-scope.ts';
+import { getsRefreshTokens } from '../access/smart-scope.ts';
 import type { ProjectMembership } from '../fhir/membership.ts';
 import { keys } from '../table/keys.ts';
 import type { Action } from '../table/transact.ts';
@@ -47,7 +47,7 @@ export function newLoginActions(
   nowMs: number,
   chosen?: { project: string; membershipId: string },
 ): Action[] {
-  const mirrorSeconds = isOffline(login.scope)
+  const mirrorSeconds = getsRefreshTokens(login.scope)
     ? longestLoginSeconds
     : Math.ceil(choosingMs / 1000) + accessTokenSeconds + 60;
   return [
@@ -74,7 +74,7 @@ export function newLoginActions(
 
 /** When the item of a login that gets tokens may go. Seconds since the epoch. */
 export function loginEndSeconds(login: { scope: string; createdAtMs: number }, nowMs: number): number {
-  return isOffline(login.scope)
+  return getsRefreshTokens(login.scope)
     ? Math.ceil(login.createdAtMs / 1000) + longestLoginSeconds
     : Math.floor(nowMs / 1000) + accessTokenSeconds + 60;
 }

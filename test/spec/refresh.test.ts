@@ -35,6 +35,7 @@ describe('a refresh token', () => {
     [{ scope: 'openid profile' }, false],
     [{ scope: 'openid offline_access' }, true],
     [{ scope: 'offline' }, true],
+    [{ scope: 'openid online_access' }, true],
     [{ remember: true }, true],
     [{ remember: false }, false],
   ])('for a sign-in with %j: %s', async (change, given) => {

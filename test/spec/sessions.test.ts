@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { keys } from '../../shared/table/keys.ts';
 import { mailedLink } from './mailed-link.ts';
-import { type Portico, startPortico } from './portico.ts';
+import { type Answer, type Portico, startPortico } from './portico.ts';
+import { createClient, projectOf } from './running.ts';
 import { password, pkce, type SigningIn, signingIn } from './signing-in.ts';
 
 let portico: Portico;
@@ -191,5 +193,201 @@ describe('POST auth/switch', () => {
     expect((await begin(json.access_token)).status).toBe(403);
     expect((await begin(await portico.token(portico.projects[0]))).status).toBe(403);
     expect((await at.post('auth/switch', pkce)).status).toBe(401);
+  });
+});
+
+describe('a Project with an idle time', () => {
+  const offline = { scope: 'openid offline_access' };
+  const second = () => projectOf(portico, 1);
+  const path = () => `admin/projects/${second().id}`;
+  const headKey = () => keys.resource(second().id, 'Project', second().id);
+  const set = async (idleMinutes: unknown) =>
+    portico.api('POST', path(), { token: await portico.token(second()), body: { idleMinutes } });
+
+  beforeAll(async () => {
+    expect((await set(15)).json.idleMinutes).toBe(15);
+  });
+  afterAll(() => set(0));
+
+  /** Tokens of somebody of that Project, for the own app unless another is named. */
+  async function signedIn(change: Record<string, unknown> = offline, clientId = '') {
+    const email = `idle-${randomUUID()}@example.com`;
+    await at.invite(email, 1);
+    await at.post('auth/setpassword', { ...(await mailedLink(portico, email)), password });
+    const { code } = (await at.login(email, { ...change, clientId, projectId: second().id })).json;
+    return { email, ...(await at.exchange(code, { client_id: clientId })).json };
+  }
+
+  /** Makes so many minutes pass, for these logins and for the setting. */
+  async function pass(minutes: number, ...all: { access_token: string }[]) {
+    const { store } = portico.local;
+    const shift = (Key: ReturnType<typeof headKey>, names: readonly string[]) =>
+      store.update({
+        Key,
+        UpdateExpression: `ADD ${names.map((name) => `${name} :ms`).join(', ')}`,
+        ExpressionAttributeValues: { ':ms': -minutes * 60_000 },
+      });
+    for (const { access_token } of all) {
+      const key = keys.login(loginOf(access_token));
+      const isOfPerson = (await store.read([key])).get(key)?.kind === 'person';
+      await shift(key, ['createdAtMs', ...(isOfPerson ? ['usedAtMs'] : [])]);
+    }
+    await shift(headKey(), ['idleFromMs', 'idleOverMs']);
+  }
+
+  const isIn = async (token: string) => (await at.me(token)).status === 200;
+  const entries = async (subtype: string, profile: string): Promise<Answer['json'][]> => {
+    const query = `fhir/R4/AuditEvent?subtype=${subtype}&agent=${profile}`;
+    return (await portico.api('GET', query, { token: await portico.token(second()) })).json.entry ?? [];
+  };
+  const untilEntries = async (subtype: string, profile: string) => {
+    for (let tries = 0; tries < 200; tries++) {
+      const found = await entries(subtype, profile);
+      if (found.length > 0) return found;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    throw new Error(`No ${subtype}`);
+  };
+
+  test('says so to its administrators alone, keeps what was set, and takes no other numbers', async () => {
+    for (const wrong of [9, 1441, 10.5, -1, '15', true]) expect((await set(wrong)).status).toBe(400);
+    const token = await portico.token(second());
+    const { json } = await portico.api('POST', path(), { token, body: { name: second().name } });
+    expect(json.idleMinutes).toBe(15);
+    const member = await signedIn();
+    expect(
+      (await portico.api('POST', path(), { token: member.access_token, body: { idleMinutes: 0 } })).status,
+    ).toBe(403);
+    const audited = await untilEntries('change-project', `ClientApplication/${second().clientId}`);
+    expect(JSON.stringify(audited)).toContain('"idleMinutes","valueString":"15"');
+  });
+
+  test('ends a login that was not used: token, refresh token and session, with one entry of it', async () => {
+    const tokens = await signedIn();
+    expect(tokens.expires_in).toBe(450);
+    const me = await at.me(tokens.access_token);
+    expect(me.headers.get('x-idle-seconds')).toBe('900');
+    const again = await at.exchange((await at.login(tokens.email, { projectId: second().id })).json.code);
+    expect(again.json.expires_in).toBe(900);
+    const sessions = async () => (await securityOf(again.json.access_token)).sessions.length;
+    expect(await sessions()).toBe(2);
+    await pass(14.9, tokens);
+    expect([await isIn(tokens.access_token), await sessions()]).toEqual([true, 2]);
+    await pass(0.2, tokens);
+    expect([await isIn(tokens.access_token), await sessions()]).toEqual([false, 1]);
+    for (let i = 0; i < 3; i++) {
+      const refused = await at.refresh(tokens.refresh_token);
+      expect([refused.status, refused.json.error]).toEqual([400, 'invalid_grant']);
+    }
+    expect(await untilEntries('sign-out-idle', tokens.profile.reference)).toHaveLength(1);
+    expect(await entries('sign-out', tokens.profile.reference)).toEqual([]);
+  });
+
+  test('goes by what the person does: a refresh is a use, unless it says how long ago that was', async () => {
+    const tokens = await signedIn();
+    await pass(10, tokens);
+    const used = (await at.refresh(tokens.refresh_token)).json;
+    await pass(10, used);
+    // A page that asks by itself gets tokens and no more time.
+    const polled = (await at.refresh(used.refresh_token, { idle_seconds: '600' })).json;
+    expect(await isIn(polled.access_token)).toBe(true);
+    await pass(4, polled);
+    // Nothing makes what is known of its use untrue.
+    const later = (await at.refresh(polled.refresh_token, { idle_seconds: '890' })).json;
+    expect(await isIn(later.access_token)).toBe(true);
+    await pass(2, later);
+    expect(await isIn(later.access_token)).toBe(false);
+    // Nor does it come back, whatever its app says.
+    expect((await at.refresh(later.refresh_token, { idle_seconds: '0' })).json.error).toBe('invalid_grant');
+    const other = await signedIn();
+    for (const wrong of ['-1', '1e3', '1.5', 'x'])
+      expect((await at.refresh(other.refresh_token, { idle_seconds: wrong })).json.error).toBe(
+        'invalid_request',
+      );
+    expect((await at.refresh(other.refresh_token, { idle_seconds: '900' })).json.error).toBe('invalid_grant');
+    expect(await isIn(other.access_token)).toBe(false);
+  });
+
+  test('is held at the next request when it is set or shortened, and counts from then', async () => {
+    await set(0);
+    const tokens = await signedIn();
+    const me = await at.me(tokens.access_token);
+    expect([tokens.expires_in, me.headers.get('x-idle-seconds')]).toEqual([3600, null]);
+    await pass(50, tokens);
+    await set(30);
+    expect(await isIn(tokens.access_token)).toBe(true);
+    await set(10);
+    await pass(9, tokens);
+    expect(await isIn(tokens.access_token)).toBe(true);
+    // Saved as it was: not counted anew.
+    await set(10);
+    await pass(2, tokens);
+    expect(await isIn(tokens.access_token)).toBe(false);
+    await set(15);
+  });
+
+  test('made longer or taken away, it holds at once; what is over stays over', async () => {
+    const [gone, stays] = [await signedIn(), await signedIn()];
+    await pass(16, gone);
+    await set(0);
+    const next = (await at.refresh(stays.refresh_token)).json;
+    expect([next.expires_in, await isIn(gone.access_token)]).toEqual([3600, false]);
+    await pass(50, next, gone);
+    expect(await isIn(next.access_token)).toBe(true);
+    expect((await at.refresh(gone.refresh_token)).json.error).toBe('invalid_grant');
+    await set(15);
+  });
+
+  test('holds apps to it but those with offline_access, and no program', async () => {
+    const body = { name: 'App', public: true };
+    const app = (
+      await portico.api('POST', `${path()}/client`, { token: await portico.token(second()), body })
+    ).json.id;
+    const [away, there, once] = await Promise.all([
+      signedIn(offline, app),
+      signedIn({ scope: 'openid online_access' }, app),
+      signedIn({ scope: 'openid' }, app),
+    ]);
+    expect([away, there, once].map(({ expires_in }) => expires_in)).toEqual([3600, 450, 900]);
+    await pass(16, away, there, once);
+    expect(await Promise.all([away, there, once].map((one) => isIn(one.access_token)))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    const refresh = (one: Answer['json']) => at.refresh(one.refresh_token, { client_id: app });
+    expect([(await refresh(away)).status, (await refresh(there)).status]).toEqual([200, 400]);
+    const program = await createClient(portico, {}, second());
+    await pass(60, { access_token: program.token });
+    expect(await isIn(program.token)).toBe(true);
+  });
+
+  test('its app ends a login with oauth2/revoke, and the log says why', async () => {
+    const end = (token: string, more: Record<string, string>) =>
+      portico.api('POST', 'oauth2/revoke', {
+        token: null,
+        body: `${new URLSearchParams({ token, ...more })}`,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      });
+    const [idle, byPerson] = [await signedIn(), await signedIn()];
+    await Promise.all([1, 2, 3].map(() => end(idle.refresh_token, { idle_seconds: '900' })));
+    await end(byPerson.refresh_token, { idle_seconds: '30' });
+    expect(await untilEntries('sign-out-idle', idle.profile.reference)).toHaveLength(1);
+    expect(await untilEntries('sign-out', byPerson.profile.reference)).toHaveLength(1);
+    expect(await isIn(idle.access_token)).toBe(false);
+  });
+
+  test('ends with the change to another Project, which has a time of its own', async () => {
+    const tokens = await signedIn();
+    const invited = await at.invite(tokens.email, 0);
+    const link = await mailedLink(portico, tokens.email, (id) => id.startsWith(`${portico.projects[0]?.id}`));
+    await at.post('auth/setpassword', { ...link, password });
+    await pass(14, tokens);
+    const { login } = (await at.post('auth/switch', pkce, tokens.access_token)).json;
+    const { code } = (await at.post('auth/profile', { login, profile: invited.id })).json;
+    const there = (await at.exchange(code)).json;
+    expect([there.expires_in, await isIn(there.access_token)]).toEqual([3600, true]);
+    await pass(40, there);
+    expect(await isIn(there.access_token)).toBe(true);
   });
 });

@@ -81,6 +81,7 @@ describe('a Project that is there', () => {
         auditReads: false,
         disabled: false,
         featuresOff: [],
+        idleMinutes: 0,
         subscriptions: 250,
         schedules: 3,
         treeRuns: 9,

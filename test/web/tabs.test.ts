@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { projectOf } from '../spec/running.ts';
-import { type App, arrived, describeInBrowser, go, signIn, startApp } from './app.ts';
+import { createBot, projectOf } from '../spec/running.ts';
+import { type App, arrived, describeInBrowser, go, signIn, startApp, write } from './app.ts';
 import { badManners } from './manners.ts';
 
 describeInBrowser('several tabs, and the way back', () => {
@@ -108,4 +108,87 @@ describeInBrowser('several tabs, and the way back', () => {
     },
     240_000,
   );
+
+  test('after idle time the person is asked, in all tabs, and then signed out of all', async () => {
+    const { id } = projectOf(app.portico, 0);
+    const page = await app.open('desktop');
+    await page.context().clock.install();
+    const clock = page.context().clock;
+    const said: number[] = [];
+    page.context().on('request', (request) => {
+      const seconds = new URLSearchParams(request.postData() ?? '').get('idle_seconds');
+      if (request.url().endsWith('/oauth2/token') && seconds) said.push(Number(seconds));
+    });
+    await signIn(page, admin().email, admin().password);
+    await go(page, 'Settings');
+    const minutes = page.getByLabel('Sign people out after minutes without use');
+    await minutes.fill('5');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('a whole number from 10 to 1440').waitFor();
+    await minutes.fill('15');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved. Mails').waitFor();
+    expect(await badManners(page)).toEqual([]);
+    await page.reload();
+    await arrived(page, 'Settings');
+    expect(await minutes.inputValue()).toBe('15');
+
+    const bot = await createBot(app.portico);
+    await page.goto(`/app/bots/${bot}`);
+    await write(page, 'Code of the Bot', '// not saved yet');
+    const second = await app.openTab(page);
+    await second.goto('/app/members');
+    await arrived(second, 'Members');
+    const [asked, askedThere] = [page, second].map((one) => one.getByRole('alertdialog'));
+    if (!asked || !askedThere) throw new Error('No pages');
+
+    // What a page loads by itself is no use: it says how long ago that was.
+    await clock.fastForward('10:00');
+    await second.evaluate('document.querySelector(\'a[href="/app/bots"]\').click()');
+    await arrived(second, 'Bots');
+    expect(said.at(-1)).toBeGreaterThanOrEqual(600);
+    await clock.fastForward('04:10');
+    await asked.getByText(/signed out in [345]\d seconds/).waitFor();
+    await askedThere.getByText('Are you still there?').waitFor();
+    await page.locator('button:focus', { hasText: 'Stay signed in' }).waitFor();
+    expect(await badManners(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await asked.waitFor({ state: 'detached' });
+    await askedThere.waitFor({ state: 'detached' });
+    expect(said.at(-1)).toBeLessThan(5);
+
+    // Work in one tab is work in all.
+    await clock.fastForward('13:00');
+    await second.keyboard.press('Shift');
+    await clock.fastForward('13:00');
+    await page.getByText('// not saved yet').waitFor();
+    expect([await asked.count(), await askedThere.count()]).toEqual([0, 0]);
+
+    // As a laptop that is opened again after lunch. What is in memory only does not outlive it, nor hold the page back.
+    await go(second, 'Invite');
+    await second.getByLabel('First name').fill('Grace');
+    await page.evaluate(`new MutationObserver(() => sessionStorage.setItem('seen', 'covered'))
+      .observe(document.documentElement, { attributes: true })`);
+    await clock.fastForward('45:00');
+    await Promise.all([arrived(page, 'Sign in'), arrived(second, 'Sign in')]);
+    await page.getByText('because nothing was done here').waitFor();
+    await second.getByText('because nothing was done here').waitFor();
+    expect(await badManners(page)).toEqual([]);
+    expect(await page.evaluate('[document.cookie, sessionStorage.getItem("seen")]')).toEqual(['', 'covered']);
+    await page.goBack();
+    await arrived(page, 'Sign in');
+    await page.goForward();
+    const ended = async () =>
+      (await app.portico.api('GET', 'fhir/R4/AuditEvent?subtype=sign-out-idle')).json.entry ?? [];
+    while ((await ended()).length === 0) await page.waitForTimeout(50);
+    expect(await ended()).toHaveLength(1);
+
+    await signIn(page, admin().email, admin().password);
+    await page.waitForURL(`**/app/bots/${bot}`);
+    await page.getByText('// not saved yet').waitFor();
+    await arrived(second, 'Invite somebody');
+    expect(await second.getByLabel('First name').inputValue()).toBe('');
+    await app.portico.api('POST', `admin/projects/${id}`, { body: { idleMinutes: 0 } });
+    expect(app.faults).toEqual([]);
+  }, 240_000);
 });

@@ -1,5 +1,6 @@
 import { I18nProvider, RouterProvider } from 'react-aria-components';
 import { Redirect, Route, Router, Switch, useLocation, useSearch } from 'wouter';
+import { IdleNotice } from './idle/idle-notice.tsx';
 import { ReplacedNotice } from './session/replaced-notice.tsx';
 import type { Session } from './session/session.ts';
 import { SessionProvider, useSessionState } from './session/session-context.tsx';
@@ -13,11 +14,12 @@ import { SignInPage } from './sign-in/sign-in-page.tsx';
 import { SignedOutPage } from './sign-in/signed-out-page.tsx';
 import { VerifyPage } from './sign-in/verify-page.tsx';
 
-export function App({ restored }: { restored: Session | undefined }) {
+/** @param told why nobody is signed in */
+export function App({ restored, told }: { restored: Session | undefined; told: string | undefined }) {
   return (
     <I18nProvider>
       <Router base="/app">
-        <SessionProvider restored={restored}>
+        <SessionProvider restored={restored} told={told}>
           <Pages />
         </SessionProvider>
       </Router>
@@ -45,6 +47,7 @@ function Pages() {
             // Nothing that one Project has shown stays when the person goes to another.
             <Shell key={session.id}>
               <SignedInPages />
+              <IdleNotice />
               <ReplacedNotice isOpen={isReplaced} />
             </Shell>
           ) : (

@@ -8,6 +8,7 @@ import './styles/people.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
+import { noticeOfLeaving } from './idle/leave.ts';
 import { restoreSession } from './session/session.ts';
 
 const root = document.getElementById('root');
@@ -15,7 +16,7 @@ if (root) {
   const restored = await restoreSession();
   createRoot(root).render(
     <StrictMode>
-      <App restored={restored} />
+      <App restored={restored} told={noticeOfLeaving()} />
     </StrictMode>,
   );
 }

@@ -1,8 +1,9 @@
 import type { Caller } from '../../../shared/access/access-token.ts';
+import { isIdle } from '../../../shared/access/idle-time.ts';
 import type { ProjectMembership } from '../../../shared/fhir/membership.ts';
 import type { Reference } from '../../../shared/fhir/resource.ts';
 import { draftKeyOf } from '../../../shared/keys/draft-key.ts';
-import { idOfLogin } from '../../../shared/login/login-item.ts';
+import { idOfLogin, type Login } from '../../../shared/login/login-item.ts';
 import { loginsOf } from '../../../shared/login/logins-of.ts';
 import { isOwnLogin } from '../../../shared/login/own-login.ts';
 import type { Services } from '../../../shared/services.ts';
@@ -30,6 +31,8 @@ export async function readSecurity(
     loginsOf(services, caller.subject),
     membershipsOf(services, caller.subject),
   ]);
+  const heads = await headsOf(services, logins);
+  const isOver = (login: Login) => isIdle(login, heads(login.project), services.now());
   const current = logins.find((login) => idOfLogin(login) === caller.loginId);
   const isEverything = current !== undefined && isOwnLogin(current);
   const isSeen = (project: unknown) => isEverything || project === caller.project;
@@ -39,7 +42,7 @@ export async function readSecurity(
       ? { draftKey: await draftKeyOf(services.keyRings.drafts, caller.subject, caller.project) }
       : {}),
     sessions: logins
-      .filter((login) => login.granted === true && isSeen(login.project))
+      .filter((login) => login.granted === true && isSeen(login.project) && !isOver(login))
       .map((login) => ({
         id: idOfLogin(login),
         lastUpdated: new Date(login.createdAtMs).toISOString(),
@@ -50,6 +53,14 @@ export async function readSecurity(
       .filter(({ project }) => isSeen(project.reference.replace(/^Project\//, '')))
       .map(({ id, project, profile }) => ({ id, project, profile })),
   };
+}
+
+/** The heads of the Projects that logins are for, by the ids of these. */
+async function headsOf({ table }: Services, logins: readonly Login[]) {
+  const projects = [...new Set(logins.flatMap(({ project }) => project ?? []))];
+  const keyOf = (project: string) => keys.resource(project, 'Project', project);
+  const found = projects.length > 0 ? await table.read(projects.map(keyOf)) : undefined;
+  return (project: string | undefined) => (project === undefined ? undefined : found?.get(keyOf(project)));
 }
 
 /** The memberships of a User that are active. */

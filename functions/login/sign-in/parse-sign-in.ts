@@ -1,7 +1,7 @@
 import { boolean, check, fallback, picklist, pipe, string } from 'valibot';
 import { builtInClient } from '../../../shared/access/built-in-client.ts';
 import { readScope, scopeFault } from '../../../shared/access/scope.ts';
-import { isOffline } from '../../../shared/access/smart-scope.ts';
+import { getsRefreshTokens } from '../../../shared/access/smart-scope.ts';
 import { isId } from '../../../shared/fhir/resource.ts';
 import { invalidField } from '../../../shared/refusal.ts';
 import { parse } from '../../../shared/schema/check.ts';
@@ -60,7 +60,7 @@ export function parseSignIn(body: unknown): SignIn {
     password: sent.password,
     clientId,
     projectId: sent.projectId,
-    scope: sent.remember && !isOffline(known) ? `${known} offline_access` : known,
+    scope: sent.remember && !getsRefreshTokens(known) ? `${known} offline_access` : known,
     codeChallenge,
     codeChallengeMethod: codeChallenge === undefined ? undefined : codeChallengeMethod,
     redirectUri: sent.redirectUri,

@@ -20,6 +20,11 @@ const logout = {
   state: 'Comes back with the redirect',
 };
 
+const idleSeconds = {
+  type: 'integer',
+  description: 'How long ago the person did something, where the Project has an idle time; now when left out',
+};
+
 export const token: Record<keyof typeof routes.token, Words> = {
   token: {
     summary: 'Get tokens (RFC 6749 section 3.2)',
@@ -40,6 +45,7 @@ export const token: Record<keyof typeof routes.token, Words> = {
         code_verifier: { type: 'string' },
         redirect_uri: { type: 'string' },
         refresh_token: { type: 'string' },
+        idle_seconds: idleSeconds,
         subject_token: { type: 'string', description: 'Of a token exchange (RFC 8693)' },
         subject_token_type: { type: 'string' },
         membership_id: { type: 'string', description: 'Of a token exchange: which of several memberships' },
@@ -67,7 +73,7 @@ export const token: Record<keyof typeof routes.token, Words> = {
   },
   revoke: {
     summary: 'Revoke a token with its login (RFC 7009)',
-    body: form(one),
+    body: form({ ...one, properties: { ...one.properties, idle_seconds: idleSeconds } }),
     answers: {
       200: answersJson('Empty', 'Revoked, or there was nothing to revoke'),
       400: refusal,

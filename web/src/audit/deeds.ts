@@ -3,6 +3,7 @@ export const deeds = [
   { value: '', label: 'Everything' },
   { value: 'sign-in', label: 'Signed in' },
   { value: 'sign-out', label: 'Signed out' },
+  { value: 'sign-out-idle', label: 'Was signed out: nothing was done' },
   { value: 'revoke-login', label: 'Ended a session' },
   { value: 'refused', label: 'Was refused' },
   { value: 'invite', label: 'Invited' },

@@ -10,7 +10,7 @@ import { Failure, Notice } from '../ui/notice.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { type ProjectAnswer, useProject } from './use-project.ts';
 
-/** Name and sender. */
+/** Name, sender, and when people are signed out. */
 export function GeneralTab() {
   const loaded = useProject();
   return <Loading of={loaded}>{(answer) => <General answer={answer} />}</Loading>;
@@ -21,12 +21,15 @@ function General({ answer }: { answer: ProjectAnswer }) {
   const { project } = answer;
   const [name, setName] = useState(project.name ?? '');
   const [senderName, setSenderName] = useState(answer.senderName ?? '');
+  const [idle, setIdle] = useState(String(answer.idleMinutes ?? ''));
   const [isSaved, setSaved] = useState(false);
   const save = useAction(async () => {
     setSaved(false);
-    await send('POST', admin, { name, senderName });
+    // What is no number is refused with the right words.
+    const idleMinutes = /^\d*$/.test(idle.trim()) ? Number(idle) : idle;
+    await send('POST', admin, { name, senderName, idleMinutes });
     setSaved(true);
-  }, ['name', 'senderName']);
+  }, ['name', 'senderName', 'idleMinutes']);
   return (
     <section className="card narrow" aria-label="General">
       <Details items={[['Project id', <code key="id">{project.id}</code>]]} />
@@ -55,8 +58,24 @@ function General({ answer }: { answer: ProjectAnswer }) {
           }}
           autoComplete="off"
         />
+        <TextField
+          label="Sign people out after minutes without use"
+          name="idleMinutes"
+          help="From 10 to 1440. Leave it empty for never. It does not hold for apps that may go on without their person (offline_access)."
+          value={idle}
+          onChange={(next) => {
+            setIdle(next);
+            setSaved(false);
+          }}
+          inputMode="numeric"
+          autoComplete="off"
+        />
         <Failure message={save.message} />
-        {isSaved && <Notice kind="good">Saved. Mails and sign-ins show it from now on.</Notice>}
+        {isSaved && (
+          <Notice kind="good">
+            Saved. Mails and sign-ins show it from now on; another time without use holds at once.
+          </Notice>
+        )}
         <div>
           <Button type="submit" kind="primary" isPending={save.isBusy}>
             Save

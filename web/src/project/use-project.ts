@@ -8,6 +8,7 @@ export interface ProjectAnswer {
   senderName?: string;
   /** What it may do. */
   features: readonly string[];
+  idleMinutes?: number;
   limits: Record<string, number>;
 }
 

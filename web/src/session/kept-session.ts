@@ -36,7 +36,7 @@ export const keptSession = {
     await forgetKept();
     await writeKept(id, await sealText(await sealingKey(key), `${name} ${id}`, refreshToken));
     setCookie(`${id}.${key}${cookieRules}`);
-    news.postMessage({ id, isSignOut: false });
+    news.postMessage({ id });
   },
   /** The next token of this session, unless another has taken its place. */
   async renew({ id, refreshToken }: KeptSession): Promise<void> {
@@ -46,21 +46,24 @@ export const keptSession = {
   },
   /**
    * Ends it for all tabs, unless another session has taken its place.
-   * @param isSignOut the person ends it themselves
+   * @param by who ends it, where that is not the service
    */
-  clear(id: string, { isSignOut = false } = {}): void {
+  clear(id: string, by?: EndedBy): void {
     if (inCookie()?.id !== id) return;
     setCookie(`${cookieRules}; max-age=0`);
     void forgetKept();
-    news.postMessage({ id: undefined, isSignOut });
+    news.postMessage({ id: undefined, by });
   },
 };
+
+/** The person ends it themselves, or nobody has used it. */
+type EndedBy = 'person' | 'idleness';
 
 /** What another tab has done. */
 interface SessionNews {
   /** The session that there is now. */
   id: string | undefined;
-  isSignOut: boolean;
+  by?: EndedBy | undefined;
 }
 
 /** Tells when another tab has signed in or out. @returns stops it */

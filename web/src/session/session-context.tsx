@@ -11,6 +11,7 @@ import {
 import type { Tokens } from '../../../client/src/index.ts';
 import { forgetDrafts } from '../drafts/drafts.ts';
 import { forgetAllKept } from '../drafts/kept-inputs.ts';
+import { leaveForIdleness } from '../idle/leave.ts';
 import { keptSession, onKeptSession } from './kept-session.ts';
 import { beginSession, restoreSession, type Session } from './session.ts';
 
@@ -23,6 +24,8 @@ interface SessionState {
   begin(tokens: Tokens): Promise<void>;
   /** The service has ended it: what is not saved waits for the next one. */
   end(notice?: string): void;
+  /** Nobody has used it: what an editor holds waits, what else was typed or shown is gone. */
+  endIdle(): void;
   /** The person ends it: nothing stays behind on the device. */
   signOut(): void;
 }
@@ -35,13 +38,16 @@ const SessionContext = createContext<SessionState | undefined>(undefined);
 /** The session of this browser, as this tab sees it: signing in and out holds for all tabs. */
 export function SessionProvider({
   restored,
+  told,
   children,
 }: {
   restored: Session | undefined;
+  /** Why there is none. */
+  told: string | undefined;
   children: ReactNode;
 }) {
   const [session, setSession] = useState(restored);
-  const [notice, setNotice] = useState<string>();
+  const [notice, setNotice] = useState(told);
   const [isReplaced, setReplaced] = useState(false);
   const latest = useRef(session);
   const show = useCallback((next: Session | undefined, why?: string) => {
@@ -65,19 +71,34 @@ export function SessionProvider({
     },
     [show],
   );
+  const leave = useCallback(() => {
+    forgetAllKept();
+    show(undefined);
+    leaveForIdleness();
+  }, [show]);
+  const endIdle = useCallback(async () => {
+    const own = latest.current;
+    if (!own) return;
+    latest.current = undefined;
+    await own.endForIdleness();
+    keptSession.clear(own.id, 'idleness');
+    leave();
+  }, [leave]);
   const signOut = useCallback(() => {
     const own = latest.current;
     if (!own) return;
     void own.portico.fetch('oauth2/logout', { method: 'POST' }).catch(() => undefined);
     forgetDrafts(own);
     forgetAllKept();
-    keptSession.clear(own.id, { isSignOut: true });
+    keptSession.clear(own.id, 'person');
     show(undefined, 'You are signed out.');
   }, [show]);
   useEffect(
     () =>
-      onKeptSession(async ({ id, isSignOut }) => {
+      onKeptSession(async ({ id, by }) => {
         const own = latest.current;
+        const isSignOut = by === 'person';
+        if (own && by === 'idleness') return leave();
         if (own && isSignOut) {
           forgetDrafts(own);
           forgetAllKept();
@@ -86,11 +107,11 @@ export function SessionProvider({
         else if (own) setReplaced(id !== own.id);
         else if (id) show(await restoreSession());
       }),
-    [show],
+    [show, leave],
   );
   const state = useMemo(
-    () => ({ session, notice, isReplaced, begin, end, signOut }),
-    [session, notice, isReplaced, begin, end, signOut],
+    () => ({ session, notice, isReplaced, begin, end, endIdle, signOut }),
+    [session, notice, isReplaced, begin, end, endIdle, signOut],
   );
   return <SessionContext value={state}>{children}</SessionContext>;
 }

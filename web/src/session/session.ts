@@ -6,6 +6,8 @@ import {
   type Portico,
   type Tokens,
 } from '../../../client/src/index.ts';
+import { type IdleWatch, idleWatch } from '../idle/idle-watch.ts';
+import { sharedUse } from '../idle/shared-use.ts';
 import { keptSession } from './kept-session.ts';
 import { sharedTokens } from './shared-tokens.ts';
 
@@ -28,6 +30,9 @@ export interface Session {
   id: string;
   portico: Portico;
   me: Me;
+  /** What ends it when nobody uses it. */
+  idle: IdleWatch;
+  endForIdleness(): Promise<void>;
 }
 
 /** Begins the session of this browser on new tokens. @throws what the API refused */
@@ -52,10 +57,12 @@ export async function restoreSession(): Promise<Session | undefined> {
 }
 
 async function openSession(id: string, first?: Tokens): Promise<Session> {
-  const auth = sharedTokens({ baseUrl, id, ...(first ? { first } : {}) });
-  const portico = createPortico({ baseUrl, auth });
+  const use = sharedUse(id);
+  const auth = sharedTokens({ baseUrl, id, use, ...(first ? { first } : {}) });
+  const idle = idleWatch(use, auth.renew);
+  const portico = idle.heeding(createPortico({ baseUrl, auth }));
   const answer = await portico.fetch('auth/me');
-  return { id, portico, me: (await answer.json()) as Me };
+  return { id, portico, me: (await answer.json()) as Me, idle, endForIdleness: auth.endForIdleness };
 }
 
 /** Whether the service refused for good, and did not only fail to answer. */
