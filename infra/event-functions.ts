@@ -40,6 +40,11 @@ export const eventFunctions: Readonly<Record<QueueConsumer, EventFunction>> = {
     timeoutSeconds: timeoutSeconds.short,
     impact: 'Who listens to the event bus is told nothing. Nothing is lost: it is tried again.',
   },
+  export: {
+    description: 'Exports Projects',
+    timeoutSeconds: timeoutSeconds.export,
+    impact: 'Exports of Projects do not go on. Nothing is lost: they go on when this works again.',
+  },
   deliver: {
     description: 'Wakes Bots and calls hooks for Subscriptions',
     timeoutSeconds: timeoutSeconds.deliver,

@@ -11,6 +11,7 @@ import type { KeyPurpose } from '../shared/keys/purposes.ts';
 import { dispatchedPurposes, type Purpose } from '../shared/queue/purposes.ts';
 import {
   deliveryPartitions,
+  exportPartitions,
   originPartitions,
   runPartitions,
   schedulePartitions,
@@ -68,7 +69,8 @@ export type QueueConsumer =
   | 'match'
   | 'subscription-status'
   | 'bus'
-  | 'deliver';
+  | 'deliver'
+  | 'export';
 
 export type DeployedFunction =
   | FunctionName
@@ -197,6 +199,14 @@ export const permissions: Record<DeployedFunction, Permissions> = {
     consumes: 'deliveries',
     postpones: true,
     sendsTo: ['deliveries', 'subscription-status'],
+  },
+  // It reads whole Projects and their people, and writes what it is itself.
+  export: {
+    table: ['BatchGetItem', 'BatchWriteItem', 'Query', 'PutItem'],
+    reaches: ['project', 'user'],
+    writesOnly: exportPartitions,
+    consumes: 'exports',
+    postpones: true,
   },
   tick: {
     table: ['BatchGetItem', 'BatchWriteItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],

@@ -74,6 +74,16 @@ export const queues: Readonly<Record<Purpose, QueueDefinition>> = {
     mostReceives: 5,
     impact: `The event bus has not taken some events: who listens there does not know of them. ${again}`,
   },
+  exports: {
+    consumer: 'export',
+    batchSize: 1,
+    // Each reads as fast as it can.
+    mostConcurrent: 3,
+    hiddenSeconds: 2 * timeoutSeconds.export,
+    // A message comes back for every minute that its export takes, a day's at most.
+    mostReceives: 1_000,
+    impact: `Exports of Projects are not brought to their end. ${again}`,
+  },
   deliveries: {
     consumer: 'deliver',
     keepsOrder: true,

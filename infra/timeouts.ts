@@ -26,6 +26,8 @@ export const timeoutSeconds = {
   dispatch: 60,
   /** All of its calls, each given up after five. */
   canary: 30,
+  /** An invocation of an export reads on for a minute, then writes what it has. */
+  export: 120,
   /** Long enough to be worth its start; whoever invokes it does so again until all is done. */
   reindex: 300,
 } as const;

@@ -58,6 +58,7 @@ const layers = [
   'sandbox',
   'http',
   'execute',
+  'export',
   'aws',
   'composition',
 ];

@@ -5,7 +5,7 @@ import { noteShown } from '../../shared/disclosure.ts';
 import { requireVariable } from '../../shared/env.ts';
 import { isId } from '../../shared/fhir/resource.ts';
 import { json } from '../../shared/http/json-body.ts';
-import { allOk } from '../../shared/http/outcome.ts';
+import { accepted, allOk } from '../../shared/http/outcome.ts';
 import { readdressed } from '../../shared/http/readdressed.ts';
 import { decodeUtf8, type HttpRequest } from '../../shared/http/request.ts';
 import { fhirResponse, type HttpResponse, jsonResponse } from '../../shared/http/response.ts';
@@ -17,7 +17,9 @@ import { allRoutes, routes } from '../routes.ts';
 import { answerBinary, answerRead, answerWrite } from './answer.ts';
 import { readEntry } from './bundle/read-entry.ts';
 import { runBundle } from './bundle/run-bundle.ts';
-
+import { answerFile, answerState } from './export/answer-export.ts';
+import { beginExport } from './export/begin-export.ts';
+import { cancelExport, fetchExport, readExport } from './export/read-export.ts';
 import { asAsked, isExtended } from './extended.ts';
 import { capabilityStatement } from './metadata/capability-statement.ts';
 import { cancelRun, readRun } from './read/cancel-run.ts';
@@ -133,6 +135,18 @@ const served = serve(services, routes.resources, (services) => ({
     const input = { type: typeOf(request.params), id: idOf(request), body };
     return ok(await validateResource(services, request.caller, input), request);
   },
+  export: (request) => startExport(services, request, request.query),
+  exportByPost: async (request) => {
+    const body = request.bytes() && parseBody(request.bytes(), request.headers['content-type']);
+    return startExport(services, request, operationParameters(body, request.query));
+  },
+  exportStatus: async ({ caller, params }) => answerState(await readExport(services, caller, params)),
+  cancelExport: async ({ caller, params }) => {
+    await cancelExport(services, caller, params);
+    return fhirResponse(202, allOk());
+  },
+  exportFile: async ({ caller, params, headers }) =>
+    answerFile(await fetchExport(services, caller, params), headers['accept-encoding']),
   jobStatus: async (request) => {
     const job = await readJob(services, request.caller, request.params);
     const isUnderWay = job.status === 'accepted' || job.status === 'active';
@@ -171,6 +185,17 @@ async function writeOne(services: Services, caller: Caller, one: Write): Promise
   const [outcome] = await carryOut(services, caller, [one]);
   if (!outcome) throw new Error('A write came to nothing');
   return outcome;
+}
+
+async function startExport(
+  services: Services,
+  { caller, headers }: Calling,
+  query: URLSearchParams,
+): Promise<HttpResponse> {
+  const url = `${services.baseUrl}/fhir/R4/$export${query.size > 0 ? `?${query}` : ''}`;
+  const id = await beginExport(services, caller, { query, prefer: headers.prefer, url });
+  const location = `${services.baseUrl}/fhir/R4/bulkdata/export/${id}`;
+  return fhirResponse(202, accepted(location), { 'content-location': location });
 }
 
 async function read(

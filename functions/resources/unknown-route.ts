@@ -10,14 +10,14 @@ export function refuseUnknown(method: string, path: string): Refusal {
 }
 
 export function refuseUnknownType(type: string): Refusal {
-  return type === '$export' ? noExport() : new Refusal('not-found', `${type} is not a resource type`);
+  return new Refusal('not-found', `${type} is not a resource type`);
 }
 
-/** Clients of this field offer it as a command: they are told what there is instead. */
+/** FHIR Bulk Data knows exports of less than all: who asks is told what there is instead. */
 function noExport(): Refusal {
   return new Refusal(
     'not-found',
-    'There is no bulk export ($export): page through searches of a type with _lastUpdated, or Patient/<id>/$everything',
+    'There is no export of Patients or of a Group: GET fhir/R4/$export is that of the Project, Patient/<id>/$everything that of one Patient',
   );
 }
 

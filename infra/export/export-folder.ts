@@ -1,14 +1,22 @@
 import { appendFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Line } from './export-project.ts';
+import type { ExportPage } from '../../shared/export/page.ts';
+import { errorFile } from '../../shared/export/states.ts';
 
 /** As FHIR Bulk Data's answer names the files of an export. */
 export interface Manifest {
   transactionTime: string;
   request: string;
   requiresAccessToken: false;
-  output: { type: string; url: string; count: number }[];
-  error: [];
+  output: Output[];
+  /** What could not be read. */
+  error: Output[];
+}
+
+interface Output {
+  type: string;
+  url: string;
+  count: number;
 }
 
 /**
@@ -18,24 +26,26 @@ export interface Manifest {
  */
 export async function writeExport(
   folder: string,
-  pages: AsyncIterable<readonly Line[]>,
+  pages: AsyncIterable<Pick<ExportPage, 'lines'>>,
   about: { request: string; transactionTime: string },
 ): Promise<Manifest> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if ((await readdir(folder)).length > 0) throw new Error(`${folder} is not empty`);
   const counts = new Map<string, number>();
-  for await (const lines of pages) {
+  for await (const { lines } of pages) {
     for (const [file, some] of Map.groupBy(lines, (line) => line.file)) {
       const text = some.map((line) => `${line.text}\n`).join('');
       await appendFile(join(folder, `${file}.ndjson`), text, { mode: 0o600 });
       counts.set(file, (counts.get(file) ?? 0) + some.length);
     }
   }
-  const output = [...counts]
+  const files = [...counts]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([file, count]) => ({ type: file.replace(/\.history$/, ''), url: `${file}.ndjson`, count }));
+  const output = files.filter(({ type }) => type !== errorFile);
+  const error = files.filter(({ type }) => type === errorFile);
   const { request, transactionTime } = about;
-  const manifest: Manifest = { transactionTime, request, requiresAccessToken: false, output, error: [] };
+  const manifest: Manifest = { transactionTime, request, requiresAccessToken: false, output, error };
   const path = join(folder, 'manifest.json');
   await writeFile(`${path}.part`, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
   await rename(`${path}.part`, path);

@@ -71,6 +71,7 @@ export class EventsStack extends Stack {
       match: consumer('match'),
       'subscription-status': consumer('subscription-status'),
       bus: consumer('bus'),
+      export: consumer('export'),
       deliver: consumer('deliver', { environment: projectRuns(stage) }),
     };
     watchRecords(this, [functions.deliver], alarms);

@@ -13,6 +13,7 @@ const interactions = {
   'POST /fhir/R4/_search': 'search-system',
   'GET /fhir/R4/Patient/{id}/$everything': 'operation',
   'POST /fhir/R4/Patient/{id}/$everything': 'operation',
+  'GET /fhir/R4/bulkdata/export/{id}/{file}': 'operation',
   'POST /fhir/R4': 'batch',
   'POST /fhir/R4/{resourceType}': 'create',
 } as const;

@@ -41,6 +41,10 @@ export const subtypes = [
   'updated',
   'deleted',
   'transaction',
+  'begin-export',
+  'fetch-export',
+  'end-export',
+  'cancel-export',
   'provision',
 ] as const;
 

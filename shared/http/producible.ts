@@ -1,6 +1,8 @@
 import { Refusal } from '../refusal.ts';
 import type { HttpRequest } from './request.ts';
 
+const isExportFile = /\/bulkdata\/export\/\{id\}\/\{file\}$/;
+
 /** Media ranges that JSON answers. */
 const ranges = new Set(['*/*', 'application/*', 'application/json', 'application/fhir+json', 'text/json']);
 /** What `_format` may say (R4 http, content types); a plus sign in a query string may arrive as a space. */
@@ -8,8 +10,8 @@ const formats = new Set(['json', 'application/json', 'application/fhir+json', 't
 
 /**
  * R4 http, content types: who accepts nothing that the FHIR API speaks, JSON of R4, is told so before
- * anything is done. `_format` is asked instead of `Accept`. A Binary, and what a Bot answers, have types of
- * their own.
+ * anything is done. `_format` is asked instead of `Accept`. A Binary, a file of an export, and what a Bot answers,
+ * have types of their own.
  * @throws {Refusal} not-acceptable; unsupported-media-type for a body of another FHIR release
  */
 export function requireProducible({ method, route, params, query, headers }: HttpRequest): void {
@@ -17,7 +19,7 @@ export function requireProducible({ method, route, params, query, headers }: Htt
   if (isOtherRelease(headers['content-type'] ?? '')) {
     throw new Refusal('unsupported-media-type', 'The FHIR version of the body must be 4.0');
   }
-  if (method === 'GET' && params.resourceType === 'Binary') return;
+  if (method === 'GET' && (params.resourceType === 'Binary' || isExportFile.test(route))) return;
   const format = query.get('_format');
   const isAccepted =
     format === null

@@ -6,6 +6,7 @@ export const dispatchedPurposes = [
   'subscriptions',
   'subscription-status',
   'bus',
+  'exports',
 ] as const;
 
 export type DispatchedPurpose = (typeof dispatchedPurposes)[number];

@@ -105,6 +105,20 @@ export const keys = {
   }),
   /** A run that nobody waits for. */
   job: (project: string, id: string): Key => ({ pk: `P#${project}#JOB#${id}`, sk: head }),
+  /** An export of the Project. */
+  export: (project: string, id: string): Key => ({ pk: exportPartition(project, id), sk: head }),
+  /** One of its files, whose bytes lie in parts. */
+  exportFile: (project: string, id: string, name: string): Key => ({
+    pk: exportPartition(project, id),
+    sk: `FILE#${name}`,
+  }),
+  /** What it has met on its way and needs later. */
+  exportNote: (project: string, id: string, kind: string, noted: string): Key => ({
+    pk: exportPartition(project, id),
+    sk: `NOTE#${kind}#${noted}`,
+  }),
+  /** The export that is going on in a Project: one at a time. */
+  exporting: (project: string): Key => ({ pk: `P#${project}#EXPORTING`, sk: head }),
   /** That a run is to end, by what it may be cancelled by. */
   cancelledRun: (project: string, cancelKey: string): Key => ({
     pk: `P#${project}#CANCELLED#${cancelKey}`,
@@ -289,6 +303,20 @@ export const originPartitions = ['ORIGIN#*'].map(inEveryProject);
 export const waitingPartitions = ['DELIVERING#*', 'WAITING#*'].map(inEveryProject);
 /** Records of runs, and the runs that are going on. */
 export const runPartitions = ['RUNS#*', 'RUN-DAYS', 'RUNNING', 'RUN-TREE#*'].map(inEveryProject);
+
+/** What an export writes, audit entries of its end included. */
+export const exportPartitions = ['EXPORT#*', 'EXPORTING', 'PART#Export#*', 'AuditEvent#LOG#*'].map(
+  inEveryProject,
+);
+
+/** Whether it is an export's own item, and not that of one of its files. */
+export function isExportKey({ pk, sk }: Key): boolean {
+  return sk === head && /^P#[^#]+#EXPORT#/.test(pk);
+}
+
+function exportPartition(project: string, id: string): string {
+  return `P#${project}#EXPORT#${id}`;
+}
 
 function inEveryProject(pattern: string): string {
   return `P#*#${pattern}`;

@@ -170,7 +170,7 @@ describe('roles', () => {
     }
   });
 
-  it('let no function read password hashes and seeds but those that sign in, change or find people', () => {
+  it('let no function read password hashes and seeds but those that sign in, change, find or export people', () => {
     const mayReach = (key: { pk: string }) =>
       deployed
         .filter(({ statements }) =>
@@ -180,7 +180,7 @@ describe('roles', () => {
         )
         .map(({ resources, roleId }) => String(resources[roleId]?.Properties.Description).split(':', 1)[0])
         .sort();
-    const people = ['invite', 'login', 'members', 'outbox', 'provision', 'resources', 'token'];
+    const people = ['export', 'invite', 'login', 'members', 'outbox', 'provision', 'resources', 'token'];
     expect(mayReach(keys.password('u'))).toEqual(people);
     expect(mayReach(keys.mfa('u'))).toEqual(people);
     expect(mayReach(keys.attempts(['a'], 1))).toEqual(['login']);

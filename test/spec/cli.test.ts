@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -109,14 +109,17 @@ describe('the medplum command line client', () => {
     expect(members.text).toContain('Ann Lee');
   }, 60_000);
 
-  test('imports what the command knows as bulk, and is told that there is no bulk export', async () => {
+  test('imports and exports what the command knows as bulk, and is told that there is no export of less than a Project', async () => {
     const patient = { resourceType: 'Patient', identifier: [{ system: 'urn:t', value: 'cli bulk' }] };
     await write('bulk.ndjson', `${JSON.stringify(patient)}\n`);
     await medplum('bulk', 'import', 'bulk.ndjson');
     const found = await portico.api('GET', 'fhir/R4/Patient?identifier=urn:t|cli bulk');
     expect(found.json.entry).toHaveLength(1);
-    for (const level of [[], ['-e', 'Patient'], ['-e', 'Group/1']]) {
-      await expect(medplum('bulk', 'export', ...level)).rejects.toThrow('There is no bulk export ($export)');
-    }
+    await medplum('bulk', 'export', '-t', 'Patient', '-d', folder);
+    const [file = ''] = (await readdir(folder)).filter((name) => name.includes('Patient'));
+    expect(await readFile(join(folder, file), 'utf8')).toContain('cli bulk');
+    await expect(medplum('bulk', 'export', '-e', 'Patient')).rejects.toThrow(
+      'There is no export of Patients',
+    );
   }, 120_000);
 });

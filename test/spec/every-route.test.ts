@@ -242,6 +242,11 @@ const examples: Examples = {
     }),
   },
   resources: {
+    export: () => ({ query: { _type: 'Patient' }, headers: { prefer: 'respond-async' }, status: 202 }),
+    exportByPost: () => ({ status: 400 }),
+    exportStatus: () => ({ params: { id: loginNobodyKnows.login }, status: 404 }),
+    cancelExport: () => ({ params: { id: loginNobodyKnows.login }, status: 404 }),
+    exportFile: () => ({ params: { id: loginNobodyKnows.login, file: 'Patient-1.ndjson' }, status: 404 }),
     jobStatus: async () => ({ params: { id: await job() }, status: 202 }),
     cancelJob: () => ({ params: { id: loginNobodyKnows.login }, status: 404 }),
     runStatus: () => ({ params: { id: loginNobodyKnows.login }, status: 404 }),

@@ -1,15 +1,23 @@
+import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { goOn } from '../../functions/export/go-on.ts';
 import { writeExport } from '../../infra/export/export-folder.ts';
-import { exportProject } from '../../infra/export/export-project.ts';
-import { isResourceType } from '../../shared/index/registry.ts';
+import { listFiles, readFile as readExported, textOfFile } from '../../shared/export/export-files.ts';
+import { exportItem, exportOf, newExport } from '../../shared/export/export-job.ts';
+import { notesInMemory } from '../../shared/export/notes.ts';
+import type { Position, Wanted } from '../../shared/export/page.ts';
+import { exportPages } from '../../shared/export/walk.ts';
+import { isResourceType, resourceTypes } from '../../shared/index/registry.ts';
+import { Later } from '../../shared/queue/later.ts';
+import { actionsOf, deleteChange, updateChange } from '../../shared/store/change.ts';
 import { isStanding } from '../../shared/store/inline.ts';
+import { createActions } from '../../shared/store/resource-item.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { keys, parseHead } from '../../shared/table/keys.ts';
-import { scanPage } from '../../shared/table/scan-page.ts';
 import { scanAll } from '../spec/portico.ts';
 import { putItems, readKept } from '../upgrade/kept-table.ts';
 import { getItem, type Stage, startStage } from './stage.ts';
@@ -36,14 +44,17 @@ afterAll(async () => {
   await stage.stop();
 });
 
-/** In small pages, so that there are several. */
-function pages(table = stage.services.table) {
-  const { client, tableName } = stage;
-  return exportProject({
-    table,
-    project: own,
-    scan: (from, filter) => scanPage(client, tableName, { from, filter, limit: 100 }),
-  });
+const everything = { types: resourceTypes().sort(), history: true, code: true, people: true };
+
+const patients = { types: ['Patient'], history: false, code: false, people: false };
+
+/** Of every kind, and few enough to be read over and over. */
+const some = { types: ['AuditEvent', 'Binary', 'Bot', 'Patient', 'ProjectMembership'] };
+
+function pages(wanted: Partial<Wanted> = {}, from?: Position, notes = notesInMemory()) {
+  const until = new Date(stage.clock.nowMs).toISOString();
+  const source = { table: stage.services.table, project: own, notes };
+  return exportPages(source, { ...everything, until, ...wanted }, from);
 }
 
 const about = { request: `Project/${own}`, transactionTime: '2026-01-01T00:00:00.000Z' };
@@ -113,7 +124,7 @@ test('has no secret, no hash, and nothing of another Project', async () => {
 
 test('is no export without its manifest, and none over another', async () => {
   const broken = (async function* () {
-    yield [{ file: 'Patient', text: '{}' }];
+    yield { lines: [{ file: 'Patient', text: '{}' }] };
     throw new Error('broken off');
   })();
   await expect(writeExport(join(folder, 'broken'), broken, about)).rejects.toThrow('broken off');
@@ -121,29 +132,207 @@ test('is no export without its manifest, and none over another', async () => {
   await expect(writeExport(join(folder, 'all'), pages(), about)).rejects.toThrow('is not empty');
 });
 
-test('takes a resource whose parts are replaced while it is read as it stands then', async () => {
-  const key = keys.resource(own, 'Patient', 'moving');
-  const seen = { ...key, versionId: 'old', parts: 1 };
-  await stage.services.table.put(seen);
-  let isMoved = false;
-  const table: typeof stage.services.table = {
-    ...stage.services.table,
-    read: async (wanted) => {
-      if (!isMoved && wanted.some(({ pk }) => pk.includes('#PART#Patient#moving#'))) {
-        isMoved = true;
-        const content = JSON.stringify({
-          resourceType: 'Patient',
-          id: 'moving',
-          meta: { versionId: 'new', lastUpdated: about.transactionTime },
-        });
-        await stage.services.table.put({ ...key, versionId: 'new', content });
-      }
-      return stage.services.table.read(wanted);
+async function found(wanted: Partial<Wanted>, from?: Position, notes = notesInMemory()) {
+  const lines: string[] = [];
+  for await (const page of pages(wanted, from, notes)) {
+    lines.push(...page.lines.map(({ file, text }) => `${file} ${text}`));
+  }
+  return lines;
+}
+
+function patient(id: string, versionId: string, more: object = {}) {
+  const meta = { versionId, lastUpdated: new Date(stage.clock.nowMs).toISOString(), project: own };
+  return { resourceType: 'Patient', id, meta, ...more };
+}
+
+test('holds what stood at its instant, whatever is written or deleted while it goes on', async () => {
+  const { table } = stage.services;
+  const before = new Date(stage.clock.nowMs).toISOString();
+  for (const id of ['changing', 'ending']) await table.transact(createActions(own, patient(id, '1')));
+  const until = new Date(stage.clock.nowMs).toISOString();
+  stage.clock.nowMs += 1000;
+  await table.transact(actionsOf(updateChange(own, patient('changing', '2'), '1')));
+  const stamp = { versionId: '2', nowMs: stage.clock.nowMs };
+  const ending = { type: 'Patient', id: 'ending' };
+  const exists = { if: 'attribute_exists(pk)', values: {} };
+  await table.transact(actionsOf(deleteChange(own, ending, stamp, exists)));
+  await table.transact(createActions(own, patient('later', '1')));
+
+  const then = await found({ ...patients, since: before, until, history: true });
+  expect(then.map((line) => line.slice(0, 60)).sort()).toEqual([
+    expect.stringContaining('"changing"'),
+    expect.stringContaining('"ending"'),
+  ]);
+  expect(then.join()).not.toContain('"versionId":"2"');
+  const now = await found({ ...patients, since: before });
+  expect(now.sort()).toEqual([
+    expect.stringMatching(/^Patient .*"changing".*"versionId":"2"/),
+    expect.stringMatching(/^Patient .*"later"/),
+    expect.stringMatching(/^deleted .*"DELETE","url":"Patient\/ending"/),
+  ]);
+});
+
+test('goes on behind any of its positions as if it had not been broken off', async () => {
+  const whole = await found(some);
+  const read: string[] = [];
+  const notes = notesInMemory();
+  const positions: Position[] = [];
+  const had: number[] = [];
+  for await (const { lines, next } of pages(some, undefined, notes)) {
+    read.push(...lines.map(({ file, text }) => `${file} ${text}`));
+    positions.push(next);
+    had.push(read.length);
+  }
+  expect(read).toEqual(whole);
+  // The notes are whole here: what was noted again is the same.
+  for (let i = 0; i < positions.length; i += 3) {
+    const rest = await found(some, positions[i], notes);
+    expect(rest).toEqual(whole.slice(had[i]));
+  }
+});
+
+test('tells of what cannot be read, and goes on', async () => {
+  const whole = createActions(own, patient('torn', '1')).flatMap((action) =>
+    'put' in action ? [action.put] : [],
+  );
+  const torn = whole.map(({ content, ...item }) => (content === undefined ? item : { ...item, parts: 2 }));
+  await stage.services.table.write(torn);
+  const lines = await found(patients);
+  expect(lines.filter((line) => line.startsWith('OperationOutcome'))).toEqual([
+    expect.stringContaining('Patient/torn is in the store and cannot be read'),
+  ]);
+  await stage.services.table.write([], torn);
+});
+
+/** An export that somebody has asked for. */
+async function asked(wanted: Partial<Wanted> = {}) {
+  const job = newExport(
+    {
+      ...{ id: randomUUID(), project: own, request: 'https://portico.example/fhir/R4/$export' },
+      asker: { membershipId: 'm', reference: 'Practitioner/p', display: undefined },
+      ...{ since: undefined, ...everything, ...wanted, types: [...(wanted.types ?? everything.types)] },
     },
+    stage.clock.nowMs,
+  );
+  await stage.services.table.put(exportItem(job, true));
+  return { job, key: keys.export(own, job.id) };
+}
+
+type Asked = Awaited<ReturnType<typeof asked>>;
+
+/** Its files by kind, each as its lines. */
+async function filesOf({ job }: Asked): Promise<Map<string, string[]>> {
+  const byKind = new Map<string, string[]>();
+  const { table } = stage.services;
+  for await (const files of listFiles(table, job)) {
+    for (const file of files.sort((a, b) => a.nth - b.nth)) {
+      const text = (await textOfFile(await readExported(table, job, file))).toString();
+      expect(text.length).toBeLessThan(4_600_000);
+      const lines = text.trimEnd().split('\n');
+      expect(lines).toHaveLength(file.count);
+      byKind.set(file.kind, [...(byKind.get(file.kind) ?? []), ...lines]);
+    }
+  }
+  return byKind;
+}
+
+const later = () => stage.clock.nowMs + 60_000;
+
+test('as a job it gives what the command gives, file by file', async () => {
+  const one = await asked();
+  // Its own entry in the audit log is then later than the instant as of which it is.
+  stage.clock.nowMs += 1;
+  await goOn(stage.services, one.key, later());
+  const to = join(folder, 'compared');
+  const { output } = await writeExport(to, pages({ until: one.job.until }), about);
+  const files = await filesOf(one);
+  expect([...files.keys()].sort()).toEqual(output.map(({ url }) => url.replace('.ndjson', '')).sort());
+  for (const [kind, lines] of files) {
+    const text = await readFile(join(to, `${kind}.ndjson`), 'utf8');
+    expect(lines).toEqual(text.trimEnd().split('\n'));
+  }
+  const after = exportOf(await getItem(stage.services, one.key));
+  expect(after).toMatchObject({ status: 'completed', lines: [...files.values()].flat().length });
+});
+
+test('broken off at any write, delivered twice and in many slices, it ends with the same files', async () => {
+  const one = await asked(some);
+  const undisturbed = await asked(some);
+  stage.clock.nowMs += 1;
+  await goOn(stage.services, undisturbed.key, later());
+  const expected = await filesOf(undisturbed);
+  let writes = 0;
+  let isFailing = true;
+  const failing =
+    <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>, then: boolean) =>
+    async (...args: Args): Promise<Result> => {
+      if (!isFailing) return call(...args);
+      writes += 1;
+      if (then && writes % 2 === 0) await call(...args);
+      if (writes % 3 !== 0) throw new Error('broken off');
+      return call(...args);
+    };
+  const { table } = stage.services;
+  const broken = {
+    ...stage.services,
+    table: { ...table, write: failing(table.write, false), transact: failing(table.transact, true) },
   };
-  const found: string[] = [];
-  for await (const lines of pages(table)) found.push(...lines.map(({ text }) => text));
-  expect(isMoved).toBe(true);
-  expect(found.filter((text) => text.includes('"moving"'))).toEqual([expect.stringContaining('"new"')]);
-  expect((await getItem(stage.services, key))?.versionId).toBe('new');
+  for (let attempt = 0; attempt < 400; attempt += 1) {
+    isFailing = attempt % 2 === 0;
+    // Its time is over at once: each call does one page and is to come back.
+    const two = [goOn(broken, one.key, 0), goOn(broken, one.key, 0)];
+    const ends = await Promise.allSettled(two);
+    const status = (await getItem(stage.services, one.key))?.status;
+    if (status === 'completed') break;
+    const reasons = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
+    for (const reason of reasons) expect(['Not yet', 'broken off']).toContain(reason.message);
+  }
+  expect((await getItem(stage.services, one.key))?.status).toBe('completed');
+  const files = await filesOf(one);
+  expect([...files.keys()].sort()).toEqual([...expected.keys()].sort());
+  for (const [kind, lines] of files)
+    expect([...lines].sort()).toEqual([...(expected.get(kind) ?? [])].sort());
+});
+
+test('a large Project comes in parts of bounded size; cancelled, nothing of it stays', async () => {
+  const long = 'x'.repeat(16_000);
+  const large = Array.from({ length: 450 }, (_, n) => patient(`large-${n}`, '1', { text: { div: long } }));
+  const puts = large.flatMap((one) =>
+    createActions(own, one).flatMap((action) => ('put' in action ? [action.put] : [])),
+  );
+  await stage.services.table.write(puts);
+  const one = await asked(patients);
+  await goOn(stage.services, one.key, later());
+  const files = [];
+  for await (const some of listFiles(stage.services.table, one.job)) files.push(...some);
+  expect(files.length).toBeGreaterThan(2);
+  expect(Math.max(...files.map(({ bytes }) => bytes))).toBeLessThan(4_600_000);
+  expect(files.reduce((sum, { count }) => sum + count, 0)).toBeGreaterThan(450);
+
+  const item = await getItem(stage.services, one.key);
+  await stage.services.table.put({ ...item, ...one.key, status: 'cancelled' });
+  await expect(goOn(stage.services, one.key, 0)).rejects.toThrow(Later);
+  await goOn(stage.services, one.key, later());
+  const left = (await scanAll(stage.client, stage.tableName)).filter(
+    ({ pk }) => pk.includes(`#Export#${one.job.id}#`) || pk === one.key.pk,
+  );
+  expect(left).toEqual([]);
+});
+
+test('of a disabled Project it waits, after a day it is given up, and it ends with its time', async () => {
+  const project = keys.resource(own, 'Project', own);
+  const head = await getItem(stage.services, project);
+  const one = await asked(patients);
+  await stage.services.table.put({ ...head, ...project, disabledAtMs: 1 });
+  await expect(goOn(stage.services, one.key, later())).rejects.toThrow(Later);
+  expect((await getItem(stage.services, one.key))?.status).toBe('accepted');
+  stage.clock.nowMs += 25 * 3_600_000;
+  await stage.services.table.put({ ...head, ...project });
+  await goOn(stage.services, one.key, later());
+  expect(exportOf(await getItem(stage.services, one.key))).toMatchObject({
+    status: 'error',
+    problem: expect.stringContaining('more than a day'),
+  });
+  stage.clock.nowMs += 7 * 86_400_000;
+  expect(await getItem(stage.services, one.key)).toBeUndefined();
 });

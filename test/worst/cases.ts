@@ -288,6 +288,11 @@ export const cases: WorstRequests<World> = {
   'execute-by-id': { executeById: ({ bot }) => executions({ id: bot }) },
   'execute-by-identifier': { executeByIdentifier: () => executions(undefined, 'identifier=urn:worst|1') },
   resources: {
+    export: () => [{ what: 'many types', query: `_type=${manyTypes}` }],
+    exportByPost: () => [{ what: 'many types', query: `_type=${manyTypes}` }],
+    exportStatus: () => [{ what: 'none', params: { id: made.text(5000) } }],
+    cancelExport: () => [{ what: 'none', params: { id: made.text(5000) } }],
+    exportFile: () => [{ what: 'none', params: { id: made.text(5000), file: made.text(2000) } }],
     jobStatus: () => [{ what: 'none', params: { id: made.text(5000) } }],
     cancelJob: () => [{ what: 'none', params: { id: made.text(5000) } }],
     runStatus: () => [{ what: 'none', params: { id: made.text(5000) } }],

@@ -68,6 +68,9 @@ export function capabilityStatement(baseUrl: string, date: string, { isExtended 
           { code: 'search-system' },
           { code: 'history-system' },
         ],
+        operation: [
+          { name: 'export', definition: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/export' },
+        ],
       },
     ],
   };

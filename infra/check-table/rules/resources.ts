@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { errorText } from '../../../shared/error-name.ts';
+import { partKeys } from '../../../shared/export/export-files.ts';
+import { exportFileOf } from '../../../shared/export/export-job.ts';
 import { historyIndex } from '../../../shared/index/history-index.ts';
 import { indexPartition } from '../../../shared/index/partition.ts';
 import { indexedId, placesIn } from '../../../shared/index/places.ts';
@@ -173,6 +175,8 @@ export const partIsNamed: Rule = async (
     const job = await look.get(keys.job(project, id));
     return when(!(Number(job?.[`${versionId}Parts`]) > Number(part)), `no job ${id} has it`);
   }
+  // Parts of an export that no file names are those of a broken-off step: they expire.
+  if (type === 'Export') return [];
   const attributes = ['versionId', 'parts', 'bytesOf', 'byteParts'];
   const states = await look.all(keys.resource(project, type, id).pk, versionPrefix, attributes);
   const isNamed = states.some(
@@ -182,6 +186,15 @@ export const partIsNamed: Rule = async (
   );
   if (isNamed || (await look.isBeingWritten(project, type, id))) return [];
   return [{ text: `no version of ${type}/${id} has it` }];
+};
+
+/** What an export names can be fetched. */
+export const exportHasParts: Rule = async (item, { project = '', id = '' }, look) => {
+  const job = await look.get(keys.export(project, id));
+  if (!job || job.status === 'cancelled') return [];
+  const wanted = partKeys({ project, id }, exportFileOf(item));
+  const found = await Promise.all(wanted.map((key) => look.get(key)));
+  return when(found.includes(undefined), 'a part of it is not there');
 };
 
 /** Younger than any sweep leaves it. */

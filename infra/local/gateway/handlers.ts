@@ -24,6 +24,7 @@ type Handlers = Record<FunctionName, ApiHandler> & {
   'subscription-status'(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
   bus(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
   deliver(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
+  export(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse>;
   tick(event: ScheduledEvent): Promise<void>;
   canary(event: ScheduledEvent): Promise<void>;
   provision: ProvisionHandler;

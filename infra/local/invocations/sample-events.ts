@@ -54,6 +54,7 @@ export const sampleEvents: Readonly<Record<Invocable, (ground: SampleGround) => 
   'subscription-status': nothingNew,
   deliver: nothingNew,
   bus: nothingNew,
+  export: nothingNew,
   tick: nothingNew,
   canary: nothingNew,
   provision: async () => ({

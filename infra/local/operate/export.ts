@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util';
 import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
 import { errorText } from '../../../shared/error-name.ts';
+import { notesInMemory } from '../../../shared/export/notes.ts';
+import { exportPages } from '../../../shared/export/walk.ts';
+import { resourceTypes } from '../../../shared/index/registry.ts';
 import { keys } from '../../../shared/table/keys.ts';
-import { scanPage } from '../../../shared/table/scan-page.ts';
 import { openTable } from '../../../shared/table/table.ts';
 import { writeExport } from '../../export/export-folder.ts';
-import { exportProject } from '../../export/export-project.ts';
 import { tableTarget } from './table-target.ts';
 
 /**
@@ -15,7 +16,6 @@ import { tableTarget } from './table-target.ts';
 const usage = `npm run export -- --project <id> --to <new folder> [--stage <stage> | --table <name> --region <region>]
 `;
 
-const itemsTogether = 1000;
 const text = { type: 'string' } as const;
 
 try {
@@ -30,14 +30,16 @@ try {
     const table = openTable(client, target.name, Date.now);
     const head = keys.resource(project, 'Project', project);
     if (!(await table.read([head])).get(head)) throw new Error('There is no such Project');
-    const pages = exportProject({
-      table,
-      project,
-      scan: (from, filter) => scanPage(client, target.name, { from, filter, limit: itemsTogether }),
-    });
-    const about = { request: `Project/${project}`, transactionTime: new Date().toISOString() };
-    const { output } = await writeExport(to, pages, about);
-    for (const { url, count } of output) process.stdout.write(`${String(count).padStart(9)}  ${url}\n`);
+    const until = new Date().toISOString();
+    const types = resourceTypes().sort();
+    const pages = exportPages(
+      { table, project, notes: notesInMemory() },
+      { types, until, history: true, code: true, people: true },
+    );
+    const about = { request: `Project/${project}`, transactionTime: until };
+    const { output, error } = await writeExport(to, pages, about);
+    for (const { url, count } of [...output, ...error])
+      process.stdout.write(`${String(count).padStart(9)}  ${url}\n`);
     client.destroy();
   } finally {
     await target.stop?.();

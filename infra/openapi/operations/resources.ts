@@ -56,7 +56,51 @@ const searchForm = {
   isOptional: true as const,
 };
 
+const exporting = {
+  summary: 'Begin an export of the Project (FHIR Bulk Data, system level)',
+  headers: { Prefer: '`respond-async`' },
+  answers: {
+    202: answersFhir('OperationOutcome', 'Accepted: `Content-Location` is where to ask how far it is'),
+    429: refused('Another export of the Project goes on'),
+  },
+};
+const exportParameters = {
+  _type: 'Types, with commas between them; all that the caller may export when left out',
+  _since: 'Written or deleted since this instant',
+  _outputFormat: '`application/fhir+ndjson`',
+  includeAssociatedData:
+    'For administrators, with commas: `_history` earlier versions, `_code` the code of Bots, `_people` Users',
+};
+
 export const resources: Described = {
+  export: { ...exporting, query: exportParameters },
+  exportByPost: {
+    ...exporting,
+    query: exportParameters,
+    body: { ...fhir(ref('NewResource')), isOptional: true },
+  },
+  exportStatus: {
+    summary: 'How far an export is, and its manifest when it has ended',
+    answers: {
+      200: answersJson('Metadata', 'The manifest: its files, deletions and errors'),
+      202: { description: 'It goes on: `X-Progress` says how far' },
+      404: unknown,
+      422: refused('It was given up'),
+    },
+  },
+  cancelExport: {
+    summary: 'Cancel an export, or remove its files',
+    answers: { 202: done, 404: unknown },
+  },
+  exportFile: {
+    summary: 'A file of an export: a resource in each line',
+    headers: { 'Accept-Encoding': '`gzip`: smaller, and asked for where one large Binary is a file' },
+    answers: {
+      200: { description: 'The file', content: { 'application/fhir+ndjson': { type: 'string' } } },
+      404: unknown,
+      406: refused('Too long to be sent without gzip'),
+    },
+  },
   jobStatus: {
     summary: 'How far an asynchronous run is',
     answers: {

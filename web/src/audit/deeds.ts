@@ -42,6 +42,10 @@ export const deeds = [
   { value: 'updated', label: 'Changed a record' },
   { value: 'deleted', label: 'Deleted a record' },
   { value: 'transaction', label: 'Wrote several records' },
+  { value: 'begin-export', label: 'Began an export' },
+  { value: 'fetch-export', label: 'Fetched a file of an export' },
+  { value: 'end-export', label: 'Had an export end' },
+  { value: 'cancel-export', label: 'Cancelled an export' },
   { value: 'provision', label: 'Set the project up' },
 ] as const;
 

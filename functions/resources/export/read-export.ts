@@ -1,0 +1,195 @@
+import type { Caller } from '../../../shared/access/access-token.ts';
+import { type Actor, admit, mayAdminister } from '../../../shared/access/actor.ts';
+import { auditItem } from '../../../shared/audit/audit-event.ts';
+import { record } from '../../../shared/audit/record.ts';
+import { agentOf } from '../../../shared/audit/who.ts';
+import { type Disclosure, noteShown, noteWhole } from '../../../shared/disclosure.ts';
+import { listFiles, readFile, textOfFile } from '../../../shared/export/export-files.ts';
+import {
+  type ExportFile,
+  type ExportJob,
+  exportFileOf,
+  exportOf,
+  isOverdue,
+} from '../../../shared/export/export-job.ts';
+import { exportEntity } from '../../../shared/export/export-words.ts';
+import { errorFile } from '../../../shared/export/states.ts';
+import { deletedFile } from '../../../shared/export/versions-of-type.ts';
+import { isId } from '../../../shared/fhir/resource.ts';
+import { readResource } from '../../../shared/fhir/stored-resource.ts';
+import { fieldsOf } from '../../../shared/fields-of.ts';
+import { isResourceType } from '../../../shared/index/registry.ts';
+import { Refusal } from '../../../shared/refusal.ts';
+import type { Services } from '../../../shared/services.ts';
+import { type Key, keys } from '../../../shared/table/keys.ts';
+import type { Found } from '../../../shared/table/table.ts';
+import { ConditionFailed } from '../../../shared/table/transact.ts';
+import { mayExport } from './may-export.ts';
+
+/** A file of a manifest, as FHIR Bulk Data names it. */
+interface Output {
+  type: string;
+  url: string;
+  count: number;
+}
+
+/** What there is to fetch, as FHIR Bulk Data answers it. */
+interface Manifest {
+  transactionTime: string;
+  request: string;
+  requiresAccessToken: true;
+  output: Output[];
+  deleted: Output[];
+  error: Output[];
+}
+
+/** How far an export is. */
+export type ExportState =
+  | { kind: 'under-way'; progress: string; ageMs: number }
+  | { kind: 'ended'; manifest: Manifest; expiresAtMs: number };
+
+/**
+ * For who asked for it and for administrators.
+ * @throws {Refusal} not-found, of another Project's too; unprocessable for one that was given up
+ */
+export async function readExport(
+  services: Services,
+  caller: Caller,
+  { id }: { id: string },
+): Promise<ExportState> {
+  const { job } = await requireExport(services, caller, id);
+  if (job.status === 'error') throw new Refusal('unprocessable', job.problem ?? 'The export was given up');
+  if (job.status === 'completed') {
+    return { kind: 'ended', manifest: await manifestOf(services, job), expiresAtMs: job.ttl * 1000 };
+  }
+  if (isOverdue(job, services.now())) throw new Refusal('unprocessable', 'The export was given up');
+  const progress = job.status === 'accepted' ? 'accepted' : `${job.lines} resources in ${job.files} files`;
+  return { kind: 'under-way', progress, ageMs: services.now() - job.createdAtMs };
+}
+
+/**
+ * A file of an export that has ended, gzipped and as it is; each time it is fetched is in the audit log.
+ * @throws {Refusal} not-found; forbidden for who may not have its type any more
+ */
+export async function fetchExport(
+  services: Services,
+  caller: Caller,
+  { id, file: name }: { id: string; file: string },
+): Promise<{ file: ExportFile; gzipped: Buffer; text: Buffer }> {
+  const key = keys.exportFile(caller.project, isId(id) ? id : 'none', name.length <= longestName ? name : '');
+  const { actor, job, found } = await requireExport(services, caller, id, [key]);
+  const file = exportFileOf(found.get(key));
+  if (!file || job.status !== 'completed') throw notFound();
+  if (!mayFetch(actor, job, file)) throw new Refusal('forbidden', 'Forbidden');
+  const gzipped = await readFile(services.table, job, file);
+  await record(services, {
+    ...{ project: job.project, subtype: 'fetch-export', action: 'R', outcome: '0' },
+    agent: agentOf(actor),
+    entities: [exportEntity(job, { file: file.name, lines: file.count })],
+  });
+  const text = await textOfFile(gzipped);
+  if (services.disclosure && holdsRecords(file)) noteLines(services.disclosure, text);
+  return { file, gzipped, text };
+}
+
+/** Rights may have ended since it was asked for. */
+function mayFetch(actor: Actor, { types }: ExportJob, { kind }: ExportFile): boolean {
+  if (mayAdminister(actor)) return true;
+  if (kind === deletedFile || kind === errorFile) return types.every((type) => mayExport(actor, type));
+  return types.includes(kind) && mayExport(actor, kind);
+}
+
+function holdsRecords({ kind }: ExportFile): boolean {
+  return kind !== deletedFile && kind !== errorFile && isResourceType(typeOf(kind));
+}
+
+/** Every record of the file has been shown, and whose it is. */
+function noteLines(disclosure: Disclosure, text: Buffer): void {
+  for (const line of text.toString('utf8').trimEnd().split('\n')) {
+    const resource = readResource(fieldsOf(JSON.parse(line)));
+    noteWhole(disclosure, resource);
+    noteShown(disclosure, resource);
+  }
+}
+
+/** Longer than every name of a file. */
+const longestName = 100;
+
+/**
+ * Ends an export that goes on, and has the files of one that has ended removed: from now on it is not found.
+ * @throws {Refusal} not-found
+ */
+export async function cancelExport(
+  services: Services,
+  caller: Caller,
+  { id }: { id: string },
+): Promise<void> {
+  const { table, now, newId } = services;
+  const { actor, job } = await requireExport(services, caller, id);
+  const audited = {
+    ...({ project: job.project, subtype: 'cancel-export', action: 'D', outcome: '0' } as const),
+    agent: agentOf(actor),
+    entities: [exportEntity(job)],
+  };
+  try {
+    await table.transact([
+      {
+        name: 'export',
+        update: keys.export(job.project, job.id),
+        // The stream wakes who removes the files.
+        set: 'SET #status = :cancelled, untidy = :true, endedAtMs = :now',
+        if: 'attribute_exists(pk) AND #status <> :cancelled',
+        names: { '#status': 'status' },
+        values: { ':cancelled': 'cancelled', ':true': true, ':now': now() },
+      },
+      { name: 'audit', put: auditItem(audited, newId(), now()) },
+    ]);
+  } catch (error) {
+    throw error instanceof ConditionFailed ? notFound() : error;
+  }
+}
+
+async function requireExport(
+  services: Services,
+  caller: Caller,
+  id: string,
+  more: readonly Key[] = [],
+): Promise<{ actor: Actor; job: ExportJob; found: Found }> {
+  const key = keys.export(caller.project, isId(id) ? id : 'none');
+  const { actor, found } = await admit(services, caller, [key, ...more]);
+  const job = exportOf(found.get(key));
+  const mayRead = job && (job.asker.membershipId === actor.membershipId || mayAdminister(actor));
+  if (!mayRead || job.status === 'cancelled') throw notFound();
+  return { actor, job, found };
+}
+
+function notFound(): Refusal {
+  return new Refusal('not-found', 'Not found');
+}
+
+async function manifestOf({ table, baseUrl }: Services, job: ExportJob): Promise<Manifest> {
+  const files: ExportFile[] = [];
+  for await (const some of listFiles(table, job)) files.push(...some);
+  files.sort((a, b) => (a.kind === b.kind ? a.nth - b.nth : a.kind < b.kind ? -1 : 1));
+  const outputs = (isWanted: (kind: string) => boolean): Output[] =>
+    files
+      .filter(({ kind }) => isWanted(kind))
+      .map(({ kind, name, count }) => ({
+        type: typeOf(kind),
+        url: `${baseUrl}/fhir/R4/bulkdata/export/${job.id}/${name}`,
+        count,
+      }));
+  return {
+    transactionTime: job.until,
+    request: job.request,
+    requiresAccessToken: true,
+    output: outputs((kind) => kind !== deletedFile && kind !== errorFile),
+    deleted: outputs((kind) => kind === deletedFile),
+    error: outputs((kind) => kind === errorFile),
+  };
+}
+
+/** What the lines of a file are. */
+function typeOf(kind: string): string {
+  return kind === deletedFile ? 'Bundle' : kind.replace(/\.history$/, '');
+}

@@ -1,0 +1,151 @@
+import { stringifyJson } from '../fhir/json.ts';
+import { parseReference } from '../fhir/resource.ts';
+import { historyIndex, historyShards } from '../index/history-index.ts';
+import { indexPartition } from '../index/partition.ts';
+import { inlineResource } from '../store/inline.ts';
+import { getVersion, listVersions } from '../store/versions.ts';
+import type { Item } from '../table/item.ts';
+import { type Key, keys, versionPrefix } from '../table/keys.ts';
+import type { ExportSource, Line, Position, Wanted } from './page.ts';
+import { linesOfState } from './states.ts';
+
+/** The history of a type has one entry for each version, in so many partitions. */
+export const typeShards = historyShards().length;
+
+/** So many heads are held at once, each up to 400 KB. */
+const entriesAtOnce = 25;
+
+interface Entry {
+  sk: string;
+  type: string;
+  id: string;
+  lastUpdated: string;
+  versionId: string;
+}
+
+/**
+ * The resources of a type as they stood at `until`: of the entries of its history, one for each version, those that
+ * are the newest by then. A write that comes meanwhile adds an entry behind `until` and takes none away, so wherever
+ * this goes on it finds the same.
+ */
+export async function* versionsOfType(
+  source: ExportSource,
+  wanted: Wanted,
+  { type, shard }: { type: string; shard: number },
+  from: Position,
+): AsyncGenerator<{ lines: Line[]; position: Position }> {
+  for await (const entries of entriesOf(source, wanted, { type, shard }, from.after)) {
+    const keysOfHeads = entries.map(({ id }) => keys.resource(source.project, type, id));
+    const heads = await source.table.read(keysOfHeads);
+    for (const [i, entry] of entries.entries()) {
+      const key = keysOfHeads[i];
+      const head = key && heads.get(key);
+      const lines = head ? await linesOfEntry(source, wanted, entry, head) : [];
+      yield { lines, position: { ...from, after: entry.sk } };
+    }
+  }
+}
+
+/** Every resource that a type has had, those that are deleted too, each at least once. */
+export async function* idsOfType(
+  source: ExportSource,
+  { type, shard }: { type: string; shard: number },
+  after: string | undefined,
+): AsyncGenerator<{ ids: string[]; after: string }> {
+  for await (const entries of entriesOf(source, {}, { type, shard }, after)) {
+    const last = entries.at(-1);
+    if (last) yield { ids: [...new Set(entries.map(({ id }) => id))], after: last.sk };
+  }
+}
+
+async function* entriesOf(
+  { table, project }: ExportSource,
+  { since = '0', until = '9' }: Partial<Wanted>,
+  { type, shard }: { type: string; shard: number },
+  after: string | undefined,
+): AsyncGenerator<Entry[]> {
+  const { index = '', bucket = '' } = historyShards()[shard] ?? {};
+  const { pk } = indexPartition(project, type, index, bucket);
+  for (let from: Key | undefined = after === undefined ? undefined : { pk, sk: after }; ; ) {
+    const page = await table.query({
+      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+      // `~` sorts after the `#` that ends an instant.
+      ExpressionAttributeValues: { ':pk': pk, ':from': since, ':to': `${until}~` },
+      Limit: entriesAtOnce,
+      ...(from ? { ExclusiveStartKey: from } : {}),
+    });
+    yield page.items.map(({ sk }) => ({ sk, type, ...historyIndex.parse(sk) }));
+    from = page.next;
+    if (!from) return;
+  }
+}
+
+async function linesOfEntry(source: ExportSource, wanted: Wanted, entry: Entry, head: Item): Promise<Line[]> {
+  const { type, id } = entry;
+  const name = `${type}/${id}`;
+  const isHead = head.versionId === entry.versionId;
+  if (!isHead && (await newestAt(source, wanted, entry, head)) !== entry.versionId) {
+    if (!wanted.history) return [];
+    const version = await versionOf(source, entry, head);
+    const file = `${type}.history`;
+    return version
+      ? linesOfState(source, version, { file, name: `${name}/_history/${entry.versionId}` })
+      : [];
+  }
+  const item = isHead ? head : await versionOf(source, entry, head);
+  if (!item) return [];
+  if (item.deleted === true) return wanted.since === undefined ? [] : [deletion(name)];
+  if (type === 'ProjectMembership' && wanted.people) await noteUser(source, entry, item);
+  return linesOfState(source, item, { file: type, name });
+}
+
+/** The version of a resource that was the newest at `until`. */
+async function newestAt(
+  { table, project }: ExportSource,
+  { until }: Wanted,
+  { type, id }: Entry,
+  head: Item,
+): Promise<unknown> {
+  if (String(head.lastUpdated) <= until) return head.versionId;
+  const { pk, sk } = keys.version(project, type, id, { lastUpdated: until, versionId: '~' });
+  const { items } = await table.query({
+    KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+    ExpressionAttributeValues: { ':pk': pk, ':from': versionPrefix, ':to': sk },
+    ScanIndexForward: false,
+    Limit: 1,
+  });
+  if (items[0]?.doubtful !== true) return items[0]?.versionId;
+  // Whether it counts is known by those after it.
+  const versions = listVersions(table, { project, type, id }, { expected: String(head.versionId) });
+  for await (const { item } of versions) {
+    if (String(item.lastUpdated) <= until) return item.versionId;
+  }
+  return undefined;
+}
+
+/** Undefined for what a write left behind that was cut off. */
+async function versionOf(
+  { table, project }: ExportSource,
+  entry: Entry,
+  head: Item,
+): Promise<Item | undefined> {
+  const { type, id, versionId } = entry;
+  const key = keys.version(project, type, id, entry);
+  const version = (await table.read([key])).get(key);
+  return version?.doubtful === true ? getVersion(table, { project, type, id }, head, versionId) : version;
+}
+
+/** As FHIR Bulk Data tells of what was deleted since. */
+function deletion(url: string): Line {
+  const entry = [{ request: { method: 'DELETE', url } }];
+  return { file: deletedFile, text: stringifyJson({ resourceType: 'Bundle', type: 'transaction', entry }) };
+}
+
+/** The kind of file that tells of deletions. */
+export const deletedFile = 'deleted';
+
+async function noteUser({ project, notes }: ExportSource, { type, id }: Entry, item: Item): Promise<void> {
+  const membership = inlineResource('ProjectMembership', { ...item, ...keys.resource(project, type, id) });
+  const user = parseReference(membership?.user?.reference ?? '');
+  if (user?.type === 'User') await notes.add('user', [user.id]);
+}

@@ -1,0 +1,162 @@
+import { codeOf } from '../bot/bot-item.ts';
+import { stringifyJson } from '../fhir/json.ts';
+import { inlineResource } from '../store/inline.ts';
+import type { Item } from '../table/item.ts';
+import { type Key, keys, listedRunShards, logShards } from '../table/keys.ts';
+import { entriesIn } from './audit-entries.ts';
+import {
+  type ExportPage,
+  type ExportSource,
+  inPages,
+  type Line,
+  type Position,
+  type Wanted,
+} from './page.ts';
+import { idsOfType, typeShards, versionsOfType } from './versions-of-type.ts';
+
+type Piece = { lines: readonly Line[]; position: Position };
+
+/** A stretch of the way, which goes on behind any position in it. */
+interface Unit {
+  name: string;
+  pieces(from: Position): AsyncIterable<Piece>;
+}
+
+/**
+ * All of a Project that is its own to take along, a bounded page at a time: `<Type>` each resource as it stood at
+ * `until`, Binaries with their bytes, `<Type>.history` the versions before and those of deleted ones, `BotCode` every
+ * version of a Bot's code, `User` the people of its memberships. No secret, no hash, nothing of other Projects. It
+ * reads what belongs to the Project and no other part of the table.
+ * @param from where an export goes on that was broken off; what comes then is what would have come
+ */
+export async function* exportPages(
+  source: ExportSource,
+  wanted: Wanted,
+  from?: Position,
+): AsyncGenerator<ExportPage> {
+  const units = unitsOf(source, wanted);
+  const start = from ? units.findIndex(({ name }) => name === from.unit) : 0;
+  if (start < 0) throw new Error('An export goes on where it never was');
+  for (const unit of units.slice(start)) {
+    const inside = unit.name === from?.unit ? from : { unit: unit.name };
+    yield* inPages(unit.pieces(inside));
+  }
+}
+
+function unitsOf(source: ExportSource, wanted: Wanted): Unit[] {
+  const withLog = wanted.types.includes('AuditEvent');
+  const shards = Array.from({ length: typeShards }, (_, shard) => shard);
+  const ofTypes = wanted.types
+    .filter((type) => type !== 'AuditEvent')
+    .flatMap((type) =>
+      shards.map((shard) => ({
+        name: `${type} ${shard}`,
+        pieces: (from: Position) => versionsOfType(source, wanted, { type, shard }, from),
+      })),
+    );
+  const log = Array.from({ length: logShards }, (_, shard) => ({
+    name: `log ${shard}`,
+    pieces: (from: Position) => entriesOfLog(source, wanted, shard, from),
+  }));
+  const bots = shards.map((shard) => ({
+    name: `bots ${shard}`,
+    pieces: (from: Position) => noteBots(source, shard, from),
+  }));
+  const runs = { name: 'runs', pieces: (from: Position) => entriesOfRuns(source, wanted, from) };
+  const code = { name: 'code', pieces: (from: Position) => codeOfBots(source, from) };
+  const people = { name: 'people', pieces: (from: Position) => usersNoted(source, from) };
+  return [
+    ...ofTypes,
+    ...(withLog ? log : []),
+    ...(withLog || wanted.code ? bots : []),
+    ...(withLog ? [runs] : []),
+    ...(wanted.code ? [code] : []),
+    ...(wanted.people ? [people] : []),
+  ];
+}
+
+async function* entriesOfLog(
+  source: ExportSource,
+  wanted: Wanted,
+  shard: number,
+  from: Position,
+): AsyncGenerator<Piece> {
+  const { pk } = keys.logEntry(source.project, shard, '');
+  // Runs of earlier releases are listed here too, and passed over beside the records of their Bot.
+  for await (const { lines, after } of entriesIn(source, wanted, { pk, withEarlier: true }, from.after)) {
+    yield { lines, position: { ...from, after } };
+  }
+}
+
+/** Those that are deleted too: their runs stay. */
+async function* noteBots(source: ExportSource, shard: number, from: Position): AsyncGenerator<Piece> {
+  for await (const { ids, after } of idsOfType(source, { type: 'Bot', shard }, from.after)) {
+    await source.notes.add('bot', ids);
+    yield { lines: [], position: { ...from, after } };
+  }
+}
+
+async function* notedBots({ notes }: ExportSource, from: Position): AsyncGenerator<string> {
+  if (from.bot !== undefined) yield from.bot;
+  for (let after = from.bot; ; ) {
+    const ids = await notes.list('bot', after);
+    yield* ids;
+    after = ids.at(-1);
+    if (after === undefined) return;
+  }
+}
+
+async function* entriesOfRuns(source: ExportSource, wanted: Wanted, from: Position): AsyncGenerator<Piece> {
+  for await (const bot of notedBots(source, from)) {
+    const isSame = bot === from.bot;
+    for (let shard = isSame ? (from.shard ?? 0) : 0; shard < listedRunShards; shard++) {
+      const { pk } = keys.run(source.project, bot, shard, '');
+      const start = isSame && shard === from.shard ? from.after : undefined;
+      for await (const { lines, after } of entriesIn(source, wanted, { pk, withEarlier: false }, start)) {
+        yield { lines, position: { unit: from.unit, bot, shard, after } };
+      }
+    }
+  }
+}
+
+async function* codeOfBots(source: ExportSource, from: Position): AsyncGenerator<Piece> {
+  for await (const bot of notedBots(source, from)) {
+    for await (const item of codeItems(source, bot, bot === from.bot ? from.after : undefined)) {
+      const { version, filename, text: code } = codeOf(item);
+      const text = JSON.stringify({ bot: { reference: `Bot/${bot}` }, version, filename, code });
+      yield { lines: [{ file: 'BotCode', text }], position: { unit: from.unit, bot, after: item.sk } };
+    }
+  }
+}
+
+async function* codeItems(
+  { table, project }: ExportSource,
+  bot: string,
+  after: string | undefined,
+): AsyncGenerator<Item> {
+  const { pk, sk: prefix } = keys.botCode(project, bot, '');
+  let next: Key | undefined = after === undefined ? undefined : { pk, sk: after };
+  do {
+    const page = await table.query({
+      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
+      ExpressionAttributeValues: { ':pk': pk, ':prefix': prefix },
+      Limit: 10,
+      ...(next ? { ExclusiveStartKey: next } : {}),
+    });
+    yield* page.items;
+    next = page.next;
+  } while (next);
+}
+
+async function* usersNoted({ table, notes }: ExportSource, from: Position): AsyncGenerator<Piece> {
+  for (let after = from.after; ; ) {
+    const ids = await notes.list('user', after);
+    const wanted = ids.map((id) => keys.user(id));
+    const found = await table.read(wanted);
+    const users = wanted.flatMap((key) => inlineResource('User', found.get(key)) ?? []);
+    after = ids.at(-1);
+    if (after === undefined) return;
+    const lines = users.map((user) => ({ file: 'User', text: stringifyJson(user) }));
+    yield { lines, position: { ...from, after } };
+  }
+}
