@@ -10,7 +10,7 @@ const unchecked = new Set(['ele-1', 'dom-3', 'org-1', 'sdf-19']);
 export function trimDefinition(
   { resourceType, name, url, type, kind, snapshot }: Definition,
   isBound: (valueSet: string) => boolean,
-): object {
+): { name: string; [member: string]: unknown } {
   return {
     resourceType,
     name,

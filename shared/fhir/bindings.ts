@@ -1,7 +1,7 @@
 import { inflateRawSync } from 'node:zlib';
 import { fieldsOf, isObject } from '../fields-of.ts';
 import type { RefusalIssue } from '../refusal.ts';
-import type { StructureDefinition } from './element-names.ts';
+import { membersOf } from './members.ts';
 import { structures } from './structures.ts';
 
 type Codes = Readonly<Record<string, readonly string[]>>;
@@ -14,14 +14,6 @@ interface ValueSet {
   bySystem: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** A member of an object: where its own members are defined, and which codes it may have. */
-interface Member {
-  owner: string;
-  codes: string | undefined;
-}
-
-/** By owner, a type or the path of an element with members of its own: the members that JSON may name. */
-const known = new Map<string, ReadonlyMap<string, Member>>();
 const knownSets = new Map<string, ValueSet>();
 let unpacked: Promise<Readonly<Record<string, Codes>>> | undefined;
 
@@ -32,8 +24,7 @@ let unpacked: Promise<Readonly<Record<string, Codes>>> | undefined;
  */
 export async function bindingFaults(resource: { resourceType: string }): Promise<RefusalIssue[]> {
   const all = await structures();
-  const sets = await allSets();
-  const issues: RefusalIssue[] = [];
+  const bound: { value: unknown; url: string; path: string }[] = [];
   const look = (value: unknown, owner: string, at: string): void => {
     if (!isObject(value)) return;
     const { resourceType } = value;
@@ -45,14 +36,18 @@ export async function bindingFaults(resource: { resourceType: string }): Promise
       const several = Array.isArray(part);
       for (const [i, one] of (several ? part : [part]).entries()) {
         const path = several ? `${at}.${name}[${i}]` : `${at}.${name}`;
-        const set = member.codes === undefined ? undefined : setOf(sets, member.codes);
-        if (set && !isOf(one, set)) issues.push({ text: textOf(one, set), expression: path });
+        if (member.codes !== undefined) bound.push({ value: one, url: member.codes, path });
         look(one, member.owner, path);
       }
     }
   };
   look(resource, resource.resourceType, resource.resourceType);
-  return issues;
+  if (bound.length === 0) return [];
+  const sets = await allSets();
+  return bound.flatMap(({ value, url, path }) => {
+    const set = setOf(sets, url);
+    return isOf(value, set) ? [] : [{ text: textOf(value, set), expression: path }];
+  });
 }
 
 function isOf(value: unknown, { codes, bySystem }: ValueSet): boolean {
@@ -72,32 +67,6 @@ function textOf(value: unknown, { url, codes }: ValueSet): string {
   const named = typeof value === 'string' ? `${value.slice(0, 100)} is not` : 'None of the codings is';
   const listed = codes.size <= longestListed ? `: ${[...codes].join(', ')}` : '';
   return `${named} of the required value set ${url}${listed}`;
-}
-
-function membersOf(
-  all: ReadonlyMap<string, StructureDefinition>,
-  owner: string,
-): ReadonlyMap<string, Member> {
-  const found = known.get(owner);
-  if (found) return found;
-  const elements = all.get(owner.split('.')[0] ?? '')?.snapshot.element ?? [];
-  const members = new Map<string, Member>();
-  for (const { path, type = [], contentReference, codes } of elements) {
-    if (!path.startsWith(`${owner}.`) || path.slice(owner.length + 1).includes('.')) continue;
-    const name = path.slice(owner.length + 1);
-    if (name.endsWith('[x]')) {
-      const stem = name.slice(0, -3);
-      for (const { code } of type) {
-        members.set(`${stem}${code.charAt(0).toUpperCase()}${code.slice(1)}`, { owner: code, codes });
-      }
-      continue;
-    }
-    const code = type[0]?.code ?? '';
-    const isOwn = code === 'BackboneElement' || code === 'Element';
-    members.set(name, { owner: contentReference?.split('#')[1] ?? (isOwn ? path : code), codes });
-  }
-  known.set(owner, members);
-  return members;
 }
 
 function setOf(sets: Readonly<Record<string, Codes>>, url: string): ValueSet {

@@ -16,7 +16,32 @@ interface StructureElement {
 }
 
 /** By name. */
-export type Structures = ReadonlyMap<string, StructureDefinition>;
+export interface Structures {
+  get(name: string): StructureDefinition | undefined;
+}
+
+/**
+ * Each is parsed when it is first asked for: of some hundred types a request needs a few.
+ * @param text the unpacked lines of definitions.ts
+ */
+export function structuresIn(text: string): Structures {
+  const lines = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    const end = line.indexOf(' ');
+    lines.set(line.slice(0, end), line.slice(end));
+  }
+  const parsed = new Map<string, StructureDefinition>();
+  return {
+    get(name) {
+      const line = lines.get(name);
+      if (line !== undefined) {
+        parsed.set(name, JSON.parse(line) as StructureDefinition);
+        lines.delete(name);
+      }
+      return parsed.get(name);
+    },
+  };
+}
 
 /** Whether a type has an element: `birthDate`, `name.family`, `deceasedBoolean`, `deceased[x]`. Pure. */
 export function hasElementIn(all: Structures, type: string, path: string): boolean {

@@ -1,9 +1,9 @@
 import { inflateRawSync } from 'node:zlib';
-import { hasElementIn, members, type StructureDefinition, type Structures } from './element-names.ts';
+import { hasElementIn, members, type Structures, structuresIn } from './element-names.ts';
 
 let known: Promise<Structures> | undefined;
 
-/** All definitions by name, unpacked when first asked for. */
+/** All definitions by name, unpacked when first asked for, each parsed when it is. */
 export function structures(): Promise<Structures> {
   known ??= unpack();
   return known;
@@ -11,10 +11,7 @@ export function structures(): Promise<Structures> {
 
 async function unpack(): Promise<Structures> {
   const { definitions } = await import('./definitions.ts');
-  const all: StructureDefinition[] = JSON.parse(
-    inflateRawSync(Buffer.from(definitions, 'base64')).toString('utf8'),
-  );
-  return new Map(all.map((definition) => [definition.name, definition]));
+  return structuresIn(inflateRawSync(Buffer.from(definitions, 'base64')).toString('utf8'));
 }
 
 /** Whether a type has an element: `birthDate`, `name.family`, `deceasedBoolean`, `deceased[x]`. */

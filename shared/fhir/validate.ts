@@ -1,34 +1,27 @@
 import { isObject } from '../fields-of.ts';
-import { longestBodyBytes } from '../limits.ts';
 import { Refusal, type RefusalIssue } from '../refusal.ts';
 import { bindingFaults } from './bindings.ts';
-import type { StructureDefinition } from './element-names.ts';
+import type { Issue } from './core-validator.ts';
+import type { Structures } from './element-names.ts';
 import { stringifyJson } from './json.ts';
+import { membersOf } from './members.ts';
 import { narrativeFaults } from './narrative.ts';
 import { structures } from './structures.ts';
 
-/** Types whose definitions the validator has; the rest wait in their text. */
-const loaded = new Set<string>();
-let waiting: ReadonlyMap<string, StructureDefinition> | undefined;
-
 /**
  * Checks a resource against R4, its required bindings too, or against the definition of one of the own types. Validator and
- * definitions are loaded with the first write, and of the definitions only the types it holds.
+ * definitions are loaded with the first write, and of the definitions only those of what is in the resource.
  * @throws {Refusal} unprocessable, an issue per fault with the element as expression
  */
 export async function requireValid(resource: { resourceType: string }): Promise<void> {
   requireOwnNames(resource, resource.resourceType);
-  const { loadDataType, OperationOutcomeError, validateResource } = await import('@medplum/core');
-  waiting ??= await structures();
+  const { faultsOf, learn } = await import('./core-validator.ts');
+  const all = await structures();
   // Exact decimals are objects here; the validator wants plain numbers.
   const plain = JSON.parse(stringifyJson(resource), withoutSpaceInBase64);
-  for (const type of typesIn(plain)) load(type, loadDataType as (definition: never) => void);
-  try {
-    validateResource(plain, { base64BinaryMaxBytes: longestBodyBytes });
-  } catch (error) {
-    if (!(error instanceof OperationOutcomeError)) throw error;
-    throw unprocessable(error.outcome.issue);
-  }
+  for (const type of typesIn(all, plain)) learn(all.get(type));
+  const faults = faultsOf(plain);
+  if (faults) throw unprocessable(faults);
   const issues = [...(await bindingFaults(plain)), ...narrativeFaults(plain, plain.resourceType)];
   if (issues.length > 0) throw notValid(issues);
 }
@@ -39,30 +32,27 @@ function withoutSpaceInBase64(name: string, value: unknown): unknown {
   return mayBeBase64 && /^[A-Za-z0-9+/=\s]+$/.test(value) ? value.replace(/\s+/g, '') : value;
 }
 
-function load(type: string, loadDataType: (definition: never) => void): void {
-  if (loaded.has(type)) return;
-  loaded.add(type);
-  const definition = waiting?.get(type);
-  if (!definition) return;
-  loadDataType(definition as never);
-  for (const element of definition.snapshot.element) {
-    for (const { code } of element.type ?? []) load(code, loadDataType);
-  }
-}
-
-/** The resource types inside: its own, and those of contained resources and of a Bundle's entries. */
-function typesIn(value: unknown, found = new Set<string>()): Set<string> {
-  if (!isObject(value)) return found;
-  const { resourceType } = value;
-  if (typeof resourceType === 'string') found.add(resourceType);
-  for (const part of Object.values(value)) typesIn(part, found);
+/**
+ * The types of a resource and of all that is in it, whether or not it is what the type allows: the validator
+ * looks at no others. With a member such as `_birthDate` it looks at an Element.
+ */
+function typesIn(all: Structures, resource: unknown): Set<string> {
+  const found = new Set<string>();
+  const look = (value: unknown, declared: string): void => {
+    if (!isObject(value)) return;
+    const { resourceType } = value;
+    // Names that callers make up are not to be kept anywhere.
+    const owner = typeof resourceType === 'string' && all.get(resourceType) ? resourceType : declared;
+    found.add(owner);
+    const members = membersOf(all, owner);
+    for (const [name, part] of Object.entries(value)) {
+      const type = name.startsWith('_') ? 'Element' : (members.get(name)?.owner ?? '');
+      found.add(type);
+      for (const one of Array.isArray(part) ? part : [part]) look(one, type);
+    }
+  };
+  look(resource, '');
   return found;
-}
-
-interface Issue {
-  severity?: string;
-  details?: { text?: string | undefined } | undefined;
-  expression?: string[] | undefined;
 }
 
 function unprocessable(all: readonly Issue[]): Refusal {

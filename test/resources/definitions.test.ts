@@ -6,7 +6,9 @@ import {
   structureDefinitions,
 } from '../../infra/definitions/read-definitions.ts';
 import { searchRegistry } from '../../infra/definitions/search-registry.ts';
+import { requireValid } from '../../shared/fhir/validate.ts';
 import { parametersOf, resourceTypes } from '../../shared/index/registry.ts';
+import type { Refusal } from '../../shared/refusal.ts';
 
 describe('what is kept of the R4 definitions', () => {
   test('is what npm run definitions writes', () => {
@@ -28,5 +30,42 @@ describe('what is kept of the R4 definitions', () => {
     expect(resourceTypes()).toHaveLength(153);
     const all = resourceTypes().flatMap((type) => [...parametersOf(type).values()]);
     expect(all.filter(({ paths }) => paths.some(({ type }) => type === ''))).toEqual([]);
+  });
+});
+
+const duration = { repeat: { duration: 1 } };
+
+describe('the rules of what is in a resource are known without any write before', () => {
+  test.each([
+    [
+      'of a data type in a list',
+      { dosageInstruction: [{ timing: duration }] },
+      'dosageInstruction[0].timing.repeat',
+    ],
+    [
+      'of an extension',
+      { extension: [{ url: 'urn:a', valueTiming: duration }] },
+      'extension[0].value[x].repeat',
+    ],
+    [
+      "of a primitive's extension",
+      { _authoredOn: { extension: [{ url: 'urn:a', valueTiming: duration }] } },
+      'authoredOn.extension[0].value[x].repeat',
+    ],
+    [
+      'of a contained resource',
+      { contained: [{ resourceType: 'Patient', contact: [{ gender: 'male' }] }] },
+      'contained[0].contact[0]',
+    ],
+  ])('%s', async (_what, part, at) => {
+    const medication = { text: 'aspirin' };
+    const subject = { reference: 'Patient/1' };
+    const plain = { resourceType: 'MedicationRequest', status: 'active', intent: 'order' };
+    const whole = { ...plain, medicationCodeableConcept: medication, subject, ...part };
+    const issues = await requireValid(whole).then(
+      () => [],
+      (refusal: Refusal) => refusal.issues?.map(({ expression }) => expression),
+    );
+    expect(issues).toEqual([`MedicationRequest.${at}`]);
   });
 });

@@ -146,12 +146,8 @@ function requireSameEndpoint(
 /** It is parsed here and evaluated elsewhere, in the sandbox. */
 async function requireExpression(resource: Resource, { expression }: Subscription): Promise<void> {
   if (expression === undefined) return;
-  const { parseFhirPath } = await import('@medplum/core');
-  try {
-    parseFhirPath(expression);
-    // The parser stops where it understands no more; in parentheses it cannot.
-    parseFhirPath(`(${expression})`);
-  } catch {
+  const { isFhirPath } = await import('./is-fhir-path.ts');
+  if (!isFhirPath(expression)) {
     const at = extensionsOf(resource, 'expression')[0]?.expression ?? 'extension';
     throw unprocessable(at, 'The expression is not FHIRPath');
   }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { Structures } from '../../../../shared/fhir/element-names.ts';
+import { type Structures, structuresIn } from '../../../../shared/fhir/element-names.ts';
 
 type Module = typeof import('./knowledge.ts');
 
@@ -33,6 +33,5 @@ async function unpacked(): Promise<Structures> {
   const module = await import('../../../../shared/fhir/definitions.ts');
   const bytes = Uint8Array.from(atob(module.definitions), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-  const all = await new Response(stream).json();
-  return new Map(all.map((definition: { name: string }) => [definition.name, definition]));
+  return structuresIn(await new Response(stream).text());
 }
