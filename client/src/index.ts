@@ -27,5 +27,12 @@ export {
 export { newPkce, type Pkce } from './pkce.ts';
 export { type Refreshing, refreshingTokens } from './refreshing-tokens.ts';
 export type { BotInput } from './request-body.ts';
-export { type MembershipChoice, type SignInRequest, type SignInStep, signIn, signInStep } from './sign-in.ts';
+export {
+  type EnrolledStep,
+  type MembershipChoice,
+  type SignInRequest,
+  type SignInStep,
+  signIn,
+  signInStep,
+} from './sign-in.ts';
 export type { Tokens } from './token-request.ts';

@@ -50,8 +50,11 @@ export type SignInStep =
       /** `otpauth:` address of the new secret, and the same as an image (`data:` address). */
       uri: string;
       qrCode: string;
-      enroll(token: string): Promise<SignInStep>;
+      enroll(token: string): Promise<EnrolledStep>;
     };
+
+/** What comes next for somebody who has just enrolled, and their recovery codes: this once. */
+export type EnrolledStep = SignInStep & { recoveryCodes: string[] };
 
 /**
  * Begins a person's sign-in with address and password.
@@ -77,7 +80,12 @@ export function signInStep(baseUrl: string | URL, answer: unknown): SignInStep {
       kind: 'enroll-second-factor',
       uri: String(fields.enrollUri ?? ''),
       qrCode: String(fields.enrollQrCode ?? ''),
-      enroll: (token) => next('auth/mfa/login-enroll', { token }),
+      async enroll(token) {
+        const answered = await postJson(baseUrl, 'auth/mfa/login-enroll', { login, token });
+        const { recoveryCodes } = { ...(answered as object) } as { recoveryCodes?: unknown };
+        const codes = Array.isArray(recoveryCodes) ? recoveryCodes.map(String) : [];
+        return { ...signInStep(baseUrl, answered), recoveryCodes: codes };
+      },
     };
   }
   if (fields.mfaRequired === true) {

@@ -169,6 +169,9 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
     { enrolled: flag, recoveryCodes: { type: 'integer' }, enrollUri: text, enrollQrCode: text },
     ['enrolled'],
   ),
+  EnrolledStep: {
+    allOf: [{ $ref: '#/components/schemas/SignInStep' }, { $ref: '#/components/schemas/RecoveryCodes' }],
+  },
   RecoveryCodes: object({ recoveryCodes: listOf(text) }, ['recoveryCodes']),
   ClientState: object(
     {

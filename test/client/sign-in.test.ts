@@ -104,8 +104,8 @@ describe('step by step', () => {
     const step = await begin();
     if (step.kind !== 'enroll-second-factor') throw new Error(step.kind);
     expect([step.uri, step.qrCode]).toEqual(['otpauth://x', 'data:y']);
-    server.answer(json({ login: 'l', code: 'c' }));
-    expect(await step.enroll('1')).toEqual({ kind: 'code', code: 'c' });
+    server.answer(json({ login: 'l', code: 'c', recoveryCodes: ['AAAA-BBBB'] }));
+    expect(await step.enroll('1')).toEqual({ kind: 'code', code: 'c', recoveryCodes: ['AAAA-BBBB'] });
     expect(sent()).toEqual([['/auth/mfa/login-enroll', { login: 'l', token: '1' }]]);
   });
 

@@ -287,7 +287,9 @@ describe('a membership that wants a second factor', () => {
     expectWrong(await loginEnroll(json.login, '000000'));
     expectWrong(await verify(json.login, codeOf(json.enrollUri)));
     const step = await loginEnroll(json.login, codeOf(json.enrollUri));
-    expect(step.json).toEqual({ login: json.login, code: expect.any(String) });
+    const { recoveryCodes, ...after } = step.json;
+    expect(after).toEqual({ login: json.login, code: expect.any(String) });
+    expect(new Set(recoveryCodes).size).toBe(10);
     const { access_token } = (await at.exchange(step.json.code)).json;
     expect((await at.me(access_token)).json).toMatchObject({
       membership: { id: membership },
@@ -295,6 +297,11 @@ describe('a membership that wants a second factor', () => {
     });
     const next = (await at.login(email)).json;
     expect(next).toEqual({ login: next.login, mfaRequired: true });
+    // The codes that it came with open a sign-in, each once.
+    expect((await verify(next.login, recoveryCodes[0])).json.code).toBeDefined();
+    const { login } = (await at.login(email)).json;
+    expectWrong(await verify(login, recoveryCodes[0]));
+    expect((await verify(login, recoveryCodes[1])).json.code).toBeDefined();
   });
 
   test('among others leads there when it is chosen, and cannot be had without', async () => {

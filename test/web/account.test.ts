@@ -97,4 +97,31 @@ describeInBrowser('many people, and the own account', () => {
     await page.getByRole('button', { name: 'Add the second factor' }).waitFor();
     expect(app.faults).toEqual([]);
   }, 240_000);
+
+  test('who has to add a second factor to sign in is shown its recovery codes first', async () => {
+    const { portico } = app;
+    const members = `admin/projects/${portico.projects[0]?.id}/members`;
+    const { json } = await portico.api('GET', members);
+    const own = json.entry.find(({ resource }: { resource: { user: { display?: string } } }) =>
+      resource.user.display?.startsWith('Ada'),
+    ).resource;
+    const change = { body: { mfaRequired: true } };
+    expect((await portico.api('POST', `${members}/${own.id}`, change)).status).toBe(200);
+    const other = await app.open('phone');
+    await other.goto('/app');
+    await other.getByLabel('E-mail').fill(admin.email);
+    await other.getByLabel('Password', { exact: true }).fill(admin.password);
+    await other.getByRole('button', { name: 'Sign in' }).click();
+    await arrived(other, 'Add a second factor');
+    const secret = (await other.locator('code').last().textContent())?.replaceAll(' ', '') ?? '';
+    const totp = new TOTP({ secret: Secret.fromBase32(secret) });
+    await other.getByLabel('Six-digit code').fill(totp.generate());
+    await other.getByRole('button', { name: 'Add and continue' }).click();
+    await other.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
+    expect((await other.locator('code.secret').textContent())?.split(' ')).toHaveLength(10);
+    expect(await badManners(other)).toEqual([]);
+    await other.getByRole('button', { name: 'I have kept them: continue' }).click();
+    await arrived(other, 'Overview');
+    expect(app.faults).toEqual([]);
+  }, 240_000);
 });

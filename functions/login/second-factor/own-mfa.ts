@@ -14,7 +14,7 @@ import { codeBody } from '../bodies.ts';
 import type { LoginServices } from '../external/invitation-of-link.ts';
 import { countCode } from './count-codes.ts';
 import { enrolmentOf } from './enrolment.ts';
-import { newRecoveryCodes, recoveryHash } from './recovery-codes.ts';
+import { type NewRecoveryCodes, newRecoveryCodes, recoveryHash } from './recovery-codes.ts';
 import {
   enrolAction,
   provenAction,
@@ -28,11 +28,6 @@ import {
 export type MfaStatus =
   | { enrolled: true; recoveryCodes: number }
   | { enrolled: false; enrollUri: string; enrollQrCode: string };
-
-/** What is shown once: `XXXX-XXXX-XXXX-XXXX` each. */
-interface NewRecoveryCodes {
-  recoveryCodes: string[];
-}
 
 /** @throws {Refusal} forbidden for logins that do not speak for the whole person */
 export async function readMfaStatus(services: LoginServices, caller: Caller): Promise<MfaStatus> {

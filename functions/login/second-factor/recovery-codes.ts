@@ -14,6 +14,11 @@ export interface RecoveryCodes {
   hashes: Set<string>;
 }
 
+/** What is shown once: `XXXX-XXXX-XXXX-XXXX` each. */
+export interface NewRecoveryCodes {
+  recoveryCodes: string[];
+}
+
 /** What opens a sign-in when the phone is gone, each code once. */
 export function newRecoveryCodes(userId: string): RecoveryCodes {
   const plain = Array.from({ length: howMany }, () =>

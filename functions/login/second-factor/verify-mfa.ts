@@ -11,7 +11,7 @@ import type { LoginServices } from '../external/invitation-of-link.ts';
 import { requireOpenLogin } from '../sign-in/open-login.ts';
 import { nextStep, type SignInStep } from '../sign-in/sign-in-step.ts';
 import { countCodeOfLogin } from './count-codes.ts';
-import { recoveryHash } from './recovery-codes.ts';
+import { type NewRecoveryCodes, newRecoveryCodes, recoveryHash } from './recovery-codes.ts';
 import {
   enrolAction,
   provenAction,
@@ -33,10 +33,21 @@ export function verifyMfa(services: LoginServices, body: unknown): Promise<SignI
 /**
  * A person enrols the second factor that a membership wants, with the secret that this login was shown.
  * @param body `{login, token}`
+ * @returns what comes next, and the first recovery codes beside it
  * @throws {Refusal} invalid, throttled
  */
-export function enrollMfaInLogin(services: LoginServices, body: unknown): Promise<SignInStep> {
-  return prove(services, body, { actionOf: enrolAction, event: 'second-factor-added' });
+export async function enrollMfaInLogin(
+  services: LoginServices,
+  body: unknown,
+): Promise<SignInStep & NewRecoveryCodes> {
+  let codes: string[] = [];
+  const actionOf: ActionOfCode = (stage, factor, of) => {
+    const made = newRecoveryCodes(factor.userId);
+    codes = made.codes;
+    return enrolAction(stage, factor, { ...of, recovery: made.hashes });
+  };
+  const step = await prove(services, body, { actionOf, event: 'second-factor-added' });
+  return { ...step, recoveryCodes: codes };
 }
 
 type ActionOfCode = (

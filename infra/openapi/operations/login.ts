@@ -108,7 +108,10 @@ export const login: Record<keyof typeof routes.login, Words> = {
   enrollMfaInLogin: {
     summary: 'Enrol the second factor that a membership wants, during a sign-in',
     body: json(codeOfLoginBody),
-    answers: { 200: step, 429: throttled },
+    answers: {
+      200: answersJson('EnrolledStep', 'What comes next, and recovery codes, shown once'),
+      429: throttled,
+    },
   },
   changePassword: {
     summary: 'Change the own password; the other logins end',

@@ -1,15 +1,21 @@
 import { useEffect, useRef } from 'react';
 import { CopyButton } from '../ui/copy-button.tsx';
 
+interface Props {
+  codes: readonly string[];
+  /** By what they stand under. */
+  heading: 'h2' | 'h3';
+}
+
 /** New recovery codes, this once: only their hashes are stored. */
-export function RecoveryCodes({ codes }: { codes: readonly string[] }) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+export function RecoveryCodes({ codes, heading: Heading }: Props) {
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => title.current?.focus(), []);
   return (
     <section className="notice-good" aria-labelledby="recovery-codes">
-      <h3 id="recovery-codes" ref={heading} tabIndex={-1}>
+      <Heading id="recovery-codes" ref={title} tabIndex={-1}>
         Your recovery codes
-      </h3>
+      </Heading>
       <p>
         This is the only time that they are shown. Keep them where your phone is not: each opens your sign-in
         once in its place.

@@ -35,7 +35,7 @@ export function SecondFactorCard() {
   return (
     <section className="card narrow" aria-labelledby="second-factor">
       <h2 id="second-factor">Second factor</h2>
-      {codes[0] && <RecoveryCodes key={codes[0]} codes={codes} />}
+      {codes[0] && <RecoveryCodes key={codes[0]} codes={codes} heading="h3" />}
       <Loading of={loaded}>
         {(status) => <SecondFactor key={String(status.enrolled)} status={status} onChange={changed} />}
       </Loading>

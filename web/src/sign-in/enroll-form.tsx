@@ -1,5 +1,6 @@
 import { useState } from 'react';
-import type { SignInStep } from '../../../client/src/index.ts';
+import type { EnrolledStep, SignInStep } from '../../../client/src/index.ts';
+import { RecoveryCodes } from '../account/recovery-codes.tsx';
 import { useAction } from '../api/use-action.ts';
 import { Button } from '../ui/button.tsx';
 import { Form } from '../ui/form.tsx';
@@ -12,13 +13,15 @@ interface Props {
   onStep(step: SignInStep): Promise<void>;
 }
 
-/** The Project wants a second factor and this person has none yet. */
+/** The Project wants a second factor and this person has none yet; then they are shown its recovery codes. */
 export function EnrollForm({ step, onStep }: Props) {
   const [token, setToken] = useState('');
+  const [next, setNext] = useState<EnrolledStep>();
   const { run, isBusy, message, fieldErrors } = useAction(
-    async () => onStep(await step.enroll(token)),
+    async () => setNext(await step.enroll(token)),
     ['token'],
   );
+  if (next) return <Enrolled next={next} onStep={onStep} />;
   return (
     <Form label="Add a second factor" fieldErrors={fieldErrors} onSubmit={run}>
       <p className="muted">
@@ -29,6 +32,19 @@ export function EnrollForm({ step, onStep }: Props) {
       <TokenField value={token} onChange={setToken} autoFocus />
       <Button type="submit" kind="primary" isPending={isBusy}>
         Add and continue
+      </Button>
+    </Form>
+  );
+}
+
+function Enrolled({ next, onStep }: { next: EnrolledStep; onStep: Props['onStep'] }) {
+  const { run, isBusy, message } = useAction(async () => onStep(next));
+  return (
+    <Form label="Your recovery codes" onSubmit={run}>
+      <RecoveryCodes codes={next.recoveryCodes} heading="h2" />
+      <Failure message={message} />
+      <Button type="submit" kind="primary" isPending={isBusy}>
+        I have kept them: continue
       </Button>
     </Form>
   );
