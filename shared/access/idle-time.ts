@@ -84,7 +84,8 @@ const readUse = stored(
 
 /** The same for a login as it is stored: asked at every request. */
 export function isIdleItem(login: Item, project: Item | undefined, nowMs: number): boolean {
-  if (project?.idleOverMs === undefined && idleMsOf(project) === undefined) return false;
+  const isAsked = project?.idleOverMs !== undefined || idleMsOf(project) !== undefined;
+  if (!isAsked || login.kind !== 'person') return false;
   const use = readUse(login);
   return use !== undefined && isIdle(use, project, nowMs);
 }
@@ -92,7 +93,7 @@ export function isIdleItem(login: Item, project: Item | undefined, nowMs: number
 /** The idle time that a login as it is stored is held to, in seconds; undefined where there is none. */
 export function idleSecondsOf(login: Item, project: Item | undefined): number | undefined {
   const idleMs = idleMsOf(project);
-  if (idleMs === undefined) return undefined;
+  if (idleMs === undefined || login.kind !== 'person') return undefined;
   const use = readUse(login);
   return use && followsIdleTime(use) ? idleMs / 1000 : undefined;
 }

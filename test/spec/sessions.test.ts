@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { MedplumClient } from '@medplum/core';
 import { keys } from '../../shared/table/keys.ts';
 import { mailedLink } from './mailed-link.ts';
 import { type Answer, type Portico, startPortico } from './portico.ts';
@@ -360,6 +361,33 @@ describe('a Project with an idle time', () => {
     const program = await createClient(portico, {}, second());
     await pass(60, { access_token: program.token });
     expect(await isIn(program.token)).toBe(true);
+  });
+
+  test('goes by refreshes where a MedplumClient is used, which is told when it is over', async () => {
+    const { email } = await signedIn();
+    let ended = 0;
+    const client = new MedplumClient({
+      baseUrl: `${portico.baseUrl}/`,
+      fetch,
+      onUnauthenticated: () => {
+        ended += 1;
+      },
+    });
+    const { code = '' } = await client.startLogin({
+      email,
+      password,
+      remember: true,
+      projectId: second().id,
+    });
+    await client.processCode(code);
+    const login = { access_token: client.getAccessToken() ?? '' };
+    await pass(14, login);
+    await client.refreshIfExpired(3_600_000);
+    await pass(14, login);
+    expect((await client.get('auth/me')).project.id).toBe(second().id);
+    await pass(2, login);
+    await expect(client.get('auth/me')).rejects.toThrow();
+    expect(ended).toBe(1);
   });
 
   test('its app ends a login with oauth2/revoke, and the log says why', async () => {

@@ -78,7 +78,7 @@ beforeEach(() => {
   starts = 'started';
 });
 
-async function accept(idempotencyKey?: string): Promise<string> {
+async function accept(idempotencyKey?: string, by = caller): Promise<string> {
   const key = idempotencyKey === undefined ? {} : { idempotencyKey };
   const request = {
     contentType: 'text/plain',
@@ -87,7 +87,7 @@ async function accept(idempotencyKey?: string): Promise<string> {
     traceId: 't',
     isAsync: true,
   };
-  const { jobId } = (await executeBot(services, caller, { id: botId }, { ...request, ...key })) as Accepted;
+  const { jobId } = (await executeBot(services, by, { id: botId }, { ...request, ...key })) as Accepted;
   return jobId;
 }
 
@@ -126,6 +126,29 @@ test('of many that begin a job one runs it', async () => {
   expect([runs.length, (await read(jobId)).status]).toEqual([1, 'completed']);
   expect(runs[0]?.deadlineAtMs).toBe(stage.clock.nowMs + 850_000);
   expect(runs[0]?.limits.timeoutMs).toBe(840_000);
+});
+
+test('a job of a person whose login has gone idle since runs; they ask for no other', async () => {
+  const { project, membershipId, subject } = caller;
+  const head = keys.resource(project, 'Project', project);
+  await services.table.put({
+    ...keys.login('of-a-person'),
+    ...{ kind: 'person', subject, clientId: '', scope: 'openid', createdAtMs: stage.clock.nowMs },
+    ...{ project, membershipId },
+  });
+  await services.table.update({
+    Key: head,
+    UpdateExpression: 'SET idleMinutes = :ten',
+    ExpressionAttributeValues: { ':ten': 10 },
+  });
+  const person = { ...caller, loginId: 'of-a-person', clientId: '' };
+  stage.clock.nowMs += 9 * minute;
+  const jobId = await accept(undefined, person);
+  stage.clock.nowMs += 2 * minute;
+  await runJob(services, event(jobId));
+  expect([runs.length, (await read(jobId)).status]).toEqual([1, 'completed']);
+  expect(await kindOf(accept(undefined, person))).toBe('unauthorized');
+  await services.table.update({ Key: head, UpdateExpression: 'REMOVE idleMinutes' });
 });
 
 test('a job that was cancelled does not run', async () => {

@@ -144,15 +144,18 @@ describeInBrowser('several tabs, and the way back', () => {
 
     // What a page loads by itself is no use: it says how long ago that was.
     await clock.fastForward('10:00');
+    const asksForTokens = second.waitForRequest('**/oauth2/token');
     await second.evaluate('document.querySelector(\'a[href="/app/bots"]\').click()');
-    await arrived(second, 'Bots');
+    await asksForTokens;
     expect(said.at(-1)).toBeGreaterThanOrEqual(600);
     await clock.fastForward('04:10');
     await asked.getByText(/signed out in [345]\d seconds/).waitFor();
     await askedThere.getByText('Are you still there?').waitFor();
     await page.locator('button:focus', { hasText: 'Stay signed in' }).waitFor();
     expect(await badManners(page)).toEqual([]);
+    const tells = page.waitForRequest('**/oauth2/token');
     await page.keyboard.press('Enter');
+    await tells;
     await asked.waitFor({ state: 'detached' });
     await askedThere.waitFor({ state: 'detached' });
     expect(said.at(-1)).toBeLessThan(5);

@@ -1,4 +1,4 @@
-import { readKept, writeKept } from '../session/session-store.ts';
+import { changeKept, readKept } from '../session/session-store.ts';
 import { later, type Use } from './idle-clock.ts';
 
 /** The use of one session, which the tabs of this browser share. */
@@ -12,28 +12,26 @@ export interface SharedUse {
   catchUp(): Promise<void>;
 }
 
-/** The other tabs learn of a use at most so much later. */
+/** What a tab writes of its use is at most so old. */
 const shareMs = 1000;
 
-const news = new BroadcastChannel('portico.use');
-
 /**
- * Begins with a use: whoever signs in or opens the app does something. IndexedDB and not a message alone: a tab that
- * slept looks there before it takes a session for idle.
+ * Begins with a use: whoever signs in or opens the app does something. In IndexedDB, where a tab that slept looks before
+ * it takes a session for idle: a message would come later.
  * @param id of the session
  */
 export function sharedUse(id: string): SharedUse {
   const atMs = Date.now();
   let use: Use = { usedAtMs: atMs, toldUseMs: atMs, toldAtMs: atMs };
   let sharedAtMs = 0;
+  const merged = (kept: string | undefined): Use => {
+    if (kept !== undefined) use = later(use, JSON.parse(kept) as Use);
+    return use;
+  };
   const share = () => {
     sharedAtMs = Date.now();
-    news.postMessage({ id, use });
-    void writeKept(nameOf(id), JSON.stringify(use));
+    void changeKept(nameOf(id), (before) => JSON.stringify(merged(before)));
   };
-  news.addEventListener('message', ({ data }: MessageEvent<{ id: string; use: Use }>) => {
-    if (data.id === id) use = later(use, data.use);
-  });
   return {
     now: () => use,
     note() {
@@ -45,8 +43,7 @@ export function sharedUse(id: string): SharedUse {
       share();
     },
     async catchUp() {
-      const kept = await readKept(nameOf(id));
-      if (kept !== undefined) use = later(use, JSON.parse(kept) as Use);
+      merged(await readKept(nameOf(id)));
     },
   };
 }

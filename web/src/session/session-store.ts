@@ -15,6 +15,19 @@ export async function writeKept(id: string, sealed: string): Promise<void> {
   await inStore('readwrite', (store) => store.put(sealed, id)).catch(() => undefined);
 }
 
+/** Keeps what `change` makes of what is kept: no tab writes between. */
+export async function changeKept(id: string, change: (before: string | undefined) => string): Promise<void> {
+  const make = (store: IDBObjectStore) => {
+    const reading = store.get(id);
+    reading.onsuccess = () => {
+      const found: unknown = reading.result;
+      store.put(change(typeof found === 'string' ? found : undefined), id);
+    };
+    return reading;
+  };
+  await inStore('readwrite', make).catch(() => undefined);
+}
+
 /** Keeps nothing any more, of any session. */
 export async function forgetKept(): Promise<void> {
   await inStore('readwrite', (store) => store.clear()).catch(() => undefined);

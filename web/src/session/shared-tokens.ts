@@ -38,6 +38,7 @@ export function sharedTokens({
         throw new OAuthError(400, 'invalid_grant', 'Another session has taken its place');
       const refreshToken = kept?.refreshToken ?? own;
       if (refreshToken === undefined) throw new OAuthError(400, 'invalid_grant', 'The session has ended');
+      await use.catchUp();
       const { usedAtMs } = use.now();
       const next = await requestTokens(baseUrl, {
         grant_type: 'refresh_token',
