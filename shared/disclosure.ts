@@ -9,10 +9,12 @@ export interface Disclosure {
   shown: Set<string>;
   /** Whether the caller's Project keeps AuditEvents of what is read; known when they are admitted. */
   isAudited: boolean;
+  /** Whether the caller has emergency access; known when they are admitted. */
+  isEmergency: boolean;
 }
 
 export function newDisclosure(): Disclosure {
-  return { whole: new Map(), shown: new Set(), isAudited: false };
+  return { whole: new Map(), shown: new Set(), isAudited: false, isEmergency: false };
 }
 
 /** Of what is shown without its subject the whole says whose it is. */

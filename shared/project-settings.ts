@@ -88,6 +88,8 @@ const settingsSchema = object({
   idleFromMs: exactOptional(number()),
   /** Logins that were last used until then have ended by a setting before. */
   idleOverMs: exactOptional(number()),
+  /** How long emergency access lasts, in minutes; 0 where nobody can take it. */
+  emergencyMinutes: count,
   fetchHosts: exactOptional(
     object({ allow: exactOptional(array(string())), deny: exactOptional(array(string())) }),
   ),

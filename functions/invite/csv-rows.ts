@@ -25,6 +25,7 @@ const columns: Readonly<Record<BulkColumn, (text: string) => unknown>> = {
   forceNewMembership: asFlag,
   newProfile: asFlag,
   accessPolicy: asReference,
+  emergencyPolicy: asReference,
   profile: asReference,
   relationship: asText,
   patient: (text) => text.split(/[\s;]+/).map(asReference),

@@ -57,11 +57,20 @@ function sameRights(a: Rights, b: Rights): boolean {
   return isDeepStrictEqual(comparable(a), comparable(b));
 }
 
-function comparable({ admin, accessPolicy, access, patient, authentication, mfaRequired }: Rights) {
+function comparable({
+  admin,
+  accessPolicy,
+  access,
+  emergencyPolicy,
+  patient,
+  authentication,
+  mfaRequired,
+}: Rights) {
   return {
     admin: admin ?? false,
     accessPolicy: accessPolicy?.reference,
     access: (access ?? []).map((one) => ({ policy: one.policy.reference, parameter: one.parameter ?? [] })),
+    emergencyPolicy: emergencyPolicy?.reference,
     patient: (patient ?? []).map((one) => one.reference),
     authentication: authentication ?? 'password',
     mfaRequired: mfaRequired ?? false,

@@ -137,6 +137,7 @@ function namedResources(project: string, { rights, profile }: Invite): Named[] {
   });
   const policies = [
     ...(rights.accessPolicy ? [[rights.accessPolicy, 'accessPolicy'] as const] : []),
+    ...(rights.emergencyPolicy ? [[rights.emergencyPolicy, 'emergencyPolicy'] as const] : []),
     ...(rights.access ?? []).map((one, i) => [one.policy, `access[${i}].policy`] as const),
   ];
   return [

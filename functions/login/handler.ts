@@ -11,6 +11,8 @@ import { openIssuerWeb } from '../../shared/issuer/issuer-web.ts';
 import { openIssuers } from '../../shared/issuer/issuers.ts';
 import { routes } from '../routes.ts';
 import { verifyEmail } from './address/verify-email.ts';
+import { endOwnEmergency } from './emergency/end-own-emergency.ts';
+import { takeEmergency } from './emergency/take-emergency.ts';
 import { finishExternal } from './external/finish-external.ts';
 import { readInvitation } from './external/read-invitation.ts';
 import { acceptExternal, type ExternalServices, startExternal } from './external/start-external.ts';
@@ -72,6 +74,10 @@ export const handler = serve(services, routes.login, (services) => ({
   switchProject: json(async ({ caller, body }) =>
     jsonResponse(200, await switchProject(services, caller, body)),
   ),
+  takeEmergency: json(async ({ caller, body }) =>
+    jsonResponse(200, await takeEmergency(services, caller, body)),
+  ),
+  endOwnEmergency: ({ caller }) => done(endOwnEmergency(services, caller)),
   signOut: ({ caller }) => done(signOut(services, caller)),
   revokeLogin: json(({ caller, body }) => done(revokeLogin(services, caller, body))),
   mfaStatus: async ({ caller }) => jsonResponse(200, await readMfaStatus(services, caller)),

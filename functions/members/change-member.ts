@@ -5,6 +5,7 @@ import { type ProjectMembership, type Rights, rightsOf } from '../../shared/fhir
 import { parseReference, type Resource } from '../../shared/fhir/resource.ts';
 import { changeMembership } from '../../shared/invitation/actions.ts';
 import { countAdministrator, refuseLastAdministrator } from '../../shared/invitation/administrators.ts';
+import { endedByActions } from '../../shared/invitation/emergency-access.ts';
 import { rightsEntries, unfitRights } from '../../shared/invitation/parse-rights.ts';
 import { withInvitation } from '../../shared/invitation/state.ts';
 import { policyKeys, requirePolicies } from '../../shared/program/parse-program.ts';
@@ -42,13 +43,20 @@ export async function changeMember(
   input: { membershipId: string; body: unknown },
 ): Promise<Resource> {
   const key = memberKey(caller.project, input.membershipId);
+  const projectKey = keys.resource(caller.project, 'Project', caller.project);
   return untilWritten(async () => {
-    const { actor, found } = await admit(services, caller, [key]);
+    const { actor, found } = await admit(services, caller, [key, projectKey]);
     const member = requireMember(found.get(key));
     const { rights, active } = changeOf(input.body, member);
     await requireNamed(services, caller.project, rights);
     const { changed, actions } = decideChange(services, actor, member, { rights, active });
-    await services.table.transact(actions);
+    const heads = { member: found.get(key), project: found.get(projectKey) };
+    const isEnding =
+      !changed.active || changed.emergencyPolicy?.reference !== member.membership.emergencyPolicy?.reference;
+    await services.table.transact([
+      ...actions,
+      ...(isEnding ? endedByActions(services, actor, member.membership, heads) : []),
+    ]);
     return withInvitation(changed, member.standing?.invitation, services.now());
   }, refuseLastAdministrator);
 }

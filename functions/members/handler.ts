@@ -15,6 +15,7 @@ import { changeMember } from './change-member.ts';
 import { changeProject } from './change-project.ts';
 import { readClient } from './client-state.ts';
 import { createClient } from './create-client.ts';
+import { endEmergency } from './end-emergency.ts';
 import { listIssuers } from './list-issuers.ts';
 import { listMembers } from './list-members.ts';
 import { readMember } from './read-member.ts';
@@ -47,6 +48,7 @@ export const handler = serve(services, routes.members, (services) => ({
     resourceResponse(200, await resendInvitation(services, caller, params)),
   revokeInvitation: async ({ caller, params }) =>
     resourceResponse(200, await revokeInvitation(services, caller, params)),
+  endEmergency: ({ caller, params }) => done(endEmergency(services, caller, params)),
   setMemberPassword: json(({ caller, body }) => done(setMemberPassword(services, caller, body))),
   // As clients of other servers call it, which name no Project.
   setPasswordInOwnProject: json(({ caller, body }) => done(setMemberPassword(services, caller, body))),

@@ -10,6 +10,7 @@ import { inBatches } from '../../shared/store/candidates.ts';
 import { isSortKey, readCursor, writeCursor } from '../../shared/store/cursor.ts';
 import { readHeads } from '../../shared/store/heads.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
 import { type Listed, listDirectory } from './directory.ts';
 import { type MemberQuery, parseMemberQuery } from './member-query.ts';
@@ -37,7 +38,9 @@ export async function listMembers(
   caller: Caller<'administrator'>,
   query: URLSearchParams,
 ): Promise<MemberList> {
-  await admit(services, caller, []);
+  const projectKey = keys.resource(caller.project, 'Project', caller.project);
+  const { found: heads } = await admit(services, caller, [projectKey]);
+  const projectHead = heads.get(projectKey);
   const asked = parseMemberQuery(query);
   const { project } = caller;
   const listing = { project, name: asked.canonical };
@@ -48,7 +51,7 @@ export async function listMembers(
   });
 
   const found: { resource: Resource; rank: string }[] = [];
-  for await (const member of membersOf(services, project, listed, asked)) {
+  for await (const member of membersOf(services, { project, projectHead }, listed, asked)) {
     found.push(member);
     if (found.length > asked.count) break;
   }
@@ -79,7 +82,7 @@ export async function listMembers(
 /** The memberships that are what the query asks for, read as they are asked for. */
 async function* membersOf(
   { table, now }: Services,
-  project: string,
+  { project, projectHead }: { project: string; projectHead: Item | undefined },
   listed: AsyncIterable<Listed>,
   { filters, state, count }: MemberQuery,
 ): AsyncGenerator<{ resource: Resource; rank: string }> {
@@ -92,7 +95,7 @@ async function* membersOf(
     for (const { id, rank, place } of some) {
       const head = heads.get(id);
       const membership = inlineResource(type, head);
-      const view = memberView(head, now());
+      const view = memberView(head, projectHead, now());
       if (!membership || !view || !matchesAll(membership, filters)) continue;
       if (!isPlaced(membership, place) || (state !== undefined && view.state !== state)) continue;
       yield { resource: view.resource, rank };
@@ -126,6 +129,7 @@ async function withPolicyNames(
   return members.map((member) => ({
     ...member,
     ...(member.accessPolicy ? { accessPolicy: named(member.accessPolicy as Reference) } : {}),
+    ...(member.emergencyPolicy ? { emergencyPolicy: named(member.emergencyPolicy as Reference) } : {}),
     ...(member.access
       ? { access: accessOf(member).map((one) => ({ ...one, policy: named(one.policy) })) }
       : {}),
@@ -133,7 +137,7 @@ async function withPolicyNames(
 }
 
 function policiesOf(member: Resource): Reference[] {
-  const own = member.accessPolicy ? [member.accessPolicy as Reference] : [];
+  const own = [member.accessPolicy, member.emergencyPolicy].filter(Boolean) as Reference[];
   return [...own, ...accessOf(member).map(({ policy }) => policy)];
 }
 

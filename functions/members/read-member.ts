@@ -14,8 +14,9 @@ export async function readMember(
 ): Promise<Resource> {
   if (!isId(membershipId)) throw new Refusal('not-found', 'Not found');
   const key = keys.resource(caller.project, 'ProjectMembership', membershipId);
-  const { found } = await admit(services, caller, [key]);
-  const view = memberView(found.get(key), services.now());
+  const projectKey = keys.resource(caller.project, 'Project', caller.project);
+  const { found } = await admit(services, caller, [key, projectKey]);
+  const view = memberView(found.get(key), found.get(projectKey), services.now());
   if (!view) throw new Refusal('not-found', 'Not found');
   return view.resource;
 }

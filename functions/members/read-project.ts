@@ -1,5 +1,6 @@
 import type { Caller } from '../../shared/access/access-token.ts';
 import { admit } from '../../shared/access/actor.ts';
+import { emergencyMinutesOf } from '../../shared/access/emergency.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { lacks, type ProjectFeature, projectFeatures } from '../../shared/project-features.ts';
 import {
@@ -20,6 +21,8 @@ export interface ProjectAnswer {
   project: Resource;
   /** Whether AuditEvents are kept of what is read. */
   auditReads: boolean;
+  /** How long emergency access lasts, in minutes; 0 where nobody can take it. */
+  emergencyMinutes: number;
   /** From whom its mails come; left out when it is the name of the Project. */
   senderName?: string;
   /** People are signed out after so many minutes without use; left out when they are not. */
@@ -49,8 +52,9 @@ export function projectAnswer(project: Resource, head: Item | undefined): Projec
   for (const name of typedKeys(settingBounds)) limits[name] = settings[name] ?? settingDefaults[name];
   const auditReads = auditsReads(head);
   const features = projectFeatures.filter((feature) => !lacks(head, feature));
+  const emergencyMinutes = emergencyMinutesOf(head);
   return {
-    ...{ project, auditReads, features, limits },
+    ...{ project, auditReads, emergencyMinutes, features, limits },
     ...(senderName ? { senderName } : {}),
     ...(idleMinutes ? { idleMinutes } : {}),
   };

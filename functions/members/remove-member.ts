@@ -2,6 +2,7 @@ import type { Caller } from '../../shared/access/access-token.ts';
 import { admit, requireAdministrator } from '../../shared/access/actor.ts';
 import { isForResourcesOnly } from '../../shared/access/smart-scope.ts';
 import { countAdministrator, refuseLastAdministrator } from '../../shared/invitation/administrators.ts';
+import { endedByActions } from '../../shared/invitation/emergency-access.ts';
 import { endMembershipActions } from '../../shared/invitation/end-membership.ts';
 import { type Person, personAction, personOf } from '../../shared/invitation/person.ts';
 import type { Standing } from '../../shared/invitation/state.ts';
@@ -23,8 +24,9 @@ export async function removeMember(
 ): Promise<void> {
   const key = memberKey(caller.project, membershipId);
   const { project } = caller;
+  const projectKey = keys.resource(project, 'Project', project);
   await untilWritten(async () => {
-    const { actor, found } = await admit(services, caller, [key]);
+    const { actor, found } = await admit(services, caller, [key, projectKey]);
     // An app that was given scopes for resources must not take the person out.
     const leaves = membershipId === caller.membershipId && !isForResourcesOnly(actor.scope);
     if (!leaves) requireAdministrator(actor);
@@ -36,11 +38,13 @@ export async function removeMember(
     const person = personOf((await services.table.read([personKey])).get(personKey));
     const { newId, now, traceId: trace } = services;
     const stamp = { project, versionId: newId(), nowMs: now(), trace };
+    const heads = { member: found.get(key), project: found.get(projectKey) };
     await services.table.transact([
       ...endMembershipActions(standing, stamp),
       ...(person ? [personAction(project, withoutMembership(person, standing), person)] : []),
       ...countAdministrator(project, isCounted(membership, standing) ? -1 : 0),
       memberAudit(services, actor, membership, { subtype: 'remove-member', action: 'D' }),
+      ...endedByActions(services, actor, membership, heads),
     ]);
   }, refuseLastAdministrator);
 }

@@ -6,6 +6,7 @@ import type { Key } from '../../shared/table/keys.ts';
 import { isKeyOf } from '../../shared/typed-keys.ts';
 import { claim, dropMail, giveBackQuota, releaseClaim, takeQuota } from './claim.ts';
 import { confirmationOfItem } from './confirmation-of-item.ts';
+import { emergencyOfItem } from './emergency-of-item.ts';
 import { failureOfItem } from './failure-of-item.ts';
 import { invitationOfItem } from './invitation-of-item.ts';
 import { resetOfItem } from './reset-of-item.ts';
@@ -35,6 +36,8 @@ const kinds: Readonly<Record<MailKind, Kind>> = {
   'confirm-address': { mailOf: confirmationOfItem, mostADay: 3 },
   // One a day for a Subscription, of which a Project has not many.
   'subscription-failed': { mailOf: failureOfItem, mostADay: undefined },
+  // Counted when it is taken: a person takes it so often a day.
+  'emergency-access': { mailOf: emergencyOfItem, mostADay: undefined },
   ...notices,
 };
 

@@ -114,7 +114,8 @@ function changeOf(request: ChangeRequest): Change {
 function headAction(update: Key, change: Change, nowMs: number): Action {
   const { disabled, ...plain } = change;
   const set = Object.keys(plain).map((name) => `${name} = :${name}`);
-  if (disabled === true) set.push('disabledAtMs = if_not_exists(disabledAtMs, :at)');
+  if (disabled === true)
+    set.push('disabledAtMs = if_not_exists(disabledAtMs, :at)', 'emergencyEndedAtMs = :at');
   const parts = [
     ...(set.length > 0 ? [`SET ${set.join(', ')}`] : []),
     ...(disabled === false ? ['REMOVE disabledAtMs'] : []),

@@ -125,7 +125,7 @@ export const keyRules: Readonly<Record<keyof typeof keys | 'due', KeyRule>> = {
   stageSecret: { pk: /^STAGE$/, sk: /^SECRET$/ },
   outbox: {
     pk: /^OUTBOX#\d+$/,
-    sk: /^(?!RESET#|ADDRESS#|NOTICE#|FAILED#)(?<project>[^#]+)#(?<membershipId>[^#]+)$/,
+    sk: /^(?!RESET#|ADDRESS#|NOTICE#|FAILED#|EMERGENCY#)(?<project>[^#]+)#(?<membershipId>[^#]+)$/,
     expires: true,
     rules: [people.mailIsDue],
   },
@@ -133,6 +133,7 @@ export const keyRules: Readonly<Record<keyof typeof keys | 'due', KeyRule>> = {
   addressMail: { pk: /^OUTBOX#\d+$/, sk: /^ADDRESS#/, expires: true },
   noticeMail: { pk: /^OUTBOX#\d+$/, sk: /^NOTICE#/, expires: true },
   failureMail: { pk: /^OUTBOX#\d+$/, sk: /^FAILED#/, expires: true },
+  emergencyMail: { pk: /^OUTBOX#\d+$/, sk: /^EMERGENCY#/, expires: true },
   mailQuota: { pk: /^MAIL#/, sk: head, expires: true },
   due: { pk: /^SCHEDULE#\d+$/, sk: any },
 };

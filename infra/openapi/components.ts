@@ -85,6 +85,7 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
     active: flag,
     admin: flag,
     accessPolicy: reference,
+    emergencyPolicy: reference,
     access: listOf({ type: 'object' }),
     externalId: text,
     invitedBy: reference,
@@ -103,6 +104,10 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
     {
       project: { $ref: '#/components/schemas/Resource' },
       auditReads: { type: 'boolean', description: 'Whether AuditEvents are kept of what is read' },
+      emergencyMinutes: {
+        type: 'integer',
+        description: 'How long emergency access lasts; 0 where nobody can take it',
+      },
       senderName: {
         ...text,
         description: 'From whom its mails come; left out when it is the name of the Project',
@@ -114,7 +119,7 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
       },
       limits: { type: 'object', description: 'The numbers that hold for it' },
     },
-    ['project', 'auditReads', 'features', 'limits'],
+    ['project', 'auditReads', 'emergencyMinutes', 'features', 'limits'],
   ),
   IssuerTest: object({ works: flag, problem: text, authorizationEndpoint: text, tokenEndpoint: text }, [
     'works',
@@ -147,9 +152,26 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
       membership: { $ref: '#/components/schemas/Resource' },
       profile: { $ref: '#/components/schemas/Resource' },
       config: { type: 'object' },
+      emergency: { $ref: '#/components/schemas/Emergency' },
       security: { type: 'object' },
     },
     ['project', 'membership', 'profile', 'config'],
+  ),
+  Emergency: object(
+    {
+      minutes: { type: 'integer', description: 'How long it lasts' },
+      policy: reference,
+      opens: { ...listOf(text), description: 'What it opens, a sentence for each entry of the policy' },
+      active: object(
+        {
+          since: { type: 'string', format: 'date-time' },
+          until: { type: 'string', format: 'date-time' },
+          reason: text,
+        },
+        ['since', 'until', 'reason'],
+      ),
+    },
+    ['minutes', 'policy', 'opens'],
   ),
   SignInStep: object(step, ['login']),
   ClientInfo: object({ welcomeString: text, logo: { type: 'object' } }),

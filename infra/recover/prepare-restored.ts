@@ -60,6 +60,7 @@ const stepsOf: Partial<Record<KeyPattern, Step>> = {
   addressMail: dropMail,
   noticeMail: dropMail,
   failureMail: dropMail,
+  emergencyMail: dropMail,
   password: keepCredential,
   mfa: keepCredential,
   client: keepCredential,
@@ -71,11 +72,12 @@ async function pauseProject(
   prepared: Prepared,
 ): Promise<void> {
   if (deleted === true) return;
-  const values = { ':true': true };
+  // Emergency access that was ended after the restored moment has ended.
+  const values = { ':true': true, ':now': recovery.now() };
   const Key = { pk, sk };
   await recovery.table.update({
     Key,
-    UpdateExpression: 'SET paused = :true',
+    UpdateExpression: 'SET paused = :true, emergencyEndedAtMs = :now',
     ExpressionAttributeValues: values,
   });
   prepared.projectsPaused += 1;

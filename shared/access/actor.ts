@@ -13,6 +13,7 @@ import { type Key, keys } from '../table/keys.ts';
 import type { Found } from '../table/table.ts';
 import { type Caller, type Claims, unauthorized } from './access-token.ts';
 import { builtInClient } from './built-in-client.ts';
+import { activeGrant, type EmergencyGrant } from './emergency.ts';
 import { idleSecondsOf, isIdleItem } from './idle-time.ts';
 import { type ContextReader, contextReader } from './security-context.ts';
 import { isForResourcesOnly } from './smart-scope.ts';
@@ -23,6 +24,8 @@ export interface Actor extends Claims {
   admin: boolean;
   /** The policies that the membership names and that still exist; undefined when it names none. */
   policies: readonly NamedPolicy[] | undefined;
+  /** What the member may beside all that while they have emergency access; undefined while they have none. */
+  emergency?: { grant: EmergencyGrant; policies: readonly NamedPolicy[] };
   /** In whose name a run acts beside the Bot's: it may only what each of them may too. */
   within?: readonly Actor[];
   /** The features that their Project is provisioned without. */
@@ -90,30 +93,37 @@ export async function admit(
     const membership = requireMembership(found.get(key));
     const { display } = membership.profile;
     if (display !== undefined) services.memory.names.set(one.membershipId, display);
-    const named = namedPolicies(membership, one.project);
+    // A run has what its Bot has, in whosever name it acts.
+    const heads = { member: found.get(key), project: found.get(projectKey) };
+    const grant = caller.run ? undefined : activeGrant(membership, heads, services.now());
+    const own = namedPolicies(membership, one.project);
+    const added = grant ? policiesNamed([{ policy: { reference: grant.policy } }], one.project) : [];
+    const named = [...own, ...added];
     services.memory.policies.set(
       one.membershipId,
       named.map((entry) => entry.key),
     );
     const missing = named.filter((entry) => !remembered.some((known) => known.pk === entry.key.pk));
-    return { one, membership, named, missing: missing.map((entry) => entry.key) };
+    return { one, membership, own, grant, added, missing: missing.map((entry) => entry.key) };
   });
   const missing = members.flatMap((member) => member.missing);
   const all = missing.length > 0 ? found.with(await services.table.read(missing)) : found;
   const lacking = featuresOff(found.get(projectKey));
   const { budget } = services.table;
   const contextOf = contextReader({ table: services.table, project: caller.project });
-  const [first, ...others] = members.map(({ one, membership, named }): Actor => {
-    const policies = named.flatMap(({ key, parameters }) => {
+  const standing = (named: ReturnType<typeof policiesNamed>) =>
+    named.flatMap(({ key, parameters }) => {
       const policy = inlineResource('AccessPolicy', all.get(key));
       return policy ? [{ policy, parameters }] : [];
     });
+  const [first, ...others] = members.map(({ one, membership, own, grant, added }): Actor => {
     const admin = membership.admin === true;
     return {
       ...one,
       membership,
       admin,
-      policies: named.length > 0 ? policies : undefined,
+      policies: own.length > 0 ? standing(own) : undefined,
+      ...(grant ? { emergency: { grant, policies: standing(added) } } : {}),
       lacking,
       contextOf,
       budget,
@@ -129,6 +139,7 @@ export async function admit(
   const { right, projectId = actor.project } = admission;
   if (projectId !== actor.project) throw forbidden();
   if (right === 'administrator') requireAdministrator(actor);
+  if (services.disclosure && actor.emergency) services.disclosure.isEmergency = true;
   admission.isGranted = true;
   return { actor, found: all };
 }
@@ -168,7 +179,10 @@ function requireLogin(login: Item | undefined, caller: Claims): Item {
 
 /** `accessPolicy` and each `access[].policy`, as keys of this Project; anything else grants nothing. */
 export function namedPolicies({ accessPolicy, access = [] }: ProjectMembership, project: string) {
-  const all: MembershipAccess[] = [...(accessPolicy ? [{ policy: accessPolicy }] : []), ...access];
+  return policiesNamed([...(accessPolicy ? [{ policy: accessPolicy }] : []), ...access], project);
+}
+
+function policiesNamed(all: readonly MembershipAccess[], project: string) {
   return all.map(({ policy, parameter = [] }) => {
     const target = parseReference(policy.reference);
     const id = target?.type === 'AccessPolicy' ? target.id : 'none';

@@ -36,8 +36,10 @@ function knownOf(actor: Actor) {
 
 /** The rules under which the actor acts; undefined for an administrator whom nothing narrows. */
 function accessRules(actor: Actor): Rule[] | undefined {
-  if (actor.policies) return policyRules(actor, actor.policies);
-  return actor.admin ? undefined : defaultRules(actor);
+  const { policies, emergency, admin } = actor;
+  if (!policies && admin) return undefined;
+  const own = policies ? policyRules(actor, policies) : defaultRules(actor);
+  return emergency ? [...own, ...policyRules(actor, emergency.policies)] : own;
 }
 
 /** The rules that speak of this interaction with this type. */

@@ -1,4 +1,4 @@
-import { auditSubtype, auditType, restfulSubtype } from '../fhir/audit-coding.ts';
+import { auditSubtype, auditType, breakTheGlass, restfulSubtype } from '../fhir/audit-coding.ts';
 import { parseReference, type Reference, type Resource } from '../fhir/resource.ts';
 import { headAttributes } from '../store/head-attributes.ts';
 import { packText } from '../store/packing.ts';
@@ -20,6 +20,8 @@ export interface Audited {
   outcomeDesc?: string;
   /** Who did it. */
   agent: Reference;
+  /** Whether who did it had emergency access, or took or lost it by this. */
+  isEmergency?: boolean | undefined;
   /** FHIR restful-interaction, where something was read. */
   interaction?: string;
   /** Id of the client by which it was read, empty for none. */
@@ -76,6 +78,7 @@ export function entryOf(audited: Audited, id: string, nowMs: number) {
 
 function auditEvent(audited: Audited, id: string, recorded: string): Resource {
   const { project, subtype, action, outcome, outcomeDesc, agent, interaction, client, entities } = audited;
+  const { isEmergency = false } = audited;
   return {
     resourceType: 'AuditEvent',
     id,
@@ -86,6 +89,7 @@ function auditEvent(audited: Audited, id: string, recorded: string): Resource {
     recorded,
     outcome,
     ...(outcomeDesc ? { outcomeDesc } : {}),
+    ...(isEmergency ? { purposeOfEvent: [breakTheGlass] } : {}),
     agent: [{ who: agent, requestor: true }, ...(interaction ? systemsOf(client) : [])],
     source: { observer: { reference: `Project/${project}` } },
     entity: entities.map(({ detail, reference, display, is }) => ({

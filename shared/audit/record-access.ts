@@ -25,7 +25,7 @@ const mostInLine = 1_000;
 
 /**
  * Leaves who called and what they were shown: as a line in the access log, and as AuditEvents where the Project keeps
- * those. The answer stands even when this fails; the log then says that it is lost.
+ * those, and of who has emergency access always. The answer stands even when this fails; the log then says that it is lost.
  * @param caller undefined for nobody who is known
  */
 export async function recordAccess(
@@ -40,7 +40,7 @@ export async function recordAccess(
   } catch (error) {
     services.log.error('access record lost', { traceId: answered.traceId, error: errorName(error) });
   }
-  if (caller && answered.disclosure.isAudited)
+  if (caller && (answered.disclosure.isAudited || answered.disclosure.isEmergency))
     await keepEvents(services, caller, answered, { shown, patients });
 }
 
@@ -53,7 +53,7 @@ interface Shown {
 function writeLines(
   { accessLog, now }: Services,
   caller: Claims | undefined,
-  { route, status, traceId, receivedAtMs, source }: Answered,
+  { route, status, traceId, receivedAtMs, source, disclosure }: Answered,
   { shown, patients }: Shown,
 ): void {
   const atMs = now();
@@ -63,6 +63,7 @@ function writeLines(
     ...(source === undefined ? {} : { source }),
     ...(caller ? actorOf(caller) : {}),
     ...(interaction ? { interaction } : {}),
+    ...(disclosure.isEmergency ? { purpose: 'BTG' } : {}),
   };
   const parts = Math.ceil(Math.max(shown.length, patients.length) / mostInLine) || 1;
   for (let part = 0; part < parts; part += 1) {
@@ -97,7 +98,7 @@ const mostPatients = 100;
 async function keepEvents(
   services: Services,
   caller: Claims,
-  { route, status }: Answered,
+  { route, status, disclosure }: Answered,
   { shown, patients }: Shown,
 ): Promise<void> {
   const interaction = interactionOf(route);
@@ -112,6 +113,7 @@ async function keepEvents(
   for (let event = 0; event < events; event += 1) {
     await record(services, {
       ...{ project: caller.project, subtype: 'looked', outcome: '0', interaction },
+      isEmergency: disclosure.isEmergency,
       action: isOne ? 'R' : 'E',
       agent: agentOfCaller(services, caller),
       client: caller.clientId,

@@ -14,6 +14,8 @@ export const subtypes = [
   'change-member',
   'view-as',
   'remove-member',
+  'emergency-access',
+  'end-emergency-access',
   'set-password',
   'change-password',
   'change-address',

@@ -1,4 +1,10 @@
 import type { SecurityEvent } from './security-mails.ts';
 
 /** What an item of the outbox asks for. `functions/outbox/send-mail.ts` makes a mail of each. */
-export type MailKind = 'invitation' | 'reset' | 'confirm-address' | 'subscription-failed' | SecurityEvent;
+export type MailKind =
+  | 'invitation'
+  | 'reset'
+  | 'confirm-address'
+  | 'subscription-failed'
+  | 'emergency-access'
+  | SecurityEvent;

@@ -5,6 +5,17 @@ export const auditType = {
   display: 'Restful Operation',
 } as const;
 
+/** R4 AuditEvent.purposeOfEvent of what was done with emergency access. */
+export const breakTheGlass = {
+  coding: [
+    {
+      system: 'http://terminology.hl7.org/CodeSystem/v3-ActReason',
+      code: 'BTG',
+      display: 'break the glass',
+    },
+  ],
+};
+
 const subtypeSystem = 'urn:portico:audit';
 
 export function auditSubtype(code: string): { system: string; code: string } {

@@ -14,7 +14,7 @@ export type MembershipAccess = NonNullable<ProjectMembership['access']>[number];
 /** What a membership allows; an invite names all of it, an update some. */
 export type Rights = Pick<
   ProjectMembership,
-  'admin' | 'accessPolicy' | 'access' | 'patient' | 'authentication' | 'mfaRequired'
+  'admin' | 'accessPolicy' | 'access' | 'emergencyPolicy' | 'patient' | 'authentication' | 'mfaRequired'
 >;
 
 /** Rights of which some are left out. */
@@ -22,11 +22,12 @@ export type NamedRights = { [Name in keyof Rights]?: Rights[Name] | undefined };
 
 /** The named rights alone, without those left out. */
 export function rightsOf(membership: NamedRights): Rights {
-  const { admin, accessPolicy, access, patient, authentication, mfaRequired } = membership;
+  const { admin, accessPolicy, access, emergencyPolicy, patient, authentication, mfaRequired } = membership;
   return {
     ...(admin === undefined ? {} : { admin }),
     ...(accessPolicy === undefined ? {} : { accessPolicy }),
     ...(access === undefined ? {} : { access }),
+    ...(emergencyPolicy === undefined ? {} : { emergencyPolicy }),
     ...(patient === undefined ? {} : { patient }),
     ...(authentication === undefined ? {} : { authentication }),
     ...(mfaRequired === undefined ? {} : { mfaRequired }),

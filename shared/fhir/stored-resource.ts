@@ -23,6 +23,8 @@ export const membershipSchema = object({
   active: boolean(),
   admin: exactOptional(boolean()),
   accessPolicy: exactOptional(reference),
+  /** The policy that is added while the person has emergency access. */
+  emergencyPolicy: exactOptional(reference),
   access: exactOptional(
     array(
       object({

@@ -1,3 +1,4 @@
+import type { EmergencyGrant } from '../access/emergency.ts';
 import type { MailKind } from '../email/mail-kind.ts';
 import type { ProjectMembership, Rights } from '../fhir/membership.ts';
 import { rightsOf } from '../fhir/membership.ts';
@@ -29,7 +30,8 @@ export function issueInvitation(
 
 /**
  * Changes rights, invitation or activity of a membership, when it still has the version that was
- * seen: of two changes decided on one state, one fails.
+ * seen: of two changes decided on one state, one fails. Emergency access ends with the activity, and with another
+ * policy for it: what comes back later does not bring it back.
  */
 export function changeMembership(
   { membership }: Pick<Standing, 'membership'>,
@@ -38,6 +40,9 @@ export function changeMembership(
     invitation?: Invitation | undefined;
     active?: boolean;
     signedInAtMs?: number;
+    /** Taken with this change. */
+    emergency?: EmergencyGrant;
+    endsEmergency?: boolean;
   },
   stamp: { project: string; versionId: string; nowMs: number; author: Reference; trace: string | undefined },
 ): { membership: ProjectMembership; actions: Action[] } {
@@ -55,9 +60,15 @@ export function changeMembership(
     },
   };
   const { trace } = stamp;
+  const endsEmergency =
+    change.endsEmergency === true ||
+    (membership.emergencyPolicy !== undefined &&
+      (!changed.active || changed.emergencyPolicy?.reference !== membership.emergencyPolicy.reference));
   const extra = {
     ...(change.invitation ? { invitation: change.invitation } : {}),
     ...(change.signedInAtMs === undefined ? {} : { signedInAtMs: change.signedInAtMs }),
+    ...(change.emergency ? { emergency: change.emergency } : {}),
+    ...(endsEmergency ? { emergencyEndedAtMs: stamp.nowMs } : {}),
     trace,
   };
   return {

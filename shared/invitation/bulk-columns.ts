@@ -14,6 +14,7 @@ const bulkColumns = [
   'forceNewMembership',
   'newProfile',
   'accessPolicy',
+  'emergencyPolicy',
   'profile',
   'relationship',
   'patient',

@@ -23,7 +23,15 @@ import { fields, optional } from '../schema/fields.ts';
 import { flag, readText } from '../schema/values.ts';
 import { controlOrLineEnd, personName } from './parse-name.ts';
 import { type Relationship, relationship } from './parse-relationship.ts';
-import { mayBeAdmin, mayHavePatients, noPatients, notAdmin, rightsEntries } from './parse-rights.ts';
+import {
+  mayBeAdmin,
+  mayHaveEmergencies,
+  mayHavePatients,
+  noEmergencies,
+  noPatients,
+  notAdmin,
+  rightsEntries,
+} from './parse-rights.ts';
 
 /** A checked invite. Only the rights that were named are there. */
 export interface Invite {
@@ -152,6 +160,14 @@ export const inviteBody = pipe(
       noPatients,
     ),
     ['patient'],
+  ),
+  forward(
+    partialCheck(
+      [['emergencyPolicy'], ['resourceType']],
+      ({ emergencyPolicy, resourceType }) => !emergencyPolicy || mayHaveEmergencies(resourceType),
+      noEmergencies,
+    ),
+    ['emergencyPolicy'],
   ),
   forward(
     partialCheck(

@@ -87,6 +87,7 @@ export const rightsEntries = {
   admin: optional(flag('admin')),
   accessPolicy: optional(referenceTo('AccessPolicy', 'accessPolicy')),
   access: optional(access),
+  emergencyPolicy: optional(referenceTo('AccessPolicy', 'emergencyPolicy')),
   patient: optional(patients),
   authentication: optional(
     whole(union([literal('password'), fields({ issuer: issuerUrl })]), authenticationText),
@@ -100,10 +101,16 @@ export const notAdmin = (type: string) => `A ${type} cannot be an administrator`
 export const mayHavePatients = (type: string) => type === 'RelatedPerson';
 export const noPatients = 'Only a RelatedPerson is invited for patients';
 
+export const mayHaveEmergencies = (type: string) => type === 'Practitioner';
+export const noEmergencies = 'Only a Practitioner has an emergency policy';
+
 /** Which of the rights somebody with a profile of this type cannot have. */
-export function unfitRights(type: string, { admin, patient }: NamedRights): RefusalIssue[] {
+export function unfitRights(type: string, { admin, patient, emergencyPolicy }: NamedRights): RefusalIssue[] {
   return [
     ...(admin && !mayBeAdmin(type) ? [{ expression: 'admin', text: notAdmin(type) }] : []),
     ...(patient && !mayHavePatients(type) ? [{ expression: 'patient', text: noPatients }] : []),
+    ...(emergencyPolicy && !mayHaveEmergencies(type)
+      ? [{ expression: 'emergencyPolicy', text: noEmergencies }]
+      : []),
   ];
 }

@@ -68,9 +68,14 @@ export function requirePolicies(project: string, rights: Rights, found: Found): 
   }
 }
 
-function namedPolicies({ accessPolicy, access }: Rights): { reference: string; expression: string }[] {
+function namedPolicies({
+  accessPolicy,
+  access,
+  emergencyPolicy,
+}: Rights): { reference: string; expression: string }[] {
   return [
     ...(accessPolicy ? [{ reference: accessPolicy.reference, expression: 'accessPolicy' }] : []),
+    ...(emergencyPolicy ? [{ reference: emergencyPolicy.reference, expression: 'emergencyPolicy' }] : []),
     ...(access ?? []).map((one: MembershipAccess, i) => ({
       reference: one.policy.reference,
       expression: `access[${i}].policy`,

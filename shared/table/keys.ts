@@ -270,6 +270,15 @@ export const keys = {
     pk: outboxPartition(shardOf(membershipId, outboxShards)),
     sk: `FAILED#${project}#${subscriptionId}#${membershipId}`,
   }),
+  /** A mail that tells a member that somebody has taken emergency access. */
+  emergencyMail: (
+    project: string,
+    takenBy: { membershipId: string; startedAtMs: number },
+    toldId: string,
+  ): Key => ({
+    pk: outboxPartition(shardOf(toldId, outboxShards)),
+    sk: `EMERGENCY#${project}#${takenBy.membershipId}#${takenBy.startedAtMs}#${toldId}`,
+  }),
   /** How many mails one address got on one day, over all Projects. */
   mailQuota: (email: string, day: string): Key => ({ pk: `MAIL#${email}#${day}`, sk: head }),
 } as const;

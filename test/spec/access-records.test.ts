@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CloudWatchLogsEvent } from 'aws-lambda';
 import { handlerLoader } from '../../infra/local/gateway/handlers.ts';
+import { newPerson, tokenOf } from './people.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { botThat, createClient, createPolicy, execute, projectOf, type TestClient } from './running.ts';
 
@@ -55,6 +56,21 @@ async function lineOf(method: string, path: string, call: Parameters<Portico['ap
 }
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
+
+const looksAt = (reference: string, as: string, least = 1) =>
+  entriesOf(`patient=${reference}&subtype=looked&_sort=-date`, as, least);
+
+/** Entries are found some time after they are written. */
+// biome-ignore lint/suspicious/noExplicitAny: entries are looked into
+async function entriesOf(query: string, as: string, least: number): Promise<any[]> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const { json } = await portico.api('GET', `fhir/R4/AuditEvent?${query}`, { token: as });
+    const entry = json.entry ?? [];
+    if (entry.length >= least) return entry.map((one: { resource: unknown }) => one.resource);
+    await pause(100);
+  }
+  throw new Error(`Fewer than ${least} entries for ${query}`);
+}
 
 describe('the access log', () => {
   test.each<[string, string, () => string, unknown, readonly (() => string)[]]>([
@@ -163,21 +179,9 @@ describe('AuditEvents of what is read', () => {
     own = await created('Patient', { name: [{ family: 'Shelley' }] }, token);
   });
 
-  // biome-ignore lint/suspicious/noExplicitAny: entries are looked into
-  async function looksAt(reference: string, as = token, least = 1): Promise<any[]> {
-    const path = `fhir/R4/AuditEvent?patient=${reference}&subtype=looked&_sort=-date`;
-    for (let attempt = 0; attempt < 100; attempt++) {
-      const { json } = await portico.api('GET', path, { token: as });
-      const entry = json.entry ?? [];
-      if (entry.length >= least) return entry.map((one: { resource: unknown }) => one.resource);
-      await pause(100);
-    }
-    throw new Error(`Fewer than ${least} entries about ${reference}`);
-  }
-
   test('are found by the patient, in the shape of IHE BALP', async () => {
     await portico.api('GET', `fhir/R4/${own}`, { token });
-    const [event] = await looksAt(own);
+    const [event] = await looksAt(own, token);
     expect(event).toMatchObject({
       action: 'R',
       outcome: '0',
@@ -215,4 +219,40 @@ describe('AuditEvents of what is read', () => {
       new Set([projectOf(portico, 1).id]),
     );
   });
+});
+
+test('who has emergency access is seen to have it in all that they read and write, whatever the Project keeps', async () => {
+  const emergencyPolicy = await createPolicy(portico, [{ resourceType: 'Patient' }]);
+  const accessPolicy = await createPolicy(portico, [{ resourceType: 'Location' }]);
+  const nurse = await newPerson(portico, { accessPolicy, emergencyPolicy });
+  const token = await tokenOf(portico, nurse);
+  const read = () => portico.api('GET', `fhir/R4/${patient}`, { token });
+  expect((await read()).status).toBe(403);
+
+  const reason = 'Unconscious, brought in by ambulance';
+  const taken = await portico.api('POST', 'auth/emergency', { token, body: { reason } });
+  expect(taken).toMatchObject({ status: 200, json: { minutes: 60, active: { reason } } });
+  expect(taken.json.opens).toEqual([expect.stringContaining('Patient')]);
+  expect((await portico.api('GET', 'auth/me', { token })).json.emergency).toEqual(taken.json);
+  const project = projectOf(portico, 0).id;
+  const memberPath = `admin/projects/${project}/members/${nurse.membershipId}`;
+  const isMarked = async () => (await portico.api('GET', memberPath)).text.includes('emergency-access');
+  expect(await isMarked()).toBe(true);
+
+  const line = await lineOf('GET', `fhir/R4/${patient}`, { token });
+  expect(line).toMatchObject({ who: nurse.profile, purpose: 'BTG', patients: [patient] });
+  const [look] = await looksAt(patient, await portico.token());
+  expect(look).toMatchObject({
+    agent: [{ who: { reference: nurse.profile } }, {}],
+    purposeOfEvent: [{ coding: [{ code: 'BTG' }] }],
+  });
+  const written = await created('Patient', { gender: 'unknown' }, token);
+  const [change] = await entriesOf(`entity=${written}&subtype=created`, await portico.token(), 1);
+  expect(change).toMatchObject({ purposeOfEvent: [{ coding: [{ code: 'BTG' }] }] });
+
+  for (const path of [memberPath, `admin/projects/${project}`, 'fhir/R4/AuditEvent'])
+    expect((await portico.api('GET', path, { token })).status).toBe(403);
+  expect((await portico.api('DELETE', 'auth/emergency', { token })).status).toBe(200);
+  expect((await read()).status).toBe(403);
+  expect(await isMarked()).toBe(false);
 });

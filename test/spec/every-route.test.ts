@@ -139,6 +139,8 @@ const examples: Examples = {
     // A program has one Project only.
     switchProject: () => ({ body: { codeChallenge: 'x'.repeat(43) }, status: 403 }),
     chooseProfile: () => ({ body: { ...loginNobodyKnows, profile: person.membershipId }, status: 400 }),
+    takeEmergency: () => ({ as: 'person', body: { reason: 'Unconscious in the corridor' }, status: 403 }),
+    endOwnEmergency: () => ({ as: 'person', status: 200 }),
     signOut: () => ({ as: 'another person', status: 200 }),
     revokeLogin: () => ({ as: 'person', body: { loginId: loginNobodyKnows.login }, status: 404 }),
     mfaStatus: () => ({ as: 'person', status: 200 }),
@@ -172,6 +174,7 @@ const examples: Examples = {
     removeMember: async () => ({ params: { membershipId: await pending() }, status: 200 }),
     resendInvitation: async () => ({ params: { membershipId: await pending() }, status: 200 }),
     revokeInvitation: async () => ({ params: { membershipId: await pending() }, status: 200 }),
+    endEmergency: () => ({ params: { membershipId: person.membershipId }, status: 200 }),
     setMemberPassword: () => ({ body: { email: newAddress(), password }, status: 404 }),
     setPasswordInOwnProject: () => ({ body: { email: newAddress(), password }, status: 404 }),
     createClient: () => ({ body: { name: 'Reader' }, status: 201 }),

@@ -30,6 +30,7 @@ const ofTheStage: readonly Name[] = [
   'addressMail',
   'noticeMail',
   'failureMail',
+  'emergencyMail',
   'mailQuota',
 ];
 
@@ -54,6 +55,8 @@ describe('what belongs to a Project', () => {
     for (const key of [keys.outbox('p1', 'm'), keys.pending('p1', 'Patient', 'm', 'v')])
       expect(key.sk.startsWith('p1#')).toBe(true);
     expect(keys.failureMail('p1', 's', 'm')).not.toEqual(keys.failureMail('p2', 's', 'm'));
+    const taken = { membershipId: 'm', startedAtMs: 1 };
+    expect(keys.emergencyMail('p1', taken, 'n')).not.toEqual(keys.emergencyMail('p2', taken, 'n'));
     expect(keys.resetMail('a@x.com', 'p1')).not.toEqual(keys.resetMail('a@x.com', 'p2'));
     expect(keys.userSubject('u', 'p1', 'i')).not.toEqual(keys.userSubject('u', 'p2', 'i'));
   });

@@ -7,6 +7,7 @@ import { parseReference, type Resource } from '../../../shared/fhir/resource.ts'
 import { openState } from '../../../shared/store/content.ts';
 import { inlineResource } from '../../../shared/store/inline.ts';
 import { keys } from '../../../shared/table/keys.ts';
+import { type EmergencyState, emergencyPolicyOf, emergencyState } from '../emergency/emergency-state.ts';
 import type { LoginServices } from '../external/invitation-of-link.ts';
 import { secondFactorOf } from '../second-factor/second-factor.ts';
 import { readSecurity, type Security } from './security.ts';
@@ -18,6 +19,8 @@ export interface Me {
   membership: Resource;
   profile: Resource;
   config: { resourceType: 'UserConfiguration'; menu: [] };
+  /** Of who may take emergency access. */
+  emergency?: EmergencyState;
   /** Of people, unless the token has scopes for resources: such an app is no keeper of sessions. */
   security?: Security;
 }
@@ -38,12 +41,16 @@ export async function readMe(services: LoginServices, caller: Caller): Promise<M
   const user = inlineResource('User', found.get(userKey));
   const isEnrolled = secondFactorOf(caller.subject, found).seed !== undefined;
   if (!profile || !project) throw unauthorized('profile or project is gone');
+  const policy = await emergencyPolicyOf(services.table, caller.project, actor.membership);
+  const emergency =
+    policy && emergencyState(policy, { grant: actor.emergency?.grant, projectHead: found.get(projectKey) });
   return {
     ...(user ? { user: { resourceType: 'User', id: user.id, email: user.email } } : {}),
     project: { resourceType: 'Project', id: project.id, name: project.name },
     membership: actor.membership,
     profile: (await visible(actor, 'read', profile.resource)) ?? bare(profile.resource),
     config: { resourceType: 'UserConfiguration', menu: [] },
+    ...(emergency && emergency.minutes > 0 ? { emergency } : {}),
     ...(user && !isForResourcesOnly(caller.scope)
       ? { security: await readSecurity(services, caller, isEnrolled) }
       : {}),

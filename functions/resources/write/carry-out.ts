@@ -108,6 +108,7 @@ function audit(services: Services, actor: Actor, planned: readonly Planned[]): A
     subtype: only ?? 'transaction',
     action: only ? actions[only] : 'E',
     outcome: '0',
+    isEmergency: actor.emergency !== undefined,
     agent: agentOf(actor),
     entities: changed.map(({ outcome: { kind, type, id, resource }, was, change }) => ({
       ...targetOf(resource ?? was ?? { resourceType: type, id }),

@@ -10,6 +10,7 @@ import {
   setPasswordBody,
   verifyEmailBody,
 } from '../../../functions/login/bodies.ts';
+import { emergencyBody } from '../../../functions/login/emergency/take-emergency.ts';
 import { acceptExternalBody } from '../../../functions/login/external/start-external.ts';
 import { signInBody } from '../../../functions/login/sign-in/parse-sign-in.ts';
 import { switchBody } from '../../../functions/login/sign-in/switch-project.ts';
@@ -71,6 +72,16 @@ export const login: Record<keyof typeof routes.login, Words> = {
     body: json(switchBody),
     answers: { 200: step },
   },
+  takeEmergency: {
+    summary: 'Take the emergency access that is prepared for the caller ("break the glass")',
+    body: json(emergencyBody),
+    answers: {
+      200: answersJson('Emergency', 'What goes on, and until when'),
+      409: refused('It goes on for another reason'),
+      429: refused('Taken too often today'),
+    },
+  },
+  endOwnEmergency: { summary: 'End the own emergency access before its time', answers: { 200: done } },
   signOut: { summary: 'End the login of the token', answers: { 200: done } },
   revokeLogin: {
     summary: 'End one of the own logins, as `auth/me` lists them',

@@ -70,6 +70,10 @@ export const members: Record<keyof typeof routes.members, Words> = {
     summary: 'Revoke an invitation: its link is dead',
     answers: { 200: membership, 404: unknown, 409: refused('It is not open') },
   },
+  endEmergency: {
+    summary: 'End the emergency access of a member before its time',
+    answers: { 200: done, 404: unknown },
+  },
   setMemberPassword: {
     summary: 'Set the password of a User that lives in this Project only',
     ...setPassword,

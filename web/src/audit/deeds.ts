@@ -15,6 +15,8 @@ export const deeds = [
   { value: 'change-member', label: 'Changed a member' },
   { value: 'view-as', label: 'Looked with a member’s eyes' },
   { value: 'remove-member', label: 'Removed a member' },
+  { value: 'emergency-access', label: 'Took emergency access' },
+  { value: 'end-emergency-access', label: 'Ended emergency access' },
   { value: 'set-password', label: 'Set the password of a member' },
   { value: 'change-password', label: 'Changed their password' },
   { value: 'change-address', label: 'Changed their e-mail address' },

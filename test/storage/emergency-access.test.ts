@@ -1,0 +1,341 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { inviteUser } from '../../functions/invite/invite-user.ts';
+import { endOwnEmergency } from '../../functions/login/emergency/end-own-emergency.ts';
+import { takeEmergency } from '../../functions/login/emergency/take-emergency.ts';
+import { changeMember } from '../../functions/members/change-member.ts';
+import { changeProject } from '../../functions/members/change-project.ts';
+import { endEmergency } from '../../functions/members/end-emergency.ts';
+import { removeMember } from '../../functions/members/remove-member.ts';
+import { sweep } from '../../functions/outbox/sweep.ts';
+import { changeProject as provisionChange } from '../../functions/provision/change-project.ts';
+import { readResource } from '../../functions/resources/read/read-resource.ts';
+import { allows, hiddenFields, mayInteract } from '../../shared/access/access.ts';
+import { type Caller, callerOf } from '../../shared/access/access-token.ts';
+import type { Actor } from '../../shared/access/actor.ts';
+import type { Mail } from '../../shared/email/mailer.ts';
+import type { ProjectMembership } from '../../shared/fhir/membership.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
+import { acceptActions } from '../../shared/invitation/accept.ts';
+import { standingOf } from '../../shared/invitation/state.ts';
+import { newBudget } from '../../shared/table/budget.ts';
+import { keys } from '../../shared/table/keys.ts';
+import fc from '../setup/fast-check.ts';
+import { keyRingsOf } from '../setup/key-rings.ts';
+import { scanAll } from '../spec/portico.ts';
+import { getItem, newProject, newResource, person, type Stage, startStage } from './stage.ts';
+import { isAuditEvent } from './stored.ts';
+
+let stage: Stage;
+let admin: Caller<'administrator'>;
+let nurse: Caller;
+let policy = '';
+let patient = '';
+const minuteMs = 60_000;
+const reason = 'Unconscious, brought in by ambulance';
+
+beforeAll(async () => {
+  stage = await startStage();
+});
+afterAll(() => stage.stop());
+
+beforeEach(async () => {
+  stage.clock.nowMs = Date.UTC(2026, 0, 31, 12);
+  admin = await newProject(stage);
+  const resource = (type: string) => ({ resourceType: 'AccessPolicy', resource: [{ resourceType: type }] });
+  const own = await newResource(stage, admin.project, resource('Location'));
+  policy = await newResource(stage, admin.project, resource('Patient'));
+  patient = await newResource(stage, admin.project, { resourceType: 'Patient', gender: 'other' });
+  nurse = await newMember({
+    accessPolicy: { reference: own },
+    emergencyPolicy: { reference: policy },
+  });
+});
+
+/** Somebody who has accepted and signed in. */
+async function newMember(change: Record<string, unknown>): Promise<Caller> {
+  const { services } = stage;
+  const { id, profile, user } = (await inviteUser(services, admin, person(change))) as ProjectMembership;
+  const standing = standingOf(await getItem(services, keys.resource(admin.project, 'ProjectMembership', id)));
+  if (!standing) throw new Error('Not invited');
+  await services.table.transact(acceptActions(services, standing));
+  return newLogin({ project: admin.project, membershipId: id, profile, user });
+}
+
+type Member = Pick<ProjectMembership, 'profile' | 'user'> & { project: string; membershipId: string };
+
+async function newLogin(
+  { project, membershipId, profile, user }: Member,
+  change: Record<string, unknown> = {},
+): Promise<Caller> {
+  const subject = user.reference.replace('User/', '');
+  const loginId = randomUUID();
+  await stage.services.table.put({
+    ...keys.login(loginId),
+    ...{ kind: 'person', subject, clientId: '', scope: 'openid', createdAtMs: stage.services.now() },
+    ...{ project, membershipId },
+    ...change,
+  });
+  return callerOf(
+    { project, membershipId, loginId, subject, profile: profile.reference, clientId: '', scope: 'openid' },
+    'member',
+  );
+}
+
+function memberOf({ project, membershipId, profile, subject }: Caller): Member {
+  return { project, membershipId, profile: { reference: profile }, user: { reference: `User/${subject}` } };
+}
+
+const take = (body: unknown = { reason }) => takeEmergency(stage.services, nurse, body);
+const later = (ms: number) => {
+  stage.clock.nowMs += ms;
+};
+
+async function sees(): Promise<boolean> {
+  const [type = '', id = ''] = patient.split('/');
+  try {
+    await readResource(stage.services, nurse, { type, id });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && error.name === 'Refusal') return false;
+    throw error;
+  }
+}
+
+async function entries(subtype: string): Promise<Resource[]> {
+  const items = await scanAll(stage.client, stage.tableName);
+  return items
+    .filter((item) => isAuditEvent(item) && item.pk.startsWith(`P#${admin.project}#`))
+    .map(({ content }): Resource => JSON.parse(String(content)))
+    .filter((event) => JSON.stringify(event.subtype).includes(`"${subtype}"`));
+}
+
+describe('emergency access', () => {
+  test('opens what its policy does until its time, and not a millisecond more', async () => {
+    expect(await sees()).toBe(false);
+    const { active } = await take();
+    expect(active).toEqual({ since: '2026-01-31T12:00:00.000Z', until: '2026-01-31T13:00:00.000Z', reason });
+    later(60 * minuteMs - 1);
+    expect(await sees()).toBe(true);
+    later(1);
+    expect(await sees()).toBe(false);
+  });
+
+  test('is in the audit log as “break the glass”, when it begins and when it is ended', async () => {
+    await take();
+    later(minuteMs);
+    await endOwnEmergency(stage.services, nurse);
+    expect(await sees()).toBe(false);
+    const [[begun], [ended]] = [await entries('emergency-access'), await entries('end-emergency-access')];
+    for (const event of [begun, ended]) {
+      expect(event).toMatchObject({
+        purposeOfEvent: [{ coding: [{ code: 'BTG' }] }],
+        agent: [{ who: { reference: nurse.profile } }],
+      });
+      expect(JSON.stringify(event?.entity)).toContain(reason);
+      expect(JSON.stringify(event?.entity)).toContain('2026-01-31T13:00:00.000Z');
+    }
+    await endOwnEmergency(stage.services, nurse);
+    expect(await entries('end-emergency-access')).toHaveLength(1);
+  });
+
+  test('of a claim that is repeated is one, and is not made longer', async () => {
+    const first = await take();
+    later(minuteMs);
+    expect(await take()).toEqual(first);
+    await expect(take({ reason: 'Another reason altogether' })).rejects.toMatchObject({ kind: 'conflict' });
+    expect(await entries('emergency-access')).toHaveLength(1);
+  });
+
+  test('of two claims at once is one', async () => {
+    const claims = await Promise.allSettled([
+      take({ reason: 'The first of two reasons' }),
+      take({ reason: 'The second of two reasons' }),
+    ]);
+    expect(claims.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(await entries('emergency-access')).toHaveLength(1);
+  });
+
+  test('is taken five times a day at most, and again on the next', async () => {
+    for (let i = 0; i < 5; i++) {
+      await take();
+      later(minuteMs);
+      await endOwnEmergency(stage.services, nurse);
+      later(1);
+    }
+    await expect(take()).rejects.toMatchObject({ kind: 'throttled' });
+    later(12 * 60 * minuteMs);
+    expect((await take()).active).toBeDefined();
+  });
+
+  const nothing = async () => undefined;
+  const ends: [string, () => Promise<unknown>, () => Promise<unknown>][] = [
+    ['an administrator ends it', () => endEmergency(stage.services, admin, nurse), nothing],
+    [
+      'the member was inactive meanwhile',
+      () => changeMember(stage.services, admin, { ...nurse, body: { active: false } }),
+      () => changeMember(stage.services, admin, { ...nurse, body: { active: true } }),
+    ],
+    [
+      'the policy was taken away meanwhile',
+      () => changeMember(stage.services, admin, { ...nurse, body: { emergencyPolicy: null } }),
+      () =>
+        changeMember(stage.services, admin, { ...nurse, body: { emergencyPolicy: { reference: policy } } }),
+    ],
+    [
+      'the Project was disabled meanwhile',
+      () => provisioned({ disabled: true }),
+      () => provisioned({ disabled: false }),
+    ],
+    [
+      'the Project let it last less meanwhile',
+      () => changeProject(stage.services, admin, { emergencyMinutes: 1 }),
+      () => changeProject(stage.services, admin, { emergencyMinutes: 480 }),
+    ],
+    [
+      'the Project had none meanwhile',
+      () => changeProject(stage.services, admin, { emergencyMinutes: 0 }),
+      () => changeProject(stage.services, admin, { emergencyMinutes: 60 }),
+    ],
+  ];
+
+  const provisioned = (change: { disabled: boolean }) =>
+    provisionChange(
+      { ...stage.services, queues: { 'subscription-status': { send: async () => [] } } },
+      { project: admin.project, ...change },
+    );
+
+  test.each(ends)('has ended when %s', async (_what, end, back) => {
+    await take();
+    later(minuteMs);
+    expect(await sees()).toBe(true);
+    await end();
+    later(minuteMs);
+    await back();
+    expect(await sees()).toBe(false);
+  });
+
+  test('and its member removed at once: afterwards there is neither', async () => {
+    await Promise.allSettled([take(), removeMember(stage.services, admin, nurse)]);
+    expect(await sees()).toBe(false);
+    await expect(take()).rejects.toMatchObject({ kind: 'unauthorized' });
+  });
+
+  test('is for people who signed in as their membership asks, and for what is prepared', async () => {
+    const refused = (caller: Caller) =>
+      expect(takeEmergency(stage.services, caller, { reason })).rejects.toMatchObject({ kind: 'forbidden' });
+    await refused(callerOf({ ...nurse, scope: 'openid user/*.rs' }, 'member'));
+    await refused(await newLogin(memberOf(nurse), { kind: 'client' }));
+    await refused(await newMember({}));
+    await changeMember(stage.services, admin, { ...nurse, body: { mfaRequired: true } });
+    await refused(callerOf(nurse, 'member'));
+    nurse = await newLogin(memberOf(nurse), { mfa: true });
+    expect((await take()).active).toBeDefined();
+  });
+
+  test('needs a reason: not too short, not too long, on one line', async () => {
+    for (const given of ['too short', 'x'.repeat(501), 'a line\nand another one', 7, undefined])
+      await expect(take({ reason: given })).rejects.toMatchObject({ kind: 'invalid' });
+  });
+
+  test('takes no policy of another Project, and none for who is no Practitioner', async () => {
+    const other = await newProject(stage);
+    const foreign = await newResource(stage, other.project, { resourceType: 'AccessPolicy', resource: [] });
+    const prepare = (reference: string) =>
+      changeMember(stage.services, admin, { ...nurse, body: { emergencyPolicy: { reference } } });
+    await expect(prepare(foreign)).rejects.toMatchObject({ kind: 'invalid' });
+    const body = person({ resourceType: 'Patient', emergencyPolicy: { reference: policy } });
+    await expect(inviteUser(stage.services, admin, body)).rejects.toMatchObject({ kind: 'invalid' });
+  });
+
+  test('is told to administrators and to the person at once, without the reason', async () => {
+    const sent: Mail[] = [];
+    const services = {
+      ...stage.services,
+      keyRings: keyRingsOf(Buffer.alloc(32, 7)),
+      mailer: { send: async (mail: Mail) => void sent.push(mail) },
+    };
+    await sweep(services);
+    sent.length = 0;
+    await take();
+    await sweep(services);
+    await sweep(services);
+    expect(sent.map(({ subject }) => subject).sort()).toEqual([
+      'Emergency access was taken in Clinic',
+      'You have emergency access in Clinic',
+    ]);
+    for (const { text } of sent) {
+      expect(text).toContain('2026-01-31 13:00 UTC');
+      expect(text).not.toContain(reason);
+    }
+  });
+});
+
+describe('what is judged', () => {
+  const entry = fc.record(
+    {
+      resourceType: fc.constantFrom('Patient', 'Observation', 'Binary', 'AuditEvent', 'Bot', '*'),
+      criteria: fc.constantFrom(undefined, 'Patient?gender=male', 'Observation?status=final'),
+      readonly: fc.boolean(),
+      hiddenFields: fc.constantFrom([], ['gender'], ['status']),
+      interaction: fc.constantFrom(undefined, ['read'], ['update', 'search']),
+    },
+    { noNullPrototype: true },
+  );
+  const policyOf = (entries: readonly object[]) => ({
+    policy: {
+      ...{ resourceType: 'AccessPolicy', id: 'p', meta: { versionId: '1', lastUpdated: '' } },
+      resource: entries.map((one) => JSON.parse(JSON.stringify(one))),
+    } as Resource,
+    parameters: [],
+  });
+  const resource = fc.constantFrom(
+    { resourceType: 'Patient', gender: 'male' },
+    { resourceType: 'Patient', gender: 'female' },
+    { resourceType: 'Observation', status: 'final' },
+    { resourceType: 'AuditEvent' },
+    { resourceType: 'Bot', name: 'b' },
+    { resourceType: 'Project' },
+  );
+  const meta = { versionId: '1', lastUpdated: '2026-01-01T00:00:00.000Z' };
+  const interaction = fc.constantFrom('create', 'read', 'update', 'delete', 'search', 'execute');
+
+  test('is exactly what both policies allow, and without it exactly what the own does', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(entry, { maxLength: 3 }),
+        fc.array(entry, { maxLength: 3 }),
+        resource,
+        interaction,
+        async (own, added, what, doing) => {
+          const membership = { profile: { reference: 'Practitioner/1' } } as ProjectMembership;
+          const actor = (policies: Actor['policies'], emergency?: Actor['emergency']): Actor => ({
+            ...{ project: 'p', membershipId: 'm', profile: 'Practitioner/1', loginId: 'l', clientId: '' },
+            ...{ subject: 's', scope: 'openid', membership, admin: false, policies },
+            ...(emergency ? { emergency } : {}),
+            ...{ contextOf: async () => undefined, budget: newBudget() },
+          });
+          const grant = { startedAtMs: 0, untilMs: 1, reason, policy: 'AccessPolicy/p', onDay: 1 };
+          const during = actor([policyOf(own)], { grant, policies: [policyOf(added)] });
+          const both = actor([policyOf(own), policyOf(added)]);
+          const target = { id: '1', meta, ...what } as Resource;
+          const judged = async (one: Actor) => [
+            mayInteract(one, doing, target.resourceType),
+            await allows(one, doing, target),
+            await hiddenFields(one, doing, target),
+          ];
+          expect(await judged(during)).toEqual(await judged(both));
+          const onlyAdded = actor([policyOf(added)]);
+          const isEither =
+            (await allows(actor([policyOf(own)]), doing, target)) || (await allows(onlyAdded, doing, target));
+          expect(await allows(during, doing, target)).toBe(isEither);
+          const ofKind = actor(undefined, { grant, policies: [policyOf(added)] });
+          const isKind =
+            (await allows(actor(undefined), doing, target)) || (await allows(onlyAdded, doing, target));
+          expect(await allows(ofKind, doing, target)).toBe(isKind);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
