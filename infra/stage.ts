@@ -6,7 +6,7 @@
 import { fieldsOf, isObject } from '../shared/fields-of.ts';
 import { isParameterSet } from '../shared/index/registry.ts';
 import { sourceKeyOf } from '../shared/keys/source-seal.ts';
-import { type Egress, readEgress } from './stage-network.ts';
+import { type Egress, type Firewall, readEgress, readFirewall } from './stage-network.ts';
 
 export interface Stage {
   /** Part of every stack's name. */
@@ -15,7 +15,7 @@ export interface Stage {
   /** The address that invitations come from; SES must have verified it or its domain. */
   mailFrom: string;
   /**
-   * How many proxies of our own stand before API Gateway, such as CloudFront; 0 when left out. Sign-ins are slowed
+   * How many proxies of our own stand before API Gateway; when left out 1 behind the stage's own CloudFront, else 0. Sign-ins are slowed
    * by whom the outermost of them was called by, so the API must not be reachable round them.
    */
   trustedHops: number;
@@ -65,6 +65,8 @@ export interface Stage {
   domain?: { name: string; certificateArn: string };
   /** Invokers run in a network of their own that lets out to these hosts only; left out, to any public address. */
   egress?: Egress;
+  /** CloudFront with a web ACL stands before the API; left out, nothing does. */
+  firewall?: Firewall;
 }
 
 /** Days that each kind of log group is kept. */
@@ -121,12 +123,14 @@ export function readStage(context: (key: string) => unknown): Stage {
   const removalPolicy = fields.removalPolicy === undefined ? 'retain' : removalOf(setting);
   const domain =
     fields.domain === undefined ? undefined : readDomain(`${name}.domain`, fieldsOf(fields.domain));
+  const firewall =
+    fields.firewall === undefined ? undefined : readFirewall(`${name}.firewall`, fields.firewall, domain);
   return {
     name,
     region: setting('region', /^[a-z]{2}(-[a-z]+)+-\d$/),
     mailFrom: setting('mailFrom', address),
     mailSandbox: flag(`${name}.mailSandbox`, fields.mailSandbox ?? false),
-    trustedHops: count(`${name}.trustedHops`, fields.trustedHops ?? 0, 5),
+    trustedHops: count(`${name}.trustedHops`, fields.trustedHops ?? (firewall?.enforced ? 1 : 0), 5),
     accountConcurrency: count(`${name}.accountConcurrency`, fields.accountConcurrency ?? 10, 100_000),
     ...(fields.projectRuns === undefined
       ? {}
@@ -154,6 +158,7 @@ export function readStage(context: (key: string) => unknown): Stage {
       : { sourceKey: readSourceKey(`${name}.sourceKey`, fields.sourceKey) }),
     ...(fields.alarmEmail === undefined ? {} : { alarmEmail: setting('alarmEmail', address) }),
     ...(domain === undefined ? {} : { domain }),
+    ...(firewall === undefined ? {} : { firewall }),
     ...(fields.egress === undefined
       ? {}
       : { egress: readEgress(`${name}.egress`, fields.egress, domain?.name) }),

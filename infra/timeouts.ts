@@ -5,6 +5,8 @@
  */
 export const timeoutSeconds = {
   api: 30,
+  /** CloudFront, where it stands before API Gateway. */
+  front: 35,
   execute: 29,
   invoker: 28,
   /** Lambda's own limit, and below it the invoker of jobs, whose Bots have 840 s. */

@@ -2,6 +2,7 @@ import type { AccessLog } from './access-log.ts';
 import type { Disclosure } from './disclosure.ts';
 import type { DataKeys } from './keys/data-keys.ts';
 import type { KeyRing } from './keys/key-ring.ts';
+import type { ComesThroughFront } from './keys/origin-secret.ts';
 import type { PublicKeys } from './keys/public-keys.ts';
 import type { Log } from './log.ts';
 import { Recent } from './recent.ts';
@@ -19,6 +20,8 @@ export interface Services {
   accessLog: AccessLog;
   /** Encrypts where a request came from for the access log; left out, it has no address. */
   sealSource?: (from: { sourceIp: string; forwardedFor: string | undefined }) => string;
+  /** Of a stage with a front of its own. */
+  comesThroughFront?: ComesThroughFront;
   /** Of the request that is served, if one is. */
   disclosure?: Disclosure;
   /** Only in the functions under fhir/R4, which alone take run tokens. */

@@ -23,7 +23,7 @@ const tables = await costTables({
   invokerMs: number(values['invoker-ms'], usual.invokerMs),
   logBytes: number(values['log-bytes'], usual.logBytes),
 });
-process.stdout.write(`${tables.idle}\n\n${tables.egress}\n\n${tables.use}\n`);
+process.stdout.write(`${tables.idle}\n\n${tables.egress}\n\n${tables.firewall}\n\n${tables.use}\n`);
 if (Object.keys(values).length === 0) {
   const page = new URL('../../docs/cost.md', import.meta.url);
   await writeFile(page, withTables(await readFile(page, 'utf8'), tables));

@@ -19,3 +19,19 @@ export function egressLines(resources: readonly Resource[]): Line[] {
     hourly(count('AWS::EC2::EIP'), 'public addresses', prices.publicAddressHour),
   ];
 }
+
+/** What a firewall costs in a month without a request, by its own stack and the stage's secrets. */
+export function firewallLines(edge: readonly Resource[], data: readonly Resource[]): Line[] {
+  const ofType = (resources: readonly Resource[], type: string) =>
+    resources.filter(({ Type }) => Type === type);
+  const acls = ofType(edge, 'AWS::WAFv2::WebACL');
+  const rules = acls.reduce((sum, { Properties }) => sum + (Properties.Rules as unknown[]).length, 0);
+  const secrets = ofType(data, 'AWS::SecretsManager::Secret').length;
+  const keys = ofType(edge, 'AWS::KMS::Key').length;
+  return [
+    { what: `${acls.length} web ACL`, usd: acls.length * prices.webAclMonth },
+    { what: `${rules} rules`, usd: rules * prices.webAclRuleMonth },
+    { what: `${secrets} secret`, usd: secrets * prices.secretMonth },
+    { what: `${keys} KMS key`, usd: keys * prices.keyMonth },
+  ];
+}

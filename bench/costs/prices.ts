@@ -22,6 +22,9 @@ export const prices = {
   firewallEndpointHour: 0.395,
   natGatewayHour: 0.045,
   publicAddressHour: 0.005,
+  webAclMonth: 5,
+  webAclRuleMonth: 1,
+  secretMonth: 0.4,
 } as const;
 
 export const hoursOfMonth = 730;

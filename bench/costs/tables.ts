@@ -3,21 +3,28 @@ import { startStage } from '../../test/storage/stage.ts';
 import { startJobs } from '../counted/jobs.ts';
 import { idleLines } from './idle.ts';
 import { linesTable } from './line.ts';
-import { egressLines } from './options.ts';
+import { egressLines, firewallLines } from './options.ts';
 import { type Assumed, type Memory, uses, usesTable } from './use.ts';
 
 const domain = {
   name: 'api.example.org',
   certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/c',
 };
+const edge = 'arn:aws:acm:us-east-1:123456789012:certificate/e';
 const synthesised = () => ({
   plain: stageTemplates(),
-  options: stageTemplates({ domain, egress: { hosts: ['hooks.example.com'] } }),
+  options: stageTemplates({
+    domain,
+    egress: { hosts: ['hooks.example.com'] },
+    firewall: { certificateArn: edge },
+  }),
 });
 let templatesOnce: ReturnType<typeof synthesised> | undefined;
 
 /** The tables of docs/cost.md by name, from the templates of stages and from units that are counted now. */
-export async function costTables(assumed: Assumed): Promise<Record<'idle' | 'egress' | 'use', string>> {
+export async function costTables(
+  assumed: Assumed,
+): Promise<Record<'idle' | 'egress' | 'firewall' | 'use', string>> {
   templatesOnce ??= synthesised();
   const { plain, options } = templatesOnce;
   const templates = Object.values(plain);
@@ -27,6 +34,10 @@ export async function costTables(assumed: Assumed): Promise<Record<'idle' | 'egr
     return {
       idle: linesTable('a month without a call', idleLines(templates.flatMap(Object.values<Resource>))),
       egress: linesTable('filtered egress, a month', egressLines(Object.values(options.network))),
+      firewall: linesTable(
+        'a firewall, a month without a request',
+        firewallLines(Object.values(options.edge), Object.values(options.data)),
+      ),
       use: usesTable(uses(await costs(), memoryOf(templates), assumed)),
     };
   } finally {

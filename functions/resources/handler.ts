@@ -4,6 +4,7 @@ import { stageKeys } from '../../shared/composition/stage-keys.ts';
 import { noteShown } from '../../shared/disclosure.ts';
 import { requireVariable } from '../../shared/env.ts';
 import { isId } from '../../shared/fhir/resource.ts';
+import { frontDoor } from '../../shared/http/front-door.ts';
 import { json } from '../../shared/http/json-body.ts';
 import { accepted, allOk } from '../../shared/http/outcome.ts';
 import { readdressed } from '../../shared/http/readdressed.ts';
@@ -166,10 +167,12 @@ const served = serve(services, routes.resources, (services) => ({
   },
 }));
 
-export const handler = readdressed(served, {
+const anywhere = readdressed(served, {
   routes: allRoutes,
   isOwn: (route) => route.function === 'resources',
 });
+
+export const handler = frontDoor(core, anywhere);
 
 type Calling = HttpRequest & { caller: Caller };
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { redirectResponse } from '../../shared/http/response.ts';
 import { servePublic } from '../../shared/http/serve-public.ts';
+import { frontOf } from '../../shared/keys/origin-secret.ts';
 import { consoleLog } from '../../shared/log.ts';
 import { routes } from '../routes.ts';
 import { answerFile, answerPath } from './answer-file.ts';
@@ -13,7 +14,8 @@ const site = readSite(SITE_DIR, { hasMailbox: STAGE === 'local' });
 const document = siteFile('openapi.json', Buffer.from(openApi), 'public, max-age=300');
 
 /** The administration app and the description of the API: files, and nothing that needs a table. */
-export const handler = servePublic({ log: consoleLog, newId: randomUUID }, routes.site, {
+const edge = { log: consoleLog, newId: randomUUID, ...frontOf(process.env) };
+export const handler = servePublic(edge, routes.site, {
   root: async () => redirectResponse('/app/'),
   app: async ({ headers }) => answerPath(site, '', headers),
   appFile: async ({ params, headers }) => answerPath(site, params.path, headers),

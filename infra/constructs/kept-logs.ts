@@ -1,6 +1,6 @@
 import type { IAspect } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import { CfnLogGroup, LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { CfnLogGroup, LogGroup, type LogGroupProps, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct, IConstruct } from 'constructs';
 import type { Retention } from '../stage.ts';
 
@@ -8,13 +8,19 @@ import type { Retention } from '../stage.ts';
 export class KeptLogs extends LogGroup {
   readonly kind: keyof Retention;
 
-  constructor(scope: Construct, id: string, kind: keyof Retention = 'functions') {
-    super(scope, id, { retention: RetentionDays.THREE_MONTHS });
+  /** @param own a name, and a key, where the stage's is in another region */
+  constructor(
+    scope: Construct,
+    id: string,
+    kind: keyof Retention = 'functions',
+    own: Pick<LogGroupProps, 'logGroupName' | 'encryptionKey'> = {},
+  ) {
+    super(scope, id, { retention: RetentionDays.THREE_MONTHS, ...own });
     this.kind = kind;
   }
 }
 
-/** Gives every log group of the app the stage's key, and the days of its kind. */
+/** Gives every log group of the app the stage's key unless it has one of its own, and the days of its kind. */
 export class LogsKept implements IAspect {
   readonly #key: IKey;
   readonly #retention: Retention;
@@ -29,7 +35,7 @@ export class LogsKept implements IAspect {
     const { scope } = node.node;
     if (!(scope instanceof KeptLogs))
       throw new Error(`${node.node.path} is no KeptLogs: how long is it kept?`);
-    node.kmsKeyId = this.#key.keyArn;
+    node.kmsKeyId ??= this.#key.keyArn;
     node.retentionInDays = this.#retention[scope.kind];
   }
 }

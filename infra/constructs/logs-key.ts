@@ -8,13 +8,13 @@ import type { Stage } from '../stage.ts';
 export class LogsKey extends Construct {
   readonly key: Key;
 
-  constructor(scope: Construct, id: string, stage: Stage) {
+  /** @param groups pattern of the names of the log groups */
+  constructor(scope: Construct, id: string, stage: Stage, groups = `portico-${stage.name}-*`) {
     super(scope, id);
     this.key = new Key(this, 'Key', {
       description: `Portico ${stage.name}: logs and alarms`,
       enableKeyRotation: true,
     });
-    const groups = `log-group:portico-${stage.name}-*`;
     this.key.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal(`logs.${Aws.REGION}.amazonaws.com`)],
@@ -24,7 +24,7 @@ export class LogsKey extends Construct {
         // For log groups of this stage only: the service names the group in the encryption context.
         conditions: {
           ArnLike: {
-            'kms:EncryptionContext:aws:logs:arn': `arn:${Aws.PARTITION}:logs:${Aws.REGION}:${Aws.ACCOUNT_ID}:${groups}`,
+            'kms:EncryptionContext:aws:logs:arn': `arn:${Aws.PARTITION}:logs:${Aws.REGION}:${Aws.ACCOUNT_ID}:log-group:${groups}`,
           },
         },
       }),

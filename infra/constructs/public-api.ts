@@ -31,6 +31,8 @@ export class PublicApi extends Construct {
   readonly baseUrl: string;
   /** Its one stage, which holds the bounds of routes. */
   readonly served: CfnStage;
+  /** Its own name, where it has one. */
+  readonly domainName: DomainName | undefined;
 
   constructor(scope: Construct, id: string, { stage, alarms }: PublicApiProps) {
     super(scope, id);
@@ -43,6 +45,7 @@ export class PublicApi extends Construct {
       ...(allowedOrigins.length > 0 ? { corsPreflight: corsFor(allowedOrigins) } : {}),
     });
     this.baseUrl = domain ? `https://${domain.name}` : this.api.apiEndpoint;
+    this.domainName = domain && this.#domainName(domain);
     const served = new HttpStage(this, 'Stage', {
       httpApi: this.api,
       stageName: '$default',
@@ -52,7 +55,7 @@ export class PublicApi extends Construct {
         destination: new LogGroupLogDestination(new KeptLogs(this, 'AccessLog', 'access')),
         format: AccessLogFormat.custom(accessLogFormat),
       },
-      ...(domain ? { domainMapping: { domainName: this.#domainName(domain) } } : {}),
+      ...(this.domainName ? { domainMapping: { domainName: this.domainName } } : {}),
     });
     this.served = served.node.defaultChild as CfnStage;
     if (domain) watchCertificate(this, domain.certificateArn, alarms);

@@ -14,6 +14,8 @@ import { watchAccess, watchAudit, watchRecords } from '../constructs/lost-record
 import { PublicApi } from '../constructs/public-api.ts';
 import { addSite } from '../constructs/site-files.ts';
 import { StageKeysFunction } from '../constructs/stage-keys-function.ts';
+import { Front } from '../edge/front.ts';
+import { originEnvironment } from '../edge/origin-secrets.ts';
 import { permissions } from '../permissions.ts';
 import { throttleRoutes } from '../running/route-throttles.ts';
 import type { Stage } from '../stage.ts';
@@ -22,6 +24,8 @@ interface ApiStackProps extends StackProps {
   stage: Stage;
   ground: Omit<Ground, 'baseUrl'>;
   alarms: ITopic;
+  /** Where the stage has a firewall. */
+  webAclArn?: string | undefined;
 }
 
 /** The HTTP API: a function with a role of its own per folder, a route per row of the route table. */
@@ -30,9 +34,9 @@ export class ApiStack extends Stack {
   readonly api: HttpApi;
   readonly jobs: IFunction;
 
-  constructor(scope: Construct, id: string, { stage, ground, alarms, ...props }: ApiStackProps) {
+  constructor(scope: Construct, id: string, { stage, ground, alarms, webAclArn, ...props }: ApiStackProps) {
     super(scope, id, props);
-    const { api, baseUrl, served } = new PublicApi(this, 'Public', { stage, alarms });
+    const { api, baseUrl, served, domainName } = new PublicApi(this, 'Public', { stage, alarms });
     this.baseUrl = baseUrl;
     // With a domain nobody needs it; a stack that imports it may get a domain.
     this.exportValue((api.node.defaultChild as CfnApi).attrApiEndpoint);
@@ -54,6 +58,7 @@ export class ApiStack extends Stack {
         memoryMb: 1024,
         environment: {
           ...environmentOf(permissions[name], whole),
+          ...originEnvironment(stage),
           ...(name === 'login' ? { TRUSTED_HOPS: String(stage.trustedHops) } : {}),
           ...(permissions[name].botSecrets === 'opens' ? projectRuns(stage) : {}),
         },
@@ -76,6 +81,11 @@ export class ApiStack extends Stack {
     const recording = [...made].filter(([name]) => name !== 'site').map(([, { house }]) => house);
     watchAudit(this, [...recording, jobs], alarms);
     watchAccess(this, recording, alarms);
+    if (webAclArn && domainName) {
+      const { distribution } = new Front(this, 'Front', { stage, origin: domainName, webAclArn });
+      new CfnOutput(this, 'FrontName', { value: distribution.distributionDomainName });
+      new CfnOutput(this, 'OriginName', { value: domainName.regionalDomainName });
+    }
     new CfnOutput(this, 'AppUrl', { value: `${baseUrl}/app`, description: 'The administration app' });
     new CfnOutput(this, 'BaseUrl', { value: baseUrl, description: 'Where the API is reached' });
   }

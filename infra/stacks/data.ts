@@ -5,6 +5,7 @@ import { alarmTopic } from '../constructs/alarm-topic.ts';
 import { LogsKey } from '../constructs/logs-key.ts';
 import { PorticoTable } from '../constructs/portico-table.ts';
 import { StageKeys } from '../constructs/stage-keys.ts';
+import { makeOriginSecrets } from '../edge/origin-secrets.ts';
 import { watchConcurrency } from '../running/quota-alarms.ts';
 import type { Stage } from '../stage.ts';
 
@@ -27,5 +28,6 @@ export class DataStack extends Stack {
     this.alarms = alarmTopic(this, { stage, key: this.logsKey });
     this.table.watchThrottles(this.alarms);
     watchConcurrency(this, stage, this.alarms);
+    makeOriginSecrets(this, stage);
   }
 }

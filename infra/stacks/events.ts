@@ -18,6 +18,7 @@ import { watchAccess, watchAudit, watchRecords } from '../constructs/lost-record
 import { MailService } from '../constructs/mail-service.ts';
 import { PurposeQueue } from '../constructs/purpose-queue.ts';
 import { StreamDispatcher } from '../constructs/stream-dispatcher.ts';
+import { originEnvironment } from '../edge/origin-secrets.ts';
 import { eventFunctions } from '../event-functions.ts';
 import { permissions, type QueueConsumer } from '../permissions.ts';
 import { queues } from '../queues.ts';
@@ -84,7 +85,7 @@ export class EventsStack extends Stack {
         folder: name,
         ...apiFunctions[name],
         memoryMb: 512,
-        environment: environmentOf(permissions[name], whole),
+        environment: { ...environmentOf(permissions[name], whole), ...originEnvironment(stage) },
         statements: statementsOf(permissions[name], whole),
         alarms,
       });

@@ -1,4 +1,5 @@
-import { Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnOutput, Fn, Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnEIP } from 'aws-cdk-lib/aws-ec2';
 import type { Construct } from 'constructs';
 import { InvokerNetwork } from '../network/invoker-network.ts';
 import { LookupFilter } from '../network/lookup-filter.ts';
@@ -24,6 +25,14 @@ export class NetworkStack extends Stack {
     const { vpcId } = this.network.vpc;
     const filter = new NameFilter(this, 'Names', { name, vpcId, hosts, subnets: this.network.filterSubnets });
     this.network.leadThrough(filter.endpoints);
+    const addresses = this.node.findAll().filter((one) => one instanceof CfnEIP);
+    new CfnOutput(this, 'ExitAddresses', {
+      value: Fn.join(
+        ' ',
+        addresses.map(({ attrPublicIp }) => attrPublicIp),
+      ),
+      description: 'Where Bots come from',
+    });
     new LookupFilter(this, 'Lookups', { name, vpcId, hosts });
   }
 }

@@ -5,6 +5,7 @@ import type { Stage } from '../stage.ts';
 import { AccessStack } from './access.ts';
 import { ApiStack } from './api.ts';
 import { DataStack } from './data.ts';
+import { EdgeStack, edgeRegion } from './edge.ts';
 import { EventsStack } from './events.ts';
 import { NetworkStack } from './network.ts';
 import { ProvisionStack } from './provision.ts';
@@ -32,7 +33,16 @@ export function porticoStacks(app: App, stage: Stage) {
     evaluator: sandbox.evaluator,
     searchParameters: stage.searchParameters.join(),
   };
-  const api = new ApiStack(app, name('api'), { env, stage, ground, alarms });
+  const { firewall } = stage;
+  // The ACL's name is brought over from its region.
+  const across = firewall ? { crossRegionReferences: true } : {};
+  const edge =
+    firewall && new EdgeStack(app, name('edge'), { env: { region: edgeRegion }, ...across, stage, firewall });
+  const api = new ApiStack(app, name('api'), {
+    ...{ env, stage, ground, alarms },
+    ...across,
+    webAclArn: edge?.webAclArn,
+  });
   // Its function has to be there before a log can be brought to it.
   api.addStackDependency(access);
   const reachable = { ...ground, baseUrl: api.baseUrl, jobs: api.jobs };
@@ -69,5 +79,16 @@ export function porticoStacks(app: App, stage: Stage) {
   if (stage.removalPolicy === 'retain') RemovalPolicies.of(app).retain(kept);
   else RemovalPolicies.of(app).destroy(kept);
   Tags.of(app).add('portico:stage', stage.name);
-  return { data, ...(network ? { network } : {}), sandbox, access, api, events, provision, reindex, watch };
+  return {
+    data,
+    ...(network ? { network } : {}),
+    sandbox,
+    access,
+    ...(edge ? { edge } : {}),
+    api,
+    events,
+    provision,
+    reindex,
+    watch,
+  };
 }

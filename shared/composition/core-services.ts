@@ -4,6 +4,7 @@ import { connectDynamoDb } from '../aws/dynamodb.ts';
 import { type Environment, requireVariable } from '../env.ts';
 import { sourceOf } from '../http/source.ts';
 import { serveParameterSets } from '../index/registry.ts';
+import { frontOf } from '../keys/origin-secret.ts';
 import { publishedKeys } from '../keys/public-keys.ts';
 import { sourceSeal } from '../keys/source-seal.ts';
 import { consoleLog, measuringLog } from '../log.ts';
@@ -22,6 +23,7 @@ export function coreServices(env: Environment): Services {
     log: env.METRICS ? measuringLog(env.METRICS) : consoleLog,
     accessLog: env.ACCESS_LOG ? fileAccessLog(env.ACCESS_LOG) : consoleAccessLog,
     ...sealing(env),
+    ...frontOf(env),
     baseUrl: requireVariable(env, 'BASE_URL'),
     now,
     newId: randomUUID,

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { type Disclosure, newDisclosure } from '../disclosure.ts';
+import { originHeader } from '../keys/origin-secret.ts';
 import { Refusal } from '../refusal.ts';
 
 /** An HTTP API event as operations' handlers read it. */
@@ -31,6 +32,8 @@ export interface HttpRequest {
 
 export function readRequest(event: APIGatewayProxyEventV2, traceId: string): HttpRequest {
   const { body, isBase64Encoded, pathParameters = {} } = event;
+  // Bots are given the headers: the front's proof is not among them.
+  const { [originHeader]: _, ...headers } = event.headers;
   const encoding = isBase64Encoded ? 'base64' : 'utf8';
   return {
     method: event.requestContext.http.method,
@@ -38,7 +41,7 @@ export function readRequest(event: APIGatewayProxyEventV2, traceId: string): Htt
     route: event.routeKey,
     params: Object.fromEntries(Object.entries(pathParameters).map(([name, value]) => [name, value ?? ''])),
     query: new URLSearchParams(event.rawQueryString),
-    headers: event.headers,
+    headers,
     cookie: (name) => event.cookies?.find((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1),
     bodyBytes: Buffer.byteLength(body ?? '', encoding),
     bytes: () => (body === undefined ? undefined : Buffer.from(body, encoding)),

@@ -1,6 +1,7 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type { Caller } from '../access/access-token.ts';
+import type { ComesThroughFront } from '../keys/origin-secret.ts';
 import { longestBodyBytes } from '../limits.ts';
 import type { Log } from '../log.ts';
 import { Refusal } from '../refusal.ts';
@@ -19,6 +20,8 @@ export type Handler<Request> = ((request: Request) => Promise<HttpResponse>) | J
 export interface Edge {
   log: Log;
   newId(): string;
+  /** Of a stage with a front of its own; left out, the API is called directly. */
+  comesThroughFront?: ComesThroughFront;
 }
 
 /** Of a route that is not public: who calls, and what is left of a call that was refused. */

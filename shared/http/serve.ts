@@ -34,7 +34,7 @@ export function serve<S extends Services, const R extends Rows, H extends Handle
   handlersWith: (services: S) => H & NoOthers<H, R>,
 ): LambdaHandler {
   const forms = handlersWith(services);
-  return byRoute(rows, (name, { access }) => {
+  return byRoute(services, rows, (name, { access }) => {
     const guard = access === 'public' ? undefined : guardOf(services, access);
     // The request has what the row says: the parameters of its path, and from the guard its caller.
     const handlerWith = (own: S) => handlersWith(own)[name] as Handler<HttpRequest>;

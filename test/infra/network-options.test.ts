@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { apiFunctions } from '../../infra/api-functions.ts';
 import {
   actionsOf,
   functionsOf,
@@ -20,6 +21,12 @@ const domain = { name: api, certificateArn: 'arn:aws:acm:eu-west-1:123456789012:
 const settings = {
   ...{ region: 'eu-west-1', mailFrom: 'portico@example.org', domain },
   egress: { hosts: ['hooks.example.com', '*.example.net'] },
+  firewall: {
+    certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/e',
+    requestsPerFiveMinutes: 3000,
+    uncounted: ['198.51.100.7/32'],
+    secrets: [2, 1],
+  },
 };
 
 let folder: string;
@@ -178,5 +185,101 @@ describe('filtered egress', () => {
     }
     expect(only(resources('network'), 'AWS::EC2::FlowLog').Properties.TrafficType).toBe('ALL');
     expect(properties('network', 'AWS::NetworkFirewall::LoggingConfiguration')).toHaveLength(2);
+  });
+});
+
+describe('a firewall', () => {
+  const secret = (number: number) =>
+    `{{resolve:secretsmanager:portico-test-origin-${number}:SecretString:::}}`;
+  const acl = () => only(resources('edge'), 'AWS::WAFv2::WebACL').Properties;
+  const rules = () => acl().Rules as Record<string, unknown>[];
+  const distribution = () =>
+    // biome-ignore lint/suspicious/noExplicitAny: a template as JSON
+    only(resources('api'), 'AWS::CloudFront::Distribution').Properties.DistributionConfig as any;
+
+  it('has every function behind the API know the secrets, whichever is sent, and no other function', () => {
+    const knowing = Object.values(stacks).flatMap((stack) =>
+      functionsOf(stack).flatMap(({ properties: { Description, Environment } }) => {
+        const { ORIGIN_SECRETS: known } =
+          (Environment as { Variables?: Record<string, string> })?.Variables ?? {};
+        return known === undefined ? [] : [[Description, known]];
+      }),
+    );
+    const known = `${secret(1)},${secret(2)}`;
+    const served = Object.values(apiFunctions).map(({ description }) => [description, known]);
+    expect(knowing.sort()).toEqual(served.sort());
+    expect(distribution().Origins[0].OriginCustomHeaders).toEqual([
+      { HeaderName: 'x-portico-origin', HeaderValue: secret(2) },
+    ]);
+    const made = properties('data', 'AWS::SecretsManager::Secret').map(({ Name }) => Name);
+    expect(made.sort()).toEqual(['portico-test-origin-1', 'portico-test-origin-2']);
+  });
+
+  it('stands before the API under its name, keeps nothing and passes all on', () => {
+    const { Aliases, DefaultCacheBehavior, Origins, ViewerCertificate, WebACLId, ...more } = distribution();
+    expect(Aliases).toEqual([api]);
+    expect(DefaultCacheBehavior).toMatchObject({
+      AllowedMethods: expect.arrayContaining(['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'POST', 'DELETE']),
+      // Managed by AWS: CachingDisabled and AllViewer.
+      CachePolicyId: '4135ea2d-6df8-44a3-9df3-4b5a84be39ad',
+      OriginRequestPolicyId: '216adef6-5c7f-47e4-b989-5492eafa07d3',
+      ViewerProtocolPolicy: 'https-only',
+      Compress: false,
+    });
+    expect(Origins[0].DomainName).toEqual({
+      'Fn::GetAtt': [expect.stringContaining('Domain'), 'RegionalDomainName'],
+    });
+    expect(Origins[0].CustomOriginConfig).toMatchObject({
+      OriginProtocolPolicy: 'https-only',
+      OriginReadTimeout: 35,
+    });
+    expect(ViewerCertificate).toMatchObject({
+      AcmCertificateArn: settings.firewall.certificateArn,
+      MinimumProtocolVersion: 'TLSv1.2_2021',
+    });
+    expect(JSON.stringify(WebACLId)).toMatch(/ExportsReader.*FirewallAcl/);
+    expect(more).not.toHaveProperty('Logging');
+  });
+
+  it('counts by address, and reads no body under fhir/R4', () => {
+    expect(acl()).toMatchObject({ Scope: 'CLOUDFRONT', DefaultAction: { Allow: {} } });
+    expect(rules().map(({ Name }) => Name)).toEqual(['BadAddresses', 'Rate', 'BadInputs']);
+    const [, rate, inputs] = rules();
+    expect(rate?.Statement).toMatchObject({
+      RateBasedStatement: {
+        ...{ AggregateKeyType: 'IP', Limit: 3000, EvaluationWindowSec: 300 },
+        ScopeDownStatement: { NotStatement: { Statement: { IPSetReferenceStatement: expect.anything() } } },
+      },
+    });
+    expect(rate?.Action).toMatchObject({ Block: { CustomResponse: { ResponseCode: 429 } } });
+    expect(inputs?.Statement).toMatchObject({
+      ManagedRuleGroupStatement: {
+        ScopeDownStatement: {
+          NotStatement: {
+            Statement: {
+              ByteMatchStatement: { SearchString: '/fhir/R4', PositionalConstraint: 'STARTS_WITH' },
+            },
+          },
+        },
+      },
+    });
+  });
+
+  it('keeps no sample of a request, and logs what it refused without path, query, token or cookie', () => {
+    const seen = [acl(), ...rules()].map(({ VisibilityConfig }) => VisibilityConfig);
+    for (const one of seen) expect(one).toMatchObject({ SampledRequestsEnabled: false });
+    const logging = only(resources('edge'), 'AWS::WAFv2::LoggingConfiguration').Properties;
+    expect(logging.RedactedFields).toEqual([
+      ...['authorization', 'cookie', 'referer', 'if-none-exist'].map((Name) => ({ SingleHeader: { Name } })),
+      { UriPath: {} },
+      { QueryString: {} },
+    ]);
+    expect(logging.LoggingFilter).toMatchObject({ DefaultBehavior: 'DROP' });
+    const group = only(resources('edge'), 'AWS::Logs::LogGroup').Properties;
+    expect(JSON.stringify(group.LogGroupName)).toContain('aws-waf-logs-portico-test-');
+    expect(group).toMatchObject({
+      KmsKeyId: { 'Fn::GetAtt': [expect.any(String), 'Arn'] },
+      RetentionInDays: 365,
+    });
   });
 });

@@ -15,7 +15,17 @@ export interface Statement {
   Condition?: unknown;
 }
 
-type Stack = 'data' | 'network' | 'sandbox' | 'api' | 'events' | 'provision' | 'reindex' | 'access' | 'watch';
+type Stack =
+  | 'data'
+  | 'network'
+  | 'edge'
+  | 'sandbox'
+  | 'api'
+  | 'events'
+  | 'provision'
+  | 'reindex'
+  | 'access'
+  | 'watch';
 
 /** A template, as far as tests look at it. */
 export interface StackTemplate {

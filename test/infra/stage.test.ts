@@ -9,6 +9,8 @@ const domain = {
   certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/c',
 };
 
+const edge = 'arn:aws:acm:us-east-1:123456789012:certificate/e';
+
 function stageOf(fields: unknown, name: unknown = 'prod') {
   const context: Record<string, unknown> = { stage: name, stages: { prod: fields } };
   return readStage((key) => context[key]);
@@ -50,6 +52,19 @@ describe('a stage', () => {
     expect(stageOf({ ...least, domain, egress: { hosts } }).egress).toEqual({
       hosts: ['api.example.org', 'hooks.example.com', '*.example.net'],
     });
+  });
+
+  it('trusts the hop of its own front as long as nobody comes round it', () => {
+    const firewall = { certificateArn: edge, uncounted: ['198.51.100.7/32', '203.0.113.0/24'] };
+    const enforced = stageOf({ ...least, domain, firewall });
+    expect(enforced.trustedHops).toBe(1);
+    expect(enforced.firewall).toEqual({
+      ...firewall,
+      ...{ requestsPerFiveMinutes: 10_000, secrets: [1], enforced: true },
+    });
+    expect(stageOf({ ...least, domain, firewall: { ...firewall, enforced: false } }).trustedHops).toBe(0);
+    const own = { name: domain.name, certificateArn: edge };
+    expect(stageOf({ ...least, domain: own, firewall: {} }).firewall?.certificateArn).toBe(edge);
   });
 
   it('keeps logs for a preset’s days, or for days of its own', () => {
@@ -102,6 +117,24 @@ describe('a stage', () => {
       'prod.egress.hosts names',
     ],
     ['a filter without a domain', { ...least, egress: { hosts: [] } }, 'prod.egress needs a domain'],
+    ['a firewall without a domain', { ...least, firewall: {} }, 'prod.firewall needs a domain'],
+    ['a firewall that is a word', { ...least, domain, firewall: true }, 'prod.firewall is malformed'],
+    [
+      'a certificate of another region',
+      { ...least, domain, firewall: {} },
+      'prod.firewall.certificateArn is malformed: the ARN of a certificate in us-east-1',
+    ],
+    ...Object.entries({
+      requestsPerFiveMinutes: 10,
+      uncounted: ['198.51.100.7'],
+      secrets: [1, 1],
+      enforced: 'no',
+      rate: 1,
+    }).map(([name, value]): [string, object, string] => [
+      `a firewall with ${name} ${JSON.stringify(value)}`,
+      { ...least, domain, firewall: { certificateArn: edge, [name]: value } },
+      `prod.firewall.${name} is malformed`,
+    ]),
     ['a preset that there is not', { ...least, retention: 'gdpr' }, 'prod.retention is malformed'],
     [
       'days that CloudWatch has not',

@@ -31,6 +31,7 @@ const settings = {
   ...{ domain, restoredTable: restored, backup: { keepDays: 35 }, alarmEmail: 'ops@example.org' },
   signingKeys: [2, 1],
   egress: { hosts: ['hooks.example.com'] },
+  firewall: { certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/e', secrets: [2, 1] },
 };
 const changed = wholeTemplates(settings);
 const all = bondsOfAll(changed);

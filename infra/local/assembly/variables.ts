@@ -25,14 +25,15 @@ const chosenHere = ['BASE_URL', 'SEARCH_PARAMETERS'];
 export const onlyOnAws = { SES_CONFIGURATION_SET: 'portico-local' };
 
 /**
- * The variables of the template: what it refers to has this machine's value, what it says stands as it is.
+ * The variables of the template, but what CloudFront proves to them, which nobody does here: what it refers to has this machine's value, what it says stands as it is.
  * @throws {Error} for a reference to what this machine does not have
  */
 export function variablesOf(
   { folder, variables }: Pick<SynthesisedFunction, 'folder' | 'variables'>,
   values: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const told = Object.entries(variables).map(([name, said]) => {
+  const own = Object.entries(variables).filter(([name]) => name !== 'ORIGIN_SECRETS');
+  const told = own.map(([name, said]) => {
     const literal = typeof said === 'string' ? said : undefined;
     const value = (chosenHere.includes(name) && values[name]) || (literal ?? values[name]);
     if (value === undefined) throw new Error(`${folder} needs ${name}, which a laptop has nothing for`);
