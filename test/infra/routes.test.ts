@@ -82,8 +82,8 @@ describe('routes', () => {
 
   it('let API Gateway alone call their functions', () => {
     const permissions = ofType(own, 'AWS::Lambda::Permission').map(([, { Properties }]) => Properties);
-    // Nothing calls the function of jobs but who starts them, by its own role.
-    expect(permissions).toHaveLength(functionsOf(own).length - 1);
+    // The function of jobs and the one that makes keys are called by who has a role for it.
+    expect(permissions).toHaveLength(functionsOf(own).length - 2);
     for (const { Principal, SourceArn } of permissions) {
       expect(Principal).toBe('apigateway.amazonaws.com');
       expect(JSON.stringify(SourceArn)).toContain('PublicApi');
@@ -178,8 +178,8 @@ describe('the API', () => {
     const served = functionsOf(named.api).filter(({ properties }) =>
       JSON.stringify(properties).includes('SOURCE_KEY'),
     );
-    // All but what runs jobs, which no request reaches, and the app's files.
-    expect(served).toHaveLength(functionsOf(named.api).length - 2);
+    // All but what runs jobs and what makes keys, which no request reaches, and the app's files.
+    expect(served).toHaveLength(functionsOf(named.api).length - 3);
     for (const { properties } of served) {
       expect(properties.Environment).toMatchObject({
         Variables: { SOURCE_KEY: sourceKey, TRUSTED_HOPS: '1' },
