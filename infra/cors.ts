@@ -16,5 +16,14 @@ export const cors = {
     'x-security-context',
     'x-trace-id',
   ],
-  exposeHeaders: ['content-location', 'etag', 'last-modified', 'location', 'retry-after', 'x-trace-id'],
+  exposeHeaders: [
+    'content-location',
+    'etag',
+    'expires',
+    'last-modified',
+    'location',
+    'retry-after',
+    'x-progress',
+    'x-trace-id',
+  ],
 } as const;

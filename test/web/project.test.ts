@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page, Request } from 'playwright-core';
 import { startOwnIssuer } from '../issuer/own-issuer.ts';
@@ -193,7 +194,7 @@ describeInBrowser('what a Project sets up: policies, keys, itself', () => {
   );
 
   test.each(['desktop', 'phone'] as const)(
-    'on a %s: the settings of the project: name, sender, secrets, hosts, issuers with a test, limits',
+    'on a %s: the settings of the project: name, sender, secrets, hosts, issuers with a test, limits, an export',
     async (view) => {
       const page = pageOf(view);
       const { id } = projectOf(app.portico, 0);
@@ -257,6 +258,18 @@ describeInBrowser('what a Project sets up: policies, keys, itself', () => {
       await page.getByText('Days that an invitation is open').waitFor();
       await page.getByText('Schedules of Bots').waitFor();
       expect(await badManners(page)).toEqual([]);
+
+      await tab('Export');
+      await page.getByRole('button', { name: 'Export everything' }).click();
+      await page.getByText('Exported as of').waitFor();
+      await page.reload();
+      const downloading = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Download Project-1.ndjson' }).click();
+      const file = await (await downloading).path();
+      expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ name: `Clinic on a ${view}` });
+      expect(await badManners(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Remove the files' }).click();
+      await page.getByRole('button', { name: 'Export everything' }).waitFor();
       expect(app.faults).toEqual([]);
     },
     240_000,

@@ -2,6 +2,7 @@ import { useApi } from '../api/use-api.ts';
 import { SecretsOf } from '../bots/secrets-tab.tsx';
 import { Page } from '../ui/page.tsx';
 import { Tabs } from '../ui/tabs.tsx';
+import { ExportTab } from './export-tab.tsx';
 import { FetchHostsTab } from './fetch-hosts-tab.tsx';
 import { GeneralTab } from './general-tab.tsx';
 import { IssuersTab } from './issuers-tab.tsx';
@@ -20,6 +21,7 @@ export function ProjectPage() {
           ['Fetch hosts', <FetchHostsTab key="hosts" />],
           ['Issuers', <IssuersTab key="issuers" />],
           ['Limits', <LimitsTab key="limits" />],
+          ['Export', <ExportTab key="export" />],
         ]}
       />
     </Page>

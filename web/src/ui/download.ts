@@ -1,7 +1,11 @@
 /** Hands a CSV text to the browser as a file; with a byte order mark, by which Excel knows UTF-8. */
 export function downloadCsv(filename: string, text: string): void {
+  downloadFile(filename, new Blob([`\uFEFF${text}`], { type: 'text/csv;charset=utf-8' }));
+}
+
+export function downloadFile(filename: string, content: Blob): void {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([`\uFEFF${text}`], { type: 'text/csv;charset=utf-8' }));
+  link.href = URL.createObjectURL(content);
   link.download = filename;
   link.click();
   URL.revokeObjectURL(link.href);
