@@ -105,6 +105,47 @@ describe('a queue on a laptop, by the client that AWS has', () => {
     await until(() => taken.length === 5);
   });
 
+  test('works on no more at once than it may, and looks for messages once for all that wait', async () => {
+    const open: (() => void)[] = [];
+    let atOnce = 0;
+    let most = 0;
+    let looks = 0;
+    const counted: QueueStore = {
+      ...store,
+      receive(...asked) {
+        looks++;
+        return store.receive(...asked);
+      },
+    };
+    const handler = async () => {
+      most = Math.max(most, ++atOnce);
+      await new Promise<void>((resolve) => open.push(resolve));
+      atOnce--;
+      return undefined;
+    };
+    const one = { queue: 'work', deadLetters: 'dead', batchSize: 1, mostConcurrent: 3, hiddenSeconds: 60 };
+    following.push(
+      followQueue({
+        ...one,
+        store: counted,
+        mostReceives: 3,
+        consume: handler,
+        onFault: (error) => logged.push(error),
+      }),
+    );
+    await send(1);
+    await until(() => open.length === 1);
+    expect(looks).toBeLessThanOrEqual(3);
+    await send(2, 3, 4, 5);
+    await until(() => open.length === 3);
+    for (let n = 0; n < 5; n++) {
+      await until(() => open.length > 0);
+      open.shift()?.();
+    }
+    await until(() => store.count('work') === 0);
+    expect([most, logged]).toEqual([3, []]);
+  });
+
   test('gives a message to nobody else while somebody has it, and again when they died over it', async () => {
     const died: unknown[] = [];
     follow(

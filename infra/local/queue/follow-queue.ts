@@ -20,17 +20,19 @@ interface Following
  */
 export function followQueue(following: Following): { stop(): Promise<void> } {
   const stopping = new AbortController();
-  const workers = Array.from({ length: following.mostConcurrent }, () => work(following, stopping.signal));
+  const running = follow(following, stopping.signal);
   return {
     async stop() {
       stopping.abort();
-      await Promise.all(workers);
+      await running;
     },
   };
 }
 
-async function work(following: Following, stopping: AbortSignal): Promise<void> {
-  const { store, queue, deadLetters, batchSize, hiddenSeconds, mostReceives, onFault } = following;
+/** One receives for all that work: a message that is sent wakes nobody who finds nothing. */
+async function follow(following: Following, stopping: AbortSignal): Promise<void> {
+  const { store, queue, deadLetters, batchSize, hiddenSeconds, mostReceives, mostConcurrent } = following;
+  const working = new Set<Promise<void>>();
   while (!stopping.aborted) {
     const messages = store.receive(queue, {
       most: batchSize,
@@ -38,8 +40,15 @@ async function work(following: Following, stopping: AbortSignal): Promise<void> 
       dead: { queue: deadLetters, mostReceives },
     });
     if (messages.length === 0) await untilSent(store, queue, stopping);
-    else await offer(following, messages).catch(onFault);
+    else {
+      const work: Promise<void> = offer(following, messages)
+        .catch(following.onFault)
+        .finally(() => working.delete(work));
+      working.add(work);
+      if (working.size >= mostConcurrent) await Promise.race(working);
+    }
   }
+  await Promise.all(working);
 }
 
 async function offer(

@@ -67,6 +67,9 @@ const isFirst = `(own.name IS NULL OR NOT EXISTS
 /** SQS: so long a message's name is remembered. */
 const namedMs = 300_000;
 
+/** It reads all names; whether one still counts is asked for each message that has one. */
+const forgetEveryMs = 10_000;
+
 /** SQS's longest retention. */
 const keptMs = 14 * 86_400_000;
 
@@ -102,6 +105,7 @@ export function openQueueStore(file: string, now: () => number = Date.now): Queu
     `SELECT min(hidden_until) AS at FROM message LEFT JOIN message_group AS own ON own.message = message.id
      WHERE queue = ? AND ${isFirst}`,
   );
+  let forgotAtMs = 0;
   const listeners = new Map<string, Set<() => void>>();
   /** The queues of messages that are being taken. */
   const receivedFrom = new Map<string, string>();
@@ -145,7 +149,10 @@ export function openQueueStore(file: string, now: () => number = Date.now): Queu
       return ids;
     },
     receive(queue, receiving) {
-      forget.run(now() - namedMs);
+      if (now() - forgotAtMs > forgetEveryMs) {
+        forgotAtMs = now();
+        forget.run(forgotAtMs - namedMs);
+      }
       const messages = together(database, () =>
         visible.all(queue, now(), receiving.most).flatMap((row) => take(row, receiving) ?? []),
       );
