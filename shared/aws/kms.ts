@@ -16,11 +16,22 @@ import { stored } from '../schema/stored.ts';
 import { bytes } from '../schema/values.ts';
 import { keys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
+import { createExchanger, type Patience, patience } from './wire/exchange.ts';
+import { leanClient } from './wire/lean-client.ts';
+
+/** It is waited for a few seconds, and asked again: what it is asked changes nothing. @param endpoint of a test only */
+export function connectKms(endpoint?: string, waits: Patience = patience): KMSClient {
+  return leanClient(
+    'kms',
+    createExchanger(waits),
+    (options) => new KMSClient({ maxAttempts: 3, ...options, ...(endpoint ? { endpoint } : {}) }),
+  );
+}
 
 const earlierContext = { use: 'portico-stage-secret' };
 
 /** An RSA_2048 SIGN_VERIFY key in KMS: signs there, its private half never leaves. */
-export async function openKmsSigner(keyId: string, kms = new KMSClient({})): Promise<Signer> {
+export async function openKmsSigner(keyId: string, kms = connectKms()): Promise<Signer> {
   const publicJwk = await readKmsPublicKey(keyId, kms);
   return {
     kid: publicJwk.kid,
@@ -41,10 +52,7 @@ export async function openKmsSigner(keyId: string, kms = new KMSClient({})): Pro
 }
 
 /** The public half of such a key, which may be one that does not sign. */
-export async function readKmsPublicKey(
-  keyId: string,
-  kms = new KMSClient({}),
-): Promise<JWK & { kid: string }> {
+export async function readKmsPublicKey(keyId: string, kms = connectKms()): Promise<JWK & { kid: string }> {
   const { PublicKey } = await kms.send(new GetPublicKeyCommand({ KeyId: keyId }));
   const spki = createPublicKey({ key: Buffer.from(PublicKey ?? []), format: 'der', type: 'spki' });
   const jwk = spki.export({ format: 'jwk' });
@@ -57,7 +65,7 @@ const readSecret = stored('stage secret', object({ ciphertext: bytes }));
 export async function openEarlierSecret(
   table: Table,
   keyId: string,
-  kms = new KMSClient({}),
+  kms = connectKms(),
 ): Promise<Uint8Array | undefined> {
   const key = keys.stageSecret();
   const item = readSecret((await table.read([key])).get(key));
@@ -65,7 +73,7 @@ export async function openEarlierSecret(
 }
 
 /** The stage's own keys, wrapped by a key in KMS. */
-export function openKmsWrapping(keyId: string, kms = new KMSClient({})): KeyWrapping {
+export function openKmsWrapping(keyId: string, kms = connectKms()): KeyWrapping {
   return {
     async makeWrapped(context) {
       const { CiphertextBlob } = await kms.send(
@@ -103,7 +111,7 @@ async function decrypt(
 }
 
 /** Data keys wrapped by a key in KMS, which checks their context when they are opened. */
-export function openKmsDataKeys(keyId: string, kms = new KMSClient({})): DataKeys {
+export function openKmsDataKeys(keyId: string, kms = connectKms()): DataKeys {
   return {
     async make(context) {
       const made = await kms.send(

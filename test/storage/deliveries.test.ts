@@ -112,6 +112,25 @@ function dyingAt(n: number): { dying: ReturnType<typeof services>; isDead(): boo
   return { dying, isDead: () => steps > n };
 }
 
+/** Services whose n-th batch of messages is said not to be taken, whether or not it was. */
+function doubtingAt(n: number, isTaken: boolean): { doubting: ReturnType<typeof services>; sends(): number } {
+  let sends = 0;
+  const doubted = (own: Queue): Queue => ({
+    async send(messages) {
+      sends += 1;
+      if (sends !== n) return own.send(messages);
+      if (isTaken) await own.send(messages);
+      return messages.map((_, position) => ({ position, cause: 'TimeoutError' }));
+    },
+  });
+  const whole = services();
+  const queues = {
+    deliveries: doubted(whole.queues.deliveries),
+    'subscription-status': doubted(whole.queues['subscription-status']),
+  };
+  return { doubting: { ...whole, queues }, sends: () => sends };
+}
+
 async function subscribe(endpoint: string): Promise<string> {
   const body = {
     ...{ resourceType: 'Subscription', status: 'active', reason: 'x', criteria: 'Patient' },
@@ -239,6 +258,58 @@ describe('a function that dies before and after each of its calls', () => {
     expect(deaths).toBeGreaterThan(20);
     await expectNothingLeft();
   }, 120_000);
+});
+
+describe.each([
+  ['arrived all the same', true],
+  ['did not arrive', false],
+])('a message without an answer that %s', (_name, isTaken) => {
+  type Own = ReturnType<typeof services>;
+  const failing = (work: (body: unknown) => Promise<void>) => (body: unknown) =>
+    work(body).catch((error: Error) => {
+      throw error instanceof Later ? error : new Error('dead');
+    });
+
+  /** @param play with services in doubt @returns at how many places they send */
+  async function atEach(play: (own: Own) => Promise<{ ran: string[]; wanted: string[] }>): Promise<number> {
+    for (let n = 1; ; n++) {
+      const { doubting, sends } = doubtingAt(n, isTaken);
+      const { ran, wanted } = await play(doubting);
+      expect([n, ...ran]).toEqual([n, ...wanted]);
+      if (sends() < n) {
+        process.stdout.write(`${n - 1} faults of a queue\n`);
+        return n - 1;
+      }
+    }
+  }
+
+  test('while it matches: the version is delivered once', async () => {
+    const places = await atEach(async (own) => {
+      const [first] = await twoVersions();
+      const changed = first ? [first] : [];
+      await handOn(changed);
+      await drain('subscriptions', failing(match(own)));
+      await drain('deliveries', deliver(services()));
+      return { ran: ranOf(versionsOf(changed)), wanted: ['0 1'] };
+    });
+    expect(places).toBe(1);
+    await expectNothingLeft();
+  }, 60_000);
+
+  test('while it delivers: what follows in the lane is delivered once, told of by nobody else', async () => {
+    const places = await atEach(async (own) => {
+      const changed = await twoVersions();
+      await handOn(changed.slice(0, 1));
+      await drain('subscriptions', match(services()));
+      await handOn(changed.slice(1));
+      const lost = match(doubtingAt(1, false).doubting);
+      await drain('subscriptions', (body) => lost(body).catch(() => undefined));
+      await drain('deliveries', failing(deliver(own)));
+      return { ran: ranOf(versionsOf(changed)), wanted: ['0 1', '1 1'] };
+    });
+    expect(places).toBe(1);
+    await expectNothingLeft();
+  }, 60_000);
 });
 
 /** Which of two changes is told when; an hour passes at each space. */

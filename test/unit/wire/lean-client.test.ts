@@ -1,5 +1,9 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { connectKms, openKmsSigner } from '../../../shared/aws/kms.ts';
 import type { Answer, Exchange } from '../../../shared/aws/wire/exchange.ts';
 import { leanClient, within } from '../../../shared/aws/wire/lean-client.ts';
 
@@ -62,4 +66,56 @@ test('each call waits as long as it says, though the middleware is put together 
       ['c', undefined],
     ]),
   );
+});
+
+describe('KMS', () => {
+  const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const der = publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+  const asked: unknown[] = [];
+  /** What it does with the next signatures: each is left without an answer, or answered so. */
+  let next: ('hangs' | Record<string, unknown>)[] = [];
+  const hanging: ServerResponse[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.headers['x-amz-target']);
+    const isKey = request.headers['x-amz-target'] === 'TrentService.GetPublicKey';
+    const answer = isKey ? { PublicKey: der } : (next.shift() ?? 'hangs');
+    if (answer === 'hangs') hanging.push(response);
+    else response.setHeader('content-type', 'application/x-amz-json-1.1').end(JSON.stringify(answer));
+  });
+  const before = { ...process.env };
+  beforeAll(async () => {
+    process.env.AWS_REGION ??= 'eu-central-1';
+    process.env.AWS_ACCESS_KEY_ID ??= 'AKID';
+    process.env.AWS_SECRET_ACCESS_KEY ??= 'secret';
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  });
+  afterAll(() => {
+    for (const name of ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) {
+      if (before[name] === undefined) delete process.env[name];
+    }
+    server.closeAllConnections();
+    server.close();
+  });
+
+  async function signer() {
+    const { port } = server.address() as AddressInfo;
+    const kms = connectKms(`http://127.0.0.1:${port}`, { connectMs: 1000, answerMs: 150 });
+    const opened = await openKmsSigner('key', kms);
+    asked.length = 0;
+    return opened;
+  }
+
+  test('that leaves a signature unanswered is asked again', async () => {
+    const { sign } = await signer();
+    next = ['hangs', { Signature: Buffer.from('signed').toString('base64') }];
+    expect(Buffer.from(await sign('text')).toString()).toBe('signed');
+    expect(asked).toEqual(['TrentService.Sign', 'TrentService.Sign']);
+  });
+
+  test('that never answers is not waited for without end', async () => {
+    const { sign } = await signer();
+    next = [];
+    await expect(sign('text')).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(asked).toHaveLength(3);
+  });
 });
