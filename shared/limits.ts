@@ -53,3 +53,12 @@ export const mostExplained = 50;
 
 /** After how many minutes without use a Project may have people signed out. */
 export const idleMinutesBounds = { least: 10, most: 1440 };
+
+/** How long a function keeps what it has read of the stage's keys: it knows of a change within that time. */
+export const stageKeyRereadMs = 600_000;
+
+/** A version of a key that is not known yet is looked for at most so often: anybody may name one. */
+export const stageKeyLookAgainMs = 10_000;
+
+/** How long a page that shows the secret of a second factor may stay open before it is enrolled, where the key has changed. */
+export const longestEnrolmentMs = 3_600_000;

@@ -11,6 +11,7 @@ import { forgetUser } from './forget-user.ts';
 import { provision } from './provision.ts';
 import { recoverAdministrator } from './recover-administrator.ts';
 import type { Answer, Request } from './requests.ts';
+import { forgetEarlierSecret, retireStageKey } from './retire-stage-key.ts';
 import { stageIssuer } from './stage-issuer.ts';
 
 const core = coreServices(process.env);
@@ -23,6 +24,8 @@ const workMs = 7_000;
 
 export async function handler(event: Request): Promise<Answer> {
   if ('forget' in event) return forgetUser(services, event);
+  if ('retireKey' in event) return retireStageKey(services, event, services.now() + workMs);
+  if ('forgetEarlierSecret' in event) return forgetEarlierSecret(services);
   if (!('project' in event))
     return 'issuer' in event ? stageIssuer(services, event) : provision(services, event);
   if ('delete' in event) return deleteProject(services, event, services.now() + workMs);

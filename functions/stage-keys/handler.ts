@@ -2,29 +2,28 @@ import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { coreServices } from '../../shared/composition/core-services.ts';
 import { stageKeyMaking } from '../../shared/composition/stage-keys.ts';
 import { requireVariable } from '../../shared/env.ts';
-import type { KeyPurpose } from '../../shared/keys/purposes.ts';
+import { keyPurposes } from '../../shared/keys/purposes.ts';
+import { type KeyState, keyStateOf, readStageKey } from '../../shared/keys/stage-key.ts';
 import { answerCloudFormation } from './answer-cloudformation.ts';
 import { ensureKeys } from './ensure-keys.ts';
+import { rotateKey, type StageKeysRequest } from './rotate-key.ts';
 
 const core = coreServices(process.env);
 const services = { ...core, ...stageKeyMaking(requireVariable(process.env, 'KEYS'), core.table) };
 
-/** What was made. */
-interface Made {
-  made: KeyPurpose[];
-}
-
 /**
  * Makes the keys of the stage: every deployment calls it before the functions that open them are made or changed.
- * Nobody but CloudFormation and operators may invoke it.
+ * Operators have it show them and replace one. Nobody else may invoke it.
  */
-export async function handler(event: CloudFormationCustomResourceEvent | { ensure: true }): Promise<Made> {
-  let made: KeyPurpose[] = [];
-  const work = async () => {
-    made = await ensureKeys(services);
-    if (made.length > 0) services.log.info('keys of the stage made', { purposes: made.join() });
-  };
-  if ('ResponseURL' in event) await answerCloudFormation(event, work);
-  else await work();
-  return { made };
+export async function handler(
+  event: CloudFormationCustomResourceEvent | StageKeysRequest,
+): Promise<{ keys: KeyState[] }> {
+  if ('ResponseURL' in event) {
+    await answerCloudFormation(event, () => ensureKeys(services));
+    return { keys: [] };
+  }
+  if ('step' in event) return { keys: [await rotateKey(services, event)] };
+  if ('ensure' in event) await ensureKeys(services);
+  const states = keyPurposes.map(async (one) => keyStateOf(one, await readStageKey(core.table, one)));
+  return { keys: await Promise.all(states) };
 }

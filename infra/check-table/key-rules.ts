@@ -3,6 +3,7 @@ import type { KeyRule } from './rule.ts';
 import * as bots from './rules/bots.ts';
 import * as people from './rules/people.ts';
 import * as resources from './rules/resources.ts';
+import * as stage from './rules/stage.ts';
 
 const head = /^HEAD$/;
 const any = /^/;
@@ -107,7 +108,7 @@ export const keyRules: Readonly<Record<keyof typeof keys | 'due', KeyRule>> = {
     rules: [people.userExists, people.subjectIsLinked],
   },
   addressChange: { pk: /^U#(?<id>[^#]+)$/, sk: /^ADDRESS$/, expires: true, rules: [people.userExists] },
-  mfa: { pk: /^U#(?<id>[^#]+)$/, sk: /^MFA$/, rules: [people.userExists] },
+  mfa: { pk: /^U#(?<id>[^#]+)$/, sk: /^MFA$/, rules: [people.userExists, stage.factorHasKey] },
   userMembership: {
     pk: /^U#(?<id>[^#]+)$/,
     sk: /^M#(?<project>[^#]+)#(?<membershipId>[^#]+)$/,
@@ -121,7 +122,7 @@ export const keyRules: Readonly<Record<keyof typeof keys | 'due', KeyRule>> = {
   sourceAttempts: { pk: /^SOURCE#/, sk: head, expires: true },
   login: { pk: /^L#[^#]+$/, sk: head, rules: [people.loginStands] },
   publicKeys: { pk: /^STAGE$/, sk: /^JWKS$/ },
-  stageKey: { pk: /^STAGE$/, sk: /^KEY#(?<purpose>.+)$/ },
+  stageKey: { pk: /^STAGE$/, sk: /^KEY#(?<purpose>.+)$/, rules: [stage.keyIsWhole] },
   stageSecret: { pk: /^STAGE$/, sk: /^SECRET$/ },
   outbox: {
     pk: /^OUTBOX#\d+$/,

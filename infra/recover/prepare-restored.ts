@@ -1,6 +1,7 @@
 import type { Item } from '../../shared/table/item.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { classify, type KeyPattern } from '../check-table/check-item.ts';
+import { keepStageKeys } from './keep-stage-keys.ts';
 import type { Prepared, Recovery } from './recovery.ts';
 import { endMembership, endProject, keepCredential } from './since-lost.ts';
 
@@ -21,6 +22,7 @@ export async function prepareRestored(recovery: Recovery): Promise<Prepared> {
     for (const item of page.items) await prepare(recovery, item, prepared);
     from = page.next;
   } while (from);
+  await keepStageKeys(recovery);
   return prepared;
 }
 

@@ -95,3 +95,12 @@ export async function issuerSecret(
   if (secret === undefined) throw new Error('The secret of an issuer does not open');
   return secret;
 }
+
+/** What was sealed with an earlier version of the key, sealed with the current one. */
+export async function resealedSecret(
+  ring: KeyRing,
+  configured: ConfiguredIssuer,
+): Promise<string | undefined> {
+  const secret = await issuerSecret(ring, configured);
+  return secret === undefined ? undefined : sealWithRing(ring, [configured.id, configured.clientId], secret);
+}

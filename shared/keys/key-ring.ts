@@ -12,7 +12,7 @@ export interface KeyRing {
   current(): Promise<VersionedKey>;
   /** Undefined for a version that is not there, or not any more. */
   find(version: number): Promise<Uint8Array | undefined>;
-  /** For what does not say which version made it: every one, the current one first. */
+  /** For what does not say which version made it, and was made in the last hour: the current one first. */
   all(): Promise<VersionedKey[]>;
 }
 

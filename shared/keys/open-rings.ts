@@ -1,14 +1,10 @@
+import { longestEnrolmentMs, stageKeyLookAgainMs, stageKeyRereadMs } from '../limits.ts';
 import { keys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { KeyWrapping } from './data-keys.ts';
 import type { KeyRing, KeyRings } from './key-ring.ts';
 import type { KeyPurpose } from './purposes.ts';
 import { type StageKey, stageKeyContext, stageKeyOf } from './stage-key.ts';
-
-/** Every function knows of a change within that time. */
-const rereadAfterMs = 600_000;
-/** A version that is not known yet is looked for at most so often: anybody may name one. */
-const lookAgainAfterMs = 10_000;
 
 /**
  * The keys of these purposes as the table has them, read in one batch at first use and opened one by one as they are
@@ -36,7 +32,7 @@ export function openKeyRings<P extends KeyPurpose>(
     readAtMs = now();
   }
 
-  async function keyOf(purpose: P, maxAgeMs = rereadAfterMs): Promise<StageKey> {
+  async function keyOf(purpose: P, maxAgeMs = stageKeyRereadMs): Promise<StageKey> {
     if (!known.has(purpose) || now() - readAtMs >= maxAgeMs) {
       reading ??= read().finally(() => {
         reading = undefined;
@@ -80,15 +76,16 @@ export function openKeyRings<P extends KeyPurpose>(
       async find(version) {
         const key = await keyOf(purpose);
         const isLater = key.versions.every((one) => one.version < version);
-        const one = versionIn(isLater ? await keyOf(purpose, lookAgainAfterMs) : key, version);
+        const one = versionIn(isLater ? await keyOf(purpose, stageKeyLookAgainMs) : key, version);
         return one && open(purpose, one);
       },
       async all() {
-        const { versions, current } = await keyOf(purpose);
-        const inOrder = [...versions].sort(
-          (a, b) => Number(b.version === current) - Number(a.version === current),
-        );
-        return Promise.all(inOrder.map((one) => versioned(purpose, one)));
+        const { versions, current, currentSinceMs } = await keyOf(purpose);
+        const isEarlierGood = now() - currentSinceMs < longestEnrolmentMs;
+        const good = versions
+          .filter(({ version }) => version >= current || isEarlierGood)
+          .sort((a, b) => Number(b.version === current) - Number(a.version === current));
+        return Promise.all(good.map((one) => versioned(purpose, one)));
       },
     };
   }

@@ -1,4 +1,4 @@
-import { array, type InferInput, number, object } from 'valibot';
+import { array, exactOptional, type InferInput, number, object, string } from 'valibot';
 import { stored } from '../schema/stored.ts';
 import { bytes } from '../schema/values.ts';
 import type { Item } from '../table/item.ts';
@@ -14,18 +14,49 @@ const schema = object({
   currentSinceMs: number(),
   /** Grows with every change. */
   revision: number(),
+  /** How far it is looked whether earlier versions are still needed. */
+  retiring: exactOptional(
+    object({
+      from: object({ pk: string(), sk: string() }),
+      standing: number(),
+      resealed: number(),
+    }),
+  ),
 });
 
 /** A purpose's key as it is stored: each of its versions wrapped. */
 export type StageKey = InferInput<typeof schema>;
 
-const read = stored('stage key', schema);
+export const stageKeyOf: (item: Item | undefined) => StageKey | undefined = stored('stage key', schema);
 
-export function stageKeyOf(item: Item | undefined): StageKey | undefined {
-  const found = read(item);
-  if (!found) return undefined;
-  const { versions, current, currentSinceMs, revision } = found;
-  return { versions, current, currentSinceMs, revision };
+/** @throws {Error} when the stage has none for that purpose */
+export async function readStageKey(table: Table, purpose: KeyPurpose): Promise<StageKey> {
+  const item = (await table.read([keys.stageKey(purpose)])).get(keys.stageKey(purpose));
+  const key = stageKeyOf(item);
+  if (!key) throw new Error(`The stage has no key for ${purpose}`);
+  return key;
+}
+
+/** A key as operators see it. */
+export interface KeyState {
+  purpose: KeyPurpose;
+  /** The version that makes what is new. */
+  current: number;
+  /** An instant of ISO 8601. */
+  since: string;
+  versions: number[];
+}
+
+export function keyStateOf(
+  purpose: KeyPurpose,
+  { versions, current, currentSinceMs }: Omit<StageKey, 'revision'>,
+): KeyState {
+  return {
+    purpose,
+    current,
+    since: new Date(currentSinceMs).toISOString(),
+    versions: versions.map(({ version }) => version),
+  };
 }
 
 /** Writes the next state of a purpose's key, if nobody else has since `before` was read. @returns whether it was written */

@@ -42,3 +42,8 @@ export function stepOfCode(key: Uint8Array, of: TotpOf, code: string, nowMs: num
   const delta = totpOf(key, of, '').validate({ token: code, timestamp: nowMs, window: 1 });
   return delta === null ? undefined : Math.floor(nowMs / periodMs) + delta;
 }
+
+/** Which version of the stage's key an enrolled secret derives from: of the first a seed says nothing. */
+export function keyVersionOf(seed: string): number {
+  return Number(seed.split('.')[2] ?? 1);
+}

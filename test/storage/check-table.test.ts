@@ -102,6 +102,10 @@ describe('checking a whole table', () => {
   });
 
   const strays: Record<string, (project: string) => Item> = {
+    'a key of the stage whose current version is gone': () => ({
+      ...keys.stageKey('totp'),
+      ...{ versions: [], current: 2, currentSinceMs: 0, revision: 1 },
+    }),
     'a key that nothing knows': () => ({ pk: 'WHAT#1', sk: 'HEAD' }),
     'a value that leads to nothing': (project) => ({
       ...keys.index(project, 'Patient', 'family', 'none', 'none#f#none'),

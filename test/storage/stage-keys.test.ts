@@ -1,8 +1,17 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type TOTP, URI } from 'otpauth';
+import { enrolAction, useCodeAction } from '../../functions/login/second-factor/second-factor.ts';
+import { forgetEarlierSecret, retireStageKey } from '../../functions/provision/retire-stage-key.ts';
 import { ensureKeys, type KeyServices } from '../../functions/stage-keys/ensure-keys.ts';
+import { rotateKey } from '../../functions/stage-keys/rotate-key.ts';
+import { lookAt } from '../../infra/check-table/look.ts';
+import { factorHasKey } from '../../infra/check-table/rules/stage.ts';
+import { startTable } from '../../infra/local/table.ts';
+import { prepareRestored } from '../../infra/recover/prepare-restored.ts';
 import { mintRunToken, verifyRunToken } from '../../shared/access/run-token.ts';
 import { isInvitationSecret } from '../../shared/invitation/link.ts';
+import { configuredIssuer, issuerItem, issuerSecret } from '../../shared/issuer/issuer-item.ts';
 import { fileKeyWrapping } from '../../shared/keys/data-keys.ts';
 import { isMac, macOf } from '../../shared/keys/mac.ts';
 import { openKeyRings } from '../../shared/keys/open-rings.ts';
@@ -13,6 +22,7 @@ import { isAddressSecret } from '../../shared/login/address-link.ts';
 import { isResetSecret } from '../../shared/login/reset-link.ts';
 import { enrolment } from '../../shared/login/totp.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { openTable } from '../../shared/table/table.ts';
 import { callsOf, getItem, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;
@@ -74,6 +84,27 @@ describe('the keys of the stage', () => {
     expect(new Set(opened.map((key) => Buffer.from(key).toString('hex'))).size).toBe(keyPurposes.length);
     const token = await mintRunToken(mine['run-token'], identity, run);
     expect(await verifyRunToken(yours['run-token'], token, 0)).toMatchObject({ project: 'p' });
+  });
+
+  test('are those of the first writer, also for who began before and writes after', async () => {
+    const slow: KeyServices = {
+      ...making(),
+      wrapping: async () => ({
+        ...wrapping,
+        async makeWrapped(context) {
+          await ensureKeys(making());
+          return wrapping.makeWrapped(context);
+        },
+      }),
+    };
+    const written = ensureKeys(slow).then(() => Promise.all(keyPurposes.map(stored)));
+    const { table, now } = stage.services;
+    const first = openKeyRings(table, async () => wrapping, keyPurposes, now);
+    await ensureKeys(making());
+    const before = await Promise.all(keyPurposes.map(stored));
+    const mac = await macOf(first.totp, 'text');
+    expect(await written).toEqual(before);
+    expect(await isMac(ringsOf(['totp']).totp, 'text', mac)).toBe(true);
   });
 
   test('go on from the one secret of an earlier release, whose makings stay good', async () => {
@@ -192,5 +223,224 @@ describe('a key of one purpose', () => {
     for (const one of forged) await expect(verify(one)).rejects.toThrow('Unauthorized');
     const made = token.replace(/2$/, '9');
     expect(await callsOf(stage.client, () => verify(made).catch(() => undefined))).toEqual([]);
+  });
+});
+
+describe('replacing a key', () => {
+  const day = 86_400_000;
+  const step = (purpose: KeyPurpose, name: 'prepare' | 'use') =>
+    rotateKey(making(secret), { purpose, step: name });
+  const retire = (purpose: KeyPurpose) => {
+    const { services, clock } = stage;
+    const keyRings = ringsOf(['issuer-secret']);
+    return retireStageKey({ ...services, keyRings }, { retireKey: purpose }, clock.nowMs + 1_000);
+  };
+  const later = (ms: number) => {
+    stage.clock.nowMs += ms;
+  };
+  const replaced = async (purpose: KeyPurpose) => {
+    await step(purpose, 'prepare');
+    later(3_600_000);
+    await step(purpose, 'use');
+  };
+
+  test.each(keyPurposes)(
+    '%s: what either version made is good, until the first is retired',
+    async (purpose) => {
+      await ensureKeys(making(secret));
+      const [maker, reader] = [ringsOf([purpose])[purpose], ringsOf([purpose])[purpose]];
+      const first = await macOf(maker, 'text');
+      const sealed = await sealWithRing(maker, ['a'], 'hidden');
+      await expect(step(purpose, 'use')).rejects.toThrow('prepare it first');
+      expect(await step(purpose, 'prepare')).toMatchObject({ current: 1, versions: [1, 2] });
+      expect(await step(purpose, 'prepare')).toMatchObject({ current: 1, versions: [1, 2] });
+      expect(await macOf(ringsOf([purpose])[purpose], 'text')).toBe(first);
+      await expect(step(purpose, 'use')).rejects.toThrow(/can be used from 20/);
+      await expect(retire(purpose)).rejects.toThrow('no earlier version');
+      later(purpose === 'totp' ? 660_000 : 30_000);
+      expect(await step(purpose, 'use')).toMatchObject({ current: 2, versions: [1, 2] });
+      const next = await macOf(ringsOf([purpose])[purpose], 'text');
+      expect(next).toBe(`${next.slice(0, 43)}.2`);
+      for (const mac of [first, next]) expect(await isMac(reader, 'text', mac)).toBe(true);
+      expect(await isMac(reader, 'text', `${first}.2`)).toBe(false);
+      expect(await isMac(reader, 'text', next.slice(0, 43))).toBe(false);
+      expect(await unsealWithRing(reader, ['a'], sealed)).toBe('hidden');
+      expect(await unsealWithRing(reader, ['a'], `${sealed}.2`)).toBeUndefined();
+      later(600_000);
+      expect(await macOf(maker, 'text')).toBe(next);
+      await expect(retire(purpose)).rejects.toThrow(/can be retired from 20/);
+      later(31 * day);
+      expect((await retire(purpose)).retirement).toMatchObject({ done: true, standing: 0, versions: [2] });
+      expect(await isMac(reader, 'text', first)).toBe(false);
+      expect(await isMac(reader, 'text', next)).toBe(true);
+      expect(await step(purpose, 'prepare')).toMatchObject({ current: 2, versions: [2, 3] });
+    },
+  );
+
+  test('of two who do the same at once one does it; cut off before its write it is as it was', async () => {
+    await ensureKeys(making(secret));
+    const both = await Promise.allSettled([step('drafts', 'prepare'), step('drafts', 'prepare')]);
+    expect(both.filter(({ status }) => status === 'fulfilled')).not.toEqual([]);
+    expect((await stored('drafts'))?.versions).toHaveLength(2);
+    const meanwhile: KeyServices = {
+      ...making(),
+      wrapping: async () => ({
+        ...wrapping,
+        async makeWrapped(context) {
+          await step('reset-link', 'prepare');
+          return wrapping.makeWrapped(context);
+        },
+      }),
+    };
+    const late = rotateKey(meanwhile, { purpose: 'reset-link', step: 'prepare' });
+    await expect(late).rejects.toThrow('Somebody else');
+    expect((await stored('reset-link'))?.versions).toHaveLength(2);
+    later(30_000);
+    const { table } = stage.services;
+    const cutOff = { ...table, putIf: () => Promise.reject(new Error('cut off')) };
+    const before = await stored('drafts');
+    await expect(
+      rotateKey({ ...making(), table: cutOff }, { purpose: 'drafts', step: 'use' }),
+    ).rejects.toThrow('cut off');
+    expect(await stored('drafts')).toEqual(before);
+    expect(await step('drafts', 'use')).toMatchObject({ current: 2 });
+  });
+
+  test('second factors of before go on, and keep their version until none is left', async () => {
+    const { table } = stage.services;
+    await ensureKeys(making(secret));
+    const rings = ringsOf(['totp']);
+    const userId = randomUUID();
+    const factor = { userId, seed: undefined, earlier: 0, recoveryCodes: 0 };
+    const codeFor = async (seed: string, version: number) => {
+      const key = await rings.totp.find(version);
+      const { enrollUri } = enrolment(key ?? Buffer.alloc(0), { userId, seed }, 'a');
+      return (URI.parse(enrollUri) as TOTP).generate({ timestamp: stage.clock.nowMs });
+    };
+    const enrol = async (loginId: string, earlier: number, code: string) => {
+      const of = { loginId, code, nowMs: stage.clock.nowMs };
+      await table.transact([await enrolAction(rings.totp, { ...factor, earlier }, of)]);
+      return String((await getItem(stage.services, keys.mfa(userId)))?.seed);
+    };
+    const use = async (seed: string, code: string) =>
+      table.transact([
+        await useCodeAction(rings.totp, { ...factor, seed }, { code, nowMs: stage.clock.nowMs }),
+      ]);
+    const first = await enrol('one', 0, await codeFor('one.0', 1));
+    expect(first).toBe('one.0');
+    await replaced('totp');
+    later(601_000);
+    await use(first, await codeFor(first, 1));
+    later(31 * day);
+    expect((await retire('totp')).retirement).toMatchObject({ done: true, standing: 1, versions: [1, 2] });
+    await use(first, await codeFor(first, 1));
+
+    await table.write([], [keys.mfa(userId)]);
+    await expect(enrol('two', 1, await codeFor('two.1', 1))).rejects.toThrow();
+    const second = await enrol('two', 1, await codeFor('two.1.2', 2));
+    expect(second).toBe('two.1.2');
+    expect((await retire('totp')).retirement).toMatchObject({ standing: 0, versions: [2] });
+    later(600_000);
+    await use(second, await codeFor(second, 2));
+    const look = lookAt(table, 0);
+    expect(await factorHasKey({ ...keys.mfa(userId), seed: second }, {}, look)).toEqual([]);
+    expect(await factorHasKey({ ...keys.mfa(userId), seed: first }, {}, look)).toHaveLength(1);
+    await table.write([], [keys.mfa(userId)]);
+  });
+
+  test('a second factor that was shown just before the change is enrolled just after it', async () => {
+    await ensureKeys(making(secret));
+    const { key } = await ringsOf(['totp']).totp.current();
+    await replaced('totp');
+    const userId = randomUUID();
+    const { enrollUri } = enrolment(key, { userId, seed: 'l.0' }, 'a');
+    const code = (URI.parse(enrollUri) as TOTP).generate({ timestamp: stage.clock.nowMs });
+    const of = { loginId: 'l', code, nowMs: stage.clock.nowMs };
+    const { values } = (await enrolAction(
+      ringsOf(['totp']).totp,
+      { userId, seed: undefined, earlier: 0 },
+      of,
+    )) as {
+      values?: Record<string, unknown>;
+    };
+    expect(values?.[':seed']).toBe('l.0');
+  });
+
+  test('secrets of issuers are sealed anew, of every Project, also when that is cut off', async () => {
+    const { table } = stage.services;
+    await ensureKeys(making(secret));
+    const ring = ringsOf(['issuer-secret'])['issuer-secret'];
+    const configured = [undefined, 'p1', 'p2'].map((project, i) => ({
+      ...{ project, issuer: `https://issuer${i}.example`, clientId: 'c' },
+      secret: i === 2 ? undefined : `hidden ${i}`,
+    }));
+    const items = await Promise.all(configured.map((one) => issuerItem(ring, one)));
+    await table.write(items);
+    await replaced('issuer-secret');
+    later(day);
+    let left = 1;
+    const failing = {
+      ...table,
+      updateIf: (...args: Parameters<typeof table.updateIf>) =>
+        left-- > 0 ? table.updateIf(...args) : Promise.reject(new Error('cut off')),
+    };
+    const services = { ...stage.services, keyRings: ringsOf(['issuer-secret']) };
+    const event = { retireKey: 'issuer-secret' } as const;
+    await expect(
+      retireStageKey({ ...services, table: failing }, event, Number.POSITIVE_INFINITY),
+    ).rejects.toThrow('cut off');
+    expect((await stored('issuer-secret'))?.versions).toHaveLength(2);
+    const fresh = ringsOf(['issuer-secret'])['issuer-secret'];
+    const [ofStage] = configured;
+    const setSince: typeof table = {
+      ...table,
+      async scan(page) {
+        const found = await table.scan(page);
+        if (ofStage) await table.put(await issuerItem(fresh, { ...ofStage, secret: 'set since' }));
+        return found;
+      },
+    };
+    const { retirement } = await retireStageKey(
+      { ...services, table: setSince },
+      event,
+      Number.POSITIVE_INFINITY,
+    );
+    expect(retirement).toMatchObject({ done: true, standing: 0, versions: [2] });
+    if (ofStage) ofStage.secret = 'set since';
+    for (const [i, item] of items.entries()) {
+      const now = configuredIssuer(await getItem(stage.services, item));
+      expect(now && (await issuerSecret(fresh, now))).toBe(configured[i]?.secret);
+    }
+    await table.write([], items);
+  });
+
+  test('the secret of an earlier release is removed when every purpose has a key of its own', async () => {
+    const { table } = stage.services;
+    await table.put({ ...keys.stageSecret(), ciphertext: Buffer.alloc(1) });
+    await expect(forgetEarlierSecret(stage.services)).rejects.toThrow('no key for');
+    await ensureKeys(making(secret));
+    await forgetEarlierSecret(stage.services);
+    expect(await getItem(stage.services, keys.stageSecret())).toBeUndefined();
+  });
+
+  test('a table that is put back to before has the versions of both, and makes with the last', async () => {
+    await ensureKeys(making(secret));
+    const kept = await Promise.all(keyPurposes.map((one) => getItem(stage.services, keys.stageKey(one))));
+    const { endpoint, client } = stage;
+    await startTable({ endpoint, tableName: 'keys-restored' });
+    const table = openTable(client, 'keys-restored', stage.services.now);
+    await table.write(kept.flatMap((item) => item ?? []));
+    const before = ringsOf(['reset-link'])['reset-link'];
+    const mac = await macOf(before, 'text');
+    await replaced('reset-link');
+    later(31 * day);
+    await retire('reset-link');
+    const { now, newId } = stage.services;
+    const scan = async () => ({ items: [], next: undefined });
+    await prepareRestored({ table, scan, lost: stage.services.table, now, newId });
+    const ring = openKeyRings(table, async () => wrapping, ['reset-link'], now)['reset-link'];
+    expect((await ring.current()).version).toBe(2);
+    expect(await isMac(ring, 'text', mac)).toBe(true);
+    expect(await isMac(ring, 'text', await macOf(ringsOf(['reset-link'])['reset-link'], 'text'))).toBe(true);
   });
 });

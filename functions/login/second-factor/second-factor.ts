@@ -1,6 +1,6 @@
 import { exactOptional, number, object, set, string } from 'valibot';
 import type { KeyRing } from '../../../shared/keys/key-ring.ts';
-import { stepOfCode } from '../../../shared/login/totp.ts';
+import { keyVersionOf, stepOfCode } from '../../../shared/login/totp.ts';
 import { invalidField, type Refusal } from '../../../shared/refusal.ts';
 import { stored } from '../../../shared/schema/stored.ts';
 import { type Key, keys } from '../../../shared/table/keys.ts';
@@ -43,11 +43,6 @@ export function newSeed(
   version: number,
 ): string {
   return `${loginId}.${earlier}${version === 1 ? '' : `.${version}`}`;
-}
-
-/** Which version of the stage's key an enrolled secret derives from: of the first a seed says nothing. */
-function keyVersionOf(seed: string): number {
-  return Number(seed.split('.')[2] ?? 1);
 }
 
 /** What becomes of the second factor with the code: nothing else, its removal, or other recovery codes. */

@@ -10,11 +10,12 @@ import { freePort, usualTable } from '../table.ts';
 import { itemsNow, recoverLocally } from './local-recovery.ts';
 import { rotate } from './rotation.ts';
 import { linkMailedTo, mailsSent, type Place, type RunningStack, runStack } from './running-stack.ts';
+import { replaceStageKey } from './stage-key-rotation.ts';
 
 /**
  * `npm run drill`: the procedure of docs/recover.md from end to end on this machine, in a folder of its own. A table is
  * put back to an earlier moment as a new table, made fit to be used, checked, and the stack is pointed at it; then the
- * signing key is replaced. Each line is something that was tried; exit code 1 when one of them went otherwise.
+ * signing key is replaced, and one of the stage's secret keys. Each line is something that was tried; exit code 1 when one of them went otherwise.
  */
 const restored = 'portico-restored';
 const password = 'a drill of four words';
@@ -169,6 +170,7 @@ try {
   for (const violation of violations) process.stdout.write(`${JSON.stringify(violation)}\n`);
   await afterwards(place, story);
   await rotate(place, restored, tried);
+  await replaceStageKey(place, restored, tried);
 } catch (error) {
   tried(errorText(error), false);
 } finally {

@@ -9,7 +9,9 @@ import type {
 import type { ProvisionHandler } from '../../../functions/provision/requests.ts';
 import type { Progress } from '../../../functions/reindex/reindex.ts';
 import type { FunctionName } from '../../../functions/routes.ts';
+import type { StageKeysRequest } from '../../../functions/stage-keys/rotate-key.ts';
 import type { JobEvent } from '../../../shared/bot/job/job-starter.ts';
+import type { KeyState } from '../../../shared/keys/stage-key.ts';
 import type { DeployedFunction } from '../../permissions.ts';
 import type { MailServiceEvent } from '../mail/mail-simulator.ts';
 import type { ApiHandler } from './gateway.ts';
@@ -28,7 +30,7 @@ type Handlers = Record<FunctionName, ApiHandler> & {
   tick(event: ScheduledEvent): Promise<void>;
   canary(event: ScheduledEvent): Promise<void>;
   provision: ProvisionHandler;
-  'stage-keys'(event: { ensure: true }): Promise<unknown>;
+  'stage-keys'(event: StageKeysRequest): Promise<{ keys: KeyState[] }>;
   jobs(event: JobEvent): Promise<void>;
   'access-records'(event: CloudWatchLogsEvent): Promise<void>;
   reindex(event: { again?: boolean }): Promise<Progress>;

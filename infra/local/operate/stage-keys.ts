@@ -1,0 +1,93 @@
+import { parseArgs } from 'node:util';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import type { ForgottenEarlier, Retirement } from '../../../functions/provision/retire-stage-key.ts';
+import { errorText } from '../../../shared/error-name.ts';
+import { type KeyPurpose, keyPurposes } from '../../../shared/keys/purposes.ts';
+import { projectContext } from '../../context.ts';
+import { provisionName, readStage, stageKeysName } from '../../stage.ts';
+import { handlerLoader } from '../gateway/handlers.ts';
+import { settings } from '../settings.ts';
+import { withStack } from '../with-stack.ts';
+
+/** `npm run stage-keys`: shows the secret keys of a stage, and replaces that of one purpose in three steps. */
+const usage = `npm run stage-keys -- [<purpose> prepare|use|retire] [--stage <stage>]
+  without a purpose: the versions that each key has
+  prepare  makes the next version, which makes nothing yet
+  use      has it make what is new; what the one before made stays good
+  retire   forgets the one before, when nothing that it made is good any more; may be stopped and run again
+npm run stage-keys -- --forget-earlier-secret [--stage <stage>]
+  removes the one secret that releases before this one had for all purposes
+purposes: ${keyPurposes.join(', ')}
+--stage <stage>: of cdk.json, in the account that the credentials name; without it on this machine
+`;
+
+type FunctionName = 'stage-keys' | 'provision';
+type Invoke = (name: FunctionName, event: object) => Promise<unknown>;
+
+function deployed(stageName: string): Invoke {
+  const context: Record<string, unknown> = { ...projectContext(), stage: stageName };
+  const stage = readStage((key) => context[key]);
+  const lambda = new LambdaClient({ region: stage.region, maxAttempts: 1 });
+  return async (name, event) => {
+    const FunctionName = name === 'provision' ? provisionName(stage) : stageKeysName(stage);
+    const { Payload, FunctionError } = await lambda.send(
+      new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) }),
+    );
+    const result = JSON.parse(Buffer.from(Payload ?? []).toString('utf8')) as { errorMessage?: string };
+    if (FunctionError) throw new Error(result.errorMessage ?? FunctionError);
+    return result;
+  };
+}
+
+function here(): Invoke {
+  const load = handlerLoader();
+  return async (name, event) => {
+    const handler = (await load(name)) as (event: object) => Promise<unknown>;
+    return handler(event);
+  };
+}
+
+interface Asked {
+  purpose: KeyPurpose | undefined;
+  step: string | undefined;
+  forgetEarlier: boolean;
+}
+
+/** @throws {Error} when an earlier version is still needed */
+async function carryOut(invoke: Invoke, { purpose, step, forgetEarlier }: Asked): Promise<unknown> {
+  if (forgetEarlier) return (await invoke('provision', { forgetEarlierSecret: true })) as ForgottenEarlier;
+  if (purpose === undefined) return invoke('stage-keys', { show: true });
+  if (step !== 'retire') return invoke('stage-keys', { purpose, step });
+  for (;;) {
+    const { retirement } = (await invoke('provision', { retireKey: purpose })) as Retirement;
+    if (retirement.done && retirement.standing === 0) return retirement;
+    if (retirement.done) {
+      throw new Error(`${retirement.standing} still derive from an earlier version: nothing was forgotten`);
+    }
+    process.stderr.write(`${JSON.stringify(retirement)}\n`);
+  }
+}
+
+function readAsked(): { asked: Asked; stage: string | undefined } {
+  const { values, positionals } = parseArgs({
+    options: { stage: { type: 'string' }, 'forget-earlier-secret': { type: 'boolean', default: false } },
+    allowPositionals: true,
+  });
+  const [name, step, ...more] = positionals;
+  const purpose = keyPurposes.find((one) => one === name);
+  const isStep = step === undefined ? name === undefined : /^(?:prepare|use|retire)$/.test(step);
+  if (purpose !== name || !isStep || more.length > 0) throw new Error('What is to be done?');
+  return { asked: { purpose, step, forgetEarlier: values['forget-earlier-secret'] }, stage: values.stage };
+}
+
+try {
+  const { asked, stage } = readAsked();
+  const done = stage
+    ? await carryOut(deployed(stage), asked)
+    : await withStack(settings(process.env), () => carryOut(here(), asked));
+  process.stdout.write(`${JSON.stringify(done, null, 2)}\n`);
+  process.exit(0);
+} catch (error) {
+  process.stderr.write(`${errorText(error)}\n${usage}`);
+  process.exit(1);
+}
