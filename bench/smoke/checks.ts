@@ -125,6 +125,20 @@ export const checks: Readonly<Record<string, Check>> = {
     return must(refused.status === 401 && accepted.status === 202 && seen.every(Boolean), seen.join('; '));
   },
 
+  'If-Match and If-None-Match get through': async ({ service, token, run }) => {
+    const body = { resourceType: 'Basic', code: { text: `Smoke ${run}` } };
+    const { fields, headers } = await service.call('POST', 'fhir/R4/Basic', { token, body });
+    const path = `fhir/R4/Basic/${fields.id}`;
+    const etag = headers.get('etag') ?? '';
+    const other = await service.call('PUT', path, {
+      ...{ token, headers: { 'if-match': 'W/"another"' } },
+      body: { ...body, id: fields.id },
+    });
+    const same = await service.call('GET', path, { token, headers: { 'if-none-match': etag } });
+    await service.call('DELETE', path, { token });
+    return must(other.status === 412 && same.status === 304, `${other.status}, ${same.status}`);
+  },
+
   'mail goes out, and a bounce is marked': async ({ service, project, token, run }) => {
     const members = `admin/projects/${project.id}/members`;
     const ids: string[] = [];
