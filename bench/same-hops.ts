@@ -6,17 +6,20 @@
 import { randomUUID } from 'node:crypto';
 import http, { type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { cachedGuest } from '../infra/guest/build.ts';
 import { lambdaInvoker } from '../shared/aws/lambda.ts';
 import type { RunRequest } from '../shared/bot/contract.ts';
+import { createSandbox } from '../shared/sandbox/supervisor.ts';
 import type { Key } from '../shared/table/keys.ts';
+import type { Part } from './measure.ts';
 import type { BenchStack } from './stack.ts';
 
 export interface SameHops {
   /** One request through all of them. */
   step(): Promise<void>;
-  /** The hops by themselves, each as often as wanted. */
-  hops: { name: string; step(): Promise<unknown> }[];
-  stop(): void;
+  /** Its parts by themselves: an echo, the batch read, the put, and a run in a sandbox of its own. */
+  parts: Part[];
+  stop(): Promise<void>;
 }
 
 const filler = 'x'.repeat(400);
@@ -28,7 +31,6 @@ export async function sameHops(bench: BenchStack, run: RunRequest, body: string)
   const keys: Key[] = Array.from({ length: itemsRead }, () => ({ pk: `BENCH#${randomUUID()}`, sk: 'HEAD' }));
   for (const key of keys) await table.put({ ...key, content: filler });
   const invoker = lambdaInvoker(environment.INVOKER_FUNCTION ?? '', environment.LAMBDA_ENDPOINT);
-  const read = () => table.read(keys);
   const invoke = async () => {
     const invoked = await invoker.invoke(run);
     if (invoked.kind !== 'result' || invoked.result.outcome.kind !== 'returned')
@@ -36,9 +38,10 @@ export async function sameHops(bench: BenchStack, run: RunRequest, body: string)
   };
   const put = () => table.put({ pk: `BENCH#${randomUUID()}`, sk: 'HEAD', content: filler.repeat(3) });
 
+  const sandbox = createSandbox({ guestDir: await cachedGuest() });
   const server = http.createServer(async (request, response) => {
     const received = await bodyOf(request);
-    await read();
+    await table.read(keys);
     await invoke();
     await put();
     response.end(received);
@@ -51,15 +54,16 @@ export async function sameHops(bench: BenchStack, run: RunRequest, body: string)
       const answer = await fetch(url, { method: 'POST', body, headers });
       if (answer.status !== 200 || (await answer.text()) !== body) throw new Error(`${answer.status}`);
     },
-    hops: [
+    parts: [
       { name: 'echo', step: () => bench.echo(body, 'application/json') },
-      { name: 'batch read', step: read },
-      { name: 'run', step: invoke },
+      { name: 'batch read', step: () => table.read(keys) },
       { name: 'put', step: put },
+      { name: 'sandbox', step: () => sandbox.run(run) },
     ],
-    stop() {
+    async stop() {
       server.close();
       server.closeAllConnections();
+      await sandbox.close();
     },
   };
 }
