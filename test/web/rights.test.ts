@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { newPerson } from '../spec/people.ts';
 import { projectOf } from '../spec/running.ts';
-import { type App, arrived, describeInBrowser, go, signIn, startApp } from './app.ts';
+import { password } from '../spec/signing-in.ts';
+import { type App, arrived, describeInBrowser, go, pick, signIn, startApp } from './app.ts';
 import { badManners } from './manners.ts';
 
 describeInBrowser('rights that are given in the app', () => {
@@ -16,8 +18,8 @@ describeInBrowser('rights that are given in the app', () => {
       policies[name] = (await app.portico.api('POST', 'fhir/R4/AccessPolicy', { body })).json.id;
     }
     page = await app.open('desktop');
-    const { email, password } = projectOf(app.portico, 0).admin;
-    await signIn(page, email, password);
+    const { admin } = projectOf(app.portico, 0);
+    await signIn(page, admin.email, admin.password);
   }, 240_000);
   afterAll(() => app?.stop());
 
@@ -133,6 +135,43 @@ describeInBrowser('rights that are given in the app', () => {
     expect(await badManners(page)).toEqual([]);
     await page.getByRole('button', { name: 'Keep it as it is' }).click();
     expect((await membershipOf('Ada')).admin).toBe(true);
+    expect(app.faults).toEqual([]);
+  }, 120_000);
+
+  test('emergency access is taken with a reason, counts down on every page, and is ended', async () => {
+    const accessPolicy = { reference: `AccessPolicy/${policies.Nurse}` };
+    const nurse = await newPerson(app.portico, { firstName: 'Eve', accessPolicy });
+    await page.goto(`/app/members/${nurse.membershipId}`);
+    await arrived(page, 'Eve Lee');
+    await pick(page, 'In an emergency also', 'Night', /Night shift/);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved. It applies').waitFor();
+
+    const other = await app.open('desktop');
+    await signIn(other, nurse.email, password);
+    await other.getByRole('button', { name: 'Emergency access' }).click();
+    await other.getByText('For 60 minutes you may also').waitFor();
+    expect(await badManners(other)).toEqual([]);
+    const take = other.getByRole('button', { name: 'Take emergency access' });
+    await take.click();
+    await other.getByText('reason must be 10 to 500 characters').waitFor();
+    await other.getByLabel('Why do you need it?').fill('Unconscious, brought in by ambulance');
+    await take.click();
+    await other.getByText('You have emergency access for 60 minutes').waitFor();
+    expect(await badManners(other)).toEqual([]);
+    await other.reload();
+    await other.getByText(/You have emergency access for (60|59) minutes/).waitFor();
+
+    await page.reload();
+    await page.getByRole('heading', { name: 'They have emergency access' }).waitFor();
+    await page.getByText('Unconscious, brought in by ambulance').waitFor();
+    expect(await badManners(page)).toEqual([]);
+    await other.getByRole('button', { name: 'End now' }).click();
+    await other.getByRole('button', { name: 'Emergency access' }).waitFor();
+    await page.reload();
+    await arrived(page, 'Eve Lee');
+    await page.getByRole('button', { name: 'Remove from the project' }).waitFor();
+    expect(await page.getByText('They have emergency access').count()).toBe(0);
     expect(app.faults).toEqual([]);
   }, 120_000);
 });

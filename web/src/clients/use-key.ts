@@ -21,7 +21,11 @@ export function useKey(id: string) {
       const policy = reference
         ? await api.get<AccessPolicy>(`fhir/R4/${reference}`, signal).catch(() => undefined)
         : undefined;
-      return { client, state, member: { membership, policy, email: undefined, inviter: undefined } };
+      return {
+        client,
+        state,
+        member: { membership, policy, emergencyPolicy: undefined, email: undefined, inviter: undefined },
+      };
     },
     [api, id],
   );

@@ -3,6 +3,8 @@ import { useCallback } from 'react';
 import { fieldsOf } from '../../../shared/fields-of.ts';
 import { useApi } from '../api/use-api.ts';
 import { useLoad } from '../api/use-load.ts';
+import { emergencyOf, emergencyPolicyOf } from '../emergency/emergency.ts';
+import { EmergencyCard } from '../emergency/emergency-card.tsx';
 import { nameOf } from '../records/name-of.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Details } from '../ui/details.tsx';
@@ -27,12 +29,16 @@ export function MemberPage({ id }: { id: string }) {
       );
       const read = <R extends Resource>(reference: string | undefined) =>
         reference ? api.get<R>(`fhir/R4/${reference}`, signal).catch(() => undefined) : undefined;
-      const [profile, policy, inviter] = await Promise.all([
+      const [profile, policy, emergencyPolicy, inviter] = await Promise.all([
         read<Resource>(membership.profile?.reference),
         read<AccessPolicy>(membership.accessPolicy?.reference),
+        read<AccessPolicy>(emergencyPolicyOf(membership)),
         read<Resource>(membership.invitedBy?.reference),
       ]);
-      return { membership, policy, email: emailOf(profile), inviter: inviter && nameOf(inviter) };
+      return {
+        ...{ membership, policy, emergencyPolicy },
+        ...{ email: emailOf(profile), inviter: inviter && nameOf(inviter) },
+      };
     },
     [api, id],
   );
@@ -58,6 +64,7 @@ export function MemberPage({ id }: { id: string }) {
 function MemberCards({ member, onChange }: { member: Member; onChange(): void }) {
   const { membership, email, inviter } = member;
   const { label, kind } = standingOf(membership);
+  const grant = emergencyOf(membership);
   const isPerson = invitationOf(membership) !== undefined;
   return (
     <>
@@ -76,6 +83,7 @@ function MemberCards({ member, onChange }: { member: Member; onChange(): void })
           ]}
         />
       </section>
+      {grant && <EmergencyCard membership={membership} grant={grant} onChange={onChange} />}
       {isPerson && <InvitationCard membership={membership} onChange={onChange} />}
       {isPerson && <RightsForm member={member} onChange={onChange} />}
       {isPerson && <RemoveMember membership={membership} />}

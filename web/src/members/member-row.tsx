@@ -1,4 +1,5 @@
 import type { ProjectMembership } from '@medplum/fhirtypes';
+import { emergencyOf } from '../emergency/emergency.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Link } from '../ui/link.tsx';
 import { Moment } from '../ui/moment.tsx';
@@ -44,7 +45,10 @@ export function MemberRow({ membership, isSelected, onSelect, onFollow }: Props)
         {policy}
       </td>
       <td className="wide-only">{role}</td>
-      <td>{!isProgram && <Badge kind={kind}>{label}</Badge>}</td>
+      <td>
+        {!isProgram && <Badge kind={kind}>{label}</Badge>}
+        {emergencyOf(membership) && <Badge kind="bad">Emergency access</Badge>}
+      </td>
       <td className="wide-only">{lastSignIn ? <Moment at={lastSignIn} /> : isProgram ? '' : 'Never'}</td>
     </tr>
   );

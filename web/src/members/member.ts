@@ -6,6 +6,8 @@ export interface Member {
   /** Undefined when the profile cannot be read. */
   email: string | undefined;
   policy: AccessPolicy | undefined;
+  /** What is prepared for emergencies. */
+  emergencyPolicy: AccessPolicy | undefined;
   /** The name of whoever invited them. */
   inviter: string | undefined;
 }

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { type PickedResource, pickedResource, useFindByName } from '../api/find-resources.ts';
 import { useAction } from '../api/use-action.ts';
 import { useApi } from '../api/use-api.ts';
+import { emergencyPolicyOf } from '../emergency/emergency.ts';
 import { RightsSummary } from '../rights/rights-summary.tsx';
 import { useSession } from '../session/session-context.tsx';
 import { Button } from '../ui/button.tsx';
@@ -21,7 +22,10 @@ export function RightsForm({ member, onChange }: { member: Member; onChange(): v
   const { admin, send } = useApi();
   const { me } = useSession();
   const findPolicies = useFindByName('AccessPolicy');
-  const [policy, setPolicy] = useState(() => policyOf(member));
+  const [policy, setPolicy] = useState(() => pickedPolicy(membership.accessPolicy?.reference, member.policy));
+  const [emergency, setEmergency] = useState(() =>
+    pickedPolicy(emergencyPolicyOf(membership), member.emergencyPolicy),
+  );
   const [isAsking, setAsking] = useState(false);
   const [isAdministrator, setAdministrator] = useState(membership.admin === true);
   const [isActive, setActive] = useState(membership.active !== false);
@@ -35,15 +39,21 @@ export function RightsForm({ member, onChange }: { member: Member; onChange(): v
   const save = useAction(async () => {
     setSaved(false);
     const chosen = pickedOf(policy);
+    const inEmergency = pickedOf(emergency);
     await send('POST', `${admin}/members/${membership.id}`, {
       accessPolicy: chosen ? { reference: chosen.reference } : null,
-      ...(isPractitioner ? { admin: isAdministrator } : {}),
+      ...(isPractitioner
+        ? {
+            admin: isAdministrator,
+            emergencyPolicy: inEmergency ? { reference: inEmergency.reference } : null,
+          }
+        : {}),
       ...(hasJoined ? { active: isActive } : {}),
     });
     setAsking(false);
     setSaved(true);
     onChange();
-  }, ['accessPolicy', 'admin', 'active']);
+  }, ['accessPolicy', 'emergencyPolicy', 'admin', 'active']);
   return (
     <section className="card" aria-labelledby="rights">
       <h2 id="rights">What they may do</h2>
@@ -63,6 +73,19 @@ export function RightsForm({ member, onChange }: { member: Member; onChange(): v
           }}
           find={findPolicies}
         />
+        {isPractitioner && (
+          <ResourcePicker
+            label="In an emergency also"
+            name="emergencyPolicy"
+            help="What they may see and do beside that for a limited time, when they say why. You are told by e-mail."
+            value={emergency}
+            onChange={(next) => {
+              setEmergency(next);
+              change();
+            }}
+            find={findPolicies}
+          />
+        )}
         {isPractitioner && (
           <Switch
             isSelected={isAdministrator}
@@ -129,8 +152,10 @@ export function RightsForm({ member, onChange }: { member: Member; onChange(): v
   );
 }
 
-function policyOf({ membership, policy }: Member): Choice<PickedResource<AccessPolicy>> {
-  const reference = membership.accessPolicy?.reference;
+function pickedPolicy(
+  reference: string | undefined,
+  policy: AccessPolicy | undefined,
+): Choice<PickedResource<AccessPolicy>> {
   if (!reference) return undefined;
   // One that is gone still stands on the membership, and grants nothing.
   const gone: AccessPolicy = { resourceType: 'AccessPolicy', resource: [] };

@@ -10,7 +10,7 @@ import { Failure, Notice } from '../ui/notice.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { type ProjectAnswer, useProject } from './use-project.ts';
 
-/** Name, sender, and when people are signed out. */
+/** Name, sender, when people are signed out, and how long emergency access lasts. */
 export function GeneralTab() {
   const loaded = useProject();
   return <Loading of={loaded}>{(answer) => <General answer={answer} />}</Loading>;
@@ -22,14 +22,16 @@ function General({ answer }: { answer: ProjectAnswer }) {
   const [name, setName] = useState(project.name ?? '');
   const [senderName, setSenderName] = useState(answer.senderName ?? '');
   const [idle, setIdle] = useState(String(answer.idleMinutes ?? ''));
+  const [emergency, setEmergency] = useState(String(answer.emergencyMinutes));
   const [isSaved, setSaved] = useState(false);
   const save = useAction(async () => {
     setSaved(false);
     // What is no number is refused with the right words.
     const idleMinutes = /^\d*$/.test(idle.trim()) ? Number(idle) : idle;
-    await send('POST', admin, { name, senderName, idleMinutes });
+    const emergencyMinutes = /^\d+$/.test(emergency.trim()) ? Number(emergency) : emergency;
+    await send('POST', admin, { name, senderName, idleMinutes, emergencyMinutes });
     setSaved(true);
-  }, ['name', 'senderName', 'idleMinutes']);
+  }, ['name', 'senderName', 'idleMinutes', 'emergencyMinutes']);
   return (
     <section className="card narrow" aria-label="General">
       <Details items={[['Project id', <code key="id">{project.id}</code>]]} />
@@ -65,6 +67,18 @@ function General({ answer }: { answer: ProjectAnswer }) {
           value={idle}
           onChange={(next) => {
             setIdle(next);
+            setSaved(false);
+          }}
+          inputMode="numeric"
+          autoComplete="off"
+        />
+        <TextField
+          label="Minutes of emergency access"
+          name="emergencyMinutes"
+          help="How long it lasts for members who have a policy for emergencies. From 0, for nobody, to 480."
+          value={emergency}
+          onChange={(next) => {
+            setEmergency(next);
             setSaved(false);
           }}
           inputMode="numeric"

@@ -6,6 +6,8 @@ import { useLoad } from '../api/use-load.ts';
 export interface ProjectAnswer {
   project: { id: string; name?: string };
   senderName?: string;
+  /** 0 where nobody can take emergency access. */
+  emergencyMinutes: number;
   /** What it may do. */
   features: readonly string[];
   idleMinutes?: number;

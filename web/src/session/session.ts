@@ -6,6 +6,7 @@ import {
   type Portico,
   type Tokens,
 } from '../../../client/src/index.ts';
+import type { Emergency } from '../emergency/emergency.ts';
 import { type IdleWatch, idleWatch } from '../idle/idle-watch.ts';
 import { sharedUse } from '../idle/shared-use.ts';
 import { keptSession } from './kept-session.ts';
@@ -20,6 +21,8 @@ interface Me {
   project: { id: string; name?: string };
   membership: ProjectMembership;
   profile: Resource & { id: string };
+  /** Of who may take emergency access. */
+  emergency?: Emergency;
   /** Of people. */
   security?: { draftKey?: string };
 }

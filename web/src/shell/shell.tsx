@@ -1,6 +1,9 @@
 import { type ReactNode, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useReloadWarning } from '../drafts/use-kept.ts';
+import { EmergencyBar } from '../emergency/emergency-bar.tsx';
+import { TakeEmergency } from '../emergency/take-emergency.tsx';
+import { useEmergency } from '../emergency/use-emergency.ts';
 import { useSession } from '../session/session-context.tsx';
 import { Button } from '../ui/button.tsx';
 import { Link } from '../ui/link.tsx';
@@ -15,6 +18,7 @@ import { useStage } from './use-stage.ts';
 export function Shell({ children }: { children: ReactNode }) {
   const { me } = useSession();
   useReloadWarning();
+  const emergency = useEmergency();
   const { hasMailbox } = useStage();
   const [path] = useLocation();
   const [isOpen, setOpen] = useState(false);
@@ -64,10 +68,12 @@ export function Shell({ children }: { children: ReactNode }) {
             ),
           )}
           <ProjectSwitcher />
+          <TakeEmergency emergency={emergency} />
           <SignOut />
         </nav>
       </div>
       <main id="page" className="shell-page" tabIndex={-1}>
+        <EmergencyBar emergency={emergency} />
         {children}
       </main>
     </div>

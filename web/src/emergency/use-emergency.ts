@@ -1,0 +1,41 @@
+import { useEffect, useState } from 'react';
+import { useAction } from '../api/use-action.ts';
+import { useApi } from '../api/use-api.ts';
+import { useSession } from '../session/session-context.tsx';
+import type { Emergency } from './emergency.ts';
+
+const tickMs = 10_000;
+
+/** The emergency access of whoever is signed in; `prepared` is undefined for whom there is none. */
+export function useEmergency() {
+  const { me } = useSession();
+  const { get, send } = useApi();
+  const [prepared, setPrepared] = useState(me.emergency);
+  const [nowMs, setNowMs] = useState(Date.now);
+  const isPrepared = prepared !== undefined;
+  // It may have begun or ended in another tab, or since the session did.
+  useEffect(() => {
+    if (!isPrepared) return;
+    const gone = new AbortController();
+    get<{ emergency?: Emergency }>('auth/me', gone.signal).then(
+      ({ emergency }) => setPrepared(emergency),
+      () => undefined,
+    );
+    const ticking = setInterval(() => setNowMs(Date.now()), tickMs);
+    return () => {
+      gone.abort();
+      clearInterval(ticking);
+    };
+  }, [get, isPrepared]);
+  const leftMs = prepared?.active ? Date.parse(prepared.active.until) - nowMs : 0;
+  const take = useAction(async (reason: string) => {
+    setPrepared(await send<Emergency>('POST', 'auth/emergency', { reason }));
+    setNowMs(Date.now());
+    return true;
+  });
+  const end = useAction(async () => {
+    await send('DELETE', 'auth/emergency');
+    setPrepared((before) => before && { ...before, active: undefined });
+  });
+  return { prepared, minutesLeft: Math.max(0, Math.ceil(leftMs / 60_000)), take, end };
+}
