@@ -1,9 +1,11 @@
+import { latestGrant } from '../../shared/access/emergency.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { agentOf, targetOf } from '../../shared/audit/who.ts';
 import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { changeMembership, issueInvitation, outboxAction } from '../../shared/invitation/actions.ts';
 import { countAdministrator } from '../../shared/invitation/administrators.ts';
+import { endedByActions } from '../../shared/invitation/emergency-access.ts';
 import type { Invite } from '../../shared/invitation/parse-invite.ts';
 import type { Invitation } from '../../shared/invitation/state.ts';
 import type { Services } from '../../shared/services.ts';
@@ -50,9 +52,10 @@ export function carryOut(
   if (decision.kind === 'keep' && !decision.mail) return { membership, invitation, actions: [] };
   const next = nextInvitation(decision, invite, gathered.invitationDays, stamp.nowMs);
   const rights = decision.kind === 'keep' ? membership : decision.rights;
+  const heads = gathered.emergencyHeadsOf(membership.id);
   const changed = changeMembership(
     standing,
-    { rights, invitation: next },
+    { rights, invitation: next, emergencyTakenAtMs: latestGrant(heads.member)?.startedAtMs },
     { ...stamp, versionId: services.newId() },
   );
   const mail = decision.kind !== 'update' && invite.sendEmail && invite.email;
@@ -64,6 +67,9 @@ export function carryOut(
       ...(mail ? [outboxAction(stamp.project, membership.id, mail, next)] : []),
       ...(decision.kind === 'update' ? countChange(stamp.project, membership, changed.membership) : []),
       audit(changed.membership, 'U'),
+      ...(changed.membership.emergencyPolicy?.reference === membership.emergencyPolicy?.reference
+        ? []
+        : endedByActions(services, actor, membership, heads)),
     ],
   };
 

@@ -1,5 +1,6 @@
 import type { Caller } from '../../shared/access/access-token.ts';
 import { type Actor, admit } from '../../shared/access/actor.ts';
+import type { EmergencyHeads } from '../../shared/access/emergency.ts';
 import { parseReference, type Reference } from '../../shared/fhir/resource.ts';
 import { namesOf, primaryOf, requireSecondName } from '../../shared/invitation/names.ts';
 import type { Invite } from '../../shared/invitation/parse-invite.ts';
@@ -26,6 +27,8 @@ export interface Gathered {
   /** The User above Projects who has the address. */
   knownUserId: string | undefined;
   standings: Standing[];
+  /** What says whether the emergency access of one of them goes on. */
+  emergencyHeadsOf(membershipId: string): EmergencyHeads;
   /** A profile of an earlier membership of this type that may be bound again. */
   notedProfile: string | undefined;
   /** Whether the profile that the invite names is used by no membership. */
@@ -95,6 +98,10 @@ export async function gather(
     alias,
     knownUserId,
     standings,
+    emergencyHeadsOf: (membershipId) => ({
+      member: more.get(keys.resource(project, 'ProjectMembership', membershipId)),
+      project: projectItem,
+    }),
     notedProfile: isFree ? noted : undefined,
     isProfileFree: isFreeProfile(profileItem),
     indexedProfiles: await profiles,

@@ -1,6 +1,7 @@
 import { looseObject, string } from 'valibot';
 import type { Caller } from '../../shared/access/access-token.ts';
 import { type Actor, admit } from '../../shared/access/actor.ts';
+import { latestGrant } from '../../shared/access/emergency.ts';
 import { type ProjectMembership, type Rights, rightsOf } from '../../shared/fhir/membership.ts';
 import { parseReference, type Resource } from '../../shared/fhir/resource.ts';
 import { changeMembership } from '../../shared/invitation/actions.ts';
@@ -49,8 +50,10 @@ export async function changeMember(
     const member = requireMember(found.get(key));
     const { rights, active } = changeOf(input.body, member);
     await requireNamed(services, caller.project, rights);
-    const { changed, actions } = decideChange(services, actor, member, { rights, active });
     const heads = { member: found.get(key), project: found.get(projectKey) };
+    const emergencyTakenAtMs = latestGrant(heads.member)?.startedAtMs;
+    const change = { rights, active, emergencyTakenAtMs };
+    const { changed, actions } = decideChange(services, actor, member, change);
     const isEnding =
       !changed.active || changed.emergencyPolicy?.reference !== member.membership.emergencyPolicy?.reference;
     await services.table.transact([
@@ -65,7 +68,7 @@ function decideChange(
   services: Services,
   actor: Actor,
   { membership, standing }: Member,
-  change: { rights: Rights; active: boolean },
+  change: { rights: Rights; active: boolean; emergencyTakenAtMs: number | undefined },
 ) {
   const stamp = {
     project: actor.project,

@@ -56,10 +56,15 @@ function endedAfter(head: Item | undefined, startedAtMs: number): boolean {
   return Number(head?.emergencyEndedAtMs ?? 0) >= startedAtMs;
 }
 
-/** What is written on the head of a Project with how long emergency access lasts: what has ended by it is not back by more. */
+/**
+ * What is written on the head of a Project with how long emergency access lasts: what has ended by it, or by the
+ * setting before, is not back by more.
+ * @param head as it is
+ */
 export function emergencySetting(head: Item | undefined, emergencyMinutes: number, nowMs: number) {
   const before = Number(head?.emergencyEndedAtMs ?? 0);
-  return { emergencyMinutes, emergencyEndedAtMs: Math.max(before, nowMs - emergencyMinutes * 60_000) };
+  const least = Math.min(emergencyMinutes, emergencyMinutesOf(head));
+  return { emergencyMinutes, emergencyEndedAtMs: Math.max(before, nowMs - least * 60_000) };
 }
 
 /** How long emergency access lasts in a Project where nobody said so, in minutes. */

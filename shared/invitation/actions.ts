@@ -43,6 +43,8 @@ export function changeMembership(
     /** Taken with this change. */
     emergency?: EmergencyGrant;
     endsEmergency?: boolean;
+    /** When the latest was taken, ms by the clock of that machine: what ends it must not be before. */
+    emergencyTakenAtMs?: number | undefined;
   },
   stamp: { project: string; versionId: string; nowMs: number; author: Reference; trace: string | undefined },
 ): { membership: ProjectMembership; actions: Action[] } {
@@ -68,7 +70,7 @@ export function changeMembership(
     ...(change.invitation ? { invitation: change.invitation } : {}),
     ...(change.signedInAtMs === undefined ? {} : { signedInAtMs: change.signedInAtMs }),
     ...(change.emergency ? { emergency: change.emergency } : {}),
-    ...(endsEmergency ? { emergencyEndedAtMs: stamp.nowMs } : {}),
+    ...(endsEmergency ? { emergencyEndedAtMs: Math.max(stamp.nowMs, change.emergencyTakenAtMs ?? 0) } : {}),
     trace,
   };
   return {

@@ -54,7 +54,9 @@ export function emergencyActions(
     { membership },
     {
       rights: rightsOf(membership),
-      ...('begins' in change ? { emergency: change.begins } : { endsEmergency: true }),
+      ...('begins' in change
+        ? { emergency: change.begins }
+        : { endsEmergency: true, emergencyTakenAtMs: change.ends.startedAtMs }),
     },
     stamp,
   );

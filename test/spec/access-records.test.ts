@@ -221,8 +221,12 @@ describe('AuditEvents of what is read', () => {
   });
 });
 
-test('who has emergency access is seen to have it in all that they read and write, whatever the Project keeps', async () => {
-  const emergencyPolicy = await createPolicy(portico, [{ resourceType: 'Patient' }]);
+test('who has emergency access is seen to have it in all that they read, write and run, whatever the Project keeps', async () => {
+  const emergencyPolicy = await createPolicy(portico, [
+    { resourceType: 'Patient' },
+    { resourceType: 'Bot', interaction: ['execute'] },
+  ]);
+  const bot = await botThat(portico, 'return 1');
   const accessPolicy = await createPolicy(portico, [{ resourceType: 'Location' }]);
   const nurse = await newPerson(portico, { accessPolicy, emergencyPolicy });
   const token = await tokenOf(portico, nurse);
@@ -232,7 +236,7 @@ test('who has emergency access is seen to have it in all that they read and writ
   const reason = 'Unconscious, brought in by ambulance';
   const taken = await portico.api('POST', 'auth/emergency', { token, body: { reason } });
   expect(taken).toMatchObject({ status: 200, json: { minutes: 60, active: { reason } } });
-  expect(taken.json.opens).toEqual([expect.stringContaining('Patient')]);
+  expect(taken.json.opens).toEqual([expect.stringContaining('Patient'), expect.stringContaining('Bot')]);
   expect((await portico.api('GET', 'auth/me', { token })).json.emergency).toEqual(taken.json);
   const project = projectOf(portico, 0).id;
   const memberPath = `admin/projects/${project}/members/${nurse.membershipId}`;
@@ -249,6 +253,9 @@ test('who has emergency access is seen to have it in all that they read and writ
   const written = await created('Patient', { gender: 'unknown' }, token);
   const [change] = await entriesOf(`entity=${written}&subtype=created`, await portico.token(), 1);
   expect(change).toMatchObject({ purposeOfEvent: [{ coding: [{ code: 'BTG' }] }] });
+  expect((await execute(portico, bot, undefined, null, { token })).text).toBe('1');
+  const [run] = await entriesOf(`entity=Bot/${bot}&subtype=execute`, await portico.token(), 1);
+  expect(run).toMatchObject({ purposeOfEvent: [{ coding: [{ code: 'BTG' }] }] });
 
   for (const path of [memberPath, `admin/projects/${project}`, 'fhir/R4/AuditEvent'])
     expect((await portico.api('GET', path, { token })).status).toBe(403);

@@ -18,6 +18,7 @@ import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { acceptActions } from '../../shared/invitation/accept.ts';
 import { standingOf } from '../../shared/invitation/state.ts';
+import { inlineResource } from '../../shared/store/inline.ts';
 import { newBudget } from '../../shared/table/budget.ts';
 import { keys } from '../../shared/table/keys.ts';
 import fc from '../setup/fast-check.ts';
@@ -30,6 +31,7 @@ let stage: Stage;
 let admin: Caller<'administrator'>;
 let nurse: Caller;
 let policy = '';
+let other = '';
 let patient = '';
 const minuteMs = 60_000;
 const reason = 'Unconscious, brought in by ambulance';
@@ -45,6 +47,7 @@ beforeEach(async () => {
   const resource = (type: string) => ({ resourceType: 'AccessPolicy', resource: [{ resourceType: type }] });
   const own = await newResource(stage, admin.project, resource('Location'));
   policy = await newResource(stage, admin.project, resource('Patient'));
+  other = await newResource(stage, admin.project, resource('Organization'));
   patient = await newResource(stage, admin.project, { resourceType: 'Patient', gender: 'other' });
   nurse = await newMember({
     accessPolicy: { reference: own },
@@ -169,6 +172,16 @@ describe('emergency access', () => {
   });
 
   const nothing = async () => undefined;
+  async function behind(deed: () => Promise<unknown>) {
+    later(-2 * minuteMs);
+    await deed();
+    later(2 * minuteMs);
+  }
+  async function upsert(change: object) {
+    const key = keys.resource(admin.project, 'ProjectMembership', nurse.membershipId);
+    const { userName: email } = inlineResource('ProjectMembership', await getItem(stage.services, key)) ?? {};
+    await inviteUser(stage.services, admin, { ...person({ email }), upsert: true, ...change });
+  }
   const ends: [string, () => Promise<unknown>, () => Promise<unknown>][] = [
     ['an administrator ends it', () => endEmergency(stage.services, admin, nurse), nothing],
     [
@@ -193,6 +206,29 @@ describe('emergency access', () => {
       () => changeProject(stage.services, admin, { emergencyMinutes: 480 }),
     ],
     [
+      'it was over by what the Project said meanwhile',
+      async () => {
+        await changeProject(stage.services, admin, { emergencyMinutes: 30 });
+        later(40 * minuteMs);
+      },
+      () => changeProject(stage.services, admin, { emergencyMinutes: 480 }),
+    ],
+    [
+      'a machine ends it whose clock is behind',
+      () => behind(() => endEmergency(stage.services, admin, nurse)),
+      nothing,
+    ],
+    [
+      'the member was inactive meanwhile, by a clock that is behind',
+      () => behind(() => changeMember(stage.services, admin, { ...nurse, body: { active: false } })),
+      () => changeMember(stage.services, admin, { ...nurse, body: { active: true } }),
+    ],
+    [
+      'an invite names another policy',
+      () => upsert({ emergencyPolicy: { reference: other } }),
+      () => upsert({ emergencyPolicy: { reference: policy } }),
+    ],
+    [
       'the Project had none meanwhile',
       () => changeProject(stage.services, admin, { emergencyMinutes: 0 }),
       () => changeProject(stage.services, admin, { emergencyMinutes: 60 }),
@@ -213,6 +249,14 @@ describe('emergency access', () => {
     later(minuteMs);
     await back();
     expect(await sees()).toBe(false);
+  });
+
+  test('that an invite ends, by another policy, has an entry of its end', async () => {
+    await take();
+    await upsert({ emergencyPolicy: { reference: policy }, mfaRequired: false });
+    expect([await sees(), await entries('end-emergency-access')]).toEqual([true, []]);
+    await upsert({ emergencyPolicy: { reference: other } });
+    expect(await entries('end-emergency-access')).toHaveLength(1);
   });
 
   test('and its member removed at once: afterwards there is neither', async () => {

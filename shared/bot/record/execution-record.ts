@@ -42,6 +42,7 @@ export function executionRecord(
       action: 'E',
       outcome: outcomeCode(result?.outcome),
       outcomeDesc: outcome,
+      isEmergency: actor.emergency !== undefined,
       agent: agentOf(actor),
       entities: [
         {
