@@ -217,6 +217,15 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
     {
       since: { type: 'string', format: 'date-time' },
       bots: listOf(object({ bot: reference, ...failureCount }, ['bot', 'looked', 'failed'])),
+      ran: listOf(
+        object(
+          {
+            bot: reference,
+            at: { type: 'string', format: 'date-time', description: 'When its latest run ended' },
+          },
+          ['bot', 'at'],
+        ),
+      ),
       subscriptions: listOf(
         object({ subscription: reference, status: text, error: text, endpoint: text, ...failureCount }, [
           'subscription',
@@ -227,7 +236,7 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
       ),
       complete: flag,
     },
-    ['since', 'bots', 'subscriptions', 'complete'],
+    ['since', 'bots', 'ran', 'subscriptions', 'complete'],
   ),
   BulkAnswer: object(
     {

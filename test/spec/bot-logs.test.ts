@@ -89,6 +89,11 @@ describe('what has failed', () => {
       ],
     });
     expect(answer.bots[0].failed).toBe(answer.bots[0].looked);
+    expect(answer.bots[0].latest).toBeUndefined();
+    const ranAt = (bot: string) =>
+      answer.ran.find((one: { bot: { reference: string } }) => one.bot.reference === `Bot/${bot}`)?.at;
+    expect(ranAt(bad)).toBe(answer.bots[0].last);
+    expect((await recordsOf(portico, good)).map(({ recorded }) => recorded)).toContain(ranAt(good));
   });
 
   test('is for administrators of the Project', async () => {

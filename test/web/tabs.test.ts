@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { createBot, projectOf } from '../spec/running.ts';
+import { botThat, createBot, projectOf } from '../spec/running.ts';
 import { type App, arrived, describeInBrowser, go, signIn, startApp, write } from './app.ts';
 import { badManners } from './manners.ts';
 
@@ -134,6 +134,8 @@ describeInBrowser('several tabs, and the way back', () => {
     expect(await minutes.inputValue()).toBe('15');
 
     const bot = await createBot(app.portico);
+    const failing = await botThat(app.portico, 'throw new Error("no")', { name: 'Fails' });
+    await app.portico.api('POST', `fhir/R4/Bot/${failing}/$execute`, { body: {} });
     await page.goto(`/app/bots/${bot}`);
     await write(page, 'Code of the Bot', '// not saved yet');
     const second = await app.openTab(page);
@@ -147,6 +149,8 @@ describeInBrowser('several tabs, and the way back', () => {
     const asksForTokens = second.waitForRequest('**/oauth2/token');
     await second.evaluate('document.querySelector(\'a[href="/app/bots"]\').click()');
     await asksForTokens;
+    await second.getByText(/^Last run .+, 1 of the latest 1 failed$/).waitFor();
+    await second.getByText('No run in the last 24 hours').first().waitFor();
     expect(said.at(-1)).toBeGreaterThanOrEqual(600);
     await clock.fastForward('04:10');
     await asked.getByText(/signed out in [345]\d seconds/).waitFor();

@@ -31,13 +31,13 @@ interface Entry {
   at: string;
 }
 
-/** Of each run or delivery its latest entry counts: one that was tried again and arrived has not failed. */
+/** `latest`: when the latest of all ended. Of each run or delivery its latest entry counts: one that was tried again and arrived has not failed. */
 export async function countFailures(
   { table, since }: Within,
   lists: readonly TimedList[],
   attributes: readonly string[],
   read: (item: Item) => Entry | undefined,
-): Promise<FailureCount> {
+): Promise<FailureCount & { latest: string | undefined }> {
   const seen = new Map<string, Entry>();
   let passed = 0;
   for await (const item of readTimed(table, lists, {
@@ -50,7 +50,11 @@ export async function countFailures(
   }
   const failed = [...seen.values()].filter(({ isFailed }) => isFailed);
   const last = failed[0]?.at;
-  return { looked: seen.size, failed: failed.length, ...(last === undefined ? {} : { last }) };
+  const [latest] = seen.values();
+  return {
+    ...{ looked: seen.size, failed: failed.length, latest: latest?.at },
+    ...(last === undefined ? {} : { last }),
+  };
 }
 
 /** A reference that shows a name, where there is one. */

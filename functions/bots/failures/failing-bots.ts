@@ -12,8 +12,16 @@ export interface FailingBot extends FailureCount {
   bot: Reference;
 }
 
-/** The Bots that ran since then, and of which a run has failed. */
-export async function failingBots(within: Within): Promise<{ failing: FailingBot[]; isAll: boolean }> {
+export interface RanBot {
+  bot: Reference;
+  /** When its latest run ended, ISO 8601. */
+  at: string;
+}
+
+/** The Bots that ran since then, and those of them of which a run has failed. */
+export async function failingBots(
+  within: Within,
+): Promise<{ failing: FailingBot[]; ran: RanBot[]; isAll: boolean }> {
   const { table, project, since } = within;
   const ids = new Set<string>();
   const reading = { newestFirst: true, from: since, most: mostEntries };
@@ -23,17 +31,22 @@ export async function failingBots(within: Within): Promise<{ failing: FailingBot
   }
   const looked = [...ids].slice(0, mostBots);
   const heads = await readHeads({ table, project }, 'Bot', looked);
-  const failing = await Promise.all(
+  const all = await Promise.all(
     looked.map(async (id) => {
       const bot = inlineResource('Bot', heads.get(id));
       if (!bot) return [];
       const lists = runRecordLists(project, id);
-      const count = await countFailures(within, lists, recordWithoutLog, (item) => {
+      const { latest, ...count } = await countFailures(within, lists, recordWithoutLog, (item) => {
         const run = inlineResource('AuditEvent', item);
         return run && { id: run.id, isFailed: run.outcome !== '0', at: String(run.recorded) };
       });
-      return count.failed > 0 ? [{ bot: referenceTo(bot, bot.name), ...count }] : [];
+      return latest === undefined ? [] : [{ bot: referenceTo(bot, bot.name), at: latest, ...count }];
     }),
   );
-  return { failing: failing.flat(), isAll: ids.size <= mostBots };
+  const counted = all.flat();
+  return {
+    failing: counted.filter(({ failed }) => failed > 0).map(({ at: _, ...failing }) => failing),
+    ran: counted.map(({ bot, at }) => ({ bot, at })),
+    isAll: ids.size <= mostBots,
+  };
 }

@@ -33,7 +33,7 @@ export async function failingSubscriptions(
       const status = String(subscription.status);
       if (status === 'off') return [];
       const list = { pk: keys.attempt(project, id, '').pk };
-      const count = await countFailures(within, [list], ['content'], (item) => {
+      const { latest: _, ...count } = await countFailures(within, [list], ['content'], (item) => {
         const { outcome, recorded, entity } = attemptOf(item);
         return { id: deliveryOf(entity), isFailed: outcome === '4', at: String(recorded) };
       });
