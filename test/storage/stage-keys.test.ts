@@ -1,4 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TOTP, URI } from 'otpauth';
 import { enrolAction, useCodeAction } from '../../functions/login/second-factor/second-factor.ts';
@@ -10,6 +13,7 @@ import { factorHasKey } from '../../infra/check-table/rules/stage.ts';
 import { startTable } from '../../infra/local/table.ts';
 import { prepareRestored } from '../../infra/recover/prepare-restored.ts';
 import { mintRunToken, verifyRunToken } from '../../shared/access/run-token.ts';
+import { connectKms, openEarlierSecret, openKmsWrapping } from '../../shared/aws/kms.ts';
 import { isInvitationSecret } from '../../shared/invitation/link.ts';
 import { configuredIssuer, issuerItem, issuerSecret } from '../../shared/issuer/issuer-item.ts';
 import { fileKeyWrapping } from '../../shared/keys/data-keys.ts';
@@ -443,4 +447,60 @@ describe('replacing a key', () => {
     expect(await isMac(ring, 'text', mac)).toBe(true);
     expect(await isMac(ring, 'text', await macOf(ringsOf(['reset-link'])['reset-link'], 'text'))).toBe(true);
   });
+});
+
+describe('on AWS', () => {
+  /** Wraps as KMS does: what is wrapped opens in its context only. */
+  const server = createServer(async (request, response) => {
+    const asked = JSON.parse(await text(request));
+    const named = asked.EncryptionContext;
+    const bytesOf = (given: string) => Buffer.from(given, 'base64');
+    const said = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+    const operations: Record<string, () => Promise<object>> = {
+      Encrypt: async () => ({ CiphertextBlob: said(await wrapping.wrap(bytesOf(asked.Plaintext), named)) }),
+      GenerateDataKeyWithoutPlaintext: async () => ({
+        CiphertextBlob: said(await wrapping.makeWrapped(named)),
+      }),
+      Decrypt: async () => ({ Plaintext: said(await wrapping.open(bytesOf(asked.CiphertextBlob), named)) }),
+    };
+    const operation = operations[String(request.headers['x-amz-target']).replace('TrentService.', '')];
+    const answer = await (operation?.() ?? Promise.reject(new Error('not allowed'))).catch(() => undefined);
+    response.statusCode = answer ? 200 : 400;
+    response.setHeader('content-type', 'application/x-amz-json-1.1');
+    response.end(JSON.stringify(answer ?? { __type: 'InvalidCiphertextException' }));
+  });
+  beforeAll(() => new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening)));
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test.each([true, false])(
+    'KMS wraps the keys, with an earlier secret in the table: %s',
+    async (isEarlier) => {
+      const { port } = server.address() as AddressInfo;
+      const kms = connectKms(`http://127.0.0.1:${port}`);
+      const { table, now } = stage.services;
+      const ciphertext = await wrapping.wrap(secret, { use: 'portico-stage-secret' });
+      if (isEarlier) await table.put({ ...keys.stageSecret(), ciphertext });
+      const services = {
+        ...{ table, now, wrapping: async () => openKmsWrapping('key', kms) },
+        earlierSecret: () => openEarlierSecret(table, 'key', kms),
+      };
+      await ensureKeys(services);
+      await table.write([], [keys.stageSecret()]);
+      const rings = openKeyRings(table, services.wrapping, keyPurposes, now);
+      const { invitation } = earlierMakings;
+      expect(await isInvitationSecret(rings['invitation-link'], invitation.of, invitation.secret)).toBe(
+        isEarlier,
+      );
+      expect(await isMac(ringsOf(['totp']).totp, 'text', await macOf(rings.totp, 'text'))).toBe(true);
+      const totp = await stored('totp');
+      const [one] = (await stored('drafts'))?.versions ?? [];
+      if (!totp || !one) throw new Error('not made');
+      await writeStageKey(table, 'totp', { ...totp, versions: [one] }, totp);
+      const moved = openKeyRings(table, services.wrapping, ['totp'], now);
+      await expect(moved.totp.current()).rejects.toMatchObject({ name: 'InvalidCiphertextException' });
+    },
+  );
 });
