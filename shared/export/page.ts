@@ -18,7 +18,7 @@ export interface Wanted {
   history: boolean;
   /** Every version of the code of Bots. */
   code: boolean;
-  /** The Users of memberships. */
+  /** The Users of all memberships. */
   people: boolean;
 }
 

@@ -51,7 +51,8 @@ function unitsOf(source: ExportSource, wanted: Wanted): Unit[] {
     .flatMap((type) =>
       shards.map((shard) => ({
         name: `${type} ${shard}`,
-        pieces: (from: Position) => versionsOfType(source, wanted, { type, shard }, from),
+        pieces: (from: Position) =>
+          versionsOfType(source, { ...wanted, people: false }, { type, shard }, from),
       })),
     );
   const log = Array.from({ length: logShards }, (_, shard) => ({
@@ -62,6 +63,10 @@ function unitsOf(source: ExportSource, wanted: Wanted): Unit[] {
     name: `bots ${shard}`,
     pieces: (from: Position) => noteBots(source, shard, from),
   }));
+  const members = shards.map((shard) => ({
+    name: `members ${shard}`,
+    pieces: (from: Position) => notePeople(source, wanted, shard, from),
+  }));
   const runs = { name: 'runs', pieces: (from: Position) => entriesOfRuns(source, wanted, from) };
   const code = { name: 'code', pieces: (from: Position) => codeOfBots(source, from) };
   const people = { name: 'people', pieces: (from: Position) => usersNoted(source, from) };
@@ -71,7 +76,7 @@ function unitsOf(source: ExportSource, wanted: Wanted): Unit[] {
     ...(withLog || wanted.code ? bots : []),
     ...(withLog ? [runs] : []),
     ...(wanted.code ? [code] : []),
-    ...(wanted.people ? [people] : []),
+    ...(wanted.people ? [...members, people] : []),
   ];
 }
 
@@ -93,6 +98,19 @@ async function* noteBots(source: ExportSource, shard: number, from: Position): A
   for await (const { ids, after } of idsOfType(source, { type: 'Bot', shard }, from.after)) {
     await source.notes.add('bot', ids);
     yield { lines: [], position: { ...from, after } };
+  }
+}
+
+/** Of all memberships that stood, whichever types are wanted and since when. */
+async function* notePeople(
+  source: ExportSource,
+  wanted: Wanted,
+  shard: number,
+  from: Position,
+): AsyncGenerator<Piece> {
+  const all = { ...wanted, since: undefined, history: false };
+  for await (const { position } of versionsOfType(source, all, { type: 'ProjectMembership', shard }, from)) {
+    yield { lines: [], position };
   }
 }
 

@@ -202,6 +202,35 @@ describe('the main job, by the bundles alone', () => {
     }
   });
 
+  it('exports a Project', async () => {
+    const headers = { authorization, prefer: 'respond-async' };
+    const line = 'GET /fhir/R4/$export?_type=Patient,AuditEvent&includeAssociatedData=_people,_code' as const;
+    const accepted = await stage.host('resources').request(line, headers, '');
+    expect(accepted.statusCode).toBe(202);
+    const { pathname } = new URL(String(accepted.headers?.['content-location']));
+    const { pk, sk } = keys.export(project, pathname.split('/').at(-1) ?? '');
+    const image = { pk: { S: pk }, sk: { S: sk }, untidy: { BOOL: true } };
+    await stage
+      .host('dispatch')
+      .invoke({ Records: [{ eventName: 'INSERT', dynamodb: { NewImage: image } }] });
+    const taken = Promise.withResolvers<unknown>();
+    const following = await stage.queues.follow('exports', async (event) => {
+      const answer = (await stage.host('export').invoke(event)) as SQSBatchResponse;
+      taken.resolve(answer);
+      return answer;
+    });
+    expect(await taken.promise).toEqual({ batchItemFailures: [] });
+    await following.stop();
+    const get = (path: string) => stage.host('resources').request(`GET ${path}`, { authorization }, '');
+    const { output } = JSON.parse((await get(pathname)).body ?? '');
+    const types = output.map(({ type }: { type: string }) => type);
+    expect(types).toEqual(['AuditEvent', 'BotCode', 'Patient', 'User']);
+    expect(await get(new URL(output[0].url).pathname)).toMatchObject({
+      statusCode: 200,
+      isBase64Encoded: true,
+    });
+  });
+
   it('tries again with the sweep what had been given up', async () => {
     const url = stage.queues.environment.AUDIT_DEAD_LETTERS ?? '';
     const audited: Audited = {

@@ -4,7 +4,9 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { inFiles } from '../../functions/export/gathered.ts';
 import { goOn } from '../../functions/export/go-on.ts';
+import { moveExport } from '../../functions/export/move-export.ts';
 import { writeExport } from '../../infra/export/export-folder.ts';
 import { listFiles, readFile as readExported, textOfFile } from '../../shared/export/export-files.ts';
 import { exportItem, exportOf, newExport } from '../../shared/export/export-job.ts';
@@ -160,10 +162,13 @@ test('holds what stood at its instant, whatever is written or deleted while it g
 
   const then = await found({ ...patients, since: before, until, history: true });
   expect(then.map((line) => line.slice(0, 60)).sort()).toEqual([
-    expect.stringContaining('"changing"'),
-    expect.stringContaining('"ending"'),
+    expect.stringMatching(/^Patient .*"changing"/),
+    expect.stringMatching(/^Patient .*"ending"/),
   ]);
   expect(then.join()).not.toContain('"versionId":"2"');
+  // People are those of all memberships, older ones too.
+  const people = await found({ ...patients, people: true, since: until });
+  expect(people).toContainEqual(expect.stringMatching(/^User /));
   const now = await found({ ...patients, since: before });
   expect(now.sort()).toEqual([
     expect.stringMatching(/^Patient .*"changing".*"versionId":"2"/),
@@ -292,6 +297,25 @@ test('broken off at any write, delivered twice and in many slices, it ends with 
   expect([...files.keys()].sort()).toEqual([...expected.keys()].sort());
   for (const [kind, lines] of files)
     expect([...lines].sort()).toEqual([...(expected.get(kind) ?? [])].sort());
+});
+
+test('a step that somebody else has taken is not taken again, and leaves nothing', async () => {
+  const one = await asked(patients);
+  const { job } = one;
+  const lines = new Map([['Patient', ['{}']]]);
+  const next = { status: 'active', position: { unit: 'Patient 0' } } as const;
+  const [first, second] = await Promise.all([1, 2].map(() => moveExport(stage.services, job, next, lines)));
+  expect([first, second].filter(Boolean)).toHaveLength(1);
+  expect(await moveExport(stage.services, job, next, lines)).toBeUndefined();
+  const ofExport = ({ pk }: Item) => pk.includes(`#Export#${job.id}#`);
+  expect((await scanAll(stage.client, stage.tableName)).filter(ofExport)).toHaveLength(1);
+  expect(exportOf(await getItem(stage.services, one.key))).toMatchObject({ step: 1, files: 1, lines: 1 });
+});
+
+test('lines are put into files that an answer holds, one that is longer into its own', () => {
+  const long = (length: number) => 'x'.repeat(length - 1);
+  const files = inFiles([long(3), long(3), long(4), long(11), long(2), long(2)], 10);
+  expect(files.map((lines) => lines.map(({ length }) => length + 1))).toEqual([[3, 3, 4], [11], [2, 2]]);
 });
 
 test('a large Project comes in parts of bounded size; cancelled, nothing of it stays', async () => {
