@@ -17,6 +17,7 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/test/setup/strip-types.cjs' },
   testRunner: '<rootDir>/test/setup/quiet-runner.ts',
+  testSequencer: '<rootDir>/test/setup/longest-first.ts',
   testTimeout: isSecondOpinion ? 300_000 : 60_000,
   maxWorkers: 3,
   // Modules of finished files stay in a worker: a small machine runs out of memory without this.

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { expect } from '@jest/globals';
 import type { Demo } from '../../infra/local/demo-projects.ts';
 import type { Stack } from '../../infra/local/stack.ts';
 import { unpackText } from '../../shared/store/packing.ts';
@@ -58,8 +59,8 @@ interface Local extends Stack {
 }
 
 /**
- * Starts the stack in an empty folder, from PORTICO_FROM (the output folder of `cdk synth`) where that is set, or
- * connects to the deployed one. Once a file.
+ * Starts the stack in an empty folder, or connects to the deployed one. Once a file. Specs run from PORTICO_FROM (the
+ * output folder of `cdk synth`) where that is set; other tests that start a stack look into its process.
  * @param prepare of a local stack's folder, before it starts
  */
 export async function startPortico(
@@ -152,7 +153,8 @@ async function startLocal(prepare: (dataDir: string) => unknown, options: StackC
   const { openTable } = await import('../../shared/table/table.ts');
   const dataDir = await mkdtemp(join(tmpdir(), 'portico-spec-'));
   await prepare(dataDir);
-  const stack = await startStack({ dataDir, port: 0, from: process.env.PORTICO_FROM, ...options });
+  const from = expect.getState().testPath?.includes('/test/spec/') ? process.env.PORTICO_FROM : undefined;
+  const stack = await startStack({ dataDir, port: 0, from, ...options });
   const client = connectDynamoDb(stack.table.endpoint);
   const scan = () => scanAll(client, stack.table.tableName);
   return { ...stack, dataDir, client, scan, store: openTable(client, stack.table.tableName, Date.now) };
