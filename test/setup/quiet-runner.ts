@@ -41,7 +41,8 @@ const runQuietly: Runner = async (config, project, environment, ...rest) => {
     write.call(process.stdout, `${count}log lines of "${name}":\n${shown.join('')}`);
   };
   process.stdout.write = ((chunk: unknown, ...more: []) => {
-    if (!/^\{"(level|_aws)":/.test(String(chunk))) return write.call(process.stdout, chunk as string, ...more);
+    if (!/^\{"(level|_aws)":/.test(String(chunk)))
+      return write.call(process.stdout, chunk as string, ...more);
     kept.push(String(chunk));
     return true;
   }) as typeof write;
