@@ -13,9 +13,10 @@ import { linkMailedTo, mailsSent, type Place, type RunningStack, runStack } from
 import { replaceStageKey } from './stage-key-rotation.ts';
 
 /**
- * `npm run drill`: the procedure of docs/recover.md from end to end on this machine, in a folder of its own. A table is
- * put back to an earlier moment as a new table, made fit to be used, checked, and the stack is pointed at it; then the
- * signing key is replaced, and one of the stage's secret keys. Each line is something that was tried; exit code 1 when one of them went otherwise.
+ * `npm run drill`, or `npm run drill -- restore` or `rotate` for one of its halves: the procedures of docs/recover.md
+ * from end to end on this machine, in a folder of its own. A table is put back to an earlier moment as a new table, made
+ * fit to be used, checked, and the stack is pointed at it; then the signing key is replaced, and one of the stage's
+ * secret keys. Each line is something that was tried; exit code 1 when one of them went otherwise.
  */
 const restored = 'portico-restored';
 const password = 'a drill of four words';
@@ -162,15 +163,28 @@ async function provision(dataDir: string, args: readonly string[]): Promise<void
 useLocalCredentials();
 const dataDir = await mkdtemp(join(tmpdir(), 'portico-drill-'));
 const place = { dataDir, port: await freePort() };
-try {
+
+/** Puts the table back, and looks at what comes of it. */
+async function restore(): Promise<void> {
   const { story, items } = await live(place);
   const { prepared, violations } = await recoverLocally(dataDir, items, { lost: usualTable, restored });
   process.stdout.write(`${JSON.stringify(prepared)}\n`);
   tried('the restored table holds together', violations.length === 0);
   for (const violation of violations) process.stdout.write(`${JSON.stringify(violation)}\n`);
   await afterwards(place, story);
-  await rotate(place, restored, tried);
-  await replaceStageKey(place, restored, tried);
+}
+
+try {
+  const halves = process.argv.slice(2);
+  const unknown = halves.find((half) => half !== 'restore' && half !== 'rotate');
+  if (unknown !== undefined) throw new Error(`npm run drill -- [restore] [rotate]: there is no ${unknown}`);
+  const wants = (half: string) => halves.length === 0 || halves.includes(half);
+  if (wants('restore')) await restore();
+  if (wants('rotate')) {
+    const tableName = wants('restore') ? restored : usualTable;
+    await rotate(place, tableName, tried);
+    await replaceStageKey(place, tableName, tried);
+  }
 } catch (error) {
   tried(errorText(error), false);
 } finally {
