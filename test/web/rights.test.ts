@@ -172,6 +172,10 @@ describeInBrowser('rights that are given in the app', () => {
     await arrived(page, 'Eve Lee');
     await page.getByRole('button', { name: 'Remove from the project' }).waitFor();
     expect(await page.getByText('They have emergency access').count()).toBe(0);
+    await go(page, 'Overview');
+    const attention = page.getByRole('list', { name: 'Needs attention' });
+    await attention.getByText('Took emergency access').waitFor();
+    expect(await badManners(page)).toEqual([]);
     expect(app.faults).toEqual([]);
   }, 120_000);
 });

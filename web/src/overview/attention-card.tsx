@@ -7,6 +7,8 @@ import { Empty, Loading } from '../ui/loading.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { type AllAttention, type Attention, loadAttention } from './attention.ts';
 
+const bad: ReadonlySet<Attention['kind']> = new Set(['Bot', 'Delivery', 'Emergency access']);
+
 /** What needs somebody's attention, each line leading to its place. */
 export function AttentionCard() {
   const api = useApi();
@@ -27,7 +29,7 @@ function Items({ items, missing }: AllAttention) {
         <Empty title="Nothing needs your attention">
           <p>
             Bots and deliveries that failed in the last 24 hours are listed here, invitations that expire
-            within two days, and API keys that were never used.
+            within two days, API keys that were never used, and emergency access of the last 30 days.
           </p>
         </Empty>
       ) : (
@@ -59,7 +61,7 @@ function Line({ kind, name, what, at, href }: Attention) {
           {what} {at !== undefined && <Moment at={at} />}
         </span>
       </div>
-      <Badge kind={kind === 'Bot' || kind === 'Delivery' ? 'bad' : 'waiting'}>{kind}</Badge>
+      <Badge kind={bad.has(kind) ? 'bad' : 'waiting'}>{kind}</Badge>
     </>
   );
 }

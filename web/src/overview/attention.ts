@@ -1,11 +1,11 @@
-import type { Bundle, ProjectMembership, Reference } from '@medplum/fhirtypes';
+import type { AuditEvent, Bundle, ProjectMembership, Reference } from '@medplum/fhirtypes';
 import type { Api } from '../api/use-api.ts';
 import { lastUsedOf } from '../clients/client.ts';
 import { invitationOf } from '../members/invitation.ts';
 
 /** Something that somebody should look at, and where. */
 export interface Attention {
-  kind: 'Bot' | 'Delivery' | 'Invitation' | 'API key';
+  kind: 'Bot' | 'Delivery' | 'Invitation' | 'API key' | 'Emergency access';
   name: string;
   what: string;
   /** ISO 8601: when it failed last, or when it expires. */
@@ -37,18 +37,26 @@ const soonMs = 48 * 60 * 60_000;
 const membersLookedAt = 100;
 /** Of each kind; the rest is a line that leads to all of them. */
 const mostLines = 5;
+/** Emergency access is to be looked into afterwards. */
+const emergenciesMs = 30 * 24 * 60 * 60_000;
+/** The latest. */
+const emergenciesLookedAt = 50;
 
-/** What needs attention now. Three requests. */
+/** What needs attention now. Four requests. */
 export async function loadAttention(api: Api, signal: AbortSignal): Promise<AllAttention> {
   const membersThat = (condition: string) =>
     api.get<Bundle<ProjectMembership>>(`${api.admin}/members?${condition}&_count=${membersLookedAt}`, signal);
-  const [failures, invited, keys] = await Promise.all([
+  const from = new Date(Date.now() - emergenciesMs).toISOString();
+  const emergenciesAsked = `subtype=emergency-access&date=ge${from}&_sort=-date&_count=${emergenciesLookedAt}`;
+  const [failures, invited, keys, emergencies] = await Promise.all([
     api.get<Failures>(`${api.admin}/failures`, signal),
     membersThat('state=pending'),
     membersThat('profile-type=ClientApplication'),
+    api.get<Bundle<AuditEvent>>(`fhir/R4/AuditEvent?${emergenciesAsked}`, signal),
   ]);
   return {
     items: [
+      ...atMost(ofEmergencies(emergencies), '/audit?what=emergency-access', 'more people'),
       ...atMost(failures.bots.map(ofBot), '/bots', 'more Bots'),
       ...atMost(failures.subscriptions.map(ofSubscription), '/bots', 'more Subscriptions'),
       ...atMost(expiring(membersIn(invited), Date.now()), '/members?state=pending', 'more invitations'),
@@ -81,6 +89,19 @@ function membersIn({ entry = [] }: Bundle<ProjectMembership>): ProjectMembership
 
 function hasMore({ link }: Bundle): boolean {
   return link?.some(({ relation }) => relation === 'next') === true;
+}
+
+/** Who has taken emergency access, with the latest time of each. */
+function ofEmergencies({ entry = [] }: Bundle<AuditEvent>): Attention[] {
+  const latest = new Map<string, Attention>();
+  for (const { resource } of entry) {
+    const href = `/members/${idOf(resource?.entity?.[0]?.what?.reference)}`;
+    const name = resource?.agent[0]?.who?.display ?? 'A member';
+    const what = 'Took emergency access, last on';
+    if (!latest.has(href))
+      latest.set(href, { kind: 'Emergency access', name, what, at: resource?.recorded, href });
+  }
+  return [...latest.values()];
 }
 
 function neverUsed(keys: readonly ProjectMembership[]): Attention[] {
