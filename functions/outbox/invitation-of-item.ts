@@ -1,4 +1,4 @@
-import { number, object, string } from 'valibot';
+import { boolean, exactOptional, number, object, string } from 'valibot';
 import type { Mail } from '../../shared/email/mailer.ts';
 import { invitationMail } from '../../shared/invitation/invitation-mail.ts';
 import { invitationUrl } from '../../shared/invitation/link.ts';
@@ -15,15 +15,21 @@ import type { OutboxServices } from './services.ts';
 
 const readOrder = stored(
   'mail of an invitation',
-  object({ project: string(), membershipId: string(), generation: number(), email: string() }),
+  object({
+    project: string(),
+    membershipId: string(),
+    generation: number(),
+    email: string(),
+    isFromOperator: exactOptional(boolean()),
+  }),
 );
 
 /**
  * The mail of an invitation; undefined when it is no longer pending, when there is a newer link, when the Project is disabled or has
- * no mails, or when the address has complained of this Project's mails: then the invitation says so.
+ * no mails (but those of who operates the service), or when the address has complained of this Project's mails: then the invitation says so.
  */
 export async function invitationOfItem(services: OutboxServices, item: Item): Promise<Mail | undefined> {
-  const { project, membershipId, generation, email } = readOrder(item);
+  const { project, membershipId, generation, email, isFromOperator = false } = readOrder(item);
   const membershipKey = keys.resource(project, 'ProjectMembership', membershipId);
   const projectKey = keys.resource(project, 'Project', project);
   const complaintKey = keys.complaint(project, email);
@@ -33,7 +39,8 @@ export async function invitationOfItem(services: OutboxServices, item: Item): Pr
     standing?.invitation.generation === generation &&
     stateOf(standing.invitation, services.now()) === 'pending';
   const head = found.get(projectKey);
-  if (!standing || !isLive || isDisabled(head) || lacks(head, 'email')) return undefined;
+  const mayMail = isFromOperator || !lacks(head, 'email');
+  if (!standing || !isLive || isDisabled(head) || !mayMail) return undefined;
   const link = { project: project, membershipId: membershipId, ...standing.invitation };
   if (found.get(complaintKey)) {
     await markDelivery(services, link, 'complained');

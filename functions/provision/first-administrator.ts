@@ -78,7 +78,7 @@ export async function firstAdministrator(
       ...actions,
       personAction(project, known, undefined),
       ...(password === undefined
-        ? [outboxAction(project, membershipId, email, invitation)]
+        ? [outboxAction(project, membershipId, email, invitation, { isFromOperator: true })]
         : [
             { name: 'password', put: { ...keys.password(userId), hash: await hashPassword(password) } },
             ...countAdministrator(project, 1),

@@ -3,6 +3,7 @@ import { inviteUser } from '../../functions/invite/invite-user.ts';
 import { sendMail } from '../../functions/outbox/send-mail.ts';
 import type { OutboxServices } from '../../functions/outbox/services.ts';
 import { sweep } from '../../functions/outbox/sweep.ts';
+import { provision } from '../../functions/provision/provision.ts';
 import type { Caller } from '../../shared/access/access-token.ts';
 import type { Mail } from '../../shared/email/mailer.ts';
 import { isInvitationSecret } from '../../shared/invitation/link.ts';
@@ -191,6 +192,13 @@ describe('the mail of an invitation', () => {
     await sendMail(services, outboxKey(id));
     expect(sent).toEqual([]);
     expect(await getItem(services, outboxKey(id))).toBeUndefined();
+  });
+
+  test('is sent to an administrator whom the operator invites, though the Project has no mails', async () => {
+    const admin = person();
+    await provision(stage.services, { name: 'Quiet', admin, featuresOff: ['email'] });
+    await sweep(services);
+    expect(sent.map(({ to }) => to)).toEqual([admin.email]);
   });
 
   test('goes to one address five times a day, and again the next day', async () => {
