@@ -49,10 +49,16 @@ interface IdleSetting {
 /**
  * Sets the idle time of a Project. What was over by the one before stays over (`idleOverMs`: logins last used until
  * then), and nothing ends sooner than the new one after its setting (`idleFromMs`): of a login that had no idle time
- * nobody knows when it was used.
+ * nobody knows when it was used. Set once more as it is, it does not count anew: who sets it every few minutes would
+ * keep everybody signed in.
  * @param before the head of the Project as it is
  */
-export function idleSetting(before: Item | undefined, idleMinutes: number, nowMs: number): IdleSetting {
+export function idleSetting(
+  before: Item | undefined,
+  idleMinutes: number,
+  nowMs: number,
+): Partial<IdleSetting> {
+  if (idleMinutes === Number(before?.idleMinutes ?? 0)) return {};
   const idleMs = idleMsOf(before);
   const overMs = idleMs === undefined ? undefined : nowMs - idleMs;
   const hasEndedSome = overMs !== undefined && Number(before?.idleFromMs ?? 0) <= overMs;

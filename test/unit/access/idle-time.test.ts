@@ -53,6 +53,13 @@ describe('the idle time', () => {
     (minutes) => expect(isIdleMinutes(minutes)).toBe(false),
   );
 
+  test('set again and again as it is keeps nobody signed in', () => {
+    let project = head(15);
+    for (let at = 5; at <= 10; at += 5) project = { ...project, ...idleSetting(project, 15, at * minute) };
+    expect([isIdle(own, project, 15 * minute - 1), isIdle(own, project, 15 * minute)]).toEqual([false, true]);
+    expect(idleSetting(undefined, 0, minute)).toEqual({});
+  });
+
   type Step = { is: 'pass' | 'refresh' | 'set'; by: number };
   const steps = fc.array(
     fc.oneof(
@@ -75,9 +82,10 @@ describe('the idle time', () => {
         let shortest = 15;
         for (const { is, by } of all) {
           if (is === 'pass') now += by;
-          if (is === 'set' && by !== project.idleMinutes) {
+          if (is === 'set') {
+            // What is set as it was is not counted anew.
+            if (by !== project.idleMinutes) setAt = now;
             project = { ...project, ...idleSetting(project, by, now) };
-            setAt = now;
             shortest = Math.min(shortest, by || 15);
           }
           const isOver = isIdle(login, project, now);
