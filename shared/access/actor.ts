@@ -97,7 +97,7 @@ export async function admit(
     const heads = { member: found.get(key), project: found.get(projectKey) };
     const grant = caller.run ? undefined : activeGrant(membership, heads, services.now());
     const own = namedPolicies(membership, one.project);
-    const added = grant ? policiesNamed([{ policy: { reference: grant.policy } }], one.project) : [];
+    const added = grant ? addedPolicies(grant, one.project) : [];
     const named = [...own, ...added];
     services.memory.policies.set(
       one.membershipId,
@@ -180,6 +180,11 @@ function requireLogin(login: Item | undefined, caller: Claims): Item {
 /** `accessPolicy` and each `access[].policy`, as keys of this Project; anything else grants nothing. */
 export function namedPolicies({ accessPolicy, access = [] }: ProjectMembership, project: string) {
   return policiesNamed([...(accessPolicy ? [{ policy: accessPolicy }] : []), ...access], project);
+}
+
+/** The policy of emergency access, in the same way. */
+export function addedPolicies({ policy }: EmergencyGrant, project: string) {
+  return policiesNamed([{ policy: { reference: policy } }], project);
 }
 
 function policiesNamed(all: readonly MembershipAccess[], project: string) {

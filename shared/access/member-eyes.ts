@@ -2,7 +2,8 @@ import type { ProjectMembership } from '../fhir/membership.ts';
 import { parseReference, type Resource } from '../fhir/resource.ts';
 import type { Services } from '../services.ts';
 import { inlineResource } from '../store/inline.ts';
-import { type Actor, namedPolicies } from './actor.ts';
+import { type Actor, addedPolicies, namedPolicies } from './actor.ts';
+import { activeGrant, type EmergencyHeads } from './emergency.ts';
 import { matchingRules } from './own-access.ts';
 import type { Interaction } from './rule.ts';
 import { administratorWords } from './words/default-words.ts';
@@ -16,18 +17,26 @@ export interface MemberEyes {
   together: Actor;
 }
 
-/** The rights that a membership has, at this moment and with all scopes. @param asker who looks on */
+/**
+ * The rights that a membership has, at this moment and with all scopes.
+ * @param asker who looks on
+ * @param heads of the membership and of its Project
+ */
 export async function eyesOf(
   services: Services,
   asker: Actor,
   membership: ProjectMembership,
+  heads: EmergencyHeads,
 ): Promise<MemberEyes> {
   const named = namedPolicies(membership, asker.project);
-  const found = await services.table.read(named.map(({ key }) => key));
-  const policies = named.flatMap(({ key, parameters }) => {
-    const policy = inlineResource('AccessPolicy', found.get(key));
-    return policy ? [{ policy, parameters }] : [];
-  });
+  const grant = activeGrant(membership, heads, services.now());
+  const added = grant ? addedPolicies(grant, asker.project) : [];
+  const found = await services.table.read([...named, ...added].map(({ key }) => key));
+  const standing = (some: typeof named) =>
+    some.flatMap(({ key, parameters }) => {
+      const policy = inlineResource('AccessPolicy', found.get(key));
+      return policy ? [{ policy, parameters }] : [];
+    });
   const own: Actor = {
     loginId: '',
     clientId: '',
@@ -38,7 +47,8 @@ export async function eyesOf(
     profile: membership.profile.reference,
     membership,
     admin: membership.admin === true,
-    policies: named.length > 0 ? policies : undefined,
+    policies: named.length > 0 ? standing(named) : undefined,
+    ...(grant ? { emergency: { grant, policies: standing(added) } } : {}),
     contextOf: asker.contextOf,
     budget: asker.budget,
   };

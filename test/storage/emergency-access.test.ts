@@ -9,10 +9,11 @@ import { endEmergency } from '../../functions/members/end-emergency.ts';
 import { removeMember } from '../../functions/members/remove-member.ts';
 import { sweep } from '../../functions/outbox/sweep.ts';
 import { changeProject as provisionChange } from '../../functions/provision/change-project.ts';
+import { explainMember } from '../../functions/resources/read/explain-member.ts';
 import { readResource } from '../../functions/resources/read/read-resource.ts';
 import { allows, hiddenFields, mayInteract } from '../../shared/access/access.ts';
 import { type Caller, callerOf } from '../../shared/access/access-token.ts';
-import type { Actor } from '../../shared/access/actor.ts';
+import { type Actor, admit } from '../../shared/access/actor.ts';
 import type { Mail } from '../../shared/email/mailer.ts';
 import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
@@ -140,6 +141,34 @@ describe('emergency access', () => {
     }
     await endOwnEmergency(stage.services, nurse);
     expect(await entries('end-emergency-access')).toHaveLength(1);
+  });
+
+  test('is seen by an administrator who asks what the member sees', async () => {
+    const body = { resource: patient };
+    const explained = async () =>
+      JSON.stringify(await explainMember(stage.services, admin, { membershipId: nurse.membershipId, body }));
+    expect(await explained()).toContain('None of their rules');
+    await take();
+    expect(await explained()).toContain('"seen"');
+  });
+
+  test('gives nothing to a run, in whosever name it acts', async () => {
+    await take();
+    const { membershipId, profile, scope } = nurse;
+    const run = { id: 'r', root: 'r', depth: 0, deadlineAtMs: stage.clock.nowMs + minuteMs };
+    const bot = await newMember({});
+    const inTheirName = callerOf(
+      { ...bot, run: { ...run, within: [{ membershipId, profile, scope }] } },
+      'member',
+    );
+    const { actor } = await admit(stage.services, inTheirName, []);
+    const { actor: themselves } = await admit(stage.services, callerOf({ ...nurse, run }, 'member'), []);
+    const seen = [actor, ...(actor.within ?? []), themselves].map(({ emergency }) => emergency);
+    expect(seen).toEqual([undefined, undefined, undefined]);
+    expect([mayInteract(actor, 'read', 'Patient'), mayInteract(themselves, 'read', 'Patient')]).toEqual([
+      false,
+      false,
+    ]);
   });
 
   test('of a claim that is repeated is one, and is not made longer', async () => {

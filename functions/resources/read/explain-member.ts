@@ -42,13 +42,16 @@ export async function explainMember(
   const target = parseReference(wanted.resource ?? '');
   const key = keyOf(caller, 'ProjectMembership', membershipId);
   const headKey = target && keyOf(caller, target.type, target.id);
+  const projectKey = keys.resource(caller.project, 'Project', caller.project);
   const { actor: asker, found } = await admit(services, caller, [
     ...(key ? [key] : []),
     ...(headKey ? [headKey] : []),
+    projectKey,
   ]);
   const membership = key && inlineResource('ProjectMembership', found.get(key));
   if (!membership) throw new Refusal('not-found', 'Not found');
-  const view: View = { services, asker, ...(await eyesOf(services, asker, membership)) };
+  const heads = { member: found.get(key), project: found.get(projectKey) };
+  const view: View = { services, asker, ...(await eyesOf(services, asker, membership, heads)) };
   await record(services, {
     project: caller.project,
     subtype: 'view-as',
