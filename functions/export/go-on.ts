@@ -1,4 +1,4 @@
-import { record } from '../../shared/audit/record.ts';
+import type { Audited } from '../../shared/audit/audit-event.ts';
 import { type ExportJob, exportOf, isOverdue } from '../../shared/export/export-job.ts';
 import { agentOfExport, exportEntity } from '../../shared/export/export-words.ts';
 import { notesInTable } from '../../shared/export/notes.ts';
@@ -51,7 +51,12 @@ async function readOn(services: Services, begun: ExportJob, untilMs: number): Pr
     some.add(lines);
     const isLate = now() > untilMs;
     if (!some.isFull() && !isLate) continue;
-    const moved = await moveExport(services, job, { status: 'active', position: next }, some.take());
+    const moved = await moveExport(
+      services,
+      job,
+      { status: 'active', position: next },
+      { lines: some.take() },
+    );
     if (!moved) return;
     job = moved;
     if (hasTooMany(job)) {
@@ -71,23 +76,26 @@ function hasTooMany({ files }: ExportJob): boolean {
   return files > mostFiles;
 }
 
-/** Nobody else has ended it, so there is one entry of its end. */
+/** There is one entry of its end in the audit log, by whoever has ended it. */
 async function end(
   services: Services,
   job: ExportJob,
   next: Next,
   lines?: ReadonlyMap<string, readonly string[]>,
 ): Promise<void> {
-  const ended = await moveExport(services, job, { ...next, endedAtMs: services.now() }, lines);
-  if (!ended) return;
-  const { project, files, problem } = ended;
-  await record(services, {
+  const ended = { ...next, endedAtMs: services.now() };
+  await moveExport(services, job, ended, { ...(lines ? { lines } : {}), auditedOf: auditedEnd });
+}
+
+function auditedEnd(ended: ExportJob): Audited {
+  const { project, status, files, lines, problem } = ended;
+  return {
     project,
     subtype: 'end-export',
     action: 'E',
-    outcome: next.status === 'completed' ? '0' : '8',
+    outcome: status === 'completed' ? '0' : '8',
     ...(problem === undefined ? {} : { outcomeDesc: problem }),
     agent: agentOfExport(ended),
-    entities: [exportEntity(ended, { files, lines: ended.lines })],
-  });
+    entities: [exportEntity(ended, { files, lines })],
+  };
 }

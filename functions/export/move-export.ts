@@ -1,3 +1,4 @@
+import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import type { WrittenFile } from '../../shared/export/export-files.ts';
 import { writeFile } from '../../shared/export/export-files.ts';
 import { type ExportJob, exportItem } from '../../shared/export/export-job.ts';
@@ -8,6 +9,12 @@ import { inFiles } from './gathered.ts';
 /** What becomes of an export with a step. */
 export type Next = Partial<ExportJob> & Pick<ExportJob, 'status'>;
 
+interface Step {
+  lines?: ReadonlyMap<string, readonly string[]>;
+  /** What the audit log is told of it, in the same transaction. */
+  auditedOf?(after: ExportJob): Audited;
+}
+
 /**
  * Takes an export one step on: its files are written first, then named together with where it goes on, all or none.
  * @returns undefined when somebody else has taken that step, or it was cancelled: then nothing is kept
@@ -16,7 +23,7 @@ export async function moveExport(
   services: Services,
   job: ExportJob,
   next: Next,
-  lines: ReadonlyMap<string, readonly string[]> = new Map(),
+  { lines = new Map(), auditedOf }: Step,
 ): Promise<ExportJob | undefined> {
   const { table } = services;
   const filesOf = { ...job.filesOf };
@@ -38,6 +45,7 @@ export async function moveExport(
     files: job.files + written.length,
     lines: job.lines + count,
   };
+  const audited = auditedOf?.(after);
   try {
     await table.transact([
       {
@@ -48,6 +56,7 @@ export async function moveExport(
         values: { ':step': job.step, ':cancelled': 'cancelled' },
       },
       ...written.map(({ item }) => ({ name: 'file', put: item })),
+      ...(audited ? [{ name: 'audit', put: auditItem(audited, services.newId(), services.now()) }] : []),
     ]);
   } catch (error) {
     if (!(error instanceof ConditionFailed)) throw error;

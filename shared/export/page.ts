@@ -57,23 +57,29 @@ export interface ExportSource {
 /** So many characters of lines are handed on together, or one line that is longer. */
 const pageCharacters = 500_000;
 
+/** So many pieces are a page too, however little is in them: what has been passed over is not read again. */
+const pagePieces = 1_000;
+
 /** Lines as they come, in pages of bounded length. @param positions where each piece of lines ends */
 export async function* inPages(
   pieces: AsyncIterable<{ lines: readonly Line[]; position: Position }>,
 ): AsyncGenerator<ExportPage> {
   let lines: Line[] = [];
   let characters = 0;
+  let count = 0;
   let next: Position | undefined;
   for await (const piece of pieces) {
+    count += 1;
     for (const line of piece.lines) {
       lines.push(line);
       characters += line.text.length;
     }
     next = piece.position;
-    if (characters < pageCharacters) continue;
+    if (characters < pageCharacters && count < pagePieces) continue;
     yield { lines, next };
     lines = [];
     characters = 0;
+    count = 0;
     next = undefined;
   }
   if (next) yield { lines, next };

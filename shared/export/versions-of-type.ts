@@ -66,6 +66,8 @@ async function* entriesOf(
 ): AsyncGenerator<Entry[]> {
   const { index = '', bucket = '' } = historyShards()[shard] ?? {};
   const { pk } = indexPartition(project, type, index, bucket);
+  // DynamoDB takes no stretch that ends before it begins.
+  if (since > `${until}~`) return;
   for (let from: Key | undefined = after === undefined ? undefined : { pk, sk: after }; ; ) {
     const page = await table.query({
       KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',

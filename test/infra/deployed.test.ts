@@ -11,6 +11,7 @@ import { queues } from '../../infra/queues.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { sqsQueue } from '../../shared/aws/sqs.ts';
 import { keyMessage } from '../../shared/queue/key-message.ts';
+import type { Purpose } from '../../shared/queue/purposes.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
 import { type HostedStage, startHostedStage } from './hosted-stage.ts';
 
@@ -162,18 +163,36 @@ describe('the main job, by the bundles alone', () => {
     const Records = [{ eventName: 'INSERT', dynamodb: { NewImage } }];
     expect(await stage.host('dispatch').invoke({ Records })).toEqual({ batchItemFailures: [] });
     for (const purpose of ['subscriptions', 'deliveries'] as const) {
-      const taken = Promise.withResolvers<unknown>();
-      const following = await stage.queues.follow(purpose, async (event) => {
-        const answer = (await stage.host(queues[purpose].consumer).invoke(event)) as SQSBatchResponse;
-        taken.resolve(answer);
-        return answer;
-      });
-      expect(await taken.promise).toEqual({ batchItemFailures: [] });
-      await following.stop();
+      expect(await take(purpose)).toMatchObject({ batchItemFailures: [] });
     }
     const line = `GET /fhir/R4/Subscription/${id}/$deliveries` as const;
     const listed = await stage.host('subscriptions').request(line, { authorization }, '');
     expect(JSON.parse(listed.body ?? '').entry).toMatchObject([{ resource: { outcomeDesc: 'returned' } }]);
+  });
+
+  it('exports the Project', async () => {
+    const headers = { authorization, prefer: 'respond-async' };
+    const begun = await stage.host('resources').request('GET /fhir/R4/$export?_type=Bot', headers, '');
+    expect(begun.statusCode).toBe(202);
+    const { pathname } = new URL(String(begun.headers?.['content-location']));
+    const { pk, sk } = keys.export(project, pathname.split('/').at(-1) ?? '');
+    const NewImage = { pk: { S: pk }, sk: { S: sk }, untidy: { BOOL: true } };
+    const Records = [{ eventName: 'INSERT', dynamodb: { NewImage } }];
+    expect(await stage.host('dispatch').invoke({ Records })).toEqual({ batchItemFailures: [] });
+    expect(await take('exports')).toEqual({ batchItemFailures: [], messages: 1 });
+    const ended = await stage.host('resources').request(`GET ${pathname}`, { authorization }, '');
+    const { output } = JSON.parse(ended.body ?? '');
+    expect(output).toMatchObject([{ type: 'Bot', count: 1 }]);
+    const line = `GET ${new URL(output[0].url).pathname}` as const;
+    const file = await stage.host('resources').request(line, { authorization }, '');
+    expect(Buffer.from(file.body ?? '', 'base64').toString()).toContain(botId);
+    const cancel = `DELETE ${pathname}` as const;
+    expect((await stage.host('resources').request(cancel, { authorization }, '')).statusCode).toBe(202);
+    const after = { ...NewImage, status: { S: 'cancelled' } };
+    const changed = { eventName: 'MODIFY', dynamodb: { NewImage: after } };
+    expect(await stage.host('dispatch').invoke({ Records: [changed] })).toEqual({ batchItemFailures: [] });
+    expect(await take('exports')).toEqual({ batchItemFailures: [], messages: 1 });
+    expect((await stage.table.read([{ pk, sk }])).get({ pk, sk })).toBeUndefined();
   });
 
   it('reindexes', async () => {
@@ -191,14 +210,7 @@ describe('the main job, by the bundles alone', () => {
     const Records = images.map((NewImage) => ({ eventName: 'INSERT', dynamodb: { NewImage } }));
     expect(await stage.host('dispatch').invoke({ Records })).toEqual({ batchItemFailures: [] });
     for (const purpose of ['mail', 'audit', 'bus'] as const) {
-      const taken = Promise.withResolvers<unknown>();
-      const following = await stage.queues.follow(purpose, async (event) => {
-        const answer = (await stage.host(queues[purpose].consumer).invoke(event)) as SQSBatchResponse;
-        taken.resolve({ ...answer, messages: event.Records.length });
-        return answer;
-      });
-      expect(await taken.promise).toEqual({ batchItemFailures: [], messages: 1 });
-      await following.stop();
+      expect(await take(purpose)).toEqual({ batchItemFailures: [], messages: 1 });
     }
   });
 
@@ -264,10 +276,23 @@ describe('the main job, by the bundles alone', () => {
       const allowed: readonly string[] = table;
       const asked = stage.actionsOf(name);
       expect(asked.filter((action) => !allowed.includes(action))).toEqual([]);
-      const unasked = ['members', 'site', 'bus', 'access-records', 'canary', 'export'];
+      const unasked = ['members', 'site', 'bus', 'access-records', 'canary'];
       expect(asked.length > 0).toBe(!unasked.includes(name));
     },
   );
+
+  /** Has the consumer of a queue take what is in it. */
+  async function take(purpose: Purpose) {
+    const taken = Promise.withResolvers<SQSBatchResponse & { messages: number }>();
+    const following = await stage.queues.follow(purpose, async (event) => {
+      const answer = (await stage.host(queues[purpose].consumer).invoke(event)) as SQSBatchResponse;
+      taken.resolve({ ...answer, messages: event.Records.length });
+      return answer;
+    });
+    const answer = await taken.promise;
+    await following.stop();
+    return answer;
+  }
 
   function sendJson(name: string, line: `${string} ${string}`, body: object) {
     const headers = { authorization, 'content-type': 'application/json' };

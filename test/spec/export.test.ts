@@ -183,7 +183,11 @@ describe('an export of a Project', () => {
     ['no Prefer', '', {}],
     ['a type that is none', '_type=Potato', prefer],
     ['another format', '_outputFormat=text/csv', prefer],
+    ['no type', '_type=', prefer],
     ['a day for an instant', '_since=2026-01-01', prefer],
+    ['a second that no minute has', '_since=2016-12-31T23:59:60Z', prefer],
+    ['an instant that has not come', '_since=2999-01-01T00:00:00Z', prefer],
+    ['one that has not come, west of Greenwich', '_since=9999-12-31T23:59:59-12:00', prefer],
     ['a parameter that is not known', '_typeFilter=Patient%3Fgender%3Dmale', prefer],
     ['other data', 'includeAssociatedData=LatestProvenanceResources', prefer],
   ])('is refused with %s', async (_, query, headers) => {

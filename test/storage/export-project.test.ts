@@ -11,7 +11,7 @@ import { writeExport } from '../../infra/export/export-folder.ts';
 import { listFiles, readFile as readExported, textOfFile } from '../../shared/export/export-files.ts';
 import { exportItem, exportOf, newExport } from '../../shared/export/export-job.ts';
 import { notesInMemory } from '../../shared/export/notes.ts';
-import type { Position, Wanted } from '../../shared/export/page.ts';
+import { inPages, type Position, type Wanted } from '../../shared/export/page.ts';
 import { exportPages } from '../../shared/export/walk.ts';
 import { isResourceType, resourceTypes } from '../../shared/index/registry.ts';
 import { Later } from '../../shared/queue/later.ts';
@@ -196,6 +196,20 @@ test('goes on behind any of its positions as if it had not been broken off', asy
   }
 });
 
+test('comes to a position again and again where what it reads has nothing to export', async () => {
+  const passedOver = (async function* () {
+    for (let n = 0; n < 2_500; n += 1) yield { lines: [], position: { unit: 'Patient 0', after: String(n) } };
+  })();
+  const positions = [];
+  for await (const { next } of inPages(passedOver)) positions.push(next.after);
+  expect(positions).toEqual(['999', '1999', '2499']);
+});
+
+test('of a time that has not come is empty', async () => {
+  const since = new Date(stage.clock.nowMs + 60_000).toISOString();
+  expect(await found({ ...patients, types: ['Patient', 'AuditEvent'], since })).toEqual([]);
+});
+
 test('tells of what cannot be read, and goes on', async () => {
   const whole = createActions(own, patient('torn', '1')).flatMap((action) =>
     'put' in action ? [action.put] : [],
@@ -260,6 +274,14 @@ test('as a job it gives what the command gives, file by file', async () => {
   expect(after).toMatchObject({ status: 'completed', lines: [...files.values()].flat().length });
 });
 
+test('has its entry in the audit log with its end, all or none', async () => {
+  const one = await asked(patients);
+  const put = () => Promise.reject(new Error('broken off'));
+  await goOn({ ...stage.services, table: { ...stage.services.table, put } }, one.key, later());
+  const entries = (await found({ types: ['AuditEvent'] })).filter((line) => line.includes(one.job.id));
+  expect(entries).toEqual([expect.stringContaining('"end-export"')]);
+});
+
 test('broken off at any write, delivered twice and in many slices, it ends with the same files', async () => {
   const one = await asked(some);
   const undisturbed = await asked(some);
@@ -304,9 +326,11 @@ test('a step that somebody else has taken is not taken again, and leaves nothing
   const { job } = one;
   const lines = new Map([['Patient', ['{}']]]);
   const next = { status: 'active', position: { unit: 'Patient 0' } } as const;
-  const [first, second] = await Promise.all([1, 2].map(() => moveExport(stage.services, job, next, lines)));
+  const [first, second] = await Promise.all(
+    [1, 2].map(() => moveExport(stage.services, job, next, { lines })),
+  );
   expect([first, second].filter(Boolean)).toHaveLength(1);
-  expect(await moveExport(stage.services, job, next, lines)).toBeUndefined();
+  expect(await moveExport(stage.services, job, next, { lines })).toBeUndefined();
   const ofExport = ({ pk }: Item) => pk.includes(`#Export#${job.id}#`);
   expect((await scanAll(stage.client, stage.tableName)).filter(ofExport)).toHaveLength(1);
   expect(exportOf(await getItem(stage.services, one.key))).toMatchObject({ step: 1, files: 1, lines: 1 });

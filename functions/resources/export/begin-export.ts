@@ -33,7 +33,7 @@ export async function beginExport(
   const { project } = caller;
   const lockKey = keys.exporting(project);
   const { actor, found } = await admit(services, caller, [lockKey]);
-  const asked = parseExport(query, prefer);
+  const asked = parseExport(query, prefer, now());
   const types = typesFor(actor, asked);
   const before = found.get(lockKey)?.exportId;
   if (before !== undefined) await requireEnded(services, project, String(before));

@@ -19,9 +19,14 @@ const known = new Set(['_outputFormat', '_type', '_since', 'includeAssociatedDat
 /**
  * The parameters of FHIR Bulk Data's `$export`. One that is not known is refused, never passed over: what came would
  * be more than was asked for.
+ * @param nowMs ms since the epoch: nothing is exported since a later instant
  * @throws {Refusal} invalid
  */
-export function parseExport(query: URLSearchParams, prefer: string | undefined): ExportRequest {
+export function parseExport(
+  query: URLSearchParams,
+  prefer: string | undefined,
+  nowMs: number,
+): ExportRequest {
   if (!/(?:^|[,;\s])respond-async(?:$|[,;\s])/i.test(prefer ?? '')) {
     throw new Refusal('invalid', 'An export goes on without its caller: send Prefer: respond-async');
   }
@@ -43,7 +48,7 @@ export function parseExport(query: URLSearchParams, prefer: string | undefined):
   }
   return {
     types: typesIn(query),
-    since: sinceIn(query),
+    since: sinceIn(query, nowMs),
     history: more.includes('_history'),
     code: more.includes('_code'),
     people: more.includes('_people'),
@@ -54,20 +59,23 @@ function typesIn(query: URLSearchParams): string[] | undefined {
   const types = listed(query, '_type');
   const wrong = types?.find((type) => !isResourceType(type) || type === 'User');
   if (wrong !== undefined) throw invalidField('_type', `${wrong} is no resource type of a Project`);
+  if (types?.length === 0) throw invalidField('_type', '_type names resource types');
   return types;
 }
 
 /** Writes that were under way when an export began may be in neither: they take no longer than this. */
 const overlapMs = 30_000;
 
-function sinceIn(query: URLSearchParams): string | undefined {
+function sinceIn(query: URLSearchParams, nowMs: number): string | undefined {
   const text = query.get('_since');
   if (text === null) return undefined;
   const range = /T.*(?:Z|[+-]\d\d:\d\d)$/.test(text.replace(' ', '+'))
     ? parseDate(text.replace(' ', '+'))
     : undefined;
   if (!range) throw invalidField('_since', '_since must be an instant, such as 2026-01-31T12:00:00Z');
-  return new Date(Date.parse(range.low) - overlapMs).toISOString();
+  const fromMs = Date.parse(range.low) - overlapMs;
+  if (fromMs > nowMs) throw invalidField('_since', '_since must not be in the future');
+  return new Date(fromMs).toISOString();
 }
 
 function listed(query: URLSearchParams, name: string): string[] | undefined {
