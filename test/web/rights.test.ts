@@ -176,6 +176,16 @@ describeInBrowser('rights that are given in the app', () => {
     const attention = page.getByRole('list', { name: 'Needs attention' });
     await attention.getByText('Took emergency access').waitFor();
     expect(await badManners(page)).toEqual([]);
+
+    // An administrator whose own policy leaves the audit log out is told what they do not see.
+    const narrow = await newPerson(app.portico, { firstName: 'Max', accessPolicy, admin: true });
+    const third = await app.open('desktop');
+    await signIn(third, narrow.email, password);
+    await third.getByText('Emergency access was not looked at').waitFor();
+    await page.goto(`/app/policies/${policies['Night shift']}`);
+    await page.getByRole('button', { name: 'Delete Night shift' }).click();
+    await page.getByText('Whoever has it prepared for emergencies').waitFor();
+    await page.getByRole('button', { name: 'Keep it as it is' }).click();
     expect(app.faults).toEqual([]);
   }, 120_000);
 });

@@ -19,6 +19,7 @@ export function HeldBy({ policyId }: { policyId: string }) {
       <li>
         <span role="status">{state === 'loading' ? 'Counting who has it…' : heldBy(value)}</span>
       </li>
+      <li>Whoever has it prepared for emergencies, which is not counted here, loses that.</li>
       {value !== 0 && (
         <li>From their next request on they may do nothing, until they are given another policy.</li>
       )}
