@@ -114,15 +114,16 @@ function changeOf(request: ChangeRequest): Change {
 function headAction(update: Key, change: Change, nowMs: number): Action {
   const { disabled, ...plain } = change;
   const set = Object.keys(plain).map((name) => `${name} = :${name}`);
-  if (disabled === true)
-    set.push('disabledAtMs = if_not_exists(disabledAtMs, :at)', 'emergencyEndedAtMs = :at');
+  if (disabled === true) set.push('disabledAtMs = if_not_exists(disabledAtMs, :at)');
+  // At its end too: a claim that overlapped with the beginning, or had another clock, is not back by it.
+  if (disabled !== undefined) set.push('emergencyEndedAtMs = :at');
   const parts = [
     ...(set.length > 0 ? [`SET ${set.join(', ')}`] : []),
     ...(disabled === false ? ['REMOVE disabledAtMs'] : []),
   ];
   const values = {
     ...Object.fromEntries(Object.entries(plain).map(([name, value]) => [`:${name}`, value])),
-    ...(disabled === true ? { ':at': nowMs } : {}),
+    ...(disabled === undefined ? {} : { ':at': nowMs }),
   };
   return {
     name: 'project',

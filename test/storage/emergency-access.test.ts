@@ -253,6 +253,11 @@ describe('emergency access', () => {
       () => changeMember(stage.services, admin, { ...nurse, body: { active: true } }),
     ],
     [
+      'the Project was disabled meanwhile, by a clock that is behind',
+      () => behind(() => provisioned({ disabled: true })),
+      () => provisioned({ disabled: false }),
+    ],
+    [
       'an invite names another policy',
       () => upsert({ emergencyPolicy: { reference: other } }),
       () => upsert({ emergencyPolicy: { reference: policy } }),
