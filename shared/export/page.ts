@@ -18,7 +18,7 @@ export interface Wanted {
   history: boolean;
   /** Every version of the code of Bots. */
   code: boolean;
-  /** The Users of all memberships. */
+  /** The Users of all who have joined. */
   people: boolean;
 }
 

@@ -2,6 +2,7 @@ import { stringifyJson } from '../fhir/json.ts';
 import { parseReference } from '../fhir/resource.ts';
 import { historyIndex, historyShards } from '../index/history-index.ts';
 import { indexPartition } from '../index/partition.ts';
+import { invitationOf } from '../invitation/state.ts';
 import { inlineResource } from '../store/inline.ts';
 import { getVersion, listVersions } from '../store/versions.ts';
 import type { Item } from '../table/item.ts';
@@ -97,7 +98,7 @@ async function linesOfEntry(source: ExportSource, wanted: Wanted, entry: Entry, 
   const item = isHead ? head : await versionOf(source, entry, head);
   if (!item) return [];
   if (item.deleted === true) return wanted.since === undefined ? [] : [deletion(name)];
-  if (type === 'ProjectMembership' && wanted.people) await noteUser(source, entry, item);
+  if (type === 'ProjectMembership' && wanted.people) await noteUser(source, entry, { item, head });
   return linesOfState(source, item, { file: type, name });
 }
 
@@ -146,7 +147,13 @@ function deletion(url: string): Line {
 /** The kind of file that tells of deletions. */
 export const deletedFile = 'deleted';
 
-async function noteUser({ project, notes }: ExportSource, { type, id }: Entry, item: Item): Promise<void> {
+/** Who has not joined is passed over: their names and address may be known from other Projects only. */
+async function noteUser(
+  { project, notes }: ExportSource,
+  { type, id }: Entry,
+  { item, head }: { item: Item; head: Item },
+): Promise<void> {
+  if (invitationOf(head)?.state !== 'accepted') return;
   const membership = inlineResource('ProjectMembership', { ...item, ...keys.resource(project, type, id) });
   const user = parseReference(membership?.user?.reference ?? '');
   if (user?.type === 'User') await notes.add('user', [user.id]);

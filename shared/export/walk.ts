@@ -25,7 +25,7 @@ interface Unit {
 /**
  * All of a Project that is its own to take along, a bounded page at a time: `<Type>` each resource as it stood at
  * `until`, Binaries with their bytes, `<Type>.history` the versions before and those of deleted ones, `BotCode` every
- * version of a Bot's code, `User` the people of its memberships. No secret, no hash, nothing of other Projects. It
+ * version of a Bot's code, `User` the people who have joined. No secret, no hash, nothing of other Projects. It
  * reads what belongs to the Project and no other part of the table.
  * @param from where an export goes on that was broken off; what comes then is what would have come
  */
@@ -101,7 +101,7 @@ async function* noteBots(source: ExportSource, shard: number, from: Position): A
   }
 }
 
-/** Of all memberships that stood, whichever types are wanted and since when. */
+/** Of all who had joined, whichever types are wanted and since when. */
 async function* notePeople(
   source: ExportSource,
   wanted: Wanted,

@@ -85,6 +85,19 @@ describe('an export of a Project', () => {
       headers: { 'content-type': 'text/plain' },
     });
     const bot = await botThat(portico, 'return "exported code"');
+    // Somebody whom another Project knows, and who has not joined this one.
+    const invited = {
+      resourceType: 'Practitioner',
+      firstName: 'Known',
+      lastName: 'Elsewhere',
+      sendEmail: false,
+    };
+    for (const project of [projectOf(portico, 1), projectOf(portico, 0)]) {
+      const body = { ...invited, email: 'elsewhere@example.org' };
+      const token = await portico.token(project);
+      const answer = await portico.api('POST', `admin/projects/${project.id}/invite`, { token, body });
+      expect(answer.status).toBe(200);
+    }
     const manifest = await ended(await begin(all));
     expect([manifest.status, manifest.json]).toMatchObject([
       200,
@@ -105,6 +118,7 @@ describe('an export of a Project', () => {
     expect(JSON.stringify(files.get('BotCode-1.ndjson'))).toContain(bot);
     expect(files.get('ProjectMembership-1.ndjson')?.length).toBeGreaterThan(1);
     expect(files.get('User-1.ndjson')?.[0]).toMatchObject({ resourceType: 'User' });
+    expect(JSON.stringify(files.get('User-1.ndjson'))).not.toContain('elsewhere@example.org');
     expect(files.get('AuditEvent-1.ndjson')?.length).toBeGreaterThan(1);
     const everything = JSON.stringify([...files.values()]);
     expect(everything).not.toContain(projectOf(portico, 1).id);
