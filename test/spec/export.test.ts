@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MedplumClient } from '@medplum/core';
 import { fhirCalls } from './fhir-calls.ts';
 import { type Answer, type Portico, requestToken, startPortico } from './portico.ts';
-import { botThat, createClient, projectOf } from './running.ts';
+import { botThat, createClient, createPolicy, projectOf } from './running.ts';
 
 let portico: Portico;
 beforeAll(async () => {
@@ -191,6 +191,27 @@ describe('an export of a Project', () => {
     expect((await portico.api('GET', json.output[0].url, { token })).status).toBe(401);
     // Administrators may have it on.
     expect((await portico.api('GET', json.output[0].url)).status).toBe(200);
+  });
+
+  test('of an administrator with a policy is of the types that it opens whole, and so are the files they fetch', async () => {
+    for (const resourceType of ['Patient', 'Basic']) {
+      await created({ resourceType, ...(resourceType === 'Basic' ? { code: { text: 'closed' } } : {}) });
+    }
+    const rules = [{ resourceType: 'Patient' }, { resourceType: 'Basic', criteria: 'Basic?code=open' }];
+    const accessPolicy = await createPolicy(portico, rules);
+    const { token } = await createClient(portico, { admin: true, accessPolicy });
+    expect((await begin('_type=Basic', token)).status).toBe(403);
+    expect((await begin('_type=Binary', token)).status).toBe(403);
+    const own = await ended(await begin('', token), token);
+    expect([...new Set(own.json.output.map(({ type }: Output) => type))]).toEqual(['Patient']);
+    await linesOf(own.json.output, token);
+    const whole = await ended(await begin('_type=Basic,Patient&includeAssociatedData=_history,_people'));
+    for (const { type, url } of whole.json.output) {
+      expect([type, (await portico.api('GET', url, { token })).status]).toEqual([
+        type,
+        type === 'Basic' ? 403 : 200,
+      ]);
+    }
   });
 
   test.each([

@@ -24,7 +24,7 @@ import type { Services } from '../../../shared/services.ts';
 import { type Key, keys } from '../../../shared/table/keys.ts';
 import type { Found } from '../../../shared/table/table.ts';
 import { ConditionFailed } from '../../../shared/table/transact.ts';
-import { mayExport } from './may-export.ts';
+import { mayExport, mayExportAll } from './may-export.ts';
 
 /** A file of a manifest, as FHIR Bulk Data names it. */
 interface Output {
@@ -94,9 +94,14 @@ export async function fetchExport(
 
 /** Rights may have ended since it was asked for. */
 function mayFetch(actor: Actor, { types }: ExportJob, { kind }: ExportFile): boolean {
-  if (mayAdminister(actor)) return true;
+  if (mayExportAll(actor)) return true;
   if (kind === deletedFile || kind === errorFile) return types.every((type) => mayExport(actor, type));
-  return types.includes(kind) && mayExport(actor, kind);
+  const type = typeOf(kind);
+  // Earlier versions, code and people are asked for by administrators alone.
+  if (type !== kind || !types.includes(kind)) {
+    return mayAdminister(actor) && (!types.includes(type) || mayExport(actor, type));
+  }
+  return mayExport(actor, type);
 }
 
 function holdsRecords({ kind }: ExportFile): boolean {
