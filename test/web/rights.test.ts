@@ -167,6 +167,16 @@ describeInBrowser('rights that are given in the app', () => {
     await page.getByText('Unconscious, brought in by ambulance').waitFor();
     expect(await badManners(page)).toEqual([]);
     await other.getByRole('button', { name: 'End now' }).click();
+    await other.getByRole('button', { name: 'Emergency access' }).click();
+    await other.getByLabel('Why do you need it?').fill('Unconscious, brought in once more');
+    await other.clock.install({ time: Date.now() + 3 * 3_600_000 });
+    await take.click();
+    // The service decides: by this browser's clock it would be over.
+    await other.getByText('You have emergency access for 1 minute').waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'End it now' }).click();
+    await page.getByText('They have emergency access').waitFor({ state: 'detached' });
+    await other.clock.fastForward('01:05');
     await other.getByRole('button', { name: 'Emergency access' }).waitFor();
     await page.reload();
     await arrived(page, 'Eve Lee');

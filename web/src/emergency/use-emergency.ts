@@ -4,7 +4,7 @@ import { useApi } from '../api/use-api.ts';
 import { useSession } from '../session/session-context.tsx';
 import type { Emergency } from './emergency.ts';
 
-const tickMs = 10_000;
+const tickMs = 60_000;
 
 /** The emergency access of whoever is signed in; `prepared` is undefined for whom there is none. */
 export function useEmergency() {
@@ -13,20 +13,25 @@ export function useEmergency() {
   const [prepared, setPrepared] = useState(me.emergency);
   const [nowMs, setNowMs] = useState(Date.now);
   const isPrepared = prepared !== undefined;
-  // It may have begun or ended in another tab, or since the session did.
+  const isActive = prepared?.active !== undefined;
+  // It may begin or end in another tab, by an administrator, or by the clock of the service, which decides.
   useEffect(() => {
     if (!isPrepared) return;
     const gone = new AbortController();
-    get<{ emergency?: Emergency }>('auth/me', gone.signal).then(
-      ({ emergency }) => setPrepared(emergency),
-      () => undefined,
-    );
-    const ticking = setInterval(() => setNowMs(Date.now()), tickMs);
+    const ask = () => {
+      setNowMs(Date.now());
+      get<{ emergency?: Emergency }>('auth/me', gone.signal).then(
+        ({ emergency }) => setPrepared(emergency),
+        () => undefined,
+      );
+    };
+    ask();
+    const asking = isActive ? setInterval(ask, tickMs) : undefined;
     return () => {
       gone.abort();
-      clearInterval(ticking);
+      clearInterval(asking);
     };
-  }, [get, isPrepared]);
+  }, [get, isPrepared, isActive]);
   const leftMs = prepared?.active ? Date.parse(prepared.active.until) - nowMs : 0;
   const take = useAction(async (reason: string) => {
     setPrepared(await send<Emergency>('POST', 'auth/emergency', { reason }));
@@ -37,5 +42,5 @@ export function useEmergency() {
     await send('DELETE', 'auth/emergency');
     setPrepared((before) => before && { ...before, active: undefined });
   });
-  return { prepared, minutesLeft: Math.max(0, Math.ceil(leftMs / 60_000)), take, end };
+  return { prepared, minutesLeft: isActive ? Math.max(1, Math.ceil(leftMs / 60_000)) : 0, take, end };
 }
