@@ -38,8 +38,11 @@ export class StageKeysFunction extends HouseFunction {
     this.#made.addPropertyOverride('Table', ground.table.tableName);
   }
 
-  /** What opens keys is made and changed when they are there. */
-  goesBefore({ lambda }: HouseFunction): void {
-    lambda.node.addDependency(this.#made);
+  /**
+   * What opens keys is made and changed when they are there. So is its role: code of an earlier release, which opens the
+   * one secret for all purposes, keeps its right until it is about to be replaced.
+   */
+  goesBefore({ lambda, role }: HouseFunction): void {
+    for (const { node } of [lambda, role]) node.addDependency(this.#made);
   }
 }

@@ -316,12 +316,19 @@ describe('roles', () => {
   });
 
   it('are given their keys before they are made or changed', () => {
-    const functions = ofType(stacks.api, 'AWS::Lambda::Function') as [string, { DependsOn?: string[] }][];
     const made = only(stacks.api, 'AWS::CloudFormation::CustomResource');
     expect(made.Properties.Purposes).toEqual(keyPurposes);
-    const others = functions.filter(([id]) => !/^stagekeys/i.test(id));
-    expect(others.length).toBe(functions.length - 1);
-    for (const [, { DependsOn = [] }] of others) expect(DependsOn).toContain(made.id);
+    const others = functionsOf(stacks.api).filter(({ id }) => !/^stagekeys/i.test(id));
+    expect(others.length).toBe(functionsOf(stacks.api).length - 1);
+    // Their roles too: until then what they were opens what it opened.
+    const policies = ofType(stacks.api, 'AWS::IAM::Policy').filter(([, { Properties }]) =>
+      others.some(({ roleId }) => (Properties.Roles as { Ref: string }[])[0]?.Ref === roleId),
+    );
+    expect(policies.length).toBe(others.length);
+    for (const id of [...others.map((one) => one.id), ...policies.map(([policy]) => policy)]) {
+      const { DependsOn = [] } = stacks.api[id] as { DependsOn?: string[] };
+      expect([id, DependsOn]).toEqual([id, expect.arrayContaining([made.id])]);
+    }
   });
 
   it('let only the outbox send mail, from the stage’s address', () => {
