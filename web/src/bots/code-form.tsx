@@ -59,7 +59,11 @@ export function CodeForm({ bot, saved, source, editor, onChange, onProblems, onS
         label="Code of the Bot"
         handle={editor}
         checks={{ filename: () => latest.current.filename, onProblems }}
-        onChange={(text) => onChange({ ...latest.current, text })}
+        onChange={(text) => {
+          // What was said of the code before is not true of this.
+          setDone(undefined);
+          onChange({ ...latest.current, text });
+        }}
       />
       <div className="form-pair">
         <TextField
