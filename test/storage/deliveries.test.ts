@@ -5,6 +5,8 @@ import { deployBot } from '../../functions/bots/deploy-bot.ts';
 import { deliverNext } from '../../functions/deliver/deliver.ts';
 import { matchChange } from '../../functions/match/match.ts';
 import { carryOut } from '../../functions/resources/write/carry-out.ts';
+import { redeliver } from '../../functions/subscriptions/redeliver.ts';
+import { resend } from '../../functions/subscriptions/resend.ts';
 import { openQueueStore, type QueueStore } from '../../infra/local/queue/queue-store.ts';
 import { type Caller, callerOf } from '../../shared/access/access-token.ts';
 import type { RunRequest } from '../../shared/bot/contract.ts';
@@ -63,7 +65,11 @@ function services() {
     dataKeys: async () => fileDataKeys(Buffer.alloc(32, 2)),
     botMemory: emptyBotMemory(),
     jobs: { start: async () => 'started' as const },
-    queues: { deliveries: queue('deliveries'), 'subscription-status': queue('subscription-status') },
+    queues: {
+      deliveries: queue('deliveries'),
+      subscriptions: queue('subscriptions'),
+      'subscription-status': queue('subscription-status'),
+    },
     allowsLoopback: false,
     invoker: {
       async compile({ source }: { source: string }) {
@@ -105,6 +111,7 @@ function dyingAt(n: number): { dying: ReturnType<typeof services>; isDead(): boo
     });
   const whole = services();
   const queues = {
+    ...whole.queues,
     deliveries: mortal(whole.queues.deliveries),
     'subscription-status': mortal(whole.queues['subscription-status']),
   };
@@ -126,6 +133,7 @@ function doubtingAt(n: number, isTaken: boolean): { doubting: ReturnType<typeof 
   const whole = services();
   const queues = {
     deliveries: doubted(whole.queues.deliveries),
+    subscriptions: doubted(whole.queues.subscriptions),
     'subscription-status': doubted(whole.queues['subscription-status']),
   };
   return { doubting: { ...whole, queues }, sends: () => sends };
@@ -308,6 +316,36 @@ describe.each([
       return { ran: ranOf(versionsOf(changed)), wanted: ['0 1', '1 1'] };
     });
     expect(places).toBe(1);
+    await expectNothingLeft();
+  }, 60_000);
+
+  test('while somebody asks for a delivery anew: 503; asked again, it is made once more', async () => {
+    const changed = (await twoVersions()).slice(0, 1);
+    await handOn(changed);
+    const settle = async () => {
+      await drain('subscriptions', match(services()));
+      await drain('deliveries', deliver(services()));
+    };
+    await settle();
+    const delivery = String(runs[0]?.event.headers['x-portico-delivery']);
+    const ask = (own: Own) => redeliver(own, again(), { id: subscriptionId, body: { delivery } });
+    await expect(ask(doubtingAt(1, isTaken).doubting)).rejects.toMatchObject({ kind: 'unavailable' });
+    await ask(services());
+    await settle();
+    expect(ranOf(versionsOf(changed))).toEqual(['0 1', '0 1']);
+    await expectNothingLeft();
+  }, 60_000);
+
+  test('while somebody asks for a change anew: 503, and nothing waits', async () => {
+    const changed = await twoVersions();
+    const id = String(changed[0]?.after?.pk.split('#').at(-1));
+    const ask = (own: Own) => resend(own, again(), { type: 'Patient', id, body: undefined });
+    await expect(ask(doubtingAt(1, isTaken).doubting)).rejects.toMatchObject({ kind: 'unavailable' });
+    await ask(services());
+    await drain('subscriptions', match(services()));
+    await drain('deliveries', deliver(services()));
+    // Each request is one of its own: what arrived without an answer is delivered, too.
+    expect(ranOf(versionsOf(changed))).toEqual(isTaken ? ['1 1', '1 1'] : ['1 1']);
     await expectNothingLeft();
   }, 60_000);
 });
