@@ -11,8 +11,8 @@ import { permissions } from '../../infra/permissions.ts';
 import { isLong } from '../setup/long.ts';
 import { root, synthesise } from './synthesised.ts';
 
-/** All of them in the long form; `.ci/run` runs all specs so (`../spec/portico.ts`). */
-const shortSpecs = ['execute', 'schedules'];
+/** A few that between them call most functions; all of them in the long form. */
+const shortSpecs = ['execute', 'invite', 'jobs', 'schedules'];
 const secondsForAll = 1_800;
 
 let app: Awaited<ReturnType<typeof synthesise>>;
