@@ -20,7 +20,7 @@ const prices: Record<Cost, number> = {
   items: 1,
   queries: 10,
   writes: 1,
-  commits: 30,
+  commits: 25,
   characters: 1 / 2000,
   comparisons: 1 / 400,
 };
