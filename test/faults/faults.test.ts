@@ -6,7 +6,10 @@ import { streamUnread, violationsIn } from '../setup/violations.ts';
 import { scanAll } from '../spec/portico.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
 import { disturbed, faults, overtaken } from './inject.ts';
-import { operations } from './operations.ts';
+import { moreOperations } from './more-operations.ts';
+import { operations as firstOperations } from './operations.ts';
+
+const operations = { ...firstOperations, ...(isLong ? moreOperations : {}) };
 
 let stage: Stage;
 let cases = 0;

@@ -13,7 +13,7 @@ import type { Resource } from '../../shared/fhir/resource.ts';
 import { person, type Stage } from '../storage/stage.ts';
 
 /** Makes ready, undisturbed; answers what is disturbed, which a client may repeat. */
-type Operation = (stage: Stage, caller: Caller<'administrator'>) => Promise<() => Promise<unknown>>;
+export type Operation = (stage: Stage, caller: Caller<'administrator'>) => Promise<() => Promise<unknown>>;
 
 const patient = { resourceType: 'Patient', birthDate: '1970-01-01' };
 /** More index items than a transaction holds. */
