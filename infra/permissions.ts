@@ -155,7 +155,7 @@ export const permissions: Record<DeployedFunction, Permissions> = {
     ],
   },
   site: { table: [], reaches: [] },
-  // It calls the API as anybody may.
+  // It calls the API over HTTPS, without a token.
   canary: { table: [], reaches: [] },
   'access-records': { table: [], reaches: [] },
   // Which Subscriptions a Project has it looks up; no item is written.

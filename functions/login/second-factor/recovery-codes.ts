@@ -9,12 +9,12 @@ const length = 16;
 
 /** Codes as a person writes them down, and what is stored of them. */
 export interface RecoveryCodes {
-  /** Shown once: `XXXX-XXXX-XXXX-XXXX`, 80 random bits each. */
+  /** Shown once: four groups of four characters with dashes between them, 80 random bits each. */
   codes: string[];
   hashes: Set<string>;
 }
 
-/** What is shown once: `XXXX-XXXX-XXXX-XXXX` each. */
+/** The codes as they are answered, once. */
 export interface NewRecoveryCodes {
   recoveryCodes: string[];
 }
