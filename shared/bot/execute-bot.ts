@@ -51,7 +51,7 @@ export async function executeBot(
     cancelKey: cancelKeyOf(caller, request),
   };
   const run = await runRequest(services, gathered, input, request, begun);
-  const claimed = await claimRun(services, caller, target, request, run);
+  const claimed = await claimRun(services, caller, { target, gathered }, request, run);
   const { runId, result, isReplay } = claimed?.kept
     ? { ...claimed.kept, isReplay: true }
     : await runNow(services, caller, gathered, run, claimed?.claim);
@@ -89,7 +89,10 @@ async function runNow(
       isAsync: false,
     });
     const bounded = { ...run, limits: { ...run.limits, calls: callsOf(place.start?.nth) } };
-    const kept = claim && ((result: RunResult | undefined) => endedClaim(services, claim, run, result));
+    const kept =
+      claim &&
+      ((result: RunResult | undefined) =>
+        endedClaim(services, claim, { ...run, botId: gathered.bot.resource.id }, result));
     const result = await carryOutRun(services, gathered, bounded, kept);
     await leavePlace(services, place);
     return { runId, result, isReplay: false };

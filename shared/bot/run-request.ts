@@ -1,10 +1,10 @@
-import type { Actor } from '../access/actor.ts';
 import type { Run, RunCaller } from '../access/run.ts';
 import { mintRunToken } from '../access/run-token.ts';
 import type { Reference } from '../fhir/resource.ts';
 import { deepestRun, longestBodyBytes, longestLogBytes } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
 import { callsOf } from './bounds/run-tree.ts';
+import { callers } from './bounds/user-bounds.ts';
 import type { RunInput, RunRequest } from './contract.ts';
 import type { ExecuteRequest, ExecuteServices } from './execute-services.ts';
 import type { GatheredRun } from './gather-run.ts';
@@ -75,12 +75,6 @@ export async function runRequest(
     ...(cancelKeys.length > 0 ? { cancelKeys } : {}),
     api: { baseUrl: services.baseUrl, token: await mintRunToken(services.runTokenKeys, identity, run) },
   };
-}
-
-/** The caller, and those in whose name the caller itself runs. */
-function callers({ membershipId, profile, scope, patient, run }: Actor): RunCaller[] {
-  const own = { membershipId, profile, scope, ...(patient === undefined ? {} : { patient }) };
-  return [own, ...(run?.within ?? [])];
 }
 
 /** Depth and time come from the caller's token, never from a header; a nested run ends with its parent. */

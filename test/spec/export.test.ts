@@ -205,7 +205,10 @@ describe('an export of a Project', () => {
     const own = await ended(await begin('', token), token);
     expect([...new Set(own.json.output.map(({ type }: Output) => type))]).toEqual(['Patient']);
     await linesOf(own.json.output, token);
-    const whole = await ended(await begin('_type=Basic,Patient&includeAssociatedData=_history,_people'));
+    const begun = await begin('_type=Basic,Patient&includeAssociatedData=_history,_people');
+    const whole = await ended(begun);
+    // How much there is of a type is part of the manifest.
+    expect((await portico.api('GET', locationOf(begun), { token })).status).toBe(403);
     for (const { type, url } of whole.json.output) {
       expect([type, (await portico.api('GET', url, { token })).status]).toEqual([
         type,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { expectRefused, type Inviting, inviting, person } from './inviting.ts';
 import { type Portico, startPortico } from './portico.ts';
+import { createClient } from './running.ts';
 
 let portico: Portico;
 let at: Inviting;
@@ -183,6 +184,31 @@ describe('Idempotency-Key', () => {
     });
     expect(theirs.status).toBe(201);
     expect(theirs.json.id).not.toBe(first.json.id);
+  });
+
+  test('answers nothing to who may not do it any more', async () => {
+    const { token } = await createClient(portico, { admin: true });
+    const { json: me } = await portico.api('GET', 'auth/me', { token });
+    const path = (what: string) => `admin/projects/${at.project}/${what}`;
+    const headers = { 'idempotency-key': randomUUID() };
+    const asked: [string, unknown][] = [
+      ['invite', person()],
+      ['invite/bulk', [person()]],
+      ['bot', { name: 'Mine' }],
+      ['client', { name: 'Mine' }],
+    ];
+    const statuses = async () => {
+      const found: number[] = [];
+      for (const [what, body] of asked)
+        found.push((await portico.api('POST', path(what), { token, body, headers })).status);
+      return found;
+    };
+    expect(await statuses()).toEqual([200, 200, 201, 201]);
+    const member = path(`members/${me.membership.id}`);
+    expect((await portico.api('POST', member, { body: { admin: false } })).status).toBe(200);
+    expect(await statuses()).toEqual([403, 403, 403, 403]);
+    expect((await portico.api('POST', member, { body: { active: false } })).status).toBe(200);
+    expect(await statuses()).toEqual([401, 401, 401, 401]);
   });
 
   test.each(['', 'x'.repeat(256)])('of %j is refused', async (key) => {

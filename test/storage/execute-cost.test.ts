@@ -533,6 +533,103 @@ describe('with an Idempotency-Key', () => {
     await expect(runOnce(await target('input'), 'k3')).rejects.toMatchObject({ kind: 'unprocessable' });
   });
 
+  /** A caller of their own, who has been answered 'once' with this key. */
+  async function answered(key: string, fields: Record<string, unknown> = {}) {
+    const id = await newBot('once');
+    const { as, policy } = await newReader([{ resourceType: 'Bot' }]);
+    if (Object.keys(fields).length > 0) await change('Bot', id, fields);
+    const request = { contentType: 'text/plain', body: Buffer.from('x'), headers: {}, traceId: 't' };
+    const repeat = (who: Caller = as, isAsync = false) =>
+      executeBot(services, who, { id }, { ...request, idempotencyKey: key, isAsync });
+    await repeat();
+    expect(await repeat()).toMatchObject({ isReplay: true });
+    return { id, as, policy, repeat };
+  }
+  const refusedAs = (kind: string) => expect.objectContaining({ name: 'Refusal', kind });
+  const set = (key: { pk: string; sk: string }, name: string, value: unknown) =>
+    services.table.update({
+      Key: key,
+      UpdateExpression: 'SET #name = :value',
+      ExpressionAttributeNames: { '#name': name },
+      ExpressionAttributeValues: { ':value': value },
+    });
+
+  test.each<[string, string, (at: Awaited<ReturnType<typeof answered>>) => Promise<unknown>]>([
+    ['whose policy changed', 'forbidden', ({ policy }) => change('AccessPolicy', policy, { resource: [] })],
+    [
+      'whose membership is disabled',
+      'unauthorized',
+      ({ as }) => change('ProjectMembership', as.membershipId, { active: false }),
+    ],
+    [
+      'whose membership was removed',
+      'unauthorized',
+      ({ as }) => set(keys.resource(as.project, 'ProjectMembership', as.membershipId), 'deleted', true),
+    ],
+    ['whose login ended', 'unauthorized', ({ as }) => set(keys.login(as.loginId), 'revoked', true)],
+    [
+      'when the Bot is disabled',
+      'invalid',
+      async ({ id, as }) => {
+        const head = await getItem(services, keys.resource(as.project, 'Bot', id));
+        await change('ProjectMembership', String(head?.membershipId), { active: false });
+      },
+    ],
+    [
+      'when the Bot is deleted',
+      'not-found',
+      ({ id, as }) => set(keys.resource(as.project, 'Bot', id), 'deleted', true),
+    ],
+  ])('a repeat is refused to who could not begin it: %s', async (name, kind, end) => {
+    const at = await answered(name);
+    await end(at);
+    const before = runs.length;
+    await expect(at.repeat()).rejects.toEqual(refusedAs(kind));
+    await expect(at.repeat(at.as, true)).rejects.toEqual(refusedAs(kind));
+    expect(runs.length).toBe(before);
+  });
+
+  test.each<[string, string, string, unknown]>([
+    ['is disabled', 'unauthorized', 'disabledAtMs', 1],
+    ['has its Bots stopped', 'invalid', 'paused', true],
+    ['is provisioned without Bots', 'invalid', 'featuresOff', ['bots']],
+  ])('a repeat is refused when the Project %s', async (name, kind, field, value) => {
+    const at = await answered(name);
+    const project = keys.resource(caller.project, 'Project', caller.project);
+    await set(project, field, value);
+    const ended = at.repeat();
+    await expect(ended).rejects.toEqual(refusedAs(kind));
+    await services.table.update({
+      Key: project,
+      UpdateExpression: 'REMOVE #name',
+      ExpressionAttributeNames: { '#name': field },
+    });
+    expect(await at.repeat()).toMatchObject({ isReplay: true });
+  });
+
+  test("the answer of one caller is not another's, nor that of a wider login the narrower one's", async () => {
+    const { as, repeat } = await answered('bounds', { runAsUser: true });
+    const { as: other } = await newReader([{ resourceType: 'Bot' }]);
+    expect(await repeat(other)).toMatchObject({ isReplay: false });
+    const scoped = callerOf({ ...as, scope: 'system/Bot.ru system/Patient.r' }, 'member');
+    await expect(repeat(scoped)).rejects.toEqual(refusedAs('unprocessable'));
+    const { admission: _, ...claims } = as;
+    const within = [{ membershipId: other.membershipId, profile: other.profile, scope: '' }];
+    const run = { id: 'r', root: 'r', depth: 1, deadlineAtMs: stage.clock.nowMs + 20_000, within };
+    await expect(repeat(callerOf({ ...claims, run }, 'member'))).rejects.toEqual(refusedAs('unprocessable'));
+    expect(await repeat()).toMatchObject({ isReplay: true });
+  });
+
+  test('an identifier that leads to another Bot by now is answered nothing of the one before', async () => {
+    await newBot('first', 'moved');
+    const to = await newBot('second');
+    const bot = { system: 's', value: 'moved' };
+    await runOnce(bot, 'k8');
+    expect(await runOnce(bot, 'k8')).toMatchObject({ isReplay: true });
+    await services.table.put({ ...keys.botIdentifier(caller.project, 's', 'moved'), botId: to });
+    await expect(runOnce(bot, 'k8')).rejects.toEqual(refusedAs('unprocessable'));
+  });
+
   test('a run that was not started leaves the key free', async () => {
     const bot = await target('free');
     next = () => ({ kind: 'throttled' });

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createBot } from '../../functions/bots/create-bot.ts';
 import { deployBot } from '../../functions/bots/deploy-bot.ts';
 import { runJob } from '../../functions/jobs/run-job.ts';
+import { createClient } from '../../functions/members/create-client.ts';
 import { cancelJob, readJob } from '../../functions/resources/read/read-job.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
+import { type Caller, callerOf } from '../../shared/access/access-token.ts';
 import type { RunRequest } from '../../shared/bot/contract.ts';
 import { executeBot } from '../../shared/bot/execute-bot.ts';
 import {
@@ -15,10 +16,11 @@ import type { Invoked } from '../../shared/bot/invoker.ts';
 import type { Accepted } from '../../shared/bot/job/accept-job.ts';
 import type { JobEvent } from '../../shared/bot/job/job-starter.ts';
 import { fileDataKeys } from '../../shared/keys/data-keys.ts';
+import { updateActions } from '../../shared/store/resource-item.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { ringOf } from '../setup/key-rings.ts';
-import { getItem, newProject, type Stage, startStage } from './stage.ts';
+import { getItem, newProject, newResource, type Stage, startStage } from './stage.ts';
 import { storedResource } from './stored.ts';
 
 const minute = 60_000;
@@ -78,7 +80,7 @@ beforeEach(() => {
   starts = 'started';
 });
 
-async function accept(idempotencyKey?: string, by = caller): Promise<string> {
+async function accept(idempotencyKey?: string, by: Caller = caller): Promise<string> {
   const key = idempotencyKey === undefined ? {} : { idempotencyKey };
   const request = {
     contentType: 'text/plain',
@@ -392,6 +394,42 @@ test('a Bot that is gone, or not enabled any more, ends it', async () => {
   expect(refused.map(({ outcomeDesc }) => outcomeDesc)).toEqual(['400', '404']);
   expect(JSON.stringify(refused)).toContain(`Bot/${botId}`);
 });
+
+test('what came of it is for who may execute the Bot at the time, and within the same rights', async () => {
+  const policy = await newResource(stage, caller.project, {
+    ...{ resourceType: 'AccessPolicy', resource: [{ resourceType: 'Bot' }] },
+  });
+  const made = await createClient(services, caller, { name: 'Asker', accessPolicy: { reference: policy } });
+  const membershipId = String((await getItem(services, keys.client(made.id)))?.membershipId);
+  const { admission: _, ...admin } = caller;
+  const claims = {
+    ...{ ...admin, loginId: services.newId(), membershipId, clientId: made.id, subject: made.id },
+    profile: `ClientApplication/${made.id}`,
+  };
+  await services.table.put({ ...keys.login(claims.loginId), membershipId });
+  const asker = callerOf(claims, 'member');
+  const scoped = callerOf({ ...claims, scope: 'system/Bot.ru' }, 'member');
+  const jobId = await accept(undefined, asker);
+  await runJob(services, event(jobId));
+  const readAs = (who: Caller) => kindOf(readJob(services, who, { id: jobId }));
+  expect([await readAs(asker), await readAs(scoped)]).toEqual(['done', 'done']);
+
+  await change('Bot', botId, { runAsUser: true });
+  expect([await readAs(asker), await readAs(scoped)]).toEqual(['done', 'not-found']);
+  await change('Bot', botId, { runAsUser: false });
+
+  const policyId = policy.slice('AccessPolicy/'.length);
+  await change('AccessPolicy', policyId, { resource: [{ resourceType: 'Patient' }] });
+  expect([await readAs(asker), (await read(jobId)).status]).toEqual(['forbidden', 'completed']);
+  expect(await kindOf(cancelJob(services, asker, { id: jobId }))).toBe('done');
+});
+
+async function change(type: string, id: string, fields: Record<string, unknown>): Promise<void> {
+  const stored = storedResource(await getItem(services, keys.resource(caller.project, type, id)));
+  if (!stored) throw new Error(`No ${type}/${id}`);
+  const meta = { ...stored.meta, versionId: services.newId() };
+  await services.table.transact(updateActions(caller.project, { ...stored, ...fields, meta }, stored));
+}
 
 test('a result that no answer can hold ends it with an error that says so', async () => {
   const jobId = await accept();

@@ -1,6 +1,9 @@
 import { mayInteract, searchesAll } from '../../../shared/access/access.ts';
 import { type Actor, mayAdminister } from '../../../shared/access/actor.ts';
 import { resourceScopes } from '../../../shared/access/smart-scope.ts';
+import type { ExportJob } from '../../../shared/export/export-job.ts';
+
+type Asked = Pick<ExportJob, 'types' | 'history' | 'code' | 'people'>;
 
 /**
  * Whether somebody may export all resources of a type: an administrator, or a program with a `system/` scope; one who
@@ -21,4 +24,10 @@ export function mayExportAll(actor: Actor): boolean {
 function isSystem({ scope, profile }: Actor): boolean {
   const isProgram = profile.startsWith('ClientApplication/');
   return isProgram && resourceScopes(scope).some(({ context }) => context === 'system');
+}
+
+/** Whether somebody may export now all that an export is of. */
+export function mayExportAgain(actor: Actor, { types, history, code, people }: Asked): boolean {
+  const isForAdministrators = history || code || people;
+  return types.every((type) => mayExport(actor, type)) && (!isForAdministrators || mayAdminister(actor));
 }

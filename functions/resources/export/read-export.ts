@@ -24,7 +24,7 @@ import type { Services } from '../../../shared/services.ts';
 import { type Key, keys } from '../../../shared/table/keys.ts';
 import type { Found } from '../../../shared/table/table.ts';
 import { ConditionFailed } from '../../../shared/table/transact.ts';
-import { mayExport, mayExportAll } from './may-export.ts';
+import { mayExport, mayExportAgain, mayExportAll } from './may-export.ts';
 
 /** A file of a manifest, as FHIR Bulk Data names it. */
 interface Output {
@@ -49,15 +49,16 @@ export type ExportState =
   | { kind: 'ended'; manifest: Manifest; expiresAtMs: number };
 
 /**
- * For who asked for it and for administrators.
- * @throws {Refusal} not-found, of another Project's too; unprocessable for one that was given up
+ * For who asked for it and for administrators, as long as they could begin it: how much there is of a type is part of it.
+ * @throws {Refusal} not-found, of another Project's too; forbidden; unprocessable for one that was given up
  */
 export async function readExport(
   services: Services,
   caller: Caller,
   { id }: { id: string },
 ): Promise<ExportState> {
-  const { job } = await requireExport(services, caller, id);
+  const { actor, job } = await requireExport(services, caller, id);
+  if (!mayExportAgain(actor, job)) throw new Refusal('forbidden', 'Forbidden');
   if (job.status === 'error') throw new Refusal('unprocessable', job.problem ?? 'The export was given up');
   if (job.status === 'completed') {
     return { kind: 'ended', manifest: await manifestOf(services, job), expiresAtMs: job.ttl * 1000 };

@@ -1,6 +1,9 @@
+import { requireAccess } from '../../../shared/access/access.ts';
 import type { Caller } from '../../../shared/access/access-token.ts';
 import { type Actor, admit, mayAdminister } from '../../../shared/access/actor.ts';
+import { botOf } from '../../../shared/bot/bot-item.ts';
 import { releaseLease } from '../../../shared/bot/bounds/lease.ts';
+import { boundsText } from '../../../shared/bot/bounds/user-bounds.ts';
 import { keyOfJob, requestCancel } from '../../../shared/bot/cancel/cancel-request.ts';
 import { isOverdue, type Job, jobKey, jobOf } from '../../../shared/bot/job/job.ts';
 import { loadText } from '../../../shared/bot/job/job-text.ts';
@@ -11,6 +14,7 @@ import { type OperationOutcome, refusalOutcome } from '../../../shared/http/outc
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
 import type { Item } from '../../../shared/table/item.ts';
+import { keys } from '../../../shared/table/keys.ts';
 
 /** A job as FHIR clients of this field read it. */
 interface AsyncJob {
@@ -26,12 +30,13 @@ interface AsyncJob {
 }
 
 /**
- * How far a job is, for who asked for it and for administrators. One whose time is over without an
- * end was cut off: it is ended here.
- * @throws {Refusal} not-found
+ * How far a job is, for who asked for it, as long as they may execute its Bot, and for administrators. One whose time
+ * is over without an end was cut off: it is ended here.
+ * @throws {Refusal} not-found, forbidden
  */
 export async function readJob(services: Services, caller: Caller, { id }: { id: string }): Promise<AsyncJob> {
-  const { item, job } = await requireJob(services, caller, id);
+  const { actor, item, job } = await requireJob(services, caller, id);
+  await requireRight(services, actor, job);
   if (!isOverdue(job, services.now())) return asyncJob(services, item);
   const output = JSON.stringify({
     resourceType: 'Parameters',
@@ -70,6 +75,17 @@ async function requireJob(
   const mayRead = job && (job.caller.membershipId === actor.membershipId || mayAdminister(actor));
   if (!item || !mayRead) throw new Refusal('not-found', 'Not found');
   return { actor, item, job };
+}
+
+/** What a run returned is for who may have it run now, and within the same rights. */
+async function requireRight({ table }: Services, actor: Actor, job: Job): Promise<void> {
+  const isItself = job.scheduledAt !== undefined && job.caller.membershipId === actor.membershipId;
+  if (mayAdminister(actor) || isItself) return;
+  const botKey = keys.resource(job.project, 'Bot', job.botId);
+  const bot = botOf((await table.read([botKey])).get(botKey))?.resource;
+  const isOthers = bot?.runAsUser === true && boundsText(actor) !== boundsText(job.caller);
+  if (!bot || isOthers) throw new Refusal('not-found', 'Not found');
+  await requireAccess(actor, 'execute', bot);
 }
 
 function cutOff({ id, status }: Job): OperationOutcome {

@@ -43,10 +43,8 @@ export async function acceptJob(
   const createdAtMs = services.now();
   const run = nextRun(services.newId(), caller.run, createdAtMs);
   const runId = run.id;
-  const claimed = await claimRun(services, caller, target, request, {
-    runId,
-    deadlineAtMs: run.deadlineAtMs,
-  });
+  const { deadlineAtMs } = run;
+  const claimed = await claimRun(services, caller, { target, gathered }, request, { runId, deadlineAtMs });
   if (claimed?.kept) return { jobId: claimed.kept.runId, isReplay: true };
   const claim = claimed?.claim;
   const free = () => claim && releaseClaim(services, claim).catch(() => undefined);
@@ -78,7 +76,11 @@ export async function acceptJob(
   const giveUp = () => Promise.all([giveUpJob(services, job), returnPlace(services, place), free()]);
   try {
     const staged = input.text === undefined ? {} : await storeText(services.table, job, 'input', input.text);
-    await write(services, jobItem(job, staged), claim && acceptedClaim(services, claim, runId));
+    await write(
+      services,
+      jobItem(job, staged),
+      claim && acceptedClaim(services, claim, { jobId: runId, botId: job.botId }),
+    );
     if ((await services.jobs.start({ project, jobId: runId })) === 'started')
       return { jobId: runId, isReplay: false };
   } catch (error) {
