@@ -14,6 +14,11 @@ export const timeoutSeconds = {
   longInvoker: 870,
   /** Functions that wait for nothing but the table. */
   short: 15,
+  /**
+   * CloudFormation, for the keys of a stage: Lambda invokes their function thrice within some four minutes. What is left
+   * out is an hour, by CloudFormation's own default.
+   */
+  stageKeysMade: 300,
   /** A mail is claimed for 60 s, so an attempt ends before. */
   outbox: 50,
   /** The index items of one change, thousands at most. */

@@ -28,10 +28,12 @@ export function firewallLines(edge: readonly Resource[], data: readonly Resource
   const rules = acls.reduce((sum, { Properties }) => sum + (Properties.Rules as unknown[]).length, 0);
   const secrets = ofType(data, 'AWS::SecretsManager::Secret').length;
   const keys = ofType(edge, 'AWS::KMS::Key').length;
+  const alarms = ofType(edge, 'AWS::CloudWatch::Alarm').length;
   return [
     { what: `${acls.length} web ACL`, usd: acls.length * prices.webAclMonth },
     { what: `${rules} rules`, usd: rules * prices.webAclRuleMonth },
     { what: `${secrets} secret`, usd: secrets * prices.secretMonth },
     { what: `${keys} KMS key`, usd: keys * prices.keyMonth },
+    { what: `${alarms} alarm`, usd: alarms * prices.alarmMetricMonth },
   ];
 }

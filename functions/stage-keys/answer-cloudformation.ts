@@ -20,9 +20,16 @@ export async function answerCloudFormation(
   const { RequestType, ResponseURL, StackId, RequestId, LogicalResourceId } = event;
   const failure = RequestType === 'Delete' ? undefined : await work().then(() => undefined, errorText);
   const answer = {
-    ...(failure === undefined ? { Status: 'SUCCESS' } : { Status: 'FAILED', Reason: failure }),
+    ...(failure === undefined ? { Status: 'SUCCESS' } : { Status: 'FAILED', Reason: reasonOf(failure) }),
     ...{ StackId, RequestId, LogicalResourceId, PhysicalResourceId: LogicalResourceId },
   };
-  const { ok, status } = await fetch(ResponseURL, { method: 'PUT', body: JSON.stringify(answer) });
+  // As bytes, so that no Content-Type is sent: the signature of the URL may be one of a request without it.
+  const body = Buffer.from(JSON.stringify(answer));
+  const { ok, status } = await fetch(ResponseURL, { method: 'PUT', body });
   if (!ok) throw new Error(`CloudFormation did not take the answer: ${status}`);
+}
+
+/** CloudFormation takes 4,096 bytes in all, and no failure without a reason. */
+function reasonOf(failure: string): string {
+  return failure.slice(0, 1_000) || 'It failed without a word: see the log of the function';
 }

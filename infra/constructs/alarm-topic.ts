@@ -1,4 +1,4 @@
-import { Aws } from 'aws-cdk-lib';
+import { Aws, Validations } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
@@ -27,6 +27,14 @@ export function alarmTopic(scope: Construct, { stage, key }: AlarmTopicProps): T
       conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
     }),
   );
-  if (stage.alarmEmail) topic.addSubscription(new EmailSubscription(stage.alarmEmail));
+  if (stage.alarmEmail) {
+    const subscription = topic.addSubscription(new EmailSubscription(stage.alarmEmail));
+    Validations.of(subscription).acknowledge({
+      id: 'Serverless-SNSRedrivePolicy',
+      reason:
+        'SNS repeats a mail for hours. An alarm whose mail was lost stands in CloudWatch all the same, while a queue ' +
+        'of lost mails would be read by nobody.',
+    });
+  }
   return topic;
 }

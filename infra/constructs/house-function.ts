@@ -84,7 +84,8 @@ export class HouseFunction extends Construct {
     });
     new ImpactAlarm(this, 'Failing', {
       metric: new MathExpression({
-        expression: 'errors + throttles',
+        // Errors are counted with invocations: a function that is only throttled has none.
+        expression: 'FILL(errors, 0) + FILL(throttles, 0)',
         usingMetrics: { errors: this.lambda.metricErrors(), throttles: this.lambda.metricThrottles() },
         period: alarmPeriod,
       }),

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Validations } from 'aws-cdk-lib';
 import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from 'aws-cdk-lib/aws-backup';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import {
@@ -50,21 +50,27 @@ export class PorticoTable extends Construct {
             tableStreamArn: restoredTable,
             encryptionKey: this.key,
           });
-    if (stage.backup) this.#backUp(stage.backup);
+    if (stage.backup) this.#backUp(stage.name, stage.backup);
     // Stacks that change to another table import these until they have changed.
     const { stack } = made;
     for (const value of [made.tableName, made.tableArn, made.tableStreamArn]) stack.exportValue(value);
   }
 
   /** A copy a day, in a vault under the table's key. */
-  #backUp({ keepDays }: NonNullable<Stage['backup']>): void {
+  #backUp(stage: string, { keepDays }: NonNullable<Stage['backup']>): void {
     const vault = new BackupVault(this, 'Vault', { encryptionKey: this.key });
     const plan = new BackupPlan(this, 'Backup', {
+      backupPlanName: `portico-${stage}`,
       backupVault: vault,
       backupPlanRules: [new BackupPlanRule({ ruleName: 'Daily', deleteAfter: Duration.days(keepDays) })],
     });
-    plan.addSelection('Table', {
+    const selection = plan.addSelection('Table', {
       resources: [BackupResource.fromArn(this.table.tableArn)],
+    });
+    Validations.of(selection).acknowledge({
+      id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup]',
+      reason:
+        'Only AWS Backup takes this role, with the policy that AWS keeps for it; the plan selects one table.',
     });
   }
 

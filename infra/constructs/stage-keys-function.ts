@@ -33,7 +33,10 @@ export class StageKeysFunction extends HouseFunction {
       impact: 'Keys of the stage were not made or replaced. Whoever deployed or called was told why.',
       alarms,
     });
-    this.#made = new CfnCustomResource(this, 'Made', { serviceToken: this.lambda.functionArn });
+    this.#made = new CfnCustomResource(this, 'Made', {
+      serviceToken: this.lambda.functionArn,
+      serviceTimeout: timeoutSeconds.stageKeysMade,
+    });
     this.#made.addPropertyOverride('Purposes', keyPurposes);
     this.#made.addPropertyOverride('Table', ground.table.tableName);
   }

@@ -64,10 +64,8 @@ export class StreamDispatcher extends Construct {
       metric: new Metric({
         namespace: 'AWS/Lambda',
         metricName: 'OnFailureDestinationDeliveredEventCount',
-        dimensionsMap: {
-          FunctionName: dispatcher.lambda.functionName,
-          EventSourceMappingUUID: mapping.eventSourceMappingId,
-        },
+        // Metrics of a mapping have this dimension alone.
+        dimensionsMap: { EventSourceMappingUUID: mapping.eventSourceMappingId },
         statistic: 'Sum',
         period: alarmPeriod,
       }),

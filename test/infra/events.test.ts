@@ -60,11 +60,18 @@ describe('the stream of the table', () => {
     expect(JSON.stringify(bucket.Properties.BucketEncryption)).toContain('aws:kms');
     expect(bucket.Properties.PublicAccessBlockConfiguration).toMatchObject({ BlockPublicPolicy: true });
     expect(JSON.stringify(bucket.Properties.LifecycleConfiguration)).toContain('"ExpirationInDays":14');
-    const watched = ofType(events, 'AWS::CloudWatch::Alarm').map(
-      ([, { Properties }]) => Properties.MetricName,
+    const watched = new Map(
+      ofType(events, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => [
+        Properties.MetricName,
+        Properties.Dimensions,
+      ]),
     );
-    expect(watched).toContain('OnFailureDestinationDeliveredEventCount');
-    expect(watched).toContain('IteratorAge');
+    // The one dimension that Lambda gives metrics of a mapping: with another beside it an alarm sees nothing.
+    expect(watched.get('OnFailureDestinationDeliveredEventCount')).toEqual([
+      { Name: 'EventSourceMappingUUID', Value: { Ref: expect.stringMatching(/^StreamMapping/) } },
+    ]);
+    expect(stream[0]?.MetricsConfig).toEqual({ Metrics: ['EventCount'] });
+    expect(watched.get('IteratorAge')).toEqual([{ Name: 'FunctionName', Value: { Ref: dispatcher.id } }]);
   });
 
   it('is read until an outage of hours has passed: retries end by age, and the stream keeps more', () => {

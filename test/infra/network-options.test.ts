@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiFunctions } from '../../infra/api-functions.ts';
+import type { Stage } from '../../infra/stage.ts';
 import {
   actionsOf,
   functionsOf,
@@ -18,8 +20,24 @@ import { root } from './synthesised.ts';
 
 const api = 'api.example.org';
 const domain = { name: api, certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/c' };
+const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+/** A stage with every setting: none of them may fail the rule packs. */
 const settings = {
   ...{ region: 'eu-west-1', mailFrom: 'portico@example.org', domain },
+  ...{
+    mailSandbox: true,
+    alarmEmail: 'ops@example.org',
+    backup: { keepDays: 365 },
+    deletionProtection: true,
+  },
+  ...{ accountConcurrency: 1000, projectRuns: 75, metrics: true, tracing: true, trustedHops: 1 },
+  ...{ allowedOrigins: ['https://app.example.org'], searchParameters: ['us-core'], signingKeys: [2, 1] },
+  ...{
+    sourceKey: publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
+    removalPolicy: 'retain',
+  },
+  ...{ retention: 'standard' },
+  restoredTable: `arn:aws:dynamodb:eu-west-1:123456789012:table/restored/stream/2026-01-01T00:00:00.000`,
   egress: { hosts: ['hooks.example.com', '*.example.net'] },
   firewall: {
     certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/e',
@@ -27,7 +45,7 @@ const settings = {
     uncounted: ['198.51.100.7/32'],
     secrets: [2, 1],
   },
-};
+} satisfies Record<Exclude<keyof Stage, 'name'>, unknown>;
 
 let folder: string;
 /** Resources of each stack. */
@@ -188,6 +206,18 @@ describe('filtered egress', () => {
   });
 });
 
+describe('what the rule packs passed', () => {
+  it('mails alarms, copies the restored table each day, and watches it', () => {
+    expect(properties('data', 'AWS::SNS::Subscription')).toEqual([
+      expect.objectContaining({ Protocol: 'email', Endpoint: settings.alarmEmail }),
+    ]);
+    const { BackupSelection } = only(resources('data'), 'AWS::Backup::BackupSelection').Properties;
+    expect(JSON.stringify(BackupSelection)).toContain(':table/restored"');
+    const plan = only(resources('data'), 'AWS::Backup::BackupPlan').Properties.BackupPlan;
+    expect(plan).toMatchObject({ BackupPlanName: 'portico-test' });
+  });
+});
+
 describe('a firewall', () => {
   const secret = (number: number) =>
     `{{resolve:secretsmanager:portico-test-origin-${number}:SecretString:::}}`;
@@ -263,6 +293,27 @@ describe('a firewall', () => {
         },
       },
     });
+  });
+
+  it('has its certificate watched where it is, by an alarm that tells a topic of that region', () => {
+    const edge = resources('edge');
+    const alarm = only(edge, 'AWS::CloudWatch::Alarm').Properties;
+    expect(alarm).toMatchObject({
+      ...{ Namespace: 'AWS/CertificateManager', MetricName: 'DaysToExpiry', Threshold: 30 },
+      Dimensions: [{ Name: 'CertificateArn', Value: settings.firewall.certificateArn }],
+    });
+    const topic = only(edge, 'AWS::SNS::Topic');
+    expect(alarm.AlarmActions).toEqual([{ Ref: topic.id }]);
+    expect(only(edge, 'AWS::SNS::Subscription').Properties).toMatchObject({
+      ...{ TopicArn: { Ref: topic.id }, Endpoint: settings.alarmEmail },
+    });
+    const key = only(edge, 'AWS::KMS::Key');
+    expect(topic.Properties.KmsMasterKeyId).toEqual({ 'Fn::GetAtt': [key.id, 'Arn'] });
+    expect(JSON.stringify(key.Properties.KeyPolicy)).toContain('cloudwatch.amazonaws.com');
+    const watched = properties('api', 'AWS::CloudWatch::Alarm').filter(
+      ({ MetricName }) => MetricName === 'DaysToExpiry',
+    );
+    expect(JSON.stringify(watched.map(({ Dimensions }) => Dimensions))).toContain(domain.certificateArn);
   });
 
   it('keeps no sample of a request, and logs what it refused without path, query, token or cookie', () => {

@@ -3,6 +3,7 @@ import { functionNames as routeFunctions } from '../../functions/routes.ts';
 import { isAllowed, openPurposes } from '../../infra/local/assembly/role.ts';
 import { permissions } from '../../infra/permissions.ts';
 import { accessRecordsName, provisionName, reindexName, stageKeysName } from '../../infra/stage.ts';
+import { timeoutSeconds } from '../../infra/timeouts.ts';
 import { accessMessage } from '../../shared/access-log.ts';
 import { type KeyPurpose, keyPurposes } from '../../shared/keys/purposes.ts';
 import { dueKey, keys, startKey } from '../../shared/table/keys.ts';
@@ -318,6 +319,8 @@ describe('roles', () => {
   it('are given their keys before they are made or changed', () => {
     const made = only(stacks.api, 'AWS::CloudFormation::CustomResource');
     expect(made.Properties.Purposes).toEqual(keyPurposes);
+    // Of an answer that does not come CloudFormation waits an hour unless it is told.
+    expect(made.Properties.ServiceTimeout).toBe(timeoutSeconds.stageKeysMade);
     const others = functionsOf(stacks.api).filter(({ id }) => !/^stagekeys/i.test(id));
     expect(others.length).toBe(functionsOf(stacks.api).length - 1);
     // Their roles too: until then what they were opens what it opened.

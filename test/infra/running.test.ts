@@ -84,6 +84,19 @@ describe('an alarm', () => {
     );
   });
 
+  it('on a function goes off when it is only throttled: then it has no invocations, and no errors are counted', () => {
+    const own = Object.values(small).flatMap((resources: Record<string, Resource>) =>
+      ofType(resources, 'AWS::CloudWatch::Alarm').filter(([, { Properties }]) =>
+        JSON.stringify(Properties.Metrics ?? '').includes('"Throttles"'),
+      ),
+    );
+    expect(own.length).toBe(deployedIn(small).length);
+    for (const [, { Properties }] of own) {
+      const [sum] = Properties.Metrics as { Expression: string }[];
+      expect(sum?.Expression).toBe('FILL(errors, 0) + FILL(throttles, 0)');
+    }
+  });
+
   it('needs two periods one after the other, unless something is lost or the period is a day', () => {
     const atOnce = alarms.filter(({ EvaluationPeriods }) => EvaluationPeriods === 1);
     expect(new Set(atOnce.map(({ AlarmDescription }) => entryOf(AlarmDescription)))).toEqual(

@@ -2,10 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type TOTP, URI } from 'otpauth';
 import { enrolAction, useCodeAction } from '../../functions/login/second-factor/second-factor.ts';
 import { forgetEarlierSecret, retireStageKey } from '../../functions/provision/retire-stage-key.ts';
+import { answerCloudFormation } from '../../functions/stage-keys/answer-cloudformation.ts';
 import { ensureKeys, type KeyServices } from '../../functions/stage-keys/ensure-keys.ts';
 import { rotateKey } from '../../functions/stage-keys/rotate-key.ts';
 import { lookAt } from '../../infra/check-table/look.ts';
@@ -75,6 +76,63 @@ const earlierMakings = {
 
 const stored = async (purpose: KeyPurpose) =>
   stageKeyOf(await getItem(stage.services, keys.stageKey(purpose)));
+
+describe('CloudFormation', () => {
+  /** What it was answered, and by which kind of content. */
+  async function answered(RequestType: 'Create' | 'Delete', work: () => Promise<unknown>, status = 200) {
+    const got = Promise.withResolvers<{ type: string | undefined; body: string }>();
+    const server = createServer(async (request, response) => {
+      got.resolve({ type: request.headers['content-type'], body: await text(request) });
+      response.writeHead(status).end();
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const ResponseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/answer?Signature=s`;
+    const named = { StackId: 'stack', RequestId: 'request', LogicalResourceId: 'Made' };
+    try {
+      await answerCloudFormation({ RequestType, ResponseURL, ...named }, work);
+      const { type, body } = await got.promise;
+      return { type, size: Buffer.byteLength(body), ...JSON.parse(body) };
+    } finally {
+      server.close();
+    }
+  }
+  const named = {
+    StackId: 'stack',
+    RequestId: 'request',
+    LogicalResourceId: 'Made',
+    PhysicalResourceId: 'Made',
+  };
+
+  test('is told that the keys are there, by a request without a content type, which its signature leaves out', async () => {
+    expect(await answered('Create', () => ensureKeys(making()))).toEqual({
+      ...{ type: undefined, size: expect.any(Number), Status: 'SUCCESS' },
+      ...named,
+    });
+    expect(await stored('totp')).toBeDefined();
+  });
+
+  test.each([
+    ['in the words of the failure', 'no table', 'no table'],
+    ['in as many of them as it takes', 'x'.repeat(9_000), 'x'.repeat(1_000)],
+    ['that there are none', '', expect.stringMatching(/log of the function/)],
+  ])('is told why they are not, %s', async (_, message, Reason) => {
+    const failed = await answered('Create', () => Promise.reject(new Error(message)));
+    expect(failed).toMatchObject({ Status: 'FAILED', Reason, ...named });
+    expect(failed.size).toBeLessThan(4_096);
+  });
+
+  test('has nothing done when the stack goes', async () => {
+    const asked = jest.fn(() => Promise.reject(new Error('gone')));
+    expect(await answered('Delete', asked)).toMatchObject({ Status: 'SUCCESS' });
+    expect(asked).not.toHaveBeenCalled();
+  });
+
+  test('calls again when it did not take the answer', async () => {
+    await expect(answered('Create', async () => undefined, 403)).rejects.toThrow(
+      'did not take the answer: 403',
+    );
+  });
+});
 
 describe('the keys of the stage', () => {
   test('are made once, one for each purpose, by whoever of several comes first', async () => {
