@@ -30,7 +30,7 @@ const type = 'ProjectMembership';
 /**
  * The members of the Project, those invited included, by name unless `_sort` says otherwise.
  * @param query `profile-type`, `text` (name or address), `state` (of the invitation), `admin`, `access-policy`,
- *   `_sort`, `_count`, `_total`, `_cursor`
+ *   `emergency-policy`, `_sort`, `_count`, `_total`, `_cursor`
  * @throws {Refusal} invalid; too-costly
  */
 export async function listMembers(

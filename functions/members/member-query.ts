@@ -25,8 +25,10 @@ export interface MemberQuery {
   canonical: string;
 }
 
+/** Search parameters of memberships. */
+const conditionsNamed = ['admin', 'access-policy', 'emergency-policy'];
 const parameters = new Set([
-  ...['profile-type', 'state', 'text', 'admin', 'access-policy'],
+  ...['profile-type', 'state', 'text', ...conditionsNamed],
   ...['_sort', '_count', '_total', '_cursor'],
 ]);
 const programTypes = ['Bot', 'ClientApplication'];
@@ -41,9 +43,7 @@ export function parseMemberQuery(query: URLSearchParams): MemberQuery {
   }
   const order = query.get('_sort') ?? 'name';
   const state = query.get('state');
-  const conditions = new URLSearchParams(
-    [...query].filter(([name]) => name === 'admin' || name === 'access-policy'),
-  );
+  const conditions = new URLSearchParams([...query].filter(([name]) => conditionsNamed.includes(name)));
   // Whoever has not accepted is not active: the index leaves out most of the others.
   if (state !== null && state !== 'accepted') conditions.set('active', 'false');
   return {

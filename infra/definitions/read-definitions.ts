@@ -55,10 +55,12 @@ export function structureDefinitions(): Definition[] {
 
 /**
  * What own types have beside it: a Bot's `memory`, in MiB, as `timeout` is in seconds; whether a client is
- * `public`, an app that keeps no secret; and where it may have people sent after they signed out.
+ * `public`, an app that keeps no secret; where it may have people sent after they signed out; and the policy that is
+ * added while a member has emergency access.
  */
 const ownElements: Readonly<Record<string, readonly { name: string; code: string; max: string }[]>> = {
   Bot: [{ name: 'memory', code: 'integer', max: '1' }],
+  ProjectMembership: [{ name: 'emergencyPolicy', code: 'Reference', max: '1' }],
   ClientApplication: [
     { name: 'public', code: 'boolean', max: '1' },
     { name: 'postLogoutRedirectUris', code: 'uri', max: '*' },
@@ -86,8 +88,21 @@ export function searchParameterDefinitions(): SearchParameterDefinition[] {
   return [
     ...entries<SearchParameterDefinition>('search-parameters'),
     ...entries<SearchParameterDefinition>('search-parameters-medplum'),
+    ...ownParameters,
   ];
 }
+
+/** Of elements that only Portico has. */
+const ownParameters: readonly SearchParameterDefinition[] = [
+  {
+    url: 'urn:portico:search-parameter:ProjectMembership-emergency-policy',
+    code: 'emergency-policy',
+    base: ['ProjectMembership'],
+    type: 'reference',
+    expression: 'ProjectMembership.emergencyPolicy',
+    target: ['AccessPolicy'],
+  },
+];
 
 /** Those that US Core adds to R4's, of elements and extensions that it asks for. */
 export function usCoreDefinitions(): SearchParameterDefinition[] {

@@ -1372,6 +1372,7 @@ recaptcha-site-key token recaptcha-site-key site.recaptchaSiteKey:string`,
   ProjectMembership: `access-policy reference access-policy access.policy:Reference|accessPolicy:Reference AccessPolicy
 active token active active:boolean
 admin token admin admin:boolean
+emergency-policy reference emergency-policy emergencyPolicy:Reference AccessPolicy
 external-id string external-id externalId:string
 identifier token identifier identifier:Identifier
 profile reference profile profile:Reference

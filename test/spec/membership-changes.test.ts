@@ -81,7 +81,10 @@ describe('the list of members', () => {
     const tag = randomUUID().slice(0, 8);
     const people = [
       { firstName: 'Zoë', lastName: `Quast ${tag}`, email: `a-${tag}@example.com`, accessPolicy },
-      { firstName: 'Ann', lastName: `Quast ${tag}`, email: `b-${tag}@clinic.test` },
+      {
+        ...{ firstName: 'Ann', lastName: `Quast ${tag}`, email: `b-${tag}@clinic.test` },
+        ...{ resourceType: 'Practitioner', emergencyPolicy: accessPolicy },
+      },
       { firstName: 'Max', lastName: `Other ${tag}`, email: `c-${tag}@example.com`, admin: true },
     ];
     for (const one of people) await invite(one);
@@ -102,6 +105,13 @@ describe('the list of members', () => {
     const held = await list({ 'access-policy': accessPolicy.reference, _total: 'accurate' });
     expect([held.names, held.total, held.all[0].accessPolicy.display]).toEqual([['Zoë'], 1, 'Ward 7']);
     expect(held.all[0].userName).toBe(`a-${tag}@example.com`);
+    const byEmergency = { 'emergency-policy': accessPolicy.reference };
+    expect((await list(byEmergency)).names).toEqual(['Ann']);
+    const search = `fhir/R4/ProjectMembership?${new URLSearchParams(byEmergency)}&_summary=count`;
+    expect((await portico.api('GET', search)).json.total).toBe(1);
+    const [ann] = (await list(byEmergency)).all;
+    await portico.api('POST', `${members}/${ann.id}`, { body: { emergencyPolicy: null } });
+    expect((await portico.api('GET', search)).json.total).toBe(0);
 
     for (const _sort of ['name', '-name', 'address', '-address']) {
       const whole = await list({ text: tag, _sort });

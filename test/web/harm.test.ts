@@ -21,6 +21,9 @@ describeInBrowser('before something is done that hurts', () => {
     await app.portico.api('POST', `${path}/bot/${bot.json.id}/secrets`, {
       body: [{ name: 'LAB_KEY', valueString: 'something secret' }],
     });
+    const prepared = { email: 'prepared@example.org', sendEmail: false, emergencyPolicy: accessPolicy };
+    const nurse = { resourceType: 'Practitioner', firstName: 'Eve', lastName: 'Lee', ...prepared };
+    await app.portico.api('POST', `${path}/invite`, { body: nurse });
     for (const birthDate of ['1980-01-01', '2015-05-05']) {
       const patient = { resourceType: 'Patient', birthDate, name: [{ family: 'Twin', given: ['Pat'] }] };
       await app.portico.api('POST', 'fhir/R4/Patient', { body: patient });
@@ -47,6 +50,7 @@ describeInBrowser('before something is done that hurts', () => {
       await arrived(page, 'Held');
       await page.getByRole('button', { name: 'Delete Held' }).click();
       await page.getByText('This policy is held by 2 members, Bots and API keys included.').waitFor();
+      await page.getByText('1 member has it prepared for emergency access, and loses it').waitFor();
       expect(await badManners(page)).toEqual([]);
       await page.getByRole('button', { name: 'Keep it as it is' }).click();
 

@@ -126,6 +126,7 @@ export const searchDefinitions: Readonly<Record<string, string>> = {
   'https://medplum.com/fhir/SearchParameter/ProjectMembership-identifier': 'ProjectMembership.identifier',
   'https://medplum.com/fhir/SearchParameter/ProjectMembership-admin': 'ProjectMembership.admin',
   'https://medplum.com/fhir/SearchParameter/ProjectMembership-active': 'ProjectMembership.active',
+  'urn:portico:search-parameter:ProjectMembership-emergency-policy': 'ProjectMembership.emergency-policy',
   'https://medplum.com/fhir/SearchParameter/Provenance-activity': 'Provenance.activity',
   'https://medplum.com/fhir/SearchParameter/ResearchStudy-outcome-measure-reference':
     'ResearchStudy.outcome-measure-reference',

@@ -41,6 +41,7 @@ export const members: Record<keyof typeof routes.members, Words> = {
       state: 'Of the invitation: `pending`, `accepted`, `revoked` or `expired`',
       admin: '`true` for administrators only',
       'access-policy': 'Reference of the policy that they have',
+      'emergency-policy': 'Reference of the policy that is prepared for emergency access of theirs',
       _sort: '`name`, `address`, `kind`, `policy`, `role` or `state`, with `-` before it the other way round',
       _total: '`accurate` to be told how many there are; beyond a page not with `state`',
       ...paged,
