@@ -28,6 +28,8 @@ export interface Stack {
   table: { endpoint: string; tableName: string };
   /** Does once more what was left undone, mail above all; it happens by itself every 15 s. */
   sweep(): Promise<void>;
+  /** A function by its name, such as an operator calls on AWS. */
+  load: ReturnType<typeof handlerLoader>;
   /** Ends every process and closes every socket; the data folder is free again. */
   stop(): Promise<void>;
 }
@@ -164,7 +166,7 @@ async function startParts(
   await keep(repeat(sweep, sweepEveryMs));
   const tick = await load('tick');
   await keep(repeat(() => tick(minute), tickEveryMs));
-  return { baseUrl, demo, mailbox, table, sweep };
+  return { baseUrl, demo, mailbox, table, sweep, load };
 }
 
 /** A test's webhooks are on this machine. */

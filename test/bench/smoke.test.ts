@@ -14,8 +14,10 @@ import { type Portico, startPortico } from '../spec/portico.ts';
 let portico: Portico;
 let dataDir = '';
 beforeAll(async () => {
-  portico = await startPortico((folder) => {
-    dataDir = folder;
+  portico = await startPortico({
+    prepare(folder) {
+      dataDir = folder;
+    },
   });
 });
 afterAll(() => portico.stop());

@@ -3,7 +3,7 @@ import { errorResponse } from '../../shared/http/errors.ts';
 import { parseHead } from '../../shared/table/keys.ts';
 import { isLong } from '../setup/long.ts';
 import { streamUnread, violationsIn } from '../setup/violations.ts';
-import { scanAll } from '../spec/portico.ts';
+import { scanAll } from '../storage/scan-all.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
 import { disturbed, faults, overtaken } from './inject.ts';
 import { moreOperations } from './more-operations.ts';

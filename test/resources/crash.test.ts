@@ -13,7 +13,7 @@ import type { Item } from '../../shared/table/item.ts';
 import { parseHead } from '../../shared/table/keys.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { violationsIn } from '../setup/violations.ts';
-import { scanAll } from '../spec/portico.ts';
+import { scanAll } from '../storage/scan-all.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
 import { followUp } from './follow-up.ts';
 import { findLeftOver } from './left-over.ts';

@@ -5,7 +5,7 @@ import { openState } from '../../shared/store/content.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { parseHead } from '../../shared/table/keys.ts';
 import type { Table } from '../../shared/table/table.ts';
-import { scanAll } from '../spec/portico.ts';
+import { scanAll } from '../storage/scan-all.ts';
 
 /** What does not belong together in a table: items that lead nowhere, and values that nothing leads to. */
 export interface LeftOver {

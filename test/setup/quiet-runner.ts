@@ -1,8 +1,10 @@
+import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 /** What jest gives a runner of test files, as far as it is used here. */
 interface Environment {
-  global: { console: Console };
+  /** `stackLog`: the file in which a stack in another process logs. */
+  global: { console: Console; stackLog?: string };
   handleTestEvent?: (event: TestEvent) => void;
 }
 
@@ -33,8 +35,9 @@ const mostLines = 200;
 const runQuietly: Runner = async (config, project, environment, ...rest) => {
   const kept: string[] = [];
   const write = process.stdout.write;
+  const log = tailOf(() => environment.global.stackLog);
   const print = (name: string) => {
-    const lines = kept.splice(0);
+    const lines = [...kept.splice(0), ...log.read()];
     if (lines.length === 0) return;
     const shown = lines.slice(-mostLines);
     const count = shown.length < lines.length ? `last ${shown.length} of ${lines.length} ` : '';
@@ -52,6 +55,7 @@ const runQuietly: Runner = async (config, project, environment, ...rest) => {
     if (test && isLaptopOnly(test.errors)) Object.assign(test, { errors: [], mode: 'skip', status: 'skip' });
     if (test?.errors.length) print(test.name);
     kept.length = 0;
+    log.skip();
   };
   try {
     const result = await runInCircus(config, project, environment, ...rest);
@@ -70,6 +74,27 @@ function isLaptopOnly(errors: readonly unknown[]): boolean {
   return errors
     .flatMap((error) => (Array.isArray(error) ? error : [error]))
     .some((error) => (error as Error | undefined)?.name === 'LaptopOnly');
+}
+
+/** The lines that a file has got since they were last read or skipped. */
+function tailOf(file: () => string | undefined): { read(): string[]; skip(): void } {
+  let from = 0;
+  const skip = () => {
+    const path = file();
+    if (path !== undefined) from = statSync(path).size;
+  };
+  return {
+    read() {
+      const path = file();
+      const text = path === undefined ? '' : readFileSync(path).subarray(from).toString('utf8');
+      skip();
+      return text
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => `${line}\n`);
+    },
+    skip,
+  };
 }
 
 function keepNotices(console: Console, kept: string[]): void {

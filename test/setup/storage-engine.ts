@@ -11,7 +11,7 @@ const state: { engine?: Supervised } = {};
  * With STORAGE_ENGINE=dynamodb-local every table of the tests is on DynamoDB Local, one process for all;
  * otherwise each test starts the embedded engine.
  */
-export default async function startStorageEngine(): Promise<void> {
+export async function startStorageEngine(): Promise<void> {
   const { STORAGE_ENGINE: engine } = process.env;
   if (engine === undefined || engine === 'dynoxide') return;
   if (engine !== 'dynamodb-local')

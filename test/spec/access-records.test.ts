@@ -15,7 +15,7 @@ let patient: string;
 let observation: string;
 
 beforeAll(async () => {
-  portico = await startPortico();
+  portico = await startPortico({});
   client = await createClient(portico);
   patient = await created('Patient', { name: [{ family: 'Wollstonecraft' }], birthDate: '1947-08-23' });
   observation = await created('Observation', aboutPatient());
@@ -167,7 +167,7 @@ describe('AuditEvents of what is read', () => {
 
   beforeAll(async () => {
     const project = projectOf(portico, 1);
-    const provision = await handlerLoader()('provision');
+    const provision = await portico.local.load('provision');
     expect(await provision({ project: project.id, auditReads: true })).toMatchObject({
       project: { auditReads: true },
     });

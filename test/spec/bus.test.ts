@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ProvisionHandler } from '../../functions/provision/requests.ts';
 import { busEventNames } from '../../shared/bus/bus-event.ts';
 import { newPerson } from './people.ts';
 import { type Portico, startPortico } from './portico.ts';
@@ -11,17 +12,12 @@ import { botThat, deploy, execute, projectOf } from './running.ts';
 import { extension, put, subscribe, until, untilStatus } from './subscribing.ts';
 
 let portico: Portico;
-let provision: Awaited<ReturnType<typeof provisionHandler>>;
+let provision: ProvisionHandler;
 beforeAll(async () => {
   portico = await startPortico();
-  provision = await provisionHandler();
+  provision = await portico.local.load('provision');
 }, 120_000);
 afterAll(() => portico.stop());
-
-async function provisionHandler() {
-  const { handlerLoader } = await import('../../infra/local/gateway/handlers.ts');
-  return handlerLoader()('provision');
-}
 
 interface Told {
   source: string;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Request } from '../../functions/provision/requests.ts';
+import type { ProvisionHandler, Request } from '../../functions/provision/requests.ts';
 import { mailedLink } from './mailed-link.ts';
 import { type Answer, isDeployed, type Portico, startPortico } from './portico.ts';
 import { botThat, execute, projectOf } from './running.ts';
@@ -8,12 +8,11 @@ import { password, type SigningIn, signingIn } from './signing-in.ts';
 
 let portico: Portico;
 let at: SigningIn;
-let provision: (request: Request) => Promise<unknown>;
+let provision: ProvisionHandler;
 beforeAll(async () => {
   portico = await startPortico();
   at = signingIn(portico);
-  const { handlerLoader } = await import('../../infra/local/gateway/handlers.ts');
-  if (!isDeployed) provision = await handlerLoader()('provision');
+  if (!isDeployed) provision = await portico.local.load('provision');
 });
 afterAll(() => portico.stop());
 

@@ -116,13 +116,13 @@ if (!isDeployed) {
       'waits while the mail service is %s, and comes once it is back, once',
       async (fault) => {
         const body = person({ sendEmail: true });
-        portico.local.mailbox.fail(fault);
+        await portico.local.mailbox.fail(fault);
         try {
           expect((await at.invite(body)).status).toBe(200);
           expect((await at.invite(body)).status).toBe(200);
           await pause(400);
         } finally {
-          portico.local.mailbox.fail('none');
+          await portico.local.mailbox.fail('none');
         }
         expect(await mailsTo(body.email)).toEqual([]);
         await untilSent(body.email);
@@ -149,14 +149,14 @@ if (!isDeployed) {
 
     test('that the service takes slowly holds up no answer, and is sent once', async () => {
       const body = person({ sendEmail: true });
-      portico.local.mailbox.fail({ delayMs: 4_000 });
+      await portico.local.mailbox.fail({ delayMs: 4_000 });
       try {
         expect((await at.invite(body)).status).toBe(200);
         expect((await at.invite(body)).status).toBe(200);
         expect(await mailsTo(body.email)).toEqual([]);
         await portico.local.mailbox.waitFor(isTo(body.email), 60_000);
       } finally {
-        portico.local.mailbox.fail('none');
+        await portico.local.mailbox.fail('none');
       }
       await portico.local.sweep();
       expect(await mailsTo(body.email)).toHaveLength(1);

@@ -15,7 +15,7 @@ beforeAll(async () => {
   };
   process.stdout.write = keep as typeof process.stdout.write;
   process.stderr.write = keep as typeof process.stderr.write;
-  portico = await startPortico();
+  portico = await startPortico({});
 });
 afterAll(async () => {
   await portico.stop();

@@ -223,11 +223,11 @@ describe('auth/resetpassword', () => {
 
   test('waits for a mail service that is down', async () => {
     const { email } = await at.newMember();
-    portico.local.mailbox.fail('down');
+    await portico.local.mailbox.fail('down');
     await reset(email);
     await portico.local.sweep();
     expect(await mailsTo(email)).toHaveLength(1);
-    portico.local.mailbox.fail('none');
+    await portico.local.mailbox.fail('none');
     await portico.local.sweep();
     expect((await set(await mailedReset(portico, email))).status).toBe(200);
   });

@@ -1,15 +1,6 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { expect } from '@jest/globals';
+import { readFile } from 'node:fs/promises';
 import type { Demo } from '../../infra/local/demo-projects.ts';
-import type { Stack } from '../../infra/local/stack.ts';
-import { unpackText } from '../../shared/store/packing.ts';
-import type { Item } from '../../shared/table/item.ts';
-import type { Key } from '../../shared/table/keys.ts';
-import type { Table } from '../../shared/table/table.ts';
-import { isAuditEvent } from '../storage/stored.ts';
+import type { Local, OwnStack } from '../spec-stack/local.ts';
 
 /** With BASE_URL (and PORTICO_DEMO, the path of a demo.json) the specs speak to a deployed stage. */
 export const isDeployed = process.env.BASE_URL !== undefined;
@@ -50,25 +41,15 @@ export interface Portico {
   stop(): Promise<void>;
 }
 
-interface Local extends Stack {
-  dataDir: string;
-  store: Table;
-  client: DynamoDBDocumentClient;
-  /** Every item of the table. */
-  scan(): Promise<Item[]>;
-}
-
 /**
- * Starts the stack in an empty folder, or connects to the deployed one. Once a file. Specs run from PORTICO_FROM (the
- * output folder of `cdk synth`) where that is set; other tests that start a stack look into its process.
- * @param prepare of a local stack's folder, before it starts
+ * Two Projects to call: of the stack that this worker of jest keeps for specs, of a new one in this process, or of the
+ * deployed one. Once a file. Specs run from PORTICO_FROM (the output folder of `cdk synth`) where that is set.
+ * @param own for a new stack in this process, whose environment, folder or log lines the file has in its hands; other
+ * tests than specs always have one
  */
-export async function startPortico(
-  prepare: (dataDir: string) => unknown = () => undefined,
-  options: StackChoices = {},
-): Promise<Portico> {
+export async function startPortico(own?: OwnStack): Promise<Portico> {
   // Read at the call: a test may have started a service of its own since this file was loaded.
-  const local = process.env.BASE_URL === undefined ? await startLocal(prepare, options) : undefined;
+  const local = process.env.BASE_URL === undefined ? await startLocal(own) : undefined;
   const demo = local?.demo ?? (JSON.parse(await readFile(String(process.env.PORTICO_DEMO), 'utf8')) as Demo);
   const baseUrl = local?.baseUrl ?? String(process.env.BASE_URL).replace(/\/$/, '');
   const tokens = new Map<string, Promise<string>>();
@@ -94,10 +75,14 @@ export async function startPortico(
     },
     async stop() {
       await local?.stop();
-      if (local) await rm(local.dataDir, { recursive: true, force: true });
     },
   };
   return portico;
+}
+
+async function startLocal(own: OwnStack | undefined): Promise<Local> {
+  const { isSpec, startOwnStack, useKeptStack } = await import('../spec-stack/local.ts');
+  return own || !isSpec() ? startOwnStack(own ?? {}) : useKeptStack();
 }
 
 /** A token by client_credentials. */
@@ -140,44 +125,4 @@ async function send(
     text,
     json: isJson ? JSON.parse(text) : undefined,
   };
-}
-
-/** What a spec's stack does that `npm start` does when it is told to. */
-interface StackChoices {
-  searchParameters?: string;
-}
-
-async function startLocal(prepare: (dataDir: string) => unknown, options: StackChoices): Promise<Local> {
-  const { startStack } = await import('../../infra/local/stack.ts');
-  const { connectDynamoDb } = await import('../../shared/aws/dynamodb.ts');
-  const { openTable } = await import('../../shared/table/table.ts');
-  const dataDir = await mkdtemp(join(tmpdir(), 'portico-spec-'));
-  await prepare(dataDir);
-  const from = expect.getState().testPath?.includes('/test/spec/') ? process.env.PORTICO_FROM : undefined;
-  const stack = await startStack({ dataDir, port: 0, from, ...options });
-  const client = connectDynamoDb(stack.table.endpoint);
-  const scan = () => scanAll(client, stack.table.tableName);
-  return { ...stack, dataDir, client, scan, store: openTable(client, stack.table.tableName, Date.now) };
-}
-
-/** Every item, the contents of audit entries as texts. */
-export async function scanAll(client: DynamoDBDocumentClient, tableName: string): Promise<Item[]> {
-  const items: Item[] = [];
-  for (let from: Key | undefined; ; ) {
-    const page = await client.send(
-      new ScanCommand({
-        TableName: tableName,
-        ConsistentRead: true,
-        ...(from ? { ExclusiveStartKey: from } : {}),
-      }),
-    );
-    items.push(...((page.Items ?? []) as Item[]).map(withText));
-    from = page.LastEvaluatedKey as Key | undefined;
-    if (!from) return items;
-  }
-}
-
-function withText(item: Item): Item {
-  const isPacked = item.content instanceof Uint8Array && isAuditEvent(item);
-  return isPacked ? { ...item, content: unpackText(item.content) } : item;
 }

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ScheduledEvent } from 'aws-lambda';
-import { handlerLoader } from '../../infra/local/gateway/handlers.ts';
 import { scheduleActions } from '../../shared/schedule/due.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { type Portico, startPortico } from './portico.ts';
@@ -22,7 +21,7 @@ const schedule = async (bot: string, fields: Record<string, unknown>) => {
 async function tickFor(bot: string, dueAt: string): Promise<void> {
   const project = projectOf(portico, 0).id;
   await portico.local.store.transact(scheduleActions({ project, botId: bot, dueAt }));
-  const tick = await handlerLoader()('tick');
+  const tick = await portico.local.load('tick');
   await tick({ source: 'aws.events' } as ScheduledEvent);
 }
 

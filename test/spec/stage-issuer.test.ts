@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StageIssuer } from '../../functions/provision/stage-issuer.ts';
-import { handlerLoader } from '../../infra/local/gateway/handlers.ts';
 import { Browser } from '../issuer/browser.ts';
 import { type OwnIssuer, startOwnIssuer } from '../issuer/own-issuer.ts';
 import { type Portico, startPortico } from './portico.ts';
@@ -14,7 +13,7 @@ let at: SigningIn;
 let external: WithIssuer;
 
 beforeAll(async () => {
-  [portico, own] = await Promise.all([startPortico(), startOwnIssuer()]);
+  [portico, own] = await Promise.all([startPortico({}), startOwnIssuer()]);
   at = signingIn(portico);
   external = withIssuer(portico);
   await add();
@@ -27,11 +26,11 @@ afterAll(async () => {
 /** As `npm run provision -- --issuer …` does. */
 async function add(change: object = {}): Promise<StageIssuer> {
   const { issuer, clientId } = own;
-  return (await handlerLoader()('provision'))({ issuer: { issuer, clientId, ...change } });
+  return (await portico.local.load('provision'))({ issuer: { issuer, clientId, ...change } });
 }
 
 async function remove(): Promise<StageIssuer> {
-  return (await handlerLoader()('provision'))({ issuer: { issuer: own.issuer, remove: true } });
+  return (await portico.local.load('provision'))({ issuer: { issuer: own.issuer, remove: true } });
 }
 
 async function comeBack(location: string, browser: Browser, subject: string): Promise<URL> {

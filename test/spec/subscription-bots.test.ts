@@ -344,8 +344,7 @@ test('a membership that a Bot lost stops its runs, and the attempts say so', asy
 test.each(['bots', 'subscriptions'] as const)(
   'a Project without %s delivers what waited once it has them',
   async (feature) => {
-    const { handlerLoader } = await import('../../infra/local/gateway/handlers.ts');
-    const provision = await handlerLoader()('provision');
+    const provision = await portico.local.load('provision');
     const bot = await notingBot();
     const id = await subscribe(portico, `Bot/${bot}`, `Patient?_tag=urn:test|${feature}`);
     const project = projectOf(portico, 0).id;
@@ -362,8 +361,7 @@ test.each(['bots', 'subscriptions'] as const)(
 );
 
 test('a Project that is stopped runs no Bot, and delivers what waited when it goes on', async () => {
-  const { handlerLoader } = await import('../../infra/local/gateway/handlers.ts');
-  const provision = await handlerLoader()('provision');
+  const provision = await portico.local.load('provision');
   const bot = await notingBot();
   await subscribe(portico, `Bot/${bot}`, 'Patient?_tag=urn:test|stop');
   const project = projectOf(portico, 0).id;

@@ -18,7 +18,7 @@ let portico: Portico;
 let hooks: Hook[];
 beforeAll(async () => {
   process.env.PORTICO_ALLOW_LOOPBACK_HOOKS = '1';
-  portico = await startPortico();
+  portico = await startPortico({});
   hooks = [];
 }, 120_000);
 afterAll(async () => {

@@ -58,7 +58,7 @@ const resources = {
 };
 
 beforeAll(async () => {
-  portico = await startPortico(undefined, { searchParameters: 'us-core' });
+  portico = await startPortico({ searchParameters: 'us-core' });
   for (const [name, resource] of Object.entries(resources)) {
     const { status, json } = await portico.api('POST', `fhir/R4/${resource.resourceType}`, {
       body: resource,

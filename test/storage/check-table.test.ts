@@ -11,8 +11,8 @@ import type { Item } from '../../shared/table/item.ts';
 import { dueKey, type Key, keys } from '../../shared/table/keys.ts';
 import { scanPage } from '../../shared/table/scan-page.ts';
 import { violationsIn } from '../setup/violations.ts';
-import { scanAll } from '../spec/portico.ts';
 import { putItems, readKept } from '../upgrade/kept-table.ts';
+import { scanAll } from './scan-all.ts';
 import { newProject, person, type Stage, startStage } from './stage.ts';
 
 /** A table in which everything was used, as a release left it. */

@@ -16,8 +16,8 @@ import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { streamUnread, violationsIn } from '../setup/violations.ts';
-import { scanAll } from '../spec/portico.ts';
 import { putItems, readKept } from '../upgrade/kept-table.ts';
+import { scanAll } from './scan-all.ts';
 import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
 
 /** A table in which everything was used. */

@@ -19,7 +19,7 @@ import { parseLane } from '../../shared/subscription/delivery.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { ringOf } from '../setup/key-rings.ts';
-import { scanAll } from '../spec/portico.ts';
+import { scanAll } from './scan-all.ts';
 import { getItem, newProject, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;

@@ -24,7 +24,7 @@ import { newBudget } from '../../shared/table/budget.ts';
 import { keys } from '../../shared/table/keys.ts';
 import fc from '../setup/fast-check.ts';
 import { keyRingsOf } from '../setup/key-rings.ts';
-import { scanAll } from '../spec/portico.ts';
+import { scanAll } from './scan-all.ts';
 import { getItem, newProject, newResource, person, type Stage, startStage } from './stage.ts';
 import { isAuditEvent } from './stored.ts';
 

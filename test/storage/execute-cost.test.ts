@@ -22,7 +22,7 @@ import { updateActions } from '../../shared/store/resource-item.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { ringOf } from '../setup/key-rings.ts';
-import { scanAll } from '../spec/portico.ts';
+import { scanAll } from './scan-all.ts';
 import { callsOf, getItem, newProject, newResource, type Stage, spentBy, startStage } from './stage.ts';
 import { storedResource } from './stored.ts';
 

@@ -20,8 +20,8 @@ import { isStanding } from '../../shared/store/inline.ts';
 import { createActions } from '../../shared/store/resource-item.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { keys, parseHead } from '../../shared/table/keys.ts';
-import { scanAll } from '../spec/portico.ts';
 import { putItems, readKept } from '../upgrade/kept-table.ts';
+import { scanAll } from './scan-all.ts';
 import { getItem, type Stage, startStage } from './stage.ts';
 
 /** A table in which everything was used. */

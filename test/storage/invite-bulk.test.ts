@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { inviteMany, type RowResult } from '../../functions/invite/invite-many.ts';
 import type { Caller } from '../../shared/access/access-token.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { scanAll } from '../spec/portico.ts';
+import { scanAll } from './scan-all.ts';
 import { newProject, person, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;

@@ -5,7 +5,7 @@ import type { Services } from '../../shared/services.ts';
 import type { Item } from '../../shared/table/item.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { streamUnread, violationsIn } from '../setup/violations.ts';
-import { scanAll } from '../spec/portico.ts';
+import { scanAll } from './scan-all.ts';
 import { newProject, newResource, person, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;

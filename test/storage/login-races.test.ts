@@ -16,7 +16,7 @@ import { newLoginActions } from '../../shared/login/person-login.ts';
 import { replacePassword } from '../../shared/login/replace-password.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { keyRingsOf } from '../setup/key-rings.ts';
-import { scanAll } from '../spec/portico.ts';
+import { scanAll } from './scan-all.ts';
 import { getItem, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;

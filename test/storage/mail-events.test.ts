@@ -8,7 +8,7 @@ import type { Caller } from '../../shared/access/access-token.ts';
 import type { Mail } from '../../shared/email/mailer.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { keyRingsOf } from '../setup/key-rings.ts';
-import { scanAll } from '../spec/portico.ts';
+import { scanAll } from './scan-all.ts';
 import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
 import { storedResource } from './stored.ts';
 

@@ -7,7 +7,7 @@ import { isResourceType } from '../../shared/index/registry.ts';
 import type { Message } from '../../shared/queue/queue.ts';
 import { listedItem } from '../../shared/subscription/listed.ts';
 import { parseHead } from '../../shared/table/keys.ts';
-import { scanAll } from '../spec/portico.ts';
+import { scanAll } from './scan-all.ts';
 import { newProject, type Stage, startStage } from './stage.ts';
 import { storedResource } from './stored.ts';
 

@@ -229,7 +229,7 @@ describe('a Project', () => {
 });
 
 async function adminAddress({ project }: Caller): Promise<string> {
-  const { scanAll } = await import('../spec/portico.ts');
+  const { scanAll } = await import('./scan-all.ts');
   const items = await scanAll(stage.client, stage.tableName);
   const found = items.find(({ pk }) => pk.startsWith(`P#${project}#PERSON#E:admin-`));
   return String(found?.login).slice(2);

@@ -15,7 +15,7 @@ import { scanPage } from '../../shared/table/scan-page.ts';
 import { openTable, type Table } from '../../shared/table/table.ts';
 import { isLong } from '../setup/long.ts';
 import { streamUnread, violationsIn } from '../setup/violations.ts';
-import { scanAll } from '../spec/portico.ts';
+import { scanAll } from './scan-all.ts';
 import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
 
 const restored = 'restored';

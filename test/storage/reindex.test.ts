@@ -14,7 +14,7 @@ import { readTimed } from '../../shared/store/timed-list.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
 import { findLeftOver } from '../resources/left-over.ts';
-import { scanAll } from '../spec/portico.ts';
+import { scanAll } from './scan-all.ts';
 import { newProject, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;

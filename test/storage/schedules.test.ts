@@ -6,7 +6,7 @@ import { tick } from '../../functions/tick/tick.ts';
 import { type Caller, callerOf } from '../../shared/access/access-token.ts';
 import type { JobEvent } from '../../shared/bot/job/job-starter.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { scanAll } from '../spec/portico.ts';
+import { scanAll } from './scan-all.ts';
 import { getItem, newProject, type Stage, startStage } from './stage.ts';
 import { isAuditEvent, storedResource } from './stored.ts';
 

@@ -7,15 +7,21 @@ import { afterAll, expect, test } from '@jest/globals';
 const folder = mkdtempSync(join(tmpdir(), 'portico-quiet-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+const stackLog = join(folder, 'log');
 const source = `
+const { appendFileSync } = require('node:fs');
+globalThis.stackLog = ${JSON.stringify(stackLog)};
+const elsewhere = (line) => appendFileSync(stackLog, line + '\\n');
 const log = (message) => process.stdout.write(JSON.stringify({ level: 'INFO', message }) + '\\n');
 test('passes', () => {
   log('of the passing one');
+  elsewhere('another process of the passing one');
   console.warn('oidc-provider WARNING: of the passing one');
   process.stdout.write('7 ms measured\\n');
 });
 test('fails', () => {
   log('of the failing one');
+  elsewhere('another process of the failing one');
   console.warn('oidc-provider WARNING: of the failing one');
   throw new Error('meant');
 });
@@ -45,7 +51,8 @@ test('a test run prints the log of a test that fails, and what tests print thems
       '7 ms measured',
       'log lines of "fails":',
       '{"level":"INFO","message":"of the failing one"}',
-      'oidc-provider WARNING: of the failing one\n',
+      'oidc-provider WARNING: of the failing one',
+      'another process of the failing one\n',
     ].join('\n'),
   );
 });

@@ -23,9 +23,11 @@ describe.each(files)('%s', (file) => {
   let portico: Portico;
   let dataDir = '';
   beforeAll(async () => {
-    portico = await startPortico((folder) => {
-      dataDir = folder;
-      return restore(kept, folder);
+    portico = await startPortico({
+      prepare(folder) {
+        dataDir = folder;
+        return restore(kept, folder);
+      },
     });
     // What a release's notes ask for when searches look at other values than before.
     const reindex = await handlerLoader()('reindex');

@@ -11,7 +11,7 @@ import { startPortico } from '../spec/portico.ts';
 import { useKeptSecret, writeKept } from './kept-table.ts';
 import { useEverything } from './use-everything.ts';
 
-const portico = await startPortico(useKeptSecret);
+const portico = await startPortico({ prepare: useKeptSecret });
 try {
   const known = await useEverything(portico);
   const { endpoint, tableName } = portico.local.table;

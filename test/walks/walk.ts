@@ -14,7 +14,7 @@ import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { keyRingsOf } from '../setup/key-rings.ts';
-import { scanAll } from '../spec/portico.ts';
+import { scanAll } from '../storage/scan-all.ts';
 import { getItem } from '../storage/stage.ts';
 
 /** The process that serves a command dies at its n-th call to DynamoDB: before it, or after, unheard. */

@@ -8,16 +8,20 @@ import { type MailServiceEvent, simulatedEvents } from './mail-simulator.ts';
 import { readSendEmail, type SendEmail, type StoredMail } from './stored-mail.ts';
 
 /** How the service misbehaves, for tests: no answer but a closed connection, a 429, or a late answer. */
-type MailFault = 'none' | 'down' | 'throttled' | { delayMs: number };
+export type MailFault = 'none' | 'down' | 'throttled' | { delayMs: number };
 
-export interface Mailbox {
-  /** Of the SES v2 API. */
-  endpoint: string;
+/** What was sent. */
+export interface SentMails {
   /** Oldest first. */
   list(): Promise<StoredMail[]>;
   read(id: string): Promise<StoredMail | undefined>;
   /** The first mail that fits, now or within `timeoutMs`; throws an Error when none came. */
   waitFor(fits: (mail: StoredMail) => boolean, timeoutMs?: number): Promise<StoredMail>;
+}
+
+export interface Mailbox extends SentMails {
+  /** Of the SES v2 API. */
+  endpoint: string;
   fail(fault: MailFault): void;
   /** Whom the service tells of mails to its simulator's addresses: bounce@ and complaint@simulator.amazonses.com. */
   onEvent(tell: (event: MailServiceEvent) => Promise<unknown>): void;
@@ -37,9 +41,23 @@ export async function startMailbox(folder: string): Promise<Mailbox> {
       refuse(response, 400, 'BadRequestException'),
     );
   });
+  return {
+    ...sentMails(folder),
+    endpoint: server.url,
+    fail(next) {
+      fault = next;
+    },
+    onEvent(next) {
+      tell = next;
+    },
+    stop: server.stop,
+  };
+}
+
+/** The mails in the folder of a mailbox, which another process may be filling. */
+export function sentMails(folder: string): SentMails {
   const list = () => listMails(folder);
   return {
-    endpoint: server.url,
     list,
     read: async (id) => (await list()).find((mail) => mail.id === id),
     async waitFor(fits, timeoutMs = 5_000) {
@@ -49,13 +67,6 @@ export async function startMailbox(folder: string): Promise<Mailbox> {
         if (Date.now() > untilMs) throw new Error(`No such mail came within ${timeoutMs} ms`);
       }
     },
-    fail(next) {
-      fault = next;
-    },
-    onEvent(next) {
-      tell = next;
-    },
-    stop: server.stop,
   };
 }
 

@@ -1,3 +1,0 @@
-import { stopStorageEngine } from './storage-engine.ts';
-
-export default stopStorageEngine;

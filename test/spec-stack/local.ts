@@ -1,0 +1,114 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { expect } from '@jest/globals';
+import type { Demo } from '../../infra/local/demo-projects.ts';
+import {
+  environmentFile,
+  type HandlerEnvironment,
+  useHandlerEnvironment,
+} from '../../infra/local/environment.ts';
+import { type MailFault, type SentMails, sentMails } from '../../infra/local/mail/mailbox.ts';
+import type { Stack } from '../../infra/local/stack.ts';
+import type { DeployedFunction } from '../../infra/permissions.ts';
+import { connectDynamoDb } from '../../shared/aws/dynamodb.ts';
+import type { Item } from '../../shared/table/item.ts';
+import { openTable, type Table } from '../../shared/table/table.ts';
+import { scanAll } from '../storage/scan-all.ts';
+import type { Deed } from './stack-process.ts';
+import type { Place } from './stacks.ts';
+
+/** A stack on this machine, and what a test may look into. */
+export interface Local {
+  baseUrl: string;
+  demo: Demo;
+  mailbox: SentMails & { fail(fault: MailFault): unknown };
+  table: { endpoint: string; tableName: string };
+  /** Does once more what was left undone, mail above all; it happens by itself every 15 s. */
+  sweep(): Promise<unknown>;
+  load: Stack['load'];
+  dataDir: string;
+  store: Table;
+  client: DynamoDBDocumentClient;
+  /** Every item of the table that was not there when the test file began, the contents of audit entries as texts. */
+  scan(): Promise<Item[]>;
+  stop(): Promise<void>;
+}
+
+export interface OwnStack {
+  /** What a spec's stack does that `npm start` does when it is told to. */
+  searchParameters?: string;
+  /** Of the folder, before it starts. */
+  prepare?(dataDir: string): unknown;
+}
+
+/** A stack in this process: one whose environment, folder or log lines the test file has in its hands. */
+export async function startOwnStack({ prepare, ...options }: OwnStack): Promise<Local> {
+  const { startStack } = await import('../../infra/local/stack.ts');
+  const dataDir = await mkdtemp(join(tmpdir(), 'portico-spec-'));
+  await prepare?.(dataDir);
+  const from = isSpec() ? process.env.PORTICO_FROM : undefined;
+  const stack = await startStack({ dataDir, port: 0, from, ...options });
+  return {
+    ...stack,
+    ...lookInto(stack.table),
+    dataDir,
+    async stop() {
+      await stack.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The stack of this worker of jest (`stacks.ts`), with two Projects that no other test file has. */
+export async function useKeptStack(): Promise<Local> {
+  const answer = await fetch(`${process.env.PORTICO_SPEC_STACKS}/${process.env.JEST_WORKER_ID}`);
+  if (!answer.ok) throw new Error(await answer.text());
+  const { dataDir, control, log } = (await answer.json()) as Place;
+  // Read by ../setup/quiet-runner.ts when a test fails.
+  Object.assign(globalThis, { stackLog: log });
+  const ask = async (deed: Deed, given?: unknown) => {
+    const answered = await fetch(control, { method: 'POST', body: JSON.stringify({ do: deed, given }) });
+    const said = (await answered.json()) as { done: unknown; name: string; message: string };
+    if (!answered.ok) throw Object.assign(new Error(said.message), { name: said.name });
+    return said.done;
+  };
+  const load = (async (name: DeployedFunction) => (event: unknown) =>
+    ask('call', { name, event })) as Local['load'];
+  const environment = JSON.parse(await readFile(environmentFile(dataDir), 'utf8')) as HandlerEnvironment;
+  const { stop: forgetEnvironment } = useHandlerEnvironment(environment);
+  const { DYNAMODB_ENDPOINT: endpoint, TABLE_NAME: tableName, BASE_URL: baseUrl } = environment;
+  const table = { endpoint, tableName };
+  const inside = lookInto(table);
+  const earlier = new Set((await inside.scan()).map(nameOf));
+  const demo = (await ask('projects')) as Demo;
+  return {
+    ...{ baseUrl, demo, table, dataDir, ...inside },
+    mailbox: { ...sentMails(join(dataDir, 'mail')), fail: (fault) => ask('mailFault', fault) },
+    sweep: () => ask('sweep'),
+    load,
+    scan: async () => (await inside.scan()).filter((item) => !earlier.has(nameOf(item))),
+    async stop() {
+      // What goes on in them by itself would go on beside the next file.
+      const provision = await load('provision');
+      for (const { id: project } of demo.projects) await provision({ project, disabled: true });
+      inside.client.destroy();
+      await forgetEnvironment();
+    },
+  };
+}
+
+/** Whether the file that runs is one of `test/spec`. */
+export function isSpec(): boolean {
+  return expect.getState().testPath?.includes('/test/spec/') ?? false;
+}
+
+function lookInto({ endpoint, tableName }: Local['table']): Pick<Local, 'client' | 'scan' | 'store'> {
+  const client = connectDynamoDb(endpoint);
+  return { client, scan: () => scanAll(client, tableName), store: openTable(client, tableName, Date.now) };
+}
+
+function nameOf({ pk, sk }: Item): string {
+  return `${pk} ${sk}`;
+}

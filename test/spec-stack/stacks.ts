@@ -1,0 +1,96 @@
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { listen } from '../../infra/local/gateway/listen.ts';
+import { supervise } from '../../infra/local/supervise.ts';
+
+/** Where the stack of a worker is. */
+export interface Place {
+  dataDir: string;
+  /** Of `stack-process.ts`. */
+  control: string;
+  /** What its functions log. */
+  log: string;
+}
+
+interface Running extends Place {
+  files: number;
+  stop(): Promise<void>;
+}
+
+/** What files leave in a table slows those that look through it. */
+const filesOfOneStack = 12;
+
+/**
+ * Keeps a stack for each of jest's workers, in a process of its own that lasts longer than a file: a start costs more
+ * than most files do. `GET /<number of the worker>` answers its `Place`; a worker has one file at a time.
+ * @param from the output folder of `cdk synth`, whose bundles are to run; without it the sources do
+ */
+export async function keepStacks(from: string | undefined): Promise<{ url: string; stop(): Promise<void> }> {
+  const stacks = new Map<string, Promise<Running>>();
+
+  async function stackOf(worker: string): Promise<Running> {
+    const running = await stacks.get(worker);
+    if (running && running.files < filesOfOneStack) return running;
+    const starting = start(from);
+    stacks.set(worker, starting);
+    await running?.stop();
+    return starting;
+  }
+
+  const server = await listen(0, async ({ url = '' }, response) => {
+    try {
+      const stack = await stackOf(url);
+      stack.files += 1;
+      const { dataDir, control, log } = stack;
+      response.end(JSON.stringify({ dataDir, control, log } satisfies Place));
+    } catch (error) {
+      stacks.delete(url);
+      response.writeHead(500).end(String(error));
+    }
+  });
+  return {
+    url: server.url,
+    async stop() {
+      await server.stop();
+      await Promise.all([...stacks.values()].map(async (starting) => (await starting).stop()));
+    },
+  };
+}
+
+async function start(from: string | undefined): Promise<Running> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'portico-spec-'));
+  const log = join(dataDir, 'log');
+  const lines = createWriteStream(log);
+  let control = '';
+  const { stop } = await supervise({
+    command: process.execPath,
+    args: [
+      ...['--disable-warning=ExperimentalWarning', '--no-node-snapshot'],
+      ...[fileURLToPath(new URL('stack-process.ts', import.meta.url)), dataDir],
+      ...(from === undefined ? [] : [from]),
+    ],
+    env: Object.fromEntries(
+      ['PATH', 'HOME', 'DYNAMODB_ENDPOINT'].flatMap((name) => {
+        const value = process.env[name];
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ),
+    ready: /asked at/,
+    readyTimeoutMs: 60_000,
+    onLine: (line) => {
+      control = /asked at (\S+)/.exec(line)?.[1] ?? control;
+      lines.write(`${line}\n`);
+    },
+  });
+  return {
+    ...{ dataDir, control, log, files: 0 },
+    async stop() {
+      await stop();
+      lines.end();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { unpackText } from '../../shared/store/packing.ts';
+import type { Item } from '../../shared/table/item.ts';
+import type { Key } from '../../shared/table/keys.ts';
+import { isAuditEvent } from './stored.ts';
+
+/** Every item, the contents of audit entries as texts. */
+export async function scanAll(client: DynamoDBDocumentClient, tableName: string): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let from: Key | undefined; ; ) {
+    const page = await client.send(
+      new ScanCommand({
+        TableName: tableName,
+        ConsistentRead: true,
+        ...(from ? { ExclusiveStartKey: from } : {}),
+      }),
+    );
+    items.push(...((page.Items ?? []) as Item[]).map(withText));
+    from = page.LastEvaluatedKey as Key | undefined;
+    if (!from) return items;
+  }
+}
+
+function withText(item: Item): Item {
+  const isPacked = item.content instanceof Uint8Array && isAuditEvent(item);
+  return isPacked ? { ...item, content: unpackText(item.content) } : item;
+}
