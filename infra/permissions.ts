@@ -161,7 +161,7 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   // Which Subscriptions a Project has it looks up; no item is written.
   dispatch: { table: ['Query'], reaches: ['project'], readsStream: true, sendsTo: dispatchedPurposes },
   outbox: {
-    table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+    table: ['BatchGetItem', 'Query', ...transaction],
     reaches: ['project', 'user', 'address', 'stage', 'mail'],
     opens: ['invitation-link', 'reset-link', 'address-link'],
     sendsMail: true,

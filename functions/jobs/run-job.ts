@@ -62,11 +62,11 @@ interface JobOutcome {
 }
 
 async function outcomeOf(services: ExecuteServices, job: Job, item: Item): Promise<JobOutcome> {
+  // Who asked may have left their desk since.
+  const caller = callerOf({ ...job.caller, askedAtMs: job.createdAtMs }, 'member');
   try {
     const text = await loadText(services.table, item, 'input');
     const input: RunInput = { kind: job.inputKind, ...(text === undefined ? {} : { text }) };
-    // Who asked may have left their desk since.
-    const caller = callerOf({ ...job.caller, askedAtMs: job.createdAtMs }, 'member');
     const asItself = job.scheduledAt !== undefined;
     const found = await gatherRun(services, caller, { id: job.botId }, { asItself });
     const gathered = asItself ? { ...found, cause: { scheduled: String(job.scheduledAt) } } : found;
@@ -90,7 +90,7 @@ async function outcomeOf(services: ExecuteServices, job: Job, item: Item): Promi
     return { output, mayRunAgain: hasFailed(result.outcome, input.kind) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    await recordRefused(services, job.caller, {
+    await recordRefused(services, caller, {
       method: 'POST',
       route: '/fhir/R4/Bot/{id}/$execute',
       parameters: { id: job.botId },

@@ -14,10 +14,22 @@ export async function noteMailEvent(services: Store, detail: unknown): Promise<v
   if (!event) return;
   const { mail, address, delivery } = event;
   // First, so that a process that dies here still sends no more to the address.
-  if (delivery === 'complained' && address !== undefined) {
-    await services.table.put({ ...keys.complaint(mail.project, address), atMs: services.now() });
-  }
+  if (delivery === 'complained' && address !== undefined)
+    await keepComplaint(services, mail.project, address);
   await markDelivery(services, mail, delivery);
+}
+
+/** Nothing for a Project that is being deleted or is gone: people complain for weeks. */
+async function keepComplaint({ table, now }: Store, project: string, address: string): Promise<void> {
+  const check = keys.resource(project, 'Project', project);
+  try {
+    await table.transact([
+      { name: 'project', check, if: 'attribute_exists(pk) AND attribute_not_exists(deletion)' },
+      { name: 'complaint', put: { ...keys.complaint(project, address), atMs: now() } },
+    ]);
+  } catch (error) {
+    if (!(error instanceof ConditionFailed)) throw error;
+  }
 }
 
 /**

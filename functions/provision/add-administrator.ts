@@ -38,12 +38,18 @@ export async function addAdministrator(services: Services, request: AddRequest):
   };
   try {
     await services.table.transact([
-      { name: 'project', check: projectKey, if: 'attribute_exists(pk)' },
+      // Nobody joins a Project that is being deleted: they would outlive it.
+      {
+        name: 'project',
+        check: projectKey,
+        if: 'attribute_exists(pk) AND attribute_not_exists(deletion)',
+      },
       ...member.actions,
       { name: 'audit', put: auditItem(event, services.newId(), stamp.nowMs) },
     ]);
   } catch (error) {
     if (!(error instanceof ConditionFailed)) throw error;
+    if (error.failed.has('project')) throw new Error('The Project is being deleted');
     throw new Error('The Project knows this person already: an administrator of it, or --recover, can help');
   }
   return { project: { id: project, name }, admin: { email: known.email, membershipId: member.membershipId } };

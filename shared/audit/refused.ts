@@ -1,5 +1,7 @@
-import type { Claims } from '../access/access-token.ts';
+import type { Caller } from '../access/access-token.ts';
+import { admit } from '../access/actor.ts';
 import { isId } from '../fhir/resource.ts';
+import { Refusal } from '../refusal.ts';
 import type { Services } from '../services.ts';
 import type { Audited } from './audit-event.ts';
 import { record } from './record.ts';
@@ -24,7 +26,7 @@ function isRefusal({ method, status }: Attempt): boolean {
 }
 
 /** The entry of a refused attempt, in the Project of whoever made it. */
-export async function recordRefused(services: Services, caller: Claims, attempt: Attempt): Promise<void> {
+export async function recordRefused(services: Services, caller: Caller, attempt: Attempt): Promise<void> {
   await recordAllRefused(services, caller, [attempt]);
 }
 
@@ -33,12 +35,12 @@ const mostEntities = 100;
 /** One entry for all of the attempts that were refused; none when none was. */
 export async function recordAllRefused(
   services: Services,
-  caller: Claims,
+  caller: Caller,
   attempts: readonly Attempt[],
 ): Promise<void> {
   const refused = attempts.filter(isRefusal).slice(0, mostEntities);
   const [first, ...others] = refused;
-  if (!first) return;
+  if (!first || !(await isSomebody(services, caller))) return;
   await record(services, {
     project: caller.project,
     subtype: 'refused',
@@ -54,6 +56,20 @@ export async function recordAllRefused(
       ],
     })),
   });
+}
+
+/**
+ * Much is refused before it is asked whether login and membership still stand. Whose token is good by its signature
+ * only is nobody: they write nothing, least of all into a Project that is being deleted.
+ */
+async function isSomebody(services: Services, caller: Caller): Promise<boolean> {
+  if (caller.admission.isGranted) return true;
+  try {
+    await admit(services, caller, []);
+    return true;
+  } catch (error) {
+    return !(error instanceof Refusal && error.kind === 'unauthorized');
+  }
 }
 
 function actionOf(method: string, route: string): Audited['action'] {

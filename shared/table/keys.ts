@@ -20,6 +20,9 @@ export const logName = '#AuditEvent#LOG#';
 /** What the sort keys of a resource's states begin with. */
 export const versionPrefix = 'V#';
 
+/** What the sort keys of mails begin with that tell people of changes to their sign-in. */
+export const noticePrefix = 'NOTICE#';
+
 /** What the sort keys of a Bot's versions begin with. */
 export const botVersionPrefix = 'VERSION#';
 
@@ -263,7 +266,7 @@ export const keys = {
   /** A mail that tells a person what was changed: a later change must not overwrite one to another address. */
   noticeMail: (userId: string, event: string, email: string): Key => ({
     pk: outboxPartition(shardOf(userId, outboxShards)),
-    sk: `NOTICE#${event}#${userId}#${hash(email)}`,
+    sk: `${noticePrefix}${event}#${userId}#${hash(email)}`,
   }),
   /** A mail that tells an administrator that a Subscription has failed. */
   failureMail: (project: string, subscriptionId: string, membershipId: string): Key => ({

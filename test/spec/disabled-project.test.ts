@@ -93,6 +93,16 @@ if (!isDeployed)
       return jobs.some(({ status }) => status === 'error' || status === 'cancelled') ? true : undefined;
     });
 
+    // Whose token is good by its signature only leaves nothing, whatever they are refused for.
+    const entries = async () => (await portico.local.scan()).filter(({ pk }) => pk.includes(logOf)).length;
+    const logOf = `P#${project}#AuditEvent#LOG`;
+    const before = await entries();
+    expect((await read(machine, 'fhir/R4/Nothing/1')).status).toBe(404);
+    const entry = [{ request: { method: 'GET', url: 'Nothing/1' } }];
+    const batch = { resourceType: 'Bundle', type: 'batch', entry };
+    expect((await portico.api('POST', 'fhir/R4', { token: machine, body: batch })).status).toBe(401);
+    expect(await entries()).toBe(before);
+
     expect(await provision({ project, disabled: false })).toMatchObject({ project: { disabled: false } });
     expect((await read(access_token, 'auth/me')).status).toBe(200);
     expect((await read(machine)).status).toBe(200);

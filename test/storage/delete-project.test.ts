@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { inviteUser } from '../../functions/invite/invite-user.ts';
 import { removeMember } from '../../functions/members/remove-member.ts';
+import { noteMailEvent } from '../../functions/outbox/mark-delivery.ts';
+import { addAdministrator } from '../../functions/provision/add-administrator.ts';
 import { changeProject } from '../../functions/provision/change-project.ts';
 import { deleteProject } from '../../functions/provision/deletion/delete-project.ts';
 import { forgetUser } from '../../functions/provision/forget-user.ts';
@@ -148,6 +150,7 @@ describe('people of a deleted Project', () => {
     await services.table.write([
       { ...keys.password(userId), hash: 'x' },
       { ...keys.mfa(userId), seed: 'x', lastStep: 1 },
+      { ...keys.noticeMail(userId, 'password-changed', only), email: only, generation: 1 },
       { ...keys.userSubject(userId, undefined, 'https://i.example'), subjectKey: 'SUBJECT#x' },
       { ...keys.subject(undefined, 'x', 'x'), pk: 'SUBJECT#x', userId },
     ]);
@@ -233,12 +236,18 @@ describe('a deletion', () => {
     await disable(project);
     await deleteProject(services, { project, delete: true }, 0);
     await expect(changeProject({ ...services, queues }, { project, disabled: false })).rejects.toThrow();
+    const admin = { email: 'a@example.com', firstName: 'A', lastName: 'B' };
+    await expect(addAdministrator(services, { project, admin })).rejects.toThrow('being deleted');
     const both = await Promise.allSettled([finish(project), finish(project)]);
     expect(both.some(({ status }) => status === 'fulfilled')).toBe(true);
     expect((await finish(project)).deletion.done).toBe(true);
     await expectGone(project);
+    // Weeks later somebody says that they did not want its mail.
+    const tags = { project: [project], membership: ['m'], generation: ['1'] };
+    const mail = { destination: ['who@example.com'], tags };
+    await noteMailEvent(services, { eventType: 'Complaint', complaint: {}, mail });
+    await expectGone(project);
     expect(await invite(stays, 'new@example.com')).toMatch(/^User/);
-    const admin = { email: 'a@example.com', firstName: 'A', lastName: 'B' };
     expect((await provision(services, { name: 'Next', admin })).project.id).not.toBe(project);
   });
 });

@@ -7,6 +7,7 @@ import { sweep } from '../../functions/outbox/sweep.ts';
 import type { Caller } from '../../shared/access/access-token.ts';
 import type { Mail } from '../../shared/email/mailer.ts';
 import { keys } from '../../shared/table/keys.ts';
+import type { Action } from '../../shared/table/transact.ts';
 import { keyRingsOf } from '../setup/key-rings.ts';
 import { scanAll } from './scan-all.ts';
 import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
@@ -145,7 +146,13 @@ describe('an address that has complained', () => {
 
   test('is remembered when the member is gone, and when the process died over it', async () => {
     const { body, mail } = await invited();
-    const table = { ...services.table, transact: () => Promise.reject(new Error('died')) };
+    const { transact } = services.table;
+    const isFirst = (actions: readonly Action[]) => actions.some(({ name }) => name === 'complaint');
+    const dying: typeof transact = async (actions) => {
+      if (!isFirst(actions)) throw new Error('died');
+      await transact(actions);
+    };
+    const table = { ...services.table, transact: dying };
     await expect(noteMailEvent({ ...services, table }, complained(mail))).rejects.toThrow('died');
     stage.clock.nowMs += 61_000;
     await invited(body);

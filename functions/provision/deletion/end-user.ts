@@ -2,7 +2,7 @@ import { emailOf } from '../../../shared/login/user-email.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
 import type { Item } from '../../../shared/table/item.ts';
-import { type Key, keys } from '../../../shared/table/keys.ts';
+import { type Key, keys, noticePrefix } from '../../../shared/table/keys.ts';
 import { ownerOf } from '../../../shared/table/owner.ts';
 import { type Action, ConditionFailed } from '../../../shared/table/transact.ts';
 
@@ -30,7 +30,7 @@ export async function endUser(
       if (error instanceof ConditionFailed) continue;
       throw error;
     }
-    await removeRest(services, project, items);
+    await removeRest(services, project, { userId, items });
     return head === undefined ? 'gone' : 'ended';
   }
   throw new Refusal('conflict', 'Somebody is being invited over and over');
@@ -71,13 +71,29 @@ async function endActions({ table }: Services, userId: string, head: Item): Prom
 async function removeRest(
   { table }: Services,
   project: string | undefined,
-  items: readonly Item[],
+  { userId, items }: { userId: string; items: readonly Item[] },
 ): Promise<void> {
   const rest = items.filter(({ sk }) => sk !== 'HEAD' && !sk.startsWith(`M#${project}#`));
   const logins = rest.flatMap(({ loginId }) => (loginId === undefined ? [] : [keys.login(String(loginId))]));
   const subjects = rest.flatMap(({ subjectKey }) =>
     subjectKey === undefined ? [] : [{ pk: String(subjectKey), sk: 'HEAD' }],
   );
-  await table.write([], [...logins, ...subjects]);
+  await table.write([], [...logins, ...subjects, ...(await mailsTo(table, userId))]);
   await table.write([], rest);
+}
+
+/** Mails that still wait and hold an address; others look theirs up when they are sent. */
+async function mailsTo(table: Services['table'], userId: string): Promise<Key[]> {
+  const { pk } = keys.addressMail(userId);
+  const found: Key[] = [keys.addressMail(userId)];
+  for (let from: Key | undefined; ; ) {
+    const page = await table.query({
+      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
+      ExpressionAttributeValues: { ':pk': pk, ':prefix': noticePrefix },
+      ...(from ? { ExclusiveStartKey: from } : {}),
+    });
+    found.push(...page.items.filter(({ sk }) => sk.split('#').includes(userId)));
+    from = page.next;
+    if (!from) return found.map(({ pk, sk }) => ({ pk, sk }));
+  }
 }
