@@ -1,3 +1,4 @@
+import { recordDelivery } from '../../shared/audit/record-delivery.ts';
 import { Later } from '../../shared/queue/later.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Attempted } from '../../shared/subscription/attempt.ts';
@@ -65,6 +66,8 @@ async function attempt(
   try {
     const begun = await claimAttempt(services, gathered.delivery, untilMs);
     if (!begun) throw new Later(throttledMs);
+    // Before it goes out: who dies while it does has told of it.
+    if (prepared.sendsRecord) await recordDelivery(services, prepared.actor, begun, states.current);
     const verdict = await orVerdict(() => prepared.send(begun, seen));
     if (verdict.kind === 'not-begun' || verdict.kind === 'error') {
       await returnAttempt(services, begun);

@@ -7,6 +7,8 @@ import type { Verdict } from './verdict.ts';
 export interface Prepared {
   /** The author of the Subscription. */
   actor: Actor;
+  /** Whether the record goes along. */
+  sendsRecord: boolean;
   /** The attempt takes so long at most. */
   longestMs: number;
   /** @param delivery with the attempt that is begun @param seen what the author may see of the record */

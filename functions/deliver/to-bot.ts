@@ -49,6 +49,7 @@ export async function prepareRun(
   const { timeoutMs } = limitsOf(gathered.bot.resource, false);
   return {
     actor: gathered.actor,
+    sendsRecord: true,
     longestMs: timeoutMs + startMs,
     send: (begun, seen) => run(services, { gathered, runId, writer, timeoutMs }, begun, seen),
   };

@@ -39,6 +39,7 @@ export async function prepareHook(
   const actor = await admitAuthor(services, delivery.project, standing.author);
   return {
     actor,
+    sendsRecord: goesAlong(standing, delivery),
     longestMs,
     async send(begun, seen) {
       const target = new URL(url);
@@ -53,10 +54,15 @@ export async function prepareHook(
   };
 }
 
-function bodyOf({ subscription }: Standing, { interaction }: Delivery, seen: Resource): Buffer {
-  if (!subscription.sendsRecord) return Buffer.alloc(0);
+function bodyOf(standing: Standing, delivery: Delivery, seen: Resource): Buffer {
+  if (!standing.subscription.sendsRecord) return Buffer.alloc(0);
   const record = { ...seen, meta: plainMeta(seen.meta) };
-  return Buffer.from(interaction === 'delete' ? '{}' : stringifyJson(record));
+  return Buffer.from(goesAlong(standing, delivery) ? stringifyJson(record) : '{}');
+}
+
+/** Of a deletion only the id is told. */
+function goesAlong({ subscription }: Standing, { interaction }: Delivery): boolean {
+  return subscription.sendsRecord && interaction !== 'delete';
 }
 
 /** Each secret signs for itself, so that its receiver may change it; X-Signature is the first one's. */

@@ -4,12 +4,17 @@ import { accessMessage } from '../../shared/access-log.ts';
 import { accessRecordsName, type Stage } from '../stage.ts';
 import type { HouseFunction } from './house-function.ts';
 
-/** Brings the lines of the access log from a function's log to where they are kept; with addresses, if the stage has a key for them. */
-export function keepAccessLines(house: HouseFunction, stage: Stage): void {
+/** The lines of a function of the API: with the addresses of its callers, if the stage has a key for them. */
+export function keepCallersLines(house: HouseFunction, stage: Stage): void {
   if (stage.sourceKey !== undefined) {
     house.lambda.addEnvironment('SOURCE_KEY', stage.sourceKey);
     house.lambda.addEnvironment('TRUSTED_HOPS', String(stage.trustedHops));
   }
+  keepAccessLines(house, stage);
+}
+
+/** Brings the lines of the access log from a function's log to where they are kept. */
+export function keepAccessLines(house: HouseFunction, stage: Stage): void {
   new CfnSubscriptionFilter(house, 'Access', {
     logGroupName: house.logGroup.logGroupName,
     filterPattern: FilterPattern.stringValue('$.message', '=', accessMessage).logPatternString,

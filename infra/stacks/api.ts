@@ -5,7 +5,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { type FunctionName, functionNames, routesOf } from '../../functions/routes.ts';
 import { apiFunctions } from '../api-functions.ts';
-import { keepAccessLines } from '../constructs/access-lines.ts';
+import { keepCallersLines } from '../constructs/access-lines.ts';
 import { FunctionRoutes } from '../constructs/function-routes.ts';
 import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
 import { HouseFunction } from '../constructs/house-function.ts';
@@ -67,7 +67,7 @@ export class ApiStack extends Stack {
         ...(name === 'site' ? { addFiles: addSite } : {}),
       });
       keysMade.goesBefore(house);
-      if (name !== 'site') keepAccessLines(house, stage);
+      if (name !== 'site') keepCallersLines(house, stage);
       const routes = new FunctionRoutes(house, 'Routes', {
         api,
         lambda: house.lambda,

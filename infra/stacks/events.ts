@@ -8,7 +8,7 @@ import { functionNames, routesOf } from '../../functions/routes.ts';
 import { type Purpose, purposes } from '../../shared/queue/purposes.ts';
 import { recordOf } from '../../shared/typed-keys.ts';
 import { apiFunctions } from '../api-functions.ts';
-import { keepAccessLines } from '../constructs/access-lines.ts';
+import { keepAccessLines, keepCallersLines } from '../constructs/access-lines.ts';
 import { scheduleFindings } from '../constructs/findings.ts';
 import { FunctionRoutes } from '../constructs/function-routes.ts';
 import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
@@ -76,6 +76,7 @@ export class EventsStack extends Stack {
       deliver: consumer('deliver', { environment: projectRuns(stage) }),
     };
     watchRecords(this, [functions.deliver], alarms);
+    keepAccessLines(functions.deliver, stage);
     for (const purpose of purposes) made[purpose].feed(functions[queues[purpose].consumer].lambda);
     mail.tell(functions.outbox.lambda);
     mail.watchReputation(alarms);
@@ -89,12 +90,12 @@ export class EventsStack extends Stack {
         statements: statementsOf(permissions[name], whole),
         alarms,
       });
-      keepAccessLines(house, stage);
+      keepCallersLines(house, stage);
       new FunctionRoutes(house, 'Routes', { api, lambda: house.lambda, routes: routesOf(name) });
       return house;
     });
     watchAudit(this, behindQueues, alarms);
-    watchAccess(this, behindQueues, alarms);
+    watchAccess(this, [...behindQueues, functions.deliver], alarms);
     // A rule has five targets at most.
     for (const { lambda, node } of Object.values(functions)) {
       const sweep = new Rule(this, `Sweep-${node.id}`, {

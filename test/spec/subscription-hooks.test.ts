@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Hook, startHook } from './hook.ts';
 import { type Portico, startPortico } from './portico.ts';
@@ -48,6 +50,16 @@ const attempts = (id: string, count: number) =>
     return all.length >= count ? all : undefined;
   }, `${count} attempts of Subscription/${id}`);
 
+/** What the access log tells of a delivery. */
+async function linesOfDelivery(delivery: string): Promise<unknown[]> {
+  const text = await readFile(join(portico.local.dataDir, 'access.jsonl'), 'utf8');
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  return lines.filter((line) => line.delivery === delivery);
+}
+
 const hmac = (key: string, text: string) => createHmac('sha256', key).update(text).digest('hex');
 const most = (valueInteger: number) => extension('subscription-max-attempts', { valueInteger });
 
@@ -73,10 +85,22 @@ describe('a hook', () => {
     expect(call?.headers['x-portico-signature']).toBe(
       `t=${seconds},${signed('new secret')},${signed('old secret')}`,
     );
+    const told = await linesOfDelivery(String(call?.headers['x-portico-delivery']));
+    expect(told).toEqual([
+      expect.objectContaining({
+        ...{
+          subscription: `Subscription/${id}`,
+          attempt: 1,
+          who: expect.stringMatching(/^ClientApplication/),
+        },
+        ...{ resources: [`Patient/${made.id}`], patients: [`Patient/${made.id}`] },
+      }),
+    ]);
     await portico.api('DELETE', `fhir/R4/Patient/${made.id}`);
     const [, deletion] = await calls(hook, 2);
     expect(deletion?.body).toBe('{}');
     expect(deletion?.headers['x-medplum-deleted-resource']).toBe(`Patient/${made.id}`);
+    expect(await linesOfDelivery(String(deletion?.headers['x-portico-delivery']))).toEqual([]);
     const [attempt] = await attempts(id, 2);
     expect(attempt).toMatchObject({ status: '200', outcome: '200', code: '0' });
     expect(JSON.stringify(await attempts(id, 2))).not.toContain('thanks');
