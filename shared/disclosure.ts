@@ -7,6 +7,8 @@ export interface Disclosure {
   whole: Map<string, Resource[]>;
   /** References of what the answer holds. */
   shown: Set<string>;
+  /** Whether what is shown was written by the request, which has an audit entry of its own. */
+  isOfChange: boolean;
   /** Whether the caller's Project keeps AuditEvents of what is read; known when they are admitted. */
   isAudited: boolean;
   /** Whether the caller has emergency access; known when they are admitted. */
@@ -14,7 +16,7 @@ export interface Disclosure {
 }
 
 export function newDisclosure(): Disclosure {
-  return { whole: new Map(), shown: new Set(), isAudited: false, isEmergency: false };
+  return { whole: new Map(), shown: new Set(), isOfChange: false, isAudited: false, isEmergency: false };
 }
 
 /** Of what is shown without its subject the whole says whose it is. */

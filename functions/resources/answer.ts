@@ -37,6 +37,7 @@ export function answerWrite(baseUrl: string, outcome: Outcome, request: HttpRequ
       return fhirResponse(status, allOk(), without(versioned));
     default:
       noteShown(request.disclosure, resource);
+      request.disclosure.isOfChange = kind !== 'unchanged';
       return versioned;
   }
 }

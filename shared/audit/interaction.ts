@@ -1,4 +1,4 @@
-/** FHIR restful-interaction of the routes by which records are read, and of the one that may answer one that is there. */
+/** FHIR restful-interaction of the routes by which records are read, and of those whose answers may show what is there. */
 const interactions = {
   'GET /fhir/R4/{resourceType}/{id}': 'read',
   'GET /fhir/R4/{resourceType}/{id}/_history/{versionId}': 'vread',
@@ -14,13 +14,29 @@ const interactions = {
   'GET /fhir/R4/Patient/{id}/$everything': 'operation',
   'POST /fhir/R4/Patient/{id}/$everything': 'operation',
   'GET /fhir/R4/bulkdata/export/{id}/{file}': 'operation',
+  'POST /fhir/R4/ProjectMembership/{id}/$explain': 'operation',
   'POST /fhir/R4': 'batch',
   'POST /fhir/R4/{resourceType}': 'create',
+  'PUT /fhir/R4/{resourceType}/{id}': 'update',
+  'PUT /fhir/R4/{resourceType}': 'update',
+  'PATCH /fhir/R4/{resourceType}/{id}': 'patch',
+  'PATCH /fhir/R4/{resourceType}': 'patch',
 } as const;
 
 type InteractionCode = (typeof interactions)[keyof typeof interactions];
 
-/** Undefined for a route that reads no records. @param route as in the route table */
-export function interactionOf(route: string): InteractionCode | undefined {
+const compartment = 'GET /fhir/R4/Patient/{id}/{resourceType}';
+
+interface Asked {
+  /** As in the route table. */
+  route: string;
+  params: Readonly<Record<string, string>>;
+}
+
+/** Undefined for a route that reads no records. */
+export function interactionOf({ route, params }: Asked): InteractionCode | undefined {
+  // API Gateway may find the search of a compartment for the history of a Patient.
+  const isHistory = route === compartment && params.resourceType === '_history';
+  if (isHistory) return 'history-instance';
   return Object.entries(interactions).find(([key]) => key === route)?.[1];
 }

@@ -2,9 +2,9 @@ import type { Claims } from '../access/access-token.ts';
 import type { Disclosure } from '../disclosure.ts';
 import { errorName } from '../error-name.ts';
 import { isAdministrative } from '../fhir/administrative.ts';
-import { patientsOf } from '../index/patient-index.ts';
 import type { Services } from '../services.ts';
 import { interactionOf } from './interaction.ts';
+import { patientsAmong } from './patients-among.ts';
 import { record } from './record.ts';
 import { agentOfCaller } from './who.ts';
 
@@ -12,6 +12,7 @@ import { agentOfCaller } from './who.ts';
 interface Answered {
   /** As in the route table, with names for ids. */
   route: string;
+  params: Readonly<Record<string, string>>;
   status: number;
   traceId: string;
   receivedAtMs: number;
@@ -34,7 +35,12 @@ export async function recordAccess(
   answered: Answered,
 ): Promise<void> {
   const shown = [...answered.disclosure.shown];
-  const patients = patientsAmong(answered.disclosure);
+  const states = shown.flatMap((reference) => answered.disclosure.whole.get(reference) ?? []);
+  const patients = await patientsAmong(
+    services,
+    { project: caller?.project, traceId: answered.traceId },
+    states,
+  );
   try {
     writeLines(services, caller, answered, { shown, patients });
   } catch (error) {
@@ -53,11 +59,11 @@ interface Shown {
 function writeLines(
   { accessLog, now }: Services,
   caller: Claims | undefined,
-  { route, status, traceId, receivedAtMs, source, disclosure }: Answered,
+  { route, params, status, traceId, receivedAtMs, source, disclosure }: Answered,
   { shown, patients }: Shown,
 ): void {
   const atMs = now();
-  const interaction = interactionOf(route);
+  const interaction = interactionOf({ route, params });
   const line = {
     ...{ time: new Date(atMs).toISOString(), traceId, route, status, ms: atMs - receivedAtMs },
     ...(source === undefined ? {} : { source }),
@@ -84,13 +90,8 @@ function actorOf({ project, profile, membershipId, clientId, loginId, run }: Cla
   };
 }
 
-function patientsAmong({ shown, whole }: Disclosure): string[] {
-  const all = new Set<string>();
-  for (const reference of shown) {
-    for (const state of whole.get(reference) ?? []) for (const patient of patientsOf(state)) all.add(patient);
-  }
-  return [...all];
-}
+/** Interactions whose answers hold one record. */
+const ones: ReadonlySet<string> = new Set(['read', 'vread', 'create', 'update', 'patch']);
 
 /** An AuditEvent names no more. */
 const mostPatients = 100;
@@ -98,13 +99,13 @@ const mostPatients = 100;
 async function keepEvents(
   services: Services,
   caller: Claims,
-  { route, status, disclosure }: Answered,
+  { route, params, disclosure }: Answered,
   { shown, patients }: Shown,
 ): Promise<void> {
-  const interaction = interactionOf(route);
-  // A create that answers 201 has an entry of its own; 200 is the record that was there.
-  if (!interaction || (interaction === 'create' && status !== 200)) return;
-  const isOne = interaction === 'read' || interaction === 'vread' || interaction === 'create';
+  const interaction = interactionOf({ route, params });
+  // What has changed something has an entry of its own.
+  if (!interaction || disclosure.isOfChange) return;
+  const isOne = ones.has(interaction);
   const clinical = shown.filter((reference) => !isAdministrative(reference.split('/')[0] ?? ''));
   const data = isOne ? clinical.map((reference) => ({ reference, is: 'data' as const })) : [];
   const about = patients.map((reference) => ({ reference, is: 'patient' as const }));

@@ -78,9 +78,9 @@ function guardOf(services: Services, right: Right): Guard {
   return {
     authenticate: async (request) =>
       callerOf(await authenticate(services, request), right, request.params.projectId),
-    refused(caller, { route: routeKey, params: parameters }, status) {
+    refused(caller, { route: routeKey, params: parameters, disclosure }, status) {
       const [method = '', route = ''] = routeKey.split(' ');
-      return recordRefused(services, caller, { method, route, parameters, status });
+      return recordRefused({ ...services, disclosure }, caller, { method, route, parameters, status });
     },
   };
 }

@@ -34,6 +34,14 @@ async function created(resourceType: string, body: object, token?: string): Prom
   return `${resourceType}/${json.id}`;
 }
 
+async function membershipOfClient(): Promise<string> {
+  const { json } = await portico.api(
+    'GET',
+    `fhir/R4/ProjectMembership?profile=ClientApplication/${client.id}`,
+  );
+  return json.entry[0].resource.id;
+}
+
 interface Line {
   traceId: string;
   [field: string]: unknown;
@@ -111,6 +119,41 @@ describe('the access log', () => {
     expect(await lineOf('GET', `fhir/R4/${observation}`, { token: blind.token })).toMatchObject({
       who: `ClientApplication/${blind.id}`,
       patients: [patient],
+    });
+  });
+
+  test('names whose a Binary is, by what it is part of, as long as anybody can have it', async () => {
+    const document = await created('DocumentReference', {
+      ...{ status: 'current', subject: { reference: patient } },
+      content: [{ attachment: { contentType: 'text/plain' } }],
+    });
+    const { json } = await portico.api('POST', 'fhir/R4/Binary', {
+      headers: { 'content-type': 'text/plain', 'x-security-context': document },
+      body: 'Wollstonecraft',
+    });
+    const binary = `Binary/${json.id}`;
+    const shown = { resources: [binary], patients: [patient] };
+    expect(await lineOf('GET', `fhir/R4/${binary}`)).toMatchObject(shown);
+    const entry = [{ request: { method: 'GET', url: binary } }];
+    const batch = { body: { resourceType: 'Bundle', type: 'batch', entry } };
+    expect(await lineOf('POST', 'fhir/R4', batch)).toMatchObject(shown);
+    await portico.api('DELETE', `fhir/R4/${document}`);
+    expect(await lineOf('GET', `fhir/R4/${binary}`, { token: await portico.token() })).toMatchObject(shown);
+  });
+
+  test('names what an administrator is shown of what somebody else sees', async () => {
+    const seer = await membershipOfClient();
+    const path = `fhir/R4/ProjectMembership/${seer}/$explain`;
+    const token = await portico.token();
+    const shown = { resources: [observation], patients: [patient] };
+    for (const body of [{ resource: observation }, { search: 'Observation?code:text=Larkspur' }])
+      expect(await lineOf('POST', path, { body, token })).toMatchObject(shown);
+  });
+
+  test('has the history of a Patient for one, by whichever route it is found', async () => {
+    expect(await lineOf('GET', `fhir/R4/${patient}/_history`)).toMatchObject({
+      interaction: 'history-instance',
+      resources: [patient],
     });
   });
 
@@ -209,8 +252,23 @@ describe('AuditEvents of what is read', () => {
     expect(JSON.stringify(event)).not.toMatch(/Shelley/i);
   });
 
+  test('tell of a write that has changed nothing and shown all', async () => {
+    const body = [{ op: 'test', path: '/resourceType', value: 'Patient' }];
+    const headers = { 'content-type': 'application/json-patch+json' };
+    const same = await portico.api('PATCH', `fhir/R4/${own}`, { token, body, headers });
+    expect(same.json.name).toEqual([{ family: 'Shelley' }]);
+    await portico.api('PUT', `fhir/R4/${own}`, { token, body: same.json });
+    const [put, patch] = await looksAt(own, token, 4);
+    expect(patch).toMatchObject({ action: 'R', subtype: [{}, { code: 'patch' }] });
+    expect(put).toMatchObject({ action: 'R', subtype: [{}, { code: 'update' }] });
+    // What has changed something is told of as a change.
+    await portico.api('PUT', `fhir/R4/${own}`, { token, body: { ...same.json, gender: 'female' } });
+    expect(await entriesOf(`entity=${own}&subtype=updated`, token, 1)).toHaveLength(1);
+    expect(await looksAt(own, token, 4)).toHaveLength(4);
+  });
+
   test('are not kept of looks at AuditEvents, nor where the Project has not asked for them', async () => {
-    expect(await looksAt(own, token, 2)).toHaveLength(2);
+    expect(await looksAt(own, token, 4)).toHaveLength(4);
     await portico.api('GET', `fhir/R4/${patient}`);
     const looked = (await portico.local.scan()).filter((item) =>
       JSON.stringify(item).includes('restful-interaction'),
@@ -259,6 +317,12 @@ test('who has emergency access is seen to have it in all that they read, write a
 
   for (const path of [memberPath, `admin/projects/${project}`, 'fhir/R4/AuditEvent'])
     expect((await portico.api('GET', path, { token })).status).toBe(403);
+  const [refused] = await entriesOf(
+    `agent=${nurse.profile}&subtype=refused&_sort=-date`,
+    await portico.token(),
+    4,
+  );
+  expect(refused).toMatchObject({ purposeOfEvent: [{ coding: [{ code: 'BTG' }] }] });
   expect((await portico.api('DELETE', 'auth/emergency', { token })).status).toBe(200);
   expect((await read()).status).toBe(403);
   expect(await isMarked()).toBe(false);

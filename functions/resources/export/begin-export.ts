@@ -48,6 +48,7 @@ export async function beginExport(
   );
   const audited = {
     ...({ project, subtype: 'begin-export', action: 'E', outcome: '0' } as const),
+    isEmergency: actor.emergency !== undefined,
     agent: agentOfExport(job),
     entities: [exportEntity(job)],
   };

@@ -6,6 +6,7 @@ import { eyesOf } from '../../../shared/access/member-eyes.ts';
 import { visible } from '../../../shared/access/visible.ts';
 import { record } from '../../../shared/audit/record.ts';
 import { agentOf, targetOf } from '../../../shared/audit/who.ts';
+import { noteShown } from '../../../shared/disclosure.ts';
 import { isId, parseReference, type Resource } from '../../../shared/fhir/resource.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { parse } from '../../../shared/schema/check.ts';
@@ -64,6 +65,8 @@ export async function explainMember(
     wanted.search === undefined
       ? await explainRead(view, target, headKey && found.get(headKey))
       : await explainSearch(view, wanted.search);
+  const { disclosure } = services;
+  if (disclosure) for (const { resource } of explanation.seen) noteShown(disclosure, resource);
   return parametersOf(membership, explanation);
 }
 

@@ -3,6 +3,7 @@ import type { Actor } from '../../../shared/access/actor.ts';
 import { type MemberEyes, reasonsFor } from '../../../shared/access/member-eyes.ts';
 import type { Reading } from '../../../shared/access/visible.ts';
 import type { ProjectMembership } from '../../../shared/fhir/membership.ts';
+import { noteWhole } from '../../../shared/disclosure.ts';
 import { plainMeta } from '../../../shared/fhir/plain-meta.ts';
 import type { Resource } from '../../../shared/fhir/resource.ts';
 import type { Services } from '../../../shared/services.ts';
@@ -30,13 +31,14 @@ export interface Explanation {
   next?: string;
 }
 
-/** @param whole with what is hidden: the rules are matched against it */
+/** @param whole with what is hidden: the rules are matched against it, and it says whose it is */
 export async function seenAs(
-  { own }: View,
+  { own, services }: View,
   interaction: Reading,
   whole: Resource,
   resource: Resource,
 ): Promise<Seen> {
+  noteWhole(services.disclosure, whole);
   const hidden = (await hiddenFields(own, interaction, whole)) ?? [];
   return { resource, hidden, rules: await reasonsFor(own, interaction, whole) };
 }
