@@ -77,7 +77,9 @@ describe('roles', () => {
       ...ofType(stacks.events, 'AWS::Logs::SubscriptionFilter'),
     ];
     const served = [...routeFunctions].filter((one) => one !== 'site');
-    expect(filters).toHaveLength(served.length);
+    // And from the one that hands records on.
+    expect(filters).toHaveLength(served.length + 1);
+    expect(filters.map(([id]) => id)).toContainEqual(expect.stringMatching(/^deliver/));
     for (const [, { Properties }] of filters) {
       expect(Properties.FilterPattern).toBe(`{ $.message = "${accessMessage}" }`);
       expect(JSON.stringify(Properties.DestinationArn)).toContain(
