@@ -301,6 +301,7 @@ test('who has emergency access is seen to have it in all that they read, write a
   const isMarked = async () => (await portico.api('GET', memberPath)).text.includes('emergency-access');
   expect(await isMarked()).toBe(true);
 
+  expect(await lineOf('GET', 'auth/me', { token })).toMatchObject({ resources: [nurse.profile] });
   const line = await lineOf('GET', `fhir/R4/${patient}`, { token });
   expect(line).toMatchObject({ who: nurse.profile, purpose: 'BTG', patients: [patient] });
   const [look] = await looksAt(patient, await portico.token());

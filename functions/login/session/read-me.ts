@@ -3,6 +3,7 @@ import { unauthorized } from '../../../shared/access/access-token.ts';
 import { admit } from '../../../shared/access/actor.ts';
 import { isForResourcesOnly } from '../../../shared/access/smart-scope.ts';
 import { visible } from '../../../shared/access/visible.ts';
+import { noteShown } from '../../../shared/disclosure.ts';
 import { parseReference, type Resource } from '../../../shared/fhir/resource.ts';
 import { openState } from '../../../shared/store/content.ts';
 import { inlineResource } from '../../../shared/store/inline.ts';
@@ -44,11 +45,13 @@ export async function readMe(services: LoginServices, caller: Caller): Promise<M
   const policy = await emergencyPolicyOf(services.table, caller.project, actor.membership);
   const emergency =
     policy && emergencyState(policy, { grant: actor.emergency?.grant, projectHead: found.get(projectKey) });
+  const shown = (await visible(actor, 'read', profile.resource)) ?? bare(profile.resource);
+  if (services.disclosure) noteShown(services.disclosure, shown);
   return {
     ...(user ? { user: { resourceType: 'User', id: user.id, email: user.email } } : {}),
     project: { resourceType: 'Project', id: project.id, name: project.name },
     membership: actor.membership,
-    profile: (await visible(actor, 'read', profile.resource)) ?? bare(profile.resource),
+    profile: shown,
     config: { resourceType: 'UserConfiguration', menu: [] },
     ...(emergency && emergency.minutes > 0 ? { emergency } : {}),
     ...(user && !isForResourcesOnly(caller.scope)
