@@ -2,44 +2,50 @@ import { isDeepStrictEqual } from 'node:util';
 import { rightsOf } from '../../shared/fhir/membership.ts';
 import { changeMembership } from '../../shared/invitation/actions.ts';
 import { countAdministrator } from '../../shared/invitation/administrators.ts';
+import { featuresOff } from '../../shared/project-features.ts';
+import { projectSettings } from '../../shared/project-settings.ts';
 import { inlineResource, isStanding } from '../../shared/store/inline.ts';
 import type { Item } from '../../shared/table/item.ts';
-import { type Key, parseHead } from '../../shared/table/keys.ts';
+import { parseHead } from '../../shared/table/keys.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
-import type { Prepared, Recovery } from './recovery.ts';
+import type { Prepared, Recovery, Step } from './recovery.ts';
 
-/** A password, second factor or secret that was changed since stays changed. */
-export async function keepCredential(
-  { table, lost }: Recovery,
-  item: Item,
-  prepared: Prepared,
-): Promise<void> {
+/** A Project that was disabled or deleted since is disabled; of other settings since, these are told. */
+export const endProject: Step = async ({ table, lost, now }, item, prepared) => {
   if (!lost) return;
   const since = (await lost.read([item])).get(item);
-  if (isDeepStrictEqual(since, item)) return;
-  // Whose client was deleted since has its membership ended; without a second factor one would need less.
-  if (!since) return;
-  await table.put(since);
-  prepared.credentialsKept += 1;
-}
-
-/** A Project that was disabled or deleted since is disabled. */
-export async function endProject(
-  { table, lost, now }: Recovery,
-  key: Key,
-  prepared: Prepared,
-): Promise<void> {
-  if (!lost) return;
-  const since = (await lost.read([key])).get(key);
+  const name = `Project/${parseHead(item)?.project}`;
+  if (isStanding(since) && !isDeepStrictEqual(settingsOf(since), settingsOf(item))) {
+    prepared.open.push(`${name} has had other settings since: ${JSON.stringify(settingsOf(since))}`);
+  }
   if (isStanding(since) && since.disabledAtMs === undefined && since.deletion === undefined) return;
   await table.update({
-    Key: key,
+    Key: { pk: item.pk, sk: item.sk },
     UpdateExpression: 'SET disabledAtMs = if_not_exists(disabledAtMs, :now)',
     ExpressionAttributeValues: { ':now': now() },
   });
-  const project = parseHead(key)?.project;
-  prepared.open.push(`Project/${project} was disabled or deleted since: it is disabled`);
+  prepared.open.push(`${name} was disabled or deleted since: it is disabled`);
+};
+
+/** What bounds the people and Bots of a Project. */
+function settingsOf(head: Item) {
+  const { fetchHosts, idleMinutes, emergencyMinutes, concurrentRuns, treeRuns } = projectSettings(head);
+  const { auditReads, invitesPerHour, subscriptions, schedules } = projectSettings(head);
+  return {
+    ...{ fetchHosts, idleMinutes, emergencyMinutes, concurrentRuns, treeRuns },
+    ...{ auditReads, invitesPerHour, subscriptions, schedules, featuresOff: featuresOff(head) },
+  };
 }
+
+/** A policy that was changed or deleted since is as it was: somebody has to decide. */
+export const tellOfPolicy: Step = async ({ lost }, item, prepared) => {
+  if (!lost || !isStanding(item)) return;
+  const since = (await lost.read([item])).get(item);
+  if (since?.versionId === item.versionId) return;
+  const { project, id } = parseHead(item) ?? {};
+  const what = isStanding(since) ? 'changed' : 'deleted';
+  prepared.open.push(`AccessPolicy/${id} in Project/${project} was ${what} since: it is as it was`);
+};
 
 /** A membership that was removed or set inactive since is inactive. Of one that has other rights since, these are told. */
 export async function endMembership(

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest, test } from '@jest/globals';
 import { runbook } from '../../infra/running/runbook.ts';
 import { consoleLog } from '../../shared/log.ts';
 import { errorLines, errorsOfFunctions } from './error-lines.ts';
@@ -114,6 +114,48 @@ describe('an alarm', () => {
       expect([EvaluationPeriods, DatapointsToAlarm]).toEqual([2, 2]);
     }
   });
+});
+
+/** By which dimensions AWS counts what alarms watch: by others there would be no data, and no alarm. */
+const countedBy: Readonly<Record<string, readonly string[]>> = {
+  'AWS/ApiGateway 5xx': ['ApiId'],
+  'AWS/CertificateManager DaysToExpiry': ['CertificateArn'],
+  'AWS/DynamoDB ReadThrottleEvents': ['TableName'],
+  'AWS/DynamoDB WriteThrottleEvents': ['TableName'],
+  'AWS/Lambda ClaimedAccountConcurrency': [],
+  'AWS/Lambda Errors': ['FunctionName'],
+  'AWS/Lambda IteratorAge': ['FunctionName'],
+  'AWS/Lambda OnFailureDestinationDeliveredEventCount': ['EventSourceMappingUUID'],
+  'AWS/Lambda Throttles': ['FunctionName'],
+  'AWS/SES Reputation.BounceRate': ['ses:configuration-set'],
+  'AWS/SES Reputation.ComplaintRate': ['ses:configuration-set'],
+  'AWS/SQS ApproximateAgeOfOldestMessage': ['QueueName'],
+  'AWS/SQS ApproximateNumberOfMessagesVisible': ['QueueName'],
+};
+
+interface Watched {
+  Namespace?: string;
+  MetricName?: string;
+  Dimensions?: { Name: string }[];
+}
+
+test('an alarm watches a metric by the dimensions that it is counted by', () => {
+  const alarms = Object.values(large).flatMap((resources: Record<string, Resource>) =>
+    ofType(resources, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties),
+  ) as (Watched & { Metrics?: { MetricStat?: { Metric: Watched } }[] })[];
+  const watched = alarms.flatMap(({ Metrics, ...alone }) =>
+    Metrics ? Metrics.flatMap(({ MetricStat }) => MetricStat?.Metric ?? []) : [alone],
+  );
+  // Those of its own come from filters on logs, without dimensions.
+  const found = watched.map(({ Namespace, MetricName, Dimensions = [] }) => [
+    Namespace === 'Portico' ? 'Portico' : `${Namespace} ${MetricName}`,
+    Dimensions.map(({ Name }) => Name),
+  ]);
+  for (const [metric, dimensions] of found)
+    expect([metric, dimensions]).toEqual([metric, { Portico: [], ...countedBy }[String(metric)]]);
+  expect([...new Set(found.map(([metric]) => metric))].sort()).toEqual(
+    ['Portico', ...Object.keys(countedBy)].sort(),
+  );
 });
 
 describe('a line that functions log as an error', () => {

@@ -10,13 +10,20 @@ import { prepareRestored } from '../../infra/recover/prepare-restored.ts';
 import type { Caller } from '../../shared/access/access-token.ts';
 import { publishedKeys, publishKeys } from '../../shared/keys/public-keys.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
-import { keys } from '../../shared/table/keys.ts';
+import {
+  beginActions,
+  type Delivery,
+  deliveryKey,
+  laneKey,
+  newDelivery,
+} from '../../shared/subscription/delivery.ts';
+import { type Key, keys, startKey } from '../../shared/table/keys.ts';
 import { scanPage } from '../../shared/table/scan-page.ts';
 import { openTable, type Table } from '../../shared/table/table.ts';
 import { isLong } from '../setup/long.ts';
-import { streamUnread, violationsIn } from '../setup/violations.ts';
+import { violationsIn } from '../setup/violations.ts';
 import { scanAll } from './scan-all.ts';
-import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
+import { getItem, newProject, newResource, person, type Stage, startStage } from './stage.ts';
 
 const restored = 'restored';
 const publicKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' });
@@ -34,6 +41,7 @@ const prepare = () =>
     table,
     scan: (from) => scanPage(stage.client, restored, { from, limit: 50 }),
     lost: stage.services.table,
+    atMs: stage.clock.nowMs,
     now: stage.services.now,
     newId: stage.services.newId,
   });
@@ -51,6 +59,12 @@ test('a restored table sends nothing old, lets nobody in and stops every Project
   const before = await scanAll(stage.client, stage.tableName);
   expect(before.filter(({ pk }) => pk.startsWith('OUTBOX#'))).toHaveLength(2);
   await table.write(before);
+  const others = [
+    ...[keys.resetMail('a@example.org', undefined), keys.addressMail('u'), keys.noticeMail('u', 'e', 'a')],
+    ...[keys.failureMail('p', 's', 'm'), keys.emergencyMail('p', { membershipId: 'm', startedAtMs: 1 }, 't')],
+    keys.addressChange('u'),
+  ];
+  await table.write(others.map((key) => ({ ...key })));
 
   const [administrator] = before.flatMap(({ pk, kind, profileType, invitation }) =>
     kind === undefined && profileType !== undefined && (invitation as { state: string }).state === 'accepted'
@@ -70,25 +84,108 @@ test('a restored table sends nothing old, lets nobody in and stops every Project
 
   const prepared = await prepare();
   expect(prepared).toMatchObject({
-    ...{ loginsEnded: 1, invitationsEnded: 2, mailsDropped: 2, projectsPaused: 1 },
+    ...{ loginsEnded: 1, invitationsEnded: 2, mailsDropped: 7, projectsPaused: 1 },
     ...{ credentialsKept: 1, membershipsEnded: 0 },
     open: [expect.stringContaining(demoted)],
   });
   const after = await scanAll(stage.client, restored);
   expect(after.filter(({ pk }) => pk.startsWith('OUTBOX#'))).toEqual([]);
+  expect(await getItem({ table }, keys.addressChange('u'))).toBeUndefined();
   expect(after.filter(({ pk }) => pk.startsWith('L#')).map(({ revoked }) => revoked)).toEqual([true]);
   expect(await getItem({ table }, keys.client(caller.clientId))).toMatchObject({ secretHash: 'new' });
   expect(await getItem({ table }, keys.resource(caller.project, 'Project', caller.project))).toMatchObject({
     paused: true,
+    emergencyEndedAtMs: stage.clock.nowMs,
   });
   expect(administrator && (await membershipOf(caller, administrator))).toMatchObject({ active: true });
   const checked = { ...stage, tableName: restored };
-  expect(await violationsIn(checked, streamUnread)).toEqual([]);
+  expect(await violationsIn(checked)).toEqual([]);
 
   // Once more, as after a crash: nothing is left to do.
   expect(await prepare()).toMatchObject({
     ...{ loginsEnded: 0, invitationsEnded: 0, mailsDropped: 0, credentialsKept: 0, membershipsEnded: 0 },
   });
+});
+
+test('nothing of a restored table opens, runs or is told that was taken back, changed or done since', async () => {
+  const caller = await newProject(stage, 'Since');
+  const { project } = caller;
+  const { table: lost, now, newId } = stage.services;
+  const change = { project, type: 'Patient', id: 'p', interaction: 'create' as const };
+  const [made, late] = ['a', 'b'].map((versionId) =>
+    newDelivery(versionId, { ...change, version: { versionId, lastUpdated: '2026-01-31T11:00:00Z' } }),
+  ) as [Delivery, Delivery];
+  await lost.transact([made, late].flatMap((one) => beginActions(one, now())));
+  const due = { project, botId: 'b', dueAt: '2026-01-31T11:00:00.000Z' };
+  const start = { ...startKey(project, 'b', due.dueAt), ...due, jobId: 'j' };
+  const ttl = Math.floor(now() / 1000) + 86_400;
+  const [first, second] = ['first', 'second'].map((name) => keys.subject(project, 'i', name)) as [Key, Key];
+  const people = Object.fromEntries(
+    ['enrolled', 'moved', 'erased'].map((id) => [id, keys.user(`${id}-${project}`)]),
+  );
+  const [enrolled, moved, erased] = [people.enrolled, people.moved, people.erased] as [Key, Key, Key];
+  const policy = await newResource(stage, project, { resourceType: 'AccessPolicy' });
+  const policyKey = keys.resource(project, 'AccessPolicy', policy.split('/')[1] ?? '');
+  const issuers = ['gone', 'said', 'same'].map((id) => ({ ...keys.issuer(project, id), clientId: 'c' }));
+  await lost.write([
+    ...[enrolled, moved, erased].map((key) => ({ ...key, email: key.pk })),
+    ...issuers,
+    { ...first, userId: enrolled.pk.slice(2) },
+    { ...keys.userSubject(enrolled.pk.slice(2), project, 'i'), subjectKey: first.pk },
+    { ...keys.botSecrets(project, 'b'), secrets: ['then'] },
+    start,
+    { ...keys.export(project, 'e'), status: 'completed', ttl },
+    { ...keys.exportFile(project, 'e', 'Patient.1'), ttl },
+    { ...keys.part(project, 'Export', 'e', 'f', 0), ttl },
+    { ...keys.exporting(project), exportId: 'e' },
+  ]);
+  const before = (await scanAll(stage.client, stage.tableName)).filter(
+    ({ pk, sk }) => pk.includes(project) || sk.includes(project),
+  );
+  await table.write(before);
+
+  const factor = { ...keys.mfa(enrolled.pk.slice(2)), secret: 'since' };
+  const said = { ...keys.issuer(project, 'said'), clientId: 'since' };
+  const link = { ...keys.userSubject(enrolled.pk.slice(2), project, 'i'), subjectKey: second.pk };
+  const secrets = { ...keys.botSecrets(project, 'b'), secrets: ['since'] };
+  const named = { ...second, userId: enrolled.pk.slice(2) };
+  await lost.write(
+    [factor, said, link, secrets, named, { ...moved, email: 'other' }],
+    [erased, first, keys.issuer(project, 'gone'), laneKey(made)],
+  );
+  const set = (Key: Key, name: string, value: unknown) =>
+    lost.update({
+      Key,
+      UpdateExpression: 'SET #name = :value',
+      ExpressionAttributeNames: { '#name': name },
+      ExpressionAttributeValues: { ':value': value },
+    });
+  await set(deliveryKey(made), 'ended', 'done');
+  await set(policyKey, 'versionId', newId());
+  await set(keys.resource(project, 'Project', project), 'fetchHosts', { allow: [] });
+
+  const prepared = await prepare();
+  expect(prepared).toMatchObject({ exportsDropped: 1, deliveriesEnded: 1, deliveriesWaiting: 1 });
+  const has = (name: RegExp) => expect.arrayContaining([expect.stringMatching(name)]);
+  for (const name of [
+    /^User\/moved.* has another address since/,
+    /^User\/erased.* was erased since/,
+    /^AccessPolicy\/.* was changed since/,
+    /^Project\/.* has had other settings since: .*fetchHosts/,
+  ])
+    expect(prepared.open).toEqual(has(name));
+  for (const item of [factor, said, link, secrets, named])
+    expect(await getItem({ table }, item)).toEqual(item);
+  for (const key of [first, keys.issuer(project, 'gone'), laneKey(made), start])
+    expect(await getItem({ table }, key)).toBeUndefined();
+  expect(await getItem({ table }, keys.issuer(project, 'same'))).toBeDefined();
+  expect(await getItem({ table }, deliveryKey(made))).toMatchObject({ ended: 'done' });
+  // What waited then and waits still is made when the Project goes on.
+  expect(await getItem({ table }, deliveryKey(late))).not.toHaveProperty('ended');
+  expect(await getItem({ table }, keys.waitingLane(project, 'b', 'Patient#p'))).toBeDefined();
+  const left = await scanAll(stage.client, restored);
+  expect(left.filter(({ pk }) => /#EXPORT|#PART#Export/.test(pk))).toEqual([]);
+  expect(await prepare()).toMatchObject({ credentialsKept: 0, exportsDropped: 0, deliveriesEnded: 0 });
 });
 
 test('who was active then and was removed since is inactive; the last administrator is told of', async () => {

@@ -499,7 +499,7 @@ describe('replacing a key', () => {
     await retire('reset-link');
     const { now, newId } = stage.services;
     const scan = async () => ({ items: [], next: undefined });
-    await prepareRestored({ table, scan, lost: stage.services.table, now, newId });
+    await prepareRestored({ table, scan, lost: stage.services.table, atMs: now(), now, newId });
     const ring = openKeyRings(table, async () => wrapping, ['reset-link'], now)['reset-link'];
     expect((await ring.current()).version).toBe(2);
     expect(await isMac(ring, 'text', mac)).toBe(true);

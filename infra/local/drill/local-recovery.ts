@@ -48,11 +48,13 @@ export async function recoverLocally(
     const prepared = await prepareRestored({
       ...common,
       lost: openTable(client, lost, Date.now),
+      atMs: Date.now(),
       newId: randomUUID,
     });
     const checking = checkTable({
       ...common,
-      settleMs: 900_000,
+      // Nothing follows any more.
+      settleMs: 0,
       pause: async () => undefined,
       report: (violation) => void violations.push(violation),
     });

@@ -16,14 +16,18 @@ import { scanPage } from '../../../shared/table/scan-page.ts';
 import { openTable } from '../../../shared/table/table.ts';
 import { prepareRestored } from '../../recover/prepare-restored.ts';
 import { tableDefinition } from '../../table-definition.ts';
+import { tableTarget } from './table-target.ts';
 
 /**
  * `npm run restore`: docs/recover.md. Makes a new table of a deployed one as it was at a moment, makes it fit to be used
  * before anybody can use it, and then gives it what point-in-time recovery leaves out. Run again, it goes on: each step
  * is done once or does no harm twice.
  */
-const usage = `npm run restore -- --table <name> --region <region> --at <instant> --to <new name> [--without-lost]
+const usage = `npm run restore -- --stage <stage> --at <instant> --to <new name> [--without-lost]
+npm run restore -- --table <name> --region <region> --at <instant> --to <new name> [--without-lost]
+  --stage         whose table is lost; or the table itself, by its name
   --at            such as 2026-01-31T12:00:00Z
+  --to            the table that is made; one that is there already is made fit to be used
   --without-lost  the lost table cannot be read: nothing that was taken back since then is taken back again
 `;
 
@@ -58,6 +62,7 @@ async function restore(client: DynamoDBClient, { from, to, at, canReadLost }: Wa
       table: openTable(documents, to, Date.now),
       scan: (next) => scanPage(documents, to, { from: next, limit: scannedTogether }),
       lost: canReadLost ? openTable(documents, from, Date.now) : undefined,
+      atMs: at.getTime(),
       now: Date.now,
       newId: randomUUID,
     });
@@ -117,6 +122,7 @@ function say(text: string): void {
 try {
   const { values } = parseArgs({
     options: {
+      stage: { type: 'string' },
       table: { type: 'string' },
       region: { type: 'string' },
       at: { type: 'string' },
@@ -124,12 +130,19 @@ try {
       'without-lost': { type: 'boolean', default: false },
     },
   });
-  const { table: from, region, to } = values;
+  const { stage, table, region, to } = values;
   const at = new Date(values.at ?? '');
-  if (!from || !region || !to || from === to || Number.isNaN(at.getTime()))
+  if (
+    (stage === undefined) === (table === undefined) ||
+    (table && !region) ||
+    !to ||
+    Number.isNaN(at.getTime())
+  )
     throw new Error('Which table, where, of when, and what is the new one called?');
-  process.env.AWS_REGION = region;
-  const stream = await restore(new DynamoDBClient({ region }), {
+  const { name: from } = await tableTarget(values);
+  if (from === to) throw new Error('The new table needs a name of its own');
+  say(`${from} as it was at ${at.toISOString()} becomes ${to}`);
+  const stream = await restore(new DynamoDBClient({}), {
     ...{ from, to, at },
     canReadLost: values['without-lost'] === false,
   });
