@@ -9,6 +9,7 @@
 import type { FunctionName } from '../functions/routes.ts';
 import type { KeyPurpose } from '../shared/keys/purposes.ts';
 import { dispatchedPurposes, type Purpose } from '../shared/queue/purposes.ts';
+import { inlineAttributes } from '../shared/store/inline.ts';
 import {
   deliveryPartitions,
   exportPartitions,
@@ -33,6 +34,8 @@ export interface Permissions {
   table: readonly TableAction[];
   /** The classes of partitions that it reaches at all, by reading or writing; a scan reads every one. */
   reaches: readonly PartitionClass[];
+  /** Of items of a class that it does not reach it reads these attributes, by key and naming them. */
+  readsOnly?: { of: PartitionClass; attributes: readonly string[] };
   /** Patterns of the partitions that it may write; where it may write all, left out. */
   writesOnly?: readonly string[];
   /** Signs access tokens with the stage's key. */
@@ -200,10 +203,11 @@ export const permissions: Record<DeployedFunction, Permissions> = {
     postpones: true,
     sendsTo: ['deliveries', 'subscription-status'],
   },
-  // It reads whole Projects and their people, and writes what it is itself.
+  // It reads whole Projects and of their people who they are, and writes what it is itself.
   export: {
     table: ['BatchGetItem', 'BatchWriteItem', 'Query', 'PutItem'],
-    reaches: ['project', 'user'],
+    reaches: ['project'],
+    readsOnly: { of: 'user', attributes: ['pk', 'sk', ...inlineAttributes] },
     writesOnly: exportPartitions,
     consumes: 'exports',
     postpones: true,

@@ -116,7 +116,7 @@ function queueOf(purpose: Purpose, { queues }: Ground): PurposeQueue {
 const reading: readonly string[] = ['BatchGetItem', 'Query'];
 
 function tableStatements(
-  { table: actions, reaches, writesOnly }: Permissions,
+  { table: actions, reaches, readsOnly, writesOnly }: Permissions,
   { table, tableKey }: Ground,
 ): PolicyStatement[] {
   const statement = (some: readonly string[], partitions?: readonly string[]) =>
@@ -135,10 +135,34 @@ function tableStatements(
     ...(writesOnly
       ? [statement(read, reached), statement(written, writesOnly)]
       : [statement(keyed, reached)]),
+    ...(readsOnly
+      ? [attributesStatement(table.tableArn, partitionClasses[readsOnly.of], readsOnly.attributes)]
+      : []),
     // A scan names no key, so no condition on keys would hold it.
     ...(actions.includes('Scan') ? [statement(['Scan'])] : []),
     tableKeyStatement(tableKey),
   ];
+}
+
+/**
+ * To read these attributes of single items, which the call must name: one that asks for whole items is refused. By the
+ * documentation of IAM `Select` says so of a call; `Null` refuses one that would name no attribute at all.
+ */
+function attributesStatement(
+  tableArn: string,
+  partitions: readonly string[],
+  attributes: readonly string[],
+): PolicyStatement {
+  return new PolicyStatement({
+    actions: ['dynamodb:BatchGetItem'],
+    resources: [tableArn],
+    conditions: {
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions },
+      'ForAllValues:StringEquals': { 'dynamodb:Attributes': attributes },
+      StringEqualsIfExists: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+      Null: { 'dynamodb:Attributes': 'false' },
+    },
+  });
 }
 
 /** DynamoDB uses the table's key in the caller's name; nobody may use it in any other way. */

@@ -1,6 +1,6 @@
 import { codeOf } from '../bot/bot-item.ts';
 import { stringifyJson } from '../fhir/json.ts';
-import { inlineResource } from '../store/inline.ts';
+import { inlineAttributes, inlineResource } from '../store/inline.ts';
 import type { Item } from '../table/item.ts';
 import { type Key, keys, listedRunShards, logShards } from '../table/keys.ts';
 import { entriesIn } from './audit-entries.ts';
@@ -170,7 +170,8 @@ async function* usersNoted({ table, notes }: ExportSource, from: Position): Asyn
   for (let after = from.after; ; ) {
     const ids = await notes.list('user', after);
     const wanted = ids.map((id) => keys.user(id));
-    const found = await table.read(wanted);
+    // All that its role reads of people: hashes and seeds lie beside them.
+    const found = await table.read(wanted, inlineAttributes);
     const users = wanted.flatMap((key) => inlineResource('User', found.get(key)) ?? []);
     after = ids.at(-1);
     if (after === undefined) return;

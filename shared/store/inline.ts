@@ -7,6 +7,9 @@ import { parseHead } from '../table/keys.ts';
 import type { InlineType } from './inline-types.ts';
 import { unpackText } from './packing.ts';
 
+/** The attributes of a head, beside its key, that `inlineResource` looks at. */
+export const inlineAttributes = ['content', 'deleted'] as const;
+
 /**
  * The resource of a head whose type keeps its content inline.
  * @returns undefined when there is none, or it was deleted

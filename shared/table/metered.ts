@@ -13,9 +13,9 @@ const keysTogether = 10;
 export function meteredTable(table: Table, budget: Budget): Table {
   return {
     budget,
-    read(wanted) {
+    read(wanted, attributes) {
       budget.spend('items', wanted.length);
-      return table.read(wanted);
+      return table.read(wanted, attributes);
     },
     async query(input) {
       budget.spend('queries', 1);

@@ -23,8 +23,11 @@ import { type Action, transact } from './transact.ts';
 export interface Table {
   /** What the work on this table may still cost: the budget of a request, or an unlimited one. */
   readonly budget: Budget;
-  /** Reads 100 items a round trip; more only when DynamoDB leaves keys unprocessed. */
-  read(wanted: readonly Key[]): Promise<Found>;
+  /**
+   * Reads 100 items a round trip; more only when DynamoDB leaves keys unprocessed.
+   * @param attributes beside the key, where not all are wanted; without `ttl` expired items are found too
+   */
+  read(wanted: readonly Key[], attributes?: readonly string[]): Promise<Found>;
   /** All or nothing; throws ConditionFailed naming the actions whose condition did not hold. */
   transact(actions: readonly Action[]): Promise<void>;
   put(item: Item): Promise<void>;
@@ -91,7 +94,7 @@ export class Found {
 export function openTable(client: DynamoDBDocumentClient, name: string, now: () => number): Table {
   return {
     budget: unlimitedBudget(),
-    read: (wanted) => batchRead(client, name, wanted, now),
+    read: (wanted, attributes) => batchRead(client, name, { wanted, attributes }, now),
     transact: (actions) => transact(client, name, actions),
     async put(item) {
       await client.send(new PutCommand({ TableName: name, Item: item }));
@@ -204,9 +207,10 @@ const readsAtOnce = 100;
 async function batchRead(
   client: DynamoDBDocumentClient,
   name: string,
-  wanted: readonly Key[],
+  { wanted, attributes }: { wanted: readonly Key[]; attributes: readonly string[] | undefined },
   now: () => number,
 ): Promise<Found> {
+  const projection = attributes ? projectionOf(attributes) : {};
   let rest = [...new Map(wanted.map((key) => [nameOf(key), { pk: key.pk, sk: key.sk }])).values()];
   const items = new Map<string, Item>();
   for (let idle = 0; rest.length > 0; ) {
@@ -214,7 +218,7 @@ async function batchRead(
     if (idle > 8) throw new Error('DynamoDB leaves keys unprocessed');
     const Keys = rest.slice(0, readsAtOnce);
     const page = await client.send(
-      new BatchGetCommand({ RequestItems: { [name]: { Keys, ConsistentRead: true } } }),
+      new BatchGetCommand({ RequestItems: { [name]: { Keys, ConsistentRead: true, ...projection } } }),
     );
     for (const found of page.Responses?.[name] ?? []) {
       const item = withKey(found);
@@ -225,6 +229,14 @@ async function batchRead(
     rest = [...unprocessed, ...rest.slice(readsAtOnce)];
   }
   return new Found(items);
+}
+
+function projectionOf(attributes: readonly string[]) {
+  const names = attributes.map((attribute, i) => [`#a${i}`, attribute] as const);
+  return {
+    ProjectionExpression: ['pk', 'sk', ...names.map(([name]) => name)].join(', '),
+    ...(names.length > 0 ? { ExpressionAttributeNames: Object.fromEntries(names) } : {}),
+  };
 }
 
 function isAlive(item: Record<string, unknown>, nowMs: number): boolean {

@@ -57,6 +57,28 @@ describe('a role', () => {
     expect(isAllowed([some], put('xL#1'))).toBe(false);
   });
 
+  it('allows the attributes of its condition only, to who names those that they want', () => {
+    const some = {
+      ...({ Effect: 'Allow', Action: 'dynamodb:BatchGetItem' } as const),
+      Condition: {
+        'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'name'] },
+        StringEqualsIfExists: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+        Null: { 'dynamodb:Attributes': 'false' },
+      },
+    };
+    const may = (wanted: object, Condition: object = some.Condition) =>
+      accessesOf('BatchGetItem', { RequestItems: { t: { Keys: [key('A')], ...wanted } } }).every((asked) =>
+        isAllowed([{ ...some, Condition }], asked),
+      );
+    const ExpressionAttributeNames = { '#n': 'name', '#h': 'hash' };
+    expect(may({ ProjectionExpression: 'pk, #n.first', ExpressionAttributeNames })).toBe(true);
+    expect(may({ ProjectionExpression: 'pk, #n, #h', ExpressionAttributeNames })).toBe(false);
+    expect(may({})).toBe(false);
+    for (const [operator, keys] of Object.entries(some.Condition).slice(1))
+      expect(may({}, { [operator]: keys })).toBe(false);
+    expect(may({}, { StringNotEquals: { 'dynamodb:Select': 'COUNT' } })).toBe(false);
+  });
+
   it('is refused what is denied, whatever allows it', () => {
     const deny = { ...allow, Effect: 'Deny', Condition: leading('U#*') } as const;
     expect(isAllowed([allow, deny], put('U#1'))).toBe(false);

@@ -12,6 +12,8 @@ export interface Access {
   action: string;
   /** Undefined for a scan, which names none. */
   partitions: readonly string[] | undefined;
+  /** The only ones that a read asks for; undefined where it asks for whole items, and for writes. */
+  attributes?: readonly string[] | undefined;
 }
 
 type Keyed = Record<string, Record<string, { S?: string }> | undefined>;
@@ -35,7 +37,10 @@ export function accessesOf(operation: string, body: Record<string, unknown>): Ac
         ),
       );
     case 'BatchGetItem':
-      return one(requested(body).flatMap(({ Keys }) => (Keys as never[]).map(partitionOf)));
+      return requested(body).map((wanted) => ({
+        ...access(operation, (wanted.Keys as never[]).map(partitionOf)),
+        attributes: attributesOf(wanted),
+      }));
     case 'BatchWriteItem':
       return one(
         (Object.values(body.RequestItems as object) as Record<string, Keyed>[][])
@@ -78,13 +83,26 @@ export function isAllowed(statements: readonly Statement[], asked: Access): bool
 }
 
 /** `ForAllValues` holds too where a request has none of the values. */
-function holds(condition: unknown, { partitions = [] }: Access): boolean {
+function holds(condition: unknown, { partitions = [], attributes }: Access): boolean {
   return Object.entries((condition ?? {}) as Record<string, Record<string, string | string[]>>).every(
     ([operator, keys]) => {
-      const patterns = keys['dynamodb:LeadingKeys'];
-      if (operator !== 'ForAllValues:StringLike' || patterns === undefined) return false;
-      const likes = [patterns].flat().map(asExpression);
-      return partitions.every((partition) => likes.some((like) => like.test(partition)));
+      const [[key = '', wanted = []] = [], ...others] = Object.entries(keys);
+      const values = [wanted].flat();
+      if (others.length > 0) return false;
+      switch (`${operator} ${key}`) {
+        case 'ForAllValues:StringLike dynamodb:LeadingKeys': {
+          const likes = values.map(asExpression);
+          return partitions.every((partition) => likes.some((like) => like.test(partition)));
+        }
+        case 'ForAllValues:StringEquals dynamodb:Attributes':
+          return (attributes ?? []).every((one) => values.includes(one));
+        case 'StringEqualsIfExists dynamodb:Select':
+          return values.includes(attributes ? 'SPECIFIC_ATTRIBUTES' : 'ALL_ATTRIBUTES');
+        case 'Null dynamodb:Attributes':
+          return values.includes(String(attributes === undefined));
+        default:
+          return false;
+      }
     },
   );
 }
@@ -98,8 +116,22 @@ function access(operation: string, partitions: readonly string[] | undefined): A
   return { action: `dynamodb:${operation}`, partitions };
 }
 
-function requested(body: Record<string, unknown>): { Keys: unknown[] }[] {
-  return Object.values(body.RequestItems as Record<string, { Keys: unknown[] }>);
+interface Requested {
+  Keys: unknown[];
+  ProjectionExpression?: string;
+  ExpressionAttributeNames?: Record<string, string>;
+}
+
+function requested(body: Record<string, unknown>): Requested[] {
+  return Object.values(body.RequestItems as Record<string, Requested>);
+}
+
+/** The attributes themselves, not what lies in them. */
+function attributesOf({ ProjectionExpression, ExpressionAttributeNames = {} }: Requested) {
+  return ProjectionExpression?.split(',').map((path) => {
+    const [name = ''] = path.trim().split(/[.[]/);
+    return ExpressionAttributeNames[name] ?? name;
+  });
 }
 
 function partitionOf(item: Record<string, { S?: string }> | undefined): string {
