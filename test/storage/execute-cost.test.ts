@@ -16,6 +16,7 @@ import {
 } from '../../shared/bot/execute-services.ts';
 import type { BotTarget } from '../../shared/bot/gather-run.ts';
 import type { Invoked } from '../../shared/bot/invoker.ts';
+import { sealedSecrets } from '../../shared/bot/secrets.ts';
 import { type DataKeys, fileDataKeys } from '../../shared/keys/data-keys.ts';
 import type { Refusal } from '../../shared/refusal.ts';
 import { updateActions } from '../../shared/store/resource-item.ts';
@@ -230,6 +231,36 @@ test('secrets cost no call more, and their keys are opened once', async () => {
   expect(opened).toBe(before);
   expect(runs.at(-1)?.event.secrets).toEqual({ A: secret('A', 'project'), B: secret('B', 'bot') });
   await changeSecrets(services, caller, { body: [] });
+});
+
+test('a value that is saved lies under a data key of its own; what was kept opens under that of its save', async () => {
+  const id = await newBot('resealed');
+  const stored = async () =>
+    sealedSecrets(await getItem(services, keys.botSecrets(caller.project, id))).map(
+      ({ name, wrapped, sealed }) => ({
+        name,
+        wrapped: Buffer.from(wrapped).toString('hex'),
+        sealed: Buffer.from(sealed).toString('hex'),
+      }),
+    );
+  const secret = (name: string, valueString: string) => ({ name, valueString });
+  await changeSecrets(services, caller, { botId: id, body: [secret('A', 'a'), secret('B', 'b')] });
+  const [a, b] = await stored();
+  expect(a?.wrapped).toBe(b?.wrapped);
+  await changeSecrets(services, caller, { botId: id, body: [secret('A', 'a'), { name: 'B' }] });
+  const [after, kept] = await stored();
+  expect(kept).toEqual(b);
+  // The same value too: nothing of the save before is left.
+  expect([after?.wrapped, after?.sealed]).not.toContain(a?.wrapped);
+  expect(after?.sealed).not.toBe(a?.sealed);
+  const fresh = { ...services, botMemory: emptyBotMemory() };
+  await executeBot(
+    fresh,
+    caller,
+    { id },
+    { contentType: undefined, body: undefined, headers: {}, traceId: 't' },
+  );
+  expect(runs.at(-1)?.event.secrets).toEqual({ A: secret('A', 'a'), B: secret('B', 'b') });
 });
 
 test('a limit to concurrent runs costs one write before the run, and one to give the place back', async () => {

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { errorText } from '../../../shared/error-name.ts';
 import { environmentFile, type HandlerEnvironment, useLocalCredentials } from '../environment.ts';
 import { freePort, usualTable } from '../table.ts';
+import { replaceBotSecret } from './bot-secret.ts';
 import { itemsNow, recoverLocally } from './local-recovery.ts';
 import { rotate } from './rotation.ts';
 import { linkMailedTo, mailsSent, type Place, type RunningStack, runStack } from './running-stack.ts';
@@ -15,8 +16,8 @@ import { replaceStageKey } from './stage-key-rotation.ts';
 /**
  * `npm run drill`, or `npm run drill -- restore` or `rotate` for one of its halves: the procedures of docs/recover.md
  * from end to end on this machine, in a folder of its own. A table is put back to an earlier moment as a new table, made
- * fit to be used, checked, and the stack is pointed at it; then the signing key is replaced, and one of the stage's
- * secret keys. Each line is something that was tried; exit code 1 when one of them went otherwise.
+ * fit to be used, checked, and the stack is pointed at it; then the signing key is replaced, one of the stage's
+ * secret keys, and a Bot's secret. Each line is something that was tried; exit code 1 when one of them went otherwise.
  */
 const restored = 'portico-restored';
 const password = 'a drill of four words';
@@ -184,6 +185,7 @@ try {
     const tableName = wants('restore') ? restored : usualTable;
     await rotate(place, tableName, tried);
     await replaceStageKey(place, tableName, tried);
+    await replaceBotSecret(place, tableName, tried);
   }
 } catch (error) {
   tried(errorText(error), false);
