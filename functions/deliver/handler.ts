@@ -4,10 +4,15 @@ import { openDeadLetters, openFeed, openQueues } from '../../shared/composition/
 import { consume } from '../../shared/queue/consume.ts';
 import { retryDead } from '../../shared/queue/retry-dead.ts';
 import { parseLane } from '../../shared/subscription/delivery.ts';
+import { knownSubscriptions } from '../../shared/subscription/listed.ts';
 import { deliverNext } from './deliver.ts';
 
+const core = executeServices(process.env);
+/** A Subscription more or less is noticed after so long. */
+const memoryMs = 10_000;
 const services = {
-  ...executeServices(process.env),
+  ...core,
+  known: knownSubscriptions(core, memoryMs),
   queues: openQueues(process.env, ['deliveries', 'subscription-status']),
   allowsLoopback: process.env.PORTICO_ALLOW_LOOPBACK_HOOKS === '1',
 };

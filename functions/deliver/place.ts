@@ -5,6 +5,8 @@ import type { DeliverServices } from './services.ts';
 
 /** Deliveries of one Subscription at once. */
 const mostAtOnce = 5;
+/** Of all Subscriptions of a Project, unless it has more of them: the stage makes a hundred at once (`infra/queues.ts`). */
+export const mostOfProject = 50;
 /** A lane waits so long for its Subscription to go on. */
 const waitingSeconds = 14 * 86_400;
 /** After so many failed deliveries in a row a Subscription is in error. */
@@ -26,10 +28,12 @@ export async function takePlace(
   untilMs: number,
 ): Promise<Place | undefined> {
   const key = keys.delivering(lane.project, lane.subscriptionId);
+  const sharing = Math.max(1, await services.known.count(lane.project));
+  const limit = Math.min(mostAtOnce, Math.max(1, Math.floor(mostOfProject / sharing)));
   const entry = entryOf(services.newId(), untilMs);
-  if (await holdEntry(services, key, entry, mostAtOnce)) return { lane, entry };
+  if (await holdEntry(services, key, entry, limit)) return { lane, entry };
   const note = await wait(services, lane);
-  if (!(await holdEntry(services, key, entry, mostAtOnce))) return undefined;
+  if (!(await holdEntry(services, key, entry, limit))) return undefined;
   await removeNote(services, lane, note);
   return { lane, entry };
 }

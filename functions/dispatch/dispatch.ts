@@ -11,7 +11,7 @@ import { subscriptionMessages } from './subscription-messages.ts';
 
 interface DispatchServices {
   queues: Readonly<Record<Purpose, Queue>>;
-  subscriptions: KnownSubscriptions;
+  subscriptions: Pick<KnownSubscriptions, 'about' | 'forget'>;
   /** After this a Subscription that was asked for is known wherever one is looked for. */
   knownAfterSeconds: number;
   log: Log;

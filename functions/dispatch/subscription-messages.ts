@@ -5,7 +5,7 @@ import type { KnownSubscriptions } from '../../shared/subscription/listed.ts';
 import type { Written } from './messages-of.ts';
 
 interface Looking {
-  subscriptions: KnownSubscriptions;
+  subscriptions: Pick<KnownSubscriptions, 'about' | 'forget'>;
   knownAfterSeconds: number;
 }
 

@@ -46,6 +46,8 @@ export async function listSubscriptions(table: Table, project: string): Promise<
 export interface KnownSubscriptions {
   /** @returns those that a write of a record of this type, at this instant, may be for */
   about(project: string, type: string, at: string): Promise<Listed[]>;
+  /** How many a Project has. */
+  count(project: string): Promise<number>;
   /** One was changed. */
   forget(project: string): void;
 }
@@ -74,6 +76,8 @@ export function knownSubscriptions(
   return {
     about: async (project, type, at) =>
       ((await current(project)).get(type) ?? []).filter(({ since }) => since <= at),
+    count: async (project) =>
+      [...(await current(project)).values()].reduce((sum, { length }) => sum + length, 0),
     forget: (project) => known.set(project, { untilMs: 0, all: Promise.resolve(new Map()) }),
   };
 }

@@ -3,19 +3,23 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createBot } from '../../functions/bots/create-bot.ts';
 import { deployBot } from '../../functions/bots/deploy-bot.ts';
 import { deliverNext } from '../../functions/deliver/deliver.ts';
+import { mostOfProject } from '../../functions/deliver/place.ts';
 import { matchChange } from '../../functions/match/match.ts';
 import { carryOut } from '../../functions/resources/write/carry-out.ts';
 import { redeliver } from '../../functions/subscriptions/redeliver.ts';
 import { resend } from '../../functions/subscriptions/resend.ts';
 import { openQueueStore, type QueueStore } from '../../infra/local/queue/queue-store.ts';
+import { queues } from '../../infra/queues.ts';
 import { type Caller, callerOf } from '../../shared/access/access-token.ts';
 import type { RunRequest } from '../../shared/bot/contract.ts';
+import { entryOf, holdEntry } from '../../shared/bot/bounds/lease.ts';
 import { emptyBotMemory } from '../../shared/bot/execute-services.ts';
 import { fileDataKeys } from '../../shared/keys/data-keys.ts';
 import { Later } from '../../shared/queue/later.ts';
 import type { Queue } from '../../shared/queue/queue.ts';
 import { candidateMessage, changeOf, parseCandidate } from '../../shared/subscription/change.ts';
 import { parseLane } from '../../shared/subscription/delivery.ts';
+import { knownSubscriptions, listedItem } from '../../shared/subscription/listed.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { ringOf } from '../setup/key-rings.ts';
@@ -70,6 +74,7 @@ function services() {
       subscriptions: queue('subscriptions'),
       'subscription-status': queue('subscription-status'),
     },
+    known: knownSubscriptions(stage.services, 10_000),
     allowsLoopback: false,
     invoker: {
       async compile({ source }: { source: string }) {
@@ -417,4 +422,25 @@ describe('deliveries that follow from one call', () => {
     const failed = told.map(({ body }) => JSON.parse(body)).map(({ id, failed: why }) => [id, why]);
     expect(failed.sort()).toEqual(both.map((id) => [id, reason]).sort());
   });
+});
+
+test('of many Subscriptions each has fewer deliveries at once: a Project leaves others half of the places', async () => {
+  const { project } = caller;
+  const { table, now } = stage.services;
+  expect(queues.deliveries.mostConcurrent).toBeGreaterThanOrEqual(2 * mostOfProject);
+  const key = keys.delivering(project, subscriptionId);
+  const taken = entryOf('another', now() + 3_600_000);
+  expect(await holdEntry(stage.services, key, taken, 1)).toBe(true);
+  const next = async () => {
+    await handOn(await twoVersions());
+    await drain('subscriptions', match(services()));
+    await drain('deliveries', deliver(services()));
+    return runs.length;
+  };
+  expect(await next()).toBe(2);
+  const others = Array.from({ length: 49 }, (_, n) => ({ id: `other-${n}`, type: 'Observation', since: '' }));
+  await table.write(others.map((one) => listedItem(project, one)));
+  expect(await next()).toBe(2);
+  const waiting = (await scanAll(stage.client, stage.tableName)).filter(({ pk }) => pk.includes('#WAITING#'));
+  expect(waiting).toHaveLength(1);
 });
