@@ -14,7 +14,7 @@ let token: string;
 /** The local stack as it is behind a front: the test gives the proof, as CloudFront would. */
 beforeAll(async () => {
   process.env.ORIGIN_SECRETS = secrets.join();
-  portico = await startPortico();
+  portico = await startPortico({});
   const [client] = portico.projects;
   const body = new URLSearchParams({
     ...{ grant_type: 'client_credentials', client_id: client?.clientId ?? '' },

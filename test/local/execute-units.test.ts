@@ -7,7 +7,7 @@ import { botThat } from '../spec/running.ts';
 
 let portico: Portico;
 beforeAll(async () => {
-  portico = await startPortico();
+  portico = await startPortico({});
 });
 afterAll(() => portico.stop());
 

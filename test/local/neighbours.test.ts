@@ -6,7 +6,7 @@ import { projectOf } from '../spec/running.ts';
 let portico: Portico;
 
 beforeAll(async () => {
-  portico = await startPortico();
+  portico = await startPortico({});
 });
 afterAll(() => portico.stop());
 

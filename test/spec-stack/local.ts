@@ -100,7 +100,7 @@ export async function useKeptStack(): Promise<Local> {
 }
 
 /** Whether the file that runs is one of `test/spec`. */
-export function isSpec(): boolean {
+function isSpec(): boolean {
   return expect.getState().testPath?.includes('/test/spec/') ?? false;
 }
 

@@ -44,8 +44,7 @@ export interface Portico {
 /**
  * Two Projects to call: of the stack that this worker of jest keeps for specs, of a new one in this process, or of the
  * deployed one. Once a file. Specs run from PORTICO_FROM (the output folder of `cdk synth`) where that is set.
- * @param own for a new stack in this process, whose environment, folder or log lines the file has in its hands; other
- * tests than specs always have one
+ * @param own for a new stack in this process, whose environment, folder or log lines the file has in its hands
  */
 export async function startPortico(own?: OwnStack): Promise<Portico> {
   // Read at the call: a test may have started a service of its own since this file was loaded.
@@ -81,8 +80,8 @@ export async function startPortico(own?: OwnStack): Promise<Portico> {
 }
 
 async function startLocal(own: OwnStack | undefined): Promise<Local> {
-  const { isSpec, startOwnStack, useKeptStack } = await import('../spec-stack/local.ts');
-  return own || !isSpec() ? startOwnStack(own ?? {}) : useKeptStack();
+  const { startOwnStack, useKeptStack } = await import('../spec-stack/local.ts');
+  return own ? startOwnStack(own) : useKeptStack();
 }
 
 /** A token by client_credentials. */

@@ -19,7 +19,7 @@ const costs = watchCosts();
 const table: (Measured & { route: string; what: string })[] = [];
 
 beforeAll(async () => {
-  portico = await startPortico();
+  portico = await startPortico({});
   const project = portico.projects[0]?.id ?? '';
   await seed(portico.local.store, project);
   await settled();
