@@ -6,13 +6,15 @@ import { keys } from '../../shared/table/keys.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
 import { type InvitationMail, readMailEvent } from './mail-event.ts';
 
-type Store = Pick<Services, 'table' | 'now' | 'newId'>;
+type Store = Pick<Services, 'table' | 'now' | 'newId' | 'log'>;
 
 /** A bounce or complaint, however often and in whatever order it is told. */
 export async function noteMailEvent(services: Store, detail: unknown): Promise<void> {
   const event = readMailEvent(detail);
   if (!event) return;
   const { mail, address, delivery } = event;
+  // By Project, for whoever operates the stage: the mail service counts those of all together.
+  services.log.info('mail came back', { project: mail.project, delivery });
   // First, so that a process that dies here still sends no more to the address.
   if (delivery === 'complained' && address !== undefined)
     await keepComplaint(services, mail.project, address);

@@ -53,7 +53,11 @@ describe('what the mail service says of an invitation', () => {
     const { id, mail } = await invited();
     expect(await stateOf(id)).toBeUndefined();
     await Promise.all([note(bounced(mail)), note(bounced(mail))]);
-    await note(bounced(mail));
+    // Whoever operates the stage is told of the Project, and of nobody's address.
+    const lines: unknown[][] = [];
+    const log = { ...services.log, info: (...line: unknown[]) => void lines.push(line) };
+    await noteMailEvent({ ...services, log }, bounced(mail));
+    expect(lines).toEqual([['mail came back', { project: caller.project, delivery: 'bounced' }]]);
     expect(await stateOf(id)).toBe('bounced');
     const items = await scanAll(stage.client, stage.tableName);
     const events = items
