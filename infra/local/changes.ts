@@ -5,7 +5,7 @@ import { queues as definitions } from '../queues.ts';
 import { streamFilters } from '../stream-filters.ts';
 import type { handlerLoader } from './gateway/handlers.ts';
 import type { LocalQueues } from './queue/local-queues.ts';
-import { followStream } from './stream/stream.ts';
+import { type FollowedStream, followStream } from './stream/stream.ts';
 import { fileOf, type LocalTable } from './table.ts';
 
 interface Changes {
@@ -21,11 +21,13 @@ interface Changes {
 /** What is consumed in the order of `purposes`, each by its own function. */
 const consumers = purposes.map((purpose) => ({ purpose, name: definitions[purpose].consumer }));
 
-/**
- * Feeds what changes in the table to the dispatcher, and each queue to its function.
- * @returns what the schedule does on AWS: calls each of them to sweep
- */
-export async function followChanges(changes: Changes): Promise<() => Promise<void>> {
+interface FollowedChanges extends Pick<FollowedStream, 'hold'> {
+  /** What the schedule does on AWS: calls each function of a queue to sweep. */
+  sweep(): Promise<void>;
+}
+
+/** Feeds what changes in the table to the dispatcher, and each queue to its function. */
+export async function followChanges(changes: Changes): Promise<FollowedChanges> {
   const { dataDir, table, queues, load, keep, onFault } = changes;
   const loaded = await Promise.all(
     consumers.map(async ({ purpose, name }) => ({ purpose, handler: await load(name) })),
@@ -34,9 +36,10 @@ export async function followChanges(changes: Changes): Promise<() => Promise<voi
   const positionFile = join(dataDir, fileOf(table.tableName, 'stream.json'));
   const filters = Object.values(streamFilters);
   const consume = await load('dispatch');
-  await keep(followStream({ ...table, positionFile, filters, consume, onFault }));
+  const { hold } = await keep(followStream({ ...table, positionFile, filters, consume, onFault }));
   const tick = { source: 'aws.events', 'detail-type': 'Scheduled Event' } as ScheduledEvent;
-  return async () => {
+  const sweep = async () => {
     await Promise.all(loaded.map(({ handler }) => handler(tick)));
   };
+  return { hold, sweep };
 }

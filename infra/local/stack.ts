@@ -19,6 +19,7 @@ import { type Mailbox, startMailbox } from './mail/mailbox.ts';
 import { startQueues } from './queue/local-queues.ts';
 import { serveBus } from './serve-bus.ts';
 import { openSite } from './site.ts';
+import type { FollowedStream } from './stream/stream.ts';
 import { fileOf, startTable, usualTable } from './table.ts';
 
 export interface Stack {
@@ -30,6 +31,8 @@ export interface Stack {
   sweep(): Promise<void>;
   /** A function by its name, such as an operator calls on AWS. */
   load: ReturnType<typeof handlerLoader>;
+  /** Holds back what changes in the table bring about, mail and the upkeep of indexes among it, until it is released. */
+  holdChanges: FollowedStream['hold'];
   /** Ends every process and closes every socket; the data folder is free again. */
   stop(): Promise<void>;
 }
@@ -162,11 +165,11 @@ async function startParts(
   await (await load('stage-keys'))({ ensure: true });
   const demo = await provisionDemo(dataDir, baseUrl, await load('provision'));
   mailbox.onEvent(await load('outbox'));
-  const sweep = await followChanges({ dataDir, table, queues, load, keep, onFault });
+  const { hold, sweep } = await followChanges({ dataDir, table, queues, load, keep, onFault });
   await keep(repeat(sweep, sweepEveryMs));
   const tick = await load('tick');
   await keep(repeat(() => tick(minute), tickEveryMs));
-  return { baseUrl, demo, mailbox, table, sweep, load };
+  return { baseUrl, demo, mailbox, table, sweep, load, holdChanges: hold };
 }
 
 /** A test's webhooks are on this machine. */

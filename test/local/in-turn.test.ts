@@ -48,6 +48,6 @@ describe('waiting in turn', () => {
     const run = inTurn({ run: () => Promise.reject(new Busy()), isBusy, mostWaiting: 1, patienceMs: 60 });
     const startedAtMs = performance.now();
     await expect(run(1)).rejects.toBeInstanceOf(Busy);
-    expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+    expect(performance.now() - startedAtMs).toBeLessThan(10_000);
   });
 });

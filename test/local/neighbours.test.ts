@@ -1,7 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findLeftOver } from '../resources/left-over.ts';
 import { type Portico, startPortico } from '../spec/portico.ts';
 import { projectOf } from '../spec/running.ts';
+import { until } from '../spec/subscribing.ts';
 
 let portico: Portico;
 
@@ -10,41 +12,50 @@ beforeAll(async () => {
 });
 afterAll(() => portico.stop());
 
-/** A resource with many index items, all of them other ones for another mark. */
-function put(mark: string) {
+/** A resource with many index items, all of them other ones for another mark; a busy machine needs several attempts. */
+async function put(mark: string): Promise<void> {
   const concept = Array.from({ length: 2_500 }, (_, n) => ({ code: `${mark}-${n}` }));
   const body = { resourceType: 'CodeSystem', id: 'many', status: 'active', content: 'complete', concept };
-  return portico.api('PUT', 'fhir/R4/CodeSystem/many', { body });
+  await until(async () => {
+    const { status } = await portico.api('PUT', 'fhir/R4/CodeSystem/many', { body });
+    if (status !== 503) expect([200, 201]).toContain(status);
+    return status === 503 ? undefined : status;
+  }, 'the resource is written');
 }
 
-/** How long after the answer the mail of an invitation to the second Project came, in ms. */
-async function mailMs(email: string): Promise<number> {
+/** Invites somebody to the second Project. */
+async function invite(email: string): Promise<void> {
   const project = projectOf(portico, 1);
   const answer = await portico.api('POST', `admin/projects/${project.id}/invite`, {
     token: await portico.token(project),
     body: { resourceType: 'Practitioner', firstName: 'Ann', lastName: 'Lee', email },
   });
   expect(answer.status).toBe(200);
-  const answeredAt = performance.now();
-  await portico.local.mailbox.waitFor(({ to }) => to.includes(email), 30_000);
-  return performance.now() - answeredAt;
+}
+
+/** How many items are still to be removed. */
+async function left(): Promise<number> {
+  const { store, client, table } = portico.local;
+  const { stray, other } = await findLeftOver(store, client, table.tableName);
+  return stray.length + other.length;
 }
 
 async function untilTidy(): Promise<void> {
-  const { store, client, table } = portico.local;
-  for (const untilMs = Date.now() + 30_000; ; ) {
-    const { stray, other } = await findLeftOver(store, client, table.tableName);
-    if (stray.length === 0 && other.length === 0) return;
-    if (Date.now() > untilMs) throw new Error(`${stray.length} index items were left behind`);
+  for (const untilMs = Date.now() + 120_000; (await left()) > 0; await pause(100)) {
+    if (Date.now() > untilMs) throw new Error('Index items were left behind');
   }
 }
 
 test('thousands of index items replaced in one Project do not delay the mail of another', async () => {
-  expect((await put('one')).status).toBe(201);
+  await put('one');
   await untilTidy();
-  expect((await put('two')).status).toBe(200);
-  const delays: number[] = [];
-  for (const name of ['a', 'b', 'c', 'd']) delays.push(await mailMs(`${name}@example.org`));
-  expect(Math.max(...delays)).toBeLessThan(2_500);
+  const release = await portico.local.holdChanges();
+  await put('two');
+  await invite('a@example.org');
+  const released = release();
+  await portico.local.mailbox.waitFor(({ to }) => to.includes('a@example.org'));
+  // The mail has overtaken what was changed before it, however fast the machine is.
+  expect(await left()).toBeGreaterThan(0);
+  await released;
   await untilTidy();
-}, 180_000);
+}, 300_000);

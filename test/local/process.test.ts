@@ -49,7 +49,7 @@ async function start(folder = dataDir): Promise<Instance> {
       started.push(instance);
       return instance;
     }
-    if (child.exitCode !== null || Date.now() - startedAt > 20_000) throw new Error(printed);
+    if (child.exitCode !== null || Date.now() - startedAt > 60_000) throw new Error(printed);
     await pause(20);
   }
 }
@@ -87,7 +87,7 @@ function isAlive(pid: number): boolean {
 }
 
 async function allGone(pids: readonly number[]): Promise<boolean> {
-  for (let waited = 0; waited < 5000 && pids.some(isAlive); waited += 50) await pause(50);
+  for (let waited = 0; waited < 20_000 && pids.some(isAlive); waited += 50) await pause(50);
   return !pids.some(isAlive);
 }
 

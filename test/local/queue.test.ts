@@ -54,7 +54,7 @@ function follow(work: (body: unknown) => Promise<void>, { hiddenSeconds = 0.05, 
 }
 
 async function until(holds: () => boolean): Promise<void> {
-  for (const untilMs = Date.now() + 10_000; !holds(); await pause(10)) {
+  for (const untilMs = Date.now() + 30_000; !holds(); await pause(10)) {
     if (Date.now() > untilMs) throw new Error('not in time');
   }
 }

@@ -52,7 +52,7 @@ const names = (records: DynamoDBStreamEvent['Records']) =>
 const delivered = () => batches.flatMap(names);
 
 async function until(holds: () => boolean): Promise<void> {
-  for (const untilMs = Date.now() + 5_000; !holds(); await pause(10)) {
+  for (const untilMs = Date.now() + 30_000; !holds(); await pause(10)) {
     if (Date.now() > untilMs) throw new Error(`not in time: ${JSON.stringify(delivered())}`);
   }
 }
@@ -94,6 +94,29 @@ describe('the stream of the table', () => {
     await following.stop();
     expect(delivered()).toEqual(all);
     expect(Math.max(...batches.map(({ length }) => length))).toBe(100);
+  });
+
+  test('is held back until it is released, which waits until all of it is taken', async () => {
+    const following = await follow();
+    const all = Array.from({ length: 130 }, (_, index) => `item ${index}`);
+    for (const turn of [all.slice(0, 10), all.slice(10)]) {
+      const release = await following.hold();
+      const before = delivered();
+      for (const name of turn) await put(name);
+      // Somebody else who follows it sees that there is something to take.
+      const seen: string[] = [];
+      const other = await followStream({
+        ...{ ...table, positionFile: join(dataDir, 'other.json'), onFault: () => undefined },
+        consume: async ({ Records }) => void seen.push(...names(Records).map(String)),
+      });
+      await until(() => seen.includes(turn.at(-1) ?? ''));
+      await other.stop();
+      expect(delivered()).toEqual(before);
+      await release();
+      expect(delivered()).toEqual(all.slice(0, before.length + turn.length));
+    }
+    await following.hold();
+    await following.stop();
   });
 
   test('gives of it what the filters let through', async () => {

@@ -54,9 +54,9 @@ describe('MSH', () => {
   ])('of %j', (text, controlId) => expect(readHeader(latin(text))?.controlId).toBe(controlId));
 
   test('is looked for at the beginning only, whatever the length', () => {
-    const beganAt = performance.now();
+    const began = process.cpuUsage();
     expect(readHeader(Buffer.alloc(4_000_000, 'MS\r'))).toBeUndefined();
-    expect(performance.now() - beganAt).toBeLessThan(1000);
+    expect(process.cpuUsage(began).user / 1000).toBeLessThan(1000);
   });
 
   test('never throws', () => {

@@ -244,7 +244,7 @@ test('a late top-level rejection is the outcome, not a time-out', async () => {
 test('the deadline counts when it is nearer than the time-out, and a run after it never starts', async () => {
   const soon = await sandbox.run(runOf(bot('for (;;);'), { deadlineAtMs: Date.now() + 400 }));
   expect(word(soon.outcome)).toBe('limit time');
-  expect(soon.durationMs).toBeLessThan(2_000);
+  expect(soon.durationMs).toBeLessThan(AMPLE_MS);
   const past = await sandbox.run(runOf(bot('console.log("ran")'), { deadlineAtMs: Date.now() - 1 }));
   expect([word(past.outcome), past.log]).toEqual(['limit time', []]);
 });

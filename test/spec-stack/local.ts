@@ -28,6 +28,8 @@ export interface Local {
   /** Does once more what was left undone, mail above all; it happens by itself every 15 s. */
   sweep(): Promise<unknown>;
   load: Stack['load'];
+  /** Of a stack in this process only: see `Stack`. */
+  holdChanges: Stack['holdChanges'];
   dataDir: string;
   store: Table;
   client: DynamoDBDocumentClient;
@@ -88,6 +90,7 @@ export async function useKeptStack(): Promise<Local> {
     mailbox: { ...sentMails(join(dataDir, 'mail')), fail: (fault) => ask('mailFault', fault) },
     sweep: () => ask('sweep'),
     load,
+    holdChanges: () => Promise.reject(new Error('A spec that holds changes needs a stack of its own')),
     scan: async () => (await inside.scan()).filter((item) => !earlier.has(nameOf(item))),
     async stop() {
       // What goes on in them by itself would go on beside the next file.

@@ -71,7 +71,7 @@ const looksAt = (reference: string, as: string, least = 1) =>
 /** Entries are found some time after they are written. */
 // biome-ignore lint/suspicious/noExplicitAny: entries are looked into
 async function entriesOf(query: string, as: string, least: number): Promise<any[]> {
-  for (let attempt = 0; attempt < 100; attempt++) {
+  for (const untilMs = Date.now() + 30_000; Date.now() < untilMs; ) {
     const { json } = await portico.api('GET', `fhir/R4/AuditEvent?${query}`, { token: as });
     const entry = json.entry ?? [];
     if (entry.length >= least) return entry.map((one: { resource: unknown }) => one.resource);

@@ -29,7 +29,7 @@ interface Entry {
 
 /** The first Project's entries of an agent, once there are so many of the subtype; the index follows the stream. */
 async function entriesOf(agent: string, subtype: string, count = 1): Promise<Entry[]> {
-  for (let attempt = 0; attempt < 100; attempt++) {
+  for (const untilMs = Date.now() + 30_000; Date.now() < untilMs; ) {
     const { json } = await portico.api('GET', `fhir/R4/AuditEvent?agent=${agent}&_count=200`);
     const all = (json.entry ?? []).map(({ resource }: { resource: Entry }) => resource) as Entry[];
     const found = all.filter((one) => one.subtype[0]?.code === subtype);

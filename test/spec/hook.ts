@@ -10,6 +10,8 @@ export interface Call {
 export interface Hook {
   url: string;
   calls: Call[];
+  /** How many were open at once, at most. */
+  mostOpen(): number;
   stop(): Promise<void>;
 }
 
@@ -18,7 +20,14 @@ type Answer = number | { status: number; headers: Record<string, string> } | 'ne
 /** An endpoint on this machine. @param answer to the call of that number, from 1 */
 export async function startHook(answer: (n: number, call: Call) => Answer = () => 200): Promise<Hook> {
   const calls: Call[] = [];
+  let open = 0;
+  let mostOpen = 0;
   const server = createServer((request, response) => {
+    open += 1;
+    mostOpen = Math.max(mostOpen, open);
+    response.once('close', () => {
+      open -= 1;
+    });
     let body = '';
     request.setEncoding('utf8');
     request.on('data', (part) => {
@@ -38,6 +47,7 @@ export async function startHook(answer: (n: number, call: Call) => Answer = () =
   return {
     url: `http://127.0.0.1:${port}/hook`,
     calls,
+    mostOpen: () => mostOpen,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -179,7 +179,7 @@ describe('a run and all that follow from it', () => {
     const token = await mintRunToken(ringOf(derivedKey(secret, 'run-token')), identity, run);
     const answer = await execute(portico, inner, undefined, null, { token });
     expect([answer.status, answer.json.issue[0].code]).toEqual([400, 'timeout']);
-    expect(Date.now() - deadlineAtMs).toBeLessThan(2_000);
+    expect(Date.now() - deadlineAtMs).toBeLessThan(10_000);
   });
 });
 

@@ -140,7 +140,7 @@ if (!isDeployed) {
       const { json } = await at.invite(body);
       const path = `admin/projects/${at.project}/members/${json.id}`;
       let read = await portico.api('GET', path);
-      for (let attempt = 0; attempt < 100 && invitationOf(read).mail !== state; attempt++) {
+      for (const untilMs = Date.now() + 30_000; invitationOf(read).mail !== state && Date.now() < untilMs; ) {
         await pause(100);
         read = await portico.api('GET', path);
       }
@@ -189,7 +189,7 @@ async function mailsTo(email: string): Promise<StoredMail[]> {
 }
 
 async function untilSent(email: string): Promise<void> {
-  for (let attempt = 0; attempt < 20; attempt++) {
+  for (const untilMs = Date.now() + 30_000; Date.now() < untilMs; ) {
     await portico.local.sweep();
     if ((await mailsTo(email)).length > 0) return;
     await pause(100);

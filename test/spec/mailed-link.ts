@@ -31,7 +31,7 @@ async function mailed(
   email: string,
   { page, isOther }: { page: string; isOther: (id: string) => boolean },
 ): Promise<Link> {
-  for (let attempt = 0; attempt < 200; attempt++) {
+  for (const untilMs = Date.now() + 30_000; Date.now() < untilMs; ) {
     const mails = (await portico.local.mailbox.list()).filter(({ to }) => to.includes(email));
     for (const { text } of mails.toReversed()) {
       const fragment = new URLSearchParams(new RegExp(`/${page}#(\\S+)`).exec(text)?.[1]);

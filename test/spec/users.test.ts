@@ -25,7 +25,7 @@ async function put(person: TestPerson, token: string, fields: Record<string, unk
 }
 
 async function mailsTo(email: string, subject: string, count = 1) {
-  for (let attempt = 0; attempt < 200; attempt++) {
+  for (const untilMs = Date.now() + 30_000; Date.now() < untilMs; ) {
     const mails = (await portico.local.mailbox.list()).filter(
       (one) => one.to.includes(email) && one.subject === subject,
     );

@@ -65,9 +65,9 @@ test('any text is judged, in time', async () => {
       expect(typeof (await isCommonPassword(text))).toBe('boolean');
     }),
   );
-  const startedAt = performance.now();
-  await isCommonPassword(`${'ab1!'.repeat(60)}ab1?`);
-  expect(performance.now() - startedAt).toBeLessThan(50);
+  const began = process.cpuUsage();
+  for (let turn = 0; turn < 10; turn++) await isCommonPassword(`${'ab1!'.repeat(60)}ab1?`);
+  expect(process.cpuUsage(began).user / 1000).toBeLessThan(500);
 });
 
 test('the list is what npm run passwords writes', () => {

@@ -60,7 +60,7 @@ export function sentMails(folder: string): SentMails {
   return {
     list,
     read: async (id) => (await list()).find((mail) => mail.id === id),
-    async waitFor(fits, timeoutMs = 5_000) {
+    async waitFor(fits, timeoutMs = 30_000) {
       for (const untilMs = Date.now() + timeoutMs; ; await pause(20)) {
         const found = (await list()).find(fits);
         if (found) return found;

@@ -22,6 +22,16 @@ interface StreamOptions {
   retryMs?: number;
 }
 
+export interface FollowedStream {
+  /**
+   * Takes nothing more until it is released, one hold at a time: what changes then brings about is done later, so that a request can be
+   * measured by itself.
+   * @returns releases it; resolves when all that has gathered is taken
+   */
+  hold(): Promise<() => Promise<void>>;
+  stop(): Promise<void>;
+}
+
 const pollEveryMs = 50;
 const longestRetryMs = 60_000;
 const batchSize = 100;
@@ -31,7 +41,7 @@ const batchSize = 100;
  * records at once, from the first failed record again until it is taken. The engine's one shard always
  * looks closed, so only iterators are followed.
  */
-export async function followStream(options: StreamOptions): Promise<{ stop(): Promise<void> }> {
+export async function followStream(options: StreamOptions): Promise<FollowedStream> {
   const { endpoint } = options;
   const client = leanClient(
     'dynamodb',
@@ -43,6 +53,10 @@ export async function followStream(options: StreamOptions): Promise<{ stop(): Pr
   const stopping = new AbortController();
   const wait = (ms: number) => pause(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
   let { streamArn, iterator } = await open();
+
+  let held: PromiseWithResolvers<void> | undefined;
+  let stepping: Promise<unknown> = Promise.resolve();
+  let catchingUp: PromiseWithResolvers<void> | undefined;
 
   async function step(): Promise<void> {
     const { records, next } = await reader.read(iterator, batchSize);
@@ -62,25 +76,43 @@ export async function followStream(options: StreamOptions): Promise<{ stop(): Pr
     }
     if (next) iterator = next;
     else ({ streamArn, iterator } = await open());
+    if (records.length === 0) catchingUp?.resolve();
     // A full page says that more is waiting; otherwise records gather meanwhile, and requests are not slowed.
     if (records.length < batchSize) await wait(pollEveryMs);
   }
 
   const running = (async () => {
     while (!stopping.signal.aborted) {
-      try {
-        await step();
-      } catch (error) {
+      if (held) {
+        await held.promise;
+        continue;
+      }
+      stepping = step().catch(async (error) => {
         options.onFault(error as Error);
         await wait(1_000);
         // An iterator may have expired while the machine slept.
         ({ streamArn, iterator } = await open().catch(() => ({ streamArn, iterator })));
-      }
+      });
+      await stepping;
     }
+    catchingUp?.resolve();
   })();
   return {
+    async hold() {
+      const own = Promise.withResolvers<void>();
+      held = own;
+      await stepping;
+      return async () => {
+        held = undefined;
+        own.resolve();
+        if (stopping.signal.aborted) return;
+        catchingUp = Promise.withResolvers();
+        await catchingUp.promise;
+      };
+    },
     async stop() {
       stopping.abort();
+      held?.resolve();
       await running;
       reader.close();
       client.destroy();
