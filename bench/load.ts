@@ -5,6 +5,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { answerHelp } from '../infra/answer-help.ts';
 import { generate } from './load/generate.ts';
 import { httpClient } from './load/http-client.ts';
 import { progressOf, reportOf } from './load/report.ts';
@@ -17,6 +18,7 @@ const usage = `npm run load -- --base <URL> --client-id <id> --client-secret <se
   --seconds <n>                        1 to 600 (10)
   --requests <n>                       ends after so many, if that comes first: at most 1000000
   --rate <n>                           at most so many a second`;
+answerHelp(usage);
 
 const { values } = parseArgs({
   options: Object.fromEntries(

@@ -5,6 +5,7 @@
  */
 
 import { parseArgs } from 'node:util';
+import { answerHelp } from '../infra/answer-help.ts';
 import { against } from './against/against.ts';
 import { coldRows } from './cold/rows.ts';
 import { countedRows } from './counted/rows.ts';
@@ -13,6 +14,9 @@ import { inviteRows } from './invite.ts';
 import { isKept, type Row, table } from './rows.ts';
 import { sandboxRows } from './sandbox.ts';
 
+answerHelp(
+  'npm run bench -- [--counted] [--only <group>,…] [--many <n>] [--against <git ref> [--rounds <n>]]\n',
+);
 const { values } = parseArgs({
   options: {
     against: { type: 'string' },

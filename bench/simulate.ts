@@ -4,8 +4,8 @@
  */
 
 import { readFile, writeFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import { withTables } from './costs/tables.ts';
+import { readInputs } from './read-inputs.ts';
 import { type Load, usualLoad } from './simulate/load.ts';
 import { growth, loadsTable } from './simulate/table.ts';
 
@@ -21,16 +21,13 @@ const options: Readonly<Record<string, keyof Load>> = {
   concurrency: 'concurrency',
   'project-runs': 'projectRuns',
 };
-const { values } = parseArgs({
-  options: Object.fromEntries(Object.keys(options).map((name) => [name, { type: 'string' } as const])),
-});
-const given = Object.entries(values).map(([name, text]) => {
-  const value = Number(text);
-  if (!(value >= 0)) throw new Error(`--${name} ${text} is no number`);
-  return [options[name], value];
-});
-if (given.length > 0) {
-  const load: Load = { ...usualLoad, ...Object.fromEntries(given) };
+const given = readInputs('simulate', options);
+if (Object.keys(given).length > 0) {
+  const load: Load = { ...usualLoad, ...given };
+  if (!(Number.isInteger(load.projects) && load.projects > 0 && load.minutes > 0)) {
+    process.stderr.write('A whole number of Projects, and some minutes, are needed\n');
+    process.exit(2);
+  }
   process.stdout.write(`${loadsTable([{ name: 'yours', load }])}\n`);
 } else {
   const simulation = loadsTable(growth);

@@ -4,27 +4,19 @@
  */
 
 import { readFile, writeFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
+import { readInputs } from '../read-inputs.ts';
 import { costTables, withTables } from './tables.ts';
 import { usual } from './use.ts';
 
-const option = { type: 'string' } as const;
-const { values } = parseArgs({
-  options: { 'bot-ms': option, 'own-ms': option, 'invoker-ms': option, 'log-bytes': option },
+const given = readInputs('costs', {
+  'bot-ms': 'botMs',
+  'own-ms': 'ownMs',
+  'invoker-ms': 'invokerMs',
+  'log-bytes': 'logBytes',
 });
-const number = (text: string | undefined, otherwise: number) => {
-  const value = text === undefined ? otherwise : Number(text);
-  if (!(value >= 0)) throw new Error(`${text} is no number`);
-  return value;
-};
-const tables = await costTables({
-  botMs: number(values['bot-ms'], usual.botMs),
-  ownMs: number(values['own-ms'], usual.ownMs),
-  invokerMs: number(values['invoker-ms'], usual.invokerMs),
-  logBytes: number(values['log-bytes'], usual.logBytes),
-});
+const tables = await costTables({ ...usual, ...given });
 process.stdout.write(`${tables.idle}\n\n${tables.egress}\n\n${tables.firewall}\n\n${tables.use}\n`);
-if (Object.keys(values).length === 0) {
+if (Object.keys(given).length === 0) {
   const page = new URL('../../docs/cost.md', import.meta.url);
   await writeFile(page, withTables(await readFile(page, 'utf8'), tables));
 }

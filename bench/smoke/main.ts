@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { answerHelp } from '../../infra/answer-help.ts';
 import { projectContext } from '../../infra/context.ts';
 import { readStage } from '../../infra/stage.ts';
 import { errorText } from '../../shared/error-name.ts';
@@ -20,6 +21,7 @@ const usage = `npm run smoke -- --base <BaseUrl> --demo <folder>/demo.json
   [--executes <n>]        how many executes one after the other (20)
   [--apart-seconds <n>]   how far apart (60)
 `;
+answerHelp(usage);
 
 /** An execute's own: two functions of a second and less, and six units written. */
 const executeUsd =

@@ -1,4 +1,5 @@
 import { errorText } from '../../shared/error-name.ts';
+import { answerHelp } from '../answer-help.ts';
 import { catalogue } from './catalogue.ts';
 import { connect } from './connect.ts';
 import { load } from './load.ts';
@@ -6,6 +7,8 @@ import { showProgress } from './progress.ts';
 import { filesOf } from './read-entries.ts';
 import { openReport } from './report.ts';
 import { readSettings, usage } from './settings.ts';
+
+answerHelp(usage);
 
 /**
  * `npm run import`: loads Bundles and NDJSON of any size into a service. Ends with 1 when something was refused,

@@ -3,6 +3,7 @@ import type { BotSecret, RunOutcome, RunResult } from '../../shared/bot/contract
 import { parseMediaType } from '../../shared/bot/input/media-type.ts';
 import { type Output, outputOf, printLog } from '../../shared/bot/output.ts';
 import { Refusal } from '../../shared/refusal.ts';
+import { answerHelp } from '../answer-help.ts';
 import { asEvent } from './bot-cli/as-event.ts';
 import { readBotFiles } from './bot-cli/bot-input.ts';
 import { type LocalRun, runBotHere } from './bot-cli/bot-run.ts';
@@ -18,6 +19,7 @@ const usage = `npm run bot -- <bot file> [<input file>] [--type <content type>] 
   [--event create|update|delete [--previous <record file>] [--subscription <record file>]]
   [--secret NAME=value …] [--project <demo Project> | --base-url <url> --token <access token>]
 `;
+answerHelp(usage);
 const mostSeconds = 25;
 const mostMemoryMb = 512;
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { errorText } from '../../shared/error-name.ts';
+import { answerHelp } from '../answer-help.ts';
 import type { Demo } from './demo-projects.ts';
 import { functionsHere, type Invocable } from './invocations/functions-here.ts';
 import { sampleEvents } from './invocations/sample-events.ts';
@@ -21,16 +22,13 @@ npm run invoke -- <function> --sample
   --from        runs the bundle that npm run synth has put into that folder, in the place of the source
   functions:    ${Object.keys(sampleEvents).join(' ')}
 `;
+answerHelp(usage);
 
 function readCall() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { help: { type: 'boolean' }, sample: { type: 'boolean' }, from: { type: 'string' } },
+    options: { sample: { type: 'boolean' }, from: { type: 'string' } },
   });
-  if (values.help) {
-    process.stdout.write(usage);
-    process.exit(0);
-  }
   const [name = '', eventFile, ...others] = positionals;
   if (!(name in sampleEvents)) throw new Error(name ? `There is no function ${name}` : 'Name a function');
   if (others.length > 0) throw new Error('One event at a time');

@@ -1,10 +1,13 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { errorText } from '../../shared/error-name.ts';
+import { answerHelp } from '../answer-help.ts';
 import { settings } from './settings.ts';
 import { startStack } from './stack.ts';
 
 /** `npm start`; with `-- --from cdk.out` the bundles that `npm run synth` has put there run, and not the sources. */
+const usage = 'npm start -- [--from cdk.out]\n';
+answerHelp(usage);
 const given = settings(process.env);
 const { dataDir } = given;
 const stack = await startStack({ ...given, from: folderAsked() }).catch(
@@ -42,7 +45,7 @@ function folderAsked(): string | undefined {
     const { from } = parseArgs({ options: { from: { type: 'string' } } }).values;
     return from === undefined ? undefined : resolve(from);
   } catch (error) {
-    process.stderr.write(`${errorText(error)}\nnpm start -- [--from cdk.out]\n`);
+    process.stderr.write(`${errorText(error)}\n${usage}`);
     process.exit(2);
   }
 }

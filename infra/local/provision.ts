@@ -9,6 +9,7 @@ import { errorText } from '../../shared/error-name.ts';
 import { requireFeatures } from '../../shared/project-features.ts';
 import type { ProjectNumbers } from '../../shared/project-settings.ts';
 import { typedEntries } from '../../shared/typed-keys.ts';
+import { answerHelp } from '../answer-help.ts';
 import { projectContext } from '../context.ts';
 import { provisionName, readStage } from '../stage.ts';
 import { type Demo, provisionDemo } from './demo-projects.ts';
@@ -43,6 +44,7 @@ settings: [--invites-per-hour <n>] [--invitation-days <n>] [--execution-days <n>
   [--features-off none|<list>]  what the Project may not do, of bots,cron,subscriptions,email
   [--audit-reads | --no-audit-reads] [--idle-minutes <n> | --idle-minutes 0]
 `;
+answerHelp(usage);
 
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;

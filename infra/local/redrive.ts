@@ -7,6 +7,7 @@ import { queueVariables } from '../../shared/composition/queues.ts';
 import { errorText } from '../../shared/error-name.ts';
 import { fieldsOf } from '../../shared/fields-of.ts';
 import { type Purpose, purposes } from '../../shared/queue/purposes.ts';
+import { answerHelp } from '../answer-help.ts';
 import { handlerLoader } from './gateway/handlers.ts';
 import { settings } from './settings.ts';
 import { withStack } from './with-stack.ts';
@@ -19,6 +20,7 @@ const usage = `npm run redrive -- [<${purposes.join('|')}> …]
 npm run redrive -- --queue <URL of dead letters> …
 npm run redrive -- --records <file> … [--function <deployed dispatch function>]
 `;
+answerHelp(usage);
 
 interface Redriven {
   /** Of dead letters. */

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Progress } from '../../functions/reindex/reindex.ts';
 import { errorText } from '../../shared/error-name.ts';
+import { answerHelp } from '../answer-help.ts';
 import { projectContext } from '../context.ts';
 import { readStage, reindexName } from '../stage.ts';
 import { handlerLoader } from './gateway/handlers.ts';
@@ -13,6 +14,7 @@ import { withStack } from './with-stack.ts';
  * or with `--stage` in the account that the credentials name. May be stopped and run again.
  */
 const usage = 'npm run reindex -- [--again] [--stage <stage>]\n';
+answerHelp(usage);
 
 type Run = (event: { again: boolean }) => Promise<Progress>;
 

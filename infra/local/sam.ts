@@ -2,6 +2,7 @@ import { copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { errorText } from '../../shared/error-name.ts';
+import { answerHelp } from '../answer-help.ts';
 import { addonOf } from '../guest/build.ts';
 import { readAssembly } from './assembly/read-assembly.ts';
 import { samName, samTemplate } from './assembly/sam-template.ts';
@@ -16,6 +17,7 @@ import { settings } from './settings.ts';
 const usage = `npm run sam -- [--from cdk.out] [--host host.docker.internal]
   --host  by which the containers of SAM reach this machine
 `;
+answerHelp(usage);
 /** Of `sam local start-lambda`. */
 const lambdaPort = 3001;
 

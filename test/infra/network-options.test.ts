@@ -218,6 +218,43 @@ describe('what the rule packs passed', () => {
   });
 });
 
+describe('what AWS takes', () => {
+  const all = () =>
+    Object.entries(stacks).flatMap(([stack, own]) =>
+      Object.entries(own).map(([id, { Type, Properties }]) => ({ name: `${stack}/${id}`, Type, Properties })),
+    );
+  const sizeOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+
+  it('is not passed by a template: 500 resources and a million bytes, with room to grow', () => {
+    for (const [stack, own] of Object.entries(stacks)) {
+      expect([stack, Object.keys(own).length < 400, sizeOf(own) < 800_000]).toEqual([stack, true, true]);
+    }
+  });
+
+  it('is not passed by what the policies of a role hold: 10,240 characters', () => {
+    const sizes = new Map<string, number>();
+    for (const { Type, Properties } of all().filter((one) => one.Type === 'AWS::IAM::Policy')) {
+      for (const role of (Properties as { Roles: unknown[] }).Roles) {
+        const key = JSON.stringify([Type, role]);
+        sizes.set(key, (sizes.get(key) ?? 0) + sizeOf(Properties.PolicyDocument));
+      }
+    }
+    expect(sizes.size).toBeGreaterThan(20);
+    expect(Math.max(...sizes.values())).toBeLessThan(5_000);
+  });
+
+  it('is not passed by texts and variables of functions and alarms', () => {
+    for (const { name, Properties, Type } of all()) {
+      const most = { 'AWS::CloudWatch::Alarm': 1024, 'AWS::Lambda::Function': 256 }[Type];
+      const text = String(Properties?.AlarmDescription ?? Properties?.Description ?? '');
+      if (most !== undefined) expect([name, text.length <= most]).toEqual([name, true]);
+      // Of 4,096 bytes, which ARNs and secrets fill that are put in at deployment.
+      if (Properties?.Environment)
+        expect([name, sizeOf(Properties.Environment) < 3_500]).toEqual([name, true]);
+    }
+  });
+});
+
 describe('a firewall', () => {
   const secret = (number: number) =>
     `{{resolve:secretsmanager:portico-test-origin-${number}:SecretString:::}}`;

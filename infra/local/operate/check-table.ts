@@ -6,6 +6,7 @@ import { errorCode, errorText } from '../../../shared/error-name.ts';
 import { serveParameterSets } from '../../../shared/index/registry.ts';
 import { scanPage } from '../../../shared/table/scan-page.ts';
 import { openTable } from '../../../shared/table/table.ts';
+import { answerHelp } from '../../answer-help.ts';
 import { beginning, checkTable, type Progress } from '../../check-table/check-table.ts';
 import { type TableTarget, tableTarget } from './table-target.ts';
 
@@ -19,6 +20,7 @@ const usage = `npm run check-table -- [--stage <stage> | --table <name> --region
   [--settle <minutes>]   how long what follows a write may take (15)
 Exit code: 0 when everything holds, 1 when something does not, 2 when it could not be checked.
 `;
+answerHelp(usage);
 
 const itemsTogether = 1000;
 

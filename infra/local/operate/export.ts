@@ -6,6 +6,7 @@ import { exportPages } from '../../../shared/export/walk.ts';
 import { resourceTypes } from '../../../shared/index/registry.ts';
 import { keys } from '../../../shared/table/keys.ts';
 import { openTable } from '../../../shared/table/table.ts';
+import { answerHelp } from '../../answer-help.ts';
 import { writeExport } from '../../export/export-folder.ts';
 import { tableTarget } from './table-target.ts';
 
@@ -15,6 +16,7 @@ import { tableTarget } from './table-target.ts';
  */
 const usage = `npm run export -- --project <id> --to <new folder> [--stage <stage> | --table <name> --region <region>]
 `;
+answerHelp(usage);
 
 const text = { type: 'string' } as const;
 

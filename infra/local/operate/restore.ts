@@ -14,6 +14,7 @@ import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
 import { errorName, errorText } from '../../../shared/error-name.ts';
 import { scanPage } from '../../../shared/table/scan-page.ts';
 import { openTable } from '../../../shared/table/table.ts';
+import { answerHelp } from '../../answer-help.ts';
 import { prepareRestored } from '../../recover/prepare-restored.ts';
 import { tableDefinition } from '../../table-definition.ts';
 import { tableTarget } from './table-target.ts';
@@ -30,6 +31,7 @@ npm run restore -- --table <name> --region <region> --at <instant> --to <new nam
   --to            the table that is made; one that is there already is made fit to be used
   --without-lost  the lost table cannot be read: nothing that was taken back since then is taken back again
 `;
+answerHelp(usage);
 
 const askEveryMs = 10_000;
 const scannedTogether = 1000;

@@ -2,6 +2,7 @@ import { generateKeyPairSync, type JsonWebKey } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorText } from '../../../shared/error-name.ts';
+import { answerHelp } from '../../answer-help.ts';
 import { lockedBy } from '../folder-lock.ts';
 import { settings } from '../settings.ts';
 
@@ -14,6 +15,7 @@ const usage = `npm run rotate-key -- prepare|sign|retire
   sign     signs with it; the one before stays published
   retire   forgets the one before, which leaves the set when all that it has signed is over
 `;
+answerHelp(usage);
 
 interface KeyFile {
   privateKey: JsonWebKey;

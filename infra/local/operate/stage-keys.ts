@@ -3,6 +3,7 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { ForgottenEarlier, Retirement } from '../../../functions/provision/retire-stage-key.ts';
 import { errorText } from '../../../shared/error-name.ts';
 import { type KeyPurpose, keyPurposes } from '../../../shared/keys/purposes.ts';
+import { answerHelp } from '../../answer-help.ts';
 import { projectContext } from '../../context.ts';
 import { provisionName, readStage, stageKeysName } from '../../stage.ts';
 import { handlerLoader } from '../gateway/handlers.ts';
@@ -20,6 +21,7 @@ npm run stage-keys -- --forget-earlier-secret [--stage <stage>]
 purposes: ${keyPurposes.join(', ')}
 --stage <stage>: of cdk.json, in the account that the credentials name; without it on this machine
 `;
+answerHelp(usage);
 
 type FunctionName = 'stage-keys' | 'provision';
 type Invoke = (name: FunctionName, event: object) => Promise<unknown>;

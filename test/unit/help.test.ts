@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from '@jest/globals';
+import { isLong } from '../setup/long.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const { scripts } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'));
+const run = (script: string, args: readonly string[]) => {
+  const [, file = ''] = /(?:^|\s)(\S+\.ts)$/.exec(scripts[script]) ?? [];
+  return promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', file, ...args], {
+    cwd: root,
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+};
+
+/** Commands that take arguments, and their own source. */
+const commands = Object.keys(scripts).flatMap((name) => {
+  const [, file] = /(?:^|\s)((?:infra|bench)\S+\.ts)$/.exec(scripts[name]) ?? [];
+  const source = file === undefined ? '' : readFileSync(resolve(root, file), 'utf8');
+  return /parseArgs|readInputs|usage/.test(source) ? [{ name, source }] : [];
+});
+
+test('every command asks whether help is wanted', () => {
+  expect(commands.length).toBeGreaterThan(15);
+  const without = commands.filter(({ source }) => !/\n *answerHelp\(|readInputs\('/.test(source));
+  expect(without.map(({ name }) => name)).toEqual([]);
+});
+
+test.each(isLong ? commands.map(({ name }) => name) : ['stage-keys', 'simulate'])(
+  '%s says how it is used, and does nothing',
+  async (name) => {
+    const { stdout, stderr } = await run(name, ['--help', '--stage', 'none']);
+    expect([stdout, stderr]).toEqual([expect.stringMatching(new RegExp(`^npm (run )?${name} -- `)), '']);
+  },
+);
+
+test.each([
+  [['--bot-ms', 'slow'], '--bot-ms slow is no number'],
+  [['--projects', '0'], 'A whole number of Projects'],
+])('a simulation of %j is refused in a line, and exit code 2', async (args, words) => {
+  await expect(run('simulate', args)).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(new RegExp(`^${words}`)),
+  });
+});
