@@ -53,8 +53,9 @@ describe('the synthesised app', () => {
     }
   });
 
-  const itOnce = process.env.PORTICO_FROM === undefined ? it : it.skip;
-  itOnce(
+  // Where all specs run against the bundles anyway there is nothing to repeat.
+  if (process.env.PORTICO_FROM !== undefined) return;
+  it(
     isLong ? 'passes the whole HTTP spec' : `passes the HTTP spec of ${shortSpecs.join(', ')}`,
     async () => {
       const files = isLong ? ['test/spec'] : shortSpecs.map((name) => `test/spec/${name}.test.ts`);
