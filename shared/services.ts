@@ -50,8 +50,10 @@ export interface Memory {
   tokens: Recent<number>;
   /** By membership id: the policies that the membership named. */
   policies: Recent<readonly Key[]>;
-  /** Membership ids of administrators who invited: their invites are counted beside the read. */
-  inviters: Recent<true>;
+  /** By membership id: when it was last found that they may call, ms since the epoch. */
+  admitted: Recent<number>;
+  /** By membership id of administrators who invited: when, ms since the epoch. */
+  inviters: Recent<number>;
   /** By membership id: the name that it shows. */
   names: Recent<string>;
 }
@@ -60,6 +62,7 @@ export function emptyMemory(): Memory {
   return {
     tokens: new Recent(1_000),
     policies: new Recent(10_000),
+    admitted: new Recent(10_000),
     inviters: new Recent(1_000),
     names: new Recent(10_000),
   };

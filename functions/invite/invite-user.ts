@@ -1,5 +1,6 @@
 import type { Caller } from '../../shared/access/access-token.ts';
 import { admit } from '../../shared/access/actor.ts';
+import { isLately } from '../../shared/access/lately.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { refuseLastAdministrator } from '../../shared/invitation/administrators.ts';
 import { inUse } from '../../shared/invitation/names.ts';
@@ -42,7 +43,11 @@ export async function inviteUser(
   let _counted: Counted | undefined;
   let passwordHash: string | undefined;
   return untilWritten(async () => {
-    const gathered = await gather(services, caller, invite);
+    const gathered = await gather(services, caller, invite).catch((error) => {
+      // Who is no administrator any more does not use up the invites of those who are.
+      if (isShutOut(error)) services.memory.inviters.set(caller.membershipId, 0);
+      throw error;
+    });
     _counted ??= await requireRate(services, caller, gathered, counting);
     if (invite.password !== undefined) await parseNewPassword(invite.password, { email: invite.email });
     requireSamePerson(invite, gathered);
@@ -69,12 +74,16 @@ const outcomes: Record<Decision['kind'], InviteOutcome> = {
   update: 'updated',
 };
 
-/** The counter runs beside the read for a caller whom this process has seen to be an administrator. */
+/** The counter runs beside the read for a caller whom this process has lately seen to be an administrator. */
 function countEarly(services: Services, caller: Caller): Promise<Counted> | undefined {
-  if (!services.memory.inviters.get(caller.membershipId)) return undefined;
+  if (!isLately(services, services.memory.inviters.get(caller.membershipId))) return undefined;
   const counting = countRate(services, caller.project, 'invite');
   counting.catch(() => undefined); // awaited in requireRate, unless the caller is refused before
   return counting;
+}
+
+function isShutOut(error: unknown): boolean {
+  return error instanceof Refusal && (error.kind === 'unauthorized' || error.kind === 'forbidden');
 }
 
 async function requireRate(
@@ -83,7 +92,7 @@ async function requireRate(
   { invitesPerHour = settingDefaults.invitesPerHour }: Gathered,
   counting: Promise<Counted> | undefined,
 ): Promise<Counted> {
-  services.memory.inviters.set(caller.membershipId, true);
+  services.memory.inviters.set(caller.membershipId, services.now());
   const counted = await (counting ?? countRate(services, caller.project, 'invite'));
   const retryAfterSeconds = await counted.over(invitesPerHour);
   if (retryAfterSeconds === undefined) return counted;

@@ -140,6 +140,7 @@ export async function admit(
   if (projectId !== actor.project) throw forbidden();
   if (right === 'administrator') requireAdministrator(actor);
   if (services.disclosure && actor.emergency) services.disclosure.isEmergency = true;
+  services.memory.admitted.set(actor.membershipId, services.now());
   admission.isGranted = true;
   return { actor, found: all };
 }

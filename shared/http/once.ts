@@ -1,5 +1,6 @@
 import type { Caller } from '../access/access-token.ts';
 import { admit } from '../access/actor.ts';
+import { isLately } from '../access/lately.ts';
 import { errorName } from '../error-name.ts';
 import {
   type Claim,
@@ -47,6 +48,8 @@ export function once<Request extends HttpRequest & { caller: Caller }, Result>(
       { idempotencyKey, route, content: contentOf(request) },
       { id: services.newId(), untilMs: services.now() + windowMs, afterCrash },
     );
+    const { admitted } = services.memory;
+    if (!isLately(services, admitted.get(caller.membershipId))) await admit(services, caller, []);
     const kept = await claimOnce(services, claim, () => standing(services, caller, claim));
     if (kept) return replayed(answer(kept.result as Result, request));
     const result = await runOrRelease(services, claim, () => run(request));
