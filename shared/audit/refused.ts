@@ -49,7 +49,7 @@ export async function recordAllRefused(
     outcomeDesc: others.length > 0 ? 'several' : String(first.status),
     agent: agentOfCaller(services, caller),
     entities: refused.map(({ method, route, parameters, status }) => ({
-      ...targetOf(parameters),
+      ...targetOf(route, parameters),
       detail: [
         { type: 'route', valueString: `${method} ${route}`.trim() },
         { type: 'status', valueString: String(status) },
@@ -78,11 +78,20 @@ function actionOf(method: string, route: string): Audited['action'] {
   return method === 'POST' ? 'C' : method === 'DELETE' ? 'D' : 'U';
 }
 
-/** What it was about, where the path says so. */
-function targetOf({ resourceType, id, membershipId }: Attempt['parameters']): { reference?: string } {
+/** What it was about, where the path says so: the type stands before the id, by a name or by itself. */
+function targetOf(route: string, parameters: Attempt['parameters']): { reference?: string } {
+  const { resourceType, id, membershipId, botId, clientId } = parameters;
   if (membershipId !== undefined) return referenceTo('ProjectMembership', membershipId);
-  return id === undefined ? {} : referenceTo(resourceType ?? 'Bot', id);
+  if (botId !== undefined) return referenceTo('Bot', botId);
+  if (clientId !== undefined) return referenceTo('ClientApplication', clientId);
+  if (id === undefined) return {};
+  const named = /\/([A-Z][A-Za-z]+)\/\{id\}/.exec(route)?.[1];
+  const type = named ?? (isOfResource.test(route) ? resourceType : undefined);
+  return type === undefined ? {} : referenceTo(type, id);
 }
+
+/** Runs, jobs and exports have ids too, and are no resources. */
+const isOfResource = /^batch$|\/\{resourceType\}\/\{id\}/;
 
 function referenceTo(type: string, id: string): { reference?: string } {
   return /^[A-Z][A-Za-z]{1,63}$/.test(type) && isId(id) ? { reference: `${type}/${id}` } : {};

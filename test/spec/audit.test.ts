@@ -52,6 +52,12 @@ describe('a refused attempt', () => {
     ['POST', 'fhir/R4/Patient', { resourceType: 'Patient', shoeSize: 44 }, 422, undefined],
     ['PUT', 'fhir/R4/AuditEvent/a1', { resourceType: 'AuditEvent', id: 'a1' }, 403, 'AuditEvent/a1'],
     ['POST', 'fhir/R4/Bot/none/$execute', {}, 404, 'Bot/none'],
+    ['GET', 'fhir/R4/Patient/none/$everything', undefined, 404, 'Patient/none'],
+    ['GET', 'fhir/R4/Patient/p1/Nothing', undefined, 404, 'Patient/p1'],
+    ['GET', 'fhir/R4/Subscription/s1/$deliveries', undefined, 403, 'Subscription/s1'],
+    ['GET', 'fhir/R4/job/j1/status', undefined, 404, undefined],
+    ['GET', 'admin/projects/{p}/bot/b1/secrets', undefined, 403, 'Bot/b1'],
+    ['GET', 'admin/projects/{p}/client/c1', undefined, 403, 'ClientApplication/c1'],
     ['POST', 'fhir/R4/Patient', 'not JSON', 400, undefined],
     ['POST', 'admin/projects/{p}/invite', 'not JSON', 400, undefined],
   ])('%s %s leaves one entry of whoever made it', async (method, path, body, status, what) => {
