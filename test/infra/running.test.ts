@@ -316,3 +316,33 @@ describe('whether it is well', () => {
     expect(deployedIn(large).filter(({ variables }) => 'METRICS' in variables)).toEqual([]);
   });
 });
+
+/** Services by the types of their resources; those without a name hold nothing of anybody. */
+const servicesOfTypes: Readonly<Record<string, string | undefined>> = {
+  ApiGatewayV2: 'API Gateway',
+  CloudFormation: 'CloudFormation',
+  CloudWatch: 'CloudWatch',
+  DynamoDB: 'DynamoDB',
+  Events: 'EventBridge',
+  IAM: undefined,
+  KMS: 'KMS',
+  Lambda: 'Lambda',
+  Logs: 'CloudWatch',
+  S3: 'S3',
+  SES: 'SES',
+  SNS: 'SNS',
+  SQS: 'SQS',
+};
+
+test('docs/hipaa.md names every service that a stage uses, for the agreement with AWS', () => {
+  const hipaa = readFileSync(resolve(import.meta.dirname, '../../docs/hipaa.md'), 'utf8');
+  const list = /Portico keeps or moves data through ([^.]*)\./s.exec(hipaa)?.[1]?.replace(/\s+/g, ' ') ?? '';
+  const types = [large, small].flatMap((templates) =>
+    Object.values(templates).flatMap((resources: Record<string, Resource>) =>
+      Object.values(resources).map(({ Type }) => Type.split('::')),
+    ),
+  );
+  const used = new Set(types.filter(([vendor]) => vendor === 'AWS').map(([, service = '']) => service));
+  expect([...used].sort()).toEqual(Object.keys(servicesOfTypes).sort());
+  for (const name of Object.values(servicesOfTypes)) if (name) expect(list).toContain(name);
+});
