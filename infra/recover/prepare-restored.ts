@@ -12,7 +12,7 @@ import { stepsFor } from './steps.ts';
  */
 export async function prepareRestored(recovery: Recovery): Promise<Prepared> {
   const prepared: Prepared = {
-    ...{ items: 0, loginsEnded: 0, invitationsEnded: 0, mailsDropped: 0, projectsPaused: 0 },
+    ...{ items: 0, loginsEnded: 0, invitationsEnded: 0, mailsDropped: 0, projectsPaused: 0, projects: [] },
     ...{ exportsDropped: 0, deliveriesEnded: 0, deliveriesWaiting: 0 },
     ...{ credentialsKept: 0, membershipsEnded: 0, open: [] },
   };

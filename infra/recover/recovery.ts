@@ -13,6 +13,8 @@ export interface Prepared {
   /** Mails that waited then. */
   mailsDropped: number;
   projectsPaused: number;
+  /** Id and name of each that was stopped. */
+  projects: string[];
   /** Exports of Projects, going on or ready. */
   exportsDropped: number;
   /** Deliveries that waited then and have ended since. */

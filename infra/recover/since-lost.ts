@@ -18,6 +18,7 @@ export const endProject: Step = async ({ table, lost, now }, item, prepared) => 
   if (isStanding(since) && !isDeepStrictEqual(settingsOf(since), settingsOf(item))) {
     prepared.open.push(`${name} has had other settings since: ${JSON.stringify(settingsOf(since))}`);
   }
+  if (since?.paused === true) prepared.open.push(`${name} was paused: resume it only when that is over`);
   if (isStanding(since) && since.disabledAtMs === undefined && since.deletion === undefined) return;
   await table.update({
     Key: { pk: item.pk, sk: item.sk },

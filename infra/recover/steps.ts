@@ -1,3 +1,4 @@
+import { inlineResource } from '../../shared/store/inline.ts';
 import type { Item } from '../../shared/table/item.ts';
 import type { KeyPattern } from '../check-table/check-item.ts';
 import { endDelivery } from './deliveries.ts';
@@ -81,6 +82,8 @@ const pauseProject: Step = async (recovery, { pk, sk, ...head }, prepared) => {
     ExpressionAttributeValues: { ':true': true, ':now': recovery.now() },
   });
   prepared.projectsPaused += 1;
+  const project = inlineResource('Project', { pk, sk, ...head });
+  prepared.projects.push(`${project?.id} ${project?.name}`);
   await endProject(recovery, { pk, sk, ...head }, prepared);
 };
 

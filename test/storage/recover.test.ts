@@ -9,7 +9,9 @@ import { startTable } from '../../infra/local/table.ts';
 import { prepareRestored } from '../../infra/recover/prepare-restored.ts';
 import type { Caller } from '../../shared/access/access-token.ts';
 import { publishedKeys, publishKeys } from '../../shared/keys/public-keys.ts';
+import { pendingItem } from '../../shared/store/commit.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
+import { createActions, updateActions } from '../../shared/store/resource-item.ts';
 import {
   beginActions,
   type Delivery,
@@ -56,6 +58,18 @@ test('a restored table sends nothing old, lets nobody in and stops every Project
   const caller = await newProject(stage);
   const invite = async () => (await inviteUser(stage.services, caller, person())).id;
   const [pending, demoted] = [await invite(), await invite()];
+  // Of the last second before the moment: what follows a write has not been done, and one was cut off.
+  const patient = { resourceType: 'Patient' as const, id: 'late', name: [{ family: 'Before' }] };
+  const meta = { lastUpdated: new Date(stage.clock.nowMs).toISOString(), project: caller.project };
+  const { table: lost } = stage.services;
+  await lost.transact(createActions(caller.project, { ...patient, meta: { ...meta, versionId: 'v1' } }));
+  const later = { ...patient, name: [{ family: 'After' }], meta: { ...meta, versionId: 'v2' } };
+  await lost.transact(updateActions(caller.project, later, 'v1'));
+  const cutOff = pendingItem(
+    { project: caller.project, type: 'Patient', id: 'cut-off', versionId: 'v', parts: 0 },
+    stage.clock.nowMs - 600_000,
+  );
+  await lost.write([cutOff]);
   const before = await scanAll(stage.client, stage.tableName);
   expect(before.filter(({ pk }) => pk.startsWith('OUTBOX#'))).toHaveLength(2);
   await table.write(before);
@@ -100,6 +114,7 @@ test('a restored table sends nothing old, lets nobody in and stops every Project
   expect(administrator && (await membershipOf(caller, administrator))).toMatchObject({ active: true });
   const checked = { ...stage, tableName: restored };
   expect(await violationsIn(checked)).toEqual([]);
+  expect(await getItem({ table }, cutOff)).toBeUndefined();
 
   // Once more, as after a crash: nothing is left to do.
   expect(await prepare()).toMatchObject({
@@ -137,6 +152,7 @@ test('nothing of a restored table opens, runs or is told that was taken back, ch
     { ...keys.export(project, 'e'), status: 'completed', ttl },
     { ...keys.exportFile(project, 'e', 'Patient.1'), ttl },
     { ...keys.part(project, 'Export', 'e', 'f', 0), ttl },
+    { ...keys.exportNote(project, 'e', 'bots', 'b'), ttl },
     { ...keys.exporting(project), exportId: 'e' },
   ]);
   const before = (await scanAll(stage.client, stage.tableName)).filter(
@@ -163,15 +179,18 @@ test('nothing of a restored table opens, runs or is told that was taken back, ch
   await set(deliveryKey(made), 'ended', 'done');
   await set(policyKey, 'versionId', newId());
   await set(keys.resource(project, 'Project', project), 'fetchHosts', { allow: [] });
+  await set(keys.resource(project, 'Project', project), 'paused', true);
 
   const prepared = await prepare();
   expect(prepared).toMatchObject({ exportsDropped: 1, deliveriesEnded: 1, deliveriesWaiting: 1 });
+  expect(prepared.projects).toContain(`${project} Since`);
   const has = (name: RegExp) => expect.arrayContaining([expect.stringMatching(name)]);
   for (const name of [
     /^User\/moved.* has another address since/,
     /^User\/erased.* was erased since/,
     /^AccessPolicy\/.* was changed since/,
     /^Project\/.* has had other settings since: .*fetchHosts/,
+    /^Project\/.* was paused/,
   ])
     expect(prepared.open).toEqual(has(name));
   for (const item of [factor, said, link, secrets, named])
