@@ -1,10 +1,12 @@
 import { entryItem } from '../../shared/audit/audit-event.ts';
 import { targetOf } from '../../shared/audit/who.ts';
 import { botOf, type StoredBot } from '../../shared/bot/bot-item.ts';
-import { jobItem, newJob } from '../../shared/bot/job/job.ts';
-import { isPaused } from '../../shared/bot/project-settings.ts';
+import { type Lease, releaseLease, takeLease } from '../../shared/bot/bounds/lease.ts';
+import { jobItem, lastMomentMs, newJob } from '../../shared/bot/job/job.ts';
+import { isPaused, runSettings } from '../../shared/bot/project-settings.ts';
 import { stringifyJson } from '../../shared/fhir/json.ts';
 import { lacks } from '../../shared/project-features.ts';
+import { settingDefaults } from '../../shared/project-settings.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { type Due, dueItem, dueOf } from '../../shared/schedule/due.ts';
 import { nextDue, type Schedule, scheduleOf } from '../../shared/schedule/schedule.ts';
@@ -40,7 +42,10 @@ export async function runDue(services: TickServices, item: Item): Promise<void> 
   const note = { ...startKey(project, botId, dueAt), ...due, jobId: services.newId() };
   const head = found.get(projectKey);
   const passes = isPaused(head) || lacks(head, 'cron') || lacks(head, 'bots');
-  const runs = bot && schedule && !passes ? runActions(services, bot, note) : [];
+  const place = bot && schedule && !passes ? await placeOf(services, head, note) : undefined;
+  // It stays due: a later tick looks again.
+  if (place === 'none') return;
+  const runs = bot && schedule && place ? runActions(services, bot, note, place) : [];
   const stopped = bot && !schedule ? [stopAction(services, bot, due, fault ?? 'no schedule')] : [];
   const moved: Action[] =
     next === undefined
@@ -49,11 +54,27 @@ export async function runDue(services: TickServices, item: Item): Promise<void> 
   try {
     await table.transact([...moved, { name: 'due', remove: item }, ...runs, ...stopped].map(withPlainKey));
   } catch (error) {
+    await releaseLease(services, place);
     // Another tick has done it.
     if (error instanceof ConditionFailed) return;
     throw error;
   }
   if (runs.length > 0) await startWritten(services, note);
+}
+
+/** Of the runs that its Project may have at once, as for those that others do not wait for. */
+async function placeOf(
+  services: TickServices,
+  head: Item | undefined,
+  { project, botId, jobId }: Due & { jobId: string },
+): Promise<Lease | 'none' | undefined> {
+  const limit = runSettings(head).concurrentRuns ?? settingDefaults.concurrentRuns;
+  const run = { id: jobId, deadlineAtMs: lastMomentMs(services.now()) };
+  return takeLease(services, project, limit, run).catch((error: unknown) => {
+    if (!(error instanceof Refusal)) throw error;
+    services.log.info('schedule waits for a place', { project, botId });
+    return 'none' as const;
+  });
 }
 
 /** Why the Bot cannot run; undefined when it can. */
@@ -102,6 +123,7 @@ function runActions(
   { now }: TickServices,
   { resource, membershipId }: StoredBot,
   note: Due & Item & { jobId: string },
+  lease: Lease,
 ): Action[] {
   const { project, botId, dueAt, jobId } = note;
   const run = { id: jobId, root: jobId, origin: jobId, depth: 0, deadlineAtMs: now() + daySeconds * 1000 };
@@ -115,7 +137,7 @@ function runActions(
     contentType: 'application/fhir+json',
     headers: { 'x-portico-scheduled': dueAt },
     inputKind: 'fhir',
-    ...{ lease: undefined, nth: undefined, claim: undefined },
+    ...{ lease, nth: undefined, claim: undefined },
   });
   return [
     { name: 'job', put: jobItem(job, { input: packText(stringifyJson(resource)) }) },

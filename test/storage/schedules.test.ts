@@ -63,7 +63,7 @@ async function jobsOf(bot: string) {
   const found = [];
   for (const { project, jobId } of started) {
     const item = await getItem(stage.services, keys.job(project, jobId));
-    if (item?.botId === bot) found.push(item);
+    if (item?.botId === bot) found.push(item as typeof item & { lease?: { entry: string } });
   }
   return found;
 }
@@ -103,6 +103,25 @@ describe('a tick', () => {
     at('2026-11-20T07:30:05Z');
     await Promise.all([ticking(), ticking(), ticking()]);
     for (const bot of bots) expect(await jobsOf(bot)).toHaveLength(1);
+  });
+
+  test('waits while its Project has as many runs as it may', async () => {
+    at('2026-11-20T07:29:10Z');
+    const bot = await scheduledBot('30 7 * * *');
+    const key = keys.running(caller.project);
+    const until = Date.parse('2026-11-20T08:00:00Z');
+    const held = new Set(Array.from({ length: 50 }, (_, n) => `${until}#run-${n}`));
+    await stage.services.table.put({ ...key, held });
+    at('2026-11-20T07:30:05Z');
+    await ticking();
+    expect(started).toEqual([]);
+    held.delete(`${until}#run-7`);
+    await stage.services.table.put({ ...key, held });
+    await Promise.all([ticking(), ticking()]);
+    const [job] = await jobsOf(bot);
+    expect(started).toHaveLength(1);
+    // The one that came too late has given its place back.
+    expect((await getItem(stage.services, key))?.held).toEqual(new Set([...held, job?.lease?.entry]));
   });
 
   test('that comes two hours late runs each missed schedule once, and goes on from then', async () => {
