@@ -13,7 +13,7 @@ const shares: Readonly<Record<string, number>> = {
 };
 
 /** With less than this, shares would be too small to work with; a new account has 10. */
-const leastToShare = 400;
+export const leastToShare = 400;
 
 /** @returns executions at once that are reserved for the function; undefined for one without a share */
 export function reservedFor(folder: string, accountConcurrency: number): number | undefined {

@@ -84,7 +84,10 @@ export class ApiStack extends Stack {
     if (webAclArn && domainName) {
       const { distribution } = new Front(this, 'Front', { stage, origin: domainName, webAclArn });
       new CfnOutput(this, 'FrontName', { value: distribution.distributionDomainName });
-      new CfnOutput(this, 'OriginName', { value: domainName.regionalDomainName });
+    }
+    if (domainName) {
+      const description = 'The name of the API leads here, or with a firewall to FrontName';
+      new CfnOutput(this, 'OriginName', { value: domainName.regionalDomainName, description });
     }
     new CfnOutput(this, 'AppUrl', { value: `${baseUrl}/app`, description: 'The administration app' });
     new CfnOutput(this, 'BaseUrl', { value: baseUrl, description: 'Where the API is reached' });

@@ -9,21 +9,24 @@ import {
   ofType,
   only,
   type Resource,
+  resourcesOf,
   stageTemplates,
   statementsOfRole,
+  wholeTemplates,
 } from './stage-templates.ts';
 
 const domain = {
   name: 'api.example.org',
   certificateArn: 'arn:aws:acm:eu-west-1:111122223333:certificate/x',
 };
-const large = stageTemplates({
+const largeWhole = wholeTemplates({
   accountConcurrency: 1000,
   projectRuns: 75,
   tracing: true,
   metrics: false,
   domain,
 });
+const large = resourcesOf(largeWhole);
 const small = stageTemplates();
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/operate.md'), 'utf8');
 
@@ -156,6 +159,13 @@ test('an alarm watches a metric by the dimensions that it is counted by', () => 
   expect([...new Set(found.map(([metric]) => metric))].sort()).toEqual(
     ['Portico', ...Object.keys(countedBy)].sort(),
   );
+});
+
+test('who deploys with a domain is told where its name has to lead', () => {
+  const { OriginName } = largeWhole.api.Outputs ?? {};
+  expect(OriginName?.Value).toEqual({
+    'Fn::GetAtt': [only(large.api, 'AWS::ApiGatewayV2::DomainName').id, 'RegionalDomainName'],
+  });
 });
 
 describe('a line that functions log as an error', () => {

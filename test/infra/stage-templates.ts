@@ -37,10 +37,14 @@ export interface StackTemplate {
 export function stageTemplates(
   settings: Record<string, unknown> = {},
 ): Record<Stack, Record<string, Resource>> {
-  const templates = Object.entries(wholeTemplates(settings));
-  return Object.fromEntries(templates.map(([name, { Resources }]) => [name, Resources])) as ReturnType<
-    typeof stageTemplates
-  >;
+  return resourcesOf(wholeTemplates(settings));
+}
+
+export function resourcesOf(
+  templates: Record<Stack, StackTemplate>,
+): Record<Stack, Record<string, Resource>> {
+  const named = Object.entries(templates).map(([name, { Resources }]) => [name, Resources]);
+  return Object.fromEntries(named) as ReturnType<typeof resourcesOf>;
 }
 
 /**

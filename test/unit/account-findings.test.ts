@@ -5,13 +5,34 @@ import { askAccount } from '../../infra/local/account/ask-account.ts';
 import { type AccountFacts, findings } from '../../infra/local/account/findings.ts';
 import { useLocalCredentials } from '../../infra/local/environment.ts';
 
-const stage = { name: 'prod', mailFrom: 'portico@example.org', region: 'eu-west-1', mailSandbox: false };
+const stage = {
+  ...{ name: 'prod', mailFrom: 'portico@example.org', region: 'eu-west-1', mailSandbox: false },
+  accountConcurrency: 1_000,
+};
 const good: AccountFacts = { senderVerified: true, mailSandbox: false, concurrency: 1_000 };
 
 describe('before a deploy', () => {
   it('says nothing of an account that is ready', () => {
     expect(findings(good, stage)).toEqual([]);
   });
+
+  it.each([
+    [10, 10, [/10 functions .* 5 Bots/]],
+    [
+      10,
+      1_000,
+      [/10 functions .* 5 Bots/, /counts on 1000 .*the deployment fails.* "accountConcurrency": 10 for prod/],
+    ],
+    [200, 300, [/counts on 300 .* alarm comes too late/]],
+    [1_000, 10, [/counts on 10: no function has a share.* "accountConcurrency": 1000 for prod/]],
+    [1_000, 500, []],
+  ])(
+    'says of %d executions at once what is wrong with a stage of %d',
+    (concurrency, accountConcurrency, expected) => {
+      const said = findings({ ...good, concurrency }, { ...stage, accountConcurrency });
+      expect(said).toEqual(expected.map((words) => expect.stringMatching(words)));
+    },
+  );
 
   it.each<[string, Partial<AccountFacts>, boolean, RegExp]>([
     ['a sender that is not verified', { senderVerified: false }, false, /create-email-identity .*portico@/],
@@ -23,7 +44,6 @@ describe('before a deploy', () => {
     ],
     ['a sandbox that it knows of', { mailSandbox: true }, true, /not verified there get no mail/],
     ['a sandbox that was left', {}, true, /take "mailSandbox" off prod/],
-    ['the concurrency of a new account', { concurrency: 10 }, false, /10 functions .* 5 Bots/],
     ['what may not be asked', { concurrency: undefined }, false, /lambda:GetAccountSettings/],
   ])('says what is wrong: %s', (_, facts, mailSandbox, expected) => {
     const said = findings({ ...good, ...facts }, { ...stage, mailSandbox });

@@ -1,3 +1,6 @@
+import { leastToShare } from '../../running/concurrency.ts';
+import type { Stage } from '../../stage.ts';
+
 /** What the account says that a stage is deployed to; undefined where its credentials may not ask. */
 export interface AccountFacts {
   /** Whether SES has verified the stage's sender or its domain. */
@@ -17,7 +20,7 @@ const littleConcurrency = 100;
  */
 export function findings(
   facts: AccountFacts,
-  stage: { name: string; mailFrom: string; region: string; mailSandbox: boolean },
+  stage: Pick<Stage, 'name' | 'mailFrom' | 'region' | 'mailSandbox' | 'accountConcurrency'>,
 ): string[] {
   const { senderVerified, mailSandbox, concurrency } = facts;
   const unknown = Object.values(facts).includes(undefined)
@@ -52,6 +55,32 @@ export function findings(
             `${Math.floor(concurrency / 2)} Bots. Ask for 1,000 (Service Quotas, Lambda, concurrent executions).`,
         ]
       : []),
+    ...(concurrency === undefined ? [] : concurrencyFindings(concurrency, stage)),
     ...unknown,
   ];
+}
+
+/** Where `accountConcurrency` of the stage is not what the account has. */
+function concurrencyFindings(
+  concurrency: number,
+  { name, accountConcurrency }: Pick<Stage, 'name' | 'accountConcurrency'>,
+): string[] {
+  if (accountConcurrency > concurrency) {
+    const failing =
+      accountConcurrency >= leastToShare
+        ? 'shares of it cannot be reserved, so the deployment fails'
+        : 'the alarm comes too late';
+    return [
+      `The stage counts on ${accountConcurrency} executions at once, and the account has ${concurrency}: ${failing}. ` +
+        `Set "accountConcurrency": ${concurrency} for ${name} in cdk.json until it has more.`,
+    ];
+  }
+  if (accountConcurrency < littleConcurrency && concurrency >= littleConcurrency) {
+    return [
+      `The account may run ${concurrency} functions at once, and the stage counts on ${accountConcurrency}: no function has a ` +
+        `share, and the alarm on what is used goes off early. Set "accountConcurrency": ${concurrency} for ${name} in ` +
+        'cdk.json, or its part where several stages share the account.',
+    ];
+  }
+  return [];
 }
