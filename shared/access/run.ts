@@ -1,4 +1,4 @@
-import { array, exactOptional, type InferInput, number, object, string } from 'valibot';
+import { array, boolean, exactOptional, type InferInput, number, object, string } from 'valibot';
 
 const callerEntries = {
   membershipId: string(),
@@ -22,6 +22,8 @@ export const runSchema = object({
   deadlineAtMs: number(),
   /** Id of the call or tick that it all began with, where that is another than the root's. */
   origin: exactOptional(string()),
+  /** Whether who asked for it had emergency access, which it has not: what it does is marked so. */
+  isEmergency: exactOptional(boolean()),
   /** By any of these it is cancelled: its own, and those of the runs that wait for it. */
   cancelKeys: exactOptional(array(string())),
   /** Whose rights bound the run beside the Bot's own (`runAsUser`), the nearest caller first. */

@@ -1,3 +1,4 @@
+import { isInEmergency } from '../access/actor.ts';
 import type { Run, RunCaller } from '../access/run.ts';
 import { mintRunToken } from '../access/run-token.ts';
 import type { Reference } from '../fhir/resource.ts';
@@ -46,6 +47,7 @@ export async function runRequest(
   const cancelKeys = [...(isAsync ? [] : (actor.run?.cancelKeys ?? [])), ...(cancelKey ? [cancelKey] : [])];
   const run = {
     ...nextRun(runId, actor.run, startedAtMs, isAsync),
+    ...(isInEmergency(actor) ? { isEmergency: true } : {}),
     ...(cancelKeys.length > 0 ? { cancelKeys } : {}),
     ...(resource.runAsUser === true ? { within: [...(asked ?? callers(actor))] } : {}),
   };

@@ -285,6 +285,8 @@ test('who has emergency access is seen to have it in all that they read, write a
     { resourceType: 'Bot', interaction: ['execute'] },
   ]);
   const bot = await botThat(portico, 'return 1');
+  const id = patient.split('/')[1];
+  const reading = await botThat(portico, `return (await medplum.readResource('Patient', '${id}')).id`);
   const accessPolicy = await createPolicy(portico, [{ resourceType: 'Location' }]);
   const nurse = await newPerson(portico, { accessPolicy, emergencyPolicy });
   const token = await tokenOf(portico, nurse);
@@ -315,6 +317,10 @@ test('who has emergency access is seen to have it in all that they read, write a
   expect((await execute(portico, bot, undefined, null, { token })).text).toBe('1');
   const [run] = await entriesOf(`entity=Bot/${bot}&subtype=execute`, await portico.token(), 1);
   expect(run).toMatchObject({ purposeOfEvent: [{ coding: [{ code: 'BTG' }] }] });
+
+  expect((await execute(portico, reading, undefined, null, { token })).status).toBe(200);
+  const byBot = (await allLines()).find(({ who, resources }) => who === `Bot/${reading}` && resources);
+  expect(byBot).toMatchObject({ purpose: 'BTG', resources: [patient] });
 
   for (const path of [memberPath, `admin/projects/${project}`, 'fhir/R4/AuditEvent'])
     expect((await portico.api('GET', path, { token })).status).toBe(403);

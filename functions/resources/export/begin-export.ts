@@ -1,5 +1,5 @@
 import type { Caller } from '../../../shared/access/access-token.ts';
-import { type Actor, admit, mayAdminister } from '../../../shared/access/actor.ts';
+import { type Actor, admit, isInEmergency, mayAdminister } from '../../../shared/access/actor.ts';
 import { auditItem } from '../../../shared/audit/audit-event.ts';
 import { agentOf } from '../../../shared/audit/who.ts';
 import {
@@ -48,7 +48,7 @@ export async function beginExport(
   );
   const audited = {
     ...({ project, subtype: 'begin-export', action: 'E', outcome: '0' } as const),
-    isEmergency: actor.emergency !== undefined,
+    isEmergency: isInEmergency(actor),
     agent: agentOfExport(job),
     entities: [exportEntity(job)],
   };

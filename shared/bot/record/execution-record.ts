@@ -1,4 +1,5 @@
 import { deflateRawSync } from 'node:zlib';
+import { isInEmergency } from '../../access/actor.ts';
 import { entryItem } from '../../audit/audit-event.ts';
 import { agentOf, targetOf } from '../../audit/who.ts';
 import { runRecordId } from '../../table/entry-id.ts';
@@ -42,7 +43,7 @@ export function executionRecord(
       action: 'E',
       outcome: outcomeCode(result?.outcome),
       outcomeDesc: outcome,
-      isEmergency: actor.emergency !== undefined,
+      isEmergency: isInEmergency(actor),
       agent: agentOf(actor),
       entities: [
         {
