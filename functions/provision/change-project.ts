@@ -14,7 +14,7 @@ import type { Services } from '../../shared/services.ts';
 import { listSubscriptions } from '../../shared/subscription/listed.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
-import type { Action } from '../../shared/table/transact.ts';
+import { type Action, ConditionFailed } from '../../shared/table/transact.ts';
 import { typedKeys } from '../../shared/typed-keys.ts';
 
 /** The event that changes what a Project that is there may do. What is left out stays. */
@@ -73,10 +73,15 @@ export async function changeProject(services: ChangeServices, request: ChangeReq
   const { idleMinutes } = request;
   const before = idleMinutes === undefined ? undefined : (await table.read([key])).get(key);
   const change = { ...asked, ...(idleMinutes === undefined ? {} : idleSetting(before, idleMinutes, now())) };
-  await table.transact([
-    headAction(key, change, now()),
-    { name: 'audit', put: auditItem(event, newId(), now()) },
-  ]);
+  try {
+    await table.transact([
+      headAction(key, change, now()),
+      { name: 'audit', put: auditItem(event, newId(), now()) },
+    ]);
+  } catch (error) {
+    if (!(error instanceof ConditionFailed)) throw error;
+    throw new Error(`There is no Project ${project}, or it is being deleted`);
+  }
   if (goesOn(request)) await wakeSubscriptions(services, project);
   return standing(project, (await table.read([key])).get(key));
 }

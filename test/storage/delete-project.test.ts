@@ -271,7 +271,9 @@ describe('a deletion', () => {
     const stays = await newProject(stage, 'Stays');
     await disable(project);
     await deleteProject(services, { project, delete: true }, 0);
-    await expect(changeProject({ ...services, queues }, { project, disabled: false })).rejects.toThrow();
+    await expect(changeProject({ ...services, queues }, { project, disabled: false })).rejects.toThrow(
+      'or it is being deleted',
+    );
     const admin = { email: 'a@example.com', firstName: 'A', lastName: 'B' };
     await expect(addAdministrator(services, { project, admin })).rejects.toThrow('being deleted');
     const both = await Promise.allSettled([finish(project), finish(project)]);
