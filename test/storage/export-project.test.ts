@@ -21,6 +21,7 @@ import { createActions } from '../../shared/store/resource-item.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { keys, parseHead } from '../../shared/table/keys.ts';
 import { putItems, readKept } from '../upgrade/kept-table.ts';
+import { streamUnread, violationsIn } from '../setup/violations.ts';
 import { scanAll } from './scan-all.ts';
 import { getItem, type Stage, startStage } from './stage.ts';
 
@@ -283,6 +284,7 @@ test('has its entry in the audit log with its end, all or none', async () => {
 });
 
 test('broken off at any write, delivered twice and in many slices, it ends with the same files', async () => {
+  const before = new Set((await violationsIn(stage, streamUnread)).map(({ pk }) => pk));
   const one = await asked(some);
   const undisturbed = await asked(some);
   stage.clock.nowMs += 1;
@@ -319,6 +321,9 @@ test('broken off at any write, delivered twice and in many slices, it ends with 
   expect([...files.keys()].sort()).toEqual([...expected.keys()].sort());
   for (const [kind, lines] of files)
     expect([...lines].sort()).toEqual([...(expected.get(kind) ?? [])].sort());
+  // What it left on its way leads nowhere, and expires.
+  const wrong = (await violationsIn(stage, streamUnread)).filter(({ pk }) => !before.has(pk));
+  expect(wrong).toEqual([]);
 });
 
 test('a step that somebody else has taken is not taken again, and leaves nothing', async () => {
