@@ -66,7 +66,12 @@ describeInBrowser('every page of the app', () => {
       const route = tab ? `${pattern}?${tab}` : (pattern ?? '');
       if (pattern === undefined || found.has(route)) continue;
       found.set(route, path);
-      const { requests, changeMs } = await visit(page, path);
+      const { requests, changeMs: firstMs } = await visit(page, path);
+      let changeMs = firstMs;
+      // A busy machine may slow one change; it does not slow each of them.
+      for (let turn = 0; turn < 3 && changeMs > most.changeMs * busy; turn++) {
+        changeMs = Math.min(changeMs, (await visit(page, path)).changeMs);
+      }
       lines.push(
         `${String(requests.length).padStart(2)} requests ${changeMs.toFixed(0).padStart(4)} ms  ${route}`,
       );
@@ -116,6 +121,9 @@ describeInBrowser('every page of the app', () => {
         const chosen = await control.choose();
         await page.reload();
         await settled(page);
+        for (let turn = 0; turn < 100 && (await control.read()) !== chosen; turn++) {
+          await page.waitForTimeout(100);
+        }
         if ((await control.read()) !== chosen) wrong.push(`${route} forgets ${control.kind} ${chosen}`);
       }
       if (page.url() !== before) await visit(page, path);
@@ -129,7 +137,7 @@ describeInBrowser('every page of the app', () => {
       await page.goBack();
       await page
         .locator(`[data-row="${id}"] :focus`)
-        .waitFor({ timeout: 10_000 })
+        .waitFor()
         .catch(() => wrong.push(`${route} forgets the row`));
     });
     expect(wrong).toEqual([]);
@@ -166,6 +174,7 @@ interface Browser {
   document: { querySelector(selector: string): { isConnected: boolean } | null };
   history: { pushState(data: null, title: string, path: string): void };
   requestAnimationFrame(then: () => void): void;
+  requestIdleCallback(then: () => void): void;
 }
 
 /** In the browser: until the page's heading is another one, and drawn. */
@@ -205,12 +214,23 @@ function watch(page: Page): Page {
   return page;
 }
 
+/** In the browser: until it has drawn and has nothing else to do. */
+async function idle(): Promise<void> {
+  const { requestAnimationFrame, requestIdleCallback } = globalThis as unknown as Browser;
+  await new Promise<void>((drawn) => requestAnimationFrame(drawn));
+  await new Promise<void>((done) => requestIdleCallback(done));
+}
+
 /** Until the page has its heading, and has asked for nothing for a moment. (`networkidle` tells of documents only.) */
 async function settled(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor();
   const state = asking.get(page);
   const isQuiet = () => !state || (state.open.size === 0 && Date.now() - state.sinceMs > 250);
-  for (let turn = 0; turn < 400 && !isQuiet(); turn++) await page.waitForTimeout(25);
+  do {
+    for (let turn = 0; turn < 1800 && !isQuiet(); turn++) await page.waitForTimeout(25);
+    // A busy machine draws much later than it was answered.
+    await page.evaluate(idle);
+  } while (!isQuiet());
 }
 
 /** Those inside the app, without what they choose on a page. */

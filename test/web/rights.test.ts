@@ -64,14 +64,14 @@ describeInBrowser('rights that are given in the app', () => {
     await sendByKeyboard();
     await page.getByText('ann Kay is invited').waitFor();
     expect((await membershipOf('ann')).accessPolicy.reference).toBe(`AccessPolicy/${policies.Nurse}`);
-  }, 120_000);
+  }, 240_000);
 
   test('a name sent at once, without leaving its field, is on the membership too', async () => {
     await typeInvite('bea', 'Nurse');
     await press('Escape', 'Enter');
     await page.getByText('bea Kay is invited').waitFor();
     expect((await membershipOf('bea')).accessPolicy.reference).toBe(`AccessPolicy/${policies.Nurse}`);
-  }, 120_000);
+  }, 240_000);
 
   test.each([
     ['Nobody', 'There is none named “Nobody”.'],
@@ -89,7 +89,7 @@ describeInBrowser('rights that are given in the app', () => {
       expect(await badManners(page)).toEqual([]);
       expect(await membershipOf('cid')).toBeUndefined();
     },
-    120_000,
+    240_000,
   );
 
   test('a name that was only begun is not sent unread: it is asked for, and completed when the field is left', async () => {
@@ -102,7 +102,7 @@ describeInBrowser('rights that are given in the app', () => {
     await sendByKeyboard();
     await page.getByText('dan Kay is invited').waitFor();
     expect((await membershipOf('dan')).accessPolicy.reference).toBe(`AccessPolicy/${policies.Nurse}`);
-  }, 120_000);
+  }, 240_000);
 
   test('a member keeps the policy, and the page says when it is saved', async () => {
     await page.getByRole('link', { name: 'See dan Kay' }).click();
@@ -122,7 +122,7 @@ describeInBrowser('rights that are given in the app', () => {
     );
     await page.getByText('Saved. It applies').waitFor();
     expect(await badManners(page)).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 
   test('who gives up their own administration is asked first', async () => {
     await go(page, 'Members');
@@ -136,7 +136,7 @@ describeInBrowser('rights that are given in the app', () => {
     await page.getByRole('button', { name: 'Keep it as it is' }).click();
     expect((await membershipOf('Ada')).admin).toBe(true);
     expect(app.faults).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 
   test('emergency access is taken with a reason, counts down on every page, and is ended', async () => {
     const accessPolicy = { reference: `AccessPolicy/${policies.Nurse}` };
@@ -197,5 +197,5 @@ describeInBrowser('rights that are given in the app', () => {
     await page.getByText('Whoever has it prepared for emergencies').waitFor();
     await page.getByRole('button', { name: 'Keep it as it is' }).click();
     expect(app.faults).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 });
