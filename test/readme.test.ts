@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { freePort } from '../infra/local/gateway/free-port.ts';
 import { type Stack, startStack } from '../infra/local/stack.ts';
-import { freePort } from './mllp/service-process.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const run = promisify(execFile);

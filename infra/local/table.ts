@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import {
   CreateTableCommand,
@@ -12,6 +11,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { tableDefinition } from '../table-definition.ts';
 import { clientOptions } from './environment.ts';
+import { freePort } from './gateway/free-port.ts';
 import { indexStream } from './stream/stream-index.ts';
 import { supervise } from './supervise.ts';
 
@@ -66,7 +66,7 @@ async function startEngine(
   return { endpoint: `http://127.0.0.1:${port}`, stop };
 }
 
-/** Fails when another process takes the port in between. */
+/** The engine cannot choose a port itself: it would not say which. Fails when another process takes it in between. */
 async function serve(file: string | undefined): Promise<{ port: number; stop(): Promise<void> }> {
   const port = await freePort();
   const { stop } = await supervise({
@@ -77,16 +77,6 @@ async function serve(file: string | undefined): Promise<{ port: number; stop(): 
     readyTimeoutMs: 10_000,
   });
   return { port, stop };
-}
-
-/** The engine cannot choose a port itself: it would not say which. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
 }
 
 function dynoxidePath(): string {

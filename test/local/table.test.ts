@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 // biome-ignore lint/correctness/noUnresolvedImports: Node has it, Biome does not know it yet
@@ -11,10 +13,21 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { clientOptions } from '../../infra/local/environment.ts';
+import { freePort } from '../../infra/local/gateway/free-port.ts';
 import { startTable } from '../../infra/local/table.ts';
 
 const item = { pk: { S: 'a' }, sk: { S: 'b' }, text: { S: 'ü' } };
 const key = { pk: { S: 'a' }, sk: { S: 'b' } };
+
+test('a free port is none that the system gives to whoever asks for any', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const given = (server.address() as AddressInfo).port;
+  server.close();
+  const ports = await Promise.all(Array.from({ length: 50 }, freePort));
+  expect(new Set(ports).size).toBeGreaterThan(40);
+  expect(Math.max(...ports)).toBeLessThan(given);
+});
 
 describe('the embedded table', () => {
   test('has the keys and the stream of the definition', async () => {

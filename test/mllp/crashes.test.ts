@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePort } from '../../infra/local/gateway/free-port.ts';
 import { isLong } from '../setup/long.ts';
 import { startBridge, startBridgeAs } from './bridge.ts';
 import { feeds, type Sent } from './feed.ts';
 import { allRuns } from './runs.ts';
-import { freePort, type ServiceProcess, startService } from './service-process.ts';
+import { type ServiceProcess, startService } from './service-process.ts';
 
 /** Messages of each connection; the long form sends 20. */
 const each = isLong ? 20 : 3;

@@ -3,11 +3,11 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePort } from '../../infra/local/gateway/free-port.ts';
 import { type Portico, startPortico } from '../spec/portico.ts';
 import { botThat, createClient, type TestClient } from '../spec/running.ts';
 import { runProgram, startBridge, startBridgeAs } from './bridge.ts';
 import { connectTo, messageOf, msaOf } from './sender.ts';
-import { freePort } from './service-process.ts';
 
 let portico: Portico;
 let folder: string;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { freePort } from '../../infra/local/gateway/free-port.ts';
 import { type Loopback, startLoopback } from '../client/loopback.ts';
 import { type Bridge, startBridgeAs } from './bridge.ts';
 import { connectTo, messageOf, msaOf } from './sender.ts';
-import { freePort } from './service-process.ts';
 
 /** What a service does that the real one does not do when it is told to. */
 let service: Loopback;

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { freePort } from '../../infra/local/gateway/free-port.ts';
 import type { Portico } from '../spec/portico.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -63,14 +63,4 @@ async function says(child: ChildProcess, words: string): Promise<void> {
   });
   child.once('exit', () => reject(new Error(`The service did not start: ${printed}`)));
   await promise;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (typeof address !== 'object' || !address) throw new Error('No port');
-  return address.port;
 }

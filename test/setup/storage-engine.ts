@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../../infra/local/gateway/free-port.ts';
 import { type Supervised, supervise } from '../../infra/local/supervise.ts';
-import { freePort } from '../../infra/local/table.ts';
 
 const state: { engine?: Supervised } = {};
 
