@@ -1,4 +1,4 @@
-import type { Answer } from '../spec/portico.ts';
+import type { Answer, Portico } from '../spec/portico.ts';
 
 /** What a request drew from its budget. */
 interface Spent {
@@ -43,21 +43,33 @@ export function watchCosts(): Costs {
   };
 }
 
-/** Sends it, up to five times when it took more CPU than it may: the first call of a route also loads it. */
+interface Measuring {
+  /** What changes bring about is no part of the request, and the slower the machine, the more of it falls into it. */
+  holdChanges: Portico['local']['holdChanges'];
+  costs: Costs;
+  mostCpuMs: number;
+}
+
+/**
+ * Sends it, up to five times when it took more CPU than it may, for the first call of a route also loads it, or when
+ * the table was too slow to answer.
+ */
 export async function measure(
   send: () => Promise<Answer>,
-  costs: Costs,
-  mostCpuMs: number,
+  { holdChanges, costs, mostCpuMs }: Measuring,
 ): Promise<Measured> {
   let best: Measured | undefined;
-  for (let turn = 0; turn < 5 && (!best || best.cpuMs > mostCpuMs); turn++) {
+  for (let turn = 0; turn < 5 && (!best || best.status === 503 || best.cpuMs > mostCpuMs); turn++) {
+    const release = await holdChanges();
     costs.take();
     const from = process.cpuUsage();
     const { status } = await send();
     const { user, system } = process.cpuUsage(from);
     const cpuMs = Math.round((user + system) / 1000);
     const measured = { status, cpuMs, spent: costs.take() };
-    if (!best || measured.cpuMs < best.cpuMs || measured.status >= 500) best = measured;
+    const isBetter = status !== 503 && (status >= 500 || cpuMs < (best?.cpuMs ?? 0));
+    if (!best || best.status === 503 || isBetter) best = measured;
+    await release();
     await settled();
   }
   if (!best) throw new Error('Nothing was measured');
