@@ -15,6 +15,9 @@ export interface World {
   /** A Patient of as many index items as one may have, and one of 4 MiB. */
   indexed: string;
   long: string;
+  /** An export of as many files as one may have, and a file of it that is as large as one may be. */
+  exported: string;
+  exportedFile: string;
 }
 
 const json = { 'content-type': 'application/json' };
@@ -302,9 +305,19 @@ export const cases: WorstRequests<World> = {
   resources: {
     export: exports,
     exportByPost: exports,
-    exportStatus: () => [{ what: 'none', params: { id: made.text(5000) } }],
+    exportStatus: ({ exported }) => [
+      { what: 'none', params: { id: made.text(5000) } },
+      { what: 'a manifest of 8,000 files', params: { id: exported } },
+    ],
     cancelExport: () => [{ what: 'none', params: { id: made.text(5000) } }],
-    exportFile: () => [{ what: 'none', params: { id: made.text(5000), file: made.text(2000) } }],
+    exportFile: ({ exported, exportedFile }) => [
+      { what: 'none', params: { id: made.text(5000), file: made.text(2000) } },
+      {
+        what: '4 MB of small resources',
+        params: { id: exported, file: exportedFile },
+        headers: { 'accept-encoding': 'gzip' },
+      },
+    ],
     jobStatus: () => [{ what: 'none', params: { id: made.text(5000) } }],
     cancelJob: () => [{ what: 'none', params: { id: made.text(5000) } }],
     runStatus: () => [{ what: 'none', params: { id: made.text(5000) } }],
