@@ -51,6 +51,11 @@ export async function startPortico(own?: OwnStack): Promise<Portico> {
   const local = process.env.BASE_URL === undefined ? await startLocal(own) : undefined;
   const demo = local?.demo ?? (JSON.parse(await readFile(String(process.env.PORTICO_DEMO), 'utf8')) as Demo);
   const baseUrl = local?.baseUrl ?? String(process.env.BASE_URL).replace(/\/$/, '');
+  return porticoAt(baseUrl, demo, local);
+}
+
+/** @param local of a stack in this process */
+export function porticoAt(baseUrl: string, demo: Demo, local: Local | undefined): Portico {
   const tokens = new Map<string, Promise<string>>();
 
   const portico: Portico = {
