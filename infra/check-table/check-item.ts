@@ -39,6 +39,10 @@ export async function checkItem(item: Item, look: Look): Promise<Finding[]> {
   const found = classify(item);
   if (!found) return [{ text: 'its key is of no known pattern' }];
   const { pattern, named } = found;
+  const { project } = named;
+  const head = project === undefined ? undefined : await look.get(keys.resource(project, 'Project', project));
+  // It goes item by item, in no order that rules could know; the head of the Project goes last.
+  if (head?.deletion === true) return [];
   const rules = rulesOf(pattern, named, item);
   const findings = await Promise.all(
     rules.map((rule) =>
@@ -49,7 +53,8 @@ export async function checkItem(item: Item, look: Look): Promise<Finding[]> {
   return [
     ...findings.flat(),
     ...(staysForEver ? [{ text: 'it has no time to live' }] : []),
-    ...(await projectFindings(named, look)),
+    // What belongs to a Project belongs to one that there is.
+    ...(project === undefined || head ? [] : [{ text: `there is no Project ${project}` }]),
   ];
 }
 
@@ -66,10 +71,3 @@ const logRules = [contentAgrees, isIndexed].map(
     (item, named, look) =>
       rule(item, { ...named, type: 'AuditEvent' }, look),
 );
-
-/** What belongs to a Project belongs to one that there is. */
-async function projectFindings({ project }: Named, look: Look): Promise<Finding[]> {
-  if (project === undefined) return [];
-  const head = await look.get(keys.resource(project, 'Project', project));
-  return head ? [] : [{ text: `there is no Project ${project}` }];
-}

@@ -46,6 +46,18 @@ describe('checking a whole table', () => {
     expect(await violationsIn(stage)).toEqual([]);
   });
 
+  test('reports nothing of a Project whose deletion has come half-way', async () => {
+    const project = ofPattern('resource', isOf('Project'));
+    const left = { ...project, deletion: true };
+    const version = ofPattern('version', ({ pk }) => pk === project.pk);
+    await stage.services.table.write([left], [version]);
+    const found = await violationsIn(stage);
+    await stage.services.table.write([project], []);
+    expect(found).toEqual([]);
+    expect(await violationsIn(stage)).not.toEqual([]);
+    await stage.services.table.put(version);
+  });
+
   const needed: KeyPattern[] = [
     ...(['client', 'address', 'resource', 'version', 'index', 'person', 'botIdentifier'] as const),
     ...(['botCode', 'part', 'subscription', 'user', 'userMembership'] as const),
