@@ -23,7 +23,7 @@ export interface SigningIn {
 
 export const password = 'correct horse battery';
 export const newAddress = () => `person-${randomUUID()}@example.com`;
-const codeVerifier = randomBytes(32).toString('base64url');
+export const codeVerifier = randomBytes(32).toString('base64url');
 const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
 /** What begins a sign-in with PKCE; `exchange` has its verifier. */
 export const pkce = { codeChallenge, codeChallengeMethod: 'S256' };

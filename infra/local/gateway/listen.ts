@@ -5,6 +5,8 @@ export interface Listening {
   port: number;
   /** `http://127.0.0.1:<port>` */
   url: string;
+  /** Closes sockets that no request uses. */
+  closeIdle(): void;
   /** Lets requests that are under way finish for a second, then closes every socket. */
   stop(): Promise<void>;
 }
@@ -40,6 +42,7 @@ export async function listen(
   return {
     port: bound,
     url: `http://127.0.0.1:${bound}`,
+    closeIdle: () => server.closeIdleConnections(),
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();

@@ -1,0 +1,31 @@
+import { openTable } from '../../../shared/table/table.ts';
+import { isOutboxKey } from '../../../shared/table/keys.ts';
+import { type Portico, porticoAt } from '../../spec/portico.ts';
+import { scanAll } from '../../storage/scan-all.ts';
+import { batchOf } from './batch.ts';
+import type { StillStack } from './still-stack.ts';
+
+/** The stack as specs speak to it. Who looks for a mail has sent what waits before. */
+export function porticoOf(stack: StillStack): Portico {
+  const { baseUrl, demo, client, tableName, mailbox, dataDir, load, stop } = stack;
+  const scan = () => scanAll(client, tableName);
+  const sweep = async () => {
+    const waiting = (await scan()).filter(({ pk }) => isOutboxKey(pk));
+    const bodies = waiting.map(({ pk, sk }) => JSON.stringify({ pk, sk }));
+    if (bodies.length > 0) await (await stack.load('outbox'))(batchOf(bodies));
+  };
+  return porticoAt(baseUrl, demo, {
+    ...{ baseUrl, demo, client, dataDir, scan, sweep, load, stop },
+    table: { endpoint: stack.endpoint, tableName },
+    // Nobody follows them.
+    holdChanges: async () => async () => undefined,
+    store: openTable(client, tableName, Date.now),
+    mailbox: {
+      ...mailbox,
+      async list() {
+        await sweep();
+        return mailbox.list();
+      },
+    },
+  });
+}

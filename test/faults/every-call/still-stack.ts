@@ -1,0 +1,155 @@
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isNativeError } from 'node:util/types';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { allRoutes } from '../../../functions/routes.ts';
+import { type Demo, provisionDemo } from '../../../infra/local/demo-projects.ts';
+import { useHandlerEnvironment } from '../../../infra/local/environment.ts';
+import { startGateway } from '../../../infra/local/gateway/gateway.ts';
+import { listen } from '../../../infra/local/gateway/listen.ts';
+import { handlerLoader } from '../../../infra/local/gateway/handlers.ts';
+import { serveInvokeApi } from '../../../infra/local/lambda/invoke-api.ts';
+import { startInvoker } from '../../../infra/local/lambda/invoker.ts';
+import { type Mailbox, startMailbox } from '../../../infra/local/mail/mailbox.ts';
+import { startQueues } from '../../../infra/local/queue/local-queues.ts';
+import { serveBus } from '../../../infra/local/serve-bus.ts';
+import { startTable } from '../../../infra/local/table.ts';
+import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
+import type { JobEvent } from '../../../shared/bot/job/job-starter.ts';
+import { openWays, type Ways } from './ways.ts';
+
+/** Portico's functions with all that they call, where nothing goes on by itself and every call can be disturbed. */
+export interface StillStack {
+  baseUrl: string;
+  demo: Demo;
+  /** Straight to the table: nothing of it is counted or disturbed. */
+  client: DynamoDBDocumentClient;
+  tableName: string;
+  endpoint: string;
+  dataDir: string;
+  mailbox: Mailbox;
+  /** Jobs that were to be started. */
+  jobs: JobEvent[];
+  /** The environment variables of queues, as they are without disturbance. */
+  queues: Readonly<Record<string, string>>;
+  ways: Ways;
+  /** Where webhooks of this machine are told; it takes everything. */
+  hookUrl: string;
+  /** How far the clock of functions that start anew is ahead. */
+  clock: { aheadMs: number };
+  /** A handler of functions that have served before, or of those that `coldStart` has replaced them by. */
+  load: Load;
+  /** Has functions start anew, until what it answers is called. */
+  coldStart(): () => void;
+  stop(): Promise<void>;
+}
+
+type Load = ReturnType<typeof handlerLoader>;
+
+const jobsFunction = 'portico-jobs';
+const timeouts = { integrationMs: 30_000, functionMs: () => 30_000 };
+
+export async function startStillStack(): Promise<StillStack> {
+  knowErrorsOfNode();
+  const dataDir = await mkdtemp(join(tmpdir(), 'portico-still-'));
+  const faultFile = join(dataDir, 'faults.log');
+  const onFault = ({ stack }: Error) => void appendFile(faultFile, `${stack}\n`);
+  const [table, invoker, mailbox] = await Promise.all([
+    startTable({ tableName: 'portico' }),
+    startInvoker(),
+    startMailbox(join(dataDir, 'mail')),
+  ]);
+  const ways = openWays();
+  const warm = handlerLoader();
+  let current = warm;
+  const load: Load = (name) => current(name);
+  const gateway = await startGateway({ port: 0, routes: allRoutes, loadHandler: load, timeouts, onFault });
+  const started: JobEvent[] = [];
+  const jobs = await serveInvokeApi({
+    functionNames: [jobsFunction],
+    isTenanted: false,
+    invoke: async (event) => void started.push(event as JobEvent),
+    isThrottle: () => false,
+    onEventFault: onFault,
+  });
+  const hook = await listen(0, (request, response) => {
+    request.resume();
+    response.writeHead(200).end();
+  });
+  const clock = { aheadMs: 0 };
+  const realNow = Date.now;
+  Date.now = () => realNow() + clock.aheadMs;
+  const bus = await serveBus(join(dataDir, 'events.ndjson'));
+  const queues = await startQueues(join(dataDir, 'queues.db'), onFault);
+  const [queueUrl = ''] = Object.values(queues.environment);
+  const { origin } = new URL(queueUrl);
+  const queueWay = await ways.to('queues', origin);
+  const waysToQueues = Object.entries(queues.environment).map(
+    ([name, url]) => [name, url.replace(origin, queueWay)] as const,
+  );
+  const site = join(dataDir, 'site');
+  await mkdir(site);
+  await writeFile(join(site, 'index.html'), '<!doctype html>');
+  const hookUrl = await ways.to('hook', hook.url);
+  process.env.PORTICO_ALLOW_LOOPBACK_HOOKS = '1';
+  const environment = useHandlerEnvironment({
+    STAGE: 'local',
+    BASE_URL: gateway.url,
+    TABLE_NAME: table.tableName,
+    DYNAMODB_ENDPOINT: await ways.to('table', table.endpoint),
+    SEARCH_PARAMETERS: '',
+    KEYS: `file:${join(dataDir, 'keys.json')}`,
+    ACCESS_LOG: join(dataDir, 'access.jsonl'),
+    INVOKER_FUNCTION: invoker.functionName,
+    EVALUATOR_FUNCTION: invoker.evaluatorName,
+    SUBSCRIPTION_MEMORY_SECONDS: '0',
+    LAMBDA_ENDPOINT: await ways.to('invoker', invoker.endpoint),
+    JOBS_FUNCTION: jobsFunction,
+    JOBS_ENDPOINT: await ways.to('jobs', jobs.url),
+    SES_ENDPOINT: await ways.to('mail', mailbox.endpoint),
+    MAIL_FROM: 'portico@example.org',
+    BUS_NAME: 'portico-local',
+    EVENTS_ENDPOINT: await ways.to('bus', bus.url),
+    SITE_DIR: site,
+    ...Object.fromEntries(waysToQueues),
+  });
+  await (await load('stage-keys'))({ ensure: true });
+  const demo = await provisionDemo(dataDir, gateway.url, await load('provision'));
+  const client = connectDynamoDb(table.endpoint);
+  return {
+    baseUrl: gateway.url,
+    demo,
+    client,
+    ...{ tableName: table.tableName, endpoint: table.endpoint, dataDir },
+    mailbox,
+    jobs: started,
+    queues: queues.environment,
+    ...{ ways, hookUrl, clock, load },
+    coldStart() {
+      current = handlerLoader();
+      return () => {
+        current = warm;
+      };
+    },
+    async stop() {
+      client.destroy();
+      Date.now = realNow;
+      delete process.env.PORTICO_ALLOW_LOOPBACK_HOOKS;
+      for (const part of [gateway, ways, environment, hook, jobs, bus, queues, mailbox, invoker, table])
+        await part.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Under jest the errors of Node's own modules are of another realm: the SDK would take them for no errors at all. */
+function knowErrorsOfNode(): void {
+  Object.defineProperty(Error, Symbol.hasInstance, {
+    configurable: true,
+    value(this: unknown, value: unknown) {
+      const isOne = Function.prototype[Symbol.hasInstance].call(this, value);
+      return isOne || (this === Error && isNativeError(value));
+    },
+  });
+}

@@ -1,0 +1,77 @@
+import type { Ran } from './trial.ts';
+import { type Call, takenOf } from './ways.ts';
+import { anonymous } from './world.ts';
+
+/** What an undisturbed run comes to, and another one of the same after it. */
+export interface Calm {
+  once: Ran;
+  twice: Ran;
+}
+
+/** What may be answered to who asks again: it is there already, or gone. */
+const clearNo = [404, 409, 410, 412];
+
+/**
+ * What is wrong with a run that met a fault, and with the undisturbed one after it.
+ * @param later the undisturbed ones after it; none when it was answered as ever
+ */
+export function faultsOf(calm: Calm, met: Ran, later: readonly Ran[], isOnce = false): string[] {
+  const { once, twice } = calm;
+  const again = later.at(-1);
+  const wrong: string[] = [];
+  const isDone = met.status === once.status && !again;
+  const isNo = met.status === 409 || met.status === 429;
+  const isTold = met.status === once.status || isNo || (met.status === 503 && met.isLater === true);
+  if (!isTold) wrong.push(`told ${met.status} ${met.text}`);
+  for (const { pk, sk, text } of [...met.violations, ...(again?.violations ?? [])])
+    wrong.push(`${pk} ${sk}: ${text}`);
+  if (isDone && !same(met, once)) wrong.push(`done, and left ${differences(met, once)}`);
+  // A mail of which nobody can know, or note, that it was sent comes again rather than never.
+  const wasLost = met.calls.some(
+    (call, i) =>
+      isSent(call) && (call.isLost || met.calls.slice(i + 1).every(({ status }) => status === undefined)),
+  );
+  const mails = mailsIn([met, ...later]);
+  if (!wasLost && mails > mailsIn([once])) wrong.push(`${mails} mails`);
+  const sent = [met, ...later].flatMap(sentIn);
+  const isHandled = isDone || again?.status === once.status;
+  const missing = isHandled && !isOnce ? sentIn(once).filter((one) => !sent.includes(one)) : [];
+  if (missing.length > 0) wrong.push(`never sent: ${missing.join()}`);
+  if (!again) return wrong;
+  const isAgain = [once.status, twice.status].includes(again.status);
+  if (!isAgain && !clearNo.includes(again.status)) wrong.push(`told ${again.status} again: ${again.text}`);
+  const isWhole = same(again, once) || same(again, twice) || (!isAgain && again.stands.length === 0);
+  if (!isWhole && !isOnce) wrong.push(`left ${differences(again, once)}`);
+  return wrong;
+}
+
+function same(a: Ran, b: Ran): boolean {
+  return JSON.stringify(a.stands) === JSON.stringify(b.stands);
+}
+
+/** Waiting mails are items of the table; these were handed to the mail service. */
+function mailsIn(rans: readonly Ran[]): number {
+  return rans.flatMap((ran) => ran.calls).filter(isSent).length;
+}
+
+function isSent({ service, status }: Call): boolean {
+  return service === 'mail' && status === 200;
+}
+
+/** What other services were given, without what differs from one run of the same to the next. */
+function sentIn({ calls }: Ran): string[] {
+  return takenOf(calls).flatMap(({ service, operation, request }) => {
+    const { QueueUrl = '', Entries = [{}] } = request;
+    const queue = String(QueueUrl).split('/').at(-1);
+    const bodies = (Entries as { MessageBody?: string }[]).map(({ MessageBody = '' }) => MessageBody);
+    return bodies.map((body) => `${service} ${operation} ${queue} ${anonymous(body)}`);
+  });
+}
+
+function differences({ stands }: Ran, { stands: wanted }: Ran): string {
+  const more = stands.filter((one) => !wanted.includes(one)).map((one) => `+ ${one}`);
+  const less = wanted.filter((one) => !stands.includes(one)).map((one) => `- ${one}`);
+  return [`${stands.length} for ${wanted.length}`, ...more, ...less]
+    .map((one) => one.slice(0, 300))
+    .join('\n');
+}

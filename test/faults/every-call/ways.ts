@@ -1,0 +1,153 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Listening, listen, readBody } from '../../../infra/local/gateway/listen.ts';
+import { createExchanger } from '../../../shared/aws/wire/exchange.ts';
+import { type Fault, faults, type Kind, type Said, type Service } from './faults.ts';
+
+/** A call that a function has made. */
+export interface Call {
+  service: Service;
+  /** `TransactWriteItems`, `SendMessageBatch` and the like. */
+  operation: string;
+  /** Whether the service was reached, and what it said: undefined when it was not. */
+  status: number | undefined;
+  /** It was done, and its answer did not come. */
+  isLost?: boolean;
+  /** What it asked for; of the table not kept. */
+  request: Record<string, unknown>;
+}
+
+/** Which call is disturbed, counted from 1 over all services, and how; 0 disturbs none. */
+export interface Disturbance {
+  n: number;
+  kind: Kind;
+}
+
+/** The ways from the functions to all services: calls are counted and disturbed here. */
+export interface Ways {
+  /** A way to a service at an address. */
+  to(service: Service, url: string): Promise<string>;
+  /** What was called while `run` ran, and what it came to. */
+  during<T>(
+    disturbance: Disturbance | undefined,
+    run: () => Promise<T>,
+  ): Promise<{ calls: Call[]; result: PromiseSettledResult<T> }>;
+  /** How many calls have arrived that may have changed the table. */
+  written(): number;
+  /** Something else has changed the table. */
+  noteWrite(): void;
+  stop(): Promise<void>;
+}
+
+const longestBodyBytes = 17 * 1024 * 1024;
+
+export function openWays(): Ways {
+  const exchanger = createExchanger();
+  const servers: Listening[] = [];
+  let calls: Call[] = [];
+  let disturbance: Disturbance | undefined;
+  let struck: Service | undefined;
+  let written = 0;
+
+  /** What this call meets. */
+  function faultOf(service: Service, n: number): (Fault & { isFirst: boolean }) | undefined {
+    if (!disturbance || n < disturbance.n) return undefined;
+    const fault: Fault = faults[disturbance.kind];
+    const isFirst = n === disturbance.n;
+    if (isFirst) struck = service;
+    const isMet = isFirst || fault.lasts === 'of any service' || (fault.lasts && service === struck);
+    return isMet ? { ...fault, isFirst } : undefined;
+  }
+
+  async function pass(service: Service, to: URL, request: IncomingMessage, response: ServerResponse) {
+    const call: Call = { service, operation: operationOf(request), status: undefined, request: {} };
+    const fault = faultOf(service, calls.push(call));
+    const body = await readBody(request, longestBodyBytes);
+    if (service !== 'table') call.request = parsed(body);
+    const { host: _, connection: __, ...headers } = request.headers;
+    if (!fault || (fault.arrives && fault.isFirst)) {
+      const { protocol, hostname, port, host } = to;
+      const asked = { method: String(request.method), path: String(request.url), body };
+      const own = { ...(headers as Record<string, string>), host };
+      const answer = await exchanger.send({ ...asked, protocol, hostname, port, headers: own });
+      call.status = answer.statusCode;
+      if (isWrite(call)) written += 1;
+      if (!fault) {
+        const { connection: ___, 'transfer-encoding': ____, ...said } = answer.headers;
+        return void response.writeHead(answer.statusCode, said).end(answer.body);
+      }
+    }
+    if (call.status !== undefined) call.isLost = true;
+    if (!fault.say) return void request.socket.destroy();
+    say(response, fault.say(service, call.operation, call.request));
+  }
+
+  return {
+    async to(service, url) {
+      const target = new URL(url);
+      const server = await listen(0, (request, response) => {
+        pass(service, target, request, response).catch(() => request.socket.destroy());
+      });
+      servers.push(server);
+      return url.replace(target.origin, server.url);
+    },
+    async during(disturbing, run) {
+      [calls, disturbance, struck] = [[], disturbing, undefined];
+      const [result] = await Promise.allSettled([run()]);
+      disturbance = undefined;
+      const own = calls;
+      // What is called from now on is not of this run.
+      calls = [];
+      for (const server of servers) server.closeIdle();
+      return { calls: own, result };
+    },
+    written: () => written,
+    noteWrite() {
+      written += 1;
+    },
+    async stop() {
+      await Promise.all(servers.map((server) => server.stop()));
+      exchanger.close();
+    },
+  };
+}
+
+/** Whether it may have changed the table. */
+export function isWrite({ service, operation }: Call): boolean {
+  return service === 'table' && !['BatchGetItem', 'GetItem', 'Query', 'Scan'].includes(operation);
+}
+
+function say(response: ServerResponse, { status, headers = {}, body }: Said): void {
+  response.writeHead(status, headers).end(JSON.stringify(body));
+}
+
+function operationOf({ headers, url = '' }: IncomingMessage): string {
+  return (
+    String(headers['x-amz-target'] ?? url)
+      .split(/[./]/)
+      .at(-1) ?? ''
+  );
+}
+
+/** What other services than the table have taken. */
+export function takenOf(calls: readonly Call[]): Call[] {
+  return calls.filter(({ service, status }) => service !== 'table' && status !== undefined && status < 300);
+}
+
+/** The messages that queues have taken. */
+export function messagesOf(calls: readonly Call[]): { queue: string; body: string }[] {
+  const sent = calls.filter(({ operation, status }) => operation === 'SendMessageBatch' && status === 200);
+  return sent.flatMap(({ request: { QueueUrl, Entries } }) =>
+    (Entries as { MessageBody: string }[]).map(({ MessageBody: body }) => ({
+      queue: String(QueueUrl).split('/').at(-1) ?? '',
+      body,
+    })),
+  );
+}
+
+function parsed(body: Buffer | undefined): Record<string, unknown> {
+  try {
+    return JSON.parse(String(body));
+  } catch {
+    return {};
+  }
+}
