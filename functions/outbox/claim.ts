@@ -7,14 +7,24 @@ type Store = Pick<Services, 'table' | 'now'>;
 /** Longer than any attempt to send takes. */
 const claimMs = 60_000;
 
-/** Whether this call may send: nobody else is at it, and the item is still of its generation. */
-export async function claim({ table, now }: Store, item: Item): Promise<boolean> {
+/**
+ * Whether this call may send: nobody else is at it, and the item is still of its generation. A request whose answer
+ * was lost is repeated, and knows itself again by its claim.
+ */
+export async function claim(
+  { table, now, newId }: Store & Pick<Services, 'newId'>,
+  item: Item,
+): Promise<boolean> {
+  const nowMs = now();
   const { held } = await table.updateIf({
     Key: keyOf(item),
-    UpdateExpression: 'SET claimedUntilMs = :until',
+    UpdateExpression: 'SET claimedUntilMs = :until, claimedBy = :claim',
     ConditionExpression:
-      'generation = :generation AND (attribute_not_exists(claimedUntilMs) OR claimedUntilMs < :now)',
-    ExpressionAttributeValues: { ':until': now() + claimMs, ':now': now(), ':generation': item.generation },
+      'generation = :generation AND (attribute_not_exists(claimedUntilMs) OR claimedUntilMs < :now OR claimedBy = :claim)',
+    ExpressionAttributeValues: {
+      ...{ ':until': nowMs + claimMs, ':now': nowMs, ':claim': newId() },
+      ':generation': item.generation,
+    },
   });
   return held;
 }
@@ -22,7 +32,7 @@ export async function claim({ table, now }: Store, item: Item): Promise<boolean>
 export async function releaseClaim({ table }: Store, item: Item): Promise<void> {
   await table.updateIf({
     Key: keyOf(item),
-    UpdateExpression: 'REMOVE claimedUntilMs',
+    UpdateExpression: 'REMOVE claimedUntilMs, claimedBy',
     ConditionExpression: 'generation = :generation',
     ExpressionAttributeValues: { ':generation': item.generation },
   });

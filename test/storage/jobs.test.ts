@@ -20,6 +20,7 @@ import { updateActions } from '../../shared/store/resource-item.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { ringOf } from '../setup/key-rings.ts';
+import { disturbed, faults } from '../faults/inject.ts';
 import { getItem, newProject, newResource, type Stage, startStage } from './stage.ts';
 import { storedResource } from './stored.ts';
 
@@ -128,6 +129,17 @@ test('of many that begin a job one runs it', async () => {
   expect([runs.length, (await read(jobId)).status]).toEqual([1, 'completed']);
   expect(runs[0]?.deadlineAtMs).toBe(stage.clock.nowMs + 850_000);
   expect(runs[0]?.limits.timeoutMs).toBe(840_000);
+});
+
+test('a job is begun, whichever answer of the table is lost: nobody begins it again', async () => {
+  const fault = faults['is not answered'];
+  for (let n = 1, attempts = 1; n <= attempts; n += 1) {
+    runs = [];
+    const jobId = await accept();
+    const met = await disturbed(stage.client, { n, fault }, () => runJob(services, event(jobId)));
+    attempts = met.attempts - 1;
+    expect([n, runs.length, (await read(jobId)).status]).toEqual([n, 1, 'completed']);
+  }
 });
 
 test('a job of a person whose login has gone idle since runs; they ask for no other', async () => {

@@ -10,6 +10,7 @@ import { isInvitationSecret } from '../../shared/invitation/link.ts';
 import { standingOf } from '../../shared/invitation/state.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { keyRingsOf } from '../setup/key-rings.ts';
+import { disturbed, faults as faultKinds } from '../faults/inject.ts';
 import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
 
 const minuteMs = 60_000;
@@ -80,6 +81,17 @@ describe('the mail of an invitation', () => {
     expect(sent).toHaveLength(1);
     expect(await getItem(services, outboxKey(id))).toBeUndefined();
     expect(await generationIn(sent[0], id)).toBe(1);
+  });
+
+  test('is sent at once, whichever answer of the table is lost', async () => {
+    const fault = faultKinds['is not answered'];
+    for (let n = 1, attempts = 1; n <= attempts; n += 1) {
+      sent = [];
+      const id = await invite(person());
+      const met = await disturbed(stage.client, { n, fault }, () => sendMail(services, outboxKey(id)));
+      attempts = met.attempts - 1;
+      expect([n, sent.length, await getItem(services, outboxKey(id))]).toEqual([n, 1, undefined]);
+    }
   });
 
   test('stays while the service is down, and is sent by the first sweep after', async () => {

@@ -7,16 +7,23 @@ import { storeText } from './job-text.ts';
 type Store = Pick<Services, 'table' | 'now'>;
 
 /**
- * Begins a job: of several attempts one succeeds, and none after its time or after it was cancelled.
+ * Begins a job: of several attempts one succeeds, and none after its time or after it was cancelled. An attempt whose
+ * answer was lost is repeated, and knows itself again by its claim.
  * @returns its item, input included
  */
-export async function claimJob(store: Store, project: string, id: string): Promise<Item | undefined> {
+export async function claimJob(
+  store: Store & Pick<Services, 'newId'>,
+  project: string,
+  id: string,
+): Promise<Item | undefined> {
   const nowMs = store.now();
+  const claim = store.newId();
   return move(store, project, id, {
     from: 'accepted',
     to: 'active',
-    set: { deadlineAtMs: nowMs + jobMs },
-    and: { condition: 'claimUntilMs > :now', values: { ':now': nowMs } },
+    set: { deadlineAtMs: nowMs + jobMs, claimedBy: claim },
+    and: { condition: 'claimUntilMs > :now', values: { ':now': nowMs, ':claim': claim } },
+    or: 'claimedBy = :claim',
   });
 }
 
@@ -56,6 +63,8 @@ interface Move {
   to: JobStatus;
   set: Record<string, unknown>;
   and?: { condition: string; values: Record<string, unknown> };
+  /** What holds where this very move was made. */
+  or?: string;
 }
 
 /** From one status to the next by condition; undefined when it was in another one. */
@@ -63,7 +72,7 @@ async function move(
   { table }: Store,
   project: string,
   id: string,
-  { from, to, set, and }: Move,
+  { from, to, set, and, or }: Move,
 ): Promise<Item | undefined> {
   const all = Object.entries({ status: to, ...set }).map(([name, value], i) => ({
     name,
@@ -73,7 +82,7 @@ async function move(
   const moved = await table.updateIf({
     Key: jobKey(project, id),
     UpdateExpression: `SET ${all.map(({ at }) => `#${at} = :${at}`).join(', ')}`,
-    ConditionExpression: `#a0 = :from${and ? ` AND ${and.condition}` : ''}`,
+    ConditionExpression: `(#a0 = :from${and ? ` AND ${and.condition}` : ''})${or ? ` OR ${or}` : ''}`,
     ExpressionAttributeNames: Object.fromEntries(all.map(({ name, at }) => [`#${at}`, name])),
     ExpressionAttributeValues: {
       ...Object.fromEntries(all.map(({ value, at }) => [`:${at}`, value])),
