@@ -56,6 +56,7 @@ export async function followStream(options: StreamOptions): Promise<FollowedStre
 
   let held: PromiseWithResolvers<void> | undefined;
   let stepping: Promise<unknown> = Promise.resolve();
+  let isMore = false;
   let catchingUp: PromiseWithResolvers<void> | undefined;
 
   async function step(): Promise<void> {
@@ -77,8 +78,7 @@ export async function followStream(options: StreamOptions): Promise<FollowedStre
     if (next) iterator = next;
     else ({ streamArn, iterator } = await open());
     if (records.length === 0) catchingUp?.resolve();
-    // A full page says that more is waiting; otherwise records gather meanwhile, and requests are not slowed.
-    if (records.length < batchSize) await wait(pollEveryMs);
+    isMore = records.length === batchSize;
   }
 
   const running = (async () => {
@@ -94,6 +94,8 @@ export async function followStream(options: StreamOptions): Promise<FollowedStre
         ({ streamArn, iterator } = await open().catch(() => ({ streamArn, iterator })));
       });
       await stepping;
+      // A full page says that more is waiting; otherwise records gather meanwhile, and requests are not slowed.
+      if (!isMore) await wait(pollEveryMs);
     }
     catchingUp?.resolve();
   })();
