@@ -11,17 +11,19 @@ import type { DeliverServices } from './services.ts';
  * @returns the delivery with it; undefined when somebody else has begun it
  */
 export async function claimAttempt(
-  { table }: DeliverServices,
+  { table, newId }: DeliverServices,
   delivery: Delivery,
   claimedUntilMs: number,
 ): Promise<Delivery | undefined> {
   const attempt = delivery.attempt + 1;
   const { held } = await table.updateIf({
     Key: deliveryKey(delivery),
-    UpdateExpression: 'SET attempt = :next, claimedUntilMs = :until REMOVE notBeforeMs',
+    UpdateExpression: 'SET attempt = :next, claimedUntilMs = :until, claimedBy = :claim REMOVE notBeforeMs',
     ConditionExpression:
-      'attempt = :seen AND redelivery = :redelivery AND attribute_not_exists(ended) AND attribute_not_exists(claimedUntilMs)',
+      '(attempt = :seen AND redelivery = :redelivery AND attribute_not_exists(ended) AND attribute_not_exists(claimedUntilMs)) OR claimedBy = :claim',
     ExpressionAttributeValues: {
+      // A request whose answer was lost is repeated, and knows itself again.
+      ':claim': newId(),
       ':next': attempt,
       ':seen': delivery.attempt,
       ':until': claimedUntilMs,

@@ -23,6 +23,7 @@ import { knownSubscriptions, listedItem } from '../../shared/subscription/listed
 import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { ringOf } from '../setup/key-rings.ts';
+import { disturbed, faults } from '../faults/inject.ts';
 import { scanAll } from './scan-all.ts';
 import { getItem, newProject, type Stage, startStage } from './stage.ts';
 
@@ -230,6 +231,18 @@ async function expectNothingLeft(): Promise<void> {
   const deliveries = items.filter(({ pk }) => pk.includes('#DELIVERY#'));
   expect(deliveries.map(({ ended }) => ended)).toEqual(deliveries.map(() => 'done'));
 }
+
+test('a delivery is attempted, whichever answer of the table is lost', async () => {
+  const fault = faults['is not answered'];
+  for (let n = 1, attempts = 1; n <= attempts; n += 1) {
+    await handOn((await twoVersions()).slice(0, 1));
+    await drain('subscriptions', match(services()));
+    const before = runs.length;
+    const met = await disturbed(stage.client, { n, fault }, () => takeOne('deliveries', deliver(services())));
+    attempts = met.attempts - 1;
+    expect([n, runs.length - before]).toEqual([n, 1]);
+  }
+});
 
 describe('a function that dies before and after each of its calls', () => {
   test('while it matches: each version is delivered once, in order', async () => {
