@@ -2,11 +2,11 @@ import { entryItem } from '../../shared/audit/audit-event.ts';
 import { targetOf } from '../../shared/audit/who.ts';
 import { botOf, type StoredBot } from '../../shared/bot/bot-item.ts';
 import { type Lease, releaseLease, takeLease } from '../../shared/bot/bounds/lease.ts';
+import { startedLimit } from '../../shared/bot/bounds/place.ts';
 import { jobItem, lastMomentMs, newJob } from '../../shared/bot/job/job.ts';
 import { isPaused, runSettings } from '../../shared/bot/project-settings.ts';
 import { stringifyJson } from '../../shared/fhir/json.ts';
 import { lacks } from '../../shared/project-features.ts';
-import { settingDefaults } from '../../shared/project-settings.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { type Due, dueItem, dueOf } from '../../shared/schedule/due.ts';
 import { nextDue, type Schedule, scheduleOf } from '../../shared/schedule/schedule.ts';
@@ -68,7 +68,7 @@ async function placeOf(
   head: Item | undefined,
   { project, botId, jobId }: Due & { jobId: string },
 ): Promise<Lease | 'none' | undefined> {
-  const limit = runSettings(head).concurrentRuns ?? settingDefaults.concurrentRuns;
+  const limit = startedLimit(services, runSettings(head));
   const run = { id: jobId, deadlineAtMs: lastMomentMs(services.now()) };
   return takeLease(services, project, limit, run).catch((error: unknown) => {
     if (!(error instanceof Refusal)) throw error;

@@ -4,6 +4,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { type FunctionName, functionNames, routesOf } from '../../functions/routes.ts';
+import { settingDefaults } from '../../shared/project-settings.ts';
 import { apiFunctions } from '../api-functions.ts';
 import { keepCallersLines } from '../constructs/access-lines.ts';
 import { FunctionRoutes } from '../constructs/function-routes.ts';
@@ -17,6 +18,7 @@ import { StageKeysFunction } from '../constructs/stage-keys-function.ts';
 import { Front } from '../edge/front.ts';
 import { originEnvironment } from '../edge/origin-secrets.ts';
 import { permissions } from '../permissions.ts';
+import { reservedFor } from '../running/concurrency.ts';
 import { throttleRoutes } from '../running/route-throttles.ts';
 import type { Stage } from '../stage.ts';
 
@@ -60,7 +62,7 @@ export class ApiStack extends Stack {
           ...environmentOf(permissions[name], whole),
           ...originEnvironment(stage),
           ...(name === 'login' ? { TRUSTED_HOPS: String(stage.trustedHops) } : {}),
-          ...(permissions[name].botSecrets === 'opens' ? projectRuns(stage) : {}),
+          ...(permissions[name].botSecrets === 'opens' ? runBounds(stage) : {}),
         },
         statements: statementsOf(permissions[name], whole),
         alarms,
@@ -94,9 +96,15 @@ export class ApiStack extends Stack {
   }
 }
 
-/** What a Project may run at once, for functions that start runs. */
-export function projectRuns({ projectRuns }: Stage): Record<string, string> {
-  return projectRuns === undefined ? {} : { PROJECT_RUNS: String(projectRuns) };
+/** What a Project may run at once, for functions that start runs: of jobs at most half of their share. */
+export function runBounds({ projectRuns, accountConcurrency }: Stage): Record<string, string> {
+  const jobs = reservedFor('jobs', accountConcurrency);
+  const half =
+    jobs === undefined ? undefined : Math.min(Math.floor(jobs / 2), settingDefaults.concurrentRuns);
+  return {
+    ...(projectRuns === undefined ? {} : { PROJECT_RUNS: String(projectRuns) }),
+    ...(half === undefined ? {} : { STARTED_RUNS: String(half) }),
+  };
 }
 
 /** What works with queues is made with them. */

@@ -24,7 +24,7 @@ import { permissions, type QueueConsumer } from '../permissions.ts';
 import { queues } from '../queues.ts';
 import type { Stage } from '../stage.ts';
 import { timeoutSeconds } from '../timeouts.ts';
-import { isBehindQueues, projectRuns } from './api.ts';
+import { isBehindQueues, runBounds } from './api.ts';
 
 interface EventsStackProps extends StackProps {
   stage: Stage;
@@ -73,7 +73,7 @@ export class EventsStack extends Stack {
       'subscription-status': consumer('subscription-status'),
       bus: consumer('bus'),
       export: consumer('export'),
-      deliver: consumer('deliver', { environment: projectRuns(stage) }),
+      deliver: consumer('deliver', { environment: runBounds(stage) }),
     };
     watchRecords(this, [functions.deliver], alarms);
     keepAccessLines(functions.deliver, stage);
@@ -110,7 +110,7 @@ export class EventsStack extends Stack {
       description: 'Runs Bots whose schedules are due',
       timeoutSeconds: timeoutSeconds.tick,
       memoryMb: 512,
-      environment: environmentOf(permissions.tick, whole),
+      environment: { ...environmentOf(permissions.tick, whole), ...runBounds(stage) },
       statements: statementsOf(permissions.tick, whole),
       impact: 'Bots with a schedule run late. Each runs once when this works again.',
       alarms,

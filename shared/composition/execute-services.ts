@@ -1,4 +1,5 @@
 import { lambdaInvoker, lambdaJobs } from '../aws/lambda.ts';
+import type { StageBounds } from '../bot/bounds/place.ts';
 import { type DeployServices, type ExecuteServices, emptyBotMemory } from '../bot/execute-services.ts';
 import type { JobStarter } from '../bot/job/job-starter.ts';
 import { countVariable, type Environment, requireVariable } from '../env.ts';
@@ -15,15 +16,20 @@ export function invokerServices(env: Environment): DeployServices {
 export function executeServices(env: Environment): ExecuteServices {
   const services = invokerServices(env);
   const { keyRings, dataKeys } = stageKeys(requireVariable(env, 'KEYS'), services.table, ['run-token']);
-  const projectRuns = countVariable(env, 'PROJECT_RUNS') || undefined;
   return {
     ...services,
     runTokenKeys: keyRings['run-token'],
     dataKeys,
     botMemory: emptyBotMemory(),
     jobs: jobStarter(env),
-    projectRuns,
+    ...stageBounds(env),
   };
+}
+
+/** What the stage says of all Projects. */
+export function stageBounds(env: Environment): StageBounds {
+  const count = (name: string) => countVariable(env, name) || undefined;
+  return { projectRuns: count('PROJECT_RUNS'), startedRuns: count('STARTED_RUNS') };
 }
 
 /** The function that runs jobs starts none itself. */

@@ -233,11 +233,16 @@ describe('concurrency', () => {
   it('of one Project is bounded by the stage in what starts runs, and nowhere else', () => {
     const bounded = deployedIn(large).filter(({ variables }) => variables.PROJECT_RUNS === '75');
     expect(bounded.map(({ name }) => name).sort()).toEqual([
+      'Runs Bots whose schedules are due',
       'Runs a Bot named by an identifier',
       'Runs a Bot named by its id',
       'Wakes Bots and calls hooks for Subscriptions',
     ]);
-    expect(deployedIn(small).filter(({ variables }) => 'PROJECT_RUNS' in variables)).toEqual([]);
+    const bounds = ({ variables }: { variables: object }) =>
+      'PROJECT_RUNS' in variables || 'STARTED_RUNS' in variables;
+    expect(deployedIn(small).filter(bounds)).toEqual([]);
+    // Half of what jobs have at once: 5 % of 1,000.
+    expect(new Set(bounded.map(({ variables }) => variables.STARTED_RUNS))).toEqual(new Set(['25']));
   });
 });
 

@@ -4,6 +4,7 @@ import { createBot } from '../../functions/bots/create-bot.ts';
 import { carryOut } from '../../functions/resources/write/carry-out.ts';
 import { tick } from '../../functions/tick/tick.ts';
 import { type Caller, callerOf } from '../../shared/access/access-token.ts';
+import type { StageBounds } from '../../shared/bot/bounds/place.ts';
 import type { JobEvent } from '../../shared/bot/job/job-starter.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { scanAll } from './scan-all.ts';
@@ -32,7 +33,7 @@ const jobs = {
     return answer;
   },
 };
-const ticking = () => tick({ ...stage.services, jobs });
+const ticking = (bounds: StageBounds = {}) => tick({ ...stage.services, ...bounds, jobs });
 
 /** Who calls in a request of its own. */
 const again = () => {
@@ -105,19 +106,23 @@ describe('a tick', () => {
     for (const bot of bots) expect(await jobsOf(bot)).toHaveLength(1);
   });
 
-  test('waits while its Project has as many runs as it may', async () => {
+  test.each<[number, StageBounds]>([
+    [50, {}],
+    [25, { startedRuns: 25 }],
+    [10, { projectRuns: 10, startedRuns: 25 }],
+  ])('waits while its Project has as many runs as it may: %d', async (most, bounds) => {
     at('2026-11-20T07:29:10Z');
     const bot = await scheduledBot('30 7 * * *');
     const key = keys.running(caller.project);
     const until = Date.parse('2026-11-20T08:00:00Z');
-    const held = new Set(Array.from({ length: 50 }, (_, n) => `${until}#run-${n}`));
+    const held = new Set(Array.from({ length: most }, (_, n) => `${until}#run-${n}`));
     await stage.services.table.put({ ...key, held });
     at('2026-11-20T07:30:05Z');
-    await ticking();
+    await ticking(bounds);
     expect(started).toEqual([]);
     held.delete(`${until}#run-7`);
     await stage.services.table.put({ ...key, held });
-    await Promise.all([ticking(), ticking()]);
+    await Promise.all([ticking(bounds), ticking(bounds)]);
     const [job] = await jobsOf(bot);
     expect(started).toHaveLength(1);
     // The one that came too late has given its place back.

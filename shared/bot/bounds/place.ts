@@ -28,6 +28,14 @@ interface Wanted {
 export interface StageBounds {
   /** How many runs one may have at once; undefined for a bound of those alone that runs and jobs start. */
   projectRuns?: number | undefined;
+  /** Then: of those alone that runs, jobs and schedules start; `settingDefaults.concurrentRuns` when left out. */
+  startedRuns?: number | undefined;
+}
+
+/** How many runs a Project may have at once when one of what runs, jobs and schedules start is to begin. */
+export function startedLimit(stage: StageBounds, settings: Pick<RunSettings, 'concurrentRuns'>): number {
+  const { projectRuns, startedRuns = settingDefaults.concurrentRuns } = stage;
+  return settings.concurrentRuns ?? projectRuns ?? startedRuns;
 }
 
 /**
@@ -36,8 +44,10 @@ export interface StageBounds {
  */
 export async function takePlace(services: Services & StageBounds, wanted: Wanted): Promise<Place> {
   const { project, settings, run, untilMs, isNested, isAsync } = wanted;
-  const usual = services.projectRuns ?? (isNested || isAsync ? settingDefaults.concurrentRuns : undefined);
-  const limit = settings.concurrentRuns ?? usual;
+  const isStarted = isNested || isAsync;
+  const limit = isStarted
+    ? startedLimit(services, settings)
+    : (settings.concurrentRuns ?? services.projectRuns);
   const lease = await takeLease(services, project, limit, { id: run.id, deadlineAtMs: untilMs });
   if (!isNested) return { lease, start: undefined };
   const tree = { project, root: run.root };
