@@ -194,7 +194,7 @@ describeInBrowser('rights that are given in the app', () => {
     await third.getByText('Emergency access was not looked at').waitFor();
     await page.goto(`/app/policies/${policies['Night shift']}`);
     await page.getByRole('button', { name: 'Delete Night shift' }).click();
-    await page.getByText('Whoever has it prepared for emergencies').waitFor();
+    await page.getByText('1 member has it prepared for emergency access').waitFor();
     await page.getByRole('button', { name: 'Keep it as it is' }).click();
     expect(app.faults).toEqual([]);
   }, 240_000);
