@@ -3,11 +3,14 @@
  * nothing else. `BatchGetItem` is every read by key, `Query` a list; a transaction needs the actions of
  * its parts. One table serves all Projects and a role serves all callers, so IAM cannot tell Projects
  * apart (`dynamodb:LeadingKeys` would need a role per Project): the keys, made from the token's project
- * only, do that. What it does tell apart are the classes of keys: who runs Bots reads no password hash. A function without table actions is not told where the table is.
+ * only, do that. What it does tell apart are the classes of keys, and attributes: who runs Bots or gives out tokens
+ * reads no password hash. A function without table actions is not told where the table is.
  */
 
 import type { FunctionName } from '../functions/routes.ts';
+import { mirrorAttributes } from '../shared/invitation/choices.ts';
 import type { KeyPurpose } from '../shared/keys/purposes.ts';
+import { chosenLoginAttributes } from '../shared/login/person-login.ts';
 import { dispatchedPurposes, type Purpose } from '../shared/queue/purposes.ts';
 import { inlineAttributes } from '../shared/store/inline.ts';
 import {
@@ -30,12 +33,20 @@ type TableAction =
   | 'ConditionCheckItem'
   | 'Scan';
 
+/** Calls that answer no attribute which they do not name: of the writes the one that answers nothing of an item. */
+export interface NarrowAccess {
+  action: 'BatchGetItem' | 'Query' | 'BatchWriteItem';
+  to: readonly PartitionClass[];
+  /** Keys included. */
+  attributes: readonly string[];
+}
+
 export interface Permissions {
   table: readonly TableAction[];
   /** The classes of partitions that it reaches at all, by reading or writing; a scan reads every one. */
   reaches: readonly PartitionClass[];
-  /** Of items of a class that it does not reach it reads these attributes, by key and naming them. */
-  readsOnly?: { of: PartitionClass; attributes: readonly string[] };
+  /** What it may do in classes that it does not reach, with calls that name these attributes and no others. */
+  narrowly?: readonly NarrowAccess[];
   /** Patterns of the partitions that it may write; where it may write all, left out. */
   writesOnly?: readonly string[];
   /** Signs access tokens with the stage's key. */
@@ -138,9 +149,17 @@ export const permissions: Record<DeployedFunction, Permissions> = {
     runsBots: 'long',
   },
   token: {
-    table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem'],
-    // An exchange looks for the person whom an issuer names, and for their memberships.
-    reaches: [...calling, 'user', 'address', 'stageIssuers'],
+    table: ['BatchGetItem', 'PutItem', 'UpdateItem'],
+    // An exchange looks for the person whom an issuer names, for their memberships, and notes their login.
+    reaches: [...calling, 'address', 'stageIssuers'],
+    narrowly: [
+      { action: 'Query', to: ['user'], attributes: ['pk', 'sk', ...mirrorAttributes] },
+      {
+        action: 'BatchWriteItem',
+        to: ['login', 'user'],
+        attributes: ['pk', 'sk', ...chosenLoginAttributes],
+      },
+    ],
     signs: true,
   },
   login: {
@@ -207,7 +226,7 @@ export const permissions: Record<DeployedFunction, Permissions> = {
   export: {
     table: ['BatchGetItem', 'BatchWriteItem', 'Query', 'PutItem'],
     reaches: ['project'],
-    readsOnly: { of: 'user', attributes: ['pk', 'sk', ...inlineAttributes] },
+    narrowly: [{ action: 'BatchGetItem', to: ['user'], attributes: ['pk', 'sk', ...inlineAttributes] }],
     writesOnly: exportPartitions,
     consumes: 'exports',
     postpones: true,

@@ -8,7 +8,7 @@ import { IssuerFault } from '../../shared/issuer/issuer-web.ts';
 import { TokenFault } from '../../shared/issuer/key-set.ts';
 import { linkedUser } from '../../shared/issuer/subject.ts';
 import { credentialOf } from '../../shared/keys/credential.ts';
-import { isMadeFor, newLoginActions } from '../../shared/login/person-login.ts';
+import { chosenLoginItems, isMadeFor } from '../../shared/login/person-login.ts';
 import { inlineResource } from '../../shared/store/inline.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { claims, type WithIssuers } from './client-assertion.ts';
@@ -63,7 +63,7 @@ export async function tokenExchange(
   if (!projectResource) throw unknownSubject();
   const login = { id: loginId, userId, clientId, scope, ...made };
   await Promise.all([
-    services.table.transact(newLoginActions(login, services.now(), chosen)),
+    services.table.write(chosenLoginItems(login, services.now(), chosen)),
     noteUse(services, clientId, credential),
   ]);
   const lifetimeSeconds = tokenSeconds({ kind: 'person', clientId, scope }, head);

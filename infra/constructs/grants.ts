@@ -11,7 +11,7 @@ import type { KeyPurpose } from '../../shared/keys/purposes.ts';
 import { stageKeyUse } from '../../shared/keys/stage-key.ts';
 import type { Purpose } from '../../shared/queue/purposes.ts';
 import { partitionClasses } from '../../shared/table/partition-classes.ts';
-import type { Permissions } from '../permissions.ts';
+import type { NarrowAccess, Permissions } from '../permissions.ts';
 import type { StageTable } from './portico-table.ts';
 import type { PurposeQueue } from './purpose-queue.ts';
 import type { StageKeys } from './stage-keys.ts';
@@ -116,7 +116,7 @@ function queueOf(purpose: Purpose, { queues }: Ground): PurposeQueue {
 const reading: readonly string[] = ['BatchGetItem', 'Query'];
 
 function tableStatements(
-  { table: actions, reaches, readsOnly, writesOnly }: Permissions,
+  { table: actions, reaches, narrowly = [], writesOnly }: Permissions,
   { table, tableKey }: Ground,
 ): PolicyStatement[] {
   const statement = (some: readonly string[], partitions?: readonly string[]) =>
@@ -135,35 +135,39 @@ function tableStatements(
     ...(writesOnly
       ? [statement(read, reached), statement(written, writesOnly)]
       : [statement(keyed, reached)]),
-    ...(readsOnly
-      ? [attributesStatement(table.tableArn, partitionClasses[readsOnly.of], readsOnly.attributes)]
-      : []),
+    ...narrowly.map((access) => narrowStatement(table.tableArn, access)),
     // A scan names no key, so no condition on keys would hold it.
     ...(actions.includes('Scan') ? [statement(['Scan'])] : []),
     tableKeyStatement(tableKey),
   ];
 }
 
-/**
- * To read these attributes of single items, which the call must name: one that asks for whole items is refused. By the
- * documentation of IAM `Select` says so of a call; `Null` refuses one that would name no attribute at all.
- */
-function attributesStatement(
-  tableArn: string,
-  partitions: readonly string[],
-  attributes: readonly string[],
-): PolicyStatement {
+/** Only with calls that name these attributes and no others, wherever in the call. */
+function narrowStatement(tableArn: string, { action, to, attributes }: NarrowAccess): PolicyStatement {
   return new PolicyStatement({
-    actions: ['dynamodb:BatchGetItem'],
+    actions: [`dynamodb:${action}`],
     resources: [tableArn],
     conditions: {
-      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions },
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': to.flatMap((one) => partitionClasses[one]) },
       'ForAllValues:StringEquals': { 'dynamodb:Attributes': attributes },
-      StringEqualsIfExists: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
-      Null: { 'dynamodb:Attributes': 'false' },
+      ...notWhole[action],
     },
   });
 }
+
+/**
+ * What refuses a read of whole items. A query names the attributes of its key whatever it wants, so that it must say
+ * what it selects. By the documentation of IAM `Select` says so of the others too where it is there; `Null` refuses
+ * one that would name no attribute at all. A `BatchWriteItem` has no condition and answers nothing of an item.
+ */
+const notWhole: Readonly<Record<NarrowAccess['action'], Record<string, Record<string, string>>>> = {
+  Query: { StringEquals: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' } },
+  BatchGetItem: {
+    StringEqualsIfExists: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+    Null: { 'dynamodb:Attributes': 'false' },
+  },
+  BatchWriteItem: {},
+};
 
 /** DynamoDB uses the table's key in the caller's name; nobody may use it in any other way. */
 function tableKeyStatement(key: IKey): PolicyStatement {

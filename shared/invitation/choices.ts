@@ -3,7 +3,11 @@ import { isDisabled } from '../project-settings.ts';
 import type { Services } from '../services.ts';
 import { inlineResource } from '../store/inline.ts';
 import { type Key, keys } from '../table/keys.ts';
+import { projectionOf } from '../table/projection.ts';
 import { type Standing, standingOf, stateOf } from './state.ts';
+
+/** What is read of the mirror of a membership, beside its key: hashes and seeds lie in the same partition. */
+export const mirrorAttributes = ['project', 'membershipId'] as const;
 
 /**
  * The memberships that a person may choose: active ones, and invitations that are still open, each of
@@ -46,6 +50,9 @@ async function mirrorsOf(
   const { items } = await table.query({
     KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
     ExpressionAttributeValues: { ':pk': pk, ':prefix': project === undefined ? 'M#' : sk },
+    ...projectionOf(mirrorAttributes),
+    // By the role of who exchanges tokens a query that does not say so is refused.
+    Select: 'SPECIFIC_ATTRIBUTES',
     Limit: 100,
   });
   return items.map((item) => {

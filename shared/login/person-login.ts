@@ -1,6 +1,7 @@
 import { accessTokenSeconds } from '../access/access-token.ts';
 import { getsRefreshTokens } from '../access/smart-scope.ts';
 import type { ProjectMembership } from '../fhir/membership.ts';
+import type { Item } from '../table/item.ts';
 import { keys } from '../table/keys.ts';
 import type { Action } from '../table/transact.ts';
 import { codeMs } from './login-code.ts';
@@ -38,37 +39,49 @@ export interface NewPersonLogin {
   replaces?: NonNullable<Login['replaces']>;
 }
 
+/** The login, and its mirror under the User, by which all of a person's logins are found. */
+export function newLoginActions(login: NewPersonLogin, nowMs: number): Action[] {
+  const [put, mirror] = newLoginItems(login, nowMs);
+  return [
+    { name: 'new login', put },
+    { name: 'new session', put: mirror },
+  ];
+}
+
+/** What the items of a login have whose membership is known already, beside their keys. */
+export const chosenLoginAttributes = [
+  ...['kind', 'subject', 'clientId', 'scope', 'issuer', 'issuerProject', 'mfa'],
+  ...['project', 'membershipId', 'granted', 'createdAtMs', 'ttl', 'loginId'],
+] as const;
+
 /**
- * The login, and its mirror under the User, by which all of a person's logins are found.
- * @param chosen the membership, when it is known already and tokens follow at once
+ * The same items of a login whose membership is known already, for who gives it tokens once both are written. They
+ * need not be written as one: nobody has heard of the login before.
  */
-export function newLoginActions(
-  { id, userId, ...login }: NewPersonLogin,
+export function chosenLoginItems(
+  login: Pick<NewPersonLogin, 'id' | 'userId' | 'clientId' | 'scope' | 'issuer' | 'issuerProject' | 'mfa'>,
   nowMs: number,
-  chosen?: { project: string; membershipId: string },
-): Action[] {
+  chosen: { project: string; membershipId: string },
+): Item[] {
+  const [item, mirror] = newLoginItems(login, nowMs);
+  const ttl = loginEndSeconds({ scope: login.scope, createdAtMs: nowMs }, nowMs);
+  return [{ ...item, ...chosen, granted: true, ttl }, mirror];
+}
+
+function newLoginItems({ id, userId, ...login }: NewPersonLogin, nowMs: number): [Item, Item] {
   const mirrorSeconds = getsRefreshTokens(login.scope)
     ? longestLoginSeconds
     : Math.ceil(choosingMs / 1000) + accessTokenSeconds + 60;
   return [
     {
-      name: 'new login',
-      put: {
-        ...keys.login(id),
-        kind: 'person',
-        subject: userId,
-        ...login,
-        ...(chosen ? { ...chosen, granted: true } : {}),
-        createdAtMs: login.createdAtMs ?? nowMs,
-        ttl: chosen
-          ? loginEndSeconds({ scope: login.scope, createdAtMs: nowMs }, nowMs)
-          : Math.ceil((nowMs + choosingMs) / 1000),
-      },
+      ...keys.login(id),
+      kind: 'person',
+      subject: userId,
+      ...login,
+      createdAtMs: login.createdAtMs ?? nowMs,
+      ttl: Math.ceil((nowMs + choosingMs) / 1000),
     },
-    {
-      name: 'new session',
-      put: { ...keys.userLogin(userId, id), loginId: id, ttl: Math.ceil(nowMs / 1000) + mirrorSeconds },
-    },
+    { ...keys.userLogin(userId, id), loginId: id, ttl: Math.ceil(nowMs / 1000) + mirrorSeconds },
   ];
 }
 

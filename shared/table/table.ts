@@ -16,6 +16,7 @@ import { type Budget, unlimitedBudget } from './budget.ts';
 import type { Item } from './item.ts';
 import { isKey, type Key, logName } from './keys.ts';
 import { pauseMs } from './pause.ts';
+import { projectionOf } from './projection.ts';
 import { type ScanFilter, type ScannedPage, scanPage } from './scan-page.ts';
 import { type Action, transact } from './transact.ts';
 
@@ -229,14 +230,6 @@ async function batchRead(
     rest = [...unprocessed, ...rest.slice(readsAtOnce)];
   }
   return new Found(items);
-}
-
-function projectionOf(attributes: readonly string[]) {
-  const names = attributes.map((attribute, i) => [`#a${i}`, attribute] as const);
-  return {
-    ProjectionExpression: ['pk', 'sk', ...names.map(([name]) => name)].join(', '),
-    ...(names.length > 0 ? { ExpressionAttributeNames: Object.fromEntries(names) } : {}),
-  };
 }
 
 function isAlive(item: Record<string, unknown>, nowMs: number): boolean {

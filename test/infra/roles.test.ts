@@ -6,6 +6,7 @@ import { accessRecordsName, provisionName, reindexName, stageKeysName } from '..
 import { timeoutSeconds } from '../../infra/timeouts.ts';
 import { accessMessage } from '../../shared/access-log.ts';
 import { type KeyPurpose, keyPurposes } from '../../shared/keys/purposes.ts';
+import { chosenLoginAttributes, chosenLoginItems } from '../../shared/login/person-login.ts';
 import { dueKey, keys, startKey } from '../../shared/table/keys.ts';
 import { partitionClasses } from '../../shared/table/partition-classes.ts';
 import {
@@ -160,23 +161,34 @@ describe('roles', () => {
   it('reach the classes of keys that permissions.ts names, reading and writing', () => {
     for (const { label, resources, roleId, statements } of deployed) {
       const [folder = ''] = String(resources[roleId]?.Properties.Description).split(':', 1);
-      const { reaches = [], readsOnly, writesOnly } = permissions[folder as keyof typeof permissions] ?? {};
+      const {
+        reaches = [],
+        narrowly = [],
+        writesOnly,
+      } = permissions[folder as keyof typeof permissions] ?? {};
       const reached = reaches.flatMap((one) => [...partitionClasses[one]] as string[]);
       for (const statement of statements) {
         const items = actionsOf([statement]).filter((action) => /^dynamodb:.*(Item|Query)$/.test(action));
         if (items.length === 0) continue;
         if (JSON.stringify(statement.Condition).includes('dynamodb:Attributes')) {
-          expect({ label, items, condition: statement.Condition }).toEqual({
-            label,
-            items: ['dynamodb:BatchGetItem'],
-            condition: {
-              'ForAllValues:StringLike': {
-                'dynamodb:LeadingKeys': partitionClasses[readsOnly?.of ?? 'stage'],
-              },
-              'ForAllValues:StringEquals': { 'dynamodb:Attributes': readsOnly?.attributes },
+          const of = narrowly.find(({ action }) => items.join() === `dynamodb:${action}`);
+          const keyed = {
+            'ForAllValues:StringLike': {
+              'dynamodb:LeadingKeys': of?.to.flatMap((one) => partitionClasses[one] as readonly string[]),
+            },
+            'ForAllValues:StringEquals': { 'dynamodb:Attributes': of?.attributes },
+          };
+          const notWhole = {
+            Query: { StringEquals: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' } },
+            BatchGetItem: {
               StringEqualsIfExists: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
               Null: { 'dynamodb:Attributes': 'false' },
             },
+            BatchWriteItem: {},
+          };
+          expect({ label, condition: statement.Condition }).toEqual({
+            label,
+            condition: of && { ...keyed, ...notWhole[of.action] },
           });
           continue;
         }
@@ -188,34 +200,97 @@ describe('roles', () => {
     }
   });
 
+  /** Whether a role may do so with an item of that partition, the call naming these attributes or none. */
+  const may = (
+    { statements }: (typeof deployed)[number],
+    action: string,
+    { pk }: { pk: string },
+    { attributes, select }: { attributes?: readonly string[]; select?: string } = {},
+  ) => isAllowed(statements as never, { action: `dynamodb:${action}`, partitions: [pk], attributes, select });
+
   it('let no function read password hashes and seeds but those that sign in, change or find people', () => {
-    const mayReach = (key: { pk: string }) =>
-      deployed
-        .filter(({ statements }) =>
-          [...statements].some((statement) =>
-            isAllowed([statement], { action: 'dynamodb:BatchGetItem', partitions: [key.pk] }),
-          ),
-        )
-        .map(({ resources, roleId }) => String(resources[roleId]?.Properties.Description).split(':', 1)[0])
-        .sort();
-    const people = ['invite', 'login', 'members', 'outbox', 'provision', 'resources', 'token'];
-    expect(mayReach(keys.password('u'))).toEqual(people);
-    expect(mayReach(keys.mfa('u'))).toEqual(people);
-    const { statements } = named('Exports Projects');
-    const mayExport = (pk: string, attributes?: readonly string[], action = 'dynamodb:BatchGetItem') =>
-      isAllowed(statements as never, { action, partitions: [pk], attributes });
-    const { pk } = keys.user('u');
-    const ofUser = ['pk', 'sk', 'content', 'deleted'];
-    expect([mayExport(pk, ofUser), mayExport(pk), mayExport(pk, ofUser, 'dynamodb:Query')]).toEqual([
-      true,
-      false,
-      false,
+    // What changes a single item can be asked to answer it, with its condition's failure too.
+    const reading = ['BatchGetItem', 'GetItem', 'Query', 'Scan', 'PartiQLSelect'];
+    const answering = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem', 'PartiQLUpdate'];
+    const whole = [{}, { select: 'ALL_ATTRIBUTES' }, { attributes: ['pk', 'sk'] }];
+    const secrets = ['hash', 'seed', 'earlier', 'recovery'].flatMap((secret) => [
+      { attributes: ['pk', 'sk', secret], select: 'SPECIFIC_ATTRIBUTES' },
+      { attributes: ['pk', 'sk', secret] },
     ]);
-    for (const secret of ['hash', 'seed', 'earlier', 'recovery', 'email', 'loginId', 'userId'])
-      expect([secret, mayExport(pk, [...ofUser, secret])]).toEqual([secret, false]);
-    expect(mayExport(keys.address('a').pk, ofUser)).toBe(false);
-    expect(mayReach(keys.attempts(['a'], 1))).toEqual(['login']);
-    expect(mayReach(keys.outbox('p', 'm')).filter((name) => name?.startsWith('execute'))).toEqual([]);
+    const reads = (one: (typeof deployed)[number], key: { pk: string }) =>
+      answering.some((action) => may(one, action, key)) ||
+      reading.some((action) => secrets.some((wanted) => may(one, action, key, wanted))) ||
+      reading.some((action) => may(one, action, key)) ||
+      ['Query', 'Scan'].some((action) => whole.some((wanted) => may(one, action, key, wanted)));
+    const folderOf = ({ resources, roleId }: (typeof deployed)[number]) =>
+      String(resources[roleId]?.Properties.Description).split(':', 1)[0] ?? '';
+    const found = Object.fromEntries(
+      deployed.map((one) => [
+        folderOf(one),
+        [keys.password('u'), keys.mfa('u')].some((key) => reads(one, key)),
+      ]),
+    );
+    const readers = ['invite', 'login', 'members', 'outbox', 'provision', 'reindex', 'resources'];
+    const of = (names: readonly string[]) => names.map((name) => [name, readers.includes(name)]);
+    expect(found).toEqual(Object.fromEntries(of(Object.keys(found))));
+    expect(found).toMatchObject(Object.fromEntries(of(Object.keys(permissions))));
+    const reach = (key: { pk: string }) =>
+      deployed.filter((one) => may(one, 'BatchGetItem', key)).map(folderOf);
+    expect(reach(keys.attempts(['a'], 1))).toEqual(['login']);
+    expect(reach(keys.outbox('p', 'm')).filter((name) => name.startsWith('execute'))).toEqual([]);
+    // A reindexing could by scanning alone, which no condition on keys holds.
+    const reindexes = deployed.filter((one) => folderOf(one) === 'reindex');
+    expect(reindexes.map((one) => may(one, 'BatchGetItem', keys.mfa('u')))).toEqual([false]);
+  });
+
+  it('let who exports read of people who they are, and who gives out tokens where they are members', () => {
+    const key = keys.user('u');
+    const secrets = ['hash', 'seed', 'earlier', 'recovery', 'email', 'userId'];
+    const exports = named('Exports Projects');
+    const user = ['pk', 'sk', 'content', 'deleted'];
+    const taken = [
+      { attributes: user },
+      {},
+      ...[...secrets, 'loginId'].map((one) => ({ attributes: [...user, one] })),
+    ];
+    expect(taken.map((wanted) => may(exports, 'BatchGetItem', key, wanted))).toEqual(
+      taken.map((_, i) => i === 0),
+    );
+    expect(may(exports, 'Query', key, { attributes: user, select: 'SPECIFIC_ATTRIBUTES' })).toBe(false);
+    expect(may(exports, 'BatchGetItem', keys.address('a'), { attributes: user })).toBe(false);
+
+    const gives = named('Issues access tokens, publishes their keys');
+    const attributes = ['pk', 'sk', 'project', 'membershipId'];
+    const select = 'SPECIFIC_ATTRIBUTES';
+    const asked = [
+      { attributes, select },
+      ...[
+        { attributes },
+        { select: 'ALL_ATTRIBUTES', attributes: ['pk', 'sk'] },
+        { attributes: ['pk', 'sk'] },
+      ],
+      ...[...secrets, 'content'].map((one) => ({ attributes: [...attributes, one], select })),
+    ];
+    expect(asked.map((wanted) => may(gives, 'Query', key, wanted))).toEqual(asked.map((_, i) => i === 0));
+    expect(may(gives, 'BatchGetItem', key, { attributes })).toBe(false);
+    const of = {
+      id: 'l',
+      userId: 'u',
+      clientId: 'c',
+      scope: 'openid',
+      issuer: 'i',
+      issuerProject: 'p',
+      mfa: true,
+    };
+    const items = chosenLoginItems(of, Date.now(), { project: 'p', membershipId: 'm' });
+    const login = [...new Set(items.flatMap((item) => Object.keys(item)))];
+    expect([...login].sort()).toEqual(['pk', 'sk', ...chosenLoginAttributes].sort());
+    expect(items.map((item) => may(gives, 'BatchWriteItem', item, { attributes: login }))).toEqual([
+      true,
+      true,
+    ]);
+    for (const one of secrets)
+      expect(may(gives, 'BatchWriteItem', key, { attributes: [...login, one] })).toBe(false);
   });
 
   it('let who operates the stage, and no function, invoke what makes Projects and what reindexes', () => {

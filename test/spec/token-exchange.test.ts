@@ -86,6 +86,8 @@ describe('a token of a configured issuer', () => {
     });
     const me = await at.me(answer.json.access_token);
     expect(me.json).toMatchObject({ membership: { id: membership }, user: { email } });
+    // By which all of a person's logins are ended.
+    expect(me.json.security.sessions).toContainEqual(expect.objectContaining({ current: true }));
   });
 
   test('gives a token that ends with the membership', async () => {

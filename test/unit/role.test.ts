@@ -79,6 +79,44 @@ describe('a role', () => {
     expect(may({}, { StringNotEquals: { 'dynamodb:Select': 'COUNT' } })).toBe(false);
   });
 
+  it('allows a query that says that it selects, and names the attributes of its condition only', () => {
+    const some = {
+      ...({ Effect: 'Allow', Action: 'dynamodb:Query' } as const),
+      Condition: {
+        'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', 'name'] },
+        StringEquals: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+      },
+    };
+    const asked = {
+      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :sk)',
+      ProjectionExpression: 'pk, sk, #n',
+      ExpressionAttributeNames: { '#n': 'name', '#h': 'hash' },
+      Select: 'SPECIFIC_ATTRIBUTES',
+    };
+    const may = (change: object) =>
+      accessesOf('Query', { ...asked, ...change }).every((one) => isAllowed([some], one));
+    expect(may({ FilterExpression: 'NOT (name IN (:a, :b)) OR size(#n) BETWEEN :c AND :d' })).toBe(true);
+    for (const change of [
+      ...[{ Select: undefined }, { Select: 'ALL_ATTRIBUTES' }, { ProjectionExpression: 'pk, #h' }],
+      ...[{ FilterExpression: 'begins_with(hash, :x)' }, { FilterExpression: '#n.first = :x OR #h > :x' }],
+    ]) {
+      expect([change, may(change)]).toEqual([change, false]);
+    }
+  });
+
+  it('allows a batch of writes the attributes of its condition only, of each item', () => {
+    const some = {
+      ...({ Effect: 'Allow', Action: 'dynamodb:BatchWriteItem' } as const),
+      Condition: { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', 'name'] } },
+    };
+    const may = (...items: object[]) =>
+      accessesOf('BatchWriteItem', {
+        RequestItems: { t: items.map((item) => ({ PutRequest: { Item: { ...key('A'), ...item } } })) },
+      }).every((asked) => isAllowed([some], asked));
+    expect(may({ name: { S: 'Ada' } }, {})).toBe(true);
+    expect(may({}, { hash: { S: 'x' } })).toBe(false);
+  });
+
   it('is refused what is denied, whatever allows it', () => {
     const deny = { ...allow, Effect: 'Deny', Condition: leading('U#*') } as const;
     expect(isAllowed([allow, deny], put('U#1'))).toBe(false);

@@ -12,8 +12,13 @@ export interface Access {
   action: string;
   /** Undefined for a scan, which names none. */
   partitions: readonly string[] | undefined;
-  /** The only ones that a read asks for; undefined where it asks for whole items, and for writes. */
+  /**
+   * Those that a query or a batch names anywhere; undefined for a batch that reads whole items, and for what changes
+   * single ones.
+   */
   attributes?: readonly string[] | undefined;
+  /** As a query gives it. */
+  select?: string | undefined;
 }
 
 type Keyed = Record<string, Record<string, { S?: string }> | undefined>;
@@ -39,16 +44,23 @@ export function accessesOf(operation: string, body: Record<string, unknown>): Ac
     case 'BatchGetItem':
       return requested(body).map((wanted) => ({
         ...access(operation, (wanted.Keys as never[]).map(partitionOf)),
-        attributes: attributesOf(wanted),
+        attributes: wanted.ProjectionExpression === undefined ? undefined : attributesOf(wanted),
       }));
-    case 'BatchWriteItem':
-      return one(
-        (Object.values(body.RequestItems as object) as Record<string, Keyed>[][])
-          .flat()
-          .map(({ PutRequest, DeleteRequest }) => partitionOf(PutRequest?.Item ?? DeleteRequest?.Key)),
-      );
+    case 'BatchWriteItem': {
+      const items = (Object.values(body.RequestItems as object) as Record<string, Keyed>[][])
+        .flat()
+        .map(({ PutRequest, DeleteRequest }) => PutRequest?.Item ?? DeleteRequest?.Key);
+      const attributes = [...new Set(items.flatMap((item) => Object.keys(item ?? {})))];
+      return [{ ...access(operation, items.map(partitionOf)), attributes }];
+    }
     case 'Query':
-      return one([queried(body)]);
+      return [
+        {
+          ...access(operation, [queried(body)]),
+          attributes: attributesOf(body),
+          select: body.Select as string | undefined,
+        },
+      ];
     case 'PutItem':
       return one([partitionOf(body.Item as never)]);
     case 'GetItem':
@@ -83,7 +95,7 @@ export function isAllowed(statements: readonly Statement[], asked: Access): bool
 }
 
 /** `ForAllValues` holds too where a request has none of the values. */
-function holds(condition: unknown, { partitions = [], attributes }: Access): boolean {
+function holds(condition: unknown, { partitions = [], attributes, select }: Access): boolean {
   return Object.entries((condition ?? {}) as Record<string, Record<string, string | string[]>>).every(
     ([operator, keys]) => {
       const [[key = '', wanted = []] = [], ...others] = Object.entries(keys);
@@ -96,6 +108,8 @@ function holds(condition: unknown, { partitions = [], attributes }: Access): boo
         }
         case 'ForAllValues:StringEquals dynamodb:Attributes':
           return (attributes ?? []).every((one) => values.includes(one));
+        case 'StringEquals dynamodb:Select':
+          return select !== undefined && values.includes(select);
         case 'StringEqualsIfExists dynamodb:Select':
           return values.includes(attributes ? 'SPECIFIC_ATTRIBUTES' : 'ALL_ATTRIBUTES');
         case 'Null dynamodb:Attributes':
@@ -116,22 +130,28 @@ function access(operation: string, partitions: readonly string[] | undefined): A
   return { action: `dynamodb:${operation}`, partitions };
 }
 
-interface Requested {
-  Keys: unknown[];
+interface Expressions {
   ProjectionExpression?: string;
+  KeyConditionExpression?: string;
+  FilterExpression?: string;
   ExpressionAttributeNames?: Record<string, string>;
+}
+
+interface Requested extends Expressions {
+  Keys: unknown[];
 }
 
 function requested(body: Record<string, unknown>): Requested[] {
   return Object.values(body.RequestItems as Record<string, Requested>);
 }
 
-/** The attributes themselves, not what lies in them. */
-function attributesOf({ ProjectionExpression, ExpressionAttributeNames = {} }: Requested) {
-  return ProjectionExpression?.split(',').map((path) => {
-    const [name = ''] = path.trim().split(/[.[]/);
-    return ExpressionAttributeNames[name] ?? name;
-  });
+/** The attributes themselves, not what lies in them: neither `:values`, functions nor words between them. */
+function attributesOf({ ExpressionAttributeNames = {}, ...expressions }: Expressions): string[] {
+  const { ProjectionExpression = '', KeyConditionExpression = '', FilterExpression = '' } = expressions;
+  const text = [ProjectionExpression, KeyConditionExpression, FilterExpression].join(' ');
+  const names = text.match(/(?<![.:#\w])#?[A-Za-z_]\w*\b(?!\s*\()/g) ?? [];
+  const attributes = names.filter((name) => !/^(AND|OR|NOT|BETWEEN|IN)$/i.test(name));
+  return [...new Set(attributes.map((name) => ExpressionAttributeNames[name] ?? name))];
 }
 
 function partitionOf(item: Record<string, { S?: string }> | undefined): string {
