@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
@@ -6,6 +6,8 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { HouseFunction } from '../../infra/constructs/house-function.ts';
 import { LockedInvoker } from '../../infra/constructs/locked-invoker.ts';
 import { addSite } from '../../infra/constructs/site-files.ts';
+import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
+import { unpack } from '../../infra/local/assembly/unpack.ts';
 
 export interface Bundles {
   /** Holds a folder for each function, named like it, with what Lambda would unpack. */
@@ -19,10 +21,33 @@ interface Asset {
 }
 
 /**
- * Bundles functions, and the invoker for this machine’s processor, with the constructs that deploy
- * them, into a folder that has no node_modules above it.
+ * The functions, and the invoker for this machine's processor, as they would be deployed, in a folder that has no
+ * node_modules above it: those of PORTICO_FROM, else bundled now.
  */
-export async function deployedBundles(functions: readonly string[]): Promise<Bundles> {
+export function deployedBundles(functions: readonly string[]): Promise<Bundles> {
+  const { PORTICO_FROM: from } = process.env;
+  return from === undefined ? bundle(functions) : unpackBundles(from);
+}
+
+async function unpackBundles(from: string): Promise<Bundles> {
+  const root = await mkdtemp(join(tmpdir(), 'portico-bundles-'));
+  const unpacked = await unpack(await readAssembly(from));
+  // Several functions may have one folder's bundle.
+  const assets = new Map(unpacked.functions.map(({ folder, asset }) => [folder, asset]));
+  await Promise.all([...assets].map(([folder, asset]) => symlink(asset, join(root, folder))));
+  return {
+    root,
+    async remove() {
+      await unpacked.stop();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * Bundles with the constructs that deploy.
+ */
+async function bundle(functions: readonly string[]): Promise<Bundles> {
   const temporary = await mkdtemp(join(tmpdir(), 'portico-bundles-'));
   const app = new App({ outdir: join(temporary, 'assembly') });
   const stack = new Stack(app, 'bundles');

@@ -20,7 +20,7 @@ let stage: HostedStage;
 beforeAll(async () => {
   stage = await startHostedStage();
   await stage.host('stage-keys').invoke({ ensure: true });
-}, 180_000);
+}, 300_000);
 afterAll(() => stage?.stop());
 
 it('runs where no node_modules can help it', () => {
