@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TOTP, URI } from 'otpauth';
 import type { LoginServices } from '../../functions/login/external/invitation-of-link.ts';
+import { countCodeOfLogin } from '../../functions/login/second-factor/count-codes.ts';
 import { enrolmentOf } from '../../functions/login/second-factor/enrolment.ts';
 import { enrolAction, type SecondFactor } from '../../functions/login/second-factor/second-factor.ts';
 import { enrollMfaInLogin } from '../../functions/login/second-factor/verify-mfa.ts';
@@ -11,6 +12,7 @@ import { addAdministrator } from '../../functions/provision/add-administrator.ts
 import { provision } from '../../functions/provision/provision.ts';
 import { recoverAdministrator } from '../../functions/provision/recover-administrator.ts';
 import { choicesOf } from '../../shared/invitation/choices.ts';
+import { loginOf } from '../../shared/login/login-item.ts';
 import { loginsOf } from '../../shared/login/logins-of.ts';
 import { newLoginActions } from '../../shared/login/person-login.ts';
 import { replacePassword } from '../../shared/login/replace-password.ts';
@@ -56,6 +58,17 @@ async function openLogin(): Promise<string> {
   await services.table.transact(newLoginActions(of, services.now()));
   return id;
 }
+
+test('a login that is erased while its code is tried does not come back', async () => {
+  const key = keys.login(await openLogin());
+  const read = loginOf(await getItem(services, key));
+  if (!read) throw new Error('No login');
+  await countCodeOfLogin(services, read);
+  expect(await getItem(services, key)).toMatchObject({ codes: 1 });
+  await services.table.write([], [key]);
+  await expect(countCodeOfLogin(services, read)).rejects.toMatchObject({ kind: 'invalid' });
+  expect(await getItem(services, key)).toBeUndefined();
+});
 
 test('no login with the old password outlives its change, whenever it was made', async () => {
   const keep = await openLogin();

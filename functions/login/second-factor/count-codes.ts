@@ -19,13 +19,16 @@ export function countCode(services: Services, userId: string): Promise<() => Pro
 
 /** The same in a login that waits for it, which ends with the sixth. @throws {Refusal} invalid, throttled */
 export async function countCodeOfLogin(services: Services, login: Login): Promise<() => Promise<void>> {
-  const counted = await services.table.update({
+  const counted = await services.table.updateIf({
     Key: { pk: login.pk, sk: login.sk },
     UpdateExpression: 'ADD codes :one',
+    // One that was erased since it was read does not come back as a number.
+    ConditionExpression: 'attribute_exists(pk)',
     ExpressionAttributeValues: { ':one': 1 },
     ReturnValues: 'UPDATED_NEW',
   });
-  if (Number(counted?.codes) > mostInOneLogin) {
+  if (!counted.held) throw new Refusal('invalid', 'Sign in again');
+  if (Number(counted.attributes.codes) > mostInOneLogin) {
     await endLogin(services.table, idOfLogin(login));
     throw new Refusal('invalid', 'Sign in again');
   }
