@@ -72,12 +72,14 @@ async function workOn(work: Work, segment: number): Promise<void> {
   if (claimed && !claimed.done) await release(work, segment);
 }
 
+/** A request whose answer was lost is repeated, and knows itself again by its owner: who runs holds what it has taken. */
 async function claim({ table, now, owner, job }: Work, segment: number): Promise<Segment | undefined> {
   return unlessTaken(
     table.updateIf({
       Key: keys.reindex(job, segment),
       UpdateExpression: 'SET #owner = :owner, leaseMs = :lease',
-      ConditionExpression: 'attribute_not_exists(pk) OR (attribute_not_exists(done) AND leaseMs < :now)',
+      ConditionExpression:
+        'attribute_not_exists(pk) OR (attribute_not_exists(done) AND (leaseMs < :now OR #owner = :owner))',
       ExpressionAttributeNames: { '#owner': 'owner' },
       ExpressionAttributeValues: { ':owner': owner, ':lease': now() + leaseMs, ':now': now() },
       ReturnValues: 'ALL_NEW',

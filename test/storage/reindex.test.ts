@@ -13,6 +13,7 @@ import { runLists } from '../../shared/store/run-lists.ts';
 import { readTimed } from '../../shared/store/timed-list.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
+import { disturbed, faults } from '../faults/inject.ts';
 import { findLeftOver } from '../resources/left-over.ts';
 import { scanAll } from './scan-all.ts';
 import { newProject, type Stage, startStage } from './stage.ts';
@@ -82,6 +83,15 @@ describe('reindexing', () => {
     stage.clock.nowMs = lease + 1;
     expect(await reindex(stage.services, soon())).toMatchObject({ done: true, segmentsDone: 8 });
     expect(await missing()).toEqual([]);
+  });
+
+  test('is done by one call, though an answer of the table is lost where it takes a segment', async () => {
+    const fault = faults['is not answered'];
+    for (const n of [1, 2, 3, 4]) {
+      const again = () => reindex(stage.services, { ...soon(), again: true });
+      const { result } = await disturbed(stage.client, { n, fault }, again);
+      expect([n, result]).toMatchObject([n, { status: 'fulfilled', value: { done: true } }]);
+    }
   });
 
   test('restores what leads to audit entries, of earlier releases too, to be forgotten with them', async () => {

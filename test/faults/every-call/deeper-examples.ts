@@ -10,6 +10,12 @@ import { exportedId } from './exporting.ts';
 import { followUp } from './follow-up.ts';
 import type { StillStack } from './still-stack.ts';
 
+/** The functions whose routes these are. */
+export const deeperFunctions = [
+  ...(['token', 'login', 'members', 'invite', 'execute-by-id', 'resources'] as const),
+];
+export type DeeperName = `${(typeof deeperFunctions)[number]}.${string}`;
+
 /** An example, sent with this token: the administrator's when left out, none when null. */
 export type Deeper = Example & { token?: string | null };
 
@@ -30,7 +36,7 @@ const phrase = 'another phrase of many words 7';
 export function deeperExamples(
   stack: StillStack,
   { portico, bot, person }: ExampleGround,
-): Readonly<Record<string, () => Promise<Deeper>>> {
+): Readonly<Record<DeeperName, () => Promise<Deeper>>> {
   const at = signingIn(portico);
   const project = String(portico.projects[0]?.id);
   const granting = (parameters: Record<string, string>) => ({

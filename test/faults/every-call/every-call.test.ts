@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { isLong } from '../../setup/long.ts';
 import { type ExampleGround, exampleGround, namedRoutes } from '../../spec/calling-routes.ts';
-import { functionSubjects } from './function-subjects.ts';
+import { deeperFunctions } from './deeper-examples.ts';
+import { functionSubjects, otherFunctions } from './function-subjects.ts';
 import { porticoOf } from './portico-of.ts';
 import { allOf, kinds, openSample, type Place, places } from './positions.ts';
 import { deeperSubjects, neverDone, routeSubject } from './route-subjects.ts';
@@ -65,33 +66,52 @@ async function wrongWith(subject: Subject): Promise<string[]> {
   return wrong;
 }
 
-async function wrongWithAll(subjects: readonly Subject[]): Promise<string[]> {
+/** Of those of a function; each is named with its faults and seconds in the long form. */
+async function wrongWithAll(subjects: readonly Subject[], isOf: (name: string) => boolean) {
   const wrong: string[] = [];
-  for (const subject of subjects) {
+  const own = subjects.filter(({ name }) => isOf(name));
+  expect(own).not.toEqual([]);
+  for (const subject of own) {
+    const [before, atMs] = [cases, performance.now()];
     const found = await wrongWith(subject).catch((error: Error) => [String(error.stack)]);
     wrong.push(...found.map((text) => `${subject.name}: ${text}`));
+    const seconds = ((performance.now() - atMs) / 1000).toFixed(1);
+    if (isLong) process.stdout.write(`${subject.name}: ${cases - before} faults in ${seconds} s\n`);
   }
   return wrong;
 }
+
+test.each(otherFunctions)(
+  'every call of %s, which no route calls',
+  async (name) => {
+    const isOf = (subject: string) => subject.startsWith(`${name}:`);
+    expect(await wrongWithAll(functionSubjects(stack, ground), isOf)).toEqual([]);
+  },
+  7_200_000,
+);
 
 describe('every call of every route', () => {
   test.each(namedRoutes)(
     '$key',
     async (route) => {
-      expect(await wrongWith(routeSubject(ground, route))).toEqual([]);
+      expect(await wrongWithAll([routeSubject(ground, route)], () => true)).toEqual([]);
     },
     3_600_000,
   );
 });
 
-test('every call of what routes do beyond their examples', async () => {
-  expect(await wrongWithAll(deeperSubjects(stack, ground))).toEqual([]);
-  expect(await neverDone(stack, ground)).toEqual([]);
-}, 7_200_000);
+test.each(deeperFunctions)(
+  'every call of what routes of %s do beyond their examples',
+  async (name) => {
+    const isOf = (subject: string) => subject.startsWith(`${name}.`);
+    expect(await wrongWithAll(deeperSubjects(stack, ground), isOf)).toEqual([]);
+  },
+  7_200_000,
+);
 
-test('every call of every function that no route calls', async () => {
-  expect(await wrongWithAll(functionSubjects(stack, ground))).toEqual([]);
-}, 7_200_000);
+test('a route that says no in each example is named', async () => {
+  expect(await neverDone(stack, ground)).toEqual([]);
+}, 60_000);
 
 test('each fault was met at each place', () => {
   if (isLong) return;

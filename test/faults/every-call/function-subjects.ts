@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Context, ScheduledEvent, SQSEvent } from 'aws-lambda';
 import type { Progress } from '../../../functions/reindex/reindex.ts';
-import type { FunctionName } from '../../../functions/routes.ts';
+import { type FunctionName, routes } from '../../../functions/routes.ts';
+import { lambdaContext } from '../../../infra/local/context.ts';
 import { sampleEvents } from '../../../infra/local/invocations/sample-events.ts';
 import { simulatedEvents } from '../../../infra/local/mail/mail-simulator.ts';
-import { lambdaContext } from '../../../infra/local/context.ts';
-import type { DeployedFunction, QueueConsumer } from '../../../infra/permissions.ts';
+import { type DeployedFunction, permissions, type QueueConsumer } from '../../../infra/permissions.ts';
 import { sqsQueue } from '../../../shared/aws/sqs.ts';
 import { queueVariables } from '../../../shared/composition/queues.ts';
 import type { Purpose } from '../../../shared/queue/purposes.ts';
+import { typedKeys } from '../../../shared/typed-keys.ts';
 import type { ExampleGround } from '../../spec/calling-routes.ts';
 import { execute } from '../../spec/running.ts';
 import { newAddress } from '../../spec/signing-in.ts';
@@ -25,6 +26,8 @@ type Labelled = Record<string, Prepare | Omit<Subject, 'name'>>;
 
 /** What no route calls: the stream, queues, schedules and operators do. */
 type Called = Exclude<DeployedFunction, FunctionName>;
+
+export const otherFunctions = typedKeys(permissions).filter((name) => !(name in routes));
 
 const schedule = { source: 'aws.events', 'detail-type': 'Scheduled Event' } as ScheduledEvent;
 /** Longer than any claim, lease or pause before the next attempt. */
