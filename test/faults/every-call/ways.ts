@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { type Listening, listen, readBody } from '../../../infra/local/gateway/listen.ts';
 import { createExchanger } from '../../../shared/aws/wire/exchange.ts';
 import { type Fault, faults, type Kind, type Said, type Service } from './faults.ts';
@@ -38,6 +39,8 @@ export interface Ways {
   stop(): Promise<void>;
 }
 
+/** Turns of the event loop until the other end of a closed connection knows it. */
+const turnsToClose = 3;
 const longestBodyBytes = 17 * 1024 * 1024;
 
 export function openWays(): Ways {
@@ -98,6 +101,8 @@ export function openWays(): Ways {
       // What is called from now on is not of this run.
       calls = [];
       for (const server of servers) server.closeIdle();
+      // Repeats come without a pause here: whoever calls next knows by then which connections are closed.
+      for (let turn = 0; turn < turnsToClose; turn += 1) await turnOfLoop();
       return { calls: own, result };
     },
     written: () => written,
