@@ -43,6 +43,11 @@ const throttled: Fault['say'] = (service) => named(service, throttles[service], 
 /** The SDK and the functions know a request that was waited for in vain by this name. */
 const late: Fault['say'] = (service) => named(service, 'TimeoutError');
 
+/** Whether a fault leaves it open what became of a request. */
+export function isSilent({ say }: Fault): boolean {
+  return say === undefined || say === late;
+}
+
 /** Each service's own way to take nothing of a request that reached it. */
 const refuses: Record<Service, NonNullable<Fault['say']>> = {
   table: (service, operation) =>

@@ -38,22 +38,20 @@ function placesOf(calls: readonly Call[]): Record<Place, number[]> {
   };
 }
 
-/** Deals out kinds of faults and places in turn, so that some subjects meet each of them at each place. */
+/**
+ * Deals out one fault to each subject: at the place, of those it has, that was dealt least often, and there each kind
+ * in turn, so that some subjects meet each of them at each place.
+ */
 export function openSample(): (calls: readonly Call[]) => (Disturbance & { place: Place })[] {
   const dealt: Record<Place, number> = { first: 0, between: 0, last: 0, write: 0, elsewhere: 0 };
-  let turn = 0;
-  const deal = (place: Place, positions: readonly number[]) => {
-    const nth = dealt[place]++;
-    const n = positions[nth % positions.length] ?? 0;
-    return { place, n, kind: kinds[nth % kinds.length] as Kind };
-  };
   return (calls) => {
     const at = placesOf(calls);
-    const inTurn = (['first', 'between', 'last'] as const).filter((place) => at[place].length > 0);
-    const some: Place[] = inTurn.slice(turn++ % inTurn.length).slice(0, 1);
-    if (at.write.length > 0) some.push('write');
-    if (at.elsewhere.length > 0) some.push('elsewhere');
-    return some.map((place) => deal(place, at[place]));
+    const [place] = places
+      .filter((one) => at[one].length > 0)
+      .sort((one, other) => dealt[one] - dealt[other]);
+    if (!place) return [];
+    const nth = dealt[place]++;
+    return [{ place, n: at[place][nth % at[place].length] ?? 0, kind: kinds[nth % kinds.length] as Kind }];
   };
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { type Listening, listen, readBody } from '../../../infra/local/gateway/listen.ts';
 import { createExchanger } from '../../../shared/aws/wire/exchange.ts';
-import { type Fault, faults, type Kind, type Said, type Service } from './faults.ts';
+import { type Fault, faults, isSilent, type Kind, type Said, type Service } from './faults.ts';
 
 /** A call that a function has made. */
 export interface Call {
@@ -13,6 +13,8 @@ export interface Call {
   status: number | undefined;
   /** It was done, and its answer did not come. */
   isLost?: boolean;
+  /** Nothing was said to it: its caller cannot know whether it was done. */
+  isSilent?: boolean;
   /** What it asked for; of the table not kept. */
   request: Record<string, unknown>;
 }
@@ -80,6 +82,7 @@ export function openWays(): Ways {
       }
     }
     if (call.status !== undefined) call.isLost = true;
+    if (isSilent(fault)) call.isSilent = true;
     if (!fault.say) return void request.socket.destroy();
     say(response, fault.say(service, call.operation, call.request));
   }
