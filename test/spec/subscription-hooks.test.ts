@@ -204,7 +204,9 @@ describe('an endpoint that does not answer', () => {
     // Of its own, each five take ten seconds.
     expect(dead.calls.length).toBeLessThan(20);
     await calls(dead, 5);
-    expect(dead.mostOpen()).toBe(5);
+    // Without a bound all twenty would be open at once.
+    expect(dead.mostOpen()).toBeGreaterThan(1);
+    expect(dead.mostOpen()).toBeLessThanOrEqual(5);
     const off = (await portico.api('GET', `fhir/R4/Subscription/${id}`)).json;
     await put(portico, { ...off, status: 'off' });
   });
