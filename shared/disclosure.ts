@@ -1,5 +1,16 @@
-import type { Resource } from './fhir/resource.ts';
+import { parseReference, type Resource } from './fhir/resource.ts';
 import { isObject } from './fields-of.ts';
+
+/** Who is shown something; before their sign-in has ended there is no token, and by an invitation's link no login. */
+export interface Viewer {
+  project: string;
+  membershipId: string;
+  /** `Practitioner/<id>` and the like. */
+  profile: string;
+  /** Empty for the own app. */
+  clientId: string;
+  loginId?: string;
+}
 
 /** What a request shows to its caller. */
 export interface Disclosure {
@@ -7,6 +18,8 @@ export interface Disclosure {
   whole: Map<string, Resource[]>;
   /** References of what the answer holds. */
   shown: Set<string>;
+  /** Who sees it, where the route has no caller and has found out itself. */
+  viewer?: Viewer;
   /** Whether what is shown was written by the request, which has an audit entry of its own. */
   isOfChange: boolean;
   /** Whether the caller's Project keeps AuditEvents of what is read; known when they are admitted. */
@@ -26,6 +39,15 @@ export function noteWhole(disclosure: Disclosure | undefined, resource: Resource
   const states = disclosure.whole.get(reference);
   if (states) states.push(resource);
   else disclosure.whole.set(reference, [resource]);
+}
+
+/** Notes somebody whom an answer names by a reference, without their record. */
+export function noteNamed(disclosure: Disclosure, reference: string): void {
+  const target = parseReference(reference);
+  if (!target) return;
+  const { type, id } = target;
+  noteWhole(disclosure, { resourceType: type, id, meta: { versionId: '', lastUpdated: '' } });
+  disclosure.shown.add(`${type}/${id}`);
 }
 
 /** Notes the resources of an answer: itself, or those of a Bundle and of the Bundles in it. */

@@ -1,5 +1,6 @@
 import type { Caller } from '../../shared/access/access-token.ts';
 import { admit } from '../../shared/access/actor.ts';
+import { noteShown } from '../../shared/disclosure.ts';
 import type { MembershipAccess, ProjectMembership } from '../../shared/fhir/membership.ts';
 import type { Reference, Resource } from '../../shared/fhir/resource.ts';
 import type { MemberPlace } from '../../shared/index/member-place.ts';
@@ -61,6 +62,7 @@ export async function listMembers(
     project,
     page.map(({ resource }) => resource),
   );
+  for (const resource of entry) if (services.disclosure) noteShown(services.disclosure, resource);
   const isAll = after === undefined && found.length <= asked.count;
   const known = isAll ? page.length : total;
   const url = `${services.baseUrl}/admin/projects/${project}/members`;

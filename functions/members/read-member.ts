@@ -1,5 +1,6 @@
 import type { Caller } from '../../shared/access/access-token.ts';
 import { admit } from '../../shared/access/actor.ts';
+import { noteShown } from '../../shared/disclosure.ts';
 import { isId, type Resource } from '../../shared/fhir/resource.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Services } from '../../shared/services.ts';
@@ -18,5 +19,6 @@ export async function readMember(
   const { found } = await admit(services, caller, [key, projectKey]);
   const view = memberView(found.get(key), found.get(projectKey), services.now());
   if (!view) throw new Refusal('not-found', 'Not found');
+  if (services.disclosure) noteShown(services.disclosure, view.resource);
   return view.resource;
 }

@@ -4,9 +4,12 @@ import { patientsOf } from './policy.ts';
 
 const launchPatient = 'launch/patient';
 
-/** Whether an app asks to be told whose record it is for (SMART App Launch 2, launch context requests). */
-export function asksForPatient(scope: string): boolean {
-  return scope.split(' ').includes(launchPatient);
+/**
+ * Whether an app asks to be told whose record it is for (SMART App Launch 2, launch context requests), and the member
+ * has several patients.
+ */
+export function isToPickPatient(scope: string, membership: ProjectMembership): boolean {
+  return scope.split(' ').includes(launchPatient) && patientsOf(membership).length > 1;
 }
 
 /**

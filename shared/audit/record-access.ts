@@ -1,5 +1,5 @@
 import type { Claims } from '../access/access-token.ts';
-import type { Disclosure } from '../disclosure.ts';
+import type { Disclosure, Viewer } from '../disclosure.ts';
 import { errorName } from '../error-name.ts';
 import { isAdministrative } from '../fhir/administrative.ts';
 import type { Services } from '../services.ts';
@@ -7,6 +7,9 @@ import { interactionOf } from './interaction.ts';
 import { patientsAmong } from './patients-among.ts';
 import { record } from './record.ts';
 import { agentOfCaller } from './who.ts';
+
+/** Who was answered: by a token, or on the way to one. */
+type Who = Viewer & Pick<Claims, 'run'>;
 
 /** A request that has been answered, as far as the record tells of it. */
 interface Answered {
@@ -31,7 +34,7 @@ const mostInLine = 1_000;
  */
 export async function recordAccess(
   services: Services,
-  caller: Claims | undefined,
+  caller: Who | undefined,
   answered: Answered,
 ): Promise<void> {
   const shown = [...answered.disclosure.shown];
@@ -58,7 +61,7 @@ interface Shown {
 
 function writeLines(
   { accessLog, now }: Services,
-  caller: Claims | undefined,
+  caller: Who | undefined,
   { route, params, status, traceId, receivedAtMs, source, disclosure }: Answered,
   { shown, patients }: Shown,
 ): void {
@@ -82,7 +85,7 @@ function writeLines(
   }
 }
 
-function actorOf({ project, profile, membershipId, clientId, loginId, run }: Claims) {
+function actorOf({ project, profile, membershipId, clientId, loginId, run }: Who) {
   return {
     ...{ project, who: profile, membership: membershipId },
     ...(run ? { run: run.id, root: run.root } : { client: clientId, login: loginId }),
@@ -98,7 +101,7 @@ const mostPatients = 100;
 
 async function keepEvents(
   services: Services,
-  caller: Claims,
+  caller: Who,
   { route, params, disclosure }: Answered,
   { shown, patients }: Shown,
 ): Promise<void> {

@@ -10,7 +10,10 @@ export function agentOf({ profile, membership }: Pick<Actor, 'profile' | 'member
 }
 
 /** The same for who was not admitted, as far as an earlier request of this process tells. */
-export function agentOfCaller({ memory }: Pick<Services, 'memory'>, caller: Claims): Reference {
+export function agentOfCaller(
+  { memory }: Pick<Services, 'memory'>,
+  caller: Pick<Claims, 'profile' | 'membershipId'>,
+): Reference {
   return named(caller.profile, memory.names.get(caller.membershipId));
 }
 

@@ -41,7 +41,11 @@ export function serve<S extends Services, const R extends Rows, H extends Handle
     return routeHandler(services, forms[name], metered(services, handlerWith), {
       guard,
       ended: (request, status, caller) =>
-        recordAccess(services, caller, { ...request, status, ...sourceOfRequest(services, request) }),
+        recordAccess(services, caller ?? request.disclosure.viewer, {
+          ...request,
+          status,
+          ...sourceOfRequest(services, request),
+        }),
     });
   });
 }

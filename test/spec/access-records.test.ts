@@ -5,9 +5,11 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CloudWatchLogsEvent } from 'aws-lambda';
 import { handlerLoader } from '../../infra/local/gateway/handlers.ts';
+import { mailedLink } from './mailed-link.ts';
 import { newPerson, tokenOf } from './people.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { botThat, createClient, createPolicy, execute, projectOf, type TestClient } from './running.ts';
+import { newAddress, password, pkce, signingIn } from './signing-in.ts';
 
 let portico: Portico;
 let client: TestClient;
@@ -41,6 +43,8 @@ async function membershipOfClient(): Promise<string> {
   );
   return json.entry[0].resource.id;
 }
+
+const named = (given: string) => ({ name: [{ given: [given], family: 'Wollstonecraft' }] });
 
 interface Line {
   traceId: string;
@@ -148,6 +152,17 @@ describe('the access log', () => {
     const shown = { resources: [observation], patients: [patient] };
     for (const body of [{ resource: observation }, { search: 'Observation?code:text=Larkspur' }])
       expect(await lineOf('POST', path, { body, token })).toMatchObject(shown);
+  });
+
+  test('names the members that an administrator is shown', async () => {
+    const token = await portico.token();
+    const [seer, path] = [await membershipOfClient(), `admin/projects/${projectOf(portico, 0).id}/members`];
+    expect(await lineOf('GET', `${path}/${seer}`, { token })).toMatchObject({
+      ...{ interaction: 'read', resources: [`ProjectMembership/${seer}`], patients: [] },
+    });
+    const list = await lineOf('GET', path, { token });
+    expect(list).toMatchObject({ interaction: 'search-type', project: projectOf(portico, 0).id });
+    expect(list.resources).toContain(`ProjectMembership/${seer}`);
   });
 
   test('has the history of a Patient for one, by whichever route it is found', async () => {
@@ -265,6 +280,46 @@ describe('AuditEvents of what is read', () => {
     await portico.api('PUT', `fhir/R4/${own}`, { token, body: { ...same.json, gender: 'female' } });
     expect(await entriesOf(`entity=${own}&subtype=updated`, token, 1)).toHaveLength(1);
     expect(await looksAt(own, token, 4)).toHaveLength(4);
+  });
+
+  test('tell of names that are shown before there is a token: by a link, and where an app asks whose record', async () => {
+    const { id: project } = projectOf(portico, 1);
+    const both = await Promise.all(['Ada', 'Bea'].map((given) => created('Patient', named(given), token)));
+    const app = await portico.api('POST', `admin/projects/${project}/client`, {
+      token,
+      body: { name: 'App', public: true },
+    });
+    const at = signingIn(portico);
+    const email = newAddress();
+    const patient = both.map((reference) => ({ reference }));
+    const change = { resourceType: 'RelatedPerson', patient };
+    const { id: membership, profile } = await at.invite(email, 1, change);
+    const link = await mailedLink(portico, email);
+    const who = { project, who: profile.reference, membership };
+    const invited = await lineOf('POST', 'auth/invitation', { token: null, body: link });
+    expect(invited).toMatchObject({ ...who, client: '', interaction: 'operation', patients: [] });
+    expect(invited.resources).toContain(profile.reference);
+    await at.post('auth/setpassword', { ...link, password });
+
+    const clientId = app.json.id;
+    const scope = 'openid launch/patient patient/*.rs';
+    const body = { email, password, clientId, scope, ...pkce };
+    const asked = await lineOf('POST', 'auth/login', { token: null, body });
+    expect(asked).toMatchObject({ ...who, client: clientId, login: expect.any(String) });
+    expect([asked.resources, asked.patients, asked.status]).toEqual([both, both, 200]);
+    for (const reference of both) {
+      const [event] = await looksAt(reference, token);
+      expect(event).toMatchObject({
+        ...{ action: 'E', subtype: [{}, { code: 'operation' }] },
+        agent: [{ who: profile }, { who: { identifier: { value: clientId } } }, {}],
+        entity: both.map((one) => ({ what: { reference: one } })),
+      });
+      expect(JSON.stringify(event)).not.toMatch(/Bea|Wollstonecraft/);
+    }
+    const wrong = { ...body, password: 'another battery' };
+    expect(await lineOf('POST', 'auth/login', { token: null, body: wrong })).not.toHaveProperty('who');
+    const other = await lineOf('POST', 'auth/login', { token: null, body: { ...body, scope: 'openid' } });
+    expect(other).not.toHaveProperty('resources');
   });
 
   test('are not kept of looks at AuditEvents, nor where the Project has not asked for them', async () => {

@@ -1,4 +1,4 @@
-import { patientInContext } from '../../../shared/access/launch-context.ts';
+import { isToPickPatient, patientInContext } from '../../../shared/access/launch-context.ts';
 import { textOf } from '../../../shared/index/value.ts';
 import { choicesOf } from '../../../shared/invitation/choices.ts';
 import type { Standing } from '../../../shared/invitation/state.ts';
@@ -9,7 +9,7 @@ import { linkActions, linkedUser, type Subject, subjectWithin } from '../../../s
 import { isMadeFor, newLoginActions } from '../../../shared/login/person-login.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { keys } from '../../../shared/table/keys.ts';
-import { chooseMembership, finishWith } from '../sign-in/choose-membership.ts';
+import { chooseMembership } from '../sign-in/choose-membership.ts';
 import { redeemCode } from '../sign-in/redeem-code.ts';
 import { type ExternalFlow, endedFlowCookie, flowCookieName, openFlow } from './external-flow.ts';
 import { requireLink } from './invitation-of-link.ts';
@@ -123,9 +123,12 @@ async function signInAs(
   const loginId = await newLogin(services, flow, userId, made);
   const toChoose = { fragment: { login: loginId, memberships: JSON.stringify(choices.map(choice)) } };
   if (choices.length > 1 || !only.membership.active) return toChoose;
-  const step = await finishWith(services, { id: loginId, userId, scope: flow.request.scope }, only);
+  const { scope } = flow.request;
   // Which of their patients it is for they are asked when they have chosen.
-  return 'code' in step ? { query: { code: step.code } } : toChoose;
+  if (isToPickPatient(scope, only.membership)) return toChoose;
+  const patient = patientInContext(scope, only.membership, undefined);
+  const { code } = await chooseMembership(services, loginId, only, { patient });
+  return { query: { code } };
 }
 
 function choice({ membership: { id, project, profile } }: Standing) {

@@ -6,6 +6,7 @@ import { openState } from '../../../shared/store/content.ts';
 import { inlineResource } from '../../../shared/store/inline.ts';
 import { keys } from '../../../shared/table/keys.ts';
 import { linkBody } from '../bodies.ts';
+import { noteViewer } from '../note-viewer.ts';
 import { type LoginServices, requireLink } from './invitation-of-link.ts';
 
 /** What the page behind an invitation's link may tell whoever holds the link: they are the one invited. */
@@ -28,10 +29,8 @@ export interface InvitationOfLink {
  * @throws {Refusal} invalid, one text for a link that is expired, revoked, superseded, used or made up
  */
 export async function readInvitation(services: LoginServices, body: unknown): Promise<InvitationOfLink> {
-  const { membership, invitation, userId, login, profileType } = await requireLink(
-    services,
-    parse(linkBody, body),
-  );
+  const standing = await requireLink(services, parse(linkBody, body));
+  const { membership, invitation, userId, login, profileType } = standing;
   const project = membership.project.reference.replace(/^Project\//, '');
   const inviter = parseReference(membership.invitedBy?.reference ?? '');
   const [passwordKey, projectKey] = [keys.password(userId), keys.resource(project, 'Project', project)];
@@ -42,6 +41,11 @@ export async function readInvitation(services: LoginServices, body: unknown): Pr
   const name = inlineResource('Project', found.get(projectKey))?.name;
   const { authentication } = membership;
   const from = opened && nameOf(opened.resource);
+  noteViewer(services, standing, {
+    // Nobody has taken emergency access before they have accepted.
+    heads: { member: undefined, project: found.get(projectKey) },
+    named: [membership.profile.reference, ...(from && inviter ? [`${inviter.type}/${inviter.id}`] : [])],
+  });
   return {
     project: { reference: `Project/${project}`, ...(typeof name === 'string' ? { display: name } : {}) },
     ...(membership.profile.display ? { name: membership.profile.display } : {}),

@@ -8,7 +8,15 @@ import { keys } from '../../../shared/table/keys.ts';
 export interface OpenLogin
   extends Pick<
     Login,
-    'scope' | 'onlyProject' | 'issuer' | 'issuerProject' | 'needsMfa' | 'mfa' | 'recovered' | 'replaces'
+    | 'clientId'
+    | 'scope'
+    | 'onlyProject'
+    | 'issuer'
+    | 'issuerProject'
+    | 'needsMfa'
+    | 'mfa'
+    | 'recovered'
+    | 'replaces'
   > {
   id: string;
   userId: string;
