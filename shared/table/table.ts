@@ -18,7 +18,7 @@ import { isKey, type Key, logName } from './keys.ts';
 import { pauseMs } from './pause.ts';
 import { projectionOf } from './projection.ts';
 import { type ScanFilter, type ScannedPage, scanPage } from './scan-page.ts';
-import { type Action, transact } from './transact.ts';
+import { type Action, pastConflicts, transact } from './transact.ts';
 
 /** The single table, read strongly consistent throughout. */
 export interface Table {
@@ -98,7 +98,7 @@ export function openTable(client: DynamoDBDocumentClient, name: string, now: () 
     read: (wanted, attributes) => batchRead(client, name, { wanted, attributes }, now),
     transact: (actions) => transact(client, name, actions),
     async put(item) {
-      await client.send(new PutCommand({ TableName: name, Item: item }));
+      await pastConflicts(() => client.send(new PutCommand({ TableName: name, Item: item })));
     },
     putIf: (item, condition) =>
       conditional(() => client.send(new PutCommand({ TableName: name, Item: item, ...condition }))),
@@ -106,7 +106,8 @@ export function openTable(client: DynamoDBDocumentClient, name: string, now: () 
       conditional(() => client.send(new DeleteCommand({ TableName: name, Key: key, ...condition }))),
     write: (items, removed = []) => batchWrite(client, name, items, removed),
     async update(input) {
-      return (await client.send(new UpdateCommand({ TableName: name, ...input }))).Attributes ?? {};
+      const update = () => client.send(new UpdateCommand({ TableName: name, ...input }));
+      return (await pastConflicts(update)).Attributes ?? {};
     },
     updateIf: (input) => conditional(() => client.send(new UpdateCommand({ TableName: name, ...input }))),
     async query(input) {
@@ -136,7 +137,7 @@ async function conditional(
   write: () => Promise<{ Attributes?: Record<string, unknown> | undefined }>,
 ): Promise<Conditional> {
   try {
-    return { held: true, attributes: (await write()).Attributes ?? {} };
+    return { held: true, attributes: (await pastConflicts(write)).Attributes ?? {} };
   } catch (error) {
     if (errorName(error) === 'ConditionalCheckFailedException') return { held: false };
     throw error;

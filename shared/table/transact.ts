@@ -70,6 +70,18 @@ export async function transact(
   }
 }
 
+/** One write alone that met somebody's transaction at its item: it was not done, and is tried again as those are. */
+export async function pastConflicts<T>(write: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await write();
+    } catch (error) {
+      if (attempt === attempts || errorName(error) !== 'TransactionConflictException') throw error;
+      await pauseMs(attempt);
+    }
+  }
+}
+
 /** Nothing was written, for conflicts or throttling only: worth a repeat. */
 export function isTransientCancellation(error: unknown): boolean {
   const reasons = cancellationReasons(error).filter((code) => code !== 'None');

@@ -9,8 +9,8 @@ import type { Mail } from '../../shared/email/mailer.ts';
 import { isInvitationSecret } from '../../shared/invitation/link.ts';
 import { standingOf } from '../../shared/invitation/state.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { keyRingsOf } from '../setup/key-rings.ts';
 import { disturbed, faults as faultKinds } from '../faults/inject.ts';
+import { keyRingsOf } from '../setup/key-rings.ts';
 import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
 
 const minuteMs = 60_000;
@@ -92,6 +92,20 @@ describe('the mail of an invitation', () => {
       attempts = met.attempts - 1;
       expect([n, sent.length, await getItem(services, outboxKey(id))]).toEqual([n, 1, undefined]);
     }
+  });
+
+  test('is sent once, though a transaction is under way at its item when it is to go', async () => {
+    const send = (id: string) => () => sendMail(services, outboxKey(id));
+    const { attempts: n } = await disturbed(
+      stage.client,
+      { n: 0, fault: undefined },
+      send(await invite(person())),
+    );
+    sent = [];
+    const id = await invite(person());
+    const met = await disturbed(stage.client, { n, fault: faultKinds['conflicts once'] }, send(id));
+    expect([met.result.status, met.attempts]).toEqual(['fulfilled', n + 1]);
+    expect([sent.length, await getItem(services, outboxKey(id))]).toEqual([1, undefined]);
   });
 
   test('stays while the service is down, and is sent by the first sweep after', async () => {
