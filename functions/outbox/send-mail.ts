@@ -27,6 +27,7 @@ const notices: Readonly<Record<SecurityEvent, Kind>> = {
   'second-factor-removed': noticeOf('second-factor-removed'),
   'recovery-code-used': noticeOf('recovery-code-used'),
   'recovery-codes-renewed': noticeOf('recovery-codes-renewed'),
+  'sign-in-recovered': noticeOf('sign-in-recovered'),
 };
 
 const kinds: Readonly<Record<MailKind, Kind>> = {

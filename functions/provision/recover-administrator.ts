@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { auditItem } from '../../shared/audit/audit-event.ts';
 import { targetOf } from '../../shared/audit/who.ts';
 import { normaliseAddress } from '../../shared/email/address.ts';
@@ -6,10 +7,12 @@ import type { Standing } from '../../shared/invitation/state.ts';
 import { endLogin } from '../../shared/login/end-login.ts';
 import { idOfLogin } from '../../shared/login/login-item.ts';
 import { loginsOf } from '../../shared/login/logins-of.ts';
+import { hashPassword } from '../../shared/login/password.ts';
 import { noticeActions } from '../../shared/login/security-notice.ts';
 import type { Services } from '../../shared/services.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { ownerOf } from '../../shared/table/owner.ts';
+import { type Action, ConditionFailed } from '../../shared/table/transact.ts';
 
 /** The event that lets an administrator of a Project sign in again who has lost their second factor. */
 export interface RecoverRequest {
@@ -24,8 +27,11 @@ export interface Recovered {
 }
 
 /**
- * Takes the second factor and the recovery codes of an administrator away, and ends all their logins; the
- * password stays. Done again it does no harm.
+ * Lets an administrator begin their sign-in anew: the password that they have opens nothing any more, all their
+ * logins end, and the second factor and the recovery codes are removed, in this order. They choose another password
+ * by a mailed link before they can enrol a second factor, so whoever has learned the old one cannot enrol first.
+ * A person without a password loses the logins and the second factor. May be repeated at any point; a password
+ * that was chosen in between is replaced too.
  * @throws {Error} when there is no such active administrator of the Project
  */
 export async function recoverAdministrator(services: Services, request: RecoverRequest): Promise<Recovered> {
@@ -35,22 +41,51 @@ export async function recoverAdministrator(services: Services, request: RecoverR
   const userId = ownerOf((await services.table.read([addressKey])).get(addressKey));
   const { membership } = await requireAdministrator(services, project, userId);
   const id = userId ?? '';
-  const nowMs = services.now();
-  const event = {
-    ...({ project, subtype: 'provision', action: 'U', outcome: '0' } as const),
-    agent: { reference: 'system' },
-    entities: [
-      { reference: `User/${id}`, detail: [{ type: 'recovered', valueString: 'second factor removed' }] },
-      targetOf(membership),
-    ],
+  const audit = (what: string): Action => {
+    const event = {
+      ...({ project, subtype: 'provision', action: 'U', outcome: '0' } as const),
+      agent: { reference: 'system' },
+      entities: [
+        { reference: `User/${id}`, detail: [{ type: 'recovered', valueString: what }] },
+        targetOf(membership),
+      ],
+    };
+    return { name: 'audit', put: auditItem(event, services.newId(), services.now()) };
   };
+  const hadPassword = await invalidatePassword(services, id, audit('password made invalid'));
+  // No login begins with the password any more, and one that has ended enrols nothing.
+  for (const login of await loginsOf(services, id)) await endLogin(services.table, idOfLogin(login));
+  const notice = hadPassword ? 'sign-in-recovered' : 'second-factor-removed';
   await services.table.transact([
     { name: 'second factor', update: keys.mfa(id), set: 'REMOVE seed, lastStep, recovery' },
-    ...noticeActions('second-factor-removed', { userId: id, email, nowMs }),
-    { name: 'audit', put: auditItem(event, services.newId(), nowMs) },
+    ...noticeActions(notice, { userId: id, email, nowMs: services.now() }),
+    audit('second factor removed'),
   ]);
-  for (const login of await loginsOf(services, id)) await endLogin(services.table, idOfLogin(login));
   return { recovered: { email, membershipId: membership.id } };
+}
+
+/**
+ * Replaces a password by one that nobody knows, not by none: a reset is mailed only to who has one, and its earlier
+ * links are bound to the hash that goes.
+ * @returns whether there was one
+ */
+async function invalidatePassword({ table }: Services, userId: string, audit: Action): Promise<boolean> {
+  const hash = await hashPassword(randomBytes(32).toString('base64url'));
+  const replaced: Action = {
+    name: 'password',
+    update: keys.password(userId),
+    set: 'SET #hash = :hash',
+    if: 'attribute_exists(pk)',
+    names: { '#hash': 'hash' },
+    values: { ':hash': hash },
+  };
+  try {
+    await table.transact([replaced, audit]);
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionFailed && error.failed.has('password')) return false;
+    throw error;
+  }
 }
 
 async function requireAdministrator(

@@ -29,7 +29,7 @@ npm run provision -- --project <id> [--paused | --resumed] [--disabled | --no-di
 npm run provision -- --project <id> --admin <address> [--first-name <name>] [--last-name <name>] [--stage <stage>]
   invites another administrator, as with --name
 npm run provision -- --project <id> --recover <address> [--stage <stage>]
-  takes the second factor of an administrator away, and ends their logins
+  ends the password, the second factor and all logins of an administrator, who chooses a password by mail
 npm run provision -- --project <id> --delete [--stage <stage>]
   deletes a disabled Project and all that belongs to it, for good; may be stopped and run again
 npm run provision -- --forget <address> [--stage <stage>]

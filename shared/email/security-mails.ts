@@ -8,12 +8,15 @@ export type SecurityEvent =
   | 'second-factor-added'
   | 'second-factor-removed'
   | 'recovery-code-used'
-  | 'recovery-codes-renewed';
+  | 'recovery-codes-renewed'
+  | 'sign-in-recovered';
 
 interface Notice {
   subject: string;
   /** What has happened; it names nobody and, of addresses, not the new one. */
   line: string;
+  /** Where the mail leads; the sign-in page when left out. */
+  next?: { action: string; page: string };
 }
 
 const notices: Record<SecurityEvent, Notice> = {
@@ -41,18 +44,23 @@ const notices: Record<SecurityEvent, Notice> = {
     subject: 'You have new recovery codes',
     line: 'new recovery codes were made for your sign-in, and the earlier ones are good no more.',
   },
+  'sign-in-recovered': {
+    subject: 'Your sign-in begins anew',
+    line: 'whoever operates the service was asked to let you in again: your password, your authenticator app and your recovery codes are good no more, and you are signed out everywhere. Ask for a link to choose a new password, then add an authenticator app.',
+    next: { action: 'Choose a password', page: 'forgot' },
+  },
 };
 
 export function securityMail(event: SecurityEvent, { to, baseUrl }: { to: string; baseUrl: string }): Mail {
-  const { subject, line } = notices[event];
+  const { subject, line, next = { action: 'Sign in', page: 'sign-in' } } = notices[event];
   return {
     to,
     senderName: 'Portico',
     subject,
     ...letter({
       lines: ['Hello,', line],
-      action: 'Sign in',
-      url: `${baseUrl}/app/sign-in`,
+      action: next.action,
+      url: `${baseUrl}/app/${next.page}`,
       closing:
         'If it was not you, choose a new password and tell the administrators of your project at once.',
     }),

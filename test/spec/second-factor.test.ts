@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TOTP, URI } from 'otpauth';
 import { keys } from '../../shared/table/keys.ts';
+import { mailedReset } from './mailed-link.ts';
 import { type Answer, isDeployed, type Portico, startPortico } from './portico.ts';
 import { password, pkce, type SigningIn, signingIn } from './signing-in.ts';
 
@@ -343,6 +344,41 @@ describe('a membership that wants a second factor', () => {
 });
 
 if (!isDeployed) {
+  test('an administrator who is let in again chooses a password by a mailed link, and enrols then', async () => {
+    const { email, access_token, recoveryCodes } = await enrolled({ admin: true });
+    const before = (await at.login(email)).json;
+    expect(before.mfaRequired).toBe(true);
+    await at.post('auth/resetpassword', { email });
+    const earlier = await mailedReset(portico, email);
+    const provision = await portico.local.load('provision');
+    await provision({ project: String(portico.projects[0]?.id), recover: email });
+
+    // The old password opens nothing, nor does what was begun with it.
+    const refused = await at.login(email);
+    expect([refused.status, refused.json.issue[0].details.text]).toEqual([
+      400,
+      'Email or password is invalid',
+    ]);
+    expect((await mfa('status', access_token)).status).toBe(401);
+    expect((await verify(before.login, recoveryCodes[0])).status).toBe(400);
+    const next = 'another good password';
+    expect((await at.post('auth/setpassword', { ...earlier, password: next })).status).toBe(400);
+
+    const { text } = await portico.local.mailbox.waitFor(
+      (mail) => mail.to.includes(email) && mail.subject === 'Your sign-in begins anew',
+      20_000,
+    );
+    expect(text.match(/https?:\S+/g)).toEqual([`${portico.baseUrl}/app/forgot`]);
+    await at.post('auth/resetpassword', { email });
+    const link = await mailedReset(portico, email, (id) => id !== earlier.id);
+    expect((await at.post('auth/setpassword', { ...link, password: next })).status).toBe(200);
+    expect((await at.login(email)).status).toBe(400);
+    const tokens = await at.signIn(email, { password: next });
+    const { json } = await mfa('status', tokens.access_token);
+    expect(json.enrolled).toBe(false);
+    expect((await mfa('enroll', tokens.access_token, { token: codeOf(json.enrollUri) })).status).toBe(200);
+  });
+
   test('enrolling and ending leave AuditEvents, which hold no code', async () => {
     const { user, access_token, enrollUri } = await enrolled();
     const token = codeOf(enrollUri);

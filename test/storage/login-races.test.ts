@@ -164,21 +164,109 @@ describe('an administrator who lost their second factor', () => {
   const project = async () =>
     (await choicesOf(services, userId, undefined))[0]?.membership.project.reference.slice(8) ?? '';
 
-  test('is let in again by provision: no factor, no recovery codes, no login, told and audited', async () => {
+  const told = async (event: string) =>
+    (await scanAll(stage.client, stage.tableName)).filter(({ sk }) =>
+      sk.startsWith(`NOTICE#${event}#${userId}`),
+    ).length;
+
+  /** The services, doing something before each of their writes. */
+  const beforeWrites = (act: () => Promise<unknown>): LoginServices => {
+    const { table } = services;
+    return {
+      ...services,
+      table: {
+        ...table,
+        transact: (...of) => act().then(() => table.transact(...of)),
+        updateIf: (...of) => act().then(() => table.updateIf(...of)),
+      },
+    };
+  };
+
+  /** Enrols a phone of their own, as who has stolen a login would. */
+  const enrolIn = async (id: string) => {
+    const totp = URI.parse((await enrolmentOf(services, { id, userId })).enrollUri) as TOTP;
+    return enrollMfaInLogin(services, { login: id, token: totp.generate({ timestamp: services.now() }) });
+  };
+
+  test('is let in again by provision: no factor, no recovery codes, no password, no login, told and audited', async () => {
     await enrol();
     const before = await openLogin();
     const request = { project: await project(), recover: email.toUpperCase() };
+    const signedIn = Promise.allSettled(Array.from({ length: 12 }, login));
     expect((await recoverAdministrator(services, request)).recovered.email).toBe(email);
     expect(await getItem(services, keys.mfa(userId))).toEqual({ ...keys.mfa(userId), earlier: 1 });
     expect((await getItem(services, keys.login(before)))?.revoked).toBe(true);
+    await signedIn;
     expect(await loginsOf(services, userId)).toEqual([]);
+    await expect(login()).rejects.toMatchObject({ message: 'Email or password is invalid' });
+    expect([await told('sign-in-recovered'), await told('second-factor-removed')]).toEqual([1, 0]);
     const items = await scanAll(stage.client, stage.tableName);
-    expect(items.filter(({ sk }) => sk.startsWith(`NOTICE#second-factor-removed#${userId}`)).length).toBe(1);
-    const told = items.filter(
-      ({ content }) => String(content).includes('second factor removed') && String(content).includes(userId),
+    const audited = items.filter(
+      ({ content }) => String(content).includes('"recovered"') && String(content).includes(userId),
     );
-    expect(told.map(({ pk }) => pk.startsWith(`P#${request.project}#AuditEvent#`))).toEqual([true]);
+    const parts = audited.map(({ content }) => JSON.parse(String(content)).entity[0].detail[0].valueString);
+    expect(parts.sort()).toEqual(['password made invalid', 'second factor removed']);
+    expect(audited.every(({ pk }) => pk.startsWith(`P#${request.project}#AuditEvent#`))).toBe(true);
     await recoverAdministrator(services, request);
+  });
+
+  test('keeps out who has the old password or a login, whenever they try', async () => {
+    const request = { project: await project(), recover: email };
+    await enrol();
+    const begun = [await openLogin(), await openLogin()];
+    const enrolled: unknown[] = [];
+    const attempt = async () => {
+      await login().then(
+        (step) => 'login' in step && begun.push(step.login),
+        () => undefined,
+      );
+      await enrolIn(begun.at(-1) ?? '').then(
+        (step) => enrolled.push(step),
+        () => undefined,
+      );
+    };
+    await recoverAdministrator(beforeWrites(attempt), request);
+    expect(begun).toHaveLength(3);
+    await attempt();
+    expect([begun.length, enrolled]).toEqual([3, []]);
+    expect(await loginsOf(services, userId)).toEqual([]);
+    for (const id of begun)
+      await expect(enrolIn(id)).rejects.toMatchObject({ kind: 'invalid', message: 'Sign in again' });
+    // A change of the password that was begun before is not made after it.
+    const change = { password: 'another good password', seenHash, email };
+    await expect(replacePassword(services, userId, change)).rejects.toMatchObject({
+      name: 'ConditionFailed',
+    });
+  });
+
+  test('is let in by a repeat, wherever the first one broke off; the factor stays until the end', async () => {
+    const request = { project: await project(), recover: email };
+    for (let broken = 1; broken <= 3; broken++) {
+      await enrol();
+      await openLogin();
+      let writes = 0;
+      const breaking = beforeWrites(async () => {
+        writes += 1;
+        if (writes === broken) throw new Error('broken off');
+      });
+      await expect(recoverAdministrator(breaking, request)).rejects.toThrow('broken off');
+      expect((await getItem(services, keys.mfa(userId)))?.seed).toBe('x.0');
+      await recoverAdministrator(services, request);
+      expect((await getItem(services, keys.mfa(userId)))?.seed).toBeUndefined();
+      expect(await loginsOf(services, userId)).toEqual([]);
+      expect(await told('sign-in-recovered')).toBe(1);
+    }
+  });
+
+  test('has no password after it who had none before', async () => {
+    await enrol();
+    await openLogin();
+    await services.table.write([], [keys.password(userId)]);
+    await recoverAdministrator(services, { project: await project(), recover: email });
+    expect(await getItem(services, keys.password(userId))).toBeUndefined();
+    expect((await getItem(services, keys.mfa(userId)))?.seed).toBeUndefined();
+    expect(await loginsOf(services, userId)).toEqual([]);
+    expect([await told('sign-in-recovered'), await told('second-factor-removed')]).toEqual([0, 1]);
   });
 
   test('of another Project, or of none, is not', async () => {
