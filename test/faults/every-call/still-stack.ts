@@ -2,10 +2,11 @@ import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isNativeError } from 'node:util/types';
+import { DynamoDBClient, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { allRoutes } from '../../../functions/routes.ts';
 import { type Demo, provisionDemo } from '../../../infra/local/demo-projects.ts';
-import { useHandlerEnvironment } from '../../../infra/local/environment.ts';
+import { clientOptions, useHandlerEnvironment } from '../../../infra/local/environment.ts';
 import { startGateway } from '../../../infra/local/gateway/gateway.ts';
 import { handlerLoader } from '../../../infra/local/gateway/handlers.ts';
 import { listen } from '../../../infra/local/gateway/listen.ts';
@@ -14,7 +15,7 @@ import { startInvoker } from '../../../infra/local/lambda/invoker.ts';
 import { type Mailbox, startMailbox } from '../../../infra/local/mail/mailbox.ts';
 import { startQueues } from '../../../infra/local/queue/local-queues.ts';
 import { serveBus } from '../../../infra/local/serve-bus.ts';
-import { startTable } from '../../../infra/local/table.ts';
+import { type LocalTable, startTable } from '../../../infra/local/table.ts';
 import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
 import type { JobEvent } from '../../../shared/bot/job/job-starter.ts';
 import { openWays, type Ways } from './ways.ts';
@@ -60,6 +61,7 @@ export async function startStillStack(): Promise<StillStack> {
     startInvoker(),
     startMailbox(join(dataDir, 'mail')),
   ]);
+  await stopStream(table);
   const ways = openWays();
   const warm = handlerLoader();
   let current = warm;
@@ -141,6 +143,13 @@ export async function startStillStack(): Promise<StillStack> {
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Nobody reads it here, and each write would take longer by all the records before it. */
+async function stopStream({ endpoint, tableName: TableName }: LocalTable): Promise<void> {
+  const client = new DynamoDBClient({ endpoint, ...clientOptions });
+  await client.send(new UpdateTableCommand({ TableName, StreamSpecification: { StreamEnabled: false } }));
+  client.destroy();
 }
 
 /** Under jest the errors of Node's own modules are of another realm: the SDK would take them for no errors at all. */
