@@ -86,9 +86,12 @@ async function verifyAssertion(
   return (await issuers.verify(client.jwksUri, assertion, options)).payload;
 }
 
-/** Uses an assertion up: of two requests with one, one succeeds. */
+/**
+ * Uses an assertion up: of two requests with one, one succeeds. An attempt whose answer was lost is repeated, and knows
+ * itself again by its claim.
+ */
 async function spend(
-  { table, now }: Services,
+  { table, now, newId }: Services,
   clientId: string,
   { exp = 0, jti }: JWTPayload,
 ): Promise<void> {
@@ -97,13 +100,14 @@ async function spend(
   if (typeof jti !== 'string' || jti === '' || jti.length > 255) throw new TokenFault('no jti');
   const { held } = await table.updateIf({
     Key: keys.assertion(clientId, jti),
-    UpdateExpression: 'SET #ttl = :until',
+    UpdateExpression: 'SET #ttl = :until, claimedBy = :claim',
     // What is not swept yet is as good as gone.
-    ConditionExpression: 'attribute_not_exists(pk) OR #ttl < :now',
+    ConditionExpression: 'attribute_not_exists(pk) OR #ttl < :now OR claimedBy = :claim',
     ExpressionAttributeNames: { '#ttl': 'ttl' },
     ExpressionAttributeValues: {
       ':until': Math.ceil(exp) + skewSeconds + 1,
       ':now': Math.floor(nowSeconds),
+      ':claim': newId(),
     },
   });
   if (!held) throw new TokenFault('used before');

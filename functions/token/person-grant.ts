@@ -114,15 +114,18 @@ export function firstRefreshToken(
   return getsRefreshTokens(scope) ? newRefreshToken({ loginId, project, membershipId }) : undefined;
 }
 
-/** The exchange is a use of the login. False when the code was exchanged before, or at the same time. */
+/**
+ * The exchange is a use of the login. False when the code was exchanged before, or at the same time; an attempt whose
+ * answer was lost is repeated, and knows itself again by its claim.
+ */
 export async function spendCode(
-  { table, now }: TokenServices,
+  { table, now, newId }: Pick<TokenServices, 'table' | 'now' | 'newId'>,
   login: Login,
   refresh: NewRefreshToken | undefined,
 ): Promise<boolean> {
   const used = usedAt(login, now());
   const set = [
-    ...['granted = :true', '#ttl = :ttl'],
+    ...['granted = :true', 'grantedBy = :claim', '#ttl = :ttl'],
     ...(refresh ? ['refreshFamilyHash = :family', 'refreshHash = :next'] : []),
     ...(used === undefined ? [] : ['usedAtMs = :used']),
   ];
@@ -130,10 +133,11 @@ export async function spendCode(
     Key: { pk: login.pk, sk: login.sk },
     UpdateExpression: `SET ${set.join(', ')}`,
     ConditionExpression:
-      'attribute_exists(pk) AND attribute_not_exists(granted) AND attribute_not_exists(revoked)',
+      'attribute_exists(pk) AND attribute_not_exists(revoked) AND (attribute_not_exists(granted) OR grantedBy = :claim)',
     ExpressionAttributeNames: { '#ttl': 'ttl' },
     ExpressionAttributeValues: {
       ':true': true,
+      ':claim': newId(),
       ':ttl': loginEndSeconds(login, now()),
       ...(refresh ? { ':family': refresh.familyHash, ':next': refresh.secretHash } : {}),
       ...(used === undefined ? {} : { ':used': used }),

@@ -42,6 +42,8 @@ const loginSchema = object({
   usedAtMs: exactOptional(number()),
   /** Whether its code was exchanged. */
   granted: exactOptional(boolean()),
+  /** The attempt that did. */
+  grantedBy: exactOptional(string()),
   refreshFamilyHash: exactOptional(string()),
   refreshHash: exactOptional(string()),
   /** The successor of the last refresh token that was spent, which that token alone opens. */

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { spendCode } from '../../functions/token/person-grant.ts';
 import { successorOf } from '../../functions/token/successor.ts';
 import { type Login, loginOf } from '../../shared/login/login-item.ts';
 import { newRefreshToken, parseRefreshToken, type RefreshToken } from '../../shared/login/refresh-token.ts';
 import { keys } from '../../shared/table/keys.ts';
+import { disturbed, faults } from '../faults/inject.ts';
 import fc from '../setup/fast-check.ts';
 import { callsOf, getItem, type Stage, startStage } from './stage.ts';
 
@@ -114,4 +116,13 @@ test('however tokens are shown, in whatever order and at once: there is one line
     }),
     { numRuns: 60 },
   );
+});
+
+test('a code whose exchange is written and whose answer is lost is spent once', async () => {
+  const { loginId } = await newLogin();
+  const login = await loginItem(loginId);
+  const spend = () => spendCode(stage.services, login, undefined);
+  const { result } = await disturbed(stage.client, { n: 1, fault: faults['is not answered'] }, spend);
+  expect(result).toEqual({ status: 'fulfilled', value: true });
+  expect(await spend()).toBe(false);
 });
