@@ -17,7 +17,11 @@ export const deeperFunctions = [
 export type DeeperName = `${(typeof deeperFunctions)[number]}.${string}`;
 
 /** An example, sent with this token: the administrator's when left out, none when null. */
-export type Deeper = Example & { token?: string | null };
+export type Deeper = Example & {
+  token?: string | null;
+  /** What is sent by who asks again, where that is not the same. */
+  bodyAgain?: unknown;
+};
 
 /** Routes of which only the clear no of their example is tried: they want an issuer, or say no alone. */
 export const onlyNo: readonly string[] = [
@@ -58,14 +62,14 @@ export function deeperExamples(
   };
 
   /** Somebody new with a second factor, and what their phone shows. */
-  async function enrolled(): Promise<{ who: TestPerson; token: string; code(): string }> {
+  async function enrolled(): Promise<{ who: TestPerson; token: string; code(later?: number): string }> {
     const who = await newPerson(portico);
     const token = await tokenOf(portico, who);
     const { enrollUri } = await asked('GET', 'auth/mfa/status', undefined, token);
     const totp = URI.parse(enrollUri) as TOTP;
     const code = (later: number) => totp.generate({ timestamp: Date.now() + later * 30_000 });
     await asked('POST', 'auth/mfa/enroll', { token: code(-1) }, token);
-    return { who, token, code: () => code(0) };
+    return { who, token, code: (later = 0) => code(later) };
   }
 
   return {
@@ -137,7 +141,9 @@ export function deeperExamples(
     'login.verifyMfa rightly': async () => {
       const { who, code } = await enrolled();
       const { login } = (await at.login(who.email)).json;
-      return { token: null, body: { login, token: code() }, status: 200 };
+      // A code may have been spent although what followed failed: the next one is shown then.
+      const bodyAgain = { login, token: code(1) };
+      return { token: null, body: { login, token: code() }, bodyAgain, status: 200 };
     },
     'login.revokeLogin of the own': async () => {
       const token = await tokenOf(portico, person);
