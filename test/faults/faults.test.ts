@@ -75,7 +75,8 @@ describe.each(Object.keys(operations))('%s', (name) => {
       const calm = await play(0, undefined);
       expect(calm.status).toBe(200);
       const wrong: unknown[] = [];
-      const every = isLong ? 1 : 2;
+      // `every-call` deals its faults over the same operations in CI.
+      const every = isLong ? 1 : 4;
       for (let n = 1; n <= calm.attempts; n += every) {
         const { status, again, state } = await play(n, kind);
         cases += 1;
