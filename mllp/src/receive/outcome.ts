@@ -6,25 +6,25 @@ export interface BotAnswer {
   code: AckCode | '';
 }
 
-/** What became of a message, as far as anybody can know. */
+/** The result of a message, as far as it is known: see `unknown`. */
 export type Outcome =
   /** The Bot returned; `answer` when that is an HL7 v2 message. */
   | { kind: 'done'; answer: BotAnswer | undefined }
-  /** The service took it into a job: what becomes of that comes later. */
+  /** The service took it into a job, whose result comes later. */
   | { kind: 'accepted'; jobId: string }
   /** The Bot failed: a repeat runs it again. */
   | { kind: 'failed'; text: string }
-  /** Nothing ran and no repeat mends it. */
+  /** Nothing ran, and a repeat would be rejected too. */
   | { kind: 'rejected'; text: string }
   /** Nothing ran; a repeat may. */
   | { kind: 'not-run'; text: string }
-  /** It may have run, and nobody could say so in time. */
+  /** It may have run: no answer came in time. */
   | { kind: 'unknown'; text: string };
 
 /** Outcomes after which nothing more is to come. */
 export type FinalOutcome = Exclude<Outcome, { kind: 'accepted' }>;
 
-/** The Bot did not fail, nor did it say no. */
+/** The Bot neither failed nor answered with an error code. */
 export function isWell(outcome: Outcome): boolean {
   return outcome.kind === 'accepted' || (outcome.kind === 'done' && !isError(outcome.answer?.code ?? ''));
 }
