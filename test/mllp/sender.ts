@@ -43,6 +43,8 @@ export async function connectTo(port: number, socket: Socket = connect(port, '12
           if (received.startsWith('\v') && end > 0) {
             const frame = received.slice(1, end);
             received = received.slice(end + 2);
+            // What comes before the next call stays for it.
+            look = () => {};
             done(frame);
           } else if (isOver) failed(new Error(`The connection ended: ${JSON.stringify(received)}`));
         };
