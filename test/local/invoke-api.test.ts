@@ -73,7 +73,7 @@ describe('the Invoke API', () => {
       status: 202,
       result: '',
     });
-    for (let waited = 0; faults.length === 0 && waited < 100; waited++) await pause(10);
+    for (let waited = 0; faults.length === 0 && waited < 2_000; waited++) await pause(10);
     expect([seen, faults]).toEqual([[{ fail: 'later' }, 'one'], ['later']]);
   });
 
