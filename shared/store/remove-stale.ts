@@ -22,30 +22,42 @@ export interface Target {
   id: string;
 }
 
-/**
- * Removes those of the index items that the head as it stands does not have. The order of the three
- * reads matters: an item that another write put after the first of them is protected by its version,
- * one put before by that write's note or its head.
- */
+/** Removes those of the index items that the head as it stands does not have, or leaves a note for the sweep. */
 export async function removeStale(
-  { table, now }: Store,
+  store: Store,
   target: Target,
   versionId: string,
   candidates: ReadonlyMap<string, Key>,
 ): Promise<void> {
+  const { table, now } = store;
+  const own = keys.pending(target.project, target.type, target.id, versionId);
+  if (await staleAreGone(store, target, own, candidates)) return table.write([], [own]);
+  return table.write([pendingItem({ ...target, versionId, parts: 0 }, now())]);
+}
+
+/**
+ * Removes those of the index items that the head as it stands does not have. The order of the three
+ * reads matters: an item that another write put after the first of them is protected by its version,
+ * one put before by that write's note or its head.
+ * @param own the note of who removes them
+ * @returns false when nothing was removed, because another write may be between its steps
+ */
+export async function staleAreGone(
+  { table, now }: Store,
+  target: Target,
+  own: Key,
+  candidates: ReadonlyMap<string, Key>,
+): Promise<boolean> {
   const { project, type, id } = target;
-  const own = keys.pending(project, type, id, versionId);
   const all = [...candidates.values()];
   const found = await table.read(all);
   const seen = all.flatMap((key) => found.get(key) ?? []);
-  if (await isWrittenNow({ table, now }, target, own)) {
-    return table.write([pendingItem({ ...target, versionId, parts: 0 }, now())]);
-  }
+  if (await isWrittenNow({ table, now }, target, own)) return false;
   const head = (await table.read([keys.resource(project, type, id)])).get(keys.resource(project, type, id));
   const live = await keysOfStates(table, project, [head]);
   const stale = seen.filter((item) => !live.has(`${item.pk}\n${item.sk}`));
   await removeUnchanged(table, stale);
-  await table.write([], [own]);
+  return true;
 }
 
 /** So many in a transaction, and transactions at once: a resource of thousands of values is one among many. */

@@ -4,7 +4,7 @@ import type { Item } from '../table/item.ts';
 import { type Key, keys, pendingPartitions, versionPrefix } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 
-import { cutOffMs, keysOfStates, removeStale, type Store, type Target } from './remove-stale.ts';
+import { cutOffMs, keysOfStates, type Store, staleAreGone, type Target } from './remove-stale.ts';
 import { listVersions } from './versions.ts';
 
 /** How a sweep went. */
@@ -40,20 +40,30 @@ export async function sweepCutOff({ table, now }: Store): Promise<Swept> {
   return swept;
 }
 
+/**
+ * A version that was not committed goes after all that it alone names, and the note of it last: what is cut off here
+ * is found again.
+ */
 async function sweepOne(store: Store, note: Item): Promise<void> {
-  const { table } = store;
+  const { table, now } = store;
   const target = { project: String(note.project), type: String(note.type), id: String(note.id) };
   const versionId = String(note.versionId);
   const { written, previous } = await findVersions(table, target, versionId);
   const candidates = await keysOfStates(table, target.project, [written, previous]);
-  if (!(await isCommitted(table, target, versionId))) {
+  const isUndone = !(await isCommitted(table, target, versionId));
+  const { pk, sk } = note;
+  if (!(await staleAreGone(store, target, { pk, sk }, candidates))) {
+    return table.write([{ ...note, atMs: now() }]);
+  }
+  if (isUndone) {
     const parts = Array.from({ length: Number(note.parts) }, (_, n) =>
       keys.part(target.project, target.type, target.id, versionId, n),
     );
     const at = written && { ...target, versionId, lastUpdated: String(written.lastUpdated) };
-    await table.write([], [...(at ? [written, historyIndex.key(target.project, at)] : []), ...parts]);
+    await table.write([], [...(at ? [historyIndex.key(target.project, at)] : []), ...parts]);
+    if (written) await table.write([], [written]);
   }
-  await removeStale(store, target, versionId, candidates);
+  await table.write([], [{ pk, sk }]);
 }
 
 async function isCommitted(table: Table, target: Target, versionId: string): Promise<boolean> {

@@ -8,6 +8,7 @@ import type { Sent } from '../../functions/resources/write/parse-resource.ts';
 import type { Caller } from '../../shared/access/access-token.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import type { Services } from '../../shared/services.ts';
+import { pendingItem } from '../../shared/store/commit.ts';
 import { sweepCutOff } from '../../shared/store/sweep-cut-off.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { parseHead } from '../../shared/table/keys.ts';
@@ -86,6 +87,8 @@ function veryLarge(mark: string): Sent {
   return { ...large(mark), text: { status: 'generated', div } };
 }
 
+const nothingLeft = { stray: [], missing: [], other: [] };
+
 let read = new Map<string, Item>();
 
 /** The stream's work: every head that changed since, with the state before. */
@@ -161,6 +164,21 @@ async function requireWhole({ id, mark, first, next, died }: Awaited<ReturnType<
   else expect((await history).entry).toHaveLength((first ? 1 : 0) + (died ? 0 : 1));
 }
 
+test('a write that was cut off is swept up after one that was under way at the first sweep', async () => {
+  const cut = await run('an update to parts', 90);
+  expect(cut.died).toBe(true);
+  stage.clock.nowMs += 180_000;
+  const other = { project: caller.project, type: 'CodeSystem', id: cut.id, versionId: 'other', parts: 0 };
+  await stage.services.table.write([pendingItem(other, stage.clock.nowMs)]);
+  for (const laterMs of [0, 180_000]) {
+    stage.clock.nowMs += laterMs;
+    await sweepCutOff(stage.services);
+    await requireWhole(cut);
+  }
+  expect(await findLeftOver(stage.services.table, stage.client, stage.tableName)).toEqual(nothingLeft);
+  expect(await violationsIn(stage)).toEqual([]);
+});
+
 describe('a crash between any two steps of a write, or within one, leaves the old state or the new one', () => {
   test.each(Object.keys(scenarios))(
     'in %s',
@@ -169,21 +187,21 @@ describe('a crash between any two steps of a write, or within one, leaves the ol
       // A note, the states, what leads to them, and the heads.
       expect(whole.steps.length).toBeGreaterThanOrEqual(4);
       const cuts = cutsOf(whole.steps);
-      for (const n of cuts) {
+      for (const [nth, n] of [...cuts].entries()) {
         const state = await run(title, n);
         expect(state.died).toBe(n < Math.max(...cuts));
         await requireWhole(state);
         await readStream();
         await requireWhole(state);
         stage.clock.nowMs += 180_000;
+        // The sweep is cut off too: the further the write had come, the earlier.
+        const sweepCut = dyingAt(stage.services.table, cuts.size - 1 - nth);
+        await sweepCutOff({ ...stage.services, table: sweepCut.table });
+        await requireWhole(state);
         await sweepCutOff(stage.services);
         await requireWhole(state);
       }
-      expect(await findLeftOver(stage.services.table, stage.client, stage.tableName)).toEqual({
-        stray: [],
-        missing: [],
-        other: [],
-      });
+      expect(await findLeftOver(stage.services.table, stage.client, stage.tableName)).toEqual(nothingLeft);
       expect(await violationsIn(stage)).toEqual([]);
     },
     600_000,
