@@ -1,5 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { guardTable } from '../../infra/local/assembly/guarded-table.ts';
 import { accessesOf, isAllowed } from '../../infra/local/assembly/role.ts';
+import { type Listening, listen, readBody } from '../../infra/local/gateway/listen.ts';
 
 const key = (pk: string) => ({ pk: { S: pk }, sk: { S: 'HEAD' } });
 const leading = (...patterns: string[]) => ({
@@ -121,5 +123,43 @@ describe('a role', () => {
     const deny = { ...allow, Effect: 'Deny', Condition: leading('U#*') } as const;
     expect(isAllowed([allow, deny], put('U#1'))).toBe(false);
     expect(isAllowed([allow, deny], put('L#1'))).toBe(true);
+  });
+});
+
+describe('the way to a guarded table', () => {
+  const refusals: string[] = [];
+  let engine: Listening;
+  let guard: Listening;
+
+  beforeAll(async () => {
+    engine = await listen(0, async (request, response) => {
+      const body = await readBody(request, 1000);
+      response.writeHead(request.headers['x-test'] ? 400 : 200).end(`engine: ${body}`);
+    });
+    const statements = [{ Effect: 'Allow', Action: 'dynamodb:GetItem' }] as const;
+    guard = await guardTable(engine.url, statements, (asked) => void refusals.push(asked));
+  });
+  afterAll(() => guard.stop());
+
+  const call = async (operation: string, headers = {}) => {
+    const answer = await fetch(guard.url, {
+      method: 'POST',
+      headers: { 'x-amz-target': `DynamoDB_20120810.${operation}`, ...headers },
+      body: JSON.stringify({ Key: key('é') }),
+    });
+    return [answer.status, await answer.text()];
+  };
+
+  it('hands on what is allowed and the answer, and refuses the rest', async () => {
+    expect(await call('GetItem')).toEqual([200, `engine: ${JSON.stringify({ Key: key('é') })}`]);
+    expect((await call('GetItem', { 'x-test': '1' }))[0]).toBe(400);
+    expect(await call('DeleteItem')).toEqual([400, expect.stringContaining('AccessDeniedException')]);
+    expect(refusals).toEqual(['dynamodb:DeleteItem on é']);
+  });
+
+  it('breaks the connection off where the engine is gone', async () => {
+    await engine.stop();
+    await expect(call('GetItem')).rejects.toThrow('fetch failed');
+    expect((await call('DeleteItem'))[0]).toBe(400);
   });
 });

@@ -1,3 +1,4 @@
+import { createExchanger } from '../../../shared/aws/wire/exchange.ts';
 import { type Listening, listen, readBody } from '../gateway/listen.ts';
 import { accessesOf, isAllowed, type Statement } from './role.ts';
 
@@ -8,12 +9,14 @@ const longestRequestBytes = 17 * 1024 * 1024;
  * A way to the table for one function, which refuses as IAM would what the function's role does not allow.
  * @param onRefused is told what was asked for
  */
-export function guardTable(
+export async function guardTable(
   endpoint: string,
   statements: readonly Statement[],
   onRefused: (asked: string) => void,
 ): Promise<Listening> {
-  return listen(0, async (request, response) => {
+  const { protocol, hostname, port } = new URL(endpoint);
+  const exchanger = createExchanger();
+  const { stop, ...listening } = await listen(0, async (request, response) => {
     const body = (await readBody(request, longestRequestBytes)) ?? Buffer.alloc(0);
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
     const refused = accessesOf(operation, JSON.parse(body.toString('utf8'))).find(
@@ -27,9 +30,25 @@ export function guardTable(
       response.end(JSON.stringify({ __type: type, message: `not authorized to perform: ${asked}` }));
       return;
     }
-    const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
-    const answer = await fetch(endpoint, { method: 'POST', headers: headers as never, body: body as never });
-    response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' });
-    response.end(Buffer.from(await answer.arrayBuffer()));
+    const { host: _, connection: __, ...headers } = request.headers as Record<string, string>;
+    try {
+      const exchange = { protocol, hostname, port, method: 'POST', path: '/', headers, body };
+      const answer = await exchanger.send(exchange);
+      response.writeHead(answer.statusCode, {
+        'content-type': 'application/x-amz-json-1.0',
+        'content-length': answer.body.length,
+      });
+      response.end(answer.body);
+    } catch {
+      // An engine that is gone looks so to the function too, which repeats the call.
+      response.destroy();
+    }
   });
+  return {
+    ...listening,
+    async stop() {
+      await stop();
+      exchanger.close();
+    },
+  };
 }
