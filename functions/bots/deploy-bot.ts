@@ -25,13 +25,15 @@ export async function deployBot(
   { botId, body, traceId }: { botId: string; body: unknown; traceId: string },
 ): Promise<void> {
   const { project } = caller;
-  const { actor, bot } = await admitToBot(services, caller, botId);
-  requireFeature(actor, 'bots');
+  const { actor: asking, bot } = await admitToBot(services, caller, botId);
+  requireFeature(asking, 'bots');
 
   const { source, filename } = await codeToDeploy(services, project, bot, body);
   const { code, places } = await compileCode(services, { project, source, filename });
   requireSize(code);
   await checkCode(services, { project, botId, code, places, traceId });
+  // The code decides how long that takes: who is no administrator any more by then deploys nothing.
+  const { actor } = await admitToBot(services, caller, botId);
 
   const itsPlaces = places && placesItem(project, botId, code.version, places);
   const itsSource = sourceItem(project, botId, code, source);

@@ -4,9 +4,7 @@ import { targetOf } from '../../shared/audit/who.ts';
 import { normaliseAddress } from '../../shared/email/address.ts';
 import { choicesOf } from '../../shared/invitation/choices.ts';
 import type { Standing } from '../../shared/invitation/state.ts';
-import { endLogin } from '../../shared/login/end-login.ts';
-import { idOfLogin } from '../../shared/login/login-item.ts';
-import { loginsOf } from '../../shared/login/logins-of.ts';
+import { endLogins } from '../../shared/login/end-logins.ts';
 import { hashPassword } from '../../shared/login/password.ts';
 import { noticeActions } from '../../shared/login/security-notice.ts';
 import type { Services } from '../../shared/services.ts';
@@ -32,7 +30,7 @@ export interface Recovered {
  * by a mailed link before they can enrol a second factor, so whoever has learned the old one cannot enrol first.
  * A person without a password loses the logins and the second factor. May be repeated at any point; a password
  * that was chosen in between is replaced too.
- * @throws {Error} when there is no such active administrator of the Project
+ * @throws {Error} when there is no such active administrator of the Project, or their address was changed meanwhile
  */
 export async function recoverAdministrator(services: Services, request: RecoverRequest): Promise<Recovered> {
   const email = normaliseAddress(request.recover) ?? '';
@@ -52,15 +50,24 @@ export async function recoverAdministrator(services: Services, request: RecoverR
     };
     return { name: 'audit', put: auditItem(event, services.newId(), services.now()) };
   };
-  const hadPassword = await invalidatePassword(services, id, audit('password made invalid'));
+  // The link to another password is mailed there: whoever has a login might move the address away meanwhile.
+  const addressed: Action = {
+    name: 'address',
+    check: addressKey,
+    if: 'userId = :user',
+    values: { ':user': id },
+  };
+  const hadPassword = await invalidatePassword(services, id, [addressed, audit('password made invalid')]);
   // No login begins with the password any more, and one that has ended enrols nothing.
-  for (const login of await loginsOf(services, id)) await endLogin(services.table, idOfLogin(login));
+  await endLogins(services, id);
   const notice = hadPassword ? 'sign-in-recovered' : 'second-factor-removed';
-  await services.table.transact([
+  const removed: Action[] = [
     { name: 'second factor', update: keys.mfa(id), set: 'REMOVE seed, lastStep, recovery' },
     ...noticeActions(notice, { userId: id, email, nowMs: services.now() }),
+    addressed,
     audit('second factor removed'),
-  ]);
+  ];
+  await services.table.transact(removed).catch(refuseMoved);
   return { recovered: { email, membershipId: membership.id } };
 }
 
@@ -69,7 +76,11 @@ export async function recoverAdministrator(services: Services, request: RecoverR
  * links are bound to the hash that goes.
  * @returns whether there was one
  */
-async function invalidatePassword({ table }: Services, userId: string, audit: Action): Promise<boolean> {
+async function invalidatePassword(
+  { table }: Services,
+  userId: string,
+  more: readonly Action[],
+): Promise<boolean> {
   const hash = await hashPassword(randomBytes(32).toString('base64url'));
   const replaced: Action = {
     name: 'password',
@@ -80,12 +91,19 @@ async function invalidatePassword({ table }: Services, userId: string, audit: Ac
     values: { ':hash': hash },
   };
   try {
-    await table.transact([replaced, audit]);
+    await table.transact([replaced, ...more]);
     return true;
   } catch (error) {
-    if (error instanceof ConditionFailed && error.failed.has('password')) return false;
-    throw error;
+    const isWithout = error instanceof ConditionFailed && !error.failed.has('address');
+    return isWithout ? false : refuseMoved(error);
   }
+}
+
+function refuseMoved(error: unknown): never {
+  if (!(error instanceof ConditionFailed)) throw error;
+  throw new Error(
+    'Their address was changed meanwhile, and the second factor stays: find out whether it was them before you recover by the new one',
+  );
 }
 
 async function requireAdministrator(

@@ -1,4 +1,5 @@
 import { tokenSeconds } from '../../shared/access/idle-time.ts';
+import { isStillTrusted } from '../../shared/issuer/issuer-item.ts';
 import { matchesClientSecret } from '../../shared/keys/client-secret.ts';
 import { credentialOf } from '../../shared/keys/credential.ts';
 import { endLogin } from '../../shared/login/end-login.ts';
@@ -21,6 +22,7 @@ import type { TokenRequest } from './token-request.ts';
 
 /**
  * A person's client exchanges the code of a sign-in (RFC 6749 section 4.1.3), with PKCE (RFC 7636).
+ * Where an issuer vouched for the person, it is still trusted: that costs one read more.
  * A code used twice, late, or with the wrong verifier, client or redirect URI ends the login.
  */
 export async function authorizationCode(
@@ -46,7 +48,7 @@ export async function authorizationCode(
   const found = await services.table.read(grantKeys(of));
   requireAuthenticated(request, of.clientId, { found, nowMs: services.now() });
   const granted = grantable(login, found);
-  if (!granted) throw invalidGrant();
+  if (!granted || !(await isStillTrusted(services.table, login))) throw invalidGrant();
   const scope = parseScope(login.scope);
   const refresh = firstRefreshToken(loginId, login.scope, of);
   if (!(await spendCode(services, login, refresh))) {

@@ -58,7 +58,11 @@ export async function tokenExchange(
   const loginId = services.newId();
   const chosen = { project, membershipId: membership.id };
   const projectKey = keys.resource(project, 'Project', project);
-  const head = (await services.table.read([projectKey])).get(projectKey);
+  const issuerKey = keys.issuer(configured.project, configured.id);
+  const now = await services.table.read([projectKey, issuerKey]);
+  // Removed while it was asked for its keys, which takes as long as it likes.
+  if (!now.get(issuerKey)) throw invalid('The subject_token is not valid', 'issuer was removed');
+  const head = now.get(projectKey);
   const projectResource = inlineResource('Project', head);
   if (!projectResource) throw unknownSubject();
   const login = { id: loginId, userId, clientId, scope, ...made };

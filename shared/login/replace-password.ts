@@ -1,7 +1,9 @@
 import type { Services } from '../services.ts';
 import { keys } from '../table/keys.ts';
 import type { Action } from '../table/transact.ts';
+import { aliveAction } from './alive-action.ts';
 import { endLogin } from './end-login.ts';
+import { endLogins } from './end-logins.ts';
 import { idOfLogin, type Login } from './login-item.ts';
 import { loginsOf } from './logins-of.ts';
 import { hashPassword } from './password.ts';
@@ -12,6 +14,8 @@ interface NewPassword {
   seenHash: string | undefined;
   email: unknown;
   keep?: string;
+  /** What else must still hold. */
+  provided?: readonly Action[];
 }
 
 /** A transaction holds 100 actions. */
@@ -22,12 +26,14 @@ const mostInOne = 90;
  * for the one to keep. Who has more logins than fit the transaction loses the others before. The person is
  * told by mail.
  * @param of.email of the person, when they have one
- * @throws {ConditionFailed} when the password was changed meanwhile
+ * @param of.keep the login that changes it, which must not have ended
+ * @throws {ConditionFailed} when the password was changed meanwhile, naming `password`; `login` when the one to keep has
+ *   ended
  */
 export async function replacePassword(
   services: Services,
   userId: string,
-  { password, seenHash, email, keep }: NewPassword,
+  { password, seenHash, email, keep, provided = [] }: NewPassword,
 ): Promise<void> {
   const hash = await hashPassword(password);
   const others = await othersOf(services, userId, keep);
@@ -40,12 +46,13 @@ export async function replacePassword(
         ? { if: 'attribute_not_exists(pk)' }
         : { if: '#hash = :seen', names: { '#hash': 'hash' }, values: { ':seen': seenHash } }),
     },
+    ...(keep === undefined ? [] : [aliveAction(keep)]),
+    ...provided,
     ...noticeActions('password-changed', { userId, email, nowMs: services.now() }),
     ...others.slice(0, mostInOne).map(endAction),
   ]);
   // A sign-in with the old password may have come between the look and the change; none can after it.
-  for (const login of await othersOf(services, userId, keep))
-    await endLogin(services.table, idOfLogin(login));
+  await endLogins(services, userId, keep);
 }
 
 async function othersOf(services: Services, userId: string, keep: string | undefined): Promise<Login[]> {

@@ -107,6 +107,23 @@ describe('the issuers of a Project', () => {
     expect((await portico.api('GET', path, { token: null })).status).toBe(401);
   });
 
+  test('are added by nobody who was removed while the issuer was asked', async () => {
+    const asked = await startOwnIssuer();
+    const leaving = await createClient(portico, { admin: true });
+    const metadata = '/.well-known/openid-configuration';
+    asked.answers.set(metadata, async (_request, response) => {
+      await portico.api('DELETE', `fhir/R4/ClientApplication/${leaving.id}`);
+      const endpoints = { authorization_endpoint: `${asked.issuer}/a`, token_endpoint: `${asked.issuer}/t` };
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ issuer: asked.issuer, jwks_uri: `${asked.issuer}/jwks`, ...endpoints }));
+    });
+    const body = { issuer: asked.issuer, clientId: 'us' };
+    expect((await portico.api('POST', path, { token: leaving.token, body })).status).toBe(401);
+    expect(asked.hits.get(metadata)).toBe(1);
+    expect((await portico.api('GET', path)).text).not.toContain(asked.issuer);
+    await asked.stop();
+  });
+
   test('leave an AuditEvent when they change', async () => {
     const { json } = await external.configure({ issuer: own.issuer, clientId: 'audited' });
     await portico.api('DELETE', `${path}/${json.id}`);

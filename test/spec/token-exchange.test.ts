@@ -233,14 +233,39 @@ describe('a request is refused', () => {
   test('when its issuer was removed', async () => {
     await join();
     expect((await exchange(mine())).status).toBe(200);
+    const browser = new Browser();
+    const start = await browser.get(external.startUrl(own.issuer));
+    const back = await comeBack(String(start.headers.get('location')), browser);
     const path = `admin/projects/${portico.projects[0]?.id}/issuers`;
     const { json } = await portico.api('GET', path);
     await portico.api('DELETE', `${path}/${json.issuers[0].id}`);
     expectInvalid(await exchange(mine()));
+    // Nor is a sign-in finished that it has vouched for before.
+    expect(await external.tokenFor(back)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
     await external.configure({ issuer: own.issuer, clientId: 'another client' });
     expectInvalid(await exchange(mine()));
     await external.configure({ issuer: own.issuer, clientId: own.clientId });
     expect((await exchange(mine())).status).toBe(200);
+  });
+
+  test('when its issuer is removed while it is asked for its keys', async () => {
+    const asked = await startOwnIssuer();
+    const clientId = own.clientId;
+    const { json: added } = await external.configure({ issuer: asked.issuer, clientId });
+    const { link } = await external.invite(asked.issuer);
+    const browser = new Browser();
+    const { json } = await external.accept(browser, link);
+    const sent = new URL(json.location).searchParams;
+    asked.idToken = asked.token({ sub: subject, nonce: sent.get('nonce') });
+    const query = new URLSearchParams({ code: 'a code', state: String(sent.get('state')) });
+    await browser.follow(`${sent.get('redirect_uri')}?${query}`, external.appUri);
+    asked.answers.set('/jwks', async (_request, response) => {
+      await portico.api('DELETE', `admin/projects/${portico.projects[0]?.id}/issuers/${added.id}`);
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ keys: [asked.publicJwk()] }));
+    });
+    expectInvalid(await exchange(asked.token({ sub: subject })));
+    await asked.stop();
   });
 
   test('not of another client of the Project that shows its secret', async () => {

@@ -16,6 +16,7 @@ import type { Invoked } from '../../shared/bot/invoker.ts';
 import type { Accepted } from '../../shared/bot/job/accept-job.ts';
 import type { JobEvent } from '../../shared/bot/job/job-starter.ts';
 import { fileDataKeys } from '../../shared/keys/data-keys.ts';
+import { endLogin } from '../../shared/login/end-login.ts';
 import { updateActions } from '../../shared/store/resource-item.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
@@ -115,6 +116,26 @@ async function limitAfresh(concurrentRuns: number): Promise<void> {
   stage.clock.nowMs += 30 * minute;
   await limit(concurrentRuns);
 }
+
+test('who is shut out while their code is checked deploys nothing', async () => {
+  const leaving = await newProject(stage);
+  const bot = await createBot(services, leaving, { name: 'Bot' });
+  const { invoker } = services;
+  const shutting: DeployServices = {
+    ...services,
+    invoker: {
+      ...invoker,
+      async invoke(run) {
+        await endLogin(services.table, leaving.loginId);
+        return invoker.invoke(run);
+      },
+    },
+  };
+  const sent = { botId: bot.id, body: { code: 'exports.handler = 2' }, traceId: 't' };
+  await expect(deployBot(shutting, leaving, sent)).rejects.toMatchObject({ kind: 'unauthorized' });
+  const head = await getItem(services, keys.resource(leaving.project, 'Bot', bot.id));
+  expect([head?.pk, head?.codeVersion]).toEqual([expect.any(String), undefined]);
+});
 
 test('the function is told the id of the job, and nothing else', async () => {
   const jobId = await accept();

@@ -1,21 +1,30 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TOTP, URI } from 'otpauth';
+import { verifyEmail } from '../../functions/login/address/verify-email.ts';
 import type { LoginServices } from '../../functions/login/external/invitation-of-link.ts';
+import { changePassword } from '../../functions/login/password/change-password.ts';
+import { replaceForgotten } from '../../functions/login/password/replace-forgotten.ts';
 import { countCodeOfLogin } from '../../functions/login/second-factor/count-codes.ts';
 import { enrolmentOf } from '../../functions/login/second-factor/enrolment.ts';
+import { disableMfa, renewRecoveryCodes } from '../../functions/login/second-factor/own-mfa.ts';
 import { enrolAction, type SecondFactor } from '../../functions/login/second-factor/second-factor.ts';
 import { enrollMfaInLogin } from '../../functions/login/second-factor/verify-mfa.ts';
 import { chooseMembership } from '../../functions/login/sign-in/choose-membership.ts';
 import { signIn } from '../../functions/login/sign-in/sign-in.ts';
+import { switchProject } from '../../functions/login/sign-in/switch-project.ts';
 import { addAdministrator } from '../../functions/provision/add-administrator.ts';
 import { provision } from '../../functions/provision/provision.ts';
 import { recoverAdministrator } from '../../functions/provision/recover-administrator.ts';
+import { type Caller, callerOf } from '../../shared/access/access-token.ts';
 import { choicesOf } from '../../shared/invitation/choices.ts';
+import { addressUrl } from '../../shared/login/address-link.ts';
+import { endLogin } from '../../shared/login/end-login.ts';
 import { loginOf } from '../../shared/login/login-item.ts';
 import { loginsOf } from '../../shared/login/logins-of.ts';
 import { newLoginActions } from '../../shared/login/person-login.ts';
 import { replacePassword } from '../../shared/login/replace-password.ts';
+import { resetUrl } from '../../shared/login/reset-link.ts';
 import { keys } from '../../shared/table/keys.ts';
 import { keyRingsOf } from '../setup/key-rings.ts';
 import { scanAll } from './scan-all.ts';
@@ -58,6 +67,89 @@ async function openLogin(): Promise<string> {
   await services.table.transact(newLoginActions(of, services.now()));
   return id;
 }
+
+/** The services, doing something before each of their writes. */
+const beforeWrites = (act: () => Promise<unknown>): LoginServices => {
+  const { table } = services;
+  return {
+    ...services,
+    table: {
+      ...table,
+      transact: (...of) => act().then(() => table.transact(...of)),
+      updateIf: (...of) => act().then(() => table.updateIf(...of)),
+    },
+  };
+};
+
+/** Enrols a phone of their own, as who has stolen a login would. */
+const enrolIn = async (id: string) => {
+  const totp = URI.parse((await enrolmentOf(services, { id, userId })).enrollUri) as TOTP;
+  return enrollMfaInLogin(services, { login: id, token: totp.generate({ timestamp: services.now() }) });
+};
+
+/** The services, doing something once, before the first of their transactions. */
+function beforeTransact(act: () => Promise<unknown>): LoginServices {
+  const { table } = services;
+  let acted: Promise<unknown> | undefined;
+  return {
+    ...services,
+    table: {
+      ...table,
+      transact: async (...of) => {
+        acted ??= act();
+        await acted;
+        return table.transact(...of);
+      },
+    },
+  };
+}
+
+async function ownMembership() {
+  const [one] = await choicesOf(services, userId, undefined, { mfa: true });
+  if (!one) throw new Error('No membership');
+  return one;
+}
+
+/** Somebody signed in, as the whole person. */
+async function signedIn({ mfa = false } = {}): Promise<Caller> {
+  const loginId = randomUUID();
+  const of = { id: loginId, userId, clientId: '', scope: 'openid', codeChallenge, ...(mfa ? { mfa } : {}) };
+  await services.table.transact(newLoginActions(of, services.now()));
+  return chosen(loginId);
+}
+
+async function chosen(loginId: string): Promise<Caller> {
+  const standing = await ownMembership();
+  const { id, project, profile } = standing.membership;
+  await chooseMembership(services, loginId, standing);
+  return callerOf(
+    {
+      loginId,
+      project: project.reference.slice(8),
+      membershipId: id,
+      profile: profile.reference,
+      clientId: '',
+      subject: userId,
+      scope: 'openid',
+    },
+    'member',
+  );
+}
+
+/** A new address waits to be confirmed; answers what its link posts. */
+async function newAddress() {
+  const generation = services.now();
+  const change = { email: `new-${email}`, generation, count: 1, sinceMs: generation };
+  await services.table.put({ ...keys.addressChange(userId), ...change });
+  const ring = services.keyRings['address-link'];
+  const link = await addressUrl('', ring, { userId, generation, email: change.email });
+  const parts = new URLSearchParams(link.split('#')[1]);
+  return { id: String(parts.get('id')), secret: String(parts.get('secret')) };
+}
+
+const addressOwner = async (address: string) => (await getItem(services, keys.address(address)))?.userId;
+const newPassword = () =>
+  replacePassword(services, userId, { password: 'another good password', seenHash, email });
 
 test('a login that is erased while its code is tried does not come back', async () => {
   const key = keys.login(await openLogin());
@@ -117,11 +209,6 @@ test('of two logins that enrol at once one does, and its secret stands', async (
 });
 
 describe('a login that has changed since it was read chooses no membership', () => {
-  const standing = async () => {
-    const [one] = await choicesOf(services, userId, undefined, {});
-    if (!one) throw new Error('No membership');
-    return one;
-  };
   const set = (id: string, name: string, value: unknown) =>
     services.table.update({
       Key: keys.login(id),
@@ -129,7 +216,7 @@ describe('a login that has changed since it was read chooses no membership', () 
       ExpressionAttributeNames: { '#name': name },
       ExpressionAttributeValues: { ':value': value },
     });
-  const choose = async (id: string) => chooseMembership(services, id, await standing());
+  const choose = async (id: string) => chooseMembership(services, id, await ownMembership());
 
   test.each<[string, (id: string) => Promise<unknown>]>([
     ['has chosen one', choose],
@@ -168,25 +255,6 @@ describe('an administrator who lost their second factor', () => {
     (await scanAll(stage.client, stage.tableName)).filter(({ sk }) =>
       sk.startsWith(`NOTICE#${event}#${userId}`),
     ).length;
-
-  /** The services, doing something before each of their writes. */
-  const beforeWrites = (act: () => Promise<unknown>): LoginServices => {
-    const { table } = services;
-    return {
-      ...services,
-      table: {
-        ...table,
-        transact: (...of) => act().then(() => table.transact(...of)),
-        updateIf: (...of) => act().then(() => table.updateIf(...of)),
-      },
-    };
-  };
-
-  /** Enrols a phone of their own, as who has stolen a login would. */
-  const enrolIn = async (id: string) => {
-    const totp = URI.parse((await enrolmentOf(services, { id, userId })).enrollUri) as TOTP;
-    return enrollMfaInLogin(services, { login: id, token: totp.generate({ timestamp: services.now() }) });
-  };
 
   test('is let in again by provision: no factor, no recovery codes, no password, no login, told and audited', async () => {
     await enrol();
@@ -238,6 +306,51 @@ describe('an administrator who lost their second factor', () => {
       name: 'ConditionFailed',
     });
   });
+
+  test('keeps no login that a change of the Project has made of the one before', async () => {
+    const request = { project: await project(), recover: email };
+    let session = await signedIn({ mfa: true });
+    let changes = 0;
+    const change = async () => {
+      const { login } = await switchProject(services, session, { codeChallenge });
+      session = await chosen(login);
+      changes += 1;
+    };
+    await recoverAdministrator(
+      beforeWrites(async () => (changes < 3 ? change() : undefined)),
+      request,
+    );
+    expect(changes).toBe(3);
+    expect(await loginsOf(services, userId)).toEqual([]);
+  });
+
+  test.each([1, 2, 3])(
+    'whose address is moved before write %i is told of it, and keeps the factor',
+    async (nth) => {
+      await enrol();
+      const asker = await signedIn();
+      const body = await newAddress();
+      let writes = 0;
+      const moved: boolean[] = [];
+      const moving = beforeWrites(async () => {
+        writes += 1;
+        if (writes !== nth) return;
+        const move = verifyEmail(services, { body, caller: asker, source: randomUUID() });
+        moved.push(
+          await move.then(
+            () => true,
+            () => false,
+          ),
+        );
+      });
+      const recovery = recoverAdministrator(moving, { project: await project(), recover: email });
+      // Their login has ended before the last write.
+      if (nth === 3) await recovery;
+      else await expect(recovery).rejects.toThrow('address was changed meanwhile');
+      expect(moved).toEqual([nth < 3]);
+      expect((await getItem(services, keys.mfa(userId)))?.seed).toBe(nth < 3 ? 'x.0' : undefined);
+    },
+  );
 
   test('is let in by a repeat, wherever the first one broke off; the factor stays until the end', async () => {
     const request = { project: await project(), recover: email };
@@ -299,6 +412,78 @@ describe('an administrator who lost their second factor', () => {
     await expect(addAdministrator(services, { project: request.project, admin })).rejects.toThrow(
       'knows this',
     );
+  });
+});
+
+describe('who is kept out while what they ask for is on its way', () => {
+  const endLoginOf = ({ loginId }: Caller) => endLogin(services.table, loginId);
+
+  test.each<[string, boolean, (asker: Caller) => Promise<unknown>, string]>([
+    ['by the end of their login', true, endLoginOf, 'unauthorized'],
+    ['by another password', false, newPassword, 'invalid'],
+  ])('moves no address: %s', async (_how, byLogin, keepOut, kind) => {
+    const asker = await signedIn();
+    const link = await newAddress();
+    const source = randomUUID();
+    const shown = byLogin
+      ? { body: link, caller: asker }
+      : { body: { ...link, password }, caller: undefined };
+    const moving = verifyEmail(
+      beforeTransact(() => keepOut(asker)),
+      { ...shown, source },
+    );
+    await expect(moving).rejects.toMatchObject({ kind });
+    expect([await addressOwner(email), await addressOwner(`new-${email}`)]).toEqual([userId, undefined]);
+  });
+
+  test('changes no password', async () => {
+    const asker = await signedIn();
+    const body = { oldPassword: password, newPassword: 'another good password' };
+    const ending = beforeTransact(() => endLoginOf(asker));
+    await expect(changePassword(ending, asker, { body, source: randomUUID() })).rejects.toMatchObject({
+      kind: 'unauthorized',
+    });
+    expect((await getItem(services, keys.password(userId)))?.hash).toBe(seenHash);
+  });
+
+  test('sets no password by the link to an address that is theirs no more', async () => {
+    const expiresAtMs = services.now() + 1000;
+    const of = { userId, expiresAtMs, passwordHash: seenHash, email };
+    const link = await resetUrl('', services.keyRings['reset-link'], of);
+    const parts = new URLSearchParams(link.split('#')[1]);
+    const asker = await signedIn();
+    const address = await newAddress();
+    const moving = beforeTransact(() =>
+      verifyEmail(services, { body: address, caller: asker, source: randomUUID() }),
+    );
+    const sent = { id: String(parts.get('id')), secret: String(parts.get('secret')) };
+    await expect(
+      replaceForgotten(moving, { ...sent, password: 'another good password' }),
+    ).rejects.toMatchObject({ kind: 'invalid' });
+    expect((await getItem(services, keys.password(userId)))?.hash).toBe(seenHash);
+  });
+
+  test('neither removes the second factor nor gets other recovery codes', async () => {
+    const { recoveryCodes } = await enrolIn(await openLogin());
+    const [token] = recoveryCodes;
+    const factor = await getItem(services, keys.mfa(userId));
+    for (const act of [disableMfa, renewRecoveryCodes]) {
+      const asker = await signedIn();
+      const ending = beforeTransact(() => endLoginOf(asker));
+      await expect(act(ending, asker, { token })).rejects.toMatchObject({ kind: 'unauthorized' });
+    }
+    expect(await getItem(services, keys.mfa(userId))).toEqual(factor);
+  });
+
+  test('begins no change of the Project, and enrols nothing in one that was begun', async () => {
+    const asker = await signedIn();
+    const { login: begun } = await switchProject(services, asker, { codeChallenge });
+    const ending = beforeTransact(() => endLoginOf(asker));
+    await expect(switchProject(ending, asker, { codeChallenge })).rejects.toMatchObject({
+      kind: 'unauthorized',
+    });
+    await expect(enrolIn(begun)).rejects.toMatchObject({ kind: 'invalid', message: 'Sign in again' });
+    expect(await getItem(services, keys.mfa(userId))).toBeUndefined();
   });
 });
 

@@ -1,11 +1,13 @@
 import type { Caller } from '../../../shared/access/access-token.ts';
 import { admit } from '../../../shared/access/actor.ts';
+import { aliveAction } from '../../../shared/login/alive-action.ts';
 import { loginOf } from '../../../shared/login/login-item.ts';
 import { isOwnLogin } from '../../../shared/login/own-login.ts';
 import { longestPassword, verifyPassword } from '../../../shared/login/password.ts';
 import { invalidField, Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
 import { keys } from '../../../shared/table/keys.ts';
+import type { Action } from '../../../shared/table/transact.ts';
 import { countAttempt } from '../sign-in/attempts.ts';
 
 /** How somebody shows that it was them who asked. */
@@ -18,6 +20,7 @@ interface Shown {
 /**
  * Whoever asked for a new address is the User themself: signed in, with a login that speaks for the whole
  * person, or by their password.
+ * @returns for the transaction that they may make: the login has not ended, or the password not changed, since
  * @throws {Refusal} forbidden, naming the password; invalid for a wrong one; throttled; unauthorized for a token
  *   whose login has ended
  */
@@ -25,8 +28,9 @@ export async function requireAsker(
   services: Services,
   userId: string,
   { caller, password, source }: Shown,
-): Promise<void> {
-  if (caller && (await isThey(services, userId, caller))) return;
+): Promise<Action> {
+  if (caller && (await isThey(services, userId, caller)))
+    return { ...aliveAction(caller.loginId), name: 'asker' };
   if (!password) throw notThey();
   const passwordKey = keys.password(userId);
   const hash = (await services.table.read([passwordKey])).get(passwordKey)?.hash;
@@ -36,6 +40,13 @@ export async function requireAsker(
     throw invalidField('password', 'This is not the password of the person who asked for this address');
   }
   await takeBack();
+  return {
+    name: 'asker',
+    check: passwordKey,
+    if: '#hash = :seen',
+    names: { '#hash': 'hash' },
+    values: { ':seen': hash },
+  };
 }
 
 async function isThey(services: Services, userId: string, caller: Caller): Promise<boolean> {

@@ -4,6 +4,7 @@ import { Refusal } from '../../../shared/refusal.ts';
 import { parse } from '../../../shared/schema/check.ts';
 import { inlineResource } from '../../../shared/store/inline.ts';
 import { keys } from '../../../shared/table/keys.ts';
+import type { Action } from '../../../shared/table/transact.ts';
 import { untilWritten } from '../../../shared/table/until-written.ts';
 import { verifyEmailBody } from '../bodies.ts';
 import { deadLink, type LoginServices } from '../external/invitation-of-link.ts';
@@ -29,7 +30,7 @@ export async function verifyEmail(
   if (!link || link.generation + addressMs <= services.now()) throw deadLink();
   const { userId, generation } = link;
   const [userKey, changeKey] = [keys.user(userId), keys.addressChange(userId)];
-  let asked: Promise<void> | undefined;
+  let asked: Action | undefined;
   await untilWritten(async () => {
     const found = await services.table.read([userKey, changeKey]);
     const change = found.get(changeKey);
@@ -39,15 +40,16 @@ export async function verifyEmail(
     const isLive =
       change?.generation === generation && (await isAddressSecret(ring, { ...link, email }, secret));
     if (!isLive || !user) throw deadLink();
-    asked ??= requireAsker(services, userId, { caller, password, source });
-    await asked;
+    asked ??= await requireAsker(services, userId, { caller, password, source });
     const move = await gatherMove(services, { user, joins: found.get(userKey)?.joins }, email);
-    await services.table.transact(moveActions(services, move, generation));
-  }, refuseTaken);
-}
+    await services.table.transact([asked, ...moveActions(services, move, generation)]);
+  }, refuse);
 
-/** With the change itself gone, the address is taken by this very link, used at the same time. */
-function refuseTaken(failed: ReadonlySet<string>): void {
-  if (!failed.has('new address') || failed.has('change')) return;
-  throw new Refusal('conflict', 'This address belongs to another user');
+  function refuse(failed: ReadonlySet<string>): void {
+    // Their login has ended, or their password is another one: they show again who they are.
+    if (failed.has('asker')) asked = undefined;
+    // With the change itself gone, the address is taken by this very link, used at the same time.
+    else if (failed.has('new address') && !failed.has('change'))
+      throw new Refusal('conflict', 'This address belongs to another user');
+  }
 }

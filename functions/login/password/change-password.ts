@@ -1,4 +1,4 @@
-import type { Caller } from '../../../shared/access/access-token.ts';
+import { type Caller, unauthorized } from '../../../shared/access/access-token.ts';
 import { admit } from '../../../shared/access/actor.ts';
 import { record } from '../../../shared/audit/record.ts';
 import { agentOf, ownUser } from '../../../shared/audit/who.ts';
@@ -19,7 +19,8 @@ import { countAttempt } from '../sign-in/attempts.ts';
 /**
  * A person changes their password; their other logins end.
  * @param input.body `{oldPassword, newPassword}`
- * @throws {Refusal} invalid, throttled; forbidden for logins that do not speak for the whole person
+ * @throws {Refusal} invalid, throttled; conflict, unauthorized when it, or the login, was ended by somebody else
+ *   meanwhile; forbidden for logins that do not speak for the whole person
  */
 export async function changePassword(
   services: Services,
@@ -44,8 +45,9 @@ export async function changePassword(
   try {
     await replacePassword(services, caller.subject, { password, seenHash, email, keep: caller.loginId });
   } catch (error) {
-    if (error instanceof ConditionFailed) throw new Refusal('conflict', 'The password was changed meanwhile');
-    throw error;
+    if (!(error instanceof ConditionFailed)) throw error;
+    if (error.failed.has('login')) throw unauthorized('login ended');
+    throw new Refusal('conflict', 'The password was changed meanwhile');
   }
   await record(services, {
     project: caller.project,

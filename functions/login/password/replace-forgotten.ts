@@ -30,7 +30,19 @@ export async function replaceForgotten(
   if (!isLive) throw deadLink();
   const password = await parseNewPassword(given, { email });
   try {
-    await replacePassword(services, link.userId, { password, seenHash: passwordHash, email });
+    await replacePassword(services, link.userId, {
+      ...{ password, seenHash: passwordHash, email },
+      // Who has left an address meanwhile is not reached by what was mailed there.
+      provided: [
+        {
+          name: 'address',
+          check: userKey,
+          if: '#email = :email',
+          names: { '#email': 'email' },
+          values: { ':email': email },
+        },
+      ],
+    });
   } catch (error) {
     if (error instanceof ConditionFailed) throw deadLink();
     throw error;

@@ -1,8 +1,9 @@
-import type { Caller } from '../../../shared/access/access-token.ts';
+import { type Caller, unauthorized } from '../../../shared/access/access-token.ts';
 import { type Actor, admit } from '../../../shared/access/actor.ts';
 import { type Audited, auditItem } from '../../../shared/audit/audit-event.ts';
 import type { Subtype } from '../../../shared/audit/subtypes.ts';
 import { agentOf, ownUser } from '../../../shared/audit/who.ts';
+import { aliveAction } from '../../../shared/login/alive-action.ts';
 import { requireOwnLogin } from '../../../shared/login/own-login.ts';
 import { noticeActions } from '../../../shared/login/security-notice.ts';
 import { emailOf } from '../../../shared/login/user-email.ts';
@@ -66,6 +67,7 @@ export async function disableMfa(services: LoginServices, caller: Caller, body: 
   await useOwn(services, factor, body, async (shown) => [
     ...noticeActions('second-factor-removed', { userId: factor.userId, email, nowMs: shown.nowMs }),
     await useCodeAction(services.keyRings.totp, factor, { ...shown, change: 'removal' }),
+    aliveAction(caller.loginId),
     auditAction(services, actor, { subtype: 'disable-second-factor', code: shown.code }),
   ]);
 }
@@ -85,6 +87,7 @@ export async function renewRecoveryCodes(
   await useOwn(services, factor, body, async (shown) => [
     ...noticeActions('recovery-codes-renewed', { userId: factor.userId, email, nowMs: shown.nowMs }),
     await useCodeAction(services.keyRings.totp, factor, { ...shown, change: { recovery: hashes } }),
+    aliveAction(caller.loginId),
     auditAction(services, actor, { subtype: 'renew-recovery-codes', code: shown.code }),
   ]);
   return { recoveryCodes: codes };
@@ -103,6 +106,7 @@ async function own(services: LoginServices, caller: Caller) {
   return { actor, factor: secondFactorOf(caller.subject, found), login, email: emailOf(found.get(userKey)) };
 }
 
+/** @param actionsOf among them one named `login`, which holds while the caller's own has not ended */
 async function useOwn(
   services: LoginServices,
   { userId }: SecondFactor,
@@ -114,7 +118,8 @@ async function useOwn(
   try {
     await services.table.transact(await actionsOf({ code: token, nowMs: services.now() }));
   } catch (error) {
-    throw error instanceof ConditionFailed ? wrongCode() : error;
+    if (!(error instanceof ConditionFailed)) throw error;
+    throw error.failed.has('login') ? unauthorized('login ended') : wrongCode();
   }
   await takeBack();
 }

@@ -1,5 +1,6 @@
 import type { SecurityEvent } from '../../../shared/email/security-mails.ts';
 import type { KeyRing } from '../../../shared/keys/key-ring.ts';
+import { aliveAction } from '../../../shared/login/alive-action.ts';
 import { noticeActions } from '../../../shared/login/security-notice.ts';
 import { emailOf } from '../../../shared/login/user-email.ts';
 import { Refusal } from '../../../shared/refusal.ts';
@@ -78,6 +79,7 @@ async function prove(
     await services.table.transact([
       action,
       provenAction(item, isRecovered),
+      ...(login.replaces ? [aliveAction(login.replaces.loginId)] : []),
       ...(told === undefined ? [] : noticeActions(told, of)),
     ]);
   } catch (error) {

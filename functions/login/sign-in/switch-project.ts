@@ -1,13 +1,15 @@
 import { picklist } from 'valibot';
-import type { Caller } from '../../../shared/access/access-token.ts';
+import { type Caller, unauthorized } from '../../../shared/access/access-token.ts';
 import { admit } from '../../../shared/access/actor.ts';
 import { isForResourcesOnly } from '../../../shared/access/smart-scope.ts';
+import { aliveAction } from '../../../shared/login/alive-action.ts';
 import { loginOf } from '../../../shared/login/login-item.ts';
 import { newLoginActions } from '../../../shared/login/person-login.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { parse } from '../../../shared/schema/check.ts';
 import { fields, optional } from '../../../shared/schema/fields.ts';
 import { keys } from '../../../shared/table/keys.ts';
+import { ConditionFailed } from '../../../shared/table/transact.ts';
 import { requiredText } from '../bodies.ts';
 import type { LoginServices } from '../external/invitation-of-link.ts';
 import { secondFactorOf } from '../second-factor/second-factor.ts';
@@ -49,7 +51,10 @@ export async function switchProject(
     needsMfa: issuer === undefined && hasFactor && mfa !== true,
     replaces: { loginId: caller.loginId, project: caller.project, profile: actor.profile },
   };
-  await services.table.transact(newLoginActions(login, services.now()));
+  const started = [...newLoginActions(login, services.now()), aliveAction(caller.loginId)];
+  await services.table.transact(started).catch((error: unknown) => {
+    throw error instanceof ConditionFailed ? unauthorized('login ended') : error;
+  });
   if (login.needsMfa) return { login: login.id, mfaRequired: true };
   const choices = await choicesWithin(services, login);
   const others = choices.filter(({ membership }) => membership.id !== caller.membershipId);
