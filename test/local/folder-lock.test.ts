@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,5 +38,33 @@ describe('the lock of a data folder', () => {
     await writeFile(join(folder, 'lock'), JSON.stringify({ ...holder, startedAtTicks: '1' }));
     expect(await lockedBy(folder)).toBeUndefined();
     await lock.stop();
+  });
+});
+
+describe('npm run rotate-key', () => {
+  const rotate = (step: string) => {
+    const env = { ...process.env, NODE_OPTIONS: '', PORTICO_DATA_DIR: folder };
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['infra/local/operate/rotate-key.ts', step],
+      { env, encoding: 'utf8' },
+    );
+    return { status, said: stdout, why: stderr.split('\n')[0] };
+  };
+  const keysNow = async () => JSON.parse(await readFile(join(folder, 'keys.json'), 'utf8'));
+
+  test('says what it has done and what is next, and does nothing out of turn or beside a stack', async () => {
+    const first = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' });
+    await writeFile(join(folder, 'keys.json'), JSON.stringify({ privateKey: first, secret: 's' }));
+    expect(rotate('sign')).toEqual({ status: 2, said: '', why: expect.stringContaining('prepare one') });
+    expect(rotate('prepare')).toMatchObject({ status: 0, said: expect.stringMatching(/: sign\n$/) });
+    const [next] = (await keysNow()).others;
+    const lock = await lockFolder(folder);
+    expect(rotate('sign')).toMatchObject({ status: 2, said: '' });
+    await lock.stop();
+    expect(rotate('sign')).toMatchObject({ status: 0, said: expect.stringMatching(/: retire\n$/) });
+    expect(await keysNow()).toEqual({ privateKey: next, secret: 's', others: [first] });
+    expect(rotate('retire')).toMatchObject({ status: 0, said: expect.stringContaining('last step') });
+    expect(await keysNow()).toEqual({ privateKey: next, secret: 's' });
   });
 });

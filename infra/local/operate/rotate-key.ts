@@ -23,20 +23,36 @@ interface KeyFile {
   others?: JsonWebKey[];
 }
 
-const steps: Readonly<Record<string, (file: KeyFile) => KeyFile>> = {
-  prepare(file) {
-    if (file.others?.length) throw new Error('There is another key already: sign with it, or retire it');
-    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    return { ...file, others: [privateKey.export({ format: 'jwk' })] };
+interface Step {
+  /** @throws {Error} out of turn */
+  change(file: KeyFile): KeyFile;
+  /** What has been done, and what comes next. */
+  said: string;
+}
+
+const steps: Readonly<Record<string, Step>> = {
+  prepare: {
+    change(file) {
+      if (file.others?.length) throw new Error('There is another key already: sign with it, or retire it');
+      const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+      return { ...file, others: [privateKey.export({ format: 'jwk' })] };
+    },
+    said: 'The next key is made and published from the next start on. Then, once whoever keeps the set of keys has asked again (a day is plenty): sign',
   },
-  sign(file) {
-    const [next] = file.others ?? [];
-    if (!next) throw new Error('There is no other key: prepare one');
-    return { ...file, privateKey: next, others: [file.privateKey] };
+  sign: {
+    change(file) {
+      const [next] = file.others ?? [];
+      if (!next) throw new Error('There is no other key: prepare one');
+      return { ...file, privateKey: next, others: [file.privateKey] };
+    },
+    said: 'The other key signs from the next start on, and the one before stays published. Then, an hour or more later: retire',
   },
-  retire({ others, ...file }) {
-    if (!others?.length) throw new Error('There is no other key');
-    return file;
+  retire: {
+    change({ others, ...file }) {
+      if (!others?.length) throw new Error('There is no other key');
+      return file;
+    },
+    said: 'The key before is forgotten. That was the last step: the next time begins with prepare',
   },
 };
 
@@ -46,9 +62,10 @@ try {
   const { dataDir } = settings(process.env);
   if ((await lockedBy(dataDir)) !== undefined) throw new Error(`Stop the stack of ${dataDir} first`);
   const path = join(dataDir, 'keys.json');
-  const file = step(JSON.parse(await readFile(path, 'utf8')));
+  const file = step.change(JSON.parse(await readFile(path, 'utf8')));
   await writeFile(`${path}.new`, JSON.stringify(file), { mode: 0o600 });
   await rename(`${path}.new`, path);
+  process.stdout.write(`${step.said}\n`);
 } catch (error) {
   process.stderr.write(`${errorText(error)}\n${usage}`);
   process.exitCode = 2;
