@@ -23,6 +23,8 @@ export const cors = {
     'last-modified',
     'location',
     'retry-after',
+    'x-emergency-seconds',
+    'x-idle-seconds',
     'x-progress',
     'x-trace-id',
   ],

@@ -43,6 +43,8 @@ interface Admission<Asked extends Right = Right> {
   isGranted: boolean;
   /** Set by `admit` where the login ends without use: after how long. */
   idleSeconds?: number;
+  /** Set by `admit` while they have emergency access: how long still. */
+  emergencySeconds?: number;
 }
 
 /** Who calls, by their token and not admitted yet. An operation for administrators takes no other's. */

@@ -131,6 +131,10 @@ export async function admit(
     };
   });
   if (!first) throw new Error('Nobody was asked about');
+  if (first.emergency) {
+    const leftMs = first.emergency.grant.untilMs - services.now();
+    admission.emergencySeconds = Math.max(1, Math.ceil(leftMs / 1000));
+  }
   // A run in somebody's name never administers.
   const actor =
     others.length === 0

@@ -79,7 +79,7 @@ export function routeHandler(
     const response = await lambda(event, context);
     log.measure?.('Latency', Math.round(performance.now() - startedMs));
     const { accepted, caller } = event;
-    const idleSeconds = caller?.admission.idleSeconds;
+    const { idleSeconds, emergencySeconds } = caller?.admission ?? {};
     if (accepted) await ended?.(accepted, Number(response.statusCode), caller);
     return {
       ...response,
@@ -87,6 +87,7 @@ export function routeHandler(
         ...response.headers,
         'x-trace-id': accepted?.traceId ?? '',
         ...(idleSeconds === undefined ? {} : { 'x-idle-seconds': String(idleSeconds) }),
+        ...(emergencySeconds === undefined ? {} : { 'x-emergency-seconds': String(emergencySeconds) }),
       },
     };
   };

@@ -348,11 +348,17 @@ test('who has emergency access is seen to have it in all that they read, write a
   const read = () => portico.api('GET', `fhir/R4/${patient}`, { token });
   expect((await read()).status).toBe(403);
 
+  const secondsLeft = async () =>
+    (await portico.api('GET', 'auth/me', { token })).headers.get('x-emergency-seconds');
+  expect(await secondsLeft()).toBeNull();
+
   const reason = 'Unconscious, brought in by ambulance';
   const taken = await portico.api('POST', 'auth/emergency', { token, body: { reason } });
   expect(taken).toMatchObject({ status: 200, json: { minutes: 60, active: { reason } } });
   expect(taken.json.opens).toEqual([expect.stringContaining('Patient'), expect.stringContaining('Bot')]);
   expect((await portico.api('GET', 'auth/me', { token })).json.emergency).toEqual(taken.json);
+  expect(Number(await secondsLeft())).toBeGreaterThan(3300);
+  expect(Number(await secondsLeft())).toBeLessThanOrEqual(3600);
   const project = projectOf(portico, 0).id;
   const memberPath = `admin/projects/${project}/members/${nurse.membershipId}`;
   const isMarked = async () => (await portico.api('GET', memberPath)).text.includes('emergency-access');
@@ -387,5 +393,6 @@ test('who has emergency access is seen to have it in all that they read, write a
   expect(refused).toMatchObject({ purposeOfEvent: [{ coding: [{ code: 'BTG' }] }] });
   expect((await portico.api('DELETE', 'auth/emergency', { token })).status).toBe(200);
   expect((await read()).status).toBe(403);
+  expect(await secondsLeft()).toBeNull();
   expect(await isMarked()).toBe(false);
 });

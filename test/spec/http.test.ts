@@ -141,7 +141,8 @@ describe('a page of this machine', () => {
     expect(asked.headers.get('access-control-allow-headers')).toContain('authorization');
     const read = await fhir('GET', `Patient/${id}`, { headers: { origin } });
     expect(read.headers.get('access-control-allow-origin')).toBe(origin);
-    expect(read.headers.get('access-control-expose-headers')).toContain('etag');
+    const exposed = read.headers.get('access-control-expose-headers');
+    for (const name of ['etag', 'x-emergency-seconds', 'x-idle-seconds']) expect(exposed).toContain(name);
   });
 
   test.each(['https://example.org', 'http://localhost.example.org', 'null'])('%s may not', async (other) => {

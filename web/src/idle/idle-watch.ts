@@ -16,8 +16,8 @@ export interface IdleWatch {
 /** A service that does not answer is told again so much later. */
 const retryMs = 15_000;
 
-/** Answers of the service's that say the idle time, where there is one. */
-const saysIt = /(^|\/)(auth\/me$|admin\/|fhir\/R4\/(?!metadata|\.well-known))/;
+/** Answers of the service's that say how the session stands: its idle time, where there is one, and the like. */
+export const saysIt = /(^|\/)(auth\/me$|admin\/|fhir\/R4\/(?!metadata|\.well-known))/;
 
 /** @param tell asks for tokens, which tells the service of the use */
 export function idleWatch(use: SharedUse, tell: () => Promise<void>): IdleWatch {

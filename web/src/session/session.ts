@@ -7,6 +7,7 @@ import {
   type Tokens,
 } from '../../../client/src/index.ts';
 import type { Emergency } from '../emergency/emergency.ts';
+import { type EmergencyWatch, emergencyWatch } from '../emergency/emergency-watch.ts';
 import { type IdleWatch, idleWatch } from '../idle/idle-watch.ts';
 import { sharedUse } from '../idle/shared-use.ts';
 import { keptSession } from './kept-session.ts';
@@ -33,6 +34,8 @@ export interface Session {
   id: string;
   portico: Portico;
   me: Me;
+  /** Whether emergency access goes on. */
+  emergency: EmergencyWatch;
   /** What ends it when nobody uses it. */
   idle: IdleWatch;
   endForIdleness(): Promise<void>;
@@ -63,9 +66,11 @@ async function openSession(id: string, first?: Tokens): Promise<Session> {
   const use = sharedUse(id);
   const auth = sharedTokens({ baseUrl, id, use, ...(first ? { first } : {}) });
   const idle = idleWatch(use, auth.renew);
-  const portico = idle.heeding(createPortico({ baseUrl, auth }));
+  const emergency = emergencyWatch();
+  const portico = emergency.heeding(idle.heeding(createPortico({ baseUrl, auth })));
   const answer = await portico.fetch('auth/me');
-  return { id, portico, me: (await answer.json()) as Me, idle, endForIdleness: auth.endForIdleness };
+  const me = (await answer.json()) as Me;
+  return { id, portico, me, emergency, idle, endForIdleness: auth.endForIdleness };
 }
 
 /** Whether the service refused for good, and did not only fail to answer. */
