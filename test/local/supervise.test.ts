@@ -1,9 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { supervise } from '../../infra/local/supervise.ts';
+import { left, running } from './processes.ts';
 
 /** Says its own id and that of a child of its own; both ignore SIGTERM when told to. */
 const family = (stubborn: boolean) => `
@@ -28,32 +28,18 @@ async function startFamily(stubborn: boolean) {
   return { child, ids };
 }
 
-/** A zombie has ended; when init collects it is none of our business. */
-function isAlive(pid: number): boolean {
-  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
-  return /^[^Z\s]/.test(stdout);
-}
-
-/** Those that are not ended run on for ever, so a busy machine may take its time. */
-async function allGone(pids: readonly number[]): Promise<boolean> {
-  for (const untilMs = Date.now() + 20_000; Date.now() < untilMs; await pause(25)) {
-    if (!pids.some(isAlive)) return true;
-  }
-  return false;
-}
-
 describe('a supervised process', () => {
   test('ends with its children when it is stopped', async () => {
     const { child, ids } = await startFamily(false);
-    expect(ids.map(isAlive)).toEqual([true, true]);
+    expect(running(ids)).toHaveLength(2);
     await child.stop();
-    expect(await allGone(ids)).toBe(true);
+    expect(await left(ids)).toEqual([]);
   });
 
   test('that ignores SIGTERM is killed two seconds later', async () => {
     const { child, ids } = await startFamily(true);
     await child.stop();
-    expect(await allGone(ids)).toBe(true);
+    expect(await left(ids)).toEqual([]);
   });
 
   test('has the environment that it was given and nothing of ours', async () => {
@@ -86,7 +72,7 @@ describe('a supervised process', () => {
     });
     const error = await starting.catch((reason: Error) => reason);
     expect(String(error)).toMatch(/was not ready after 300 ms/);
-    expect(await allGone([Number(String(error).split('\n')[1])])).toBe(true);
+    expect(await left([Number(String(error).split('\n')[1])])).toEqual([]);
   });
 
   test.each([true, false])(
@@ -102,9 +88,9 @@ describe('a supervised process', () => {
       });
       const [line] = (await once(createInterface({ input: parent.stdout }), 'line')) as [string];
       const ids = (line.match(/\d+/g) ?? []).map(Number);
-      expect(ids.map(isAlive)).toEqual([true, true]);
+      expect(running(ids)).toHaveLength(2);
       parent.kill('SIGKILL');
-      expect(await allGone(ids)).toBe(true);
+      expect(await left(ids)).toEqual([]);
     },
   );
 });
