@@ -59,5 +59,4 @@ test.each(['README.md', 'docs/bots.md', 'docs/hl7-feeds.md', 'docs/identity.md']
       expect(outputs[i]?.trim()).toMatch(new RegExp(`^${pattern}$`));
     }
   },
-  120_000,
 );

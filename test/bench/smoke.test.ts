@@ -126,7 +126,7 @@ test('npm run smoke sees all that a laptop can show, and says what it costs', as
   expect(lines.at(-2)).toBe('an alarm arrives: skipped: no AWS credentials (CredentialsProviderError)');
   expect(lines.at(-1)).toMatch(/^\d\d requests, about 0\.\d{4} USD$/);
   expect(code).toBe(0);
-}, 60_000);
+});
 
 test('it says what it is not told', async () => {
   expect(await smoke()).toMatchObject({

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const headers = { 'content-type': 'application/x-www-form-urlencoded', ...through(secrets[0]) };
   token = (await portico.api('POST', 'oauth2/token', { token: null, body: body.toString(), headers })).json
     .access_token;
-}, 60_000);
+});
 afterAll(async () => {
   delete process.env.ORIGIN_SECRETS;
   await portico?.stop();

@@ -72,7 +72,7 @@ beforeAll(async () => {
     return [file.slice('portico-test-'.length, -'.template.json'.length), Resources];
   });
   stacks = Object.fromEntries(await Promise.all(read));
-}, 120_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const resources = (stack: string) => stacks[stack] ?? {};

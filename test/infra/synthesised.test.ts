@@ -21,7 +21,7 @@ let functions: SynthesisedFunction[];
 beforeAll(async () => {
   app = await synthesise();
   functions = await readAssembly(app.folder);
-}, 180_000);
+});
 afterAll(() => app?.remove());
 
 /** The output of a program of the repository, with its exit code. */
@@ -83,7 +83,7 @@ describe('outside of the stack', () => {
     if (code !== 0) throw new Error(said);
     file = join(dataDir, 'sam/template.json');
     template = JSON.parse(await readFile(file, 'utf8'));
-  }, 60_000);
+  });
   afterAll(async () => {
     await stack?.stop();
     await rm(dataDir, { recursive: true, force: true });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 const root = resolve(import.meta.dirname, '../..');
 const examples = 'examples/bots';
@@ -12,8 +12,6 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'portico-bot-'));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
-
-jest.setTimeout(90_000);
 
 interface Ended {
   code: number | null;
@@ -153,7 +151,7 @@ describe('npm run bot', () => {
       [],
       /exception: boo\nat handler \(throws\.ts:2:8\)\nfailed in/,
     ],
-    ['loops', handler('for (;;);'), ['--timeout', '1'], /timeout: The Bot did not end within 1000 ms/],
+    ['loops', handler('for (;;);'), ['--timeout', '2'], /timeout: The Bot did not end within 2000 ms/],
     [
       'hoards',
       handler('const a = []; for (;;) a.push(new Array(1e4).fill(1.5))'),

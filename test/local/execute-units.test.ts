@@ -1,9 +1,13 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { join } from 'node:path';
+// biome-ignore lint/correctness/noUnresolvedImports: Node has it, Biome does not know it yet
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import { followStream } from '../../infra/local/stream/stream.ts';
+import { fileOf } from '../../infra/local/table.ts';
 import { type Portico, startPortico } from '../spec/portico.ts';
 import { botThat } from '../spec/running.ts';
+import { until } from '../spec/subscribing.ts';
 
 let portico: Portico;
 beforeAll(async () => {
@@ -12,8 +16,15 @@ beforeAll(async () => {
 afterAll(() => portico.stop());
 
 const runs = 6;
-/** The table is still when nothing was written for so long: a queue's consumer takes some ten ms. */
-const stillMs = 1000;
+
+/** Whether all that was sent to a queue has been taken. */
+function areQueuesEmpty(): boolean {
+  const { dataDir, table } = portico.local;
+  const queues = new DatabaseSync(join(dataDir, fileOf(table.tableName, 'queues.db')), { readOnly: true });
+  const found = queues.prepare('SELECT id FROM message LIMIT 1').get();
+  queues.close();
+  return found === undefined;
+}
 
 test('a warm execute writes 3 units at most in all, whatever follows it', async () => {
   const written: DynamoDBRecord[] = [];
@@ -32,7 +43,10 @@ test('a warm execute writes 3 units at most in all, whatever follows it', async 
   const untilStill = async () => {
     for (let before = -1; before !== written.length; ) {
       before = written.length;
-      await pause(stillMs);
+      // A stream that is released has told of everything before.
+      await (await portico.local.holdChanges())();
+      await until(() => areQueuesEmpty() || undefined, 'the queues are empty');
+      await (await stream.hold())();
     }
   };
   try {

@@ -96,7 +96,7 @@ test('a mail service that does not answer is asked twice and not waited for', as
   try {
     const { port } = silent.address() as AddressInfo;
     const endpoint = `http://127.0.0.1:${port}`;
-    const patience = { answerMs: 100 };
+    const patience = { answerMs: 400 };
     const waiting = sesMailer({
       from: 'portico@example.org',
       configurationSet: undefined,

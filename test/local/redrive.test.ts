@@ -89,7 +89,7 @@ describe('npm run redrive', () => {
     expect(waiting('mail')).toEqual([{ n: 1 }, { n: 2 }]);
     expect(waiting('deliveries')).toEqual([{ n: 3 }]);
     expect(store.count('mail-dead') + store.count('deliveries-dead')).toBe(0);
-  }, 30_000);
+  });
 
   test('of a queue that is named, here or by the URL of its dead letters', async () => {
     await Promise.all([bury('mail', 1), bury('audit', 2), bury('bus', 3)]);
@@ -102,7 +102,7 @@ describe('npm run redrive', () => {
       code: 1,
       stderr: expect.stringContaining('no queue post'),
     });
-  }, 30_000);
+  });
 
   test('hands on records of the stream that were kept', async () => {
     const image = { pk: { S: 'OUTBOX#3' }, sk: { S: 'p#m' }, generation: { N: '1' } };
@@ -114,5 +114,5 @@ describe('npm run redrive', () => {
     expect(waiting('mail')).toEqual([{ pk: 'OUTBOX#3', sk: 'p#m' }]);
     await writeFile(file, '{}');
     expect((await redrive('--records', file)).code).toBe(1);
-  }, 30_000);
+  });
 });

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePort } from '../../infra/local/gateway/free-port.ts';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
 
 let dataDir: string;
@@ -9,7 +10,8 @@ let stack: Stack;
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'portico-stack-'));
-  stack = await startStack({ dataDir, port: 0 });
+  // One that nobody is given while the stack is down.
+  stack = await startStack({ dataDir, port: await freePort() });
 });
 afterAll(async () => {
   await stack.stop();

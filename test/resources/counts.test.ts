@@ -21,7 +21,7 @@ beforeAll(async () => {
       return [...('put' in action ? [action.put] : []), ...state, ...index];
     }),
   );
-}, 60_000);
+});
 afterAll(() => stage.stop());
 
 const howMany = 300;
@@ -142,4 +142,4 @@ test('a count while others write is one of what stood meanwhile', async () => {
   }
   for (let n = 0; n < 4; n++) await write(`race${n}`, 'amended');
   expect((await counted('status=amended&_summary=count')).total).toBe(110);
-}, 60_000);
+});

@@ -70,7 +70,7 @@ beforeAll(async () => {
     const read = await readResource(stage.services, project, { type, id });
     stored.set(`${type}/${id}`, read.resource);
   }
-}, 60_000);
+});
 afterAll(() => stage.stop());
 
 interface Entry {
@@ -234,7 +234,7 @@ describe('any policy, under any scopes', () => {
       }),
       { numRuns: 80 },
     );
-  }, 120_000);
+  });
 
   test('lets an update store only what it may, and never what it may not see', async () => {
     const before = stored.get('Patient/p1') as Resource;
@@ -265,7 +265,7 @@ describe('any policy, under any scopes', () => {
       }),
       { numRuns: 80 },
     );
-  }, 120_000);
+  });
 });
 
 /** A membership of the same Project that nothing narrows. */

@@ -18,7 +18,7 @@ let caller: Caller<'administrator'>;
 beforeAll(async () => {
   stage = await startStage({ onDisk: true });
   caller = await newProject(stage);
-}, 60_000);
+});
 
 afterAll(() => stage.stop());
 

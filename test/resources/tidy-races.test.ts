@@ -101,7 +101,7 @@ describe('writers of one large resource, while the stream is read', () => {
     await isFound();
     const left = await findLeftOver(stage.services.table, stage.client, stage.tableName);
     expect(left).toEqual({ stray: [], missing: [], other: [] });
-  }, 120_000);
+  });
 });
 
 function onlyUnavailable(error: unknown): void {

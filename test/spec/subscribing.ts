@@ -51,7 +51,7 @@ export async function untilStatus(portico: Portico, id: string, status: string):
 
 /** What `look` finds, asked for again and again. */
 export async function until<T>(look: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> {
-  for (const untilMs = Date.now() + 30_000; ; await pause(25)) {
+  for (const untilMs = Date.now() + 100_000; ; await pause(25)) {
     const found = await look();
     if (found !== undefined) return found;
     if (Date.now() > untilMs) throw new Error(`Not in time: ${what}`);

@@ -191,4 +191,4 @@ test('beside live writes nothing is reported that holds, and a check that was st
   expect(stopped).toBeLessThan(kept.items);
   expect(kept.items).toBeGreaterThan(items.length - stopped);
   expect((await scanAll(client, tableName)).length).toBeGreaterThan(items.length);
-}, 60_000);
+});

@@ -137,7 +137,7 @@ describe.each(['before', 'after'] as const)('a deletion that breaks off %s each 
     const again = await finish(gone);
     expect(again.deletion).toMatchObject({ done: true, ended: expect.any(String) });
     expect((await items()).map(nameOf).sort()).toEqual([...after.keys()].sort());
-  }, 120_000);
+  });
 });
 
 describe('people of a deleted Project', () => {
@@ -182,7 +182,7 @@ describe('people of a deleted Project', () => {
       await expectGone(gone.project);
     }
     expect(await violationsIn(stage, streamUnread)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('the account of a person', () => {

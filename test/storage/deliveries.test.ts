@@ -11,8 +11,8 @@ import { resend } from '../../functions/subscriptions/resend.ts';
 import { openQueueStore, type QueueStore } from '../../infra/local/queue/queue-store.ts';
 import { queues } from '../../infra/queues.ts';
 import { type Caller, callerOf } from '../../shared/access/access-token.ts';
-import type { RunRequest } from '../../shared/bot/contract.ts';
 import { entryOf, holdEntry } from '../../shared/bot/bounds/lease.ts';
+import type { RunRequest } from '../../shared/bot/contract.ts';
 import { emptyBotMemory } from '../../shared/bot/execute-services.ts';
 import { fileDataKeys } from '../../shared/keys/data-keys.ts';
 import { Later } from '../../shared/queue/later.ts';
@@ -22,8 +22,8 @@ import { parseLane } from '../../shared/subscription/delivery.ts';
 import { knownSubscriptions, listedItem } from '../../shared/subscription/listed.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { keys } from '../../shared/table/keys.ts';
-import { ringOf } from '../setup/key-rings.ts';
 import { disturbed, faults } from '../faults/inject.ts';
+import { ringOf } from '../setup/key-rings.ts';
 import { scanAll } from './scan-all.ts';
 import { getItem, newProject, type Stage, startStage } from './stage.ts';
 
@@ -260,7 +260,7 @@ describe('a function that dies before and after each of its calls', () => {
     // Reading Subscriptions and versions, writing a delivery, queueing it: each a step before and one after.
     expect(deaths).toBeGreaterThan(8);
     await expectNothingLeft();
-  }, 120_000);
+  });
 
   test('while it delivers: each version is delivered, in order, and no attempt twice', async () => {
     let deaths = 0;
@@ -283,7 +283,7 @@ describe('a function that dies before and after each of its calls', () => {
     expect(repeated).toBeGreaterThan(0);
     expect(deaths).toBeGreaterThan(20);
     await expectNothingLeft();
-  }, 120_000);
+  });
 });
 
 describe.each([
@@ -320,7 +320,7 @@ describe.each([
     });
     expect(places).toBe(1);
     await expectNothingLeft();
-  }, 60_000);
+  });
 
   test('while it delivers: what follows in the lane is delivered once, told of by nobody else', async () => {
     const places = await atEach(async (own) => {
@@ -335,7 +335,7 @@ describe.each([
     });
     expect(places).toBe(1);
     await expectNothingLeft();
-  }, 60_000);
+  });
 
   test('while somebody asks for a delivery anew: 503; asked again, it is made once more', async () => {
     const changed = (await twoVersions()).slice(0, 1);
@@ -352,7 +352,7 @@ describe.each([
     await settle();
     expect(ranOf(versionsOf(changed))).toEqual(['0 1', '0 1']);
     await expectNothingLeft();
-  }, 60_000);
+  });
 
   test('while somebody asks for a change anew: 503, and nothing waits', async () => {
     const changed = await twoVersions();
@@ -365,7 +365,7 @@ describe.each([
     // Each request is one of its own: what arrived without an answer is delivered, too.
     expect(ranOf(versionsOf(changed))).toEqual(isTaken ? ['1 1', '1 1'] : ['1 1']);
     await expectNothingLeft();
-  }, 60_000);
+  });
 });
 
 /** Which of two changes is told when; an hour passes at each space. */
@@ -399,7 +399,7 @@ describe('a Subscription', () => {
       await drain('deliveries', deliver(services()));
     }
     expect(told()).toMatchObject([{ id: own, failed: '10 deliveries failed one after the other' }]);
-  }, 30_000);
+  });
 });
 
 describe('deliveries that follow from one call', () => {

@@ -26,7 +26,7 @@ beforeAll(async () => {
   // Kept from then on, as the first Project's is.
   await ground.portico.token(ground.portico.projects[1]);
   bench = openBench(stack, await worldOf(stack));
-}, 120_000);
+});
 afterAll(async () => {
   jest.restoreAllMocks();
   await stack.stop();
@@ -112,7 +112,7 @@ test.each(deeperFunctions)(
 
 test('a route that says no in each example is named', async () => {
   expect(await neverDone(stack, ground)).toEqual([]);
-}, 60_000);
+});
 
 test('each fault was met at each place', () => {
   if (isLong) return;

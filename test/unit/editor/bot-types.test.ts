@@ -8,7 +8,7 @@ let language: ReturnType<typeof createLanguage>;
 beforeAll(async () => {
   const { source } = await declarations();
   language = createLanguage(new Map(Object.entries(JSON.parse(source))));
-}, 60_000);
+});
 
 const check = (text: string, name = 'index.ts') =>
   language
