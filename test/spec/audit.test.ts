@@ -4,6 +4,7 @@ import { isAuditEvent } from '../storage/stored.ts';
 import { newPerson, signIn, tokenOf } from './people.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { botThat, createBot, createClient, execute, projectOf, type TestClient } from './running.ts';
+import { until } from './subscribing.ts';
 
 let portico: Portico;
 let project: string;
@@ -140,12 +141,9 @@ describe('names in the entries', () => {
   const refer = (entry: Entry | undefined) => entry?.entity?.map(({ what }) => what);
   const whoOf = (entry: Entry | undefined) => entry?.agent?.[0]?.who;
   const newest = async (query: string): Promise<Entry> => {
-    for (let attempt = 0; ; attempt++) {
-      const { json } = await portico.api('GET', `fhir/R4/AuditEvent?_sort=-date&_count=1&${query}`);
-      if (json.entry) return json.entry[0].resource;
-      if (attempt === 100) throw new Error(`No entry for ${query}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    const path = `fhir/R4/AuditEvent?_sort=-date&_count=1&${query}`;
+    const [entry] = await until(async () => (await portico.api('GET', path)).json.entry, query);
+    return entry.resource;
   };
 
   test('are those of actors and of administrative things', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { keys } from '../../shared/table/keys.ts';
+import { newGate } from './gate.ts';
 import { type Answer, type Portico, startPortico } from './portico.ts';
 import {
   botThat,
@@ -11,6 +12,7 @@ import {
   projectOf,
   type TestClient,
 } from './running.ts';
+import { until } from './subscribing.ts';
 
 let portico: Portico;
 let here: string;
@@ -169,12 +171,20 @@ describe('a Bot that runs as its user', () => {
     const leaving = await createClient(portico);
     const bot = await botThat(
       portico,
-      `await new Promise((r) => setTimeout(r, 1500));
-       return (await fetch('${portico.baseUrl}/fhir/R4/Patient?_count=1')).status`,
-      { runAsUser: true },
+      `await fetch('${portico.baseUrl}/fhir/R4/Basic', { method: 'POST', headers: { 'content-type': 'application/fhir+json' },
+         body: JSON.stringify({ resourceType: 'Basic', code: { text: 'x' }, identifier: [{ value: event.bot.reference }] }) });
+       for (;;) {
+         const { status } = await fetch('${portico.baseUrl}/fhir/R4/Patient?_count=1');
+         if (status !== 200) return status;
+         await new Promise((r) => setTimeout(r, 50));
+       }`,
+      { runAsUser: true, timeout: 25 },
     );
     const running = execute(portico, bot, undefined, null, { token: leaving.token });
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await until(async () => {
+      const { json } = await portico.api('GET', `fhir/R4/Basic?identifier=Bot/${bot}&_summary=count`);
+      return json.total > 0 ? true : undefined;
+    }, 'a run that has begun');
     const found = (await portico.local.scan()).find(
       ({ pk, sk, content }) =>
         pk.includes('#ProjectMembership#') && sk === 'HEAD' && String(content).includes(leaving.id),
@@ -203,10 +213,18 @@ describe('a Project that limits its concurrent runs', () => {
     });
 
   test('is answered 429 with Retry-After beyond it, and served again afterwards', async () => {
-    const bot = await botThat(portico, 'await new Promise((r) => setTimeout(r, 1500)); return 1');
-    await execute(portico, bot);
+    const gate = newGate(portico);
+    const bot = await botThat(portico, `${gate.pass} return 1`, { timeout: 25 });
     await limit(2);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => execute(portico, bot)));
+    let refusals = 0;
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const answer = await execute(portico, bot);
+        if (answer.status === 429) refusals += 1;
+        if (refusals === 4) await gate.open();
+        return answer;
+      }),
+    );
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([200, 200, 429, 429, 429, 429]);
     const refused = answers.find(({ status }) => status === 429);

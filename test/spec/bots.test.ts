@@ -360,7 +360,12 @@ describe('deploying', () => {
     const statuses = await Promise.all(
       Array.from({ length: 10 }, async (_, n) => {
         const code = `const n = ${n}; export const handler = () => [n, ${n}]`;
-        return (await deployTo(bot, { code, filename: 'a.mjs' })).status;
+        for (;;) {
+          const answer = await deployTo(bot, { code, filename: 'a.mjs' });
+          // A slow machine does not compile ten at once in time: who is told so asks again.
+          const isLate = answer.status === 503 || /compiled within/.test(answer.text);
+          if (!isLate) return answer.status;
+        }
       }),
     );
     expect(statuses).toEqual(Array(10).fill(200));
@@ -382,7 +387,7 @@ describe('deploying', () => {
     const bot = await createBot(portico);
     const key = keys.resource(here, 'Bot', bot);
     const deploying = deployTo(bot, {
-      code: 'await new Promise((r) => setTimeout(r, 400)); export const handler = () => 1',
+      code: 'await new Promise((r) => setTimeout(r, 1500)); export const handler = () => 1',
       filename: 'a.mjs',
     });
     await new Promise((resolve) => setTimeout(resolve, 200));

@@ -4,6 +4,7 @@ import type { ProvisionHandler, Request } from '../../functions/provision/reques
 import { mailedLink } from './mailed-link.ts';
 import { type Answer, isDeployed, type Portico, startPortico } from './portico.ts';
 import { botThat, execute, projectOf } from './running.ts';
+import { until } from './subscribing.ts';
 import { password, type SigningIn, signingIn } from './signing-in.ts';
 
 let portico: Portico;
@@ -22,15 +23,6 @@ const asClient = () => {
   return at.ask(body);
 };
 
-async function until<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
-  for (let attempt = 0; attempt < 300; attempt++) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('It never is');
-}
-
 /** A run of minutes that has begun. */
 async function longRun(): Promise<string> {
   const bot = await botThat(
@@ -41,7 +33,7 @@ async function longRun(): Promise<string> {
   await until(async () => {
     const { json } = await portico.api('GET', 'fhir/R4/Basic?code:text=begun');
     return json.entry?.length > 0 ? true : undefined;
-  });
+  }, 'a run that has begun');
   return answer.headers.get('content-location') ?? '';
 }
 
@@ -91,7 +83,7 @@ if (!isDeployed)
     await until(async () => {
       const jobs = (await portico.local.scan()).filter(({ pk }) => pk.includes('#JOB#'));
       return jobs.some(({ status }) => status === 'error' || status === 'cancelled') ? true : undefined;
-    });
+    }, 'the end of the run');
 
     // Whose token is good by its signature only leaves nothing, whatever they are refused for.
     const entries = async () => (await portico.local.scan()).filter(({ pk }) => pk.includes(logOf)).length;

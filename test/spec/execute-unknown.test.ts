@@ -30,7 +30,8 @@ test('a run whose invoker dies is a 409 with its id, recorded once, and no later
   const slow = await botThat(
     portico,
     `await medplum.createResource({ resourceType: 'Basic', id: 'started', code: { text: 'started' } });
-     await new Promise((resolve) => setTimeout(resolve, 8000)); return 1`,
+     await new Promise((resolve) => setTimeout(resolve, 25_000)); return 1`,
+    { timeout: 25 },
   );
   expect((await execute(portico, quick)).text).toBe('1');
   const running = execute(portico, slow);

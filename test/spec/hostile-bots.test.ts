@@ -8,6 +8,7 @@ import { keys } from '../../shared/table/keys.ts';
 import { ringOf } from '../setup/key-rings.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { botThat, change, execute, membershipOf, projectOf, recordsOf } from './running.ts';
+import { until } from './subscribing.ts';
 
 jest.setTimeout(120_000);
 
@@ -31,9 +32,12 @@ const caller = () =>
     { timeout: 25 },
   );
 
-/** The records of a Bot's runs when none has been added for five seconds. */
-async function calmRecords(bot: string): Promise<Resource[]> {
-  let records: Resource[] = [];
+/** The records of a Bot's runs once there are so many, and none has been added for five seconds. */
+async function calmRecords(bot: string, least: number): Promise<Resource[]> {
+  let records = await until(async () => {
+    const found = await recordsOf(portico, bot);
+    return found.length >= least ? found : undefined;
+  }, `${least} runs of Bot/${bot}`);
   for (let calm = 0; calm < 10; ) {
     await new Promise((resolve) => setTimeout(resolve, 500));
     const now = await recordsOf(portico, bot);
@@ -140,7 +144,7 @@ describe('a Bot', () => {
     const code = `exports.handler = async () => (await fetch('${portico.baseUrl}/fhir/R4/Bot/${bot}/$execute', { method: 'POST', headers: { prefer: 'respond-async' } })).status`;
     await portico.api('POST', `fhir/R4/Bot/${bot}/$deploy`, { body: { code } });
     expect((await execute(portico, bot)).text).toBe('202');
-    expect(await calmRecords(bot)).toHaveLength(8);
+    expect(await calmRecords(bot, 8)).toHaveLength(8);
   });
 });
 
@@ -157,9 +161,8 @@ describe('a run and all that follow from it', () => {
     await portico.api('POST', `fhir/R4/Bot/${bot}/$deploy`, { body: { code } });
     await setTreeRuns(12);
     expect((await execute(portico, bot)).status).toBe(200);
-    const records = await calmRecords(bot);
+    const records = await calmRecords(bot, 5);
     await setTreeRuns(64);
-    expect(records.length).toBeGreaterThan(4);
     expect(records.length).toBeLessThanOrEqual(13);
     const trees = (await portico.local.scan()).filter(({ pk }) => pk.includes('#RUN-TREE#'));
     expect(trees.some(({ started }) => started === 12)).toBe(true);
@@ -173,11 +176,19 @@ describe('a run and all that follow from it', () => {
     });
     const project = projectOf(portico, 0).id;
     const identity = { project, botId: inner, membershipId: await membershipOf(portico, inner) };
-    const deadlineAtMs = Date.now() + 2_500;
-    const run = { id: 'parent', root: 'parent', depth: 1, deadlineAtMs };
     const { secret } = openKeyFile(join(portico.local.dataDir, 'keys.json'));
-    const token = await mintRunToken(ringOf(derivedKey(secret, 'run-token')), identity, run);
-    const answer = await execute(portico, inner, undefined, null, { token });
+    const executeUntil = async (deadlineAtMs: number) => {
+      const run = { id: 'parent', root: 'parent', depth: 1, deadlineAtMs };
+      const token = await mintRunToken(ringOf(derivedKey(secret, 'run-token')), identity, run);
+      return execute(portico, inner, undefined, null, { token });
+    };
+    let deadlineAtMs = Date.now() + 2_500;
+    let answer = await executeUntil(deadlineAtMs);
+    // The parent had ended before a slow machine came to it.
+    if (answer.status === 401) {
+      deadlineAtMs = Date.now() + 10_000;
+      answer = await executeUntil(deadlineAtMs);
+    }
     expect([answer.status, answer.json.issue[0].code]).toEqual([400, 'timeout']);
     expect(Date.now() - deadlineAtMs).toBeLessThan(10_000);
   });
@@ -209,9 +220,14 @@ describe('a run', () => {
       (await portico.local.scan()).filter(
         ({ sk, content }) => sk === 'HEAD' && String(content).includes('xx-loop'),
       ).length;
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    const first = await count();
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    expect(await count()).toBe(first);
+    // What was on its way when the time was over may still come to its end; a loop that went on would not.
+    let last = -1;
+    await until(async () => {
+      const now = await count();
+      if (now === last) return true;
+      last = now;
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      return undefined;
+    }, 'the end of writing');
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MedplumClient } from '@medplum/core';
+import { newGate } from './gate.ts';
 import { type Answer, type Portico, startPortico } from './portico.ts';
 import {
   botThat,
@@ -10,6 +11,7 @@ import {
   recordsOf,
   type TestClient,
 } from './running.ts';
+import { until } from './subscribing.ts';
 
 let portico: Portico;
 let member: TestClient;
@@ -32,28 +34,29 @@ function statusOf(answer: Answer): string {
   return answer.headers.get('content-location') ?? '';
 }
 
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 300; attempt++) {
-    if (await isSo()) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('It never is');
+/** Asks until the job has ended. */
+function ended(answer: Answer, token?: string): Promise<Answer> {
+  return endedAt(statusOf(answer), token);
 }
 
-/** Asks until the job has ended. */
-async function ended(answer: Answer, token?: string): Promise<Answer> {
-  const path = statusOf(answer);
-  for (let attempt = 0; attempt < 200; attempt++) {
+function endedAt(path: string, token?: string): Promise<Answer> {
+  return until(async () => {
     const found = await portico.api('GET', path, token ? { token } : {});
-    if (found.status !== 202) return found;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error('The job does not end');
+    return found.status === 202 ? undefined : found;
+  }, 'the end of a job');
+}
+
+function hasBegun(answer: Answer): Promise<unknown> {
+  return until(async () => {
+    const { json } = await portico.api('GET', statusOf(answer));
+    return json.status === 'accepted' ? undefined : true;
+  }, 'a job that runs');
 }
 
 describe('an execute that prefers respond-async', () => {
   test('is answered 202 at once, and the job says how far it is and what came of it', async () => {
-    const bot = await botThat(portico, 'await new Promise((r) => setTimeout(r, 1500)); return "done"');
+    const gate = newGate(portico);
+    const bot = await botThat(portico, `${gate.pass} return "done"`);
     const answer = await start(bot, 'x', 'text/plain');
     const path = statusOf(answer);
     expect(path).toMatch(new RegExp(`^${portico.baseUrl}/fhir/R4/job/[0-9a-f-]{36}/status$`));
@@ -68,6 +71,7 @@ describe('an execute that prefers respond-async', () => {
       resourceType: 'AsyncJob',
       status: expect.stringMatching(/accepted|active/),
     });
+    await gate.open();
     const found = await ended(answer);
     expect([found.status, found.json]).toMatchObject([
       200,
@@ -169,10 +173,8 @@ describe('an execute that prefers respond-async', () => {
   });
 
   test('by a Bot goes on when that Bot has ended', async () => {
-    const inner = await botThat(
-      portico,
-      'await new Promise((r) => setTimeout(r, 1500)); return event.requester.reference',
-    );
+    const gate = newGate(portico);
+    const inner = await botThat(portico, `${gate.pass} return event.requester.reference`);
     const outer = await botThat(
       portico,
       `const answer = await fetch('${portico.baseUrl}/fhir/R4/Bot/${inner}/$execute', { method: 'POST', headers: { prefer: 'respond-async' } });
@@ -180,15 +182,9 @@ describe('an execute that prefers respond-async', () => {
     );
     const [status, path] = (await execute(portico, outer)).json;
     expect(status).toBe(202);
-    for (let attempt = 0; attempt < 100; attempt++) {
-      const found = await portico.api('GET', path);
-      if (found.status === 200) {
-        expect(found.json.output.parameter[0].valueString).toBe(`Bot/${outer}`);
-        return;
-      }
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    throw new Error('The job does not end');
+    await gate.open();
+    const found = await endedAt(path);
+    expect(found.json.output.parameter[0].valueString).toBe(`Bot/${outer}`);
   });
 });
 
@@ -211,17 +207,11 @@ describe('a Bot that runs as its user', () => {
     const found = await ended(await start(outer, undefined, null, token), token);
     const [organizations, patients, policies, path] = JSON.parse(found.json.output.parameter[0].valueString);
     expect([organizations, patients, policies]).toEqual([200, 403, 403]);
-    for (let attempt = 0; attempt < 200; attempt++) {
-      // Asked for by the Bot: not its user's, but an administrator sees it.
-      expect((await portico.api('GET', path, { token })).status).toBe(404);
-      const asked = await portico.api('GET', path);
-      if (asked.status === 200) {
-        expect(asked.json.output.parameter[0].valueString).toBe('[200,403,403]');
-        return;
-      }
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    throw new Error('The job does not end');
+    // Asked for by the Bot: not its user's, but an administrator sees it.
+    expect((await portico.api('GET', path, { token })).status).toBe(404);
+    const asked = await endedAt(path);
+    expect(asked.json.output.parameter[0].valueString).toBe('[200,403,403]');
+    expect((await portico.api('GET', path, { token })).status).toBe(404);
   });
 });
 
@@ -249,7 +239,7 @@ describe('a job', () => {
       `return (await fetch('${portico.baseUrl}/fhir/R4/Bot/${inner}/$execute', { method: 'POST' })).status`,
     );
     const answer = await start(outer, undefined, null, member.token);
-    await until(async () => (await portico.api('GET', statusOf(answer))).json.status === 'active');
+    await hasBegun(answer);
     for (const token of [(await createClient(portico)).token, await portico.token(projectOf(portico, 1))]) {
       expect((await portico.api('DELETE', statusOf(answer), { token })).status).toBe(404);
     }
@@ -261,8 +251,12 @@ describe('a job', () => {
       { code: 'processing', details: { text: 'The run was cancelled' } },
     ]);
     for (const bot of [outer, inner]) {
-      await until(async () => (await recordsOf(portico, bot)).length === 1);
-      expect(JSON.stringify(await recordsOf(portico, bot))).toMatch(
+      const records = await until(async () => {
+        const found = await recordsOf(portico, bot);
+        return found.length > 0 ? found : undefined;
+      }, `the record of Bot/${bot}`);
+      expect(records).toHaveLength(1);
+      expect(JSON.stringify(records)).toMatch(
         new RegExp(
           `"cancelled".*"cancelledBy","valueString":"ClientApplication/${projectOf(portico, 0).clientId}`,
         ),
@@ -273,9 +267,10 @@ describe('a job', () => {
   }, 60_000);
 
   test('that ends before it could be stopped is completed, and stays so', async () => {
-    const bot = await botThat(portico, 'await new Promise((r) => setTimeout(r, 700)); return 1');
+    // A run is first asked whether it was cancelled when it has taken a second.
+    const bot = await botThat(portico, 'await new Promise((r) => setTimeout(r, 300)); return 1');
     const answer = await start(bot);
-    await until(async () => (await portico.api('GET', statusOf(answer))).json.status === 'active');
+    await hasBegun(answer);
     expect((await portico.api('DELETE', statusOf(answer))).status).toBe(202);
     expect((await ended(answer)).json.status).toBe('completed');
   });

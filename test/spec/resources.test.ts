@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Answer, type Call, type Portico, startPortico } from './portico.ts';
+import { until } from './subscribing.ts';
 
 let portico: Portico;
 
@@ -364,15 +365,11 @@ describe('search over HTTP', () => {
   test('what was audited is found by what it was done to', async () => {
     const id = await created();
     // Its index items come with the stream.
-    for (let attempt = 0; ; attempt++) {
-      const { json } = await fhir('GET', `/AuditEvent?entity=Patient/${id}`);
-      if (json.entry) {
-        expect(json.entry[0].resource.entity[0].what.reference).toBe(`Patient/${id}`);
-        return;
-      }
-      expect(attempt).toBeLessThan(50);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+    const [entry] = await until(
+      async () => (await fhir('GET', `/AuditEvent?entity=Patient/${id}`)).json.entry,
+      'what was audited',
+    );
+    expect(entry.resource.entity[0].what.reference).toBe(`Patient/${id}`);
   });
 
   test('_fields answers the named elements alone', async () => {

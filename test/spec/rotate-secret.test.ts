@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Answer, type Portico, startPortico } from './portico.ts';
 import { createClient, projectOf } from './running.ts';
+import { until } from './subscribing.ts';
 
 let portico: Portico;
 
@@ -59,18 +60,17 @@ describe('POST admin/projects/<id>/client/<client id>/secret', () => {
     const { id } = await createClient(portico);
     const { secret } = (await rotate(id)).json;
     const query = `entity=ClientApplication/${id}&subtype=rotate-secret`;
-    let found: Answer | undefined;
-    for (let attempt = 0; attempt < 200 && !found?.json.entry?.length; attempt++) {
-      if (attempt > 0) await pause(50);
-      found = await portico.api('GET', `fhir/R4/AuditEvent?${query}`);
-    }
-    expect(found?.json.entry).toHaveLength(1);
-    expect(found?.json.entry[0].resource).toMatchObject({
+    const found = await until(async () => {
+      const answer = await portico.api('GET', `fhir/R4/AuditEvent?${query}`);
+      return answer.json.entry ? answer : undefined;
+    }, query);
+    expect(found.json.entry).toHaveLength(1);
+    expect(found.json.entry[0].resource).toMatchObject({
       action: 'U',
       outcome: '0',
       agent: [{ who: { reference: `ClientApplication/${projectOf(portico, 0).clientId}` } }],
     });
-    expect(found?.text).not.toContain(secret);
+    expect(found.text).not.toContain(secret);
   });
 
   test('is for administrators of the Project only', async () => {
@@ -171,11 +171,17 @@ describe('when a client expires, and was last used', () => {
 
   test('from its instant on it gets no token, and before that it does; the date can be taken back', async () => {
     const { id, secret } = await createClient(portico);
-    const atMs = Date.now() + 1_500;
-    const expires = new Date(atMs).toISOString();
-    const answer = await change(id, { expires });
-    expect([answer.status, answer.json.expires]).toEqual([200, expires]);
-    expect(await signsIn(id, secret)).toBe(true);
+    let atMs = 0;
+    let isInTime = false;
+    // A machine that is too slow to sign in before that instant is given more time.
+    for (let aheadMs = 1_500; !isInTime; aheadMs *= 2) {
+      atMs = Date.now() + aheadMs;
+      const expires = new Date(atMs).toISOString();
+      const answer = await change(id, { expires });
+      const isGood = await signsIn(id, secret);
+      isInTime = Date.now() < atMs;
+      if (isInTime) expect([answer.status, answer.json.expires, isGood]).toEqual([200, expires, true]);
+    }
     await pause(Math.max(0, atMs - Date.now() + 10));
     expect(await signsIn(id, secret)).toBe(false);
     expect((await change(id, { expires: null })).json.expires).toBeUndefined();

@@ -5,6 +5,7 @@ import { keys } from '../../shared/table/keys.ts';
 import { mailedLink } from './mailed-link.ts';
 import { type Answer, type Portico, startPortico } from './portico.ts';
 import { createClient, projectOf } from './running.ts';
+import { until } from './subscribing.ts';
 import { password, pkce, type SigningIn, signingIn } from './signing-in.ts';
 
 let portico: Portico;
@@ -242,12 +243,10 @@ describe('a Project with an idle time', () => {
     return (await portico.api('GET', query, { token: await portico.token(second()) })).json.entry ?? [];
   };
   const untilEntries = async (subtype: string, profile: string) => {
-    for (let tries = 0; tries < 200; tries++) {
+    return until(async () => {
       const found = await entries(subtype, profile);
-      if (found.length > 0) return found;
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-    throw new Error(`No ${subtype}`);
+      return found.length > 0 ? found : undefined;
+    }, subtype);
   };
 
   test('says so to its administrators alone, keeps what was set, and takes no other numbers', async () => {
@@ -272,9 +271,9 @@ describe('a Project with an idle time', () => {
     expect(again.json.expires_in).toBe(900);
     const sessions = async () => (await securityOf(again.json.access_token)).sessions.length;
     expect(await sessions()).toBe(2);
-    await pass(14.9, tokens);
+    await pass(14.5, tokens);
     expect([await isIn(tokens.access_token), await sessions()]).toEqual([true, 2]);
-    await pass(0.2, tokens);
+    await pass(0.6, tokens);
     expect([await isIn(tokens.access_token), await sessions()]).toEqual([false, 1]);
     for (let i = 0; i < 3; i++) {
       const refused = await at.refresh(tokens.refresh_token);

@@ -25,7 +25,10 @@ async function msOf(run: () => Promise<{ status: number }>, status: number): Pro
 
 test('forty addresses tried from one source are slowed, whatever the caller says of itself; nobody is refused', async () => {
   const { email } = await at.newMember();
-  const before = await msOf(() => attempt(email, password, '192.0.2.1'), 200);
+  let before = await msOf(() => attempt(email, password, '192.0.2.1'), 200);
+  // A busy machine may slow one answer; it does not slow each of them.
+  for (let turn = 0; turn < 5 && before > 1300; turn++)
+    before = await msOf(() => attempt(email, password, '192.0.2.1'), 200);
   const tries = await Promise.all(
     Array.from({ length: 40 }, (_, i) => attempt(newAddress(), 'Winter2026', `198.51.100.${i}`)),
   );
