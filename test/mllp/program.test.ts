@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { freePort } from '../../infra/local/gateway/free-port.ts';
+import { type Gate, newGate } from '../spec/gate.ts';
 import { type Portico, startPortico } from '../spec/portico.ts';
 import { botThat, createClient, type TestClient } from '../spec/running.ts';
 import { runProgram, startBridge, startBridgeAs } from './bridge.ts';
@@ -12,6 +13,8 @@ import { connectTo, messageOf, msaOf } from './sender.ts';
 let portico: Portico;
 let folder: string;
 let client: TestClient;
+/** The Bot `slow` waits at it. */
+let gate: Gate;
 let slow: string;
 let closed: number;
 
@@ -20,10 +23,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'portico-mllp-program-'));
   client = await createClient(portico);
   closed = await freePort();
-  slow = await botThat(
-    portico,
-    'await new Promise((r) => setTimeout(r, 1500)); return event.input.buildAck()',
-  );
+  gate = newGate(portico);
+  slow = await botThat(portico, `${gate.pass} return event.input.buildAck()`);
 });
 afterAll(async () => {
   await portico?.stop();
@@ -141,6 +142,7 @@ describe('SIGTERM', () => {
     await bridge.line('stopping');
     expect((await fetch(`${health}/healthz`)).status).toBe(503);
     await expect(connectTo(port)).rejects.toThrow('ECONNREFUSED');
+    await gate.open();
     expect(msaOf(await busy.next())).toEqual(['AA', 'last', 'OK']);
     for (const sender of [busy, idle, partial])
       await expect(sender.next()).rejects.toThrow('The connection ended');
@@ -149,15 +151,18 @@ describe('SIGTERM', () => {
   });
 
   test('a second signal does not wait', async () => {
-    const bridge = await startBridge(portico, { listeners: [{ bot: slow }] });
+    const never = newGate(portico);
+    const bot = await botThat(portico, `${never.pass} return event.input.buildAck()`);
+    const bridge = await startBridge(portico, { listeners: [{ bot }] });
     const sender = await connectTo(bridge.ports[0] ?? 0);
     sender.send(messageOf('unheard'));
-    await bridge.line('connected');
+    await never.reached();
     void bridge.stop('SIGINT');
     await bridge.line('stopping');
     process.kill(bridge.pid, 'SIGINT');
-    await once(sender.socket, 'close');
+    if (!sender.socket.closed) await once(sender.socket, 'close');
     expect(await bridge.stop()).not.toBe(0);
+    await never.open();
   });
 });
 

@@ -73,7 +73,8 @@ beforeAll(async () => {
     } else if (pathname === '/bytes') {
       response.end(Buffer.from([0xff, 0x00, 0xfe]));
     } else if (pathname === '/slow') {
-      setTimeout(() => response.end(), 3000).unref();
+      // Whoever asks gives up before.
+      setTimeout(() => response.end(), 60_000).unref();
     } else if (pathname.startsWith('/fhir/R4/Patient/missing')) {
       response.writeHead(404, { 'content-type': 'application/fhir+json' });
       response.end(
