@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { until } from '../spec/subscribing.ts';
 import { type App, arrived, describeInBrowser, go, signIn, startApp, write } from './app.ts';
 import { badManners } from './manners.ts';
 
@@ -120,6 +121,11 @@ describeInBrowser('what administrators set up', () => {
     expect([made.status, gone.status]).toEqual([201, 200]);
     const entries = async () =>
       (await app.portico.api('GET', 'fhir/R4/AuditEvent?_count=1000&_sort=-date')).json.entry.length;
+    // Its index items come with the stream.
+    await until(async () => {
+      const path = `fhir/R4/AuditEvent?entity=ClientApplication/${made.json.id}`;
+      return (await app.portico.api('GET', path)).json.entry?.length === 2 ? true : undefined;
+    }, 'what was done to the key');
     const before = await entries();
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));

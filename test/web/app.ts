@@ -65,6 +65,7 @@ export async function signIn(page: Page, email: string, password: string): Promi
 
 /** Opens a page by its name in the navigation. */
 export async function go(page: Page, name: string): Promise<void> {
+  await page.locator('nav').waitFor({ state: 'attached' });
   const menu = page.getByRole('button', { name: 'Menu' });
   if (await menu.isVisible()) await menu.click();
   await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
@@ -95,7 +96,7 @@ export async function pick(page: Page, field: string, typed: string, option: str
     const picked = page
       .getByRole('option')
       .filter({ hasText: option })
-      .click({ timeout: turn < 3 ? 2500 : 8000 });
+      .click({ timeout: turn < 3 ? 2500 : turn < 4 ? 8000 : 45_000 });
     if (turn === 4) return picked;
     if (
       await picked.then(

@@ -121,7 +121,7 @@ describeInBrowser('every page of the app', () => {
         const chosen = await control.choose();
         await page.reload();
         await settled(page);
-        for (let turn = 0; turn < 100 && (await control.read()) !== chosen; turn++) {
+        for (let turn = 0; turn < 450 && (await control.read()) !== chosen; turn++) {
           await page.waitForTimeout(100);
         }
         if ((await control.read()) !== chosen) wrong.push(`${route} forgets ${control.kind} ${chosen}`);
@@ -304,7 +304,7 @@ async function controlsOf(page: Page): Promise<Control[]> {
 async function longer(page: Page, more: Locator, rows: () => Promise<string>): Promise<void> {
   const before = await rows();
   await more.click();
-  for (let turn = 0; turn < 100 && (await rows()) === before; turn++) await page.waitForTimeout(50);
+  for (let turn = 0; turn < 450 && (await rows()) === before; turn++) await page.waitForTimeout(100);
 }
 
 async function pickLast(page: Page, filter: Locator): Promise<void> {

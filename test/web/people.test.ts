@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { projectOf } from '../spec/running.ts';
+import { until } from '../spec/subscribing.ts';
 import { type App, arrived, describeInBrowser, go, pick, signIn, startApp, type views } from './app.ts';
 import { badManners } from './manners.ts';
 
@@ -57,6 +58,7 @@ describeInBrowser('the way of a person through the app', () => {
     }
     await go(admin, 'Invite');
     await fillInvite(admin, 'Rosa', 'rosa@example.org');
+    await app.portico.local.mailbox.waitFor(({ to }) => to.includes('rosa@example.org'));
     await admin.getByRole('link', { name: 'See Rosa Hopper' }).click();
     await arrived(admin, 'Rosa Hopper');
     await admin.getByRole('button', { name: 'Send a new link' }).click();
@@ -103,9 +105,11 @@ describeInBrowser('the way of a person through the app', () => {
   /** What answers a press is where the eye is: in the window, without scrolling. */
   async function inSight(page: Page, what: Locator) {
     await what.waitFor();
-    const box = await what.boundingBox();
     const height = page.viewportSize()?.height ?? 0;
-    expect([(box?.y ?? -1) >= 0, (box?.y ?? height) + 20 <= height]).toEqual([true, true]);
+    await until(async () => {
+      const box = await what.boundingBox();
+      return box && box.y >= 0 && box.y + 20 <= height ? true : undefined;
+    }, 'an answer in sight');
   }
 
   async function fillInvite(page: Page, firstName: string, email: string) {
@@ -139,10 +143,9 @@ describeInBrowser('the way of a person through the app', () => {
     await go(admin, 'Mailbox');
     await arrived(admin, 'Mailbox');
     const mail = admin.getByRole('article').filter({ hasText: email });
-    for (let tries = 0; tries < 40 && (await mail.count()) === 0; tries++) {
-      await admin.getByRole('button', { name: 'Refresh' }).click();
-      await admin.waitForTimeout(100);
-    }
+    await app.portico.local.mailbox.waitFor(({ to }) => to.includes(email));
+    await admin.getByRole('button', { name: 'Refresh' }).click();
+    await mail.waitFor();
     expect(await badManners(admin)).toEqual([]);
     const link = (await mail.getByRole('link').getAttribute('href')) ?? '';
     const person = await app.open(view);

@@ -18,7 +18,7 @@ const wrong = `export async function handler(medplum, event) {
 }
 `;
 const slow = `export async function handler() {
-  await new Promise((resolve) => setTimeout(resolve, 9500));
+  await new Promise((resolve) => setTimeout(resolve, 20_000));
 }
 `;
 
@@ -34,7 +34,7 @@ describeInBrowser("a Bot's workbench", () => {
     async (view) => {
       const name = `Bench on a ${view}`;
       const identifier = [{ system: 'https://example.org/bots', value: view }];
-      await createBot(app.portico, { name, identifier });
+      await createBot(app.portico, { name, identifier, timeout: 25 });
       const page = await app.open(view);
       const loaded: string[] = [];
       page.on('request', (request) => loaded.push(request.url()));
