@@ -105,6 +105,7 @@ describeInBrowser("a Bot's workbench", () => {
     await editor(page).waitFor();
     await choose(page, /Begin with an example/, 'form webhook');
     await page.getByRole('button', { name: 'Replace it' }).click();
+    await editor(page).getByText('A web form asks for an appointment').waitFor();
     await page.getByText('You have unsaved changes.').waitFor();
     await write(page, 'Code of the Bot', '// my own');
     await choose(page, /Begin with an example/, 'echo');
