@@ -97,11 +97,14 @@ export async function startBridgeAs(settings: BridgeSettings, secret: string): P
   child.stderr?.on('data', (chunk: Buffer) => {
     complaint += chunk;
   });
-  createInterface({ input: child.stdout ?? process.stdin }).on('line', (text) => {
+  const lines = createInterface({ input: child.stdout ?? process.stdin }).on('line', (text) => {
     log.push(JSON.parse(text));
     for (const look of waiting) look();
   });
-  const exited = once(child, 'exit').then(([code]) => {
+  let isOver = false;
+  // Its last lines may come after its end.
+  const exited = Promise.all([once(child, 'close'), once(lines, 'close')]).then(([[code]]) => {
+    isOver = true;
     for (const look of waiting) look();
     return code as number | null;
   });
@@ -112,7 +115,6 @@ export async function startBridgeAs(settings: BridgeSettings, secret: string): P
           (one) =>
             one.event === event && Object.entries(fields).every(([name, value]) => one[name] === value),
         );
-        const isOver = child.exitCode !== null || child.signalCode !== null;
         if (!found && !isOver) return;
         waiting.delete(look);
         if (found) done(found);

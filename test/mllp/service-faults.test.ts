@@ -215,6 +215,7 @@ describe('the service', () => {
       'not-run',
       'unknown',
     ]);
+    await bridge.line('outcome-unknown');
     expect(bridge.log.filter(({ level }) => level === 'alarm')).toHaveLength(1);
   });
 
