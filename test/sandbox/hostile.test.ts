@@ -207,9 +207,9 @@ async function holds(code: string, expected: string, said?: RegExp): Promise<voi
     expect('message' in outcome ? outcome.message : '').toMatch(said);
   }
   expect(JSON.stringify(outcome).length).toBeLessThan(1_100_000);
-  expect(result.durationMs).toBeLessThan(timeoutMs + 1500);
+  expect(result.durationMs).toBeLessThan(timeoutMs + 5000);
   // A child that was killed before this run is started within it.
-  expect(tookMs).toBeLessThan(timeoutMs + 5000);
+  expect(tookMs).toBeLessThan(timeoutMs + 15_000);
   expect(Math.max(peakMb, rssMb()) - idleMb).toBeLessThan(HOST_GROWTH_MB);
 
   const next = await sandbox.run(

@@ -3,8 +3,8 @@ import { type Answer, type Portico, startPortico } from './portico.ts';
 import { botThat, change, createBot, deploy, execute, projectOf } from './running.ts';
 
 const timeoutSeconds = 0.5;
-/** Its own time, a child started anew, and a busy machine. */
-const patienceMs = 5000;
+/** Its own time, a child started anew, and a busy machine; without a limit of its own it would have ten seconds. */
+const patienceMs = 9000;
 
 let portico: Portico;
 let honest = '';
