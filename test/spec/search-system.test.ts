@@ -228,11 +228,15 @@ describe('an estimate', () => {
       request,
       resource: { resourceType: 'Basic', code: { text, coding } },
     }));
-    for (let i = 0; i < 2; i++) {
-      const { json } = await fhir('POST', '', { body: { resourceType: 'Bundle', type: 'batch', entry } });
-      expect(json.entry.every((one: { response: { status: string } }) => one.response.status === '201')).toBe(
-        true,
+    for (let left = 520; left > 0; ) {
+      const body = { resourceType: 'Bundle', type: 'batch', entry: entry.slice(0, left) };
+      const { json } = await fhir('POST', '', { body });
+      const statuses: string[] = json.entry.map(
+        ({ response }: { response: { status: string } }) => response.status,
       );
+      // A slow machine leaves entries over: they are there to be sent again.
+      expect(statuses.filter((status) => status !== '201' && status !== '503')).toEqual([]);
+      left -= statuses.filter((status) => status === '201').length;
     }
     const total = async (path: string, token?: string) => (await get(path, token)).json.total;
     expect(await total('/Basic?_total=estimate&_count=1')).toBe(520);
