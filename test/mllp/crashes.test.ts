@@ -17,7 +17,10 @@ beforeAll(async () => {
   const wait = 'await new Promise((r) => setTimeout(r, 20));';
   bot = await botThat(
     service.portico,
-    `${wait} await medplum.createResource({ resourceType: 'Basic', code: { text: event.input.get('MSH.10') } });
+    // A call that is cut off with the service may have been taken: such a run does not end, so that nobody takes it for
+    // one that failed and may be run again.
+    `${wait} await medplum.createResource({ resourceType: 'Basic', code: { text: event.input.get('MSH.10') } })
+       .catch(() => new Promise(() => undefined));
      ${wait} return event.input.buildAck()`,
   );
 }, 60_000);
@@ -82,7 +85,10 @@ describe.each<[NodeJS.Signals, number, number]>([
       await Promise.all(unknown.map(({ controlId }) => bridge.line('outcome-unknown', { controlId })));
       expect(sent).toHaveLength(connections * count);
       // Each that is acknowledged ran exactly once; of the others nobody knows, and that is said aloud.
-      expect(sent.filter(({ code, controlId }) => code === 'AA' && runs.get(controlId) !== 1)).toEqual([]);
+      const taken = sent
+        .filter(({ code }) => code === 'AA')
+        .map((one) => ({ ...one, runs: runs.get(one.controlId) }));
+      expect(taken.filter((one) => one.runs !== 1)).toEqual([]);
       expect(unknown.filter(({ code }) => code !== 'AE')).toEqual([]);
       expect(unknown.filter(({ controlId }) => (runs.get(controlId) ?? 0) > 1)).toEqual([]);
       // No more than were on their way; a process that is killed has certainly run something.
