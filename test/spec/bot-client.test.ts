@@ -105,7 +105,7 @@ describe('Bots that call Bots', () => {
     const botId = await botThat(
       portico,
       `return medplum.executeBot(event.bot.reference.split('/')[1], event.input, 'application/json');`,
-      {},
+      { timeout: 25 },
     );
     const answer = await execute(botId);
     expect(answer.status).toBe(400);
