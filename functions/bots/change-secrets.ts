@@ -2,7 +2,7 @@ import type { Caller } from '../../shared/access/access-token.ts';
 import type { Actor } from '../../shared/access/actor.ts';
 import { admit } from '../../shared/access/actor.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
-import { agentOf, projectOf, targetOf } from '../../shared/audit/who.ts';
+import { doneBy, projectOf, targetOf } from '../../shared/audit/who.ts';
 import {
   type SealedSecret,
   type SecretHolder,
@@ -76,7 +76,7 @@ function actionsFor(
     subtype: 'change-secrets',
     action: 'U',
     outcome: '0',
-    agent: agentOf(actor),
+    ...doneBy(actor),
     entities: [bot ? targetOf(bot) : projectOf(actor)],
   };
   return [

@@ -1,12 +1,12 @@
 import { fallback, string } from 'valibot';
 import type { Caller } from '../../shared/access/access-token.ts';
-import { admit } from '../../shared/access/actor.ts';
+import { type Actor, admit } from '../../shared/access/actor.ts';
 import { parseOfCaller } from '../../shared/access/parse-of-caller.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
-import { agentOf, targetOf } from '../../shared/audit/who.ts';
+import { doneBy, targetOf } from '../../shared/audit/who.ts';
 import { type Identifier, identifierActions, identifiers } from '../../shared/bot/identifiers.ts';
 import { settingEntries, settingsOf } from '../../shared/bot/settings.ts';
-import type { Reference, Resource } from '../../shared/fhir/resource.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
 import { newMeta, type Stamp } from '../../shared/fhir/stamp.ts';
 import { createProgramMembershipActions } from '../../shared/invitation/new-membership.ts';
 import {
@@ -64,7 +64,7 @@ export async function createBot(
   };
   try {
     await services.table.transact([
-      ...actionsFor(bot, named, program.rights, { stamp, agent: agentOf(actor) }),
+      ...actionsFor(bot, named, program.rights, { stamp, actor }),
       ...source.actions,
     ]);
   } catch (error) {
@@ -78,7 +78,7 @@ function actionsFor(
   bot: Resource,
   identifiers: readonly Identifier[],
   rights: object,
-  { stamp, agent }: { stamp: Stamp; agent: Reference },
+  { stamp, actor }: { stamp: Stamp; actor: Actor },
 ): Action[] {
   const membershipId = stamp.newId();
   const { membership, actions } = createProgramMembershipActions(
@@ -96,7 +96,7 @@ function actionsFor(
     subtype: 'create-bot',
     action: 'C',
     outcome: '0',
-    agent,
+    ...doneBy(actor),
     entities: [targetOf(bot), targetOf(membership)],
   };
   return [

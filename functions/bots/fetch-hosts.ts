@@ -2,7 +2,7 @@ import { array, maxLength, pipe } from 'valibot';
 import type { Caller } from '../../shared/access/access-token.ts';
 import { admit } from '../../shared/access/actor.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
-import { agentOf, projectOf } from '../../shared/audit/who.ts';
+import { doneBy, projectOf } from '../../shared/audit/who.ts';
 import { parseHost, runSettings } from '../../shared/bot/project-settings.ts';
 import type { FetchHosts } from '../../shared/project-settings.ts';
 import { parse } from '../../shared/schema/check.ts';
@@ -53,7 +53,7 @@ export async function changeFetchHosts(
     subtype: 'change-fetch-hosts',
     action: 'U',
     outcome: '0',
-    agent: agentOf(actor),
+    ...doneBy(actor),
     entities: [projectOf(actor)],
   };
   await table.transact([

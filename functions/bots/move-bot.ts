@@ -1,6 +1,6 @@
 import type { Actor } from '../../shared/access/actor.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
-import { agentOf, targetOf } from '../../shared/audit/who.ts';
+import { doneBy, targetOf } from '../../shared/audit/who.ts';
 import { botOf, type StoredBot } from '../../shared/bot/bot-item.ts';
 import { isId, type Resource } from '../../shared/fhir/resource.ts';
 import { Refusal } from '../../shared/refusal.ts';
@@ -47,7 +47,7 @@ export async function moveBot(
     subtype,
     action: 'U',
     outcome: '0',
-    agent: agentOf(actor),
+    ...doneBy(actor),
     entities: [{ ...targetOf(bot), detail: [{ type: 'version', valueString: version }] }],
   };
   const at = new Date(now()).toISOString();

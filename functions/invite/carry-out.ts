@@ -1,6 +1,6 @@
 import { latestGrant } from '../../shared/access/emergency.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
-import { agentOf, targetOf } from '../../shared/audit/who.ts';
+import { doneBy, targetOf } from '../../shared/audit/who.ts';
 import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { changeMembership, issueInvitation, outboxAction } from '../../shared/invitation/actions.ts';
@@ -85,7 +85,7 @@ export function carryOut(
       subtype: 'invite',
       action,
       outcome: '0',
-      agent: agentOf(actor),
+      ...doneBy(actor),
       entities,
     };
     return { name: 'audit', put: auditItem(event, services.newId(), stamp.nowMs) };

@@ -2,7 +2,7 @@ import type { Caller } from '../../shared/access/access-token.ts';
 import { type Actor, admit } from '../../shared/access/actor.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import type { Subtype } from '../../shared/audit/subtypes.ts';
-import { agentOf, projectOf } from '../../shared/audit/who.ts';
+import { doneBy, projectOf } from '../../shared/audit/who.ts';
 import { issuerItem } from '../../shared/issuer/issuer-item.ts';
 import { IssuerFault } from '../../shared/issuer/issuer-web.ts';
 import type { Issuers } from '../../shared/issuer/issuers.ts';
@@ -61,7 +61,7 @@ export function issuerAudit(services: Services, actor: Actor, subtype: Subtype, 
     subtype,
     action: 'U',
     outcome: '0',
-    agent: agentOf(actor),
+    ...doneBy(actor),
     entities: [{ ...projectOf(actor), detail: [{ type: 'issuer', valueString: issuerId }] }],
   };
   return { name: 'audit', put: auditItem(audited, services.newId(), services.now()) };

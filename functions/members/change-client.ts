@@ -1,7 +1,7 @@
 import { description, exactOptional, nullable, pipe } from 'valibot';
 import type { Caller } from '../../shared/access/access-token.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
-import { agentOf, targetOf } from '../../shared/audit/who.ts';
+import { doneBy, targetOf } from '../../shared/audit/who.ts';
 import { invalidField, Refusal } from '../../shared/refusal.ts';
 import { parse } from '../../shared/schema/check.ts';
 import { fields, optional } from '../../shared/schema/fields.ts';
@@ -62,7 +62,7 @@ export async function changeClient(
     subtype: 'change-client',
     action: 'U',
     outcome: '0',
-    agent: agentOf(actor),
+    ...doneBy(actor),
     entities: [targetOf(client)],
   };
   try {

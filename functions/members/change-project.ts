@@ -4,7 +4,7 @@ import { admit } from '../../shared/access/actor.ts';
 import { emergencySetting } from '../../shared/access/emergency.ts';
 import { idleMinutesText, idleSetting, isIdleMinutes } from '../../shared/access/idle-time.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
-import { agentOf, projectOf } from '../../shared/audit/who.ts';
+import { doneBy, projectOf } from '../../shared/audit/who.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { projectSettings } from '../../shared/project-settings.ts';
 import { Refusal } from '../../shared/refusal.ts';
@@ -93,7 +93,7 @@ export async function changeProject(
     subtype: 'change-project',
     action: 'U',
     outcome: '0',
-    agent: agentOf(actor),
+    ...doneBy(actor),
     entities: [
       {
         ...projectOf(actor),

@@ -3,7 +3,7 @@ import type { Caller } from '../../shared/access/access-token.ts';
 import { admit } from '../../shared/access/actor.ts';
 import { parseOfCaller } from '../../shared/access/parse-of-caller.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
-import { agentOf, targetOf } from '../../shared/audit/who.ts';
+import { doneBy, targetOf } from '../../shared/audit/who.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { newClientSecret } from '../../shared/keys/client-secret.ts';
 import { isRedirectUri, redirectUriText } from '../../shared/login/redirect-uri.ts';
@@ -79,7 +79,7 @@ export async function createClient(
     subtype: 'create-client',
     action: 'C',
     outcome: '0',
-    agent: agentOf(actor),
+    ...doneBy(actor),
     entities: [targetOf(client), targetOf(membership)],
   };
   await services.table.transact([

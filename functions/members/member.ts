@@ -1,7 +1,7 @@
 import type { Actor } from '../../shared/access/actor.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import type { Subtype } from '../../shared/audit/subtypes.ts';
-import { agentOf, targetOf } from '../../shared/audit/who.ts';
+import { doneBy, targetOf } from '../../shared/audit/who.ts';
 import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import { isId } from '../../shared/fhir/resource.ts';
 import { type Standing, standingOf } from '../../shared/invitation/state.ts';
@@ -46,7 +46,7 @@ export function memberAudit(
     project: actor.project,
     ...what,
     outcome: '0',
-    agent: agentOf(actor),
+    ...doneBy(actor),
     entities: [targetOf(membership), membership.user],
   };
   return { name: 'audit', put: auditItem(audited, services.newId(), services.now()) };

@@ -1,7 +1,7 @@
 import { description, pipe } from 'valibot';
 import type { Caller } from '../../shared/access/access-token.ts';
 import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
-import { agentOf, targetOf } from '../../shared/audit/who.ts';
+import { doneBy, targetOf } from '../../shared/audit/who.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
 import { hashClientSecret, newClientSecret } from '../../shared/keys/client-secret.ts';
 import { Refusal } from '../../shared/refusal.ts';
@@ -57,7 +57,7 @@ export async function rotateSecret(
     subtype: 'rotate-secret',
     action: 'U',
     outcome: '0',
-    agent: agentOf(actor),
+    ...doneBy(actor),
     entities: [targetOf(client)],
   };
   try {

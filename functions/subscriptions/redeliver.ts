@@ -1,7 +1,7 @@
 import { pipe, regex, string } from 'valibot';
 import type { Caller } from '../../shared/access/access-token.ts';
 import { auditItem } from '../../shared/audit/audit-event.ts';
-import { agentOf, targetOf } from '../../shared/audit/who.ts';
+import { doneBy, targetOf } from '../../shared/audit/who.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { parse } from '../../shared/schema/check.ts';
 import { fields } from '../../shared/schema/fields.ts';
@@ -45,7 +45,8 @@ export async function redeliver(
   const { newId, now } = services;
   if (earlier.ended) {
     const event = {
-      ...({ project, subtype: 'redeliver', action: 'E', outcome: '0', agent: agentOf(actor) } as const),
+      ...({ project, subtype: 'redeliver', action: 'E', outcome: '0' } as const),
+      ...doneBy(actor),
       entities: [{ ...targetOf(subscription), detail: [{ type: 'delivery', valueString: deliveryId }] }],
     };
     await services.table

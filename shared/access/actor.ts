@@ -13,7 +13,7 @@ import { type Key, keys } from '../table/keys.ts';
 import type { Found } from '../table/table.ts';
 import { type Caller, type Claims, unauthorized } from './access-token.ts';
 import { builtInClient } from './built-in-client.ts';
-import { activeGrant, type EmergencyGrant } from './emergency.ts';
+import { activeGrant, type EmergencyGrant, isInEmergency } from './emergency.ts';
 import { idleSecondsOf, isIdleItem } from './idle-time.ts';
 import { type ContextReader, contextReader } from './security-context.ts';
 import { isForResourcesOnly } from './smart-scope.ts';
@@ -147,11 +147,6 @@ export async function admit(
   services.memory.admitted.set(actor.membershipId, services.now());
   admission.isGranted = true;
   return { actor, found: all };
-}
-
-/** Whether what they do is marked: by emergency access, or by a run that somebody asked for who had it. */
-export function isInEmergency({ emergency, run }: Pick<Actor, 'emergency' | 'run'>): boolean {
-  return emergency !== undefined || run?.isEmergency === true;
 }
 
 /** A login that was given scopes for resources has those, and administers nothing. */

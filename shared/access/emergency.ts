@@ -51,6 +51,17 @@ export function activeGrant(
   return isEnded || untilMs <= nowMs ? undefined : { ...grant, untilMs };
 }
 
+/** Whether what an actor does is marked: by emergency access, or by a run that somebody asked for who had it. */
+export function isInEmergency({ emergency, run }: Marked): boolean {
+  return emergency !== undefined || run?.isEmergency === true;
+}
+
+/** An actor, as far as that goes. */
+interface Marked {
+  emergency?: object;
+  run?: { isEmergency?: boolean };
+}
+
 /** Whether the head says that all emergency access from before some later time has ended. */
 function endedAfter(head: Item | undefined, startedAtMs: number): boolean {
   return Number(head?.emergencyEndedAtMs ?? 0) >= startedAtMs;

@@ -1,5 +1,6 @@
 import type { Claims } from '../access/access-token.ts';
 import type { Actor } from '../access/actor.ts';
+import { isInEmergency } from '../access/emergency.ts';
 import type { Reference, Resource } from '../fhir/resource.ts';
 import { fieldsOf } from '../fields-of.ts';
 import type { Services } from '../services.ts';
@@ -7,6 +8,14 @@ import type { Services } from '../services.ts';
 /** Who acts, by the name that the membership shows: it stands in the entry when they are gone. */
 export function agentOf({ profile, membership }: Pick<Actor, 'profile' | 'membership'>): Reference {
   return named(profile, displayOf(membership.profile));
+}
+
+/** What an entry that is written with a change says of who did it: also whether they had emergency access. */
+export function doneBy(actor: Pick<Actor, 'profile' | 'membership' | 'emergency' | 'run'>): {
+  agent: Reference;
+  isEmergency: boolean;
+} {
+  return { agent: agentOf(actor), isEmergency: isInEmergency(actor) };
 }
 
 /** The same for who was not admitted, as far as an earlier request of this process tells. */

@@ -1,4 +1,4 @@
-import { isInEmergency } from '../access/actor.ts';
+import { isInEmergency } from '../access/emergency.ts';
 import type { Run, RunCaller } from '../access/run.ts';
 import { mintRunToken } from '../access/run-token.ts';
 import type { Reference } from '../fhir/resource.ts';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createBot } from '../../functions/bots/create-bot.ts';
 import { inviteUser } from '../../functions/invite/invite-user.ts';
 import { endOwnEmergency } from '../../functions/login/emergency/end-own-emergency.ts';
 import { takeEmergency } from '../../functions/login/emergency/take-emergency.ts';
@@ -9,6 +10,8 @@ import { endEmergency } from '../../functions/members/end-emergency.ts';
 import { removeMember } from '../../functions/members/remove-member.ts';
 import { sweep } from '../../functions/outbox/sweep.ts';
 import { changeProject as provisionChange } from '../../functions/provision/change-project.ts';
+import { beginExport } from '../../functions/resources/export/begin-export.ts';
+import { cancelExport } from '../../functions/resources/export/read-export.ts';
 import { explainMember } from '../../functions/resources/read/explain-member.ts';
 import { readResource } from '../../functions/resources/read/read-resource.ts';
 import { allows, hiddenFields, mayInteract } from '../../shared/access/access.ts';
@@ -141,6 +144,37 @@ describe('emergency access', () => {
     }
     await endOwnEmergency(stage.services, nurse);
     expect(await entries('end-emergency-access')).toHaveLength(1);
+  });
+
+  test('marks what an administrator does meanwhile beyond records, too', async () => {
+    const head = await newMember({ admin: true, emergencyPolicy: { reference: policy } });
+    const chief = callerOf(head, 'administrator');
+    const { services } = stage;
+    await takeEmergency(services, chief, { reason });
+    const { id: invited } = await inviteUser(services, chief, person({ sendEmail: false }));
+    await createBot(services, chief, { name: 'Triage' });
+    await changeMember(services, chief, {
+      membershipId: invited,
+      body: { accessPolicy: { reference: other } },
+    });
+    await changeProject(services, chief, { senderName: 'Night shift' });
+    const asked = { query: new URLSearchParams('_type=Patient'), prefer: 'respond-async', url: 'of' };
+    await cancelExport(services, chief, { id: await beginExport(services, chief, asked) });
+    const deeds = [
+      'invite',
+      'create-bot',
+      'change-member',
+      'change-project',
+      'begin-export',
+      'cancel-export',
+    ];
+    for (const deed of deeds) {
+      const own = (await entries(deed)).filter(({ agent }) => JSON.stringify(agent).includes(head.profile));
+      expect([deed, own.map(({ purposeOfEvent }) => JSON.stringify(purposeOfEvent))]).toEqual([
+        deed,
+        [expect.stringContaining('BTG')],
+      ]);
+    }
   });
 
   test('is seen by an administrator who asks what the member sees', async () => {

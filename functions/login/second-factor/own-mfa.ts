@@ -2,7 +2,7 @@ import { type Caller, unauthorized } from '../../../shared/access/access-token.t
 import { type Actor, admit } from '../../../shared/access/actor.ts';
 import { type Audited, auditItem } from '../../../shared/audit/audit-event.ts';
 import type { Subtype } from '../../../shared/audit/subtypes.ts';
-import { agentOf, ownUser } from '../../../shared/audit/who.ts';
+import { doneBy, ownUser } from '../../../shared/audit/who.ts';
 import { aliveAction } from '../../../shared/login/alive-action.ts';
 import { requireOwnLogin } from '../../../shared/login/own-login.ts';
 import { noticeActions } from '../../../shared/login/security-notice.ts';
@@ -136,7 +136,7 @@ function auditAction(
     subtype,
     action: 'U',
     outcome: '0',
-    agent: agentOf(actor),
+    ...doneBy(actor),
     entities: [{ ...ownUser(actor), ...(isRecovered ? { detail } : {}) }],
   };
   return { name: 'audit', put: auditItem(audited, services.newId(), services.now()) };

@@ -1,5 +1,6 @@
 import type { Caller } from '../../../shared/access/access-token.ts';
-import { type Actor, admit, isInEmergency, mayAdminister } from '../../../shared/access/actor.ts';
+import { type Actor, admit, mayAdminister } from '../../../shared/access/actor.ts';
+import { isInEmergency } from '../../../shared/access/emergency.ts';
 import { auditItem } from '../../../shared/audit/audit-event.ts';
 import { agentOf } from '../../../shared/audit/who.ts';
 import {

@@ -2,7 +2,7 @@ import type { Caller } from '../../../shared/access/access-token.ts';
 import { type Actor, admit, mayAdminister } from '../../../shared/access/actor.ts';
 import { auditItem } from '../../../shared/audit/audit-event.ts';
 import { record } from '../../../shared/audit/record.ts';
-import { agentOf } from '../../../shared/audit/who.ts';
+import { agentOf, doneBy } from '../../../shared/audit/who.ts';
 import { type Disclosure, noteShown, noteWhole } from '../../../shared/disclosure.ts';
 import { listFiles, readFile, textOfFile } from '../../../shared/export/export-files.ts';
 import {
@@ -134,7 +134,7 @@ export async function cancelExport(
   const { actor, job } = await requireExport(services, caller, id);
   const audited = {
     ...({ project: job.project, subtype: 'cancel-export', action: 'D', outcome: '0' } as const),
-    agent: agentOf(actor),
+    ...doneBy(actor),
     entities: [exportEntity(job)],
   };
   try {

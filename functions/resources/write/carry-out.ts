@@ -1,7 +1,7 @@
 import type { Caller } from '../../../shared/access/access-token.ts';
-import { type Actor, isInEmergency } from '../../../shared/access/actor.ts';
+import type { Actor } from '../../../shared/access/actor.ts';
 import { type Audited, auditItem } from '../../../shared/audit/audit-event.ts';
-import { agentOf, targetOf } from '../../../shared/audit/who.ts';
+import { doneBy, targetOf } from '../../../shared/audit/who.ts';
 import type { Stamp } from '../../../shared/fhir/stamp.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Services } from '../../../shared/services.ts';
@@ -108,8 +108,7 @@ function audit(services: Services, actor: Actor, planned: readonly Planned[]): A
     subtype: only ?? 'transaction',
     action: only ? actions[only] : 'E',
     outcome: '0',
-    isEmergency: isInEmergency(actor),
-    agent: agentOf(actor),
+    ...doneBy(actor),
     entities: changed.map(({ outcome: { kind, type, id, resource }, was, change }) => ({
       ...targetOf(resource ?? was ?? { resourceType: type, id }),
       detail: [

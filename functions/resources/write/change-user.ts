@@ -2,7 +2,7 @@ import type { Caller } from '../../../shared/access/access-token.ts';
 import { admit } from '../../../shared/access/actor.ts';
 import { isForResourcesOnly } from '../../../shared/access/smart-scope.ts';
 import { type Audited, auditItem } from '../../../shared/audit/audit-event.ts';
-import { agentOf, ownUser } from '../../../shared/audit/who.ts';
+import { doneBy, ownUser } from '../../../shared/audit/who.ts';
 import type { MailKind } from '../../../shared/email/mail-kind.ts';
 import type { Resource } from '../../../shared/fhir/resource.ts';
 import { addressMs } from '../../../shared/login/address-link.ts';
@@ -53,7 +53,7 @@ export async function changeUser(
     subtype: 'change-user',
     action: 'U',
     outcome: '0',
-    agent: agentOf(actor),
+    ...doneBy(actor),
     entities: [ownUser(actor)],
   };
   try {

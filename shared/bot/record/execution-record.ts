@@ -1,7 +1,6 @@
 import { deflateRawSync } from 'node:zlib';
-import { isInEmergency } from '../../access/actor.ts';
 import { entryItem } from '../../audit/audit-event.ts';
-import { agentOf, targetOf } from '../../audit/who.ts';
+import { doneBy, targetOf } from '../../audit/who.ts';
 import { runRecordId } from '../../table/entry-id.ts';
 import type { Item } from '../../table/item.ts';
 import { keys } from '../../table/keys.ts';
@@ -43,8 +42,7 @@ export function executionRecord(
       action: 'E',
       outcome: outcomeCode(result?.outcome),
       outcomeDesc: outcome,
-      isEmergency: isInEmergency(actor),
-      agent: agentOf(actor),
+      ...doneBy(actor),
       entities: [
         {
           ...targetOf(bot.resource),
