@@ -48,6 +48,7 @@ async function readOn(services: Services, begun: ExportJob, untilMs: number): Pr
   const source = { table, project: job.project, notes: notesInTable(table, job, job.ttl) };
   const some = gathered();
   for await (const { lines, next } of exportPages(source, job, job.position)) {
+    if (await hasEnded(services, job, untilMs)) return;
     some.add(lines);
     const isLate = now() > untilMs;
     if (!some.isFull() && !isLate) continue;
@@ -67,6 +68,16 @@ async function readOn(services: Services, begun: ExportJob, untilMs: number): Pr
     if (isLate) throw new Later(0);
   }
   await end(services, job, { status: 'completed' }, some.take());
+}
+
+/**
+ * Whether an export was cancelled meanwhile, or somebody else goes on with it: asked at each page, for else its Project,
+ * which may begin another one at once, would keep several at work. Of a cancelled one the files are removed.
+ */
+async function hasEnded(services: Services, { project, id, step }: ExportJob, untilMs: number) {
+  const standing = await exportAt(services, keys.export(project, id));
+  if (standing?.status === 'cancelled') await removeFiles(services, standing, untilMs);
+  return standing?.status === 'cancelled' || standing?.step !== step;
 }
 
 /** Of one export: its manifest is one answer. */

@@ -1,5 +1,7 @@
 import { codeOf } from '../bot/bot-item.ts';
 import { stringifyJson } from '../fhir/json.ts';
+import type { Resource } from '../fhir/resource.ts';
+import { fieldsOf } from '../fields-of.ts';
 import { inlineAttributes, inlineResource } from '../store/inline.ts';
 import type { Item } from '../table/item.ts';
 import { type Key, keys, listedRunShards, logShards } from '../table/keys.ts';
@@ -25,7 +27,8 @@ interface Unit {
 /**
  * All of a Project that is its own to take along, a bounded page at a time: `<Type>` each resource as it stood at
  * `until`, Binaries with their bytes, `<Type>.history` the versions before and those of deleted ones, `BotCode` every
- * version of a Bot's code, `User` the people who have joined. No secret, no hash, nothing of other Projects. It
+ * version of a Bot's code, `User` the people who have joined, as far as
+ * the Project knows them. No secret, no hash, nothing of other Projects. It
  * reads what belongs to the Project and no other part of the table.
  * @param from where an export goes on that was broken off; what comes then is what would have come
  */
@@ -134,16 +137,22 @@ async function* entriesOfRuns(source: ExportSource, wanted: Wanted, from: Positi
         yield { lines, position: { unit: from.unit, bot, shard, after } };
       }
     }
+    // A Bot that has not run is passed over once only, too.
+    const isBehind = isSame && from.shard === listedRunShards;
+    if (!isBehind) yield { lines: [], position: { unit: from.unit, bot, shard: listedRunShards } };
   }
 }
 
 async function* codeOfBots(source: ExportSource, from: Position): AsyncGenerator<Piece> {
   for await (const bot of notedBots(source, from)) {
-    for await (const item of codeItems(source, bot, bot === from.bot ? from.after : undefined)) {
+    let after = bot === from.bot ? from.after : undefined;
+    for await (const item of codeItems(source, bot, after)) {
+      after = item.sk;
       const { version, filename, text: code } = codeOf(item);
       const text = JSON.stringify({ bot: { reference: `Bot/${bot}` }, version, filename, code });
-      yield { lines: [{ file: 'BotCode', text }], position: { unit: from.unit, bot, after: item.sk } };
+      yield { lines: [{ file: 'BotCode', text }], position: { unit: from.unit, bot, after } };
     }
+    if (after === undefined && bot !== from.bot) yield { lines: [], position: { unit: from.unit, bot } };
   }
 }
 
@@ -166,7 +175,7 @@ async function* codeItems(
   } while (next);
 }
 
-async function* usersNoted({ table, notes }: ExportSource, from: Position): AsyncGenerator<Piece> {
+async function* usersNoted({ table, project, notes }: ExportSource, from: Position): AsyncGenerator<Piece> {
   for (let after = from.after; ; ) {
     const ids = await notes.list('user', after);
     const wanted = ids.map((id) => keys.user(id));
@@ -175,7 +184,17 @@ async function* usersNoted({ table, notes }: ExportSource, from: Position): Asyn
     const users = wanted.flatMap((key) => inlineResource('User', found.get(key)) ?? []);
     after = ids.at(-1);
     if (after === undefined) return;
-    const lines = users.map((user) => ({ file: 'User', text: stringifyJson(user) }));
+    const lines = users.map((user) => ({ file: 'User', text: stringifyJson(knownOf(project, user)) }));
     yield { lines, position: { ...from, after } };
   }
+}
+
+/**
+ * What a Project knows of a User. Of one above Projects that is the id and the address: the names may be those that
+ * another Project sent, and the version tells of before. Those that it sent itself stand in its memberships.
+ */
+function knownOf(project: string, user: Resource): object {
+  if (fieldsOf(user.project).reference === `Project/${project}`) return user;
+  const { resourceType, id, email } = user;
+  return { resourceType, id, ...(email === undefined ? {} : { email }) };
 }

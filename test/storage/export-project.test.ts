@@ -108,8 +108,12 @@ test('has Binaries with their bytes, earlier versions, the code of Bots and the 
   );
   expect(versions).toHaveLength(stored.length);
   expect((await linesOf('BotCode.ndjson')).some(({ code }) => code.includes('export'))).toBe(true);
-  const [person] = await linesOf('User.ndjson');
-  expect(person).toMatchObject({ resourceType: 'User', email: expect.stringContaining('@') });
+  const people = await linesOf('User.ndjson');
+  expect(people[0]).toMatchObject({ resourceType: 'User', email: expect.stringContaining('@') });
+  // Their names may be another Project's words.
+  const above = people.filter(({ project }) => project === undefined);
+  for (const one of above) expect(Object.keys(one)).toEqual(['resourceType', 'id', 'email']);
+  expect(above.length).toBeGreaterThan(0);
 });
 
 test('has no secret, no hash, and nothing of another Project', async () => {
@@ -204,6 +208,22 @@ test('comes to a position again and again where what it reads has nothing to exp
   const positions = [];
   for await (const { next } of inPages(passedOver)) positions.push(next.after);
   expect(positions).toEqual(['999', '1999', '2499']);
+});
+
+test('comes to a position again and again where Bots have neither code nor runs', async () => {
+  const ids = Array.from({ length: 2_500 }, (_, n) => String(n).padStart(4, '0'));
+  const notes = {
+    add: async () => undefined,
+    list: async (_: string, after = '') => ids.filter((id) => id > after).slice(0, 100),
+  };
+  const table = { ...stage.services.table, query: async () => ({ items: [] }) };
+  const wanted = { ...everything, types: ['AuditEvent'], people: false, until: '9' };
+  const seen = [];
+  for await (const { next } of exportPages({ table, project: own, notes }, wanted)) seen.push(next);
+  for (const unit of ['runs', 'code']) {
+    const bots = seen.filter((one) => one.unit === unit).map(({ bot }) => bot);
+    expect([unit, bots]).toEqual([unit, ['0999', '1999', '2499']]);
+  }
 });
 
 test('of a time that has not come is empty', async () => {
@@ -370,6 +390,19 @@ test('a large Project comes in parts of bounded size; cancelled, nothing of it s
     ({ pk }) => pk.includes(`#Export#${one.job.id}#`) || pk === one.key.pk,
   );
   expect(left).toEqual([]);
+
+  // Cancelled while it is read, it reads no further than the page that it is at.
+  const { table } = stage.services;
+  const two = await asked(patients);
+  let queries = 0;
+  const query: typeof table.query = async (input) => {
+    queries += 1;
+    if (queries === 1) await table.put({ ...exportItem(two.job, true), status: 'cancelled' });
+    return table.query(input);
+  };
+  await goOn({ ...stage.services, table: { ...table, query } }, two.key, later());
+  expect(queries).toBeLessThan(6);
+  expect(await getItem(stage.services, two.key)).toBeUndefined();
 });
 
 test('of a disabled Project it waits, after a day it is given up, and it ends with its time', async () => {

@@ -3,7 +3,7 @@ import { type Actor, admit, mayAdminister } from '../../../shared/access/actor.t
 import { auditItem } from '../../../shared/audit/audit-event.ts';
 import { record } from '../../../shared/audit/record.ts';
 import { agentOf, doneBy } from '../../../shared/audit/who.ts';
-import { type Disclosure, noteShown, noteWhole } from '../../../shared/disclosure.ts';
+import { type Disclosure, noteNamed, noteShown, noteWhole } from '../../../shared/disclosure.ts';
 import { listFiles, readFile, textOfFile } from '../../../shared/export/export-files.ts';
 import {
   type ExportFile,
@@ -112,7 +112,12 @@ function holdsRecords({ kind }: ExportFile): boolean {
 /** Every record of the file has been shown, and whose it is. */
 function noteLines(disclosure: Disclosure, text: Buffer): void {
   for (const line of text.toString('utf8').trimEnd().split('\n')) {
-    const resource = readResource(fieldsOf(JSON.parse(line)));
+    const fields = fieldsOf(JSON.parse(line));
+    if (fields.resourceType === 'User') {
+      noteNamed(disclosure, `User/${fields.id}`);
+      continue;
+    }
+    const resource = readResource(fields);
     noteWhole(disclosure, resource);
     noteShown(disclosure, resource);
   }
