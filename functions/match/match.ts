@@ -9,12 +9,14 @@ import { type ChangedStates, readStates } from '../../shared/subscription/states
 import { keys } from '../../shared/table/keys.ts';
 import { ConditionFailed } from '../../shared/table/transact.ts';
 import { countDeliveries } from './count-deliveries.ts';
+import { type ExpressionTurn, expressionTurn } from './expression-turn.ts';
 import { meetsExpression } from './meets-expression.ts';
 import type { MatchServices } from './services.ts';
 
 /**
  * Decides which Subscriptions a change is for, and leaves a delivery to each: once, however often it is
  * asked. Nothing is delivered here, and nobody's code runs.
+ * @throws {Later} while as many of the Project's changes have expressions evaluated as may at once
  * @throws {Error} when something of it has to be done again
  */
 export async function matchChange(services: MatchServices, candidate: Candidate): Promise<void> {
@@ -24,10 +26,15 @@ export async function matchChange(services: MatchServices, candidate: Candidate)
   // Who asks for it by hand is told all the same.
   if (states.writer?.isQuiet && candidate.resend === undefined) return;
   const deliveries: Delivery[] = [];
-  for (const one of standing) {
-    if (!matchesAll(states.current, one.subscription.filters)) continue;
-    const delivery = newDelivery(one.subscription.id, candidate, candidate.resend);
-    if (await isMet(services, one, delivery, states)) deliveries.push(delivery);
+  const turn = expressionTurn(services, candidate.project);
+  try {
+    for (const one of standing) {
+      if (!matchesAll(states.current, one.subscription.filters)) continue;
+      const delivery = newDelivery(one.subscription.id, candidate, candidate.resend);
+      if (await isMet(services, turn, one, { delivery, states })) deliveries.push(delivery);
+    }
+  } finally {
+    await turn.leave();
   }
   const counted = await countDeliveries(services, candidate.project, states.writer, deliveries);
   await Promise.all(counted.map((delivery) => begin(services, delivery)));
@@ -58,13 +65,15 @@ async function standingSubscriptions(services: MatchServices, candidate: Candida
 
 async function isMet(
   services: MatchServices,
+  turn: ExpressionTurn,
   standing: Standing,
-  delivery: Delivery,
-  states: ChangedStates,
+  { delivery, states }: { delivery: Delivery; states: ChangedStates },
 ): Promise<boolean> {
   const { expression } = standing.subscription;
   if (expression === undefined) return true;
-  const met = await meetsExpression(services, { ...standing, expression }, delivery.project, states);
+  const met = (await turn.hasTime())
+    ? await meetsExpression(services, { ...standing, expression }, delivery.project, states)
+    : { failed: 'expression: those of other Subscriptions took too long' };
   if (typeof met === 'boolean') return met;
   const attempted = { outcome: met.failed, isSuccess: false };
   await services.table.put(attemptItem(delivery, attempted, services.newId(), services.now()));

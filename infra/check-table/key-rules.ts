@@ -90,6 +90,7 @@ export const keyRules: Readonly<Record<keyof typeof keys | 'due', KeyRule>> = {
     sk: /^(?<id>.+)$/,
     rules: [ofType('Bot'), bots.scheduleIsDue],
   },
+  evaluating: { pk: within('EVALUATING'), sk: head },
   origin: { pk: within('ORIGIN#.+'), sk: head, expires: true },
   runTree: { pk: within('RUN-TREE#.+'), sk: head, expires: true },
   botIdentifier: { pk: within('BOT-IDENTIFIER#.+'), sk: head, rules: [bots.identifierLeads] },

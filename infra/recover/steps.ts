@@ -56,7 +56,13 @@ const stepsOf: Readonly<Record<KeyPattern, Step | undefined>> = {
     item.jobId === undefined ? undefined : drop(recovery, item, prepared),
   ...{ export: dropExport, exportFile: drop, exportNote: drop, exporting: drop },
   // Its secrets belong to the endpoint that it had then.
-  ...{ subscription: stays, subscriptionSecrets: stays, delivering: stays, attempt: stays },
+  ...{
+    subscription: stays,
+    subscriptionSecrets: stays,
+    delivering: stays,
+    evaluating: stays,
+    attempt: stays,
+  },
   ...{ delivery: endDelivery, laneEntry: stays, waitingLane: stays },
   ...{ person: stays, administrators: stays, rate: stays, complaint: stays, mailQuota: stays },
   ...{ issuer: keepIssuer, userSubject: keepSubject, subject: stays },

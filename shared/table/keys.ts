@@ -160,6 +160,8 @@ export const keys = {
   }),
   /** When a Bot with a schedule is due: one item for each of a Project's. */
   schedule: (project: string, botId: string): Key => ({ pk: `P#${project}#SCHEDULES`, sk: botId }),
+  /** Changes whose Subscriptions have expressions evaluated just now. */
+  evaluating: (project: string): Key => ({ pk: `P#${project}#EVALUATING`, sk: head }),
   /** How many deliveries one call or tick has brought about. */
   origin: (project: string, origin: string): Key => ({ pk: `P#${project}#ORIGIN#${origin}`, sk: head }),
   /** How many runs a run and all that follow from it have started. */
@@ -309,8 +311,8 @@ export const schedulePartitions = ['SCHEDULE#*', ...['SCHEDULES', 'JOB#*'].map(i
 
 /** Partitions of deliveries, as IAM's patterns of leading keys: who may write these writes no resource. */
 export const deliveryPartitions = ['DELIVERY#*', 'LANE#*', 'ATTEMPTS#*'].map(inEveryProject);
-/** How many deliveries one call has brought about. */
-export const originPartitions = ['ORIGIN#*'].map(inEveryProject);
+/** How many deliveries one call has brought about, and whose turn it is to be matched by expressions. */
+export const originPartitions = ['ORIGIN#*', 'EVALUATING'].map(inEveryProject);
 /** Deliveries that are under way or wait. */
 export const waitingPartitions = ['DELIVERING#*', 'WAITING#*'].map(inEveryProject);
 /** Records of runs, and the runs that are going on. */

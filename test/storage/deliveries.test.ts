@@ -4,6 +4,7 @@ import { createBot } from '../../functions/bots/create-bot.ts';
 import { deployBot } from '../../functions/bots/deploy-bot.ts';
 import { deliverNext } from '../../functions/deliver/deliver.ts';
 import { mostOfProject } from '../../functions/deliver/place.ts';
+import { mostOfProject as mostEvaluating } from '../../functions/match/expression-turn.ts';
 import { matchChange } from '../../functions/match/match.ts';
 import { carryOut } from '../../functions/resources/write/carry-out.ts';
 import { redeliver } from '../../functions/subscriptions/redeliver.ts';
@@ -145,10 +146,13 @@ function doubtingAt(n: number, isTaken: boolean): { doubting: ReturnType<typeof 
   return { doubting: { ...whole, queues }, sends: () => sends };
 }
 
-async function subscribe(endpoint: string): Promise<string> {
+const expressionUrl = 'https://medplum.com/fhir/StructureDefinition/fhir-path-criteria-expression';
+
+async function subscribe(endpoint: string, expression?: string): Promise<string> {
   const body = {
     ...{ resourceType: 'Subscription', status: 'active', reason: 'x', criteria: 'Patient' },
     channel: { type: 'rest-hook', endpoint },
+    ...(expression === undefined ? {} : { extension: [{ url: expressionUrl, valueString: expression }] }),
   };
   const [made] = await carryOut(stage.services, again(), [{ kind: 'create', type: 'Subscription', body }]);
   return String(made?.id);
@@ -242,6 +246,59 @@ test('a delivery is attempted, whichever answer of the table is lost', async () 
     attempts = met.attempts - 1;
     expect([n, runs.length - before]).toEqual([n, 1]);
   }
+});
+
+describe('expressions of Subscriptions', () => {
+  const result = { log: [], logTruncated: false, durationMs: 1 };
+  const timeIsUp = { kind: 'limit', limit: 'time' } as const;
+  const matchWith = (invoke: () => Promise<void>) => {
+    const evaluator = {
+      async invoke() {
+        await invoke();
+        return { kind: 'result' as const, result: { ...result, outcome: timeIsUp } };
+      },
+    };
+    return match({ ...services(), evaluator } as ReturnType<typeof services>);
+  };
+  const candidate = async (subscriptions: string[]) => {
+    const [created] = await twoVersions();
+    const change = created && changeOf(created.before, created.after);
+    if (!change) throw new Error('No change');
+    return candidateMessage({ ...change, subscriptions }).body;
+  };
+
+  test('have forty seconds for one change, all together', async () => {
+    const slow = [];
+    for (let n = 0; n < 3; n += 1) slow.push(await subscribe('https://93.184.215.14/', 'active'));
+    let evaluated = 0;
+    const slowly = matchWith(async () => {
+      evaluated += 1;
+      stage.clock.nowMs += 25_000;
+    });
+    await slowly(await candidate(slow));
+    expect(evaluated).toBe(2);
+    const items = await scanAll(stage.client, stage.tableName);
+    const told = items.filter(({ pk }) => pk.includes('#ATTEMPTS#'));
+    expect(told).toHaveLength(3);
+    expect(JSON.stringify(told)).toContain('those of other Subscriptions took too long');
+  });
+
+  test('are evaluated for ten changes of a Project at once, and another one waits', async () => {
+    const body = await candidate([await subscribe('https://93.184.215.14/', 'active')]);
+    const gate = Promise.withResolvers<void>();
+    let evaluating = 0;
+    const held = matchWith(async () => {
+      evaluating += 1;
+      await gate.promise;
+    });
+    const changes = Array.from({ length: mostEvaluating }, () => held(body));
+    while (evaluating < mostEvaluating) await new Promise((resolve) => setTimeout(resolve, 5));
+    await expect(held(body)).rejects.toThrow(Later);
+    gate.resolve();
+    await Promise.all(changes);
+    await held(body);
+    expect(evaluating).toBe(mostEvaluating + 1);
+  });
 });
 
 describe('a function that dies before and after each of its calls', () => {

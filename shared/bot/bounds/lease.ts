@@ -36,8 +36,12 @@ export async function takeLease(
 
 /** Never fails: what is not given back ends by itself. */
 export async function releaseLease(services: Services, lease: Lease | undefined): Promise<void> {
-  if (!lease) return;
-  await remove(services, keys.running(lease.project), [lease.entry]).catch((error: Error) =>
+  if (lease) await leaveEntry(services, keys.running(lease.project), lease.entry);
+}
+
+/** Takes an entry out of the set `held` of an item. Never fails, like `releaseLease`. */
+export async function leaveEntry(services: Services, key: Key, entry: string): Promise<void> {
+  await remove(services, key, [entry]).catch((error: Error) =>
     services.log.error('lease not released', { error: error.name }),
   );
 }
