@@ -6,7 +6,7 @@ import { keys } from '../../shared/table/keys.ts';
 /** Changes of one Project whose expressions are evaluated at once, of the twenty of the stage (`infra/queues.ts`). */
 export const mostOfProject = 10;
 /** The expressions of all Subscriptions to one change together: the function has two minutes for the change. */
-export const longestMs = 40_000;
+const longestMs = 40_000;
 /** The last of them begins before that, and its invoker may have to start. */
 const graceMs = 30_000;
 const waitMs = 3_000;

@@ -1,5 +1,5 @@
 import { builtInClient } from '../../shared/access/built-in-client.ts';
-import { usedAt } from '../../shared/access/idle-time.ts';
+import { hasEndedWith, usedAt } from '../../shared/access/idle-time.ts';
 import { getsRefreshTokens } from '../../shared/access/smart-scope.ts';
 import type { ProjectMembership } from '../../shared/fhir/membership.ts';
 import { isId, type Resource } from '../../shared/fhir/resource.ts';
@@ -90,10 +90,10 @@ export function grantable(
 ): { membership: ProjectMembership; project: Resource; head: Item | undefined } | undefined {
   const { project: id, membershipId } = login;
   if (id === undefined || membershipId === undefined || !isThere(login.clientId, found)) return undefined;
-  const membership = inlineResource(
-    'ProjectMembership',
-    found.get(keys.resource(id, 'ProjectMembership', membershipId)),
-  );
+  const memberHead = found.get(keys.resource(id, 'ProjectMembership', membershipId));
+  const membership = hasEndedWith(memberHead, login)
+    ? undefined
+    : inlineResource('ProjectMembership', memberHead);
   const projectHead = found.get(keys.resource(id, 'Project', id));
   const project = isDisabled(projectHead) ? undefined : inlineResource('Project', projectHead);
   if (membership?.active !== true || !project || !isMadeFor(login, membership)) return undefined;

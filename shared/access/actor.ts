@@ -14,7 +14,7 @@ import type { Found } from '../table/table.ts';
 import { type Caller, type Claims, unauthorized } from './access-token.ts';
 import { builtInClient } from './built-in-client.ts';
 import { activeGrant, type EmergencyGrant, isInEmergency } from './emergency.ts';
-import { idleSecondsOf, isIdleItem } from './idle-time.ts';
+import { hasEndedWith, idleSecondsOf, isIdleItem } from './idle-time.ts';
 import { type ContextReader, contextReader } from './security-context.ts';
 import { isForResourcesOnly } from './smart-scope.ts';
 
@@ -83,6 +83,8 @@ export async function admit(
   if (!caller.run) {
     const project = found.get(projectKey);
     const login = requireLogin(found.get(loginKey), caller);
+    const memberKey = keys.resource(caller.project, 'ProjectMembership', caller.membershipId);
+    if (hasEndedWith(found.get(memberKey), login)) throw unauthorized('login ended with its membership');
     if (isIdleItem(login, project, caller.askedAtMs ?? services.now())) throw unauthorized('login idle');
     const idleSeconds = idleSecondsOf(login, project);
     if (idleSeconds !== undefined) admission.idleSeconds = idleSeconds;

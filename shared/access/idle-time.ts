@@ -96,6 +96,23 @@ export function isIdleItem(login: Item, project: Item | undefined, nowMs: number
   return use !== undefined && isIdle(use, project, nowMs);
 }
 
+const readEnd = stored('end of logins', object({ loginsEndedAtMs: exactOptional(number()) }));
+const readChoice = stored(
+  'choice of a login',
+  object({ createdAtMs: number(), chosenAtMs: exactOptional(number()) }),
+);
+
+/**
+ * Whether a login came to its membership before that was deactivated: once it is active again, its person signs in anew.
+ * @param member the head of its membership
+ */
+export function hasEndedWith(member: Item | undefined, login: Item): boolean {
+  const endedAtMs = readEnd(member)?.loginsEndedAtMs;
+  if (endedAtMs === undefined) return false;
+  const choice = readChoice(login);
+  return choice !== undefined && (choice.chosenAtMs ?? choice.createdAtMs) <= endedAtMs;
+}
+
 /** The idle time that a login as it is stored is held to, in seconds; undefined where there is none. */
 export function idleSecondsOf(login: Item, project: Item | undefined): number | undefined {
   const idleMs = idleMsOf(project);

@@ -31,7 +31,7 @@ export function issueInvitation(
 /**
  * Changes rights, invitation or activity of a membership, when it still has the version that was
  * seen: of two changes decided on one state, one fails. Emergency access ends with the activity, and with another
- * policy for it: what comes back later does not bring it back.
+ * policy for it, and logins with the activity: what comes back later does not bring them back.
  */
 export function changeMembership(
   { membership }: Pick<Standing, 'membership'>,
@@ -70,6 +70,7 @@ export function changeMembership(
     ...(change.invitation ? { invitation: change.invitation } : {}),
     ...(change.signedInAtMs === undefined ? {} : { signedInAtMs: change.signedInAtMs }),
     ...(change.emergency ? { emergency: change.emergency } : {}),
+    ...(membership.active && !changed.active ? { loginsEndedAtMs: stamp.nowMs } : {}),
     ...(endsEmergency ? { emergencyEndedAtMs: Math.max(stamp.nowMs, change.emergencyTakenAtMs ?? 0) } : {}),
     trace,
   };

@@ -36,6 +36,8 @@ const loginSchema = object({
   issuerProject: optional(string()),
   /** The login that ends when this one chooses a membership, and in which Project as whom. */
   replaces: exactOptional(object({ loginId: string(), project: string(), profile: string() })),
+  /** When the membership was chosen, where that was later. */
+  chosenAtMs: exactOptional(number()),
   codeHash: exactOptional(string()),
   codeExpiresAtMs: exactOptional(number()),
   /** When the person was last known to use it. */

@@ -43,6 +43,21 @@ function expectError({ status, json }: Answer, error: string, expected = 400) {
   expect([status, json.error]).toEqual([expected, error]);
 }
 
+test('a login ends with the activity of its membership, and does not come back with it', async () => {
+  const { membership, email } = await at.newMember();
+  const signIn = async () => {
+    const { code } = (await at.login(email, { clientId: app, ...offline })).json;
+    return (await at.exchange(code, { client_id: app })).json;
+  };
+  const before = await signIn();
+  const path = `admin/projects/${projectOf(portico, 0).id}/members/${membership}`;
+  for (const active of [false, true]) {
+    expect((await portico.api('POST', path, { body: { active } })).status).toBe(200);
+    expect([active, await isAlive(before)]).toEqual([active, false]);
+  }
+  expect(await isAlive(await signIn())).toBe(true);
+});
+
 describe('oauth2/revoke (RFC 7009)', () => {
   test.each(['access_token', 'refresh_token'])(
     'with the %s ends the login and all its tokens',

@@ -89,7 +89,7 @@ export async function chooseMembership(
       {
         name: 'login',
         update: keys.login(loginId),
-        set: `SET membershipId = :membership, #project = :project, codeHash = :hash, codeExpiresAtMs = :until${
+        set: `SET membershipId = :membership, #project = :project, codeHash = :hash, codeExpiresAtMs = :until, chosenAtMs = :now${
           patient === undefined ? '' : ', patient = :patient'
         }`,
         if: 'attribute_exists(pk) AND attribute_not_exists(membershipId) AND attribute_not_exists(revoked) AND (attribute_not_exists(needsMfa) OR needsMfa = :false OR mfa = :true)',
@@ -99,6 +99,7 @@ export async function chooseMembership(
           ':project': membership.project.reference.replace(/^Project\//, ''),
           ':hash': hash,
           ':until': services.now() + codeMs,
+          ':now': services.now(),
           ':false': false,
           ':true': true,
           ...(patient === undefined ? {} : { ':patient': patient }),
