@@ -35,6 +35,8 @@ interface TableOptions {
   /** An engine that runs already (DynamoDB Local, a real account); by default DYNAMODB_ENDPOINT. */
   endpoint?: string | undefined;
   tableName?: string;
+  /** False where nobody follows the table: the engine takes longer for each write by all the changes before it. */
+  hasStream?: boolean;
 }
 
 /**
@@ -48,7 +50,7 @@ export async function startTable(options: TableOptions = {}): Promise<LocalTable
     : await startEngine(options.dataDir);
   const tableName = options.tableName ?? (options.dataDir ? usualTable : `portico-${randomUUID()}`);
   try {
-    await ensureTable(engine.endpoint, tableName);
+    await ensureTable(engine.endpoint, tableName, options.hasStream ?? true);
   } catch (error) {
     await engine.stop();
     throw error;
@@ -88,7 +90,7 @@ function dynoxidePath(): string {
   }
 }
 
-async function ensureTable(endpoint: string, tableName: string): Promise<void> {
+async function ensureTable(endpoint: string, tableName: string, hasStream: boolean): Promise<void> {
   const client = new DynamoDBClient({ endpoint, ...clientOptions });
   const { partitionKey, sortKey, billingMode, stream, ttlAttribute } = tableDefinition;
   try {
@@ -104,7 +106,7 @@ async function ensureTable(endpoint: string, tableName: string): Promise<void> {
           { AttributeName: partitionKey.name, KeyType: 'HASH' },
           { AttributeName: sortKey.name, KeyType: 'RANGE' },
         ],
-        StreamSpecification: { StreamEnabled: true, StreamViewType: stream },
+        ...(hasStream ? { StreamSpecification: { StreamEnabled: true, StreamViewType: stream } } : {}),
       }),
     );
     await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1 }, { TableName: tableName });

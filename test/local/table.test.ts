@@ -43,6 +43,14 @@ describe('the embedded table', () => {
     await table.stop();
   });
 
+  test('has no stream where nobody follows it', async () => {
+    const table = await startTable({ hasStream: false });
+    const client = new DynamoDBClient({ endpoint: table.endpoint, ...clientOptions });
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: table.tableName }));
+    expect(Table?.StreamSpecification?.StreamEnabled ?? false).toBe(false);
+    await table.stop();
+  });
+
   test('keeps what was written over a restart', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'portico-table-'));
     const first = await startTable({ dataDir });

@@ -25,7 +25,7 @@ let consumed = 0;
 let stopStream: () => Promise<void>;
 
 beforeAll(async () => {
-  stage = await startStage({ onDisk: true });
+  stage = await startStage({ onDisk: true, hasStream: true });
   caller = await newProject(stage);
   folder = await mkdtemp(join(tmpdir(), 'portico-tidy-'));
   const { stop } = await followStream({

@@ -1,5 +1,4 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { expect } from '@jest/globals';
@@ -15,6 +14,7 @@ import type { DeployedFunction } from '../../infra/permissions.ts';
 import { connectDynamoDb } from '../../shared/aws/dynamodb.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { openTable, type Table } from '../../shared/table/table.ts';
+import { roomiestFolder } from '../setup/roomiest-folder.ts';
 import { scanAll } from '../storage/scan-all.ts';
 import type { Deed } from './stack-process.ts';
 import type { Place } from './stacks.ts';
@@ -48,7 +48,7 @@ export interface OwnStack {
 /** A stack in this process: one whose environment, folder or log lines the test file has in its hands. */
 export async function startOwnStack({ prepare, ...options }: OwnStack): Promise<Local> {
   const { startStack } = await import('../../infra/local/stack.ts');
-  const dataDir = await mkdtemp(join(tmpdir(), 'portico-spec-'));
+  const dataDir = await mkdtemp(join(await roomiestFolder(), 'portico-spec-'));
   await prepare?.(dataDir);
   const from = isSpec() ? process.env.PORTICO_FROM : undefined;
   const stack = await startStack({ dataDir, port: 0, from, ...options });

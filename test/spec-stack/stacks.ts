@@ -1,10 +1,10 @@
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listen } from '../../infra/local/gateway/listen.ts';
 import { supervise } from '../../infra/local/supervise.ts';
+import { roomiestFolder } from '../setup/roomiest-folder.ts';
 
 /** Where the stack of a worker is. */
 export interface Place {
@@ -61,7 +61,7 @@ export async function keepStacks(from: string | undefined): Promise<{ url: strin
 }
 
 async function start(from: string | undefined): Promise<Running> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'portico-spec-'));
+  const dataDir = await mkdtemp(join(await roomiestFolder(), 'portico-spec-'));
   const log = join(dataDir, 'log');
   const lines = createWriteStream(log);
   let control = '';

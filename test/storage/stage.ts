@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { provision } from '../../functions/provision/provision.ts';
@@ -16,6 +15,7 @@ import { createActions } from '../../shared/store/resource-item.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { type Key, keys } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/table.ts';
+import { roomiestFolder } from '../setup/roomiest-folder.ts';
 
 /** A real local table with a Project, its administrator's client, and a clock that the test moves. */
 export interface Stage {
@@ -27,18 +27,17 @@ export interface Stage {
   stop(): Promise<void>;
 }
 
-/** A folder in memory where there is room for a large table: the engine waits for no disk then. */
-async function roomiestFolder(): Promise<string> {
-  const { bavail, bsize } = await statfs('/dev/shm').catch(() => ({ bavail: 0, bsize: 0 }));
-  return bavail * bsize > 4 * 1024 ** 3 ? '/dev/shm' : tmpdir();
-}
+const mostBytes = 4 * 1024 ** 3;
 
-/** @param onDisk for many items: the engine slows down with every item that it keeps in memory */
-export async function startStage({ onDisk = false } = {}): Promise<Stage> {
+/**
+ * @param onDisk for many items: the engine slows down with every item that it keeps in memory
+ * @param hasStream for who follows the table's changes
+ */
+export async function startStage({ onDisk = false, hasStream = false } = {}): Promise<Stage> {
   useLocalCredentials();
-  const dataDir = onDisk ? await mkdtemp(join(await roomiestFolder(), 'portico-stage-')) : undefined;
+  const dataDir = onDisk ? await mkdtemp(join(await roomiestFolder(mostBytes), 'portico-stage-')) : undefined;
   const { endpoint, tableName, stop } = await startTable({
-    tableName: `portico-${randomUUID()}`,
+    ...{ tableName: `portico-${randomUUID()}`, hasStream },
     ...(dataDir ? { dataDir } : {}),
   });
   const client = connectDynamoDb(endpoint);

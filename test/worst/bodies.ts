@@ -9,9 +9,10 @@ export const list = <T>(count: number, make: (n: number) => T): T[] =>
 /** JSON of as many values as 4 MiB holds. */
 export const manyValues = `[${'{},'.repeat(1_390_000)}0]`;
 
+const more = list(Math.floor((3.9 * mebibyte) / 16), (n) => `"f${String(n).padStart(8, '0')}":0`).join(',');
+
 /** A JSON object of many fields beside those that the route asks for. */
-export function withMany(fields: object, bytes = 3.9 * mebibyte): string {
-  const more = list(Math.floor(bytes / 16), (n) => `"f${String(n).padStart(8, '0')}":0`).join(',');
+export function withMany(fields: object): string {
   const own = JSON.stringify(fields).slice(1, -1);
   return `{${own}${own && ','}${more}}`;
 }

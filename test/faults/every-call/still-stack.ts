@@ -1,12 +1,10 @@
 import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isNativeError } from 'node:util/types';
-import { DynamoDBClient, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { allRoutes } from '../../../functions/routes.ts';
 import { type Demo, provisionDemo } from '../../../infra/local/demo-projects.ts';
-import { clientOptions, useHandlerEnvironment } from '../../../infra/local/environment.ts';
+import { useHandlerEnvironment } from '../../../infra/local/environment.ts';
 import { startGateway } from '../../../infra/local/gateway/gateway.ts';
 import { handlerLoader } from '../../../infra/local/gateway/handlers.ts';
 import { listen } from '../../../infra/local/gateway/listen.ts';
@@ -15,9 +13,10 @@ import { startInvoker } from '../../../infra/local/lambda/invoker.ts';
 import { type Mailbox, startMailbox } from '../../../infra/local/mail/mailbox.ts';
 import { startQueues } from '../../../infra/local/queue/local-queues.ts';
 import { serveBus } from '../../../infra/local/serve-bus.ts';
-import { type LocalTable, startTable } from '../../../infra/local/table.ts';
+import { startTable } from '../../../infra/local/table.ts';
 import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
 import type { JobEvent } from '../../../shared/bot/job/job-starter.ts';
+import { roomiestFolder } from '../../setup/roomiest-folder.ts';
 import { openWays, type Ways } from './ways.ts';
 
 /** Portico's functions with all that they call, where nothing goes on by itself and every call can be disturbed. */
@@ -53,15 +52,14 @@ const timeouts = { integrationMs: 30_000, functionMs: () => 30_000 };
 
 export async function startStillStack(): Promise<StillStack> {
   knowErrorsOfNode();
-  const dataDir = await mkdtemp(join(tmpdir(), 'portico-still-'));
+  const dataDir = await mkdtemp(join(await roomiestFolder(), 'portico-still-'));
   const faultFile = join(dataDir, 'faults.log');
   const onFault = ({ stack }: Error) => void appendFile(faultFile, `${stack}\n`);
   const [table, invoker, mailbox] = await Promise.all([
-    startTable({ tableName: 'portico' }),
+    startTable({ tableName: 'portico', hasStream: false }),
     startInvoker(),
     startMailbox(join(dataDir, 'mail')),
   ]);
-  await stopStream(table);
   const ways = openWays();
   const warm = handlerLoader();
   let current = warm;
@@ -143,13 +141,6 @@ export async function startStillStack(): Promise<StillStack> {
       await rm(dataDir, { recursive: true, force: true });
     },
   };
-}
-
-/** Nobody reads it here, and each write would take longer by all the records before it. */
-async function stopStream({ endpoint, tableName: TableName }: LocalTable): Promise<void> {
-  const client = new DynamoDBClient({ endpoint, ...clientOptions });
-  await client.send(new UpdateTableCommand({ TableName, StreamSpecification: { StreamEnabled: false } }));
-  client.destroy();
 }
 
 /** Under jest the errors of Node's own modules are of another realm: the SDK would take them for no errors at all. */
