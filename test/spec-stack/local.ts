@@ -15,7 +15,7 @@ import { connectDynamoDb } from '../../shared/aws/dynamodb.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { openTable, type Table } from '../../shared/table/table.ts';
 import { roomiestFolder } from '../setup/roomiest-folder.ts';
-import { scanAll } from '../storage/scan-all.ts';
+import { scanAll, scanKeys } from '../storage/scan-all.ts';
 import type { Deed } from './stack-process.ts';
 import type { Place } from './stacks.ts';
 
@@ -83,7 +83,7 @@ export async function useKeptStack(): Promise<Local> {
   const { DYNAMODB_ENDPOINT: endpoint, TABLE_NAME: tableName, BASE_URL: baseUrl } = environment;
   const table = { endpoint, tableName };
   const inside = lookInto(table);
-  const earlier = new Set((await inside.scan()).map(nameOf));
+  const earlier = new Set((await scanKeys(inside.client, tableName)).map(nameOf));
   const demo = (await ask('projects')) as Demo;
   return {
     ...{ baseUrl, demo, table, dataDir, ...inside },
