@@ -13,7 +13,7 @@ import type { Construct } from 'constructs';
 import type { Stage } from '../stage.ts';
 
 interface Watched {
-  stage: Pick<Stage, 'name' | 'accountConcurrency'>;
+  stage: Pick<Stage, 'name' | 'region' | 'accountConcurrency'>;
   canary: IFunction;
 }
 
@@ -22,7 +22,9 @@ interface Watched {
  * their functions and queues have in theirs, so no other stack has to export anything.
  */
 export function stageDashboard(scope: Construct, { stage, canary }: Watched): Dashboard {
-  const dashboard = new Dashboard(scope, 'Dashboard', { dashboardName: `portico-${stage.name}` });
+  // Dashboards are the account's, of all its regions.
+  const dashboardName = `portico-${stage.name}-${stage.region}`;
+  const dashboard = new Dashboard(scope, 'Dashboard', { dashboardName });
   const found = finder(stage.name);
   const graph = (title: string, ...left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
   dashboard.addWidgets(

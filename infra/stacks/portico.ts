@@ -37,7 +37,12 @@ export function porticoStacks(app: App, stage: Stage) {
   // The ACL's name is brought over from its region.
   const across = firewall ? { crossRegionReferences: true } : {};
   const edge =
-    firewall && new EdgeStack(app, name('edge'), { env: { region: edgeRegion }, ...across, stage, firewall });
+    firewall &&
+    // Stages of all regions have theirs in that one.
+    new EdgeStack(app, name(`edge-${stage.region}`), {
+      ...{ env: { region: edgeRegion }, ...across },
+      ...{ stage, firewall },
+    });
   const api = new ApiStack(app, name('api'), {
     ...{ env, stage, ground, alarms },
     ...across,

@@ -75,6 +75,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+/** In us-east-1, where stages of all regions have theirs. */
+const edge = 'edge-eu-west-1';
 const resources = (stack: string) => stacks[stack] ?? {};
 const properties = (stack: string, type: string) =>
   ofType(resources(stack), type).map(([, { Properties }]) => Properties);
@@ -258,7 +260,7 @@ describe('what AWS takes', () => {
 describe('a firewall', () => {
   const secret = (number: number) =>
     `{{resolve:secretsmanager:portico-test-origin-${number}:SecretString:::}}`;
-  const acl = () => only(resources('edge'), 'AWS::WAFv2::WebACL').Properties;
+  const acl = () => only(resources(edge), 'AWS::WAFv2::WebACL').Properties;
   const rules = () => acl().Rules as Record<string, unknown>[];
   const distribution = () =>
     // biome-ignore lint/suspicious/noExplicitAny: a template as JSON
@@ -333,18 +335,18 @@ describe('a firewall', () => {
   });
 
   it('has its certificate watched where it is, by an alarm that tells a topic of that region', () => {
-    const edge = resources('edge');
-    const alarm = only(edge, 'AWS::CloudWatch::Alarm').Properties;
+    const there = resources(edge);
+    const alarm = only(there, 'AWS::CloudWatch::Alarm').Properties;
     expect(alarm).toMatchObject({
       ...{ Namespace: 'AWS/CertificateManager', MetricName: 'DaysToExpiry', Threshold: 30 },
       Dimensions: [{ Name: 'CertificateArn', Value: settings.firewall.certificateArn }],
     });
-    const topic = only(edge, 'AWS::SNS::Topic');
+    const topic = only(there, 'AWS::SNS::Topic');
     expect(alarm.AlarmActions).toEqual([{ Ref: topic.id }]);
-    expect(only(edge, 'AWS::SNS::Subscription').Properties).toMatchObject({
+    expect(only(there, 'AWS::SNS::Subscription').Properties).toMatchObject({
       ...{ TopicArn: { Ref: topic.id }, Endpoint: settings.alarmEmail },
     });
-    const key = only(edge, 'AWS::KMS::Key');
+    const key = only(there, 'AWS::KMS::Key');
     expect(topic.Properties.KmsMasterKeyId).toEqual({ 'Fn::GetAtt': [key.id, 'Arn'] });
     expect(JSON.stringify(key.Properties.KeyPolicy)).toContain('cloudwatch.amazonaws.com');
     const watched = properties('api', 'AWS::CloudWatch::Alarm').filter(
@@ -356,14 +358,14 @@ describe('a firewall', () => {
   it('keeps no sample of a request, and logs what it refused without path, query, token or cookie', () => {
     const seen = [acl(), ...rules()].map(({ VisibilityConfig }) => VisibilityConfig);
     for (const one of seen) expect(one).toMatchObject({ SampledRequestsEnabled: false });
-    const logging = only(resources('edge'), 'AWS::WAFv2::LoggingConfiguration').Properties;
+    const logging = only(resources(edge), 'AWS::WAFv2::LoggingConfiguration').Properties;
     expect(logging.RedactedFields).toEqual([
       ...['authorization', 'cookie', 'referer', 'if-none-exist'].map((Name) => ({ SingleHeader: { Name } })),
       { UriPath: {} },
       { QueryString: {} },
     ]);
     expect(logging.LoggingFilter).toMatchObject({ DefaultBehavior: 'DROP' });
-    const group = only(resources('edge'), 'AWS::Logs::LogGroup').Properties;
+    const group = only(resources(edge), 'AWS::Logs::LogGroup').Properties;
     expect(JSON.stringify(group.LogGroupName)).toContain('aws-waf-logs-portico-test-');
     expect(group).toMatchObject({
       KmsKeyId: { 'Fn::GetAtt': [expect.any(String), 'Arn'] },

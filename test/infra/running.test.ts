@@ -297,7 +297,7 @@ describe('whether it is well', () => {
   const body = JSON.stringify(dashboard.Properties.DashboardBody);
 
   it('is said by a dashboard that finds the stage’s metrics by its name, and needs no other stack', () => {
-    expect(dashboard.Properties.DashboardName).toBe('portico-test');
+    expect(dashboard.Properties.DashboardName).toBe('portico-test-eu-west-1');
     for (const metric of [
       'Errors',
       'Throttles',

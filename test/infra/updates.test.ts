@@ -78,6 +78,35 @@ test('an export that is gone or another, and a name that moves, are noticed', ()
   expect(refusedChanges(plain, moved)).toEqual([`provision has ${name} already`]);
 });
 
+/** What a template says that something is called. */
+function namesIn(value: unknown): string[] {
+  return Object.entries(value ?? {}).flatMap(([key, of]) => [
+    ...(/(?<!Header)Name$/.test(key) && typeof of === 'string' ? [of] : []),
+    ...(typeof of === 'object' ? namesIn(of) : []),
+  ]);
+}
+
+test('stages of one name stand in several regions of an account: what is the account’s names its region', () => {
+  const ofAccount = /^AWS::(IAM|S3|CloudFront|Route53)::|^AWS::CloudWatch::Dashboard$/;
+  const services = [
+    ...['ApiGatewayV2', 'Backup', 'CloudFormation', 'CloudWatch', 'DynamoDB', 'EC2', 'Events', 'KMS'],
+    ...['Lambda', 'Logs', 'NetworkFirewall', 'Route53Resolver', 'SES', 'SNS', 'SQS', 'SecretsManager'],
+    'WAFv2',
+  ];
+  const ofRegion = new RegExp(`^(Custom|AWS::(${services.join('|')}))::`);
+  const resources = Object.values(changed).flatMap(({ Resources }) => Object.values(Resources));
+  const unknown = resources.filter(({ Type }) => !ofAccount.test(Type) && !ofRegion.test(Type));
+  expect(unknown.map(({ Type }) => Type)).toEqual([]);
+  const given = resources
+    // An inline policy is of its role.
+    .filter(({ Type }) => ofAccount.test(Type) && Type !== 'AWS::IAM::Policy')
+    .flatMap(({ Properties: { Policies: _, ...own } }) => namesIn(own));
+  expect(given).toEqual(
+    expect.arrayContaining(['portico-test-eu-west-1', 'portico-test-operator-eu-west-1']),
+  );
+  expect(given.filter((name) => !name.includes('eu-west-1'))).toEqual([]);
+});
+
 test('a stage whose table was restored names it wherever the first one was named', () => {
   const { api, events, data } = changed;
   const text = JSON.stringify([api.Resources, events.Resources]);
