@@ -396,3 +396,28 @@ test('who has emergency access is seen to have it in all that they read, write a
   expect(await secondsLeft()).toBeNull();
   expect(await isMarked()).toBe(false);
 });
+
+test('an administrator with emergency access is seen to have it in what they have explained and export', async () => {
+  const emergencyPolicy = await createPolicy(portico, [{ resourceType: 'Patient' }]);
+  const admin = await newPerson(portico, { admin: true, emergencyPolicy });
+  const token = await tokenOf(portico, admin);
+  const body = { reason: 'Unconscious, brought in by ambulance' };
+  expect((await portico.api('POST', 'auth/emergency', { token, body })).status).toBe(200);
+
+  const explaining = `fhir/R4/ProjectMembership/${await membershipOfClient()}/$explain`;
+  const about = await created('Observation', aboutPatient());
+  const line = await lineOf('POST', explaining, { token, body: { resource: about } });
+  expect(line).toMatchObject({ who: admin.profile, purpose: 'BTG', resources: [about] });
+  const marked = { purposeOfEvent: [{ coding: [{ code: 'BTG' }] }] };
+  const looks = `patient=${patient}&agent=${admin.profile}&subtype=looked`;
+  expect((await entriesOf(looks, await portico.token(), 1))[0]).toMatchObject(marked);
+
+  const headers = { prefer: 'respond-async' };
+  const begun = await portico.api('GET', 'fhir/R4/$export?_type=Patient', { token, headers });
+  expect(begun.status).toBe(202);
+  const [begin] = await entriesOf(`agent=${admin.profile}&subtype=begin-export`, await portico.token(), 1);
+  expect(begin).toMatchObject(marked);
+  expect(begin.agent[0].who.reference).toBe(admin.profile);
+  const location = String(begun.headers.get('content-location'));
+  expect([200, 202]).toContain((await portico.api('DELETE', location, { token })).status);
+});

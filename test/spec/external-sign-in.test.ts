@@ -99,6 +99,37 @@ describe('a person whose membership names an issuer', () => {
     });
   });
 
+  test('with several patients is asked, after the one membership, whose record an app is for', async () => {
+    const patients = await Promise.all(
+      ['Ann', 'Bea'].map(async (given) => {
+        const body = { resourceType: 'Patient', name: [{ given: [given], family: 'Kid' }] };
+        const { json } = await portico.api('POST', 'fhir/R4/Patient', { body });
+        return { reference: `Patient/${json.id}` };
+      }),
+    );
+    somebodyNew();
+    const change = { resourceType: 'RelatedPerson', patient: patients };
+    const { membership } = await external.join(real.issuer, change);
+    const back = await external.signIn(real.issuer, { scope: 'openid launch/patient patient/*.rs' });
+    expect(back.searchParams.get('code')).toBeNull();
+    const fragment = new URLSearchParams(back.hash.slice(1));
+    expect(JSON.parse(String(fragment.get('memberships')))).toEqual([
+      expect.objectContaining({ id: membership }),
+    ]);
+    const sent = { login: fragment.get('login'), profile: membership };
+    const asked = await at.post('auth/profile', sent);
+    expect(asked.json.patients.map(({ display }: { display: string }) => display).sort()).toEqual([
+      'Ann Kid',
+      'Bea Kid',
+    ]);
+    const patient = patients[1]?.reference;
+    const chosen = await at.post('auth/profile', { ...sent, patient });
+    const { json } = await at.exchange(chosen.json.code, { redirect_uri: external.appUri });
+    expect(`Patient/${json.patient}`).toBe(patient);
+    // Without such a scope there is nothing to choose.
+    expect((await external.signIn(real.issuer)).searchParams.get('code')).not.toBeNull();
+  });
+
   test('may be one with a public client at the issuer, without a secret', async () => {
     await register(0, 'none');
     somebodyNew();
