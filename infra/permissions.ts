@@ -43,10 +43,12 @@ export interface NarrowAccess {
 
 export interface Permissions {
   table: readonly TableAction[];
-  /** The classes of partitions that it reaches at all, by reading or writing; a scan reads every one. */
+  /** The classes of partitions that it reaches at all, by reading or writing; a scan goes through every one. */
   reaches: readonly PartitionClass[];
   /** What it may do in classes that it does not reach, with calls that name these attributes and no others. */
   narrowly?: readonly NarrowAccess[];
+  /** The attributes that its scans may name, and answer; left out, all. */
+  scansFor?: readonly string[];
   /** Patterns of the partitions that it may write; where it may write all, left out. */
   writesOnly?: readonly string[];
   /** Signs access tokens with the stage's key. */
@@ -263,5 +265,7 @@ export const permissions: Record<DeployedFunction, Permissions> = {
       'ConditionCheckItem',
     ],
     reaches: ['project', 'pending', 'reindex'],
+    // Hashes and seeds lie in partitions of people, and no key holds a scan.
+    scansFor: ['pk', 'sk'],
   },
 };

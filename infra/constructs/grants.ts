@@ -116,7 +116,7 @@ function queueOf(purpose: Purpose, { queues }: Ground): PurposeQueue {
 const reading: readonly string[] = ['BatchGetItem', 'Query'];
 
 function tableStatements(
-  { table: actions, reaches, narrowly = [], writesOnly }: Permissions,
+  { table: actions, reaches, narrowly = [], scansFor, writesOnly }: Permissions,
   { table, tableKey }: Ground,
 ): PolicyStatement[] {
   const statement = (some: readonly string[], partitions?: readonly string[]) =>
@@ -136,10 +136,25 @@ function tableStatements(
       ? [statement(read, reached), statement(written, writesOnly)]
       : [statement(keyed, reached)]),
     ...narrowly.map((access) => narrowStatement(table.tableArn, access)),
-    // A scan names no key, so no condition on keys would hold it.
-    ...(actions.includes('Scan') ? [statement(['Scan'])] : []),
+    ...(actions.includes('Scan') ? [scanStatement(table.tableArn, scansFor)] : []),
     tableKeyStatement(tableKey),
   ];
+}
+
+/** A scan names no key, so that no condition on keys would hold it; what it selects it says as a query does. */
+function scanStatement(tableArn: string, attributes: readonly string[] | undefined): PolicyStatement {
+  return new PolicyStatement({
+    actions: ['dynamodb:Scan'],
+    resources: [tableArn],
+    ...(attributes
+      ? {
+          conditions: {
+            'ForAllValues:StringEquals': { 'dynamodb:Attributes': attributes },
+            ...notWhole.Query,
+          },
+        }
+      : {}),
+  });
 }
 
 /** Only with calls that name these attributes and no others, wherever in the call. */

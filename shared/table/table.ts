@@ -158,6 +158,8 @@ async function scanHeads(
       FilterExpression: 'begins_with(pk, :project) AND (sk = :head OR contains(pk, :log))',
       ExpressionAttributeValues: { ':head': 'HEAD', ':project': 'P#', ':log': logName },
       ProjectionExpression: 'pk, sk',
+      // By the role of who reindexes a scan that does not say so is refused.
+      Select: 'SPECIFIC_ATTRIBUTES',
       ...(from ? { ExclusiveStartKey: from } : {}),
     }),
   );

@@ -104,6 +104,14 @@ describe('a role', () => {
     ]) {
       expect([change, may(change)]).toEqual([change, false]);
     }
+    const scans = { ...some, Action: 'dynamodb:Scan' };
+    const mayScan = (change: object) =>
+      accessesOf('Scan', { ...asked, KeyConditionExpression: undefined, ...change }).every((one) =>
+        isAllowed([scans], one),
+      );
+    expect(mayScan({ FilterExpression: 'begins_with(pk, :a) AND contains(sk, :b)' })).toBe(true);
+    for (const change of [{ Select: undefined }, { ProjectionExpression: 'pk, #h' }])
+      expect([change, mayScan(change)]).toEqual([change, false]);
   });
 
   it('allows a batch of writes the attributes of its condition only, of each item', () => {

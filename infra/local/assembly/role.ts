@@ -13,11 +13,11 @@ export interface Access {
   /** Undefined for a scan, which names none. */
   partitions: readonly string[] | undefined;
   /**
-   * Those that a query or a batch names anywhere; undefined for a batch that reads whole items, and for what changes
+   * Those that a query, a scan or a batch names anywhere; undefined for a batch that reads whole items, and for what changes
    * single ones.
    */
   attributes?: readonly string[] | undefined;
-  /** As a query gives it. */
+  /** As a query or a scan gives it. */
   select?: string | undefined;
 }
 
@@ -53,10 +53,11 @@ export function accessesOf(operation: string, body: Record<string, unknown>): Ac
       const attributes = [...new Set(items.flatMap((item) => Object.keys(item ?? {})))];
       return [{ ...access(operation, items.map(partitionOf)), attributes }];
     }
+    case 'Scan':
     case 'Query':
       return [
         {
-          ...access(operation, [queried(body)]),
+          ...access(operation, operation === 'Scan' ? undefined : [queried(body)]),
           attributes: attributesOf(body),
           select: body.Select as string | undefined,
         },
