@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { reindex } from '../../functions/reindex/reindex.ts';
 import { searchResources } from '../../functions/resources/read/search-resources.ts';
 import { carryOut } from '../../functions/resources/write/carry-out.ts';
+import { accessesOf } from '../../infra/local/assembly/role.ts';
+import { permissions } from '../../infra/permissions.ts';
 import type { Caller } from '../../shared/access/access-token.ts';
 import { type Audited, entryItem } from '../../shared/audit/audit-event.ts';
 import type { Resource } from '../../shared/fhir/resource.ts';
@@ -57,6 +59,23 @@ async function collected<T>(all: AsyncGenerator<T>): Promise<T[]> {
 const soon = () => ({ again: false, untilMs: stage.clock.nowMs + 60_000 });
 
 describe('reindexing', () => {
+  test('scans as its role must: for keys, and saying that it selects them', async () => {
+    const scans: Record<string, unknown>[] = [];
+    const name = 'note-scans';
+    stage.client.middlewareStack.add(
+      (next, { commandName }) =>
+        (args) => {
+          if (commandName === 'ScanCommand') scans.push({ ...args.input });
+          return next(args);
+        },
+      { step: 'initialize', name },
+    );
+    await stage.services.table.scanHeads({ segment: 0, segments: 1, from: undefined });
+    stage.client.middlewareStack.remove(name);
+    const wanted = [{ attributes: permissions.reindex.scansFor, select: 'SPECIFIC_ATTRIBUTES' }];
+    expect(scans.flatMap((scan) => accessesOf('Scan', scan))).toMatchObject(wanted);
+  });
+
   test('writes what is missing, once, and says how much', async () => {
     const gone = await forget('identifier');
     expect(gone).toHaveLength(40);
