@@ -29,6 +29,8 @@ const deeds = {
 export type Deed = keyof typeof deeds;
 
 const control = await listen(0, async (request, response) => {
+  // Asked now and then: a connection that is kept may be closed just as it is used again.
+  response.setHeader('connection', 'close');
   const body = await readBody(request, 1024 * 1024);
   const asked = JSON.parse(String(body)) as { do: Deed; given?: never };
   try {

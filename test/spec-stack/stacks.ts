@@ -41,6 +41,8 @@ export async function keepStacks(from: string | undefined): Promise<{ url: strin
   }
 
   const server = await listen(0, async ({ url = '' }, response) => {
+    // Asked once a file: a connection kept until the next may be closed just as it asks.
+    response.setHeader('connection', 'close');
     try {
       const stack = await stackOf(url);
       stack.files += 1;
