@@ -35,7 +35,7 @@ export function runOf(text: string, changes: RunChanges = {}): RunRequest {
       ...changes.event,
     },
     limits: {
-      timeoutMs: 5000,
+      timeoutMs: 15_000,
       memoryMb: 64,
       resultBytes: 1_000_000,
       logBytes: 50_000,

@@ -35,7 +35,7 @@ describeInBrowser('ten thousand members', () => {
       return `AccessPolicy/${(await app.portico.api('POST', 'fhir/R4/AccessPolicy', { body })).json.id}`;
     };
     await seedMembers(app.portico.local.store, id, many, [await policy('Nurse'), await policy('Auditor')]);
-  }, 240_000);
+  }, 480_000);
   afterAll(() => app?.stop());
 
   test('a page and a search stay cheap, whatever the order', async () => {
