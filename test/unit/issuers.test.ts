@@ -7,14 +7,17 @@ let own: OwnIssuer;
 let clock: { nowMs: number };
 let issuers: Issuers;
 
-/** A laptop's, with little patience. */
-const laptop = openIssuerWeb({ baseUrl: 'http://127.0.0.1:8787', timeoutMs: 500 });
+/** As on a laptop. @param timeoutMs how long an answer is waited for; otherwise as long as Portico does */
+const opened = (timeoutMs?: number) => {
+  const patience = timeoutMs === undefined ? {} : { timeoutMs };
+  return openIssuers(openIssuerWeb({ baseUrl: 'http://127.0.0.1:8787', ...patience }), () => clock.nowMs);
+};
 
 beforeEach(async () => {
   await own?.stop();
   own = await startOwnIssuer();
   clock = { nowMs: Date.now() };
-  issuers = openIssuers(laptop, () => clock.nowMs);
+  issuers = opened();
 });
 afterAll(() => own.stop());
 
@@ -139,7 +142,7 @@ describe('a document is refused', () => {
     ['ends', (response: import('node:http').ServerResponse) => response.write('{')],
   ])('that never %s', async (_what, begin) => {
     own.answers.set(path, (_request, response) => void begin(response));
-    await expect(discover()).rejects.toThrow(/too slow|ABORT/);
+    await expect(opened(500).discover(own.issuer)).rejects.toThrow(/too slow|ABORT/);
   });
 
   test('that is somewhere else', async () => {

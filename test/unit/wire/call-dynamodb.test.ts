@@ -80,7 +80,7 @@ describe('is asked again', () => {
 
   test('when no answer comes in time', async () => {
     const { asked, endpoint } = await service(silent, item);
-    expect((await connect(endpoint, { answerMs: 100 }).send(get())).Item).toEqual({ pk: 'a', n: 1 });
+    expect((await connect(endpoint, { answerMs: 1000 }).send(get())).Item).toEqual({ pk: 'a', n: 1 });
     expect(asked.length).toBe(2);
   });
 

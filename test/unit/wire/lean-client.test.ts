@@ -97,23 +97,23 @@ describe('KMS', () => {
     server.close();
   });
 
-  async function signer() {
+  async function signer(answerMs: number) {
     const { port } = server.address() as AddressInfo;
-    const kms = connectKms(`http://127.0.0.1:${port}`, { connectMs: 1000, answerMs: 150 });
+    const kms = connectKms(`http://127.0.0.1:${port}`, { connectMs: 1000, answerMs });
     const opened = await openKmsSigner('key', kms);
     asked.length = 0;
     return opened;
   }
 
   test('that leaves a signature unanswered is asked again', async () => {
-    const { sign } = await signer();
+    const { sign } = await signer(1000);
     next = ['hangs', { Signature: Buffer.from('signed').toString('base64') }];
     expect(Buffer.from(await sign('text')).toString()).toBe('signed');
     expect(asked).toEqual(['TrentService.Sign', 'TrentService.Sign']);
   });
 
   test('that never answers is not waited for without end', async () => {
-    const { sign } = await signer();
+    const { sign } = await signer(400);
     next = [];
     await expect(sign('text')).rejects.toMatchObject({ name: 'TimeoutError' });
     expect(asked).toHaveLength(3);
