@@ -1,12 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { DynamoDBStreamEvent } from 'aws-lambda';
 import { searchResources } from '../../functions/resources/read/search-resources.ts';
 import { carryOut } from '../../functions/resources/write/carry-out.ts';
-import { followStream } from '../../infra/local/stream/stream.ts';
+import { type FollowedStream, followStream } from '../../infra/local/stream/stream.ts';
 import type { Caller } from '../../shared/access/access-token.ts';
 import { sweepCutOff } from '../../shared/store/sweep-cut-off.ts';
 import { itemOf } from '../../shared/table/stream-image.ts';
@@ -22,13 +21,13 @@ let stage: Stage;
 let caller: Caller<'administrator'>;
 let folder: string;
 let consumed = 0;
-let stopStream: () => Promise<void>;
+let stream: FollowedStream;
 
 beforeAll(async () => {
   stage = await startStage({ onDisk: true, hasStream: true });
   caller = await newProject(stage);
   folder = await mkdtemp(join(tmpdir(), 'portico-tidy-'));
-  const { stop } = await followStream({
+  stream = await followStream({
     endpoint: stage.endpoint,
     tableName: stage.tableName,
     positionFile: join(folder, 'position'),
@@ -46,11 +45,10 @@ beforeAll(async () => {
       throw error;
     },
   });
-  stopStream = stop;
 });
 
 afterAll(async () => {
-  await stopStream();
+  await stream.stop();
   await stage.stop();
   await rm(folder, { recursive: true });
 });
@@ -63,10 +61,11 @@ function some(): { code: string }[] {
   return chosen.length > 0 ? chosen : [{ code: 'c0' }];
 }
 
+/** Until all that the stream tells is followed up, and what that writes, too. */
 async function quiet(): Promise<void> {
   for (let seen = -1; seen !== consumed; ) {
     seen = consumed;
-    await pause(1_000);
+    await (await stream.hold())();
   }
 }
 
