@@ -51,16 +51,18 @@ export async function authorizationCode(
   if (!granted || !(await isStillTrusted(services.table, login))) throw invalidGrant();
   const scope = parseScope(login.scope);
   const refresh = firstRefreshToken(loginId, login.scope, of);
+  // Before the code is spent: it stays good where KMS fails.
+  const answer = await signTokens(
+    services,
+    { loginId, clientId: of.clientId, subject: login.subject, scope, ...granted },
+    { ...login, refreshToken: refresh?.text, lifetimeSeconds: tokenSeconds(login, granted.head) },
+  );
   if (!(await spendCode(services, login, refresh))) {
     await endLogin(services.table, loginId);
     throw invalidGrant();
   }
   await noteUse(services, of.clientId, credentialOf(found.get(keys.client(of.clientId))));
-  return signTokens(
-    services,
-    { loginId, clientId: of.clientId, subject: login.subject, scope, ...granted },
-    { ...login, refreshToken: refresh?.text, lifetimeSeconds: tokenSeconds(login, granted.head) },
-  );
+  return answer;
 }
 
 /** The client that began the login finishes it: same client, verifier (RFC 7636) and redirect URI. */

@@ -51,6 +51,15 @@ export async function refreshTokens(services: TokenServices, request: TokenReque
   }
   if (!(await isStillTrusted(services.table, login))) throw invalidGrant();
   const scope = narrowScope(login.scope, request.parameter('scope'));
+  // Before the token is spent: it stays good where KMS fails, for longer than a spent one may be shown again.
+  const answer = await signTokens(
+    services,
+    { loginId: token.loginId, clientId, subject: login.subject, scope, ...granted },
+    {
+      ...{ createdAtMs: login.createdAtMs, patient: login.patient },
+      lifetimeSeconds: tokenSeconds(login, granted.head),
+    },
+  );
   const [refreshToken] = await Promise.all([
     successorOf(services, login, token, usedAt(login, usedAtMs)),
     noteUse(services, clientId, credentialOf(found.get(keys.client(clientId)))),
@@ -59,14 +68,7 @@ export async function refreshTokens(services: TokenServices, request: TokenReque
     await endLogin(services.table, token.loginId);
     throw invalidGrant();
   }
-  return signTokens(
-    services,
-    { loginId: token.loginId, clientId, subject: login.subject, scope, ...granted },
-    {
-      ...{ createdAtMs: login.createdAtMs, patient: login.patient, refreshToken },
-      lifetimeSeconds: tokenSeconds(login, granted.head),
-    },
-  );
+  return { ...answer, refresh_token: refreshToken };
 }
 
 function invalidGrant(): OAuthError {

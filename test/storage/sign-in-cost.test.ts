@@ -76,8 +76,9 @@ describe('who asks cannot tell from the work done whether an address is known', 
   });
 });
 
-test('a code costs two reads and one write, a refresh one of each', async () => {
-  const signer = { kid: 'k', publicJwk: {}, sign: async () => new Uint8Array() };
+/** Somebody who has signed in, and their client. */
+async function signedIn(sign: () => Promise<Uint8Array>) {
+  const signer = { kid: 'k', publicJwk: {}, sign };
   const issuers = openIssuers(openIssuerWeb(stage.services), stage.services.now);
   const services = { ...stage.services, signer: async () => signer, issuers };
   const request = (parameters: Record<string, string>) => ({
@@ -88,11 +89,35 @@ test('a code costs two reads and one write, a refresh one of each', async () => 
   });
   const { code = '' } = (await login(email, password)) as { code?: string };
   let refreshToken = '';
-  const exchange = async () => {
-    const answer = await authorizationCode(services, request({ code, code_verifier: verifier }));
-    refreshToken = answer.refresh_token ?? '';
+  return {
+    async exchange() {
+      const answer = await authorizationCode(services, request({ code, code_verifier: verifier }));
+      refreshToken = answer.refresh_token ?? '';
+    },
+    async refresh() {
+      const answer = await refreshTokens(services, request({ refresh_token: refreshToken }));
+      refreshToken = answer.refresh_token ?? '';
+    },
   };
+}
+
+test('a code costs two reads and one write, a refresh one of each', async () => {
+  const { exchange, refresh } = await signedIn(async () => new Uint8Array());
   expect(await callsOf(stage.client, exchange)).toEqual(['BatchGetItem', 'BatchGetItem', 'UpdateItem']);
-  const refresh = () => refreshTokens(services, request({ refresh_token: refreshToken }));
   expect(await callsOf(stage.client, refresh)).toEqual(['BatchGetItem', 'UpdateItem']);
+});
+
+test('neither is spent while KMS does not sign, however long that takes', async () => {
+  let isOut = false;
+  const { exchange, refresh } = await signedIn(async () => {
+    if (isOut) throw new Error('KMS is out');
+    return new Uint8Array();
+  });
+  for (const ask of [exchange, refresh, refresh]) {
+    isOut = true;
+    await expect(ask()).rejects.toThrow('KMS is out');
+    stage.clock.nowMs += 30_000;
+    isOut = false;
+    await ask();
+  }
 });
