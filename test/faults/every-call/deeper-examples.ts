@@ -8,6 +8,7 @@ import { codeVerifier, newAddress, password, pkce, signingIn } from '../../spec/
 import { put } from '../../spec/subscribing.ts';
 import { exportedId } from './exporting.ts';
 import { followUp } from './follow-up.ts';
+import { runTokenOf } from './run-token-of.ts';
 import type { StillStack } from './still-stack.ts';
 
 /** The functions whose routes these are. */
@@ -180,10 +181,11 @@ export function deeperExamples(
       ...{ params: { id: bot }, body: 'hello', status: 202 },
       headers: { 'content-type': 'text/plain', prefer: 'respond-async' },
     }),
-    'execute-by-id.executeById once': async () => ({
-      ...{ params: { id: bot }, body: 'hello', status: 200 },
-      headers: { 'content-type': 'text/plain', 'idempotency-key': newAddress() },
-    }),
+    'execute-by-id.executeById once, with a secret': async () => {
+      await asked('POST', `admin/projects/${project}/bot/${bot}/secrets`, [{ name: 's', valueString: 'x' }]);
+      const headers = { 'content-type': 'text/plain', 'idempotency-key': newAddress() };
+      return { params: { id: bot }, body: 'hello', headers, status: 200 };
+    },
     'resources.cancelJob that waits': async () => {
       await execute(portico, bot, 'x', 'text/plain', { headers: { prefer: 'respond-async' } });
       return { params: { id: String(stack.jobs.at(-1)?.jobId) }, status: 202 };
@@ -252,9 +254,10 @@ export function deeperExamples(
     'resources.conditionalDelete of one': async () => ({
       ...{ params: { resourceType: 'Patient' }, query: await query(), status: 200 },
     }),
-    'resources.readVersion that was': async () => {
+    'resources.readVersion that was, to a Bot': async () => {
       const { id, meta } = await withResource('Patient');
-      return { params: { resourceType: 'Patient', id, versionId: meta.versionId }, status: 200 };
+      const token = await runTokenOf(stack, portico, bot);
+      return { token, params: { resourceType: 'Patient', id, versionId: meta.versionId }, status: 200 };
     },
   };
 }

@@ -1,5 +1,5 @@
 /** The services that functions call over HTTP; a hook is somebody's who is told of changes. */
-export type Service = 'table' | 'mail' | 'queues' | 'invoker' | 'jobs' | 'bus' | 'hook';
+export type Service = 'table' | 'kms' | 'mail' | 'queues' | 'invoker' | 'jobs' | 'bus' | 'hook';
 
 /** An answer that a service might give. */
 export interface Said {
@@ -31,6 +31,7 @@ function named(service: Service, name: string, status = 400, more: object = {}):
 
 const throttles: Record<Service, string> = {
   table: 'ThrottlingException',
+  kms: 'ThrottlingException',
   mail: 'TooManyRequestsException',
   queues: 'RequestThrottled',
   invoker: 'TooManyRequestsException',
@@ -56,6 +57,7 @@ const refuses: Record<Service, NonNullable<Fault['say']>> = {
           CancellationReasons: [{ Code: 'TransactionConflict' }],
         })
       : named(service, 'TransactionConflictException'),
+  kms: (service) => named(service, 'KMSInternalException', 500),
   queues: (_service, _operation, { Entries = [] }) => ({
     status: 200,
     headers: json,

@@ -9,11 +9,13 @@ import { type DeployedFunction, permissions, type QueueConsumer } from '../../..
 import { sqsQueue } from '../../../shared/aws/sqs.ts';
 import { queueVariables } from '../../../shared/composition/queues.ts';
 import type { Purpose } from '../../../shared/queue/purposes.ts';
+import { keys } from '../../../shared/table/keys.ts';
+import { openTable } from '../../../shared/table/table.ts';
 import { typedKeys } from '../../../shared/typed-keys.ts';
 import type { ExampleGround } from '../../spec/calling-routes.ts';
 import { execute } from '../../spec/running.ts';
 import { newAddress } from '../../spec/signing-in.ts';
-import { newSubscription, put } from '../../spec/subscribing.ts';
+import { newSubscription, put, secret } from '../../spec/subscribing.ts';
 import { batchOf } from './batch.ts';
 import { exportedId } from './exporting.ts';
 import { carriedOut, dispatcher, followUp, sentBy, taken, writesOf } from './follow-up.ts';
@@ -66,7 +68,11 @@ export function functionSubjects(stack: StillStack, ground: ExampleGround): Subj
     const body = { resourceType: 'Practitioner', firstName: 'Ann', lastName: 'Lee', email };
     return portico.api('POST', `admin/projects/${project}/invite`, { body });
   };
-  const save = (endpoint: string) => put(portico, newSubscription(endpoint, 'Patient'));
+  /** An endpoint is told with a signature. */
+  const save = (endpoint: string) => {
+    const extension = endpoint === stack.hookUrl ? [secret('a key to sign with')] : [];
+    return put(portico, newSubscription(endpoint, 'Patient', { extension }));
+  };
   const saved = (endpoint = stack.hookUrl) => followUp(stack, 'subscription-status', () => save(endpoint));
   /** A Subscription that is on. */
   async function subscribe(endpoint: string): Promise<void> {
@@ -208,7 +214,12 @@ export function functionSubjects(stack: StillStack, ground: ExampleGround): Subj
       },
     },
     'stage-keys': {
-      ensure: async () => () => carriedOut(async () => (await stack.load('stage-keys'))({ ensure: true })),
+      'ensure, where two are not there': async () => {
+        const table = openTable(stack.client, stack.tableName, Date.now);
+        await table.write([], [keys.stageKey('drafts'), keys.stageKey('totp')]);
+        stack.ways.noteWrite();
+        return () => carriedOut(async () => (await stack.load('stage-keys'))({ ensure: true }));
+      },
       prepare: async () => {
         const event = { purpose: 'drafts', step: 'prepare' } as const;
         return () => carriedOut(async () => (await stack.load('stage-keys'))(event));

@@ -5,7 +5,7 @@ import { type Call, type Disturbance, isWrite } from './ways.ts';
 export const kinds: readonly Kind[] = typedKeys(faults);
 
 /** Where a call stands among those of a run. */
-export const places = ['first', 'between', 'last', 'write', 'elsewhere'] as const;
+export const places = ['first', 'between', 'last', 'write', 'elsewhere', 'kms'] as const;
 export type Place = (typeof places)[number];
 
 /** From this on calls of one kind in a row are taken for one another. */
@@ -34,7 +34,8 @@ function placesOf(calls: readonly Call[]): Record<Place, number[]> {
     between: all.slice(1, -1),
     last: all.slice(-1),
     write: those(isWrite),
-    elsewhere: those(({ service }) => service !== 'table'),
+    elsewhere: those(({ service }) => service !== 'table' && service !== 'kms'),
+    kms: those(({ service }) => service === 'kms'),
   };
 }
 
@@ -43,7 +44,7 @@ function placesOf(calls: readonly Call[]): Record<Place, number[]> {
  * in turn, so that some subjects meet each of them at each place.
  */
 export function openSample(): (calls: readonly Call[]) => (Disturbance & { place: Place })[] {
-  const dealt: Record<Place, number> = { first: 0, between: 0, last: 0, write: 0, elsewhere: 0 };
+  const dealt: Record<Place, number> = { first: 0, between: 0, last: 0, write: 0, elsewhere: 0, kms: 0 };
   return (calls) => {
     const at = placesOf(calls);
     const [place] = places

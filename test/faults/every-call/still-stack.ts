@@ -17,6 +17,7 @@ import { startTable } from '../../../infra/local/table.ts';
 import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
 import type { JobEvent } from '../../../shared/bot/job/job-starter.ts';
 import { roomiestFolder } from '../../setup/roomiest-folder.ts';
+import { serveKms } from './serve-kms.ts';
 import { openWays, type Ways } from './ways.ts';
 
 /** Portico's functions with all that they call, where nothing goes on by itself and every call can be disturbed. */
@@ -93,13 +94,15 @@ export async function startStillStack(): Promise<StillStack> {
   await writeFile(join(site, 'index.html'), '<!doctype html>');
   const hookUrl = await ways.to('hook', hook.url);
   process.env.PORTICO_ALLOW_LOOPBACK_HOOKS = '1';
+  const kms = await serveKms();
+  process.env.AWS_ENDPOINT_URL_KMS = await ways.to('kms', kms.url);
   const environment = useHandlerEnvironment({
     STAGE: 'local',
     BASE_URL: gateway.url,
     TABLE_NAME: table.tableName,
     DYNAMODB_ENDPOINT: await ways.to('table', table.endpoint),
     SEARCH_PARAMETERS: '',
-    KEYS: `file:${join(dataDir, 'keys.json')}`,
+    KEYS: 'kms:signing,wrapping',
     ACCESS_LOG: join(dataDir, 'access.jsonl'),
     INVOKER_FUNCTION: invoker.functionName,
     EVALUATOR_FUNCTION: invoker.evaluatorName,
@@ -136,7 +139,8 @@ export async function startStillStack(): Promise<StillStack> {
       client.destroy();
       Date.now = realNow;
       delete process.env.PORTICO_ALLOW_LOOPBACK_HOOKS;
-      for (const part of [gateway, ways, environment, hook, jobs, bus, queues, mailbox, invoker, table])
+      delete process.env.AWS_ENDPOINT_URL_KMS;
+      for (const part of [gateway, ways, environment, hook, jobs, bus, kms, queues, mailbox, invoker, table])
         await part.stop();
       await rm(dataDir, { recursive: true, force: true });
     },

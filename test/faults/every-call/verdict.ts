@@ -42,6 +42,10 @@ export function faultsOf(calm: Calm, met: Ran, later: readonly Ran[], isOnce = f
   );
   if (missing.length > 0) wrong.push(`never sent: ${missing.join()}`);
   if (!again) return wrong;
+  // KMS is asked before anything is done that cannot be done again.
+  if (struck(met)?.service === 'kms' && again.status !== once.status) {
+    wrong.push(`told ${again.status} after KMS had failed: ${again.text}`);
+  }
   const isAgain = [once.status, twice.status].includes(again.status);
   if (!isAgain && !clearNo.includes(again.status)) wrong.push(`told ${again.status} again: ${again.text}`);
   const isWhole =
@@ -51,6 +55,11 @@ export function faultsOf(calm: Calm, met: Ran, later: readonly Ran[], isOnce = f
     isWaitingBeside(again, once);
   if (!isWhole && !isOnce) wrong.push(`left ${differences(again, once)}`);
   return wrong;
+}
+
+/** The call at which a run met its fault. */
+function struck({ calls }: Ran): Call | undefined {
+  return calls.find(({ status, isLost }) => status === undefined || isLost);
 }
 
 /** Whether a run came to what another one did: what a second one would come to is not asked then. */

@@ -136,9 +136,11 @@ function operationOf({ headers, url = '' }: IncomingMessage): string {
   );
 }
 
-/** What other services than the table have taken. */
+/** What other services than the table have taken; KMS is told nothing that it keeps. */
 export function takenOf(calls: readonly Call[]): Call[] {
-  return calls.filter(({ service, status }) => service !== 'table' && status !== undefined && status < 300);
+  return calls.filter(
+    ({ service, status }) => service !== 'table' && service !== 'kms' && status !== undefined && status < 300,
+  );
 }
 
 /** The messages that queues have taken. */
