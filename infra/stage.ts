@@ -110,15 +110,41 @@ export function accessRecordsName({ name }: Pick<Stage, 'name'>): string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** What a stage in cdk.json may say; the compiler holds it to what a stage is. */
+const settingNames: Readonly<Record<Exclude<keyof Stage, 'name'>, true>> = {
+  region: true,
+  mailFrom: true,
+  mailSandbox: true,
+  trustedHops: true,
+  accountConcurrency: true,
+  projectRuns: true,
+  metrics: true,
+  tracing: true,
+  allowedOrigins: true,
+  searchParameters: true,
+  alarmEmail: true,
+  sourceKey: true,
+  retention: true,
+  domain: true,
+  egress: true,
+  firewall: true,
+  deletionProtection: true,
+  backup: true,
+  restoredTable: true,
+  signingKeys: true,
+  removalPolicy: true,
+};
+
 /**
  * The stage that the context names.
  * @param context reads one key of the CDK context
- * @throws {Error} naming the first setting that is missing or malformed
+ * @throws {Error} naming the first setting that is missing, malformed or none of a stage
  */
 export function readStage(context: (key: string) => unknown): Stage {
   const name = matching('stage', context('stage'), /^[a-z][a-z0-9-]{0,19}$/);
   const fields = fieldsOf(context('stages'))[name];
   if (!isObject(fields)) throw new Error(`cdk.json has no stage ${name} under context.stages`);
+  refuseOthers(name, fields, Object.keys(settingNames));
   const setting = (key: string, pattern: RegExp) => matching(`${name}.${key}`, fields[key], pattern);
   const removalPolicy = fields.removalPolicy === undefined ? 'retain' : removalOf(setting);
   const domain =
@@ -137,10 +163,10 @@ export function readStage(context: (key: string) => unknown): Stage {
       : { projectRuns: count(`${name}.projectRuns`, fields.projectRuns, 1_000, 1) }),
     metrics: flag(`${name}.metrics`, fields.metrics ?? true),
     tracing: flag(`${name}.tracing`, fields.tracing ?? false),
-    allowedOrigins: list(fields.allowedOrigins).map((origin) =>
+    allowedOrigins: list(`${name}.allowedOrigins`, fields.allowedOrigins).map((origin) =>
       matching(`${name}.allowedOrigins`, origin, /^https?:\/\/[^/*\s]+$/),
     ),
-    searchParameters: list(fields.searchParameters).map((set) => {
+    searchParameters: list(`${name}.searchParameters`, fields.searchParameters).map((set) => {
       if (isParameterSet(set)) return set;
       throw new Error(`The setting ${name}.searchParameters is malformed (cdk.json, context)`);
     }),
@@ -168,7 +194,9 @@ export function readStage(context: (key: string) => unknown): Stage {
 const streamArn = /^arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/[\w.-]{3,255}\/stream\/[\w:.-]+$/;
 
 function readSigningKeys(label: string, value: unknown): number[] {
-  const numbers = list(value).filter((one) => typeof one === 'number' && Number.isInteger(one) && one >= 1);
+  const numbers = list(label, value).filter(
+    (one) => typeof one === 'number' && Number.isInteger(one) && one >= 1,
+  );
   const isGiven = Array.isArray(value) && value.length > 0 && value.length < 4;
   if (isGiven && new Set(numbers).size === value.length && Math.max(...(numbers as number[])) <= 20)
     return numbers as number[];
@@ -189,6 +217,7 @@ function readBackup(label: string, { keepDays, ...others }: Fields): { keepDays:
 const address = /^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/;
 
 function readDomain(label: string, fields: Fields): { name: string; certificateArn: string } {
+  refuseOthers(label, fields, ['name', 'certificateArn']);
   return {
     name: matching(`${label}.name`, fields.name, /^[a-z0-9-]+(\.[a-z0-9-]+)+$/),
     certificateArn: matching(`${label}.certificateArn`, fields.certificateArn, /^arn:aws[a-z-]*:acm:/),
@@ -217,8 +246,15 @@ function readRetention(label: string, value: unknown): Retention {
   return days;
 }
 
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+/** A misspelt setting would be left out silently, and with it what it was to protect. */
+function refuseOthers(label: string, fields: Fields, known: readonly string[]): void {
+  const other = Object.keys(fields).find((key) => !known.includes(key));
+  if (other !== undefined) throw new Error(`There is no setting ${label}.${other} (cdk.json, context)`);
+}
+
+function list(label: string, value: unknown = []): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new Error(`The setting ${label} is malformed: a list is expected (cdk.json, context)`);
 }
 
 function flag(label: string, value: unknown): boolean {

@@ -143,6 +143,17 @@ describe('a stage', () => {
     ],
     ['logs of no kind', { ...least, retention: { audit: 365 } }, 'prod.retention is malformed'],
     ['a key that is none', { ...least, sourceKey: 'AAAA' }, 'prod.sourceKey is no RSA public key'],
+    ['a setting that there is not', { ...least, retentions: 'hipaa' }, 'no setting prod.retentions'],
+    [
+      'a setting of a domain that there is not',
+      { ...least, domain: { ...domain, aliases: [] } },
+      'no setting prod.domain.aliases',
+    ],
+    [
+      'an origin that is in no list',
+      { ...least, allowedOrigins: 'https://app.example.org' },
+      'prod.allowedOrigins is malformed: a list',
+    ],
     ['an unknown removal policy', { ...least, removalPolicy: 'Destroy' }, 'prod.removalPolicy is malformed'],
   ])('refuses %s', (_, fields, message) => {
     expect(() => stageOf(fields)).toThrow(message);
