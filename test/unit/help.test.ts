@@ -7,11 +7,11 @@ import { isLong } from '../setup/long.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const { scripts } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'));
-const run = (script: string, args: readonly string[]) => {
+const run = (script: string, args: readonly string[], others: NodeJS.ProcessEnv = {}) => {
   const [, file = ''] = /(?:^|\s)(\S+\.ts)$/.exec(scripts[script]) ?? [];
   return promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', file, ...args], {
     cwd: root,
-    env: { ...process.env, NODE_OPTIONS: '' },
+    env: { ...process.env, NODE_OPTIONS: '', ...others },
   });
 };
 
@@ -43,5 +43,24 @@ test.each([
   await expect(run('simulate', args)).rejects.toMatchObject({
     code: 2,
     stderr: expect.stringMatching(new RegExp(`^${words}`)),
+  });
+});
+
+test.each([
+  [['-c', 'stage=none'], {}, 'cdk.json has no stage none under context.stages'],
+  [['-c', 'stage=dev'], {}, 'Could not load credentials .*--profile <name>'],
+  [
+    ['-c', 'stage=dev', '--profile', 'nobody'],
+    { AWS_ACCESS_KEY_ID: 'of', AWS_SECRET_ACCESS_KEY: 'another account' },
+    'Could not load credentials ',
+  ],
+])('a deploy of %j ends in a line, before anything is bundled', async (args, given, words) => {
+  const nobody = { AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined, AWS_PROFILE: undefined };
+  const none = { AWS_CONFIG_FILE: '/dev/null', AWS_SHARED_CREDENTIALS_FILE: '/dev/null' };
+  const env = { ...nobody, ...none, AWS_EC2_METADATA_DISABLED: 'true', ...given };
+  await expect(run('deploy', args, env)).rejects.toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(new RegExp(`(^|\n)${words}.*\n$`)),
   });
 });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorText } from '../../../shared/error-name.ts';
+import { answerHelp } from '../../answer-help.ts';
 import { environmentFile, type HandlerEnvironment, useLocalCredentials } from '../environment.ts';
 import { freePort } from '../gateway/free-port.ts';
 import { usualTable } from '../table.ts';
@@ -162,6 +163,18 @@ async function provision(dataDir: string, args: readonly string[]): Promise<void
   await promisify(execFile)(process.execPath, ['infra/local/provision.ts', ...args], { env });
 }
 
+const usage = `npm run drill -- [restore] [rotate]
+  restore  a table is put back to an earlier moment, checked, and used
+  rotate   the signing key, a secret key of the stage and a Bot's secret are replaced
+  in a folder of its own, with both when none is named; exit code 1 when something went otherwise than docs/recover.md says
+`;
+answerHelp(usage);
+const halves = process.argv.slice(2);
+const unknown = halves.find((half) => half !== 'restore' && half !== 'rotate');
+if (unknown !== undefined) {
+  process.stderr.write(`There is no ${unknown}\n${usage}`);
+  process.exit(2);
+}
 useLocalCredentials();
 const dataDir = await mkdtemp(join(tmpdir(), 'portico-drill-'));
 const place = { dataDir, port: await freePort() };
@@ -177,9 +190,6 @@ async function restore(): Promise<void> {
 }
 
 try {
-  const halves = process.argv.slice(2);
-  const unknown = halves.find((half) => half !== 'restore' && half !== 'rotate');
-  if (unknown !== undefined) throw new Error(`npm run drill -- [restore] [rotate]: there is no ${unknown}`);
   const wants = (half: string) => halves.length === 0 || halves.includes(half);
   if (wants('restore')) await restore();
   if (wants('rotate')) {
