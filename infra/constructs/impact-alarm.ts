@@ -15,7 +15,10 @@ interface ImpactAlarmProps {
   threshold?: number;
   /** Goes off at the threshold and below. */
   isFloor?: true;
-  /** One period is enough: something is lost, or the period is a day. All others need two, one after the other. */
+  /**
+   * One period is enough: something is lost, or the period is a day. All others need two of three: what is tried every
+   * ten minutes can fail in every other period only.
+   */
   atOnce?: true;
   topic: ITopic;
 }
@@ -25,13 +28,13 @@ export class ImpactAlarm extends Construct {
   constructor(scope: Construct, id: string, props: ImpactAlarmProps) {
     super(scope, id);
     const { metric, impact, runbook, threshold = 1, isFloor, atOnce, topic } = props;
-    const periods = atOnce ? 1 : 2;
+    const [bad, looked] = atOnce ? [1, 1] : [2, 3];
     new Alarm(this, 'Alarm', {
       metric,
       alarmDescription: `${impact} What to do: docs/operate.md#${runbook}.`,
       threshold,
-      evaluationPeriods: periods,
-      datapointsToAlarm: periods,
+      evaluationPeriods: looked,
+      datapointsToAlarm: bad,
       comparisonOperator: isFloor
         ? ComparisonOperator.LESS_THAN_OR_EQUAL_TO_THRESHOLD
         : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,

@@ -100,7 +100,7 @@ describe('an alarm', () => {
     }
   });
 
-  it('needs two periods one after the other, unless something is lost or the period is a day', () => {
+  it('needs two periods of three, unless something is lost or the period is a day', () => {
     const atOnce = alarms.filter(({ EvaluationPeriods }) => EvaluationPeriods === 1);
     expect(new Set(atOnce.map(({ AlarmDescription }) => entryOf(AlarmDescription)))).toEqual(
       new Set([
@@ -114,7 +114,33 @@ describe('an alarm', () => {
     );
     const others = alarms.filter((alarm) => !atOnce.includes(alarm));
     for (const { EvaluationPeriods, DatapointsToAlarm } of others) {
-      expect([EvaluationPeriods, DatapointsToAlarm]).toEqual([2, 2]);
+      expect([EvaluationPeriods, DatapointsToAlarm]).toEqual([3, 2]);
+    }
+  });
+
+  it('on a function goes off when it fails each time that a schedule calls it, however seldom', () => {
+    const schedules = Object.values(large).flatMap((resources: Record<string, Resource>) =>
+      ofType(resources, 'AWS::Events::Rule').flatMap(([, { Properties }]) => {
+        const [, minutes] = /^rate\((\d+) minutes?\)$/.exec(String(Properties.ScheduleExpression)) ?? [];
+        if (minutes === undefined) return [];
+        return (Properties.Targets as { Arn: { 'Fn::GetAtt': [string, string] } }[]).map(({ Arn }) => ({
+          ...{ resources, minutes: Number(minutes), target: Arn['Fn::GetAtt'][0] },
+        }));
+      }),
+    );
+    expect(schedules.map(({ minutes }) => minutes)).toEqual(expect.arrayContaining([1, 5, 10]));
+    for (const { resources, minutes, target } of schedules) {
+      const [alarm] = ofType(resources, 'AWS::CloudWatch::Alarm').filter(([, { Properties }]) =>
+        JSON.stringify(Properties.Metrics ?? '').includes(`"Ref":"${target}"`),
+      );
+      const { Metrics, EvaluationPeriods, DatapointsToAlarm } = alarm?.[1].Properties as {
+        Metrics: { MetricStat?: { Period: number } }[];
+        EvaluationPeriods: number;
+        DatapointsToAlarm: number;
+      };
+      const period = Metrics.find(({ MetricStat }) => MetricStat)?.MetricStat?.Period ?? 0;
+      const looked = (EvaluationPeriods * period) / 60;
+      expect(Math.ceil(looked / minutes)).toBeGreaterThanOrEqual(DatapointsToAlarm);
     }
   });
 });
