@@ -133,7 +133,8 @@ describe('an alarm', () => {
       const [alarm] = ofType(resources, 'AWS::CloudWatch::Alarm').filter(([, { Properties }]) =>
         JSON.stringify(Properties.Metrics ?? '').includes(`"Ref":"${target}"`),
       );
-      const { Metrics, EvaluationPeriods, DatapointsToAlarm } = alarm?.[1].Properties as {
+      if (!alarm) throw new Error(`No alarm on ${target}`);
+      const { Metrics, EvaluationPeriods, DatapointsToAlarm } = alarm[1].Properties as {
         Metrics: { MetricStat?: { Period: number } }[];
         EvaluationPeriods: number;
         DatapointsToAlarm: number;
