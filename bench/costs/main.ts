@@ -13,9 +13,11 @@ const given = readInputs('costs', {
   'own-ms': 'ownMs',
   'invoker-ms': 'invokerMs',
   'log-bytes': 'logBytes',
+  'cold-ms': 'coldMs',
+  'environment-gb': 'environmentGb',
 });
 const tables = await costTables({ ...usual, ...given });
-process.stdout.write(`${tables.idle}\n\n${tables.egress}\n\n${tables.firewall}\n\n${tables.use}\n`);
+process.stdout.write(`${Object.values(tables).join('\n\n')}\n`);
 if (Object.keys(given).length === 0) {
   const page = new URL('../../docs/cost.md', import.meta.url);
   await writeFile(page, withTables(await readFile(page, 'utf8'), tables));

@@ -4,7 +4,7 @@ import { startJobs } from '../counted/jobs.ts';
 import { idleLines } from './idle.ts';
 import { linesTable } from './line.ts';
 import { egressLines, firewallLines } from './options.ts';
-import { type Assumed, type Memory, uses, usesTable } from './use.ts';
+import { type Assumed, environmentLines, type Memory, uses, usesTable } from './use.ts';
 
 const domain = {
   name: 'api.example.org',
@@ -24,13 +24,14 @@ let templatesOnce: ReturnType<typeof synthesised> | undefined;
 /** The tables of docs/cost.md by name, from the templates of stages and from units that are counted now. */
 export async function costTables(
   assumed: Assumed,
-): Promise<Record<'idle' | 'egress' | 'firewall' | 'use', string>> {
+): Promise<Record<'idle' | 'egress' | 'firewall' | 'use' | 'environments', string>> {
   templatesOnce ??= synthesised();
   const { plain, options } = templatesOnce;
   const templates = Object.values(plain);
   const stage = await startStage();
   try {
     const { costs } = await startJobs(stage);
+    const memory = memoryOf(templates);
     return {
       idle: linesTable('a month without a call', idleLines(templates.flatMap(Object.values<Resource>))),
       egress: linesTable('filtered egress, a month', egressLines(Object.values(options.network))),
@@ -38,7 +39,8 @@ export async function costTables(
         'a firewall, a month without a request',
         firewallLines(Object.values(options.edge), Object.values(options.data)),
       ),
-      use: usesTable(uses(await costs(), memoryOf(templates), assumed)),
+      use: usesTable(uses(await costs(), memory, assumed)),
+      environments: linesTable('a thousand environments of tenants', environmentLines(memory, assumed)),
     };
   } finally {
     await stage.stop();

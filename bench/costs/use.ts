@@ -1,5 +1,6 @@
 import type { Spent } from '../../test/storage/stage.ts';
 import type { Job } from '../counted/jobs.ts';
+import type { Line } from './line.ts';
 import { prices } from './prices.ts';
 
 /** What no template says: measured on a laptop, or guessed for you to change. */
@@ -12,9 +13,13 @@ export interface Assumed {
   invokerMs: number;
   /** Of one request, all functions and the access log together. */
   logBytes: number;
+  /** Of a new environment of the invoker until its first run, billed, in ms. */
+  coldMs: number;
+  /** USD that AWS charges for an environment that Lambda makes for a tenant, for each GB of its memory; undefined when not put in. */
+  environmentGb?: number;
 }
 
-export const usual: Assumed = { botMs: 10, ownMs: 20, invokerMs: 10, logBytes: 1500 };
+export const usual: Assumed = { botMs: 10, ownMs: 20, invokerMs: 10, logBytes: 1500, coldMs: 900 };
 
 /** GB of the functions, from the templates. */
 export interface Memory {
@@ -50,6 +55,18 @@ export function uses(costs: Record<Job, Spent>, memory: Memory, assumed: Assumed
       other: million * (logs + (job === 'token' ? prices.signature : 0)),
     };
   });
+}
+
+/** What a thousand new environments of the invoker cost, whichever Projects they are for. */
+export function environmentLines({ invoker }: Memory, { coldMs, environmentGb }: Assumed): Line[] {
+  const gb = invoker.toFixed(2);
+  const started = 1000 * invoker * (coldMs / 1000) * prices.lambdaGbSecond;
+  return [
+    { what: `${gb} GB for ${coldMs} ms, until a run can begin`, usd: started },
+    ...(environmentGb === undefined
+      ? []
+      : [{ what: `${gb} GB of an environment for one tenant`, usd: 1000 * invoker * environmentGb }]),
+  ];
 }
 
 export function usesTable(all: readonly Use[]): string {

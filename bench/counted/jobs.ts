@@ -4,8 +4,12 @@ import { listExecutions } from '../../functions/bots/list-executions.ts';
 import { inviteUser } from '../../functions/invite/invite-user.ts';
 import { createClient } from '../../functions/members/create-client.ts';
 import { listMembers } from '../../functions/members/list-members.ts';
+import { readResource } from '../../functions/resources/read/read-resource.ts';
+import { searchResources } from '../../functions/resources/read/search-resources.ts';
+import { carryOut } from '../../functions/resources/write/carry-out.ts';
 import { clientCredentials } from '../../functions/token/client-credentials.ts';
 import type { Caller } from '../../shared/access/access-token.ts';
+import type { Resource } from '../../shared/fhir/resource.ts';
 import { executeBot } from '../../shared/bot/execute-bot.ts';
 import type { BotTarget } from '../../shared/bot/gather-run.ts';
 import { newProject, person, type Spent, type Stage, spentBy } from '../../test/storage/stage.ts';
@@ -24,6 +28,9 @@ const jobs = [
   'execute by id',
   'execute by identifier',
   'invite',
+  'read a Patient',
+  'search by identifier',
+  'create a Patient',
   'list members',
   'list logs',
   'token',
@@ -31,6 +38,12 @@ const jobs = [
 export type Job = (typeof jobs)[number];
 
 const identifier = { system: 'https://example.org', value: 'counted' };
+const patient = {
+  resourceType: 'Patient',
+  name: [{ family: 'Counted', given: ['Ann'] }],
+  gender: 'female',
+  birthDate: '1980-01-31',
+};
 
 export async function startJobs(stage: Stage): Promise<Jobs> {
   const services = countedServices(stage);
@@ -38,6 +51,16 @@ export async function startJobs(stage: Stage): Promise<Jobs> {
   const { id: botId } = await createBot(services, caller, { name: 'Bot', identifier: [identifier] });
   await deployBot(services, caller, { botId, body: { code: 'exports.handler = () => 1' }, traceId: 't' });
   const client = await createClient(services, caller, { name: 'Lab' });
+  const create = (body: typeof patient & { identifier?: readonly object[] }) =>
+    carryOut(services, caller, [{ kind: 'create', type: 'Patient', body }]);
+  await create({ ...patient, identifier: [identifier] });
+  const sought = {
+    type: 'Patient',
+    query: new URLSearchParams(`identifier=${identifier.system}|${identifier.value}`),
+  };
+  const found = (await searchResources(services, caller, sought)).entry?.[0]?.resource as
+    | Resource
+    | undefined;
   const signer = { kid: 'k', publicJwk: {}, sign: async () => new Uint8Array() };
   const execute = (target: BotTarget) => () =>
     executeBot(services, caller, target, {
@@ -48,6 +71,9 @@ export async function startJobs(stage: Stage): Promise<Jobs> {
     'execute by id': execute({ id: botId }),
     'execute by identifier': execute(identifier),
     invite: () => inviteUser(services, caller, person({ sendEmail: false })),
+    'read a Patient': () => readResource(services, caller, { type: 'Patient', id: String(found?.id) }),
+    'search by identifier': () => searchResources(services, caller, sought),
+    'create a Patient': () => create(patient),
     'list members': () => listMembers(services, caller, new URLSearchParams('_count=5')),
     'list logs': () => listExecutions(services, caller, { botId, query: new URLSearchParams('_count=1') }),
     token: () =>
