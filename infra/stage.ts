@@ -111,7 +111,7 @@ export function accessRecordsName({ name }: Pick<Stage, 'name'>): string {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** What a stage in cdk.json may say; the compiler holds it to what a stage is. */
-const settingNames: Readonly<Record<Exclude<keyof Stage, 'name'>, true>> = {
+export const settingNames: Readonly<Record<Exclude<keyof Stage, 'name'>, true>> = {
   region: true,
   mailFrom: true,
   mailSandbox: true,

@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { queues } from '../../infra/queues.ts';
+import { shares } from '../../infra/running/concurrency.ts';
+import { routeThrottles, stageThrottle } from '../../infra/running/throttles.ts';
+import { settingNames } from '../../infra/stage.ts';
+import { streamReading } from '../../infra/stream-reading.ts';
 import { inputTypes } from '../../shared/bot/input/input-types.ts';
 import { settingEntries } from '../../shared/bot/settings.ts';
 import { profileTypes } from '../../shared/fhir/resource.ts';
@@ -21,6 +26,47 @@ test.each<[page: string, what: string, names: readonly string[]]>([
     'search.md',
     'modifier of a search',
     Object.values(modifiers).flatMap((of) => of.map((name) => code(`:${name}`))),
+  ],
+  ['deploy.md', 'setting of a stage', Object.keys(settingNames).map((name) => `| ${code(name)} |`)],
+  [
+    'deploy.md',
+    'queue whose messages are not given up after five deliveries',
+    Object.entries(queues).flatMap(([name, { mostReceives }]) =>
+      mostReceives === 5 ? [] : [`${mostReceives.toLocaleString('en')} of ${name}`],
+    ),
+  ],
+  [
+    'scale.md',
+    'queue, with how much of it is taken at once',
+    Object.entries(queues).map(
+      ([name, { batchSize, mostConcurrent }]) => `| ${name} | ${batchSize} × ${mostConcurrent}`,
+    ),
+  ],
+  [
+    'scale.md',
+    'number of the reading of the stream',
+    [
+      `${streamReading.batchSize} records at once`,
+      `${streamReading.retryAttempts.toLocaleString('en')} attempts`,
+    ],
+  ],
+  [
+    'operate.md',
+    'share of the concurrency',
+    [
+      `${code('token')}, ${code('login')} and ${code('members')} ${shares.token} % each`,
+      `execute ${shares['execute-by-id']} % each`,
+      `${code('jobs')} ${shares.jobs} %`,
+    ],
+  ],
+  [
+    'operate.md',
+    'throttle of a route',
+    [
+      `execute takes at most ${routeThrottles['execute-by-id']?.rate} requests a second`,
+      `of ${code('token')} ${routeThrottles.token?.rate}, ${code('login')} ${routeThrottles.login?.rate}`,
+      `${code('bots')} ${routeThrottles.bots?.rate}, the others ${stageThrottle.rate.toLocaleString('en')}`,
+    ],
   ],
 ])('docs/%s names every %s', (page, _what, names) => {
   const text = textOf(page);
