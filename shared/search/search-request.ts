@@ -1,8 +1,7 @@
-import type { Resource } from '../fhir/resource.ts';
 import { invalidField } from '../refusal.ts';
 import { compartmentFilter } from './compartment-filter.ts';
 import { type Controls, isControl, parseControls } from './controls.ts';
-import { type Filter, matchesAll } from './filter.ts';
+import type { Filter } from './filter.ts';
 import { parseExpression } from './filter-expression.ts';
 import { type Link, parseLink } from './link.ts';
 import { type OwnBase, parseFilter } from './parse-filter.ts';
@@ -62,14 +61,4 @@ export function parseCriteria(type: string, text: string): readonly Filter[] {
   const [link] = links;
   if (link) throw invalidField(link.name, 'Criteria cannot look at other resources');
   return filters;
-}
-
-/**
- * Whether a resource is a hit of `Type?param=value&…`.
- * @throws {Refusal} invalid, when it cannot be read
- */
-export function matchesQuery(resource: Resource, query: string): boolean {
-  const [type = '', text = ''] = query.split(/\?(.*)/s);
-  if (type !== resource.resourceType) return false;
-  return matchesAll(resource, parseCriteria(type, text));
 }

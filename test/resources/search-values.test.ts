@@ -5,9 +5,16 @@ import { sortableNumber } from '../../shared/index/number.ts';
 import { compartmentStretches } from '../../shared/index/patient-index.ts';
 import { type Parameter, parametersOf } from '../../shared/index/registry.ts';
 import { nameOfStretch } from '../../shared/index/span.ts';
+import { matchesAll } from '../../shared/search/filter.ts';
 import { firstPlace, orderedStretches, sourcesOf } from '../../shared/search/plan.ts';
-import { matchesQuery, parseSearch } from '../../shared/search/search-request.ts';
+import { parseCriteria, parseSearch } from '../../shared/search/search-request.ts';
 import fc from '../setup/fast-check.ts';
+
+/** Whether a resource is a hit of `Type?param=value&…`. */
+function matchesQuery(resource: Resource, query: string): boolean {
+  const [type = '', text = ''] = query.split(/\?(.*)/s);
+  return type === resource.resourceType && matchesAll(resource, parseCriteria(type, text));
+}
 
 const meta = { versionId: 'v', lastUpdated: '2026-01-02T03:04:05.678Z' };
 
