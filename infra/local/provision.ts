@@ -98,6 +98,7 @@ function readRequest(): Asked {
     allowNegative: true,
   });
   const { stage: deployed } = values;
+  refuseOthers(values);
   if (values['for-spec'] !== undefined) {
     const { 'for-spec': forSpec, 'base-url': baseUrl } = values;
     if (!baseUrl || !deployed) throw new Error('--for-spec needs --base-url and --stage');
@@ -133,6 +134,38 @@ function readRequest(): Asked {
   if (!name) throw new Error('--name and --admin are needed');
   const admin = administratorOf(values);
   return { deployed, request: { name, admin, ...(client ? { client } : {}), ...settings } };
+}
+
+const settingOptions = [
+  ...Object.values(numberOptions),
+  ...['emit-executions', 'audit-reads', 'features-off', 'idle-minutes'],
+];
+const person = ['first-name', 'last-name'];
+
+/** What each kind of request takes beside the option that makes it one; the first whose options are given is meant. */
+const requests: readonly { by: readonly string[]; takes: readonly string[] }[] = [
+  { by: ['for-spec'], takes: ['base-url'] },
+  { by: ['forget'], takes: [] },
+  { by: ['issuer'], takes: ['issuer-client', 'remove'] },
+  { by: ['project', 'delete'], takes: [] },
+  { by: ['project', 'recover'], takes: [] },
+  { by: ['project', 'admin'], takes: person },
+  { by: ['project'], takes: ['paused', 'resumed', 'disabled', ...settingOptions] },
+  { by: ['name'], takes: ['admin', 'client', ...person, ...settingOptions] },
+];
+const mayBeNegated = ['disabled', 'emit-executions', 'audit-reads'];
+
+/** @throws {Error} naming an option that would be ignored: who gave it would believe that it had been obeyed */
+function refuseOthers(values: Values): void {
+  const given = Object.keys(values).filter((name) => name !== 'stage');
+  const negated = given.find((name) => values[name] === false && !mayBeNegated.includes(name));
+  if (negated !== undefined) throw new Error(`There is no --no-${negated}`);
+  const { by, takes } = requests.find((one) => one.by.every((name) => given.includes(name))) ?? {
+    by: [],
+    takes: given,
+  };
+  const other = given.find((name) => !by.includes(name) && !takes.includes(name));
+  if (other !== undefined) throw new Error(`--${other} is not taken beside --${by.join(' and --')}`);
 }
 
 function administratorOf(values: Values): NewAdministrator {
@@ -224,12 +257,19 @@ async function provisionHere(request: Request): Promise<Answer> {
   return (await handlerLoader()('provision'))(request);
 }
 
+let asked: Asked;
 try {
-  const { request, deployed } = readRequest();
+  asked = readRequest();
+} catch (error) {
+  process.stderr.write(`${errorText(error)}\n${usage}`);
+  process.exit(1);
+}
+try {
+  const { request, deployed } = asked;
   const provisioned = await provisionAsked(request, deployed);
   process.stdout.write(`${JSON.stringify(provisioned, null, 2)}\n`);
   process.exit(0);
 } catch (error) {
-  process.stderr.write(`${errorText(error)}\n${usage}`);
+  process.stderr.write(`${errorText(error)}\n`);
   process.exit(1);
 }

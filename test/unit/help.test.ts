@@ -64,3 +64,16 @@ test.each([
     stderr: expect.stringMatching(new RegExp(`(^|\n)${words}.*\n$`)),
   });
 });
+
+test.each([
+  [['--project', 'p', '--delete', '--paused'], '--paused is not taken beside --project and --delete'],
+  [['--project', 'p', '--admin', 'a@b.example', '--audit-reads'], '--audit-reads is not taken beside'],
+  [['--project', 'p', '--name', 'Other'], '--name is not taken beside --project'],
+  [['--name', 'Clinic', '--admin', 'a@b.example', '--disabled'], '--disabled is not taken beside --name'],
+  [['--project', 'p', '--no-paused'], 'There is no --no-paused'],
+])('provision refuses %j, which it would ignore', async (args, words) => {
+  await expect(run('provision', args)).rejects.toMatchObject({
+    ...{ code: 1, stdout: '' },
+    stderr: expect.stringMatching(new RegExp(`^${words}`)),
+  });
+});
