@@ -240,7 +240,7 @@ async function provisionAsked(
     const provision = (one: Request) => provisionDeployed(String(deployed), one);
     return provisionDemo(forSpec, baseUrl, provision as ProvisionHandler);
   }
-  if (deployed) return untilDone((one) => provisionDeployed(deployed, one), request);
+  if (deployed !== undefined) return untilDone((one) => provisionDeployed(deployed, one), request);
   return withStack(settings(process.env), () => untilDone(provisionHere, request));
 }
 

@@ -49,7 +49,7 @@ function deployed(stageName: string): Run {
 try {
   const { values } = parseArgs({ options: { again: { type: 'boolean' }, stage: { type: 'string' } } });
   const again = values.again === true;
-  if (values.stage) await untilDone(deployed(values.stage), again);
+  if (values.stage !== undefined) await untilDone(deployed(values.stage), again);
   else {
     await withStack(settings(process.env), async () => untilDone(await handlerLoader()('reindex'), again));
   }

@@ -66,14 +66,20 @@ test.each([
 });
 
 test.each([
-  [['--project', 'p', '--delete', '--paused'], '--paused is not taken beside --project and --delete'],
-  [['--project', 'p', '--admin', 'a@b.example', '--audit-reads'], '--audit-reads is not taken beside'],
-  [['--project', 'p', '--name', 'Other'], '--name is not taken beside --project'],
-  [['--name', 'Clinic', '--admin', 'a@b.example', '--disabled'], '--disabled is not taken beside --name'],
-  [['--project', 'p', '--no-paused'], 'There is no --no-paused'],
-])('provision refuses %j, which it would ignore', async (args, words) => {
-  await expect(run('provision', args)).rejects.toMatchObject({
-    ...{ code: 1, stdout: '' },
+  ['stage-keys', ['totp', 'prepare', '--forget-earlier-secret'], 1, 'What is to be done'],
+  ['check-table', ['--table', 'portico', '--stage', 'prod'], 2, 'Either --table or --stage'],
+  ['check-table', ['--region', 'eu-west-1'], 2, '--region says where a --table is'],
+  ['reindex', ['--stage', ''], 1, 'The setting stage is malformed'],
+  [
+    'provision',
+    ['--project', 'p', '--admin', 'a@b.example', '--audit-reads'],
+    1,
+    '--audit-reads is not taken beside',
+  ],
+  ['provision', ['--project', 'p', '--no-paused'], 1, 'There is no --no-paused'],
+])('%s refuses %j, of which it would do half or something else', async (name, args, code, words) => {
+  await expect(run(name, args)).rejects.toMatchObject({
+    code,
     stderr: expect.stringMatching(new RegExp(`^${words}`)),
   });
 });

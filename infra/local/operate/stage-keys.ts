@@ -78,15 +78,18 @@ function readAsked(): { asked: Asked; stage: string | undefined } {
   const [name, step, ...more] = positionals;
   const purpose = keyPurposes.find((one) => one === name);
   const isStep = step === undefined ? name === undefined : /^(?:prepare|use|retire)$/.test(step);
-  if (purpose !== name || !isStep || more.length > 0) throw new Error('What is to be done?');
-  return { asked: { purpose, step, forgetEarlier: values['forget-earlier-secret'] }, stage: values.stage };
+  const { stage, 'forget-earlier-secret': forgetEarlier } = values;
+  const isOne = !(forgetEarlier && name !== undefined);
+  if (purpose !== name || !isStep || !isOne || more.length > 0) throw new Error('What is to be done?');
+  return { asked: { purpose, step, forgetEarlier }, stage };
 }
 
 try {
   const { asked, stage } = readAsked();
-  const done = stage
-    ? await carryOut(deployed(stage), asked)
-    : await withStack(settings(process.env), () => carryOut(here(), asked));
+  const done =
+    stage !== undefined
+      ? await carryOut(deployed(stage), asked)
+      : await withStack(settings(process.env), () => carryOut(here(), asked));
   process.stdout.write(`${JSON.stringify(done, null, 2)}\n`);
   process.exit(0);
 } catch (error) {

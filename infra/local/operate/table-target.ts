@@ -22,8 +22,14 @@ interface Chosen {
   region?: string | undefined;
 }
 
-/** The table that an operator's command names; that of the data folder when it names none. */
+/**
+ * The table that an operator's command names; that of the data folder when it names none.
+ * @throws {Error} in words, also when the options name two, or a region of no table
+ */
 export async function tableTarget({ stage, table, region }: Chosen): Promise<TableTarget> {
+  if (table !== undefined && stage !== undefined)
+    throw new Error('Either --table or --stage says which table');
+  if (table === undefined && region !== undefined) throw new Error('--region says where a --table is');
   if (table !== undefined) {
     if (region) process.env.AWS_REGION = region;
     return { name: table, searchParameters: settings(process.env).searchParameters };
