@@ -12,8 +12,7 @@ test('docs/cost.md has what templates hold and calls take: else `npm run costs`'
   expect(page).toContain(tables.idle);
   expect(page).toContain(tables.use);
   expect(page).toContain(tables.environments);
-  // It synthesises two stages.
-}, 180_000);
+});
 
 test('a slower Bot costs more to execute, and nothing else; a price for environments is added', async () => {
   const other = { ...usual, botMs: 1000, environmentGb: 0.001 };
