@@ -209,14 +209,22 @@ describe('the service', () => {
       's',
     );
     // Together, so that their times end together: whichever comes first has the one request.
-    const both = await Promise.all([ask(), ask()]);
+    let both = await Promise.all([ask(), ask()]);
+    // A busy machine may bring one so late that it is asked for after the other; it does not each time.
+    for (let turn = 0; turn < 4 && both.some(({ msa }) => msa[0] === 'AA'); turn++) {
+      executes = ['hang', ok];
+      both = await Promise.all([ask(), ask()]);
+    }
     expect(both.map(({ msa }) => msa[0])).toEqual(['AE', 'AE']);
     expect(both.map(({ line }) => (line as { outcome?: string }).outcome).sort()).toEqual([
       'not-run',
       'unknown',
     ]);
-    await bridge.line('outcome-unknown');
-    expect(bridge.log.filter(({ level }) => level === 'alarm')).toHaveLength(1);
+    const idOf = (line: object) => String((line as { controlId?: unknown }).controlId);
+    const ids = both.map(({ line }) => idOf(line));
+    const lost = both.find(({ line }) => (line as { outcome?: string }).outcome === 'unknown');
+    await bridge.line('outcome-unknown', { controlId: idOf(lost?.line ?? {}) });
+    expect(bridge.log.filter((line) => line.level === 'alarm' && ids.includes(idOf(line)))).toHaveLength(1);
   });
 
   test('is asked no more for a sender that is gone, and that is no alarm', async () => {
