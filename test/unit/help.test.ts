@@ -69,6 +69,7 @@ test.each([
   ['stage-keys', ['totp', 'prepare', '--forget-earlier-secret'], 1, 'What is to be done'],
   ['check-table', ['--table', 'portico', '--stage', 'prod'], 2, 'Either --table or --stage'],
   ['check-table', ['--region', 'eu-west-1'], 2, '--region says where a --table is'],
+  ['restore', ['--stage', 'dev', '--to', 'new', '--at', '2026-01-31T12:00:00'], 2, '--at .* is no instant'],
   ['reindex', ['--stage', ''], 1, 'The setting stage is malformed'],
   [
     'provision',

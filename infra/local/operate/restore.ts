@@ -121,6 +121,13 @@ function say(text: string): void {
   process.stderr.write(`${new Date().toISOString()} ${text}\n`);
 }
 
+/** Without a zone it would be a time of this machine's, hours from the one that was written down. */
+function instantOf(given = ''): Date {
+  const at = new Date(given);
+  if (/T.*(Z|[+-]\d\d:\d\d)$/.test(given) && !Number.isNaN(at.getTime())) return at;
+  throw new Error(`--at ${given} is no instant: 2026-01-31T12:00:00Z is one, in UTC`);
+}
+
 try {
   const { values } = parseArgs({
     options: {
@@ -133,14 +140,9 @@ try {
     },
   });
   const { stage, table, region, to } = values;
-  const at = new Date(values.at ?? '');
-  if (
-    (stage === undefined) === (table === undefined) ||
-    (table && !region) ||
-    !to ||
-    Number.isNaN(at.getTime())
-  )
-    throw new Error('Which table, where, of when, and what is the new one called?');
+  const at = instantOf(values.at);
+  if ((stage === undefined) === (table === undefined) || (table && !region) || !to)
+    throw new Error('Which table, where, and what is the new one called?');
   const { name: from } = await tableTarget(values);
   if (from === to) throw new Error('The new table needs a name of its own');
   say(`${from} as it was at ${at.toISOString()} becomes ${to}`);
