@@ -11,6 +11,7 @@ import { forgetUser } from './forget-user.ts';
 import { provision } from './provision.ts';
 import { recoverAdministrator } from './recover-administrator.ts';
 import type { Answer, Request } from './requests.ts';
+import { requireFields } from './require-fields.ts';
 import { forgetEarlierSecret, retireStageKey } from './retire-stage-key.ts';
 import { stageIssuer } from './stage-issuer.ts';
 
@@ -23,6 +24,7 @@ const services = { ...core, queues, keyRings, issuers: openIssuers(openIssuerWeb
 const workMs = 7_000;
 
 export async function handler(event: Request): Promise<Answer> {
+  requireFields(event);
   if ('forget' in event) return forgetUser(services, event);
   if ('retireKey' in event) return retireStageKey(services, event, services.now() + workMs);
   if ('forgetEarlierSecret' in event) return forgetEarlierSecret(services);

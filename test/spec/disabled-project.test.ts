@@ -4,8 +4,8 @@ import type { ProvisionHandler, Request } from '../../functions/provision/reques
 import { mailedLink } from './mailed-link.ts';
 import { type Answer, isDeployed, type Portico, startPortico } from './portico.ts';
 import { botThat, execute, projectOf } from './running.ts';
-import { until } from './subscribing.ts';
 import { password, type SigningIn, signingIn } from './signing-in.ts';
+import { until } from './subscribing.ts';
 
 let portico: Portico;
 let at: SigningIn;
@@ -169,6 +169,12 @@ if (!isDeployed)
     await expect(provision({ project, featuresOff: ['fax'] } as unknown as Request)).rejects.toThrow(
       'some of',
     );
+    // Words that mean nothing are not passed over, and a denied deletion is none.
+    for (const words of [{ delete: false }, { disbled: true }, { recover: 'a@b.example', disabled: true }]) {
+      await expect(provision({ project, ...words } as unknown as Request)).rejects.toThrow(
+        /must be|does not go/,
+      );
+    }
 
     expect(await provision({ project, featuresOff: [] })).toMatchObject({ project: { featuresOff: [] } });
     for (const call of Object.values(uses).flat()) {
