@@ -94,7 +94,7 @@ async function requireRate(
 ): Promise<Counted> {
   services.memory.inviters.set(caller.membershipId, services.now());
   const counted = await (counting ?? countRate(services, caller.project, 'invite'));
-  const retryAfterSeconds = await counted.over(invitesPerHour);
+  const retryAfterSeconds = counted.over(invitesPerHour);
   if (retryAfterSeconds === undefined) return counted;
   throw new Refusal('throttled', `More than ${invitesPerHour} invites in this hour`, { retryAfterSeconds });
 }

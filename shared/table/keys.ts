@@ -175,9 +175,9 @@ export const keys = {
   person: (project: string, login: string): Key => ({ pk: `P#${project}#PERSON#${login}`, sk: head }),
   /** How many active, accepted, human administrators a Project has. */
   administrators: (project: string): Key => ({ pk: `P#${project}#ADMINISTRATORS`, sk: head }),
-  /** A shard of an hourly counter. */
-  rate: (project: string, what: string, hour: number, shard: number): Key => ({
-    pk: `P#${project}#RATE#${what}#${hour}#${shard}`,
+  /** An hourly counter. */
+  rate: (project: string, what: string, hour: number): Key => ({
+    pk: `P#${project}#RATE#${what}#${hour}`,
     sk: head,
   }),
 
