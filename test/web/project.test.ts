@@ -97,6 +97,20 @@ describeInBrowser('what a Project sets up: policies, keys, itself', () => {
         { resourceType: 'Observation', readonly: true, criteria: 'Observation?status=final' },
       ]);
 
+      // What is open, and half typed, stays with its entry when one above it goes.
+      await write(page, 'Entries of the policy', JSON.stringify(['Goal', 'Flag', 'List'].map(readOnly)));
+      for (const type of ['Goals', 'Flags']) await page.locator('summary', { hasText: type }).click();
+      const half = page
+        .locator('li', { hasText: 'Flags' })
+        .getByRole('combobox', { name: 'Element to hide' });
+      await half.fill('stat');
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Remove entry 1' }).click();
+      await page.locator('summary', { hasText: 'Goals' }).waitFor({ state: 'detached' });
+      const opened = page.locator('details.policy-entry[open]');
+      expect(await opened.locator('summary').allTextContents()).toEqual([expect.stringContaining('Flags')]);
+      expect(await opened.getByRole('combobox', { name: 'Element to hide' }).inputValue()).toBe('stat');
+
       await write(page, 'Entries of the policy', '[{');
       await page.getByText('The builder is back as soon as').waitFor();
       await write(page, 'Entries of the policy', '[]');
@@ -323,3 +337,7 @@ describeInBrowser('what a Project sets up: policies, keys, itself', () => {
     240_000,
   );
 });
+
+function readOnly(resourceType: string) {
+  return { resourceType, readonly: true };
+}

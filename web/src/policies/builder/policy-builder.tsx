@@ -3,6 +3,7 @@ import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { type Entry, entriesIn } from './entry.ts';
 import { EntryFields } from './entry-fields.tsx';
+import { useEntryKeys } from './use-entry-keys.ts';
 import { useKnowledge } from './use-knowledge.ts';
 
 interface Props {
@@ -19,6 +20,7 @@ export function PolicyBuilder({ text, onChange }: Props) {
   const knowledge = useKnowledge();
   const added = useRef<number>(undefined);
   const entries = entriesIn(text);
+  const { keys, remove } = useEntryKeys(entries?.length ?? 0);
   if (!entries)
     return <Notice kind="plain">The builder is back as soon as the JSON is a list of entries again.</Notice>;
   const write = (next: readonly Entry[]) => onChange(JSON.stringify(next, undefined, 2));
@@ -30,8 +32,7 @@ export function PolicyBuilder({ text, onChange }: Props) {
       <ol className="policy-entries">
         {entries.map((entry, index) => (
           <EntryFields
-            // biome-ignore lint/suspicious/noArrayIndexKey: an entry is its place, and holds no state of its own
-            key={index}
+            key={keys[index]}
             number={index + 1}
             entry={entry}
             sentence={words?.[index]?.text ?? entry.resourceType}
@@ -40,6 +41,7 @@ export function PolicyBuilder({ text, onChange }: Props) {
             onChange={(next) => write(entries.with(index, next))}
             onRemove={() => {
               added.current = undefined;
+              remove(index);
               write(entries.toSpliced(index, 1));
             }}
           />
