@@ -3,7 +3,7 @@
  * the same order (same-hops.ts), measured by turns with it; and how even it is.
  */
 
-import type { RunRequest } from '../shared/bot/contract.ts';
+import type { RunRequest } from '../shared/bots/run/contract.ts';
 import { generate, percentile } from './load/generate.ts';
 import { against, byTurns } from './measure.ts';
 import { lowerQuartile, type Row } from './rows.ts';

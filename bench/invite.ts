@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { Key } from '../shared/table/keys.ts';
+import type { Key } from '../shared/carry/table/keys.ts';
 import { generate } from './load/generate.ts';
 import { against } from './measure.ts';
 import type { Row } from './rows.ts';

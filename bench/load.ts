@@ -5,7 +5,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { answerHelp } from '../infra/answer-help.ts';
+import { answerHelp } from '../infra/command.ts';
 import { generate } from './load/generate.ts';
 import { httpClient } from './load/http-client.ts';
 import { progressOf, reportOf } from './load/report.ts';

@@ -5,7 +5,7 @@
  */
 
 import { parseArgs } from 'node:util';
-import { answerHelp } from '../infra/answer-help.ts';
+import { answerHelp } from '../infra/command.ts';
 import { against } from './against/against.ts';
 import { coldRows } from './cold/rows.ts';
 import { countedRows } from './counted/rows.ts';

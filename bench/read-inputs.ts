@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { answerHelp } from '../infra/answer-help.ts';
-import { errorText } from '../shared/error-name.ts';
+import { answerHelp } from '../infra/command.ts';
+import { errorText } from '../shared/base/values.ts';
 
 /**
  * The numbers that a command was given by these options, by the names that options have here. Ends the command with 2,

@@ -3,13 +3,13 @@
  * DynamoDB, capacity units, and milliseconds against the local engine. `node bench/resources.ts [how many]`
  */
 
-import { readEverything } from '../functions/resources/read/read-everything.ts';
-import { readResource } from '../functions/resources/read/read-resource.ts';
-import { searchResources } from '../functions/resources/read/search-resources.ts';
-import { carryOut } from '../functions/resources/write/carry-out.ts';
-import type { Caller } from '../shared/access/access-token.ts';
-import type { Resource } from '../shared/fhir/resource.ts';
-import { createChange } from '../shared/store/change.ts';
+import type { Resource } from '../shared/base/resource.ts';
+import type { Caller } from '../shared/identity/gate/access-token.ts';
+import { readEverything } from '../shared/records/read/everything.ts';
+import { readResource } from '../shared/records/read/read-resource.ts';
+import { searchResources } from '../shared/records/read/search.ts';
+import { carryOut } from '../shared/records/write/carry-out.ts';
+import { createChange } from '../shared/store/items/change.ts';
 import { newProject, type Stage, spentBy, startStage } from '../test/storage/stage.ts';
 
 const many = Number(process.argv[2] ?? 100_000);

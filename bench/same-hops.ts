@@ -8,9 +8,9 @@ import http, { type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { cachedGuest } from '../infra/guest/build.ts';
 import { lambdaInvoker } from '../shared/aws/lambda.ts';
-import type { RunRequest } from '../shared/bot/contract.ts';
-import { createSandbox } from '../shared/sandbox/supervisor.ts';
-import type { Key } from '../shared/table/keys.ts';
+import type { RunRequest } from '../shared/bots/run/contract.ts';
+import { createSandbox } from '../shared/bots/sandbox/supervisor.ts';
+import type { Key } from '../shared/carry/table/keys.ts';
 import type { Part } from './measure.ts';
 import type { BenchStack } from './stack.ts';
 

@@ -8,8 +8,8 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import vm from 'node:vm';
 import { cachedGuest } from '../infra/guest/build.ts';
-import type { RunInput, RunRequest } from '../shared/bot/contract.ts';
-import { createSandbox, type Sandbox } from '../shared/sandbox/supervisor.ts';
+import type { RunInput, RunRequest } from '../shared/bots/run/contract.ts';
+import { createSandbox, type Sandbox } from '../shared/bots/sandbox/supervisor.ts';
 import type { Row } from './rows.ts';
 
 const PAUSE_MS = 30;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { environmentFile } from '../infra/local/environment.ts';
 import { startStack } from '../infra/local/stack.ts';
 import { connectDynamoDb } from '../shared/aws/dynamodb.ts';
-import { openTable, type Table } from '../shared/table/table.ts';
+import { openTable, type Table } from '../shared/carry/table/table.ts';
 
 export interface BenchStack {
   baseUrl: string;

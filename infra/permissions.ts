@@ -8,11 +8,7 @@
  */
 
 import type { FunctionName } from '../functions/routes.ts';
-import { mirrorAttributes } from '../shared/invitation/choices.ts';
-import type { KeyPurpose } from '../shared/keys/purposes.ts';
-import { chosenLoginAttributes } from '../shared/login/person-login.ts';
-import { dispatchedPurposes, type Purpose } from '../shared/queue/purposes.ts';
-import { inlineAttributes } from '../shared/store/inline.ts';
+import type { KeyPurpose } from '../shared/carry/keys/key-ring.ts';
 import {
   deliveryPartitions,
   exportPartitions,
@@ -20,8 +16,12 @@ import {
   runPartitions,
   schedulePartitions,
   waitingPartitions,
-} from '../shared/table/keys.ts';
-import type { PartitionClass } from '../shared/table/partition-classes.ts';
+} from '../shared/carry/table/keys.ts';
+import type { PartitionClass } from '../shared/carry/table/scan-page.ts';
+import { dispatchedPurposes, type Purpose } from '../shared/carry/work/queue.ts';
+import { mirrorAttributes } from '../shared/identity/invitations/choices.ts';
+import { chosenLoginAttributes } from '../shared/identity/sign-in/person-login.ts';
+import { inlineAttributes } from '../shared/store/items/content.ts';
 
 type TableAction =
   | 'BatchGetItem'
@@ -100,8 +100,8 @@ export type DeployedFunction =
   | 'reindex'
   | 'canary';
 
-/** What every request reads: who calls, by which sign-in and client, under which keys. */
-const calling = ['project', 'login', 'client', 'stage'] as const;
+/** What every request is about: who calls, by which sign-in and client, under which keys, and what they have of a function. */
+const calling = ['project', 'login', 'client', 'stage', 'share'] as const;
 
 const executing: Permissions = {
   reaches: calling,
@@ -168,15 +168,19 @@ export const permissions: Record<DeployedFunction, Permissions> = {
     table: ['BatchGetItem', 'Query', ...transaction],
     reaches: [...calling, 'user', 'address', 'stageIssuers', 'attempts', 'mail'],
     opens: [
-      'run-token',
       'invitation-link',
       'reset-link',
       'address-link',
       'totp',
-      'drafts',
       'issuer-secret',
       'external-sign-in',
+      'known-sign-in',
     ],
+  },
+  account: {
+    table: ['BatchGetItem', 'Query', ...transaction],
+    reaches: [...calling, 'user', 'stageIssuers', 'attempts', 'mail'],
+    opens: ['run-token', 'totp', 'drafts', 'external-sign-in'],
   },
   site: { table: [], reaches: [] },
   // It calls the API over HTTPS, without a token.

@@ -1,6 +1,6 @@
-import type { Purpose } from '../shared/queue/purposes.ts';
+import type { Purpose } from '../shared/carry/work/queue.ts';
+import { timeoutSeconds } from './deployed-functions.ts';
 import type { QueueConsumer } from './permissions.ts';
-import { timeoutSeconds } from './timeouts.ts';
 
 /** A queue between the dispatcher and a function; CDK makes it on AWS, `infra/local` on a laptop. */
 export interface QueueDefinition {

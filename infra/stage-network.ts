@@ -1,6 +1,6 @@
 /** The stage's settings of the network: what invokers may reach, and what stands before the API. */
 
-import { fieldsOf } from '../shared/fields-of.ts';
+import { fieldsOf } from '../shared/base/values.ts';
 
 /** Where invokers may connect to. */
 export interface Egress {

@@ -3,9 +3,10 @@
  * Nothing here is secret and nothing names an account: credentials decide where it goes.
  */
 
-import { fieldsOf, isObject } from '../shared/fields-of.ts';
-import { isParameterSet } from '../shared/index/registry.ts';
-import { sourceKeyOf } from '../shared/keys/source-seal.ts';
+import { usualFailedAddresses } from '../shared/base/limits.ts';
+import { fieldsOf, isObject, typedEntries } from '../shared/base/values.ts';
+import { sourceKeyOf } from '../shared/carry/keys/origin-secret.ts';
+import { isParameterSet } from '../shared/store/index/registry.ts';
 import { type Egress, type Firewall, readEgress, readFirewall } from './stage-network.ts';
 
 export interface Stage {
@@ -15,10 +16,12 @@ export interface Stage {
   /** The address that invitations come from; SES must have verified it or its domain. */
   mailFrom: string;
   /**
-   * How many proxies of our own stand before API Gateway; when left out 1 behind the stage's own CloudFront, else 0. Sign-ins are slowed
+   * How many proxies of our own stand before API Gateway; when left out 1 behind the stage's own CloudFront, else 0. Sign-ins are counted
    * by whom the outermost of them was called by, so the API must not be reachable round them.
    */
   trustedHops: number;
+  /** How many addresses may fail to sign in from one source within a quarter of an hour. */
+  failedAddresses: number;
   /** Origins of browsers that may call the API; each is echoed exactly. */
   allowedOrigins: readonly string[];
   /** Sets of search parameters that are served beside R4's, such as `us-core`. */
@@ -32,9 +35,13 @@ export interface Stage {
   mailSandbox: boolean;
   /**
    * How many executions of functions Lambda allows the account at once, in this region; 10 when left out, as in a new
-   * account. From 400 on, functions have shares of it: `infra/running/concurrency.ts`.
+   * account. From 400 on, functions have shares of it: `shared/carry/shares.ts`.
    */
   accountConcurrency: number;
+  /** What a Project may have of a function's executions at once where nothing else is provisioned, in hundredths. */
+  projectShare?: number;
+  /** The same of one source without a token. */
+  sourceShare?: number;
   /** How many runs of Bots a Project may have at once where nothing else is provisioned for it. */
   projectRuns?: number;
   /** Functions count their figures for CloudWatch. */
@@ -110,29 +117,66 @@ export function accessRecordsName({ name }: Pick<Stage, 'name'>): string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a stage in cdk.json may say; the compiler holds it to what a stage is. */
-export const settingNames: Readonly<Record<Exclude<keyof Stage, 'name'>, true>> = {
-  region: true,
-  mailFrom: true,
-  mailSandbox: true,
-  trustedHops: true,
-  accountConcurrency: true,
-  projectRuns: true,
-  metrics: true,
-  tracing: true,
-  allowedOrigins: true,
-  searchParameters: true,
-  alarmEmail: true,
-  sourceKey: true,
-  retention: true,
-  domain: true,
-  egress: true,
-  firewall: true,
-  deletionProtection: true,
-  backup: true,
-  restoredTable: true,
-  signingKeys: true,
-  removalPolicy: true,
+/** A setting of a stage, as it stands in cdk.json. @param read the settings that stand before it in `settings` */
+type Reader<Value> = (value: unknown, label: string, read: Partial<Stage>) => Value;
+
+const optional =
+  <Value>(reader: Reader<Value>): Reader<Value | undefined> =>
+  (value, label, read) =>
+    value === undefined ? undefined : reader(value, label, read);
+const or =
+  <Value>(usual: unknown, reader: Reader<Value>): Reader<Value> =>
+  (value, label, read) =>
+    reader(value ?? usual, label, read);
+const matched =
+  (pattern: RegExp): Reader<string> =>
+  (value, label) =>
+    matching(label, value, pattern);
+const counted =
+  (most: number, least = 0): Reader<number> =>
+  (value, label) =>
+    count(label, value, most, least);
+const flagged: Reader<boolean> = (value, label) => flag(label, value);
+const listed =
+  <Value>(reader: (value: unknown, label: string) => Value): Reader<Value[]> =>
+  (value, label) =>
+    list(label, value).map((one) => reader(one, label));
+
+const address = /^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/;
+const streamArn = /^arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/[\w.-]{3,255}\/stream\/[\w:.-]+$/;
+
+/** What a stage in cdk.json may say, and how it is read: all of what a stage is, in an order in which each can be. */
+export const settings: { readonly [Key in Exclude<keyof Stage, 'name'>]: Reader<Stage[Key]> } = {
+  removalPolicy: (value, label) => {
+    const policy = value === undefined ? 'retain' : matching(label, value, /^(retain|destroy)$/);
+    return policy === 'destroy' ? policy : 'retain';
+  },
+  domain: optional((value, label) => readDomain(label, fieldsOf(value))),
+  firewall: optional((value, label, { domain }) => readFirewall(label, value, domain)),
+  region: matched(/^[a-z]{2}(-[a-z]+)+-\d$/),
+  mailFrom: matched(address),
+  mailSandbox: or(false, flagged),
+  trustedHops: (value, label, { firewall }) => count(label, value ?? (firewall?.enforced ? 1 : 0), 5),
+  failedAddresses: or(usualFailedAddresses, counted(250, 1)),
+  accountConcurrency: or(10, counted(100_000)),
+  projectRuns: optional(counted(1_000, 1)),
+  projectShare: optional(counted(100, 1)),
+  sourceShare: optional(counted(100, 1)),
+  metrics: or(true, flagged),
+  tracing: or(false, flagged),
+  allowedOrigins: listed((origin, label) => matching(label, origin, /^https?:\/\/[^/*\s]+$/)),
+  searchParameters: listed((set, label) => {
+    if (isParameterSet(set)) return set;
+    throw new Error(`The setting ${label} is malformed (cdk.json, context)`);
+  }),
+  signingKeys: or([1], (value, label) => readSigningKeys(label, value)),
+  deletionProtection: (value, label, { removalPolicy }) => flag(label, value ?? removalPolicy === 'retain'),
+  restoredTable: optional(matched(streamArn)),
+  backup: optional((value, label) => readBackup(label, fieldsOf(value))),
+  retention: or('standard', (value, label) => readRetention(label, value)),
+  sourceKey: optional((value, label) => readSourceKey(label, value)),
+  alarmEmail: optional(matched(address)),
+  egress: optional((value, label, { domain }) => readEgress(label, value, domain?.name)),
 };
 
 /**
@@ -144,54 +188,15 @@ export function readStage(context: (key: string) => unknown): Stage {
   const name = matching('stage', context('stage'), /^[a-z][a-z0-9-]{0,19}$/);
   const fields = fieldsOf(context('stages'))[name];
   if (!isObject(fields)) throw new Error(`cdk.json has no stage ${name} under context.stages`);
-  refuseOthers(name, fields, Object.keys(settingNames));
-  const setting = (key: string, pattern: RegExp) => matching(`${name}.${key}`, fields[key], pattern);
-  const removalPolicy = fields.removalPolicy === undefined ? 'retain' : removalOf(setting);
-  const domain =
-    fields.domain === undefined ? undefined : readDomain(`${name}.domain`, fieldsOf(fields.domain));
-  const firewall =
-    fields.firewall === undefined ? undefined : readFirewall(`${name}.firewall`, fields.firewall, domain);
-  return {
-    name,
-    region: setting('region', /^[a-z]{2}(-[a-z]+)+-\d$/),
-    mailFrom: setting('mailFrom', address),
-    mailSandbox: flag(`${name}.mailSandbox`, fields.mailSandbox ?? false),
-    trustedHops: count(`${name}.trustedHops`, fields.trustedHops ?? (firewall?.enforced ? 1 : 0), 5),
-    accountConcurrency: count(`${name}.accountConcurrency`, fields.accountConcurrency ?? 10, 100_000),
-    ...(fields.projectRuns === undefined
-      ? {}
-      : { projectRuns: count(`${name}.projectRuns`, fields.projectRuns, 1_000, 1) }),
-    metrics: flag(`${name}.metrics`, fields.metrics ?? true),
-    tracing: flag(`${name}.tracing`, fields.tracing ?? false),
-    allowedOrigins: list(`${name}.allowedOrigins`, fields.allowedOrigins).map((origin) =>
-      matching(`${name}.allowedOrigins`, origin, /^https?:\/\/[^/*\s]+$/),
-    ),
-    searchParameters: list(`${name}.searchParameters`, fields.searchParameters).map((set) => {
-      if (isParameterSet(set)) return set;
-      throw new Error(`The setting ${name}.searchParameters is malformed (cdk.json, context)`);
-    }),
-    removalPolicy,
-    signingKeys: readSigningKeys(`${name}.signingKeys`, fields.signingKeys ?? [1]),
-    deletionProtection: flag(
-      `${name}.deletionProtection`,
-      fields.deletionProtection ?? removalPolicy === 'retain',
-    ),
-    ...(fields.restoredTable === undefined ? {} : { restoredTable: setting('restoredTable', streamArn) }),
-    ...(fields.backup === undefined ? {} : { backup: readBackup(`${name}.backup`, fieldsOf(fields.backup)) }),
-    retention: readRetention(`${name}.retention`, fields.retention ?? 'standard'),
-    ...(fields.sourceKey === undefined
-      ? {}
-      : { sourceKey: readSourceKey(`${name}.sourceKey`, fields.sourceKey) }),
-    ...(fields.alarmEmail === undefined ? {} : { alarmEmail: setting('alarmEmail', address) }),
-    ...(domain === undefined ? {} : { domain }),
-    ...(firewall === undefined ? {} : { firewall }),
-    ...(fields.egress === undefined
-      ? {}
-      : { egress: readEgress(`${name}.egress`, fields.egress, domain?.name) }),
-  };
+  refuseOthers(name, fields, Object.keys(settings));
+  const stage: Partial<Stage> = { name };
+  for (const [key, read] of typedEntries(settings)) {
+    const value = read(fields[key], `${name}.${key}`, stage);
+    if (value !== undefined) Object.assign(stage, { [key]: value });
+  }
+  // `settings` has a reader for each, of its type.
+  return stage as Stage;
 }
-
-const streamArn = /^arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/[\w.-]{3,255}\/stream\/[\w:.-]+$/;
 
 function readSigningKeys(label: string, value: unknown): number[] {
   const numbers = list(label, value).filter(
@@ -203,18 +208,12 @@ function readSigningKeys(label: string, value: unknown): number[] {
   throw new Error(`The setting ${label} is malformed (cdk.json, context)`);
 }
 
-function removalOf(setting: (key: string, pattern: RegExp) => string): Stage['removalPolicy'] {
-  return setting('removalPolicy', /^(retain|destroy)$/) === 'destroy' ? 'destroy' : 'retain';
-}
-
 function readBackup(label: string, { keepDays, ...others }: Fields): { keepDays: number } {
   const isDays =
     typeof keepDays === 'number' && Number.isInteger(keepDays) && keepDays >= 1 && keepDays <= 36_500;
   if (isDays && Object.keys(others).length === 0) return { keepDays };
   throw new Error(`The setting ${label} is malformed (cdk.json, context)`);
 }
-
-const address = /^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/;
 
 function readDomain(label: string, fields: Fields): { name: string; certificateArn: string } {
   refuseOthers(label, fields, ['name', 'certificateArn']);

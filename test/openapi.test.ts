@@ -42,7 +42,7 @@ describe('the description of the API', () => {
     }
   });
 
-  test.each(routes)('has $method $path', ({ name, method, path, access }) => {
+  test.each(routes)('has $method $path', ({ name, method, path, access, isBare }) => {
     const operation = document.paths[path.replace('+}', '}')][method.toLowerCase()];
     expect(operation.operationId).toBe(name);
     const inPath = (operation.parameters ?? []).filter((one: { in: string }) => one.in === 'path');
@@ -50,6 +50,7 @@ describe('the description of the API', () => {
       [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, one]) => one),
     );
     expect(operation.security).toEqual(access === 'public' ? [] : [{ oauth2: [] }]);
+    if (method !== 'GET') expect(operation.requestBody === undefined).toBe(isBare);
     expect(Object.keys(operation.responses).length).toBeGreaterThan(1);
   });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { freePort } from '../infra/local/gateway/free-port.ts';
+import { freePort } from '../infra/local/gateway/listen.ts';
 import { type Stack, startStack } from '../infra/local/stack.ts';
 
 const root = resolve(import.meta.dirname, '..');

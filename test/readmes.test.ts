@@ -10,7 +10,7 @@ const readmes = ['functions', 'shared', 'test', 'infra', 'mllp', 'client', 'web'
     .map((name) => join(folder, name)),
 );
 
-/** Files that a page names in code, as `decide.ts` below its own folder or by their path from the root. */
+/** Files that a page names in code, as `plan.ts` below its own folder or by their path from the root. */
 test.each([...readmes, 'CONTRIBUTING.md'])('%s names files that are there', (page) => {
   const text = readFileSync(join(root, page), 'utf8').replace(/```.*?```/gs, '');
   const named = [...text.matchAll(/`([\w./-]+\.tsx?)`/g)].map(([, name = '']) => name);

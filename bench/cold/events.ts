@@ -1,6 +1,6 @@
 import { allRoutes } from '../../functions/routes.ts';
 import { buildEvent } from '../../infra/local/gateway/event.ts';
-import { matchRoute } from '../../shared/http/match-route.ts';
+import { matchRoute } from '../../shared/carry/http/routes.ts';
 import { httpClient } from '../load/http-client.ts';
 import { newBot } from '../load/steps.ts';
 import type { BenchStack } from '../stack.ts';

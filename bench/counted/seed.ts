@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Caller } from '../../shared/access/access-token.ts';
-import { entryItem } from '../../shared/audit/audit-event.ts';
-import type { Resource } from '../../shared/fhir/resource.ts';
-import { createChange } from '../../shared/store/change.ts';
-import { runRecordId } from '../../shared/table/entry-id.ts';
-import type { Item } from '../../shared/table/item.ts';
-import type { Table } from '../../shared/table/table.ts';
+import type { Resource } from '../../shared/base/resource.ts';
+import { runRecordId } from '../../shared/carry/table/entry-id.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import type { Table } from '../../shared/carry/table/table.ts';
+import { entryItem } from '../../shared/identity/audit/audit-event.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { createChange } from '../../shared/store/items/change.ts';
 
 /** Items that are written at once. */
 const batch = 500;

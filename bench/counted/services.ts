@@ -1,10 +1,6 @@
-import type { RunRequest, RunResult } from '../../shared/bot/contract.ts';
-import {
-  type DeployServices,
-  type ExecuteServices,
-  emptyBotMemory,
-} from '../../shared/bot/execute-services.ts';
-import { fileDataKeys } from '../../shared/keys/data-keys.ts';
+import type { RunRequest, RunResult } from '../../shared/bots/run/contract.ts';
+import { type DeployServices, type ExecuteServices, emptyBotMemory } from '../../shared/bots/run/services.ts';
+import { fileDataKeys } from '../../shared/carry/keys/data-keys.ts';
 import { ringOf } from '../../test/setup/key-rings.ts';
 import type { Stage } from '../../test/storage/stage.ts';
 

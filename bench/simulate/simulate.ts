@@ -1,4 +1,4 @@
-import { reservedFor } from '../../infra/running/concurrency.ts';
+import { executionsOf } from '../../shared/carry/shares.ts';
 import { Environments } from './environments.ts';
 import { Heap } from './heap.ts';
 import type { Load } from './load.ts';
@@ -30,7 +30,7 @@ const environmentsPerExecution = 2.5;
 export function simulate(load: Load): Outcome {
   const random = generator(1);
   const chooseProject = chooser(load, random);
-  const share = reservedFor('execute-by-id', load.concurrency) ?? load.concurrency;
+  const share = executionsOf('execute-by-id', load.concurrency);
   const environments = new Environments(load.idleMinutes * 60_000);
   const mostEnvironments = Math.floor(load.concurrency * environmentsPerExecution);
   const ending = new Heap<number>();

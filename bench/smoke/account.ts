@@ -1,7 +1,7 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { XMLParser } from 'fast-xml-parser';
-import { createSigner } from '../../shared/aws/wire/signature.ts';
-import { fieldsOf } from '../../shared/fields-of.ts';
+import { createSigner } from '../../shared/aws/wire/transport.ts';
+import { fieldsOf } from '../../shared/base/values.ts';
 
 /** What the account that a stage is deployed to says of its alarms. */
 export interface Account {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { provisionName } from '../../infra/stage.ts';
-import { errorName } from '../../shared/error-name.ts';
+import { errorName } from '../../shared/base/values.ts';
 import type { Account } from './account.ts';
 
 /** A request that `provision` refuses before it looks at anything. */

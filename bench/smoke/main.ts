@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { answerHelp } from '../../infra/answer-help.ts';
+import { answerHelp } from '../../infra/command.ts';
 import { projectContext } from '../../infra/context.ts';
 import { readStage } from '../../infra/stage.ts';
-import { errorText } from '../../shared/error-name.ts';
+import { errorText } from '../../shared/base/values.ts';
 import { prices } from '../costs/prices.ts';
 import { accountIn } from './account.ts';
 import { alarmArrives } from './alarm.ts';

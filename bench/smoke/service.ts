@@ -1,4 +1,4 @@
-import { fieldsOf } from '../../shared/fields-of.ts';
+import { fieldsOf } from '../../shared/base/values.ts';
 
 /** A service as the outside sees it: nothing of ours is loaded that knows more of it. */
 export interface Service {

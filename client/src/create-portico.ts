@@ -1,11 +1,51 @@
-import type { AccessTokens } from './access-tokens.ts';
-import { executePath, type Identifier } from './bot-url.ts';
 import type { InviteRequest, ProjectMembership } from './invite-request.ts';
 import { outcomeErrorOf } from './operation-outcome-error.ts';
-import { pathSegment } from './path-segment.ts';
-import { readAnswer } from './read-answer.ts';
-import { type BotInput, type RequestBody, requestBody } from './request-body.ts';
+import { type BotInput, isJson, mediaType, type RequestBody, requestBody } from './request-body.ts';
 import { serviceUrl } from './service-url.ts';
+import type { AccessTokens } from './tokens.ts';
+
+/**
+ * An id as one segment of a path. URLs resolve `.` and `..` even percent-encoded, so such an id
+ * would name another resource: it is refused, as is an empty one.
+ * @throws {TypeError}
+ */
+function pathSegment(id: string): string {
+  if (typeof id !== 'string' || /^\.{0,2}$/.test(id)) throw new TypeError(`Not an id: ${JSON.stringify(id)}`);
+  return encodeURIComponent(id);
+}
+
+/** Names a Bot inside its Project. Without `system` it is found as `|value`. */
+export interface Identifier {
+  system?: string | undefined;
+  value: string;
+}
+
+/**
+ * The path that executes a Bot, below the service's address.
+ * @throws {TypeError} when the id or the identifier's value is empty
+ */
+export function executePath(bot: string | Identifier): string {
+  if (typeof bot === 'string') return `fhir/R4/Bot/${pathSegment(bot)}/$execute`;
+  if (typeof bot?.value !== 'string' || bot.value === '') throw new TypeError('An identifier needs a value');
+  return `fhir/R4/Bot/$execute?identifier=${encodeURIComponent(`${bot.system ?? ''}|${bot.value}`)}`;
+}
+
+/**
+ * A successful answer by its type: JSON parsed, text and HL7 v2 as a string, everything else as a
+ * Blob. An empty answer that is not text is `undefined`.
+ * @throws {SyntaxError} when a JSON answer is not JSON
+ */
+async function readAnswer(response: Response): Promise<unknown> {
+  const contentType = response.headers.get('content-type') ?? '';
+  const type = mediaType(contentType);
+  if (type === 'text/plain' || type === 'x-application/hl7-v2+er7') return response.text();
+  if (isJson(type)) {
+    const text = await response.text();
+    return text === '' ? undefined : JSON.parse(text);
+  }
+  const blob = await response.blob();
+  return type === '' && blob.size === 0 ? undefined : blob;
+}
 
 export interface PorticoOptions {
   /** The service's address, as `https://portico.example.org`. */
@@ -62,6 +102,8 @@ export interface ApiRequest {
   body?: BotInput;
   contentType?: string;
   headers?: Record<string, string>;
+  /** Cookies are neither sent nor kept when left out: only the way through an issuer needs one. */
+  credentials?: 'omit' | 'same-origin';
 }
 
 /** Calls one service. Every method sends exactly one request of its own and repeats nothing. */
@@ -75,7 +117,8 @@ export function createPortico({ baseUrl, auth }: PorticoOptions): Portico {
       body,
       contentType,
       headers = {},
-    }: RequestBody & { method: string; headers?: Record<string, string> },
+      credentials = 'omit',
+    }: RequestBody & { method: string } & Pick<ApiRequest, 'headers' | 'credentials'>,
     { signal }: CallOptions = {},
   ) {
     const url = serviceUrl(baseUrl, path);
@@ -89,7 +132,7 @@ export function createPortico({ baseUrl, auth }: PorticoOptions): Portico {
       },
       ...(body === undefined ? {} : { body }),
       ...(signal ? { signal } : {}),
-      credentials: 'omit',
+      credentials,
       // A redirect would send the body, and what it says of a patient, a second time.
       redirect: 'error',
     });
@@ -115,8 +158,8 @@ export function createPortico({ baseUrl, auth }: PorticoOptions): Portico {
       const path = `admin/projects/${pathSegment(projectId)}/invite`;
       return (await post(path, requestBody(body, 'application/json'), options)) as ProjectMembership;
     },
-    async fetch(path, { method = 'GET', body, contentType, headers = {} } = {}, options) {
-      return send(path, { method, headers, ...requestBody(body, contentType) }, options);
+    async fetch(path, { method = 'GET', body, contentType, ...rest } = {}, options) {
+      return send(path, { method, ...rest, ...requestBody(body, contentType) }, options);
     },
   };
 }

@@ -1,8 +1,6 @@
 // biome-ignore-all lint/performance/noBarrelFile: the one entry of a published package
 
-export type { AccessTokens } from './access-tokens.ts';
-export type { Identifier } from './bot-url.ts';
-export { type ClientCredentials, clientCredentials } from './client-credentials.ts';
+export type { Identifier } from './create-portico.ts';
 export {
   type ApiRequest,
   type CallOptions,
@@ -10,7 +8,6 @@ export {
   type Portico,
   type PorticoOptions,
 } from './create-portico.ts';
-export { type CodeExchange, exchangeCode } from './exchange-code.ts';
 export type {
   InviteAccess,
   InviteExtension,
@@ -18,21 +15,29 @@ export type {
   ProjectMembership,
   Reference,
 } from './invite-request.ts';
-export { OAuthError } from './oauth-error.ts';
 export {
   type OperationOutcome,
   OperationOutcomeError,
   type OutcomeIssue,
 } from './operation-outcome-error.ts';
-export { newPkce, type Pkce } from './pkce.ts';
-export { type Refreshing, refreshingTokens } from './refreshing-tokens.ts';
 export type { BotInput } from './request-body.ts';
 export {
   type EnrolledStep,
   type MembershipChoice,
+  newPkce,
+  type Pkce,
   type SignInRequest,
   type SignInStep,
   signIn,
   signInStep,
 } from './sign-in.ts';
-export type { Tokens } from './token-request.ts';
+export type { AccessTokens, Tokens } from './tokens.ts';
+export {
+  type ClientCredentials,
+  type CodeExchange,
+  clientCredentials,
+  exchangeCode,
+  OAuthError,
+  type Refreshing,
+  refreshingTokens,
+} from './tokens.ts';

@@ -1,5 +1,19 @@
 import type { Reference } from './invite-request.ts';
-import { postJson } from './post-json.ts';
+import { outcomeErrorOf } from './operation-outcome-error.ts';
+import { serviceUrl } from './service-url.ts';
+
+/** A call without a token: what is in the body speaks for it. @throws {OperationOutcomeError} */
+export async function postJson(baseUrl: string | URL, path: string, body: object): Promise<unknown> {
+  const response = await fetch(serviceUrl(baseUrl, path), {
+    method: 'POST',
+    headers: { accept: 'application/json', 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    credentials: 'omit',
+    redirect: 'error',
+  });
+  if (!response.ok) throw await outcomeErrorOf(response);
+  return response.json();
+}
 
 /**
  * A person's sign-in. The challenge is from `newPkce`, or from the client that the person came from; the
@@ -106,4 +120,23 @@ export function signInStep(baseUrl: string | URL, answer: unknown): SignInStep {
     };
   }
   throw new TypeError('The service wants something of the sign-in that this library does not know');
+}
+
+/** Proof of who asked for a code (RFC 7636): the challenge goes with the sign-in, the verifier with the code. */
+export interface Pkce {
+  codeVerifier: string;
+  codeChallenge: string;
+  codeChallengeMethod: 'S256';
+}
+
+/** A new pair: 256 random bits and their SHA-256, as base64url. Browsers want a secure origin for it. */
+export async function newPkce(): Promise<Pkce> {
+  const codeVerifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(codeVerifier));
+  return { codeVerifier, codeChallenge: base64url(new Uint8Array(digest)), codeChallengeMethod: 'S256' };
+}
+
+function base64url(bytes: Uint8Array): string {
+  const text = btoa(String.fromCharCode(...bytes));
+  return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }

@@ -6,7 +6,7 @@
 
 import { type BotEvent, type MedplumClient, normalizeErrorString } from '@medplum/core';
 import type { Address, ContactPoint, HumanName, Patient } from '@medplum/fhirtypes';
-import type { Hl7Message } from '../../shared/hl7/message.ts';
+import type { Hl7Message } from '../../shared/bots/hl7/message.ts';
 
 const MRN = 'https://clinic.example.org/mrn';
 const EVENTS = ['A01', 'A04', 'A05', 'A08', 'A28', 'A31'];

@@ -4,7 +4,7 @@
  */
 
 import { type BotEvent, type MedplumClient, normalizeErrorString } from '@medplum/core';
-import type { Hl7Message } from '../../shared/hl7/message.ts';
+import type { Hl7Message } from '../../shared/bots/hl7/message.ts';
 
 const BOTS = 'https://clinic.example.org/bots';
 /** MSH-9.1 → value of the Bot's identifier. */

@@ -13,7 +13,7 @@ import type {
   Quantity,
   Reference,
 } from '@medplum/fhirtypes';
-import type { Hl7Message } from '../../shared/hl7/message.ts';
+import type { Hl7Message } from '../../shared/bots/hl7/message.ts';
 
 const MRN = 'https://clinic.example.org/mrn';
 const RESULTS = 'https://laboratory.example.org/results';

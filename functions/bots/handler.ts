@@ -1,24 +1,20 @@
+import { requireVariable } from '../../shared/base/env.ts';
+import { changeSecrets, listSecrets } from '../../shared/bots/bot/change-secrets.ts';
+import { createBot } from '../../shared/bots/bot/create-bot.ts';
+import { deployBot } from '../../shared/bots/bot/deploy-bot.ts';
+import { listExecutions, runFigures } from '../../shared/bots/bot/executions.ts';
+import { changeFetchHosts, readFetchHosts } from '../../shared/bots/bot/fetch-hosts.ts';
+import { listVersions, readCode, rollBackBot } from '../../shared/bots/bot/versions.ts';
+import { json, optionalJson } from '../../shared/carry/http/request.ts';
+import { done, fhirResponse, jsonResponse, resourceResponse } from '../../shared/carry/http/response.ts';
 import { invokerServices } from '../../shared/composition/execute-services.ts';
 import { stageKeys } from '../../shared/composition/stage-keys.ts';
-import { requireVariable } from '../../shared/env.ts';
-import { json, optionalJson } from '../../shared/http/json-body.ts';
-import { once } from '../../shared/http/once.ts';
-import { done, fhirResponse, jsonResponse, resourceResponse } from '../../shared/http/response.ts';
-import { serve } from '../../shared/http/serve.ts';
+import { once } from '../../shared/identity/gate/once.ts';
+import { serve } from '../../shared/identity/gate/serve.ts';
+import { listFailures } from '../../shared/records/failures.ts';
 import { routes } from '../routes.ts';
-import { changeSecrets } from './change-secrets.ts';
-import { createBot } from './create-bot.ts';
-import { deployBot } from './deploy-bot.ts';
-import { listFailures } from './failures/list-failures.ts';
-import { changeFetchHosts, readFetchHosts } from './fetch-hosts.ts';
-import { listExecutions } from './list-executions.ts';
-import { listSecrets } from './list-secrets.ts';
-import { listVersions } from './list-versions.ts';
-import { readCode } from './read-code.ts';
-import { rollBackBot } from './roll-back-bot.ts';
-import { runFigures } from './run-figures.ts';
 
-const core = invokerServices(process.env);
+const core = invokerServices(process.env, 'bots');
 const { dataKeys } = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
 const services = { ...core, dataKeys };
 

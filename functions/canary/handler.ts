@@ -1,6 +1,6 @@
-import { requireVariable } from '../../shared/env.ts';
-import { consoleLog as log } from '../../shared/log.ts';
-import { look } from './look.ts';
+import { requireVariable } from '../../shared/base/env.ts';
+import { consoleLog as log } from '../../shared/base/log.ts';
+import { look, requireWell } from './look.ts';
 
 const baseUrl = requireVariable(process.env, 'BASE_URL');
 
@@ -8,6 +8,5 @@ const baseUrl = requireVariable(process.env, 'BASE_URL');
 export async function handler(): Promise<void> {
   const seen = await look(baseUrl, 5_000);
   for (const one of seen) log.info('seen', { ...one });
-  const bad = seen.filter(({ isWell }) => !isWell).map(({ path }) => path);
-  if (bad.length > 0) throw new Error(`Not well: ${bad.join(', ')}`);
+  requireWell(seen);
 }

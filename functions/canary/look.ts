@@ -1,4 +1,4 @@
-import { errorName } from '../../shared/error-name.ts';
+import { errorName } from '../../shared/base/values.ts';
 
 /** What anybody may call, one of each function that needs no caller, and one that has to refuse. */
 const looks = [
@@ -27,6 +27,12 @@ export function look(baseUrl: string, patienceMs: number): Promise<Seen[]> {
       return { path, isWell: answer === status, answer, ms: Math.round(performance.now() - startedMs) };
     }),
   );
+}
+
+/** @throws {Error} naming what did not answer, or not as it should */
+export function requireWell(seen: readonly Seen[]): void {
+  const bad = seen.filter(({ isWell }) => !isWell).map(({ path }) => path);
+  if (bad.length > 0) throw new Error(`Not well: ${bad.join(', ')}`);
 }
 
 async function answerOf(url: string, patienceMs: number): Promise<number | string> {

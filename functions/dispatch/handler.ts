@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
+import { itemOf } from '../../shared/carry/table/item.ts';
+import { dispatchedPurposes } from '../../shared/carry/work/queue.ts';
 import { coreServices } from '../../shared/composition/core-services.ts';
 import { openQueues } from '../../shared/composition/queues.ts';
-import { dispatchedPurposes } from '../../shared/queue/purposes.ts';
-import { knownSubscriptions } from '../../shared/subscription/listed.ts';
-import { itemOf } from '../../shared/table/stream-image.ts';
-import { dispatch } from './dispatch.ts';
+import { dispatch } from '../../shared/records/dispatch/dispatch.ts';
+import { knownSubscriptions } from '../../shared/records/subscriptions/listed.ts';
 
 /** So long it is remembered which Subscriptions a Project has. */
 const memorySeconds = Number(process.env.SUBSCRIPTION_MEMORY_SECONDS ?? 10);

@@ -1,11 +1,10 @@
-import { executeBot } from '../../shared/bot/execute-bot.ts';
+import { executeBot } from '../../shared/bots/run/execute.ts';
+import { executeRequest, executeResponse } from '../../shared/bots/run/execute-http.ts';
 import { executeServices } from '../../shared/composition/execute-services.ts';
-import { executeRequest } from '../../shared/execute/execute-request.ts';
-import { executeResponse } from '../../shared/execute/execute-response.ts';
-import { serve } from '../../shared/http/serve.ts';
+import { serve } from '../../shared/identity/gate/serve.ts';
 import { routes } from '../routes.ts';
 
-const services = executeServices(process.env);
+const services = executeServices(process.env, 'execute-by-id');
 
 export const handler = serve(services, routes['execute-by-id'], (services) => ({
   executeById: async (request) => {

@@ -1,15 +1,14 @@
-import { recordAllRefused } from '../../shared/audit/refused.ts';
+import { json } from '../../shared/carry/http/request.ts';
+import { fhirResponse, jsonResponse } from '../../shared/carry/http/response.ts';
 import { coreServices } from '../../shared/composition/core-services.ts';
-import { json } from '../../shared/http/json-body.ts';
-import { once } from '../../shared/http/once.ts';
-import { fhirResponse, jsonResponse } from '../../shared/http/response.ts';
-import { serve } from '../../shared/http/serve.ts';
+import { recordAllRefused } from '../../shared/identity/audit/record.ts';
+import { once } from '../../shared/identity/gate/once.ts';
+import { serve } from '../../shared/identity/gate/serve.ts';
+import { bulkAnswer, inviteMany } from '../../shared/identity/invitations/invite-many.ts';
+import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
 import { routes } from '../routes.ts';
-import { bulkAnswer } from './bulk-answer.ts';
-import { inviteMany } from './invite-many.ts';
-import { inviteUser } from './invite-user.ts';
 
-const services = coreServices(process.env);
+const services = coreServices(process.env, 'invite');
 
 /** The same invite again finds what the first one wrote: after a crash it is simply repeated. */
 const repeatable = { windowMs: 35_000, afterCrash: 'repeat' } as const;

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import type { Compiled, CompileRequest, RunRequest, RunResult } from '../../shared/bot/contract.ts';
-import { type Deflated, pack, unpack } from '../../shared/bot/payload.ts';
-import { SandboxNotStarted } from '../../shared/sandbox/child-process.ts';
-import { createSandbox } from '../../shared/sandbox/supervisor.ts';
+import type { Compiled, CompileRequest, RunRequest, RunResult } from '../../shared/bots/run/contract.ts';
+import { type Deflated, pack, unpack } from '../../shared/bots/run/payload.ts';
+import { SandboxNotStarted } from '../../shared/bots/sandbox/child-process.ts';
+import { createSandbox } from '../../shared/bots/sandbox/supervisor.ts';
 
 /** The bundle lies beside the folder that the child runs from; a laptop says where it has built it. */
 const guestDir = process.env.PORTICO_GUEST_DIR ?? fileURLToPath(new URL('./guest', import.meta.url));

@@ -1,6 +1,6 @@
-import type { JobEvent } from '../../shared/bot/job/job-starter.ts';
+import { runJob } from '../../shared/bots/run/run-job.ts';
+import type { JobEvent } from '../../shared/bots/run/services.ts';
 import { executeServices } from '../../shared/composition/execute-services.ts';
-import { runJob } from './run-job.ts';
 
 const services = executeServices(process.env);
 

@@ -1,12 +1,9 @@
-import type { ScheduledEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { lambdaInvoker } from '../../shared/aws/lambda.ts';
+import { requireVariable } from '../../shared/base/env.ts';
 import { coreServices } from '../../shared/composition/core-services.ts';
-import { openDeadLetters, openFeed, openQueues } from '../../shared/composition/queues.ts';
-import { requireVariable } from '../../shared/env.ts';
-import { consume } from '../../shared/queue/consume.ts';
-import { retryDead } from '../../shared/queue/retry-dead.ts';
-import { parseCandidate } from '../../shared/subscription/change.ts';
-import { matchChange } from './match.ts';
+import { openQueues, queueHandler } from '../../shared/composition/queues.ts';
+import { parseCandidate } from '../../shared/records/subscriptions/change.ts';
+import { matchChange } from '../../shared/records/subscriptions/match.ts';
 
 const services = {
   ...coreServices(process.env),
@@ -14,14 +11,11 @@ const services = {
   evaluator: lambdaInvoker(requireVariable(process.env, 'EVALUATOR_FUNCTION'), process.env.LAMBDA_ENDPOINT),
   allowsLoopback: process.env.PORTICO_ALLOW_LOOPBACK_HOOKS === '1',
 };
-const feed = openFeed(process.env, 'subscriptions');
-const dead = openDeadLetters(process.env, 'subscriptions');
 
-const work = (body: unknown) => matchChange(services, parseCandidate(body));
-
-/** Fed by its queue; a schedule lets it try again what it had given up. Nobody else may invoke it. */
-export async function handler(event: SQSEvent | ScheduledEvent): Promise<SQSBatchResponse> {
-  if ('Records' in event) return consume(services, event.Records, work, feed);
-  await retryDead(services, dead, work);
-  return { batchItemFailures: [] };
-}
+export const handler = queueHandler(
+  process.env,
+  'subscriptions',
+  services,
+  (body) => matchChange(services, parseCandidate(body)),
+  { mayWait: true },
+);

@@ -1,32 +1,30 @@
+import { requireVariable } from '../../shared/base/env.ts';
+import { json, optionalJson } from '../../shared/carry/http/request.ts';
+import { done, fhirResponse, jsonResponse, resourceResponse } from '../../shared/carry/http/response.ts';
 import { coreServices } from '../../shared/composition/core-services.ts';
 import { stageKeys } from '../../shared/composition/stage-keys.ts';
-import { requireVariable } from '../../shared/env.ts';
-import { json, optionalJson } from '../../shared/http/json-body.ts';
-import { once } from '../../shared/http/once.ts';
-import { done, fhirResponse, jsonResponse, resourceResponse } from '../../shared/http/response.ts';
-import { serve } from '../../shared/http/serve.ts';
-import { openIssuerWeb } from '../../shared/issuer/issuer-web.ts';
-import { openIssuers } from '../../shared/issuer/issuers.ts';
+import { once } from '../../shared/identity/gate/once.ts';
+import { serve } from '../../shared/identity/gate/serve.ts';
+import { openIssuerWeb } from '../../shared/identity/issuers/issuer-web.ts';
+import { openIssuers } from '../../shared/identity/issuers/issuers.ts';
+import {
+  addIssuer,
+  listIssuers,
+  removeIssuer,
+  testIssuer,
+} from '../../shared/identity/issuers/manage-issuers.ts';
+import { changeClient, rotateSecret } from '../../shared/identity/memberships/change-client.ts';
+import { resendInvitation, revokeInvitation } from '../../shared/identity/memberships/change-invitation.ts';
+import { changeMember, removeMember } from '../../shared/identity/memberships/change-member.ts';
+import { createClient, readClient } from '../../shared/identity/memberships/clients.ts';
+import { listMembers } from '../../shared/identity/memberships/list-members.ts';
+import { readMember } from '../../shared/identity/memberships/member.ts';
+import { setMemberPassword } from '../../shared/identity/memberships/set-member-password.ts';
+import { changeProject, readProject } from '../../shared/identity/projects/project.ts';
+import { endEmergency } from '../../shared/identity/sign-in/emergency.ts';
 import { routes } from '../routes.ts';
-import { addIssuer } from './add-issuer.ts';
-import { changeClient } from './change-client.ts';
-import { resendInvitation, revokeInvitation } from './change-invitation.ts';
-import { changeMember } from './change-member.ts';
-import { changeProject } from './change-project.ts';
-import { readClient } from './client-state.ts';
-import { createClient } from './create-client.ts';
-import { endEmergency } from './end-emergency.ts';
-import { listIssuers } from './list-issuers.ts';
-import { listMembers } from './list-members.ts';
-import { readMember } from './read-member.ts';
-import { readProject } from './read-project.ts';
-import { removeIssuer } from './remove-issuer.ts';
-import { removeMember } from './remove-member.ts';
-import { rotateSecret } from './rotate-secret.ts';
-import { setMemberPassword } from './set-member-password.ts';
-import { testIssuer } from './test-issuer.ts';
 
-const core = coreServices(process.env);
+const core = coreServices(process.env, 'members');
 const services = {
   ...core,
   keyRings: stageKeys(requireVariable(process.env, 'KEYS'), core.table, ['issuer-secret']).keyRings,

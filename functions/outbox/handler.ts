@@ -1,16 +1,13 @@
 import type { EventBridgeEvent, ScheduledEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { sesMailer } from '../../shared/aws/ses.ts';
+import { requireVariable } from '../../shared/base/env.ts';
+import { parseKey } from '../../shared/carry/work/queue.ts';
 import { coreServices } from '../../shared/composition/core-services.ts';
-import { openDeadLetters } from '../../shared/composition/queues.ts';
+import { queueHandler } from '../../shared/composition/queues.ts';
 import { stageKeys } from '../../shared/composition/stage-keys.ts';
-import { requireVariable } from '../../shared/env.ts';
-import { consume } from '../../shared/queue/consume.ts';
-import { parseKey } from '../../shared/queue/key-message.ts';
-import { retryDead } from '../../shared/queue/retry-dead.ts';
-import { noteMailEvent } from './mark-delivery.ts';
-import { sendMail } from './send-mail.ts';
-import type { OutboxServices } from './services.ts';
-import { sweep } from './sweep.ts';
+import { noteMailEvent } from '../../shared/identity/mail/mail-event.ts';
+import type { OutboxServices } from '../../shared/identity/mail/mail-of-item.ts';
+import { sendMail, sweep } from '../../shared/identity/mail/send-mail.ts';
 
 type MailServiceEvent = EventBridgeEvent<string, unknown>;
 
@@ -28,23 +25,15 @@ const services: OutboxServices = {
     endpoint: process.env.SES_ENDPOINT,
   }),
 };
-const dead = openDeadLetters(process.env, 'mail');
+const fed = queueHandler(process.env, 'mail', services, (body) => sendMail(services, parseKey(body)), {
+  sweep: () => sweep(services),
+});
 
-const work = (body: unknown) => sendMail(services, parseKey(body));
-
-/**
- * Fed by its queue; every ten minutes a schedule calls it to sweep what was left undone; and
- * EventBridge passes on what the mail service says of mails. Nobody else may invoke it.
- */
+/** Fed by its queue; and EventBridge passes on what the mail service says of mails. */
 export async function handler(
   event: SQSEvent | ScheduledEvent | MailServiceEvent,
 ): Promise<SQSBatchResponse> {
-  if ('Records' in event) return consume(services, event.Records, work);
-  if (event.source === 'aws.ses') {
-    await noteMailEvent(services, event.detail);
-    return { batchItemFailures: [] };
-  }
-  await sweep(services);
-  await retryDead(services, dead, work);
+  if (!('source' in event) || event.source !== 'aws.ses') return fed(event);
+  await noteMailEvent(services, event.detail);
   return { batchItemFailures: [] };
 }

@@ -1,48 +1,64 @@
-import type { Caller } from '../../shared/access/access-token.ts';
+import { requireVariable } from '../../shared/base/env.ts';
+import { Refusal } from '../../shared/base/refusal.ts';
+import { isId } from '../../shared/base/resource.ts';
+import { cancelRun, readRun } from '../../shared/bots/run/cancel.ts';
+import { noteShown } from '../../shared/carry/disclosure.ts';
+import { decodeUtf8, type HttpRequest, json } from '../../shared/carry/http/request.ts';
+import {
+  accepted,
+  allOk,
+  fhirResponse,
+  type HttpResponse,
+  jsonResponse,
+} from '../../shared/carry/http/response.ts';
+import type { Services } from '../../shared/carry/services.ts';
 import { coreServices } from '../../shared/composition/core-services.ts';
 import { stageKeys } from '../../shared/composition/stage-keys.ts';
-import { noteShown } from '../../shared/disclosure.ts';
-import { requireVariable } from '../../shared/env.ts';
-import { isId } from '../../shared/fhir/resource.ts';
-import { frontDoor } from '../../shared/http/front-door.ts';
-import { json } from '../../shared/http/json-body.ts';
-import { accepted, allOk } from '../../shared/http/outcome.ts';
-import { readdressed } from '../../shared/http/readdressed.ts';
-import { decodeUtf8, type HttpRequest } from '../../shared/http/request.ts';
-import { fhirResponse, type HttpResponse, jsonResponse } from '../../shared/http/response.ts';
-import { serve } from '../../shared/http/serve.ts';
-import { isResourceType } from '../../shared/index/registry.ts';
-import { Refusal } from '../../shared/refusal.ts';
-import type { Services } from '../../shared/services.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { readdressed } from '../../shared/identity/gate/readdressed.ts';
+import { frontDoor, serve } from '../../shared/identity/gate/serve.ts';
+import {
+  answerBinary,
+  answerRead,
+  answerWrite,
+  asAsked,
+  isExtended,
+  refuseUnknown,
+  refuseUnknownType,
+} from '../../shared/records/answer.ts';
+import { readEntry, runBundle } from '../../shared/records/bundle/run-bundle.ts';
+import { beginExport } from '../../shared/records/export/begin-export.ts';
+import {
+  answerFile,
+  answerState,
+  cancelExport,
+  fetchExport,
+  readExport,
+} from '../../shared/records/export/read-export.ts';
+import { capabilityStatement } from '../../shared/records/metadata/capability-statement.ts';
+import { operationParameters, readEverything } from '../../shared/records/read/everything.ts';
+import { explainMember } from '../../shared/records/read/explain.ts';
+import { readHistory } from '../../shared/records/read/history.ts';
+import { cancelJob, readJob } from '../../shared/records/read/read-job.ts';
+import { readBinary, readResource } from '../../shared/records/read/read-resource.ts';
+import { searchResources, searchTypes } from '../../shared/records/read/search.ts';
+import { readTypeHistory } from '../../shared/records/read/type-history.ts';
+import { validateResource } from '../../shared/records/validate-resource.ts';
+import { carryOut } from '../../shared/records/write/carry-out.ts';
+import { changeUser } from '../../shared/records/write/change-user.ts';
+import { parseBody, requireResource } from '../../shared/records/write/parse-resource.ts';
+import {
+  type Outcome,
+  parseCreate,
+  parseDelete,
+  parsePatchRequest,
+  parseUpdate,
+  type Write,
+} from '../../shared/records/write/write.ts';
+import { isResourceType } from '../../shared/store/index/registry.ts';
 import { allRoutes, routes } from '../routes.ts';
-import { answerBinary, answerRead, answerWrite } from './answer.ts';
-import { readEntry } from './bundle/read-entry.ts';
-import { runBundle } from './bundle/run-bundle.ts';
-import { answerFile, answerState } from './export/answer-export.ts';
-import { beginExport } from './export/begin-export.ts';
-import { cancelExport, fetchExport, readExport } from './export/read-export.ts';
-import { asAsked, isExtended } from './extended.ts';
-import { capabilityStatement } from './metadata/capability-statement.ts';
-import { cancelRun, readRun } from './read/cancel-run.ts';
-import { explainMember } from './read/explain-member.ts';
-import { operationParameters } from './read/operation-parameters.ts';
-import { readBinary } from './read/read-binary.ts';
-import { readEverything } from './read/read-everything.ts';
-import { readHistory } from './read/read-history.ts';
-import { cancelJob, readJob } from './read/read-job.ts';
-import { readResource } from './read/read-resource.ts';
-import { readTypeHistory } from './read/read-type-history.ts';
-import { searchResources } from './read/search-resources.ts';
-import { searchTypes } from './read/search-types.ts';
-import { refuseUnknown, refuseUnknownType } from './unknown-route.ts';
-import { validateResource } from './validate-resource.ts';
-import { carryOut } from './write/carry-out.ts';
-import { changeUser } from './write/change-user.ts';
-import { parseBody, requireResource } from './write/parse-resource.ts';
-import { parseCreate, parseDelete, parsePatchRequest, parseUpdate } from './write/parse-write.ts';
-import type { Outcome, Write } from './write/write.ts';
 
-const core = coreServices(process.env);
+const core = coreServices(process.env, 'resources');
 const { keyRings, dataKeys } = stageKeys(requireVariable(process.env, 'KEYS'), core.table, ['run-token']);
 const allowsLoopback = process.env.PORTICO_ALLOW_LOOPBACK_HOOKS === '1';
 const services = {

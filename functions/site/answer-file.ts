@@ -1,10 +1,10 @@
-import type { HttpResponse } from '../../shared/http/response.ts';
-import { Refusal } from '../../shared/refusal.ts';
+import { Refusal } from '../../shared/base/refusal.ts';
+import type { HttpResponse } from '../../shared/carry/http/response.ts';
 import type { Site, SiteFile } from './read-site.ts';
 
 type RequestHeaders = Readonly<Record<string, string | undefined>>;
 
-/** Only what this origin serves as a file runs, and no other page may frame or embed it. */
+/** Only what this origin serves as a file runs. */
 const guards = {
   'content-security-policy': [
     "default-src 'none'",
@@ -17,11 +17,7 @@ const guards = {
     "frame-ancestors 'none'",
   ].join('; '),
   'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
-  'referrer-policy': 'no-referrer',
-  'strict-transport-security': 'max-age=31536000',
-  'x-content-type-options': 'nosniff',
 };
 
 /**

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { redirectResponse } from '../../shared/http/response.ts';
-import { servePublic } from '../../shared/http/serve-public.ts';
-import { frontOf } from '../../shared/keys/origin-secret.ts';
-import { consoleLog } from '../../shared/log.ts';
+import { consoleLog } from '../../shared/base/log.ts';
+import { redirectResponse } from '../../shared/carry/http/response.ts';
+import { frontOf } from '../../shared/carry/keys/origin-secret.ts';
+import { servePublic } from '../../shared/identity/gate/serve.ts';
 import { routes } from '../routes.ts';
 import { answerFile, answerPath } from './answer-file.ts';
 import { openApi } from './openapi.ts';

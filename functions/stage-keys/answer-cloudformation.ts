@@ -1,4 +1,4 @@
-import { errorText } from '../../shared/error-name.ts';
+import { errorText } from '../../shared/base/values.ts';
 
 /** What it sends for a custom resource, as far as it is answered. */
 interface CustomResourceEvent {

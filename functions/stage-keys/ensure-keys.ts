@@ -1,8 +1,8 @@
+import { derivedKey, type KeyPurpose, keyPurposes } from '../../shared/carry/keys/key-ring.ts';
+import { stageKeyContext, stageKeyOf, writeStageKey } from '../../shared/carry/keys/stage-key.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import type { Table } from '../../shared/carry/table/table.ts';
 import type { StageKeyMaking } from '../../shared/composition/stage-keys.ts';
-import { derivedKey, type KeyPurpose, keyPurposes } from '../../shared/keys/purposes.ts';
-import { stageKeyContext, stageKeyOf, writeStageKey } from '../../shared/keys/stage-key.ts';
-import { keys } from '../../shared/table/keys.ts';
-import type { Table } from '../../shared/table/table.ts';
 
 export interface KeyServices extends StageKeyMaking {
   table: Table;

@@ -1,9 +1,9 @@
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
+import { requireVariable } from '../../shared/base/env.ts';
+import { keyPurposes } from '../../shared/carry/keys/key-ring.ts';
+import { type KeyState, keyStateOf, readStageKey } from '../../shared/carry/keys/stage-key.ts';
 import { coreServices } from '../../shared/composition/core-services.ts';
 import { stageKeyMaking } from '../../shared/composition/stage-keys.ts';
-import { requireVariable } from '../../shared/env.ts';
-import { keyPurposes } from '../../shared/keys/purposes.ts';
-import { type KeyState, keyStateOf, readStageKey } from '../../shared/keys/stage-key.ts';
 import { answerCloudFormation } from './answer-cloudformation.ts';
 import { ensureKeys } from './ensure-keys.ts';
 import { rotateKey, type StageKeysRequest } from './rotate-key.ts';

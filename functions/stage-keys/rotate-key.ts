@@ -1,4 +1,5 @@
-import type { KeyPurpose } from '../../shared/keys/purposes.ts';
+import { stageKeyLookAgainMs, stageKeyRereadMs } from '../../shared/base/limits.ts';
+import type { KeyPurpose } from '../../shared/carry/keys/key-ring.ts';
 import {
   type KeyState,
   keyStateOf,
@@ -6,8 +7,7 @@ import {
   type StageKey,
   stageKeyContext,
   writeStageKey,
-} from '../../shared/keys/stage-key.ts';
-import { stageKeyLookAgainMs, stageKeyRereadMs } from '../../shared/limits.ts';
+} from '../../shared/carry/keys/stage-key.ts';
 import type { KeyServices } from './ensure-keys.ts';
 
 /** The event that replaces the key of a purpose, a step at a time. */

@@ -1,15 +1,13 @@
+import { json, optionalJson } from '../../shared/carry/http/request.ts';
+import { done, fhirResponse } from '../../shared/carry/http/response.ts';
 import { coreServices } from '../../shared/composition/core-services.ts';
 import { openQueues } from '../../shared/composition/queues.ts';
-import { json, optionalJson } from '../../shared/http/json-body.ts';
-import { done, fhirResponse } from '../../shared/http/response.ts';
-import { serve } from '../../shared/http/serve.ts';
+import { serve } from '../../shared/identity/gate/serve.ts';
+import { listDeliveries, redeliver, resend } from '../../shared/records/subscriptions/deliveries.ts';
 import { routes } from '../routes.ts';
-import { listDeliveries } from './list-deliveries.ts';
-import { redeliver } from './redeliver.ts';
-import { resend } from './resend.ts';
 
 const services = {
-  ...coreServices(process.env),
+  ...coreServices(process.env, 'subscriptions'),
   queues: openQueues(process.env, ['deliveries', 'subscriptions']),
 };
 

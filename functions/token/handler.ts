@@ -1,22 +1,25 @@
+import { requireVariable } from '../../shared/base/env.ts';
+import { decodeUtf8 } from '../../shared/carry/http/request.ts';
+import { type HttpResponse, jsonResponse, redirectResponse } from '../../shared/carry/http/response.ts';
 import { coreServices } from '../../shared/composition/core-services.ts';
 import { stageKeys } from '../../shared/composition/stage-keys.ts';
-import { requireVariable } from '../../shared/env.ts';
-import { decodeUtf8 } from '../../shared/http/request.ts';
-import { type HttpResponse, jsonResponse, redirectResponse } from '../../shared/http/response.ts';
-import { serve } from '../../shared/http/serve.ts';
-import { openIssuerWeb } from '../../shared/issuer/issuer-web.ts';
-import { openIssuers } from '../../shared/issuer/issuers.ts';
+import { serve } from '../../shared/identity/gate/serve.ts';
+import { openIssuerWeb } from '../../shared/identity/issuers/issuer-web.ts';
+import { openIssuers } from '../../shared/identity/issuers/issuers.ts';
+import type { WithIssuers } from '../../shared/identity/tokens/client-authentication.ts';
+import { endSession, introspect, revoke } from '../../shared/identity/tokens/end-tokens.ts';
+import type { TokenServices } from '../../shared/identity/tokens/issue-tokens.ts';
+import {
+  authorizationServer,
+  openidConfiguration,
+  smartConfiguration,
+  supportedGrants,
+  token,
+} from '../../shared/identity/tokens/token.ts';
+import { OAuthError, oauthErrorResponse } from '../../shared/identity/tokens/token-request.ts';
 import { routes } from '../routes.ts';
-import type { WithIssuers } from './client-assertion.ts';
-import { authorizationServer, openidConfiguration, smartConfiguration } from './discovery.ts';
-import { endSession } from './end-session.ts';
-import { introspect } from './introspect.ts';
-import type { TokenServices } from './issue-tokens.ts';
-import { OAuthError, oauthErrorResponse } from './oauth-error.ts';
-import { revoke } from './revoke.ts';
-import { supportedGrants, token } from './token.ts';
 
-const core = coreServices(process.env);
+const core = coreServices(process.env, 'token');
 const keys = stageKeys(requireVariable(process.env, 'KEYS'), core.table);
 const services: WithIssuers<TokenServices> = {
   ...core,

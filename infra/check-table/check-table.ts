@@ -1,9 +1,40 @@
-import type { Item } from '../../shared/table/item.ts';
-import type { Key } from '../../shared/table/keys.ts';
-import type { ScannedPage } from '../../shared/table/scan-page.ts';
-import type { Table } from '../../shared/table/table.ts';
-import { checkItem } from './check-item.ts';
-import { type Finding, type Look, lookAt } from './look.ts';
+import { inParallel } from '../../shared/base/in-parallel.ts';
+import { errorText } from '../../shared/base/values.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { type Key, keys } from '../../shared/carry/table/keys.ts';
+import type { ScannedPage } from '../../shared/carry/table/scan-page.ts';
+import type { Table } from '../../shared/carry/table/table.ts';
+import { type Classified, classify, expiring, rulesFor } from './key-rules.ts';
+import { type Finding, type Look, lookAt } from './rule.ts';
+
+/** All that is wrong with an item; what no longer is there, or has expired, is right. */
+async function checkItem(item: Item, look: Look): Promise<Finding[]> {
+  const found = classify(item);
+  if (!found) return [{ text: 'its key is of no known pattern' }];
+  const project = projectIn(found, item);
+  const head = project === undefined ? undefined : await look.get(keys.resource(project, 'Project', project));
+  // It goes item by item, in no order that rules could know; the head of the Project goes last.
+  if (head?.deletion === true) return [];
+  const { rules, named } = rulesFor(found, item);
+  const findings = await Promise.all(
+    rules.map((rule) =>
+      rule(item, named, look).catch((error: unknown) => [{ text: `it cannot be read: ${errorText(error)}` }]),
+    ),
+  );
+  const staysForEver = expiring.has(found.pattern) && item.ttl === undefined;
+  return [
+    ...findings.flat(),
+    ...(staysForEver ? [{ text: 'it has no time to live' }] : []),
+    // What belongs to a Project belongs to one that there is.
+    ...(project === undefined || head ? [] : [{ text: `there is no Project ${project}` }]),
+  ];
+}
+
+/** The Project that a key names; undefined for what belongs to none. */
+function projectIn({ pattern, named }: Classified, { pk }: Key): string | undefined {
+  if (pattern === 'userMembership') return named[1];
+  return pk.startsWith('P#') || pattern === 'outbox' ? named[0] : undefined;
+}
 
 /** Something that does not hold: the item, and what is wrong with it. */
 export interface Violation extends Key {
@@ -66,20 +97,15 @@ async function judgeAll(
   items: readonly Item[],
 ): Promise<{ violations: Violation[]; settling: number }> {
   const look = lookAt(options.table, options.settleMs);
-  const work = items.values();
   const violations: Violation[] = [];
   let settling = 0;
-  await Promise.all(
-    Array.from({ length: Math.min(atOnce, items.length) }, async () => {
-      for (const item of work) {
-        const findings = await checkItem(item, look);
-        if (findings.length === 0) continue;
-        const lasting = await judgeAgain(options, item, findings);
-        violations.push(...lasting.wrong.map(({ text }) => ({ pk: item.pk, sk: item.sk, text })));
-        settling += lasting.settling;
-      }
-    }),
-  );
+  await inParallel(items, atOnce, async (item) => {
+    const findings = await checkItem(item, look);
+    if (findings.length === 0) return;
+    const lasting = await judgeAgain(options, item, findings);
+    violations.push(...lasting.wrong.map(({ text }) => ({ pk: item.pk, sk: item.sk, text })));
+    settling += lasting.settling;
+  });
   return { violations, settling };
 }
 

@@ -1,146 +1,133 @@
-import type { keys } from '../../shared/table/keys.ts';
-import type { KeyRule } from './rule.ts';
+import { typedEntries } from '../../shared/base/values.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { dueKey, type Key, keys } from '../../shared/carry/table/keys.ts';
+import { indexedId } from '../../shared/store/index/key-range.ts';
+import { isResourceType } from '../../shared/store/index/registry.ts';
+import type { Rule } from './rule.ts';
 import * as bots from './rules/bots.ts';
 import * as people from './rules/people.ts';
 import * as resources from './rules/resources.ts';
-import * as stage from './rules/stage.ts';
 
-const head = /^HEAD$/;
-const any = /^/;
-const project = 'P#(?<project>[^#]+)#';
+/** Those of `shared/carry/table/keys.ts`, and the one that ticks read. */
+export type KeyPattern = keyof typeof keys | 'due';
 
-/** A partition inside a Project. */
-function within(rest: string): RegExp {
-  return new RegExp(`^${project}${rest}$`);
-}
+const { headIsThere } = resources;
+const { versionHasCode } = bots;
+const { userExists } = people;
 
-function of(type: string): RegExp {
-  return within(`(?<type>${type})#(?<id>[^#]+)`);
-}
-
-const leftBehind = [resources.headIsThere];
-
-/** What holds of each key pattern of `shared/table/keys.ts`, and of the two that ticks read. */
-export const keyRules: Readonly<Record<keyof typeof keys | 'due', KeyRule>> = {
-  /** `classify` asks whether the type is one of R4. */
-  resource: {
-    pk: of('[A-Z][A-Za-z]+'),
-    sk: head,
-    rules: [
-      resources.contentAgrees,
-      resources.isIndexed,
-      resources.historyIsComplete,
-      resources.usesAreCounted,
-    ],
+/** What holds of the items of a pattern, where anything does. */
+const rulesOfPattern: Readonly<Partial<Record<KeyPattern, readonly Rule[]>>> = {
+  resource: [
+    resources.contentAgrees,
+    resources.isIndexed,
+    resources.historyIsComplete,
+    resources.usesAreCounted,
+  ],
+  version: [resources.contentAgrees, resources.bytesAreThere, headIsThere],
+  part: [resources.partIsNamed],
+  index: [resources.indexLeads],
+  pending: [resources.noteIsYoung],
+  exportFile: [resources.exportHasParts],
+  ...{ botCode: [headIsThere], botSourceMap: [versionHasCode], botSource: [versionHasCode] },
+  ...{ botVersion: [versionHasCode], botSecrets: [bots.ownerStands], botIdentifier: [bots.identifierLeads] },
+  ...{ subscription: [bots.listedStands('Subscription')], subscriptionSecrets: [bots.ownerStands] },
+  ...{ schedule: [bots.listedStands('Bot'), bots.scheduleIsDue] },
+  ...{ delivery: [bots.deliveryWaits], laneEntry: [bots.laneLeads] },
+  ...{ person: [people.personAgrees], administrators: [people.administratorsAreCounted] },
+  ...{ user: [people.userOwnsAddress], address: [people.addressLeads], password: [userExists] },
+  ...{
+    addressChange: [userExists],
+    addressUndo: [userExists],
+    userLogin: [userExists],
+    mfa: [userExists, bots.factorHasKey],
   },
-  version: {
-    pk: of('[A-Z][A-Za-z]+'),
-    sk: /^V#/,
-    rules: [resources.contentAgrees, resources.bytesAreThere, ...leftBehind],
-  },
-  part: {
-    pk: within('PART#(?<type>[^#]+)#(?<id>[^#]+)#(?<versionId>[^#]+)#(?<part>\\d+)'),
-    sk: head,
-    rules: [resources.partIsNamed],
-  },
-  index: {
-    pk: within('IX#(?<type>[^#]+)#(?<index>[^#]+)#(?<bucket>.*)'),
-    sk: any,
-    rules: [resources.indexLeads],
-  },
-  page: { pk: within('PAGE#.+'), sk: head, expires: true },
-  condition: { pk: within('CONDITION#.+'), sk: head, expires: true },
-  pending: { pk: /^PENDING#\d+$/, sk: any, rules: [resources.noteIsYoung] },
-  deletion: { pk: /^DELETION#[^#]+$/, sk: head },
-  reindex: { pk: /^REINDEX#.+$/, sk: any },
-  botCode: { pk: of('Bot'), sk: /^CODE#/, rules: leftBehind },
-  botSourceMap: { pk: of('Bot'), sk: /^MAP#(?<version>.+)$/, rules: [bots.versionHasCode] },
-  botSource: { pk: of('Bot'), sk: /^SOURCE#(?<version>.+)$/, rules: [bots.versionHasCode] },
-  botVersion: { pk: of('Bot'), sk: /^VERSION#[^#]+#(?<version>.+)$/, rules: [bots.versionHasCode] },
-  projectSecrets: { pk: within('SECRETS'), sk: head },
-  botSecrets: { pk: of('Bot'), sk: /^SECRETS$/, rules: [bots.ownerStands] },
-  run: { pk: within('RUNS#[^#]+#\\d'), sk: any, expires: true },
-  runDay: { pk: within('RUN-DAYS'), sk: any, expires: true },
-  logEntry: {
-    pk: within('AuditEvent#LOG#\\d'),
-    sk: /(?:^|#)(?<id>[^#]+)$/,
-    rules: [resources.isIndexed],
-  },
-  job: { pk: within('JOB#.+'), sk: head, expires: true },
-  export: { pk: within('EXPORT#[^#]+'), sk: head, expires: true },
-  exportFile: {
-    pk: within('EXPORT#(?<id>[^#]+)'),
-    sk: /^FILE#/,
-    expires: true,
-    rules: [resources.exportHasParts],
-  },
-  exportNote: { pk: within('EXPORT#[^#]+'), sk: /^NOTE#/, expires: true },
-  exporting: { pk: within('EXPORTING'), sk: head },
-  cancelledRun: { pk: within('CANCELLED#.+'), sk: head, expires: true },
-  running: { pk: within('RUNNING'), sk: head },
-  subscription: { pk: within('SUBSCRIPTIONS'), sk: /^(?<id>.+)$/, rules: [ofType('Subscription')] },
-  subscriptionSecrets: { pk: of('Subscription'), sk: /^SECRETS$/, rules: [bots.ownerStands] },
-  delivery: { pk: within('DELIVERY#.+'), sk: head, expires: true, rules: [bots.deliveryWaits] },
-  laneEntry: { pk: within('LANE#.+'), sk: any, expires: true, rules: [bots.laneLeads] },
-  waitingLane: { pk: within('WAITING#.+'), sk: any, expires: true },
-  delivering: { pk: within('DELIVERING#.+'), sk: head },
-  attempt: { pk: within('ATTEMPTS#.+'), sk: any, expires: true },
-  schedule: {
-    pk: within('SCHEDULES'),
-    sk: /^(?<id>.+)$/,
-    rules: [ofType('Bot'), bots.scheduleIsDue],
-  },
-  evaluating: { pk: within('EVALUATING'), sk: head },
-  origin: { pk: within('ORIGIN#.+'), sk: head, expires: true },
-  runTree: { pk: within('RUN-TREE#.+'), sk: head, expires: true },
-  botIdentifier: { pk: within('BOT-IDENTIFIER#.+'), sk: head, rules: [bots.identifierLeads] },
-  person: { pk: within('PERSON#(?<login>.+)'), sk: head, rules: [people.personAgrees] },
-  administrators: { pk: within('ADMINISTRATORS'), sk: head, rules: [people.administratorsAreCounted] },
-  rate: { pk: within('RATE#.+'), sk: head, expires: true },
-  complaint: { pk: within('COMPLAINT#.+'), sk: head },
-  idempotency: { pk: within('IDEMPOTENCY#.+'), sk: head, expires: true },
-  issuer: { pk: new RegExp(`^(?:${project}|STAGE#)ISSUERS$`), sk: any },
-  subject: { pk: new RegExp(`^(?:${project})?SUBJECT#.+$`), sk: head, rules: [people.subjectLeads] },
-  user: { pk: /^U#(?<id>[^#]+)$/, sk: head, rules: [people.userOwnsAddress] },
-  password: { pk: /^U#(?<id>[^#]+)$/, sk: /^PASSWORD$/, rules: [people.userExists] },
-  userSubject: {
-    pk: /^U#(?<id>[^#]+)$/,
-    sk: /^ISSUER#/,
-    rules: [people.userExists, people.subjectIsLinked],
-  },
-  addressChange: { pk: /^U#(?<id>[^#]+)$/, sk: /^ADDRESS$/, expires: true, rules: [people.userExists] },
-  mfa: { pk: /^U#(?<id>[^#]+)$/, sk: /^MFA$/, rules: [people.userExists, stage.factorHasKey] },
-  userMembership: {
-    pk: /^U#(?<id>[^#]+)$/,
-    sk: /^M#(?<project>[^#]+)#(?<membershipId>[^#]+)$/,
-    rules: [people.userExists, people.mirrorAgrees],
-  },
-  userLogin: { pk: /^U#(?<id>[^#]+)$/, sk: /^L#/, expires: true, rules: [people.userExists] },
-  address: { pk: /^E#(?<email>.+)$/, sk: head, rules: [people.addressLeads] },
-  client: { pk: /^C#(?<id>[^#]+)$/, sk: head, rules: [people.credentialStands] },
-  assertion: { pk: /^ASSERTION#/, sk: head, expires: true },
-  attempts: { pk: /^TRIES#/, sk: head, expires: true },
-  sourceAttempts: { pk: /^SOURCE#/, sk: head, expires: true },
-  login: { pk: /^L#[^#]+$/, sk: head, rules: [people.loginStands] },
-  publicKeys: { pk: /^STAGE$/, sk: /^JWKS$/ },
-  stageKey: { pk: /^STAGE$/, sk: /^KEY#(?<purpose>.+)$/, rules: [stage.keyIsWhole] },
-  stageSecret: { pk: /^STAGE$/, sk: /^SECRET$/ },
-  outbox: {
-    pk: /^OUTBOX#\d+$/,
-    sk: /^(?!RESET#|ADDRESS#|NOTICE#|FAILED#|EMERGENCY#)(?<project>[^#]+)#(?<membershipId>[^#]+)$/,
-    expires: true,
-    rules: [people.mailIsDue],
-  },
-  resetMail: { pk: /^OUTBOX#\d+$/, sk: /^RESET#/, expires: true },
-  addressMail: { pk: /^OUTBOX#\d+$/, sk: /^ADDRESS#/, expires: true },
-  noticeMail: { pk: /^OUTBOX#\d+$/, sk: /^NOTICE#/, expires: true },
-  failureMail: { pk: /^OUTBOX#\d+$/, sk: /^FAILED#/, expires: true },
-  emergencyMail: { pk: /^OUTBOX#\d+$/, sk: /^EMERGENCY#/, expires: true },
-  mailQuota: { pk: /^MAIL#/, sk: head, expires: true },
-  due: { pk: /^SCHEDULE#\d+$/, sk: any },
+  ...{ subject: [people.subjectLeads], userSubject: [userExists, people.subjectIsLinked] },
+  userMembership: [userExists, people.mirrorAgrees],
+  ...{ client: [people.credentialStands], login: [people.loginStands], outbox: [people.mailIsDue] },
+  stageKey: [bots.keyIsWhole],
 };
 
-/** What lists something goes with it. */
-function ofType(type: string): NonNullable<KeyRule['rules']>[number] {
-  return (item, named, look) => bots.ownerStands(item, { ...named, type }, look);
+/** What holds of resources of one type beside what holds of all. */
+const rulesOfType: Readonly<Record<string, readonly Rule[]>> = {
+  ProjectMembership: [people.membershipStands],
+  ClientApplication: [people.clientHasCredential],
+  Bot: [bots.botIsWhole],
+  Subscription: [bots.subscriptionIsListed],
+};
+
+/** Items without a time to live would stay for ever. */
+export const expiring: ReadonlySet<KeyPattern> = new Set<KeyPattern>([
+  ...(['page', 'condition', 'run', 'runDay', 'job', 'cancelledRun', 'origin', 'runTree'] as const),
+  ...(['export', 'exportFile', 'exportNote', 'delivery', 'laneEntry', 'waitingLane', 'attempt'] as const),
+  ...(['rate', 'idempotency', 'addressChange', 'addressUndo', 'userLogin', 'assertion', 'attempts'] as const),
+  ...(['sourceAttempts', 'outbox', 'resetMail', 'addressMail', 'noticeMail', 'failureMail'] as const),
+  ...(['emergencyMail', 'mailQuota', 'knownSignIn', 'share'] as const),
+]);
+
+/** A key, and what it was made of: its pattern, and the arguments of that, in their order. */
+export interface Classified {
+  pattern: KeyPattern;
+  named: string[];
+}
+
+/** The rules for an item, with what they are given of its key. */
+export function rulesFor(
+  { pattern, named }: Classified,
+  item: Item,
+): { rules: readonly Rule[]; named: string[] } {
+  const [project = '', type = ''] = named;
+  const ofContent = [resources.contentAgrees, resources.isIndexed];
+  // Entries of earlier releases are resources like others but for their versions, and listed where entries now are.
+  if (pattern === 'resource' && type === 'AuditEvent') return { rules: ofContent, named };
+  if (pattern === 'logEntry') {
+    const rules = item.content === undefined ? [] : ofContent;
+    return { rules, named: [project, 'AuditEvent', indexedId(item.sk)] };
+  }
+  const more = pattern === 'resource' ? (rulesOfType[type] ?? []) : [];
+  return { rules: [...(rulesOfPattern[pattern] ?? []), ...more], named };
+}
+
+/** In place of an argument: what stands there in a key is the argument. */
+const mark = (i: number) => `<${i}>`;
+const marks = Array.from({ length: 6 }, (_, i) => mark(i));
+
+/** Arguments that are no text, or may be left out. */
+const special: Readonly<Partial<Record<KeyPattern, readonly unknown[][]>>> = {
+  version: [[mark(0), mark(1), mark(2), { lastUpdated: mark(3), versionId: mark(4) }]],
+  emergencyMail: [[mark(0), { membershipId: mark(1), startedAtMs: mark(2) }, mark(3)]],
+  ...{ issuer: [marks, [undefined, mark(1)]], subject: [marks, [undefined, mark(1), mark(2)]] },
+};
+
+/** The patterns as the functions of `keys` make them, those with the most text of their own first. */
+const patterns = [...typedEntries(keys), ['due', dueKey] as const]
+  .flatMap(([pattern, keyOf]) =>
+    (special[pattern] ?? [marks]).map((args) => {
+      const { pk, sk } = (keyOf as (...args: unknown[]) => Key)(...args);
+      const text = `${pk}\n${sk}`;
+      return { pattern, form: formOf(text), ownLength: text.replace(/<\d>/g, '').length };
+    }),
+  )
+  .sort((a, b) => b.ownLength - a.ownLength);
+
+/** Hashes and the numbers of shards differ from key to key. */
+function formOf(text: string): RegExp {
+  const form = text
+    .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+    .replace(/[0-9a-f]{64}/g, '[0-9a-f]{64}')
+    .replace(/#\d+\n/, '#\\d+\n')
+    .replace(/<(\d)>(?=\n|$)/g, '(?<_$1>.*)')
+    .replace(/<(\d)>/g, '(?<_$1>.+?)');
+  return new RegExp(`^${form}$`);
+}
+
+/** Which pattern a key has, and what it names; undefined for a key of none. */
+export function classify({ pk, sk }: Key): Classified | undefined {
+  for (const { pattern, form } of patterns) {
+    const found = form.exec(`${pk}\n${sk}`);
+    if (!found) continue;
+    const named = marks.map((_, i) => found.groups?.[`_${i}`] ?? '');
+    const isResource = pattern === 'resource' || pattern === 'version';
+    if (!isResource || isResourceType(named[1] ?? '')) return { pattern, named };
+  }
+  return undefined;
 }

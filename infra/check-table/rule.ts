@@ -1,23 +1,22 @@
-import type { Item } from '../../shared/table/item.ts';
-import type { Key } from '../../shared/table/keys.ts';
-import type { Finding, Look } from './look.ts';
+import type { Resource } from '../../shared/base/resource.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { type Key, keys } from '../../shared/carry/table/keys.ts';
+import { readAll } from '../../shared/carry/table/pages.ts';
+import type { Table } from '../../shared/carry/table/table.ts';
+import { openState } from '../../shared/store/items/content.ts';
+import { leadingItems } from '../../shared/store/items/reindex.ts';
 
 /**
  * Says what is wrong with an item.
- * @param named what the pattern of its key found in it, by name
+ * @param named what its key was made of, in the order of the arguments of its pattern in `shared/carry/table/keys.ts`
  */
-export type Rule = (item: Item, named: Named, look: Look) => Promise<Finding[]>;
+export type Rule = (item: Item, named: readonly string[], look: Look) => Promise<Finding[]>;
 
-export type Named = Readonly<Record<string, string>>;
-
-/** A pattern of keys, and what holds of the items that have one. */
-export interface KeyRule {
-  /** With named groups. */
-  pk: RegExp;
-  sk: RegExp;
-  /** Items without a time to live would stay for ever. */
-  expires?: true;
-  rules?: readonly Rule[];
+/** What a rule found wrong with an item. */
+export interface Finding {
+  text: string;
+  /** It may be right until then, in ms since the epoch: what follows a write is done when its record is read. */
+  settlesAtMs?: number;
 }
 
 export function when(isWrong: boolean, text: string): Finding[] {
@@ -27,4 +26,81 @@ export function when(isWrong: boolean, text: string): Finding[] {
 /** The item that another needs is there. */
 export async function needs(look: Look, key: Key, what: string): Promise<Finding[]> {
   return when((await look.get(key)) === undefined, `there is no ${what}`);
+}
+
+/** The resource that an item belongs to, by its partition. */
+export function ownerIn({ pk }: Key): { project: string; type: string; id: string } {
+  const [, project = '', type = '', id = ''] = pk.split('#');
+  return { project, type, id };
+}
+
+/** What a rule looks at beside its item: everything is read anew, strongly consistent. */
+export interface Look {
+  readonly table: Table;
+  get(key: Key): Promise<Item | undefined>;
+  /** All items of a partition whose sort keys begin so. @param attributes only these of each */
+  all(pk: string, prefix?: string, attributes?: readonly string[]): Promise<Item[]>;
+  /** Whether a write of the resource is under way, or was cut off and waits for the sweep. */
+  isBeingWritten(project: string, type: string, id: string): Promise<boolean>;
+  /** The index items that a head is to have, by key as text; empty for a deletion. */
+  indexOf(project: string, head: Item): Promise<ReadonlyMap<string, Item>>;
+  /** When what follows a write of this instant is surely done. @param at an instant of R4 */
+  settlesAt(at: unknown): number;
+}
+
+const mostKnown = 200;
+
+/** @param settleMs how long after a write its followers may take */
+export function lookAt(table: Table, settleMs: number): Look {
+  const known = new Map<string, Map<string, Item>>();
+  const all: Look['all'] = (pk, prefix, attributes) => readAll(table, pk, { prefix, attributes });
+  return {
+    ...{ table, all, get: together(table) },
+    async isBeingWritten(project, type, id) {
+      const { pk, sk } = keys.pending(project, type, id, '');
+      return (await all(pk, sk)).length > 0;
+    },
+    async indexOf(project, head) {
+      const name = `${nameOf(head)}\n${head.versionId}\n${head.ttl}`;
+      const before = known.get(name);
+      if (before) return before;
+      const resource = await resourceOf(table, head);
+      const items = resource ? leadingItems(project, resource, head) : [];
+      const found = new Map(items.map((item) => [nameOf(item), item]));
+      if (known.size >= mostKnown) known.delete(known.keys().next().value ?? '');
+      known.set(name, found);
+      return found;
+    },
+    settlesAt: (at) => Date.parse(String(at)) + settleMs,
+  };
+}
+
+/** The resource of a head or version; undefined for a deletion. @throws {Error} when its content does not open */
+export async function resourceOf(table: Table, item: Item): Promise<Resource | undefined> {
+  return (await openState(table, item))?.resource;
+}
+
+export function nameOf({ pk, sk }: Key): string {
+  return `${pk}\n${sk}`;
+}
+
+/** Reads by key of many rules at once, a hundred in a round trip. */
+function together(table: Table): (key: Key) => Promise<Item | undefined> {
+  let waiting: { key: Key; found: PromiseWithResolvers<Item | undefined> }[] = [];
+  async function readWaiting(): Promise<void> {
+    const asked = waiting;
+    waiting = [];
+    try {
+      const read = await table.read(asked.map(({ key }) => key));
+      for (const { key, found } of asked) found.resolve(read.get(key));
+    } catch (error) {
+      for (const { found } of asked) found.reject(error);
+    }
+  }
+  return (key) => {
+    const found = Promise.withResolvers<Item | undefined>();
+    if (waiting.length === 0) setImmediate(() => void readWaiting());
+    waiting.push({ key, found });
+    return found.promise;
+  };
 }

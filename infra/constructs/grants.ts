@@ -5,16 +5,16 @@ import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { eventSource } from '../../shared/bus/bus-event.ts';
+import type { KeyPurpose } from '../../shared/carry/keys/key-ring.ts';
+import { stageKeyUse } from '../../shared/carry/keys/stage-key.ts';
+import { partitionClasses } from '../../shared/carry/table/scan-page.ts';
+import { eventSource } from '../../shared/carry/work/bus-event.ts';
+import type { Purpose } from '../../shared/carry/work/queue.ts';
 import { queueVariables } from '../../shared/composition/queues.ts';
-import type { KeyPurpose } from '../../shared/keys/purposes.ts';
-import { stageKeyUse } from '../../shared/keys/stage-key.ts';
-import type { Purpose } from '../../shared/queue/purposes.ts';
-import { partitionClasses } from '../../shared/table/partition-classes.ts';
-import type { NarrowAccess, Permissions } from '../permissions.ts';
-import type { StageTable } from './portico-table.ts';
+import { type DeployedFunction, type NarrowAccess, type Permissions, permissions } from '../permissions.ts';
+import type { HouseFunctionProps } from './house-function.ts';
+import type { StageKeys, StageTable } from './portico-table.ts';
 import type { PurposeQueue } from './purpose-queue.ts';
-import type { StageKeys } from './stage-keys.ts';
 
 /** What functions work on. */
 export interface Ground {
@@ -36,38 +36,55 @@ export interface Ground {
   baseUrl: string;
 }
 
-/** The environment of a function with these permissions. */
-export function environmentOf(permissions: Permissions, ground: Ground): Record<string, string> {
+/**
+ * What of a function comes from its row of permissions, and what it is given beside that.
+ * @param folder of its source
+ */
+export function granted(
+  folder: DeployedFunction,
+  ground: Ground,
+  more: Partial<Pick<HouseFunctionProps, 'environment' | 'statements'>> = {},
+): Pick<HouseFunctionProps, 'folder' | 'environment' | 'statements'> {
+  const own = permissions[folder];
   return {
-    ...(permissions.table.length > 0
+    folder,
+    environment: { ...environmentOf(own, ground), ...more.environment },
+    statements: [...statementsOf(own, ground), ...(more.statements ?? [])],
+  };
+}
+
+/** The environment of a function with these own. */
+function environmentOf(own: Permissions, ground: Ground): Record<string, string> {
+  return {
+    ...(own.table.length > 0
       ? { TABLE_NAME: ground.table.tableName, SEARCH_PARAMETERS: ground.searchParameters }
       : {}),
     BASE_URL: ground.baseUrl,
-    ...(permissions.signs || permissions.opens || permissions.makesStageKeys || permissions.botSecrets
+    ...(own.signs || own.opens || own.makesStageKeys || own.botSecrets
       ? { KEYS: ground.keys.specification }
       : {}),
-    ...(permissions.runsBots ? { INVOKER_FUNCTION: invokerOf(permissions, ground).functionArn } : {}),
-    ...(permissions.evaluates ? { EVALUATOR_FUNCTION: ground.evaluator.functionArn } : {}),
-    ...(permissions.startsJobs ? { JOBS_FUNCTION: jobsOf(ground).functionArn } : {}),
-    ...(permissions.publishes ? { BUS_NAME: busOf(ground).eventBusName } : {}),
-    ...queueEnvironment(permissions, ground),
+    ...(own.runsBots ? { INVOKER_FUNCTION: invokerOf(own, ground).functionArn } : {}),
+    ...(own.evaluates ? { EVALUATOR_FUNCTION: ground.evaluator.functionArn } : {}),
+    ...(own.startsJobs ? { JOBS_FUNCTION: jobsOf(ground).functionArn } : {}),
+    ...(own.publishes ? { BUS_NAME: busOf(ground).eventBusName } : {}),
+    ...queueEnvironment(own, ground),
   };
 }
 
 /** The statements of a role with these permissions: no wildcard in an action or a resource. */
-export function statementsOf(permissions: Permissions, ground: Ground): PolicyStatement[] {
+function statementsOf(own: Permissions, ground: Ground): PolicyStatement[] {
   return [
-    ...(permissions.table.length > 0 ? tableStatements(permissions, ground) : []),
-    ...(permissions.signs ? signingStatements(ground.keys) : []),
-    ...(permissions.opens ? [openStatement(ground.keys, permissions.opens)] : []),
-    ...(permissions.makesStageKeys ? makeStatements(ground.keys) : []),
-    ...(permissions.botSecrets ? [botSecretsStatement(ground.keys, permissions.botSecrets)] : []),
-    ...(permissions.runsBots ? [invokeStatement(invokerOf(permissions, ground))] : []),
-    ...(permissions.evaluates ? [invokeStatement(ground.evaluator)] : []),
-    ...(permissions.startsJobs ? [invokeStatement(jobsOf(ground))] : []),
-    ...(permissions.readsStream ? [tableKeyStatement(ground.tableKey)] : []),
-    ...(permissions.publishes ? [publishStatement(busOf(ground))] : []),
-    ...queueStatements(permissions, ground),
+    ...(own.table.length > 0 ? tableStatements(own, ground) : []),
+    ...(own.signs ? signingStatements(ground.keys) : []),
+    ...(own.opens ? [openStatement(ground.keys, own.opens)] : []),
+    ...(own.makesStageKeys ? makeStatements(ground.keys) : []),
+    ...(own.botSecrets ? [botSecretsStatement(ground.keys, own.botSecrets)] : []),
+    ...(own.runsBots ? [invokeStatement(invokerOf(own, ground))] : []),
+    ...(own.evaluates ? [invokeStatement(ground.evaluator)] : []),
+    ...(own.startsJobs ? [invokeStatement(jobsOf(ground))] : []),
+    ...(own.readsStream ? [tableKeyStatement(ground.tableKey)] : []),
+    ...(own.publishes ? [publishStatement(busOf(ground))] : []),
+    ...queueStatements(own, ground),
   ];
 }
 

@@ -1,21 +1,52 @@
-import { Duration, Validations } from 'aws-cdk-lib';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { AssetHashType, Aws, DockerImage, Duration, Validations } from 'aws-cdk-lib';
 import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
-import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
+  type AssetCode,
+  CfnFunction,
+  Code,
   type FunctionOptions,
   Function as LambdaFunction,
   Runtime,
   type TenancyConfig,
 } from 'aws-cdk-lib/aws-lambda';
+import { CfnSubscriptionFilter, FilterPattern } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { Construct } from 'constructs';
-import type { RunbookEntry } from '../running/runbook.ts';
-import type { Retention } from '../stage.ts';
-import { bundledCode } from './bundled-code.ts';
+import { Construct, type IConstruct } from 'constructs';
+import { accessMessage } from '../../shared/base/log.ts';
+import { isKeyOf } from '../../shared/base/values.ts';
+import { functionShares, reservedFor, type StageShares } from '../../shared/carry/shares.ts';
+import { bundleFunction, mapsBeside, sourceOf } from '../bundle.ts';
+import { apiFunctions } from '../deployed-functions.ts';
+import { accessRecordsName, type Retention, type Stage } from '../stage.ts';
+import { alarmPeriod, ImpactAlarm, type RunbookEntry } from './alarms.ts';
 import { functionFindings } from './findings.ts';
-import { alarmPeriod, ImpactAlarm } from './impact-alarm.ts';
-import { KeptLogs } from './kept-logs.ts';
+import { KeptLogs } from './logs.ts';
+
+/**
+ * The code of a function, bundled while the app is synthesised, without Docker.
+ * NodejsFunction would write one file, parsed whole at every cold start.
+ * @param addFiles puts what else the function needs into the asset
+ */
+function bundledCode(folder: string, addFiles: (assetDir: string) => void = () => undefined): AssetCode {
+  return Code.fromAsset(sourceOf(folder), {
+    assetHashType: AssetHashType.OUTPUT,
+    bundling: {
+      image: DockerImage.fromRegistry('unused'),
+      local: {
+        tryBundle(assetDir) {
+          bundleFunction(folder, assetDir, mapsBeside(assetDir, folder));
+          addFiles(assetDir);
+          return true;
+        },
+      },
+    },
+  });
+}
 
 export interface HouseFunctionProps {
   /** Under functions/; its handler.ts is the entry. */
@@ -94,5 +125,79 @@ export class HouseFunction extends Construct {
       topic: props.alarms,
     });
     Validations.of(this).acknowledge(...functionFindings);
+  }
+}
+
+/** The lines of a function of the API: with the addresses of its callers, if the stage has a key for them. */
+export function keepCallersLines(house: HouseFunction, stage: Stage): void {
+  if (stage.sourceKey !== undefined) house.lambda.addEnvironment('SOURCE_KEY', stage.sourceKey);
+  house.lambda.addEnvironment('TRUSTED_HOPS', String(stage.trustedHops));
+  keepAccessLines(house, stage);
+}
+
+/** Brings the lines of the access log from a function's log to where they are kept. */
+export function keepAccessLines(house: HouseFunction, stage: Stage): void {
+  new CfnSubscriptionFilter(house, 'Access', {
+    logGroupName: house.logGroup.logGroupName,
+    filterPattern: FilterPattern.stringValue('$.message', '=', accessMessage).logPatternString,
+    // By its name, so that no stack exports it.
+    destinationArn: `arn:${Aws.PARTITION}:lambda:${Aws.REGION}:${Aws.ACCOUNT_ID}:function:${accessRecordsName(stage)}`,
+  });
+}
+
+/** Puts the administration app into an asset: built by a process of its own, because CDK does not wait. */
+export function addSite(assetDir: string): void {
+  const main = fileURLToPath(new URL('../site/build.ts', import.meta.url));
+  execFileSync(process.execPath, [main, join(assetDir, 'site')], { stdio: 'inherit' });
+}
+
+/**
+ * Gives every function its share of the account's concurrency, where there is enough of it, and tells those of the API
+ * what Projects and sources may have of it.
+ */
+export function shareFunctions(app: IConstruct, stage: StageShares): void {
+  const { accountConcurrency, projectShare, sourceShare } = stage;
+  for (const house of app.node.findAll()) {
+    if (!(house instanceof HouseFunction)) continue;
+    const { folder, lambda } = house;
+    const reserved = reservedFor(folder, accountConcurrency);
+    const { defaultChild } = lambda.node;
+    if (reserved !== undefined && defaultChild instanceof CfnFunction)
+      defaultChild.reservedConcurrentExecutions = reserved;
+    if (!isKeyOf(functionShares, folder) || !isKeyOf(apiFunctions, folder)) continue;
+    lambda.addEnvironment('ACCOUNT_CONCURRENCY', String(accountConcurrency));
+    if (projectShare !== undefined) lambda.addEnvironment('PROJECT_SHARE', String(projectShare));
+    if (sourceShare !== undefined) lambda.addEnvironment('SOURCE_SHARE', String(sourceShare));
+  }
+}
+
+/** Has functions that work on the table count figures under the stage's name and theirs. */
+export function measureFunctions(app: IConstruct, { name }: Pick<Stage, 'name'>): void {
+  for (const house of app.node.findAll()) {
+    if (house instanceof HouseFunction && house.usesTable) {
+      house.lambda.addEnvironment('METRICS', `${name}/${house.folder}`);
+    }
+  }
+}
+
+/**
+ * Has X-Ray follow requests through the functions. Not through the invokers: whoever ran code there could write
+ * traces. X-Ray has no resource to name, so each role is given its two actions on all there is.
+ */
+export function traceFunctions(app: IConstruct): void {
+  for (const house of app.node.findAll()) {
+    if (!(house instanceof HouseFunction) || house.folder === 'invoker') continue;
+    const { defaultChild } = house.lambda.node;
+    if (defaultChild instanceof CfnFunction) defaultChild.tracingConfig = { mode: 'Active' };
+    house.role.addToPrincipalPolicy(
+      new PolicyStatement({
+        actions: ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'],
+        resources: ['*'],
+      }),
+    );
+    Validations.of(house.role).acknowledge({
+      id: 'AwsSolutions-IAM5[Resource::*]',
+      reason: 'X-Ray’s actions for writing name no resource.',
+    });
   }
 }

@@ -4,12 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { Architecture, TenancyConfig } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
+import { timeoutSeconds } from '../deployed-functions.ts';
 import type { GuestPlatform } from '../guest/build.ts';
-import { interfaceRights } from '../network/interface-rights.ts';
-import type { InvokerNetwork } from '../network/invoker-network.ts';
-import { timeoutSeconds } from '../timeouts.ts';
+import { type InvokerNetwork, interfaceRights } from '../network/invoker-network.ts';
+import { watchLogs } from './alarms.ts';
 import { HouseFunction } from './house-function.ts';
-import { LogAlarm } from './log-alarm.ts';
 
 interface LockedInvokerProps {
   alarms: ITopic;
@@ -59,20 +58,12 @@ export class LockedInvoker extends HouseFunction {
         : {}),
     });
     if (network) this.lambda.node.addDependency(interfaceRights(this, this.role));
-    new LogAlarm(this, 'NotStarted', {
-      logGroups: [this.logGroup],
-      runbook: 'sandbox-not-started',
-      message: 'sandbox not started',
-      impact:
-        'No Bot runs: the process that they run in does not come up, and callers get 503. The log entry holds what ' +
-        "the loader said: usually a library that the runtime's image has lost, see docs/deploy.md.",
-      alarms,
-    });
+    watchLogs(this, 'NotStarted', [this], alarms);
   }
 }
 
 /** The folder that the sandbox's child runs from: built by a process of its own, because CDK does not wait. */
 function buildGuestBeside(assetDir: string, platform: GuestPlatform): void {
-  const build = fileURLToPath(new URL('../guest/main.ts', import.meta.url));
+  const build = fileURLToPath(new URL('../guest/build.ts', import.meta.url));
   execFileSync(process.execPath, [build, join(assetDir, 'guest'), platform], { stdio: 'inherit' });
 }

@@ -14,7 +14,7 @@ import {
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { Stage } from '../stage.ts';
-import { ImpactAlarm } from './impact-alarm.ts';
+import { ImpactAlarm } from './alarms.ts';
 
 /** SES as mails of a stage go through it, from one address. */
 export class MailService extends Construct {

@@ -1,6 +1,8 @@
-import { Duration } from 'aws-cdk-lib';
+import { ArnFormat, Duration, Stack, Validations } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import {
+  CfnIntegration,
+  CfnRoute,
   type CfnStage,
   CorsHttpMethod,
   type CorsPreflightOptions,
@@ -10,21 +12,48 @@ import {
   LogGroupLogDestination,
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import { type FunctionName, type Route, routesOf } from '../../functions/routes.ts';
+import { routeKey } from '../../shared/carry/http/routes.ts';
 import { cors } from '../cors.ts';
-import { watchCertificate } from '../running/quota-alarms.ts';
-import { stageThrottle } from '../running/throttles.ts';
+import { timeoutSeconds } from '../deployed-functions.ts';
 import type { Stage } from '../stage.ts';
-import { alarmPeriod, ImpactAlarm } from './impact-alarm.ts';
-import { KeptLogs } from './kept-logs.ts';
+import { alarmPeriod, ImpactAlarm, watchCertificate } from './alarms.ts';
+import { KeptLogs } from './logs.ts';
+
+interface Throttle {
+  /** Requests a second, on average. */
+  rate: number;
+  /** Requests at once. */
+  burst: number;
+}
+
+/**
+ * Of the whole stage, and of every route that has no bound of its own. API Gateway cannot tell Projects and sources
+ * apart: what bounds these are the shares that functions let them have (`shared/carry/shares.ts`). So its bounds are wide
+ * enough for a function to refuse all that one of them sends beyond, in a few milliseconds each.
+ */
+export const stageThrottle: Throttle = { rate: 5000, burst: 5000 };
+
+/** Of each route of a function, below the stage's: one kind of request leaves room for the others. */
+export const routeThrottles: Readonly<Partial<Record<FunctionName, Throttle>>> = {
+  'execute-by-id': { rate: 2000, burst: 2000 },
+  'execute-by-identifier': { rate: 2000, burst: 2000 },
+  token: { rate: 1000, burst: 1000 },
+  login: { rate: 1000, burst: 1000 },
+  invite: { rate: 500, burst: 500 },
+  bots: { rate: 500, burst: 500 },
+};
 
 interface PublicApiProps {
   stage: Stage;
   alarms: ITopic;
 }
 
-/** The HTTP API itself: origins, access log, throttling, name. Its routes are RoutedFunction's. */
+/** The HTTP API itself: origins, access log, throttling, name. Its routes are those of FunctionRoutes. */
 export class PublicApi extends Construct {
   readonly api: HttpApi;
   /** Where the API is reached, without a closing slash: issuer and audience of its tokens. */
@@ -107,3 +136,69 @@ const accessLogFormat = JSON.stringify({
   error: '$context.error.message',
   integrationError: '$context.integrationErrorMessage',
 });
+
+interface FunctionRoutesProps {
+  api: HttpApi;
+  lambda: IFunction;
+  routes: readonly Route[];
+}
+
+/**
+ * The routes of one function: one integration, one permission, one route per row. Authorisation is
+ * the function's: it reads login and membership at every request, which an authorizer of the gateway
+ * could only do by reading them twice or by trusting what it cached.
+ */
+export class FunctionRoutes extends Construct {
+  readonly made: readonly CfnRoute[];
+
+  constructor(scope: Construct, id: string, { api, lambda, routes }: FunctionRoutesProps) {
+    super(scope, id);
+    // The higher-level construct stops at 29 s, which is when the function itself would end.
+    const integration = new CfnIntegration(this, 'Integration', {
+      apiId: api.apiId,
+      integrationType: 'AWS_PROXY',
+      integrationUri: lambda.functionArn,
+      payloadFormatVersion: '2.0',
+      timeoutInMillis: timeoutSeconds.api * 1000,
+    });
+    this.made = routes.map(
+      (route) =>
+        new CfnRoute(this, route.name, {
+          apiId: api.apiId,
+          routeKey: routeKey(route),
+          target: `integrations/${integration.ref}`,
+          authorizationType: 'NONE',
+        }),
+    );
+    Validations.of(this).acknowledge({
+      id: 'AwsSolutions-APIG4',
+      reason: 'The function authorises, or the route is public: see the access column of the route table.',
+    });
+    lambda.addPermission('Gateway', {
+      principal: new ServicePrincipal('apigateway.amazonaws.com'),
+      sourceArn: Stack.of(this).formatArn({
+        service: 'execute-api',
+        resource: api.apiId,
+        resourceName: '*/*',
+        arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
+      }),
+    });
+  }
+}
+
+/** Gives the routes of these functions their bounds; a stage takes bounds only of routes that are there. */
+export function throttleRoutes(stage: CfnStage, made: ReadonlyMap<FunctionName, FunctionRoutes>): void {
+  const settings: Record<string, object> = {};
+  for (const [name, routes] of made) {
+    const throttle = routeThrottles[name];
+    if (!throttle) continue;
+    for (const route of routesOf(name)) {
+      settings[routeKey(route)] = {
+        ThrottlingRateLimit: throttle.rate,
+        ThrottlingBurstLimit: throttle.burst,
+      };
+    }
+    for (const route of routes.made) stage.addResourceDependency(route);
+  }
+  stage.routeSettings = settings;
+}

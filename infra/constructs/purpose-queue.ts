@@ -4,8 +4,8 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { DeduplicationScope, FifoThroughputLimit, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { QueueDefinition } from '../queues.ts';
+import { alarmPeriod, ImpactAlarm } from './alarms.ts';
 import { deadLetterFindings, mappingFindings } from './findings.ts';
-import { alarmPeriod, ImpactAlarm } from './impact-alarm.ts';
 
 /** High throughput: order and deduplication are each group's own. */
 const orderKept = {

@@ -1,17 +1,87 @@
-import { Duration } from 'aws-cdk-lib';
+import { Aws, Duration, Stack, Validations } from 'aws-cdk-lib';
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { EventSourceMapping, FilterCriteria, MetricType, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import {
+  EventSourceMapping,
+  FilterCriteria,
+  type IEventSourceDlq,
+  MetricType,
+  StartingPosition,
+} from 'aws-cdk-lib/aws-lambda';
+import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import { permissions } from '../permissions.ts';
-import { streamFilters } from '../stream-filters.ts';
-import { streamReading } from '../stream-reading.ts';
-import { timeoutSeconds } from '../timeouts.ts';
-import { environmentOf, type Ground, statementsOf } from './grants.ts';
+import { timeoutSeconds } from '../deployed-functions.ts';
+import { streamFilters, streamReading } from '../table-definition.ts';
+import { alarmPeriod, ImpactAlarm } from './alarms.ts';
+import { type Ground, granted } from './grants.ts';
 import { HouseFunction } from './house-function.ts';
-import { alarmPeriod, ImpactAlarm } from './impact-alarm.ts';
-import { UnreadRecords } from './unread-records.ts';
+
+const logged =
+  'Only the dispatcher writes here and only an operator reads. A trail with data events, which docs/hipaa.md asks ' +
+  'for, has both.';
+const copied =
+  'The table is what is kept and restored. This holds, for 14 days, what could not be handed on.';
+
+const bucketFindings = [
+  { id: 'AwsSolutions-S1', reason: logged },
+  ...['HIPAA.Security', 'NIST.800.53.R5'].flatMap((pack) => [
+    { id: `${pack}-S3BucketLoggingEnabled`, reason: logged },
+    { id: `${pack}-S3BucketReplicationEnabled`, reason: copied },
+    { id: `${pack}-S3BucketVersioningEnabled`, reason: `${copied} Each object is written once.` },
+  ]),
+];
+
+/**
+ * Where records of the stream go that could not be handed on, with all that they hold: the stream itself
+ * forgets them after a day. They are health data, so they are kept as the table is, and not for long.
+ */
+class UnreadRecords extends Construct implements IEventSourceDlq {
+  readonly #bucket: Bucket;
+  readonly #key: IKey;
+
+  constructor(scope: Construct, id: string, { tableKey }: { tableKey: IKey }) {
+    super(scope, id);
+    this.#key = tableKey;
+    this.#bucket = new Bucket(this, 'Bucket', {
+      encryption: BucketEncryption.KMS,
+      encryptionKey: tableKey,
+      bucketKeyEnabled: true,
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      enforceSSL: true,
+      lifecycleRules: [{ expiration: Duration.days(14) }],
+    });
+    Validations.of(this.#bucket).acknowledge(...bucketFindings);
+  }
+
+  bind() {
+    return { destination: this.#bucket.bucketArn };
+  }
+
+  /** Lets Lambda write here in the name of the function that has failed. */
+  grantTo(role: Role): void {
+    const objects = this.#bucket.arnForObjects('aws/lambda/*');
+    const statements = [
+      new PolicyStatement({ actions: ['s3:ListBucket'], resources: [this.#bucket.bucketArn] }),
+      new PolicyStatement({
+        actions: ['s3:PutObject'],
+        resources: [objects],
+      }),
+      new PolicyStatement({
+        actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
+        resources: [this.#key.keyArn],
+        conditions: { StringEquals: { 'kms:ViaService': `s3.${Aws.REGION}.amazonaws.com` } },
+      }),
+    ];
+    for (const statement of statements) role.addToPrincipalPolicy(statement);
+    const bucketId = Stack.of(this).getLogicalId(this.#bucket.node.defaultChild as CfnBucket);
+    Validations.of(role).acknowledge({
+      id: `AwsSolutions-IAM5[Resource::<${bucketId}.Arn>/aws/lambda/*]`,
+      reason: 'Lambda names the objects, each of its own name, below this prefix.',
+    });
+  }
+}
 
 interface StreamDispatcherProps {
   ground: Ground;
@@ -25,21 +95,17 @@ export class StreamDispatcher extends Construct {
     const { tableStreamArn } = ground.table;
     if (!tableStreamArn) throw new Error('The table has no stream');
     const unread = new UnreadRecords(this, 'Unread', { tableKey: ground.tableKey });
+    const readStream = new PolicyStatement({
+      actions: ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(
+        (action) => `dynamodb:${action}`,
+      ),
+      resources: [tableStreamArn],
+    });
     const dispatcher = new HouseFunction(this, 'Dispatch', {
-      folder: 'dispatch',
+      ...granted('dispatch', ground, { statements: [readStream] }),
       description: 'Hands changes of the table to the queues of what follows them',
       timeoutSeconds: timeoutSeconds.dispatch,
       memoryMb: streamReading.memoryMb,
-      environment: environmentOf(permissions.dispatch, ground),
-      statements: [
-        ...statementsOf(permissions.dispatch, ground),
-        new PolicyStatement({
-          actions: ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(
-            (action) => `dynamodb:${action}`,
-          ),
-          resources: [tableStreamArn],
-        }),
-      ],
       impact:
         'Mails, Bots that wait for changes and the upkeep of the index wait. Nothing is lost for a day: the ' +
         'stream keeps its records so long.',

@@ -1,7 +1,7 @@
-import { entryIndexes } from '../../shared/index/entry-index.ts';
-import { compilePaths, elementsByPath, type Path } from './compile-path.ts';
+import { entryIndexes } from '../../shared/store/index/index-items.ts';
 import {
   type Definition,
+  type ElementDefinition,
   ownTypes,
   resourceTypes,
   type SearchParameterDefinition,
@@ -10,15 +10,8 @@ import {
 /** Which data types a search parameter of each type can search (R4 search, table of types). */
 const searchable: Record<string, readonly string[]> = {
   token: [
-    'Identifier',
-    'CodeableConcept',
-    'Coding',
-    'ContactPoint',
-    'boolean',
-    'code',
-    'id',
-    'string',
-    'uri',
+    ...['Identifier', 'CodeableConcept', 'Coding', 'ContactPoint'],
+    ...['boolean', 'code', 'id', 'string', 'uri'],
   ],
   string: ['HumanName', 'Address', 'string', 'markdown'],
   reference: ['Reference', 'canonical', 'uri', 'Resource'],
@@ -55,11 +48,15 @@ const indexedOfAuditEvent = new Set<string>(entryIndexes);
  */
 const unindexed = new Set(['ProjectMembership.project', 'ProjectMembership.user-name']);
 
+/** A search parameter but for the index that its values are in. */
 interface Line {
   type: string;
   paths: string;
   target: string | undefined;
 }
+
+/** What stands in the line of a parameter that is not served, after its code. */
+export const leftOut = ' left out';
 
 /**
  * The search parameters of every type, one line each: `code type index paths target`. `index` names the
@@ -70,42 +67,70 @@ export function searchRegistry(
   definitions: readonly Definition[],
   parameters: readonly SearchParameterDefinition[],
 ): { registry: Record<string, string[]>; left: string[] } {
-  const elements = elementsByPath(definitions);
-  const left: string[] = [];
-  const registry = Object.fromEntries(
-    resourceTypes(definitions).map((type) => {
-      const lines = new Map<string, Line>();
-      const unserved: string[] = [];
-      const composites: string[] = [];
-      for (const parameter of parameters) {
-        if (!appliesTo(parameter, type)) continue;
-        const composite = compositeLine(type, parameter, parameters);
-        if (composite !== undefined) {
-          composites.push(composite);
-          continue;
-        }
-        const found = searchablePaths(elements, type, parameter.type, parameter.expression) ?? [];
-        const paths =
-          byHand[`${type}.${parameter.code}`] ??
-          pathsOf(elements, type, parameter.type, parameter.expression);
-        if (paths)
-          lines.set(parameter.code, {
-            type:
-              ordered.has(parameter.type) && (paths.includes('[url=') || repeats(found, type, elements))
-                ? `${parameter.type}*`
-                : parameter.type,
-            paths,
-            target: targetOf(parameter, paths),
-          });
-        else {
-          left.push(`${type}.${parameter.code} (${parameter.type})`);
-          unserved.push(`${parameter.code} left out`);
-        }
-      }
-      return [type, [...shareIndexes(type, lines), ...composites.sort(), ...unserved]];
-    }),
+  const elements: Elements = new Map(
+    definitions.flatMap(({ snapshot }) => (snapshot?.element ?? []).map((one) => [one.path, one])),
   );
+  const left: string[] = [];
+  const linesOf = (type: string): string[] => {
+    const lines = new Map<string, Line>();
+    const unserved: string[] = [];
+    const composites: string[] = [];
+    for (const parameter of parameters.filter((one) => appliesTo(one, type))) {
+      const composite = compositeLine(type, parameter, parameters);
+      const line = lineOf(elements, type, parameter);
+      if (composite !== undefined) composites.push(composite);
+      else if (line) lines.set(parameter.code, line);
+      else {
+        left.push(`${type}.${parameter.code} (${parameter.type})`);
+        unserved.push(`${parameter.code}${leftOut}`);
+      }
+    }
+    return [...shareIndexes(type, lines), ...composites.sort(), ...unserved];
+  };
+  const registry = Object.fromEntries(resourceTypes(definitions).map((type) => [type, linesOf(type)]));
   return { registry, left };
+}
+
+function appliesTo({ base, code, expression }: SearchParameterDefinition, type: string): boolean {
+  if (code.startsWith('_') || !base.includes(type)) return false;
+  if (byHand[`${type}.${code}`] !== undefined) return true;
+  // Parameters that another implementation adds to R4's own types are not R4's.
+  return ownTypes.includes(type) || !/extension|iif\(/.test(expression ?? '');
+}
+
+function lineOf(elements: Elements, type: string, parameter: SearchParameterDefinition): Line | undefined {
+  const found = compilePaths(elements, type, parameter);
+  const printed = found.map(
+    (one) => `${one.steps.join('.')}:${one.type}${one.target ? `(${one.target})` : ''}`,
+  );
+  const paths = byHand[`${type}.${parameter.code}`] ?? [...new Set(printed)].sort().join('|');
+  if (paths === '') return undefined;
+  const isSeveral = paths.includes('[url=') || repeats(elements, type, found);
+  return {
+    type: ordered.has(parameter.type) && isSeveral ? `${parameter.type}*` : parameter.type,
+    paths,
+    target: targetOf(parameter, paths),
+  };
+}
+
+/** Of what has an order: whether a resource may have several values of it. A choice has but one. */
+function repeats(elements: Elements, type: string, paths: readonly Path[]): boolean {
+  // The element of a resource by which a member is known, whatever the type in its name.
+  const elementOf = (member: string) =>
+    Array.from(member, (_, i) => member.slice(0, member.length - i)).find((stem) =>
+      elements.has(`${type}.${stem}[x]`),
+    ) ?? member;
+  const owners = paths.map(({ steps: [first = ''] }) => elementOf(first));
+  return paths.some((path) => path.repeats === true) || new Set(owners).size > 1;
+}
+
+/** The type of a reference, where there is but one. */
+function targetOf({ type, target = [] }: SearchParameterDefinition, paths: string): string | undefined {
+  if (type !== 'reference') return undefined;
+  const named = new Set(paths.split('|').map((path) => /\((.+)\)$/.exec(path)?.[1]));
+  const [resolved] = named;
+  if (named.size === 1 && resolved !== undefined) return resolved;
+  return target.length === 1 ? target[0] : undefined;
 }
 
 /**
@@ -133,80 +158,22 @@ function compositeLine(
   return `${code} composite - ${elements.join('|')} ${parts.join('$')}`;
 }
 
-function appliesTo({ base, code, expression }: SearchParameterDefinition, type: string): boolean {
-  if (code.startsWith('_') || !base.includes(type)) return false;
-  if (byHand[`${type}.${code}`] !== undefined) return true;
-  // Parameters that another implementation adds to R4's own types are not R4's.
-  return ownTypes.includes(type) || !/extension|iif\(/.test(expression ?? '');
-}
-
-function pathsOf(
-  elements: ReturnType<typeof elementsByPath>,
-  resourceType: string,
-  parameterType: string,
-  expression = '',
-): string | undefined {
-  const paths = searchablePaths(elements, resourceType, parameterType, expression);
-  return paths?.length ? [...new Set(paths.map(print))].sort().join('|') : undefined;
-}
-
-function searchablePaths(
-  elements: ReturnType<typeof elementsByPath>,
-  resourceType: string,
-  parameterType: string,
-  expression = '',
-): Path[] | undefined {
-  const compiled = compilePaths(elements, resourceType, expression);
-  return compiled?.filter(({ type }) => searchable[parameterType]?.includes(type));
-}
-
-/** Of what has an order: whether a resource may have several values of it. A choice has but one. */
-function repeats(paths: readonly Path[], resourceType: string, elements: ReturnType<typeof elementsByPath>) {
-  const owners = paths.map(({ steps }) => choiceOf(steps[0] ?? '', resourceType, elements));
-  return paths.some((path) => path.repeats === true) || new Set(owners).size > 1;
-}
-
-/** The element of a resource by which a member is known, whatever the type in its name. */
-function choiceOf(member: string, resourceType: string, elements: ReturnType<typeof elementsByPath>): string {
-  for (let end = member.length; end > 0; end--) {
-    const stem = member.slice(0, end);
-    if (elements.has(`${resourceType}.${stem}[x]`)) return stem;
-  }
-  return member;
-}
-
-/** The type of a reference, where there is but one. */
-function targetOf({ type, target = [] }: SearchParameterDefinition, paths: string): string | undefined {
-  if (type !== 'reference') return undefined;
-  const named = new Set(paths.split('|').map((path) => /\((.+)\)$/.exec(path)?.[1]));
-  const [resolved] = named;
-  if (named.size === 1 && resolved !== undefined) return resolved;
-  return target.length === 1 ? target[0] : undefined;
-}
-
-function print({ steps, type, target }: Path): string {
-  return `${steps.join('.')}:${type}${target ? `(${target})` : ''}`;
-}
-
 /**
  * Parameters that look at the same values, such as `subject` and `patient`, share index items; one whose
  * values are a part of another's, such as `email` of `telecom`, has none.
  */
 function shareIndexes(type: string, lines: Map<string, Line>): string[] {
   const inOrder = [...lines].sort(([a], [b]) => (a < b ? -1 : 1));
-  const codes = inOrder.map(([code]) => code);
-  const bare = (code: string) => {
-    const line = lines.get(code);
-    return `${line?.type} ${line?.paths.replace(/\([A-Z][A-Za-z]+\)/g, '')}`;
-  };
-  return inOrder.map(([code, { type: parameterType, paths, target }]) => {
-    const wider = `${parameterType} ${widerPath(paths)}`;
-    const shared = codes.find((other) => bare(other) === bare(code)) ?? code;
-    const around = codes.find((other) => bare(other) === wider);
+  const withoutTarget = (line: Line) => `${line.type} ${line.paths.replace(/\([A-Z][A-Za-z]+\)/g, '')}`;
+  const codeOf = (wanted: string) => inOrder.find(([, line]) => withoutTarget(line) === wanted)?.[0];
+  return inOrder.map(([code, line]) => {
+    const around = codeOf(`${line.type} ${widerPath(line.paths)}`);
     const isListed = type !== 'AuditEvent' || indexedOfAuditEvent.has(code);
     const isIndexed = isListed && !unindexed.has(`${type}.${code}`);
-    const index = !isIndexed ? '-' : around === undefined ? shared : `<${around}`;
-    return [code, parameterType, index, paths, ...(target === undefined ? [] : [target])].join(' ');
+    const index = !isIndexed ? '-' : around === undefined ? codeOf(withoutTarget(line)) : `<${around}`;
+    return [code, line.type, index, line.paths, ...(line.target === undefined ? [] : [line.target])].join(
+      ' ',
+    );
   });
 }
 
@@ -216,4 +183,87 @@ function widerPath(paths: string): string | undefined {
   if (telecom !== undefined) return `${telecom}:ContactPoint`;
   const [, name] = /^([A-Za-z]+)\.(?:family|given):string$/.exec(paths) ?? [];
   return name === undefined ? undefined : `${name}:HumanName`;
+}
+
+/** Every element of every definition by its path, such as `Patient.name` or `HumanName.family`. */
+type Elements = ReadonlyMap<string, ElementDefinition>;
+
+/** One place in a resource where a search parameter finds values, and their data type. */
+interface Path {
+  /** Steps as `shared/store/index/value.ts` walks them: `name`, `telecom[system=email]`, `entry[0]`. */
+  steps: string[];
+  type: string;
+  /** For references: only those to this type. */
+  target?: string;
+  /** Whether a resource may have several values there. */
+  repeats?: boolean;
+}
+
+/**
+ * An R4 search expression as paths of one resource type. The forms that R4 and the own types use are
+ * understood: member access, `as`, `where(x='y')`, `where(resolve() is T)`, `[0]`.
+ * @returns none when a part of it is of another form
+ */
+function compilePaths(
+  elements: Elements,
+  resourceType: string,
+  { type: parameterType, expression = '' }: SearchParameterDefinition,
+): Path[] {
+  // No expression of R4 has an alternative inside parentheses.
+  const alternatives = expression
+    .split(' | ')
+    .map((text) =>
+      text
+        .trim()
+        .replace(/^\((.+\))\)/, '$1')
+        .replace(/^\((.+) as (.+)\)$/, '$1.as($2)'),
+    )
+    .filter((text) => text.startsWith(`${resourceType}.`));
+  const compiled = alternatives.map((text) => compile(elements, resourceType, text));
+  const isUnderstood = compiled.every((paths) => paths !== undefined);
+  const all = isUnderstood ? compiled.flatMap((paths) => paths ?? []) : [];
+  return all.filter(({ type }) => searchable[parameterType]?.includes(type));
+}
+
+const stepForms =
+  /where\(resolve\(\) is [A-Z][A-Za-z]+\)|where\([a-z]+='[^']+'\)|(?:as|ofType)\([A-Za-z]+\)|[A-Za-z]+(?:\[\d+\])?/g;
+
+function compile(elements: Elements, resourceType: string, text: string): Path[] | undefined {
+  const [root, ...steps] = text.match(stepForms) ?? [];
+  if (root !== resourceType || [root, ...steps].join('.') !== text) return undefined;
+  let paths: Path[] = [{ steps: [], type: resourceType }];
+  for (const step of steps) paths = paths.flatMap((path) => advance(elements, path, step));
+  return paths;
+}
+
+function advance(elements: Elements, path: Path, step: string): Path[] {
+  const resolved = /^where\(resolve\(\) is (.+)\)$/.exec(step)?.[1];
+  if (resolved) return [{ ...path, target: resolved }];
+  const [, name, value] = /^where\((.+)='(.+)'\)$/.exec(step) ?? [];
+  if (value) return [{ ...path, steps: path.steps.with(-1, `${path.steps.at(-1)}[${name}=${value}]`) }];
+  const cast = /^(?:as|ofType)\((.+)\)$/.exec(step)?.[1];
+  if (cast) return path.type === cast ? [path] : [];
+  const [, member = '', index = ''] = /^([A-Za-z]+)(\[\d+\])?$/.exec(step) ?? [];
+  return members(elements, path, member, index);
+}
+
+/** The member of that name; one for each of its types when it is a choice, as JSON names them. */
+function members(elements: Elements, owner: Path, name: string, index: string): Path[] {
+  const plain = elements.get(`${owner.type}.${name}`);
+  const element = plain ?? elements.get(`${owner.type}.${name}[x]`);
+  if (!element) return [];
+  const repeats = owner.repeats === true || (element.max !== '1' && index === '');
+  const path = (property: string, type: string): Path => ({
+    ...{ steps: [...owner.steps, property + index], type, repeats },
+  });
+  const target = element.contentReference?.split('#')[1];
+  if (target) return [path(name, target)];
+  return (element.type ?? []).map(({ code, extension }) => {
+    const fhirType = extension?.find(({ url }) => url.endsWith('fhir-type'))?.valueUrl ?? code;
+    const property = plain ? name : name + code.charAt(0).toUpperCase() + code.slice(1);
+    // Elements with children of their own are known by their path.
+    const isOwn = fhirType === 'BackboneElement' || fhirType === 'Element';
+    const type = isOwn ? element.path : fhirType.replace('http://hl7.org/fhirpath/System.String', 'string');
+    return path(property, type);
+  });
 }

@@ -2,7 +2,7 @@ import { Aws, Fn } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnIPSet, CfnLoggingConfiguration, CfnWebACL } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
-import { KeptLogs } from '../constructs/kept-logs.ts';
+import { KeptLogs } from '../constructs/logs.ts';
 import type { Stage } from '../stage.ts';
 import type { Firewall } from '../stage-network.ts';
 

@@ -7,10 +7,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { answerHelp } from '../command.ts';
+import { demoToken } from '../local/demo-projects.ts';
 import { startStack } from '../local/stack.ts';
-import { withTable } from './table.ts';
-import { type TrialProject, tryBots } from './try-bots.ts';
+import { type TrialProject, tryBots, withTable } from './try-bots.ts';
 
+answerHelp(
+  'npm run example-bots -- [folder]\n  deploys the Bots of the folder, runs each once, and writes the table of docs/bots.md\n',
+);
 const [, , folder = fileURLToPath(new URL('../../../shared/data/example-bots', import.meta.url))] =
   process.argv;
 const docs = fileURLToPath(new URL('../../docs/bots.md', import.meta.url));
@@ -32,13 +36,6 @@ process.exit(0);
 async function trialProject(): Promise<TrialProject> {
   const [project] = stack.demo.projects;
   if (!project) throw new Error('The demo has no Project');
-  const { id: projectId, clientId, clientSecret } = project;
-  const body = new URLSearchParams({
-    grant_type: 'client_credentials',
-    client_id: clientId,
-    client_secret: clientSecret,
-  });
-  const response = await fetch(`${stack.baseUrl}/oauth2/token`, { method: 'POST', body });
-  const { access_token: token } = (await response.json()) as { access_token: string };
-  return { baseUrl: stack.baseUrl, projectId, token };
+  const token = await demoToken(stack.baseUrl, project);
+  return { baseUrl: stack.baseUrl, projectId: project.id, token };
 }

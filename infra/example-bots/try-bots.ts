@@ -1,8 +1,94 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fieldsOf } from '../../shared/fields-of.ts';
-import { bundleBot } from './bundle-bot.ts';
-import { type BotInput, inputFor } from './input-for.ts';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'esbuild';
+import { fieldsOf } from '../../shared/base/values.ts';
+import { fetchPackages, nodeModules } from '../../shared/bots/sandbox/modules.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface BundledBot {
+  code: string;
+  /** Files and packages that went into it. */
+  bundled: string[];
+  /** Files that the Bot imports and that are not there: empty in the bundle. */
+  missing: string[];
+}
+
+/** One file as authors make it with a bundler; what cannot be found stays an import, which `$deploy` refuses. */
+async function bundleBot(file: string): Promise<BundledBot> {
+  const bundled: string[] = [];
+  const missing: string[] = [];
+  const { outputFiles } = await build({
+    entryPoints: [file],
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    external: [
+      ...['@medplum/core', '@medplum/fhirtypes', 'hl7-standard', ...fetchPackages],
+      ...nodeModules.flatMap((name) => [name, `node:${name}`]),
+    ],
+    nodePaths: [`${root}/node_modules`],
+    write: false,
+    logLevel: 'silent',
+    plugins: [lenient(file, bundled, missing)],
+  });
+  return { code: outputFiles[0]?.text ?? '', bundled, missing };
+}
+
+/** What is not there is no reason to stop: an empty file, or an import that is left standing. */
+function lenient(file: string, bundled: string[], missing: string[]): Plugin {
+  return {
+    name: 'lenient',
+    setup({ onResolve, onLoad, resolve: find }) {
+      onResolve({ filter: /.*/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+        if (kind === 'entry-point' || pluginData === 'asked') return undefined;
+        const found = await find(path, { kind, importer, resolveDir, pluginData: 'asked' });
+        if (found.errors.length === 0) {
+          if (!found.external && importer === file) bundled.push(path);
+          return found;
+        }
+        if (!path.startsWith('.')) return { path, external: true };
+        if (!existsSync(resolve(dirname(importer), path))) missing.push(path);
+        return { path, namespace: 'missing' };
+      });
+      onLoad({ filter: /.*/, namespace: 'missing' }, () => ({
+        contents: 'module.exports = {}',
+        loader: 'js',
+      }));
+    },
+  };
+}
+
+const examples = dirname(createRequire(import.meta.url).resolve('hl7.fhir.r4.examples/package.json'));
+const admission = fileURLToPath(new URL('../../examples/bots/adt-to-patient.hl7', import.meta.url));
+
+interface BotInput {
+  contentType: string;
+  body: string;
+}
+
+/** Something that a Bot with this text takes: what it says of `event.input`, else an empty object. */
+function inputFor(source: string): BotInput {
+  const [, type = ''] = /BotEvent<\s*(\w+)/.exec(source) ?? /event\.input as (\w+)/.exec(source) ?? [];
+  if (type === 'Hl7Message') {
+    return { contentType: 'x-application/hl7-v2+er7', body: readFileSync(admission, 'utf8') };
+  }
+  const [example] = /^[A-Z]\w+$/.test(type) ? examplesOf(type) : [];
+  if (example === undefined) return { contentType: 'application/json', body: '{}' };
+  return { contentType: 'application/fhir+json', body: readFileSync(join(examples, example), 'utf8') };
+}
+
+/** FHIR's own examples of a type. */
+function examplesOf(type: string): string[] {
+  if (!existsSync(join(examples, `StructureDefinition-${type}.json`))) return [];
+  return readdirSync(examples)
+    .filter((name) => name.startsWith(`${type}-`) && name.endsWith('.json'))
+    .sort();
+}
 
 /** A Project of some stage, with an administrator's token. */
 export interface TrialProject {
@@ -98,4 +184,41 @@ async function post(
     status: response.status,
     json: /json/.test(`${response.headers.get('content-type')}`) ? JSON.parse(text) : text,
   };
+}
+
+const begin = '<!-- made by npm run example-bots -->';
+const end = '<!-- end -->';
+
+/** The document with its table made anew. @throws {Error} when it has no place for one */
+export function withTable(document: string, trials: readonly Trial[]): string {
+  const [before, rest] = document.split(begin);
+  const after = rest?.split(end)[1];
+  if (before === undefined || after === undefined) throw new Error(`The document has no ${begin}`);
+  return `${before}${begin}\n${tableOf(trials)}\n${end}${after}`;
+}
+
+function tableOf(trials: readonly Trial[]): string {
+  const rows = trials.map(
+    ({ file, deploys, run = '', remarks }) =>
+      `| \`${nameOf(file)}\` | ${deploys ? 'yes' : 'no'} | ${run} | ${remarks.join('; ')} |`,
+  );
+  return ['| Bot | Deploys | One run | |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}
+
+/** Whether a Bot deploys and what its run came to, as the document says, by its name there. */
+export function rowsOf(document: string): Map<string, Pick<Trial, 'deploys' | 'run'>> {
+  const table = document.split(begin)[1]?.split(end)[0] ?? '';
+  const rows = [...table.matchAll(/^\| `([^`]+)` \| (yes|no) \| (.*?) \|/gm)];
+  return new Map(
+    rows.map(([, name = '', deploys, run = '']) => [
+      name,
+      { deploys: deploys === 'yes', run: run || undefined },
+    ]),
+  );
+}
+
+/** Sample and file are enough to find it. */
+export function nameOf(file: string): string {
+  const [sample = '', ...path] = file.split('/');
+  return `${sample}/${path.at(-1)}`;
 }

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ExportPage } from '../../shared/export/page.ts';
-import { errorFile } from '../../shared/export/states.ts';
+import { errorFile } from '../../shared/records/export/export-job.ts';
+import type { ExportPage } from '../../shared/records/export/page.ts';
 
 /** As FHIR Bulk Data's answer names the files of an export. */
 export interface Manifest {

@@ -1,8 +1,27 @@
 import { createHash } from 'node:crypto';
-import { fieldsOf } from '../../shared/fields-of.ts';
-import { isResourceType } from '../../shared/index/registry.ts';
-import { derivedId } from './derived-id.ts';
+import { fieldsOf, isObject } from '../../shared/base/values.ts';
+import { linksIn, relinked } from '../../shared/records/bundle/entries.ts';
+import { isResourceType } from '../../shared/store/index/registry.ts';
 import { type Entry, isReadable, readEntries, type Unreadable } from './read-entries.ts';
+
+/**
+ * The id that a resource of a data set gets, whenever and wherever it is loaded: a UUID of version 8 (RFC 9562
+ * section 5.8) from the names of both.
+ * @param source the resource's name in its data set, such as `Patient/1` or `urn:uuid:…`
+ */
+export function derivedId(dataSet: string, type: string, source: string): string {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([dataSet, type, source]))
+    .digest('hex');
+  const variant = ((Number.parseInt(hash.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    `8${hash.slice(13, 16)}`,
+    variant + hash.slice(17, 20),
+    hash.slice(20, 32),
+  ].join('-');
+}
 
 /** A resource of the data set. */
 export interface Known {
@@ -89,4 +108,34 @@ export function refusalOf(dataSet: string, all: Catalogue, entry: Entry | Unread
     return 'Another resource of this data set has the same id: load one of them with another --data-set';
   }
   return undefined;
+}
+
+/** What a name of the data set stands for in the service, as `Type/id`; undefined when it is none. */
+export type Resolve = (name: string) => string | undefined;
+
+/**
+ * A resource in which every link to another one of the data set names it as it is stored: references, other
+ * elements that hold a URL, links of the narrative. What is no name of the data set stays as it is.
+ * @returns beside it each reference into the data set, or with a condition, that nothing was found for
+ */
+export function rewriteReferences<T>(resource: T, resolve: Resolve): { resource: T; missed: string[] } {
+  // A version of the source is none of the copy.
+  const found = (link: string) => resolve(link) ?? resolve(link.replace(/\/_history\/[^/]+$/, ''));
+  const known = new Map<string, string>();
+  for (const link of linksIn(resource)) {
+    const target = found(link);
+    if (target !== undefined) known.set(link, target);
+  }
+  const isElsewhere = /^(?:https?:|#)/i;
+  const missed = [...referencesIn(resource)].filter((name) => !known.has(name) && !isElsewhere.test(name));
+  return { resource: relinked(resource, known), missed };
+}
+
+/** Literal references, each once. */
+function referencesIn(value: unknown, references = new Set<string>()): Set<string> {
+  if (!isObject(value)) return references;
+  const { reference } = value;
+  if (typeof reference === 'string') references.add(reference);
+  for (const part of Object.values(value)) referencesIn(part, references);
+  return references;
 }

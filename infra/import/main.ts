@@ -1,20 +1,15 @@
-import { errorText } from '../../shared/error-name.ts';
-import { answerHelp } from '../answer-help.ts';
+import { command } from '../command.ts';
 import { catalogue } from './catalogue.ts';
-import { connect } from './connect.ts';
+import { connect, readSettings, usage } from './connect.ts';
 import { load } from './load.ts';
-import { showProgress } from './progress.ts';
 import { filesOf } from './read-entries.ts';
-import { openReport } from './report.ts';
-import { readSettings, usage } from './settings.ts';
-
-answerHelp(usage);
+import { openReport, showProgress } from './report.ts';
 
 /**
  * `npm run import`: loads Bundles and NDJSON of any size into a service. Ends with 1 when something was refused,
  * with 2 when it could not begin or go on.
  */
-try {
+await command(usage, 2, async () => {
   const settings = readSettings(process.argv.slice(2));
   const files = await filesOf(settings.sources);
   const destination = await connect(settings, process.env);
@@ -30,7 +25,4 @@ try {
   }
   process.stdout.write(progress.summary(files.length, destination, settings));
   process.exitCode = report.counts.refused > 0 ? 1 : 0;
-} catch (error) {
-  process.stderr.write(`${errorText(error)}\n${usage}`);
-  process.exitCode = 2;
-}
+});

@@ -1,13 +1,11 @@
 import { parseArgs } from 'node:util';
-import type { BotSecret, RunOutcome, RunResult } from '../../shared/bot/contract.ts';
-import { parseMediaType } from '../../shared/bot/input/media-type.ts';
-import { type Output, outputOf, printLog } from '../../shared/bot/output.ts';
-import { Refusal } from '../../shared/refusal.ts';
-import { answerHelp } from '../answer-help.ts';
+import { Refusal } from '../../shared/base/refusal.ts';
+import type { BotSecret, RunOutcome, RunResult } from '../../shared/bots/run/contract.ts';
+import { type Output, outputOf, printLog } from '../../shared/bots/run/output.ts';
+import { parseMediaType } from '../../shared/carry/http/request.ts';
+import { answerHelp, text } from '../command.ts';
 import { asEvent } from './bot-cli/as-event.ts';
-import { readBotFiles } from './bot-cli/bot-input.ts';
-import { type LocalRun, runBotHere } from './bot-cli/bot-run.ts';
-import { type BotService, demoService } from './bot-cli/bot-service.ts';
+import { type BotService, demoService, type LocalRun, readBotFiles, runBotHere } from './bot-cli/bot-run.ts';
 import { settings } from './settings.ts';
 
 /**
@@ -27,16 +25,11 @@ async function readRun(): Promise<LocalRun> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
-      type: { type: 'string' },
-      timeout: { type: 'string', default: '10' },
-      memory: { type: 'string', default: '128' },
-      secret: { type: 'string', multiple: true, default: [] },
-      event: { type: 'string' },
-      previous: { type: 'string' },
-      subscription: { type: 'string' },
-      project: { type: 'string' },
-      'base-url': { type: 'string' },
-      token: { type: 'string' },
+      timeout: { ...text, default: '10' },
+      memory: { ...text, default: '128' },
+      secret: { ...text, multiple: true, default: [] },
+      ...{ type: text, event: text, previous: text, subscription: text },
+      ...{ project: text, 'base-url': text, token: text },
     },
   });
   const [botFile, inputFile, ...others] = positionals;
@@ -60,8 +53,8 @@ function count(option: string, text: string, most: number): number {
   throw new Error(`${option} is a whole number from 1 to ${most}`);
 }
 
-function readSecret(text: string): [string, BotSecret] {
-  const [, name = '', valueString = ''] = /^(\w+)=(.*)$/s.exec(text) ?? [];
+function readSecret(said: string): [string, BotSecret] {
+  const [, name = '', valueString = ''] = /^(\w+)=(.*)$/s.exec(said) ?? [];
   if (!name) throw new Error('--secret is NAME=value');
   return [name, { name, valueString }];
 }

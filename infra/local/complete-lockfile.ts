@@ -4,6 +4,7 @@
  * then refuses the lockfile (`EUSAGE Missing: … from lock file`). Run it after every `npm install`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { answerHelp } from '../command.ts';
 
 export interface LockedPackage {
   version?: string;
@@ -86,6 +87,7 @@ function platformOf(name: string): Pick<LockedPackage, 'cpu' | 'os' | 'libc'> {
 }
 
 if (import.meta.main) {
+  answerHelp('npm run lock\n  adds to package-lock.json what a registry did not offer, after npm install\n');
   const file = new URL('../../package-lock.json', import.meta.url);
   const lock = JSON.parse(readFileSync(file, 'utf8')) as { packages: LockedPackages };
   const missing = missingEntries(lock.packages);

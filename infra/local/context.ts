@@ -21,3 +21,6 @@ export function lambdaContext(functionName: string, timeoutMs: number, startedAt
     succeed: notCallback,
   };
 }
+
+/** Lambda takes and gives this many bytes of JSON in one synchronous invocation. */
+export const longestPayloadBytes = 6_291_556;

@@ -1,23 +1,25 @@
 import { spawn } from 'node:child_process';
-import { errorText } from '../../shared/error-name.ts';
+import { errorText } from '../../shared/base/values.ts';
+import { answerHelp } from '../command.ts';
 import { projectContext } from '../context.ts';
 import { readStage, type Stage } from '../stage.ts';
-import { askAccount } from './account/ask-account.ts';
-import { findings } from './account/findings.ts';
+import { askAccount, findings } from './account.ts';
 
 /**
- * `npm run deploy -- -c stage=<name> [arguments of cdk deploy]`: says what of the account would keep people from
+ * Says what of the account would keep people from
  * working, then runs `cdk deploy --all`. What it finds stops nothing: mail and concurrency can be mended afterwards.
  * Without a stage or credentials it ends at once, before anything is bundled.
  */
+const usage = `npm run deploy -- -c stage=<name> [--profile <name>] [arguments of cdk deploy]
+  npx cdk deploy --help lists those
+`;
+answerHelp(usage);
 const args = process.argv.slice(2);
-if (!args.some((arg) => arg === '--help' || arg === '-h')) {
-  try {
-    await sayFindings(readStage((key) => contextGiven(key) ?? projectContext()[key]));
-  } catch (error) {
-    process.stderr.write(`${errorText(error)}\n`);
-    process.exit(1);
-  }
+try {
+  await sayFindings(readStage((key) => contextGiven(key) ?? projectContext()[key]));
+} catch (error) {
+  process.stderr.write(`${errorText(error)}\n`);
+  process.exit(1);
 }
 
 const cdk = spawn('cdk', ['deploy', '--all', ...args], { stdio: 'inherit' });

@@ -26,6 +26,11 @@ export interface HandlerEnvironment {
   BUS_NAME: string;
   /** Of the bus in the stack's own process. */
   EVENTS_ENDPOINT: string;
+  /** Of the account that this machine stands for: what Projects and sources have of functions goes by it. */
+  ACCOUNT_CONCURRENCY: string;
+  TRUSTED_HOPS: string;
+  /** How many addresses may fail to sign in from one source. */
+  FAILED_ADDRESSES: string;
   /** Of the administration app; built when it is first asked for. */
   SITE_DIR: string;
 }

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../../shared/error-name.ts';
-import { fieldsOf } from '../../shared/fields-of.ts';
+import { errorCode, fieldsOf } from '../../shared/base/values.ts';
 
 /** Who holds a folder: a process id alone may have been given to another process since. */
 interface Holder {

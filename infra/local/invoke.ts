@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { errorText } from '../../shared/error-name.ts';
-import { answerHelp } from '../answer-help.ts';
+import { answerHelp, endWithUsage, flag, text } from '../command.ts';
 import type { Demo } from './demo-projects.ts';
 import { functionsHere, type Invocable } from './invocations/functions-here.ts';
-import { sampleEvents } from './invocations/sample-events.ts';
-import { sampleGround } from './invocations/sample-ground.ts';
+import { sampleEvents, sampleGround } from './invocations/sample-events.ts';
 import { settings } from './settings.ts';
 import { withStack } from './with-stack.ts';
 
@@ -27,7 +25,7 @@ answerHelp(usage);
 function readCall() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { sample: { type: 'boolean' }, from: { type: 'string' } },
+    options: { sample: flag, from: text },
   });
   const [name = '', eventFile, ...others] = positionals;
   if (!(name in sampleEvents)) throw new Error(name ? `There is no function ${name}` : 'Name a function');
@@ -39,8 +37,7 @@ function asked() {
   try {
     return readCall();
   } catch (error) {
-    process.stderr.write(`${errorText(error)}\n${usage}`);
-    process.exit(2);
+    return endWithUsage(error, usage, 2);
   }
 }
 

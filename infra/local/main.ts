@@ -1,7 +1,6 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { errorText } from '../../shared/error-name.ts';
-import { answerHelp } from '../answer-help.ts';
+import { answerHelp, endWithUsage, text } from '../command.ts';
 import { settings } from './settings.ts';
 import { startStack } from './stack.ts';
 
@@ -42,10 +41,9 @@ Ctrl-C stops everything.
 
 function folderAsked(): string | undefined {
   try {
-    const { from } = parseArgs({ options: { from: { type: 'string' } } }).values;
+    const { from } = parseArgs({ options: { from: text } }).values;
     return from === undefined ? undefined : resolve(from);
   } catch (error) {
-    process.stderr.write(`${errorText(error)}\n${usage}`);
-    process.exit(2);
+    return endWithUsage(error, usage, 2);
   }
 }

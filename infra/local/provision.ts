@@ -1,11 +1,10 @@
 import { mkdir } from 'node:fs/promises';
-import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import type { Answer, ProvisionHandler, Request } from '../../functions/provision/requests.ts';
-import { errorText } from '../../shared/error-name.ts';
-import { answerHelp } from '../answer-help.ts';
-import { projectContext } from '../context.ts';
-import { provisionName, readStage } from '../stage.ts';
+import { errorText } from '../../shared/base/values.ts';
+import type { Answer, ProvisionHandler, Request } from '../../shared/identity/projects/requests.ts';
+import { answerHelp, endWithUsage } from '../command.ts';
+import { provisionName } from '../stage.ts';
 import { type Demo, provisionDemo } from './demo-projects.ts';
+import { deployedFunctions } from './deployed.ts';
 import { handlerLoader } from './gateway/handlers.ts';
 import { type Asked, readRequest, type SpecRequest } from './provision/request.ts';
 import { settings } from './settings.ts';
@@ -40,20 +39,6 @@ settings: [--invites-per-hour <n>] [--invitation-days <n>] [--execution-days <n>
 `;
 answerHelp(usage);
 
-async function provisionDeployed(stageName: string, request: Request): Promise<Answer> {
-  const context: Record<string, unknown> = { ...projectContext(), stage: stageName };
-  const stage = readStage((key) => context[key]);
-  const lambda = new LambdaClient({ region: stage.region, maxAttempts: 1 });
-  const { Payload, FunctionError } = await lambda.send(
-    new InvokeCommand({ FunctionName: provisionName(stage), Payload: JSON.stringify(request) }),
-  );
-  const result = JSON.parse(Buffer.from(Payload ?? []).toString('utf8')) as Answer & {
-    errorMessage?: string;
-  };
-  if (FunctionError) throw new Error(result.errorMessage ?? FunctionError);
-  return result;
-}
-
 async function provisionAsked(
   request: Request | SpecRequest,
   deployed: string | undefined,
@@ -61,10 +46,14 @@ async function provisionAsked(
   if ('forSpec' in request) {
     const { forSpec, baseUrl } = request;
     await mkdir(forSpec, { recursive: true, mode: 0o700 });
-    const provision = (one: Request) => provisionDeployed(String(deployed), one);
+    const invoke = deployedFunctions(String(deployed));
+    const provision = (one: Request) => invoke<Answer>(provisionName, one);
     return provisionDemo(forSpec, baseUrl, provision as ProvisionHandler);
   }
-  if (deployed !== undefined) return untilDone((one) => provisionDeployed(deployed, one), request);
+  if (deployed !== undefined) {
+    const invoke = deployedFunctions(deployed);
+    return untilDone((one) => invoke(provisionName, one), request);
+  }
   return withStack(settings(process.env), () => untilDone(provisionHere, request));
 }
 
@@ -85,8 +74,7 @@ let asked: Asked;
 try {
   asked = readRequest();
 } catch (error) {
-  process.stderr.write(`${errorText(error)}\n${usage}`);
-  process.exit(1);
+  endWithUsage(error, usage, 1);
 }
 try {
   const { request, deployed } = asked;

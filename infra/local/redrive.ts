@@ -3,11 +3,10 @@ import { parseArgs } from 'node:util';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetQueueAttributesCommand, SQSClient, StartMessageMoveTaskCommand } from '@aws-sdk/client-sqs';
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
+import { fieldsOf } from '../../shared/base/values.ts';
+import { type Purpose, purposes } from '../../shared/carry/work/queue.ts';
 import { queueVariables } from '../../shared/composition/queues.ts';
-import { errorText } from '../../shared/error-name.ts';
-import { fieldsOf } from '../../shared/fields-of.ts';
-import { type Purpose, purposes } from '../../shared/queue/purposes.ts';
-import { answerHelp } from '../answer-help.ts';
+import { command, text } from '../command.ts';
 import { handlerLoader } from './gateway/handlers.ts';
 import { settings } from './settings.ts';
 import { withStack } from './with-stack.ts';
@@ -20,8 +19,6 @@ const usage = `npm run redrive -- [<${purposes.join('|')}> …]
 npm run redrive -- --queue <URL of dead letters> …
 npm run redrive -- --records <file> … [--function <deployed dispatch function>]
 `;
-answerHelp(usage);
-
 interface Redriven {
   /** Of dead letters. */
   queue: string;
@@ -93,13 +90,13 @@ async function redriveHere(named: readonly string[]): Promise<void> {
   });
 }
 
-try {
+await command(usage, 1, async () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
-      queue: { type: 'string', multiple: true, default: [] },
-      records: { type: 'string', multiple: true, default: [] },
-      function: { type: 'string' },
+      queue: { ...text, multiple: true, default: [] },
+      records: { ...text, multiple: true, default: [] },
+      function: text,
     },
   });
   const { queue: urls, records: files, function: functionName } = values;
@@ -112,7 +109,4 @@ try {
     await redriveHere(positionals);
   }
   process.exit(0);
-} catch (error) {
-  process.stderr.write(`${errorText(error)}\n${usage}`);
-  process.exit(1);
-}
+});

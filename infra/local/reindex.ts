@@ -1,10 +1,8 @@
 import { parseArgs } from 'node:util';
-import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import type { Progress } from '../../functions/reindex/reindex.ts';
-import { errorText } from '../../shared/error-name.ts';
-import { answerHelp } from '../answer-help.ts';
-import { projectContext } from '../context.ts';
-import { readStage, reindexName } from '../stage.ts';
+import type { ReindexProgress } from '../../shared/store/items/reindex.ts';
+import { command, flag, text } from '../command.ts';
+import { reindexName } from '../stage.ts';
+import { deployedFunctions } from './deployed.ts';
 import { handlerLoader } from './gateway/handlers.ts';
 import { settings } from './settings.ts';
 import { withStack } from './with-stack.ts';
@@ -14,9 +12,7 @@ import { withStack } from './with-stack.ts';
  * or with `--stage` in the account that the credentials name. May be stopped and run again.
  */
 const usage = 'npm run reindex -- [--again] [--stage <stage>]\n';
-answerHelp(usage);
-
-type Run = (event: { again: boolean }) => Promise<Progress>;
+type Run = (event: { again: boolean }) => Promise<ReindexProgress>;
 
 async function untilDone(run: Run, again: boolean): Promise<void> {
   for (let isFirst = true; ; isFirst = false) {
@@ -26,35 +22,14 @@ async function untilDone(run: Run, again: boolean): Promise<void> {
   }
 }
 
-function deployed(stageName: string): Run {
-  const context: Record<string, unknown> = { ...projectContext(), stage: stageName };
-  const stage = readStage((key) => context[key]);
-  const lambda = new LambdaClient({
-    region: stage.region,
-    maxAttempts: 1,
-    requestHandler: { requestTimeout: 600_000 },
-  });
-  return async (event) => {
-    const { Payload, FunctionError } = await lambda.send(
-      new InvokeCommand({ FunctionName: reindexName(stage), Payload: JSON.stringify(event) }),
-    );
-    const result = JSON.parse(Buffer.from(Payload ?? []).toString('utf8')) as Progress & {
-      errorMessage?: string;
-    };
-    if (FunctionError) throw new Error(result.errorMessage ?? FunctionError);
-    return result;
-  };
-}
-
-try {
-  const { values } = parseArgs({ options: { again: { type: 'boolean' }, stage: { type: 'string' } } });
+await command(usage, 1, async () => {
+  const { values } = parseArgs({ options: { again: flag, stage: text } });
   const again = values.again === true;
-  if (values.stage !== undefined) await untilDone(deployed(values.stage), again);
-  else {
+  if (values.stage !== undefined) {
+    const invoke = deployedFunctions(values.stage);
+    await untilDone((event) => invoke(reindexName, event), again);
+  } else {
     await withStack(settings(process.env), async () => untilDone(await handlerLoader()('reindex'), again));
   }
   process.exit(0);
-} catch (error) {
-  process.stderr.write(`${errorText(error)}\n${usage}`);
-  process.exit(1);
-}
+});

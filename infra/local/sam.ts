@@ -1,12 +1,9 @@
 import { copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { errorText } from '../../shared/error-name.ts';
-import { answerHelp } from '../answer-help.ts';
+import { command, text } from '../command.ts';
 import { addonOf } from '../guest/build.ts';
-import { readAssembly } from './assembly/read-assembly.ts';
-import { samName, samTemplate } from './assembly/sam-template.ts';
-import { onlyOnAws } from './assembly/variables.ts';
+import { onlyOnAws, readAssembly, samName, samTemplate } from './assembly/read-assembly.ts';
 import { environmentFile, localAws } from './environment.ts';
 import { settings } from './settings.ts';
 
@@ -17,7 +14,6 @@ import { settings } from './settings.ts';
 const usage = `npm run sam -- [--from cdk.out] [--host host.docker.internal]
   --host  by which the containers of SAM reach this machine
 `;
-answerHelp(usage);
 /** Of `sam local start-lambda`. */
 const lambdaPort = 3001;
 
@@ -64,16 +60,10 @@ function onePerFolder<One extends { folder: string }>(functions: readonly One[])
   return [...new Map(functions.map((one) => [one.folder, one])).values()];
 }
 
-try {
+await command(usage, 1, async () => {
   const { values } = parseArgs({
-    options: {
-      from: { type: 'string', default: 'cdk.out' },
-      host: { type: 'string', default: 'host.docker.internal' },
-    },
+    options: { from: { ...text, default: 'cdk.out' }, host: { ...text, default: 'host.docker.internal' } },
   });
   const template = relative('', await writeSam(resolve(values.from), values.host));
   process.stdout.write(`${template}\nsam local invoke Invite -t ${template} -e event.json\n`);
-} catch (error) {
-  process.stderr.write(`${errorText(error)}\n${usage}`);
-  process.exit(1);
-}
+});

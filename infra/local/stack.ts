@@ -2,25 +2,64 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ScheduledEvent } from 'aws-lambda';
 import { allRoutes, type Route } from '../../functions/routes.ts';
-import type { JobEvent } from '../../shared/bot/job/job-starter.ts';
-import { apiFunctions } from '../api-functions.ts';
-import { timeoutSeconds } from '../timeouts.ts';
+import { Gate } from '../../shared/base/gate.ts';
+import { usualFailedAddresses } from '../../shared/base/limits.ts';
+import type { JobEvent } from '../../shared/bots/run/services.ts';
+import { executionsOf } from '../../shared/carry/shares.ts';
+import { purposes } from '../../shared/carry/work/queue.ts';
+import { apiFunctions, timeoutSeconds } from '../deployed-functions.ts';
+import { queues as definitions } from '../queues.ts';
+import { openSite } from '../site/build.ts';
+import { streamFilters } from '../table-definition.ts';
 import { openAssembly } from './assembly/assembly.ts';
-import { followChanges } from './changes.ts';
 import { type Demo, provisionDemo } from './demo-projects.ts';
 import { environmentFile, useHandlerEnvironment } from './environment.ts';
 import { lockFolder } from './folder-lock.ts';
-import { startGateway } from './gateway/gateway.ts';
+import { executions, startGateway } from './gateway/gateway.ts';
 import { handlerLoader } from './gateway/handlers.ts';
 import { serveInvokeApi } from './lambda/invoke-api.ts';
 import { startInvoker } from './lambda/invoker.ts';
-import { mailPages } from './mail/mail-pages.ts';
-import { type Mailbox, startMailbox } from './mail/mailbox.ts';
-import { startQueues } from './queue/local-queues.ts';
+import { type Mailbox, mailPages, startMailbox } from './mail/mailbox.ts';
+import { type LocalQueues, startQueues } from './queue/local-queues.ts';
 import { serveBus } from './serve-bus.ts';
-import { openSite } from './site.ts';
-import type { FollowedStream } from './stream/stream.ts';
-import { fileOf, startTable, usualTable } from './table.ts';
+import { type FollowedStream, followStream } from './stream.ts';
+import { fileOf, type LocalTable, startTable, usualTable } from './table.ts';
+
+interface Changes {
+  dataDir: string;
+  table: Pick<LocalTable, 'endpoint' | 'tableName'>;
+  queues: LocalQueues;
+  load: ReturnType<typeof handlerLoader>;
+  /** Notes what has to be stopped. */
+  keep<Part extends { stop(): Promise<void> }>(starting: Promise<Part>): Promise<Part>;
+  onFault(error: Error): void;
+}
+
+/** What is consumed in the order of `purposes`, each by its own function. */
+const consumers = purposes.map((purpose) => ({ purpose, name: definitions[purpose].consumer }));
+
+interface FollowedChanges extends Pick<FollowedStream, 'hold'> {
+  /** What the schedule does on AWS: calls each function of a queue to sweep. */
+  sweep(): Promise<void>;
+}
+
+/** Feeds what changes in the table to the dispatcher, and each queue to its function. */
+async function followChanges(changes: Changes): Promise<FollowedChanges> {
+  const { dataDir, table, queues, load, keep, onFault } = changes;
+  const loaded = await Promise.all(
+    consumers.map(async ({ purpose, name }) => ({ purpose, handler: await load(name) })),
+  );
+  for (const { purpose, handler } of loaded) await keep(queues.follow(purpose, handler));
+  const positionFile = join(dataDir, fileOf(table.tableName, 'stream.json'));
+  const filters = Object.values(streamFilters);
+  const consume = await load('dispatch');
+  const { hold } = await keep(followStream({ ...table, positionFile, filters, consume, onFault }));
+  const tick = { source: 'aws.events', 'detail-type': 'Scheduled Event' } as ScheduledEvent;
+  const sweep = async () => {
+    await Promise.all(loaded.map(({ handler }) => handler(tick)));
+  };
+  return { hold, sweep };
+}
 
 export interface Stack {
   baseUrl: string;
@@ -45,6 +84,10 @@ interface StackOptions {
   from?: string | undefined;
   /** Sets of search parameters that are served beside R4's, between commas; none when left out. */
   searchParameters?: string;
+  /** As a stage's settings of these names; 1,000 executions when left out. */
+  accountConcurrency?: number;
+  trustedHops?: number;
+  failedAddresses?: number;
   /** The table of the data folder; another one was restored. */
   tableName?: string;
 }
@@ -97,7 +140,16 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 }
 
 async function startParts(
-  { dataDir, port, from, searchParameters = '', tableName = usualTable }: StackOptions,
+  {
+    dataDir,
+    port,
+    from,
+    searchParameters = '',
+    accountConcurrency = 1_000,
+    trustedHops = 0,
+    failedAddresses = usualFailedAddresses,
+    tableName = usualTable,
+  }: StackOptions,
   keep: <Part extends Stoppable>(starting: Promise<Part>) => Promise<Part>,
 ): Promise<Omit<Stack, 'stop'>> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -121,15 +173,21 @@ async function startParts(
         return load(name);
       },
       timeouts,
+      executions: executions(accountConcurrency),
       pages: [mailPages(mailbox)],
       onFault,
     }),
   );
+  const jobsAtOnce = new Gate(executionsOf('jobs', accountConcurrency));
   const jobs = await keep(
     serveInvokeApi({
       functionNames: [jobsFunction],
       isTenanted: false,
-      invoke: async (event) => (await load('jobs'))(event as JobEvent),
+      async invoke(event) {
+        // Lambda keeps what finds no execution free, and tries again for hours.
+        const leave = await jobsAtOnce.enter();
+        return (await load('jobs'))(event as JobEvent).finally(leave);
+      },
       isThrottle: () => false,
       onEventFault: onFault,
     }),
@@ -154,6 +212,9 @@ async function startParts(
     MAIL_FROM: 'portico@example.org',
     BUS_NAME: 'portico-local',
     EVENTS_ENDPOINT: bus.url,
+    FAILED_ADDRESSES: String(failedAddresses),
+    ACCOUNT_CONCURRENCY: String(accountConcurrency),
+    TRUSTED_HOPS: String(trustedHops),
     SITE_DIR: site.folder,
     ...queues.environment,
   } as const;

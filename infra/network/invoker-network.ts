@@ -1,4 +1,4 @@
-import { Validations } from 'aws-cdk-lib';
+import { Aws, Validations } from 'aws-cdk-lib';
 import {
   CfnRoute,
   FlowLogDestination,
@@ -12,10 +12,40 @@ import {
   SubnetType,
   Vpc,
 } from 'aws-cdk-lib/aws-ec2';
-import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Effect, type IRole, Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { KeptLogs } from '../constructs/kept-logs.ts';
-import { flowRoleFindings, networkFindings } from './findings.ts';
+import { type Finding, inBoth } from '../constructs/findings.ts';
+import { KeptLogs } from '../constructs/logs.ts';
+
+/** Found in the network of invokers. */
+const networkFindings: readonly Finding[] = [
+  ...inBoth(
+    'VPCNoUnrestrictedRouteToIGW',
+    'The subnets of the NAT gateways have this route and hold nothing else. Invokers reach them through the filter only.',
+  ),
+];
+
+/** Found in the role by which the VPC writes its flow log. */
+const flowRoleFindings: readonly Finding[] = inBoth(
+  'IAMNoInlinePolicy',
+  'The role is the flow log’s and its policy names that one log group. As a managed policy it could be attached to ' +
+    'another role.',
+);
+
+/** Found in invokers that are connected to a VPC. */
+const interfaceFindings: readonly Finding[] = [
+  ...inBoth(
+    'IAMNoInlinePolicy',
+    'The policy is one function’s. As a managed policy it could be attached to another role.',
+  ),
+  ...['*', 'arn:<AWS::Partition>:ec2:<AWS::Region>:<AWS::AccountId>:*/*'].map((resource) => ({
+    id: `AwsSolutions-IAM5[Resource::${resource}]`,
+    reason:
+      'Lambda makes and removes the network interfaces of a function in the name of its role. EC2 lists interfaces for ' +
+      'all resources or none, and Lambda asks for the others on every id, as its documentation says. Code in the function ' +
+      'is denied each of these actions: the condition lambda:SourceFunctionArn is there in its calls and not in Lambda’s.',
+  })),
+];
 
 /** Subnets by zone. */
 const groups = { invokers: 'Invokers', filter: 'Filter', exit: 'Exit' } as const;
@@ -91,4 +121,39 @@ export class InvokerNetwork extends Construct {
       trafficType: FlowLogTrafficType.ALL,
     });
   }
+}
+
+const listing = ['ec2:DescribeNetworkInterfaces', 'ec2:DescribeSubnets'];
+const changing = [
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:CreateNetworkInterface',
+  'ec2:DeleteNetworkInterface',
+  'ec2:UnassignPrivateIpAddresses',
+];
+
+/**
+ * What Lambda needs of a function's role to connect it to a VPC, and a denial of the same to the function's own code,
+ * whose calls alone have `lambda:SourceFunctionArn` in their context. A policy of its own: CloudFormation deletes it
+ * only when the function is out of the VPC again.
+ * https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html
+ */
+export function interfaceRights(scope: Construct, role: IRole): Policy {
+  const policy = new Policy(scope, 'Interfaces', {
+    roles: [role],
+    statements: [
+      new PolicyStatement({ actions: listing, resources: ['*'] }),
+      new PolicyStatement({
+        actions: changing,
+        resources: [`arn:${Aws.PARTITION}:ec2:${Aws.REGION}:${Aws.ACCOUNT_ID}:*/*`],
+      }),
+      new PolicyStatement({
+        effect: Effect.DENY,
+        actions: [...listing, ...changing],
+        resources: ['*'],
+        conditions: { Null: { 'lambda:SourceFunctionArn': 'false' } },
+      }),
+    ],
+  });
+  Validations.of(policy).acknowledge(...interfaceFindings);
+  return policy;
 }

@@ -1,5 +1,5 @@
-import { projectFeatures } from '../../shared/project-features.ts';
-import type { JsonSchema } from './json-schema.ts';
+import { projectFeatures } from '../../shared/identity/projects/settings.ts';
+import type { JsonSchema } from './words.ts';
 
 const text = { type: 'string' };
 const flag = { type: 'boolean' };
@@ -86,6 +86,7 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
     admin: flag,
     accessPolicy: reference,
     emergencyPolicy: reference,
+    mayGrant: listOf(reference),
     access: listOf({ type: 'object' }),
     externalId: text,
     invitedBy: reference,
@@ -191,6 +192,7 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
     { enrolled: flag, recoveryCodes: { type: 'integer' }, enrollUri: text, enrollQrCode: text },
     ['enrolled'],
   ),
+  Reauthenticated: object({ signedIn: { type: 'string', format: 'date-time' } }, ['signedIn']),
   EnrolledStep: {
     allOf: [{ $ref: '#/components/schemas/SignInStep' }, { $ref: '#/components/schemas/RecoveryCodes' }],
   },

@@ -1,17 +1,12 @@
 import type { GenericSchema } from 'valibot';
 import { allRoutes, type FunctionName, type Route, type routes } from '../../functions/routes.ts';
 import { schemas } from './components.ts';
-import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
-import { bots } from './operations/bots.ts';
-import { executeById, executeByIdentifier } from './operations/execute.ts';
-import { invite } from './operations/invite.ts';
-import { login } from './operations/login.ts';
-import { members } from './operations/members.ts';
+import { bots, executeById, executeByIdentifier, subscriptions } from './operations/bots.ts';
+import { account, login } from './operations/login.ts';
+import { invite, members } from './operations/members.ts';
 import { resources } from './operations/resources.ts';
-import { site } from './operations/site.ts';
-import { subscriptions } from './operations/subscriptions.ts';
-import { token } from './operations/token.ts';
-import { type Answer, answersFhir, type Body, type Words } from './words.ts';
+import { site, token } from './operations/token.ts';
+import { type Answer, answersFhir, type Body, type JsonSchema, jsonSchemaOf, type Words } from './words.ts';
 
 /** Every route but the one for whatever is no route: one without words does not compile. */
 type Described = {
@@ -21,6 +16,7 @@ type Described = {
 const described: Described = {
   token,
   login,
+  account,
   members,
   invite,
   bots,
@@ -33,7 +29,8 @@ const described: Described = {
 
 const tags: Record<FunctionName, { title: string; description: string }> = {
   token: { title: 'Tokens', description: 'OAuth 2.0, OpenID Connect and SMART App Launch.' },
-  login: { title: 'Sign-in', description: 'The steps of a sign-in, and what is a person’s own.' },
+  login: { title: 'Sign-in', description: 'The steps of a sign-in.' },
+  account: { title: 'Account', description: 'What is a person’s own.' },
   members: { title: 'Members', description: 'Members, clients and issuers of a Project.' },
   invite: { title: 'Invite', description: 'People are invited into a Project.' },
   bots: { title: 'Bots', description: 'Bots, their code, secrets and logs.' },
@@ -70,7 +67,7 @@ export function openApiDocument(): JsonSchema {
       title: 'Portico',
       version: '0.1.0',
       description:
-        'Identity and Bots of a FHIR platform. A refusal is a FHIR OperationOutcome with one issue per wrong field; the endpoints of OAuth answer as RFC 6749 says. Unknown members of a JSON body are ignored.',
+        'Identity and Bots of a FHIR platform. A refusal is a FHIR OperationOutcome with one issue per wrong field; the endpoints of OAuth answer as RFC 6749 says. Unknown members of a JSON body are ignored, but where it may hold no others; a request that takes no body is refused with one.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -80,7 +77,17 @@ export function openApiDocument(): JsonSchema {
   };
 }
 
-function operationOf({ name, path, access, tag, words }: DescribedRoute): JsonSchema {
+/** What is said of a route beside its summary. */
+function descriptionOf({ access, signIn }: DescribedRoute): string {
+  return [
+    ...(access === 'administrator' ? ['For administrators of the Project.'] : []),
+    ...(signIn === 'recent' ? ['Needs a sign-in of the last five minutes.'] : []),
+    ...(signIn === 'depends' ? ['May need a sign-in of the last five minutes.'] : []),
+  ].join(' ');
+}
+
+function operationOf(route: DescribedRoute): JsonSchema {
+  const { name, path, access, tag, words } = route;
   const { summary, query = {}, headers = {}, body, answers } = words;
   const inPath = [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, one = '']) => parameter(one, 'path', ''));
   const all = [
@@ -92,7 +99,7 @@ function operationOf({ name, path, access, tag, words }: DescribedRoute): JsonSc
     operationId: name,
     summary,
     tags: [tag],
-    ...(access === 'administrator' ? { description: 'For administrators of the Project.' } : {}),
+    ...(descriptionOf(route) ? { description: descriptionOf(route) } : {}),
     ...(all.length > 0 ? { parameters: all } : {}),
     ...(body ? { requestBody: requestBody(body) } : {}),
     responses: {

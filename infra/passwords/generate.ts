@@ -1,9 +1,10 @@
 import { brotliCompressSync, constants } from 'node:zlib';
 import { dictionary } from '@zxcvbn-ts/language-common';
-import { normalisePassword, shortestPassword } from '../../shared/login/password.ts';
+import { normalisePassword, shortestPassword } from '../../shared/identity/sign-in/password.ts';
+import { answerHelp, writeGenerated } from '../command.ts';
 
 /** The module that `npm run passwords` writes. */
-export const path = 'shared/login/common-password-list.ts';
+export const path = 'shared/identity/sign-in/common-password-list.ts';
 
 /** The passwords of the list that would be long enough, as they are compared, in order. */
 function longEnough(): string[] {
@@ -22,4 +23,9 @@ export function listModule(): string {
 export const commonPasswords =
   '${packed.toString('base64')}';
 `;
+}
+
+if (import.meta.main) {
+  answerHelp('npm run passwords\n  writes the module with the list of common passwords\n');
+  await writeGenerated([{ path, text: listModule() }]);
 }

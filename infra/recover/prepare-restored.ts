@@ -1,10 +1,165 @@
-import { sweepCutOff } from '../../shared/store/sweep-cut-off.ts';
-import type { Item } from '../../shared/table/item.ts';
-import type { Key } from '../../shared/table/keys.ts';
-import { classify } from '../check-table/check-item.ts';
-import { keepStageKeys } from './keep-stage-keys.ts';
-import type { Prepared, Recovery } from './recovery.ts';
-import { stepsFor } from './steps.ts';
+import { keyPurposes } from '../../shared/carry/keys/key-ring.ts';
+import { stageKeyOf, writeStageKey } from '../../shared/carry/keys/stage-key.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { type Key, keys } from '../../shared/carry/table/keys.ts';
+import { inlineResource } from '../../shared/store/items/content.ts';
+import { sweepCutOff } from '../../shared/store/items/upkeep.ts';
+import { classify, type KeyPattern } from '../check-table/key-rules.ts';
+import {
+  endDelivery,
+  endMembership,
+  endProject,
+  indexLateEntry,
+  keepAccount,
+  keepCredential,
+  keepIssuer,
+  keepSubject,
+  type Prepared,
+  type Recovery,
+  type Step,
+  tellOfPolicy,
+  tidyLate,
+} from './since-lost.ts';
+
+/**
+ * A key of the stage that was replaced since stays replaced, and second factors that were enrolled since are good. What
+ * the restored table has of a version that was retired since opens too: it holds what that version made.
+ */
+async function keepStageKeys({ table, lost }: Recovery): Promise<void> {
+  if (!lost) return;
+  const wanted = keyPurposes.map(keys.stageKey);
+  const [then, since] = await Promise.all([table.read(wanted), lost.read(wanted)]);
+  for (const purpose of keyPurposes) {
+    const before = stageKeyOf(then.get(keys.stageKey(purpose)));
+    const last = stageKeyOf(since.get(keys.stageKey(purpose)));
+    if (!last) continue;
+    const { versions, current, currentSinceMs } = last;
+    const earlier = (before?.versions ?? []).filter(
+      ({ version }) => !versions.some((one) => one.version === version),
+    );
+    await writeStageKey(
+      table,
+      purpose,
+      { versions: [...earlier, ...versions], current, currentSinceMs },
+      before,
+    );
+  }
+}
+
+/** Part of what a table was put back to, and right as it was then. */
+const stays = undefined;
+
+function remover(count: (prepared: Prepared, item: Item) => void): Step {
+  return async ({ table }, item, prepared) => {
+    await table.write([], [{ pk: item.pk, sk: item.sk }]);
+    count(prepared, item);
+  };
+}
+
+const drop = remover(() => undefined);
+const dropMail = remover((prepared) => {
+  prepared.mailsDropped += 1;
+});
+/** What is exported after a restore is asked for after it: one that was ended since would be back otherwise. */
+const dropExport = remover((prepared) => {
+  prepared.exportsDropped += 1;
+});
+
+const endLogin: Step = async ({ table }, { pk, sk, revoked }, prepared) => {
+  if (revoked === true) return;
+  await table.update({
+    Key: { pk, sk },
+    UpdateExpression: 'SET revoked = :true',
+    ExpressionAttributeValues: { ':true': true },
+  });
+  prepared.loginsEnded += 1;
+};
+
+/** What is done with each pattern of keys before a restored table is used; a new pattern has to say. */
+const stepsOf: Readonly<Record<KeyPattern, Step | undefined>> = {
+  // `ofType` says what else is done with some.
+  ...{ resource: tidyLate, version: stays, index: stays, logEntry: indexLateEntry },
+  // What was cut off is swept at the end.
+  ...{ pending: stays, reindex: stays },
+  ...{ page: stays, condition: stays, idempotency: stays, deletion: stays },
+  part: async (recovery, item, prepared) =>
+    item.pk.includes('#PART#Export#') ? drop(recovery, item, prepared) : undefined,
+  // Bots stand still until their Project goes on; what they were given since is what others still take.
+  ...{ botCode: stays, botSourceMap: stays, botSource: stays, botVersion: stays, botIdentifier: stays },
+  ...{ projectSecrets: keepCredential, botSecrets: keepCredential },
+  ...{ run: stays, runDay: stays, running: stays, runTree: stays, origin: stays, cancelledRun: stays },
+  job: stays,
+  schedule: stays,
+  // A job that was written and not started: it has run since.
+  due: async (recovery, item, prepared) =>
+    item.jobId === undefined ? undefined : drop(recovery, item, prepared),
+  ...{ export: dropExport, exportFile: drop, exportNote: drop, exporting: drop },
+  // Its secrets belong to the endpoint that it had then.
+  ...{
+    subscription: stays,
+    subscriptionSecrets: stays,
+    delivering: stays,
+    evaluating: stays,
+    attempt: stays,
+  },
+  ...{ delivery: endDelivery, laneEntry: stays, waitingLane: stays },
+  ...{ person: stays, administrators: stays, rate: stays, complaint: stays, mailQuota: stays },
+  ...{ issuer: keepIssuer, userSubject: keepSubject, subject: stays },
+  ...{ user: keepAccount, address: stays, userMembership: stays, userLogin: stays },
+  ...{ password: keepCredential, mfa: stays, client: keepCredential },
+  // The link to a new address is bound to it.
+  addressChange: drop,
+  addressUndo: drop,
+  ...{ assertion: stays, attempts: stays, knownSignIn: stays, sourceAttempts: stays, share: stays },
+  login: endLogin,
+  // Secret keys are kept together, at the end.
+  ...{ publicKeys: stays, stageKey: stays, stageSecret: stays },
+  ...{ outbox: dropMail, resetMail: dropMail, addressMail: dropMail, noticeMail: dropMail },
+  ...{ failureMail: dropMail, emergencyMail: dropMail },
+};
+
+const pauseProject: Step = async (recovery, { pk, sk, ...head }, prepared) => {
+  if (head.deleted === true) return;
+  const Key = { pk, sk };
+  // Emergency access that was ended after the restored moment has ended.
+  await recovery.table.update({
+    Key,
+    UpdateExpression: 'SET paused = :true, emergencyEndedAtMs = :now',
+    ExpressionAttributeValues: { ':true': true, ':now': recovery.now() },
+  });
+  prepared.projectsPaused += 1;
+  const project = inlineResource('Project', { pk, sk, ...head });
+  prepared.projects.push(`${project?.id} ${project?.name}`);
+  await endProject(recovery, { pk, sk, ...head }, prepared);
+};
+
+/** Who was invited gets a new link; who was removed since does not come back. */
+const endInvitation: Step = async (recovery, item, prepared) => {
+  const { pk, sk, invitation } = item;
+  if (item.deleted === true) return;
+  const { state, expiresAtMs } = (invitation ?? {}) as { state?: unknown; expiresAtMs?: unknown };
+  if (state === 'pending' && Number(expiresAtMs) > recovery.now()) {
+    await recovery.table.update({
+      Key: { pk, sk },
+      UpdateExpression: 'SET invitation.expiresAtMs = :now',
+      ExpressionAttributeValues: { ':now': recovery.now() },
+    });
+    prepared.invitationsEnded += 1;
+  }
+  await endMembership(recovery, item, prepared);
+};
+
+const ofType: Readonly<Record<string, Step>> = {
+  Project: pauseProject,
+  ProjectMembership: endInvitation,
+  AccessPolicy: tellOfPolicy,
+};
+
+/** What is done with an item, in this order. */
+function stepsFor(pattern: KeyPattern, type = ''): Step[] {
+  const own = pattern === 'resource' ? ofType[type] : undefined;
+  return [stepsOf[pattern], own].filter((step) => step !== undefined);
+}
 
 /**
  * Makes a restored table fit to be used: every sign-in has ended, no link of a mail opens anything, no mail waits, and
@@ -33,5 +188,5 @@ async function prepare(recovery: Recovery, item: Item, prepared: Prepared): Prom
   prepared.items += 1;
   const found = classify(item);
   if (!found) return;
-  for (const step of stepsFor(found.pattern, found.named.type)) await step(recovery, item, prepared);
+  for (const step of stepsFor(found.pattern, found.named[1])) await step(recovery, item, prepared);
 }

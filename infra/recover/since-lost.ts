@@ -1,14 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import { rightsOf } from '../../shared/fhir/membership.ts';
-import { changeMembership } from '../../shared/invitation/actions.ts';
-import { countAdministrator } from '../../shared/invitation/administrators.ts';
-import { featuresOff } from '../../shared/project-features.ts';
-import { projectSettings } from '../../shared/project-settings.ts';
-import { inlineResource, isStanding } from '../../shared/store/inline.ts';
-import type { Item } from '../../shared/table/item.ts';
-import { parseHead } from '../../shared/table/keys.ts';
-import { ConditionFailed } from '../../shared/table/transact.ts';
-import type { Prepared, Recovery, Step } from './recovery.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { type Key, keys, parseHead, versionPrefix } from '../../shared/carry/table/keys.ts';
+import type { ScannedPage } from '../../shared/carry/table/scan-page.ts';
+import type { Table } from '../../shared/carry/table/table.ts';
+import { ConditionFailed } from '../../shared/carry/table/transact.ts';
+import { indexEntry } from '../../shared/identity/audit/record.ts';
+import { countAdministrator } from '../../shared/identity/invitations/accept.ts';
+import { changeMembership } from '../../shared/identity/invitations/membership-actions.ts';
+import { featuresOff, projectSettings } from '../../shared/identity/projects/settings.ts';
+import { type Delivery, deliveryOf, laneKey } from '../../shared/records/subscriptions/delivery.ts';
+import { rightsOf } from '../../shared/store/fhir/membership.ts';
+import { inlineResource, isStanding } from '../../shared/store/items/content.ts';
+import { keysOfStates, removeStale } from '../../shared/store/items/upkeep.ts';
 
 /** A Project that was disabled or deleted since is disabled; of other settings since, these are told. */
 export const endProject: Step = async ({ table, lost, now }, item, prepared) => {
@@ -31,10 +34,10 @@ export const endProject: Step = async ({ table, lost, now }, item, prepared) => 
 /** What bounds the people and Bots of a Project. */
 function settingsOf(head: Item) {
   const { fetchHosts, idleMinutes, emergencyMinutes, concurrentRuns, treeRuns } = projectSettings(head);
-  const { auditReads, invitesPerHour, subscriptions, schedules } = projectSettings(head);
+  const { auditReads, invitesPerHour, requestShare, subscriptions, schedules } = projectSettings(head);
   return {
     ...{ fetchHosts, idleMinutes, emergencyMinutes, concurrentRuns, treeRuns },
-    ...{ auditReads, invitesPerHour, subscriptions, schedules, featuresOff: featuresOff(head) },
+    ...{ auditReads, invitesPerHour, requestShare, subscriptions, schedules, featuresOff: featuresOff(head) },
   };
 }
 
@@ -78,4 +81,170 @@ export async function endMembership(
     if (!(error instanceof ConditionFailed)) throw error;
     prepared.open.push(`${name} was removed since, and is the last administrator`);
   }
+}
+
+/** What was done to a restored table, and what somebody is to look at. */
+export interface Prepared {
+  items: number;
+  /** Sign-ins of people and programs. */
+  loginsEnded: number;
+  /** Links of invitations: administrators send new ones. */
+  invitationsEnded: number;
+  /** Mails that waited then. */
+  mailsDropped: number;
+  projectsPaused: number;
+  /** Id and name of each that was stopped. */
+  projects: string[];
+  /** Exports of Projects, going on or ready. */
+  exportsDropped: number;
+  /** Deliveries that waited then and have ended since. */
+  deliveriesEnded: number;
+  /** Deliveries that wait until their Project goes on. */
+  deliveriesWaiting: number;
+  /**
+   * Passwords, second factors, secrets of clients and Bots, issuers and who they vouch for: what was changed since, by
+   * what it was changed to.
+   */
+  credentialsKept: number;
+  /** Memberships that were removed or set inactive since. */
+  membershipsEnded: number;
+  /** What was taken back since and could not be again. */
+  open: string[];
+}
+
+export interface Recovery {
+  /** The restored table, which nobody uses yet. */
+  table: Table;
+  scan(from: Key | undefined): Promise<ScannedPage>;
+  /** The table as it was lost, where it can still be read: what was taken back since then is taken back again. */
+  lost: Table | undefined;
+  /** The moment to which the table was put back, in ms since the epoch. */
+  atMs: number;
+  now(): number;
+  newId(): string;
+}
+
+/** What is done with an item; once more does no harm. */
+export type Step = (recovery: Recovery, item: Item, prepared: Prepared) => Promise<void>;
+
+/** A password, second factor or secret that was changed since stays changed. */
+export const keepCredential: Step = async ({ table, lost }, item, prepared) => {
+  const since = (await lost?.read([item]))?.get(item);
+  // Whose client was deleted since has its membership ended.
+  if (!since || isDeepStrictEqual(since, item)) return;
+  await table.put(since);
+  prepared.credentialsKept += 1;
+};
+
+/**
+ * A second factor that a person has enrolled or changed since is theirs. One that was taken off stays: without it one
+ * would need less. Who was erased since, or has another address since, is told of.
+ */
+export const keepAccount: Step = async (recovery, item, prepared) => {
+  if (!recovery.lost || !isStanding(item)) return;
+  const id = item.pk.slice(keys.user('').pk.length);
+  const mfaKey = keys.mfa(id);
+  const [found, before] = await Promise.all([
+    recovery.lost.read([item, mfaKey]),
+    recovery.table.read([mfaKey]),
+  ]);
+  const since = found.get(item);
+  if (!isStanding(since)) {
+    prepared.open.push(`User/${id} was erased since, and is back: erase the account once more`);
+    return;
+  }
+  if (since.email !== item.email) {
+    prepared.open.push(
+      `User/${id} has another address since: mails, those that reset a password too, go to the one before`,
+    );
+  }
+  const factor = found.get(mfaKey);
+  if (factor && !isDeepStrictEqual(factor, before.get(mfaKey))) {
+    await recovery.table.put(factor);
+    prepared.credentialsKept += 1;
+  }
+};
+
+/** An issuer that is trusted no more does not come back; one that was said anew is as it was said. */
+export const keepIssuer: Step = async ({ table, lost }, item, prepared) => {
+  if (!lost) return;
+  const since = (await lost.read([item])).get(item);
+  if (isDeepStrictEqual(since, item)) return;
+  await (since ? table.put(since) : table.write([], [keyOf(item)]));
+  prepared.credentialsKept += 1;
+};
+
+/** An account at an issuer that was replaced by another one since opens nothing any more. */
+export const keepSubject: Step = async ({ table, lost }, item, prepared) => {
+  const since = (await lost?.read([item]))?.get(item);
+  if (!lost || !since || since.subjectKey === item.subjectKey) return;
+  const named = { pk: String(since.subjectKey), sk: keys.subject(undefined, '', '').sk };
+  const subject = (await lost.read([named])).get(named);
+  if (!subject) return;
+  await table.write([since, subject], [{ pk: String(item.subjectKey), sk: named.sk }]);
+  prepared.credentialsKept += 1;
+};
+
+function keyOf({ pk, sk }: Item) {
+  return { pk, sk };
+}
+
+const waitingSeconds = 14 * 86_400;
+
+/**
+ * A delivery that was under way then and has ended since is not made again. One that has not waits until its Project goes
+ * on: no message of a queue leads to it any more, so a note does.
+ */
+export const endDelivery: Step = async ({ table, lost, now, newId }, item, prepared) => {
+  const delivery = deliveryOf(item);
+  if (delivery.ended !== undefined) return;
+  const ended = endOf((await lost?.read([item]))?.get(item));
+  if (ended !== undefined) {
+    // The entry of its lane first: stopped in between, it is done once more.
+    await table.write([], [laneKey(delivery)]);
+    await table.update({
+      Key: { pk: item.pk, sk: item.sk },
+      UpdateExpression: 'SET ended = :ended REMOVE claimedUntilMs',
+      ExpressionAttributeValues: { ':ended': ended },
+    });
+    prepared.deliveriesEnded += 1;
+    return;
+  }
+  const { project, subscriptionId, lane } = delivery;
+  const ttl = Math.floor(now() / 1000) + waitingSeconds;
+  await table.put({ ...keys.waitingLane(project, subscriptionId, lane), note: newId(), ttl });
+  prepared.deliveriesWaiting += 1;
+};
+
+function endOf(since: Item | undefined): Delivery['ended'] {
+  return since && deliveryOf(since).ended;
+}
+
+/** What follows a write is done by then, other than in an outage. */
+const followedWithinMs = 3_600_000;
+/** A write leaves values of the state before; further states are those of writes shortly one after the other. */
+const statesBefore = 5;
+
+/** Index items of what was written just before the moment: the stream that told of it is not that of this table. */
+export const indexLateEntry: Step = async (recovery, item) => {
+  if (isLate(recovery, item)) await indexEntry(recovery.table, item);
+};
+
+/** The same, of values that a change left behind. */
+export const tidyLate: Step = async (recovery, item) => {
+  const target = isLate(recovery, item) && parseHead(item);
+  if (!target) return;
+  const { table, now } = recovery;
+  const versions = await table.query({
+    KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
+    ExpressionAttributeValues: { ':pk': item.pk, ':prefix': versionPrefix },
+    ScanIndexForward: false,
+    Limit: statesBefore,
+  });
+  const candidates = await keysOfStates(table, target.project, versions.items);
+  await removeStale({ table, now }, target, String(item.versionId), candidates);
+};
+
+function isLate({ atMs }: Recovery, { untidy, lastUpdated }: Item): boolean {
+  return untidy === true && Date.parse(String(lastUpdated)) > atMs - followedWithinMs;
 }

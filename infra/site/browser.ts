@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-/** Debian's, or another one by CHROMIUM. */
-export const chromiumPath = process.env.CHROMIUM || '/usr/bin/chromium';
+/** Debian's: the shell without a window where it is there, which is the same engine at half the work; or another one by CHROMIUM. */
+export const chromiumPath =
+  process.env.CHROMIUM ||
+  ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync) ||
+  '/usr/bin/chromium';
 
 export const hasChromium = existsSync(chromiumPath);
 

@@ -1,8 +1,9 @@
-/** `node infra/site/vite.ts <folder>`: builds the administration app into it. */
+/** `node infra/site/vite.ts <folder>`: builds the administration app into it, and says of which files: NOTICE names them. */
 
+import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
+import { build, type Plugin } from 'vite';
 import { declarations } from './declarations.ts';
 
 const [, , outDir] = process.argv;
@@ -16,6 +17,16 @@ if (process.stdin instanceof Socket)
 // A test runner says NODE_ENV=test, and React would come with all that helps while one writes it.
 process.env.NODE_ENV = 'production';
 const asset = await declarations();
+const used = new Set<string>();
+const files = (): Plugin => ({
+  name: 'files',
+  generateBundle(_options, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type === 'chunk') for (const id of Object.keys(chunk.modules)) used.add(id);
+    }
+  },
+});
+const notice = readFileSync(new URL('../../NOTICE', import.meta.url), 'utf8');
 await build({
   root: fileURLToPath(new URL('../../web', import.meta.url)),
   configFile: false,
@@ -27,10 +38,12 @@ await build({
       name: 'declarations',
       generateBundle() {
         this.emitFile({ type: 'asset', ...asset });
+        this.emitFile({ type: 'asset', fileName: 'NOTICE.txt', source: notice });
       },
     },
+    files(),
   ],
-  worker: { format: 'es' },
+  worker: { format: 'es', plugins: () => [files()] },
   oxc: { jsx: { runtime: 'automatic' } },
   build: {
     outDir,
@@ -44,3 +57,4 @@ await build({
     chunkSizeWarningLimit: 4_000,
   },
 });
+process.stdout.write(`${[...used].join('\n')}\n`);

@@ -4,22 +4,16 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { type FunctionName, functionNames, routesOf } from '../../functions/routes.ts';
-import { settingDefaults } from '../../shared/project-settings.ts';
-import { apiFunctions } from '../api-functions.ts';
-import { keepCallersLines } from '../constructs/access-lines.ts';
-import { FunctionRoutes } from '../constructs/function-routes.ts';
-import { environmentOf, type Ground, statementsOf } from '../constructs/grants.ts';
-import { HouseFunction } from '../constructs/house-function.ts';
-import { JobsFunction } from '../constructs/jobs-function.ts';
-import { watchAccess, watchAudit, watchRecords } from '../constructs/lost-records.ts';
-import { PublicApi } from '../constructs/public-api.ts';
-import { addSite } from '../constructs/site-files.ts';
-import { StageKeysFunction } from '../constructs/stage-keys-function.ts';
-import { Front } from '../edge/front.ts';
-import { originEnvironment } from '../edge/origin-secrets.ts';
+import { reservedFor } from '../../shared/carry/shares.ts';
+import { settingDefaults } from '../../shared/identity/projects/settings.ts';
+import { watchLogs } from '../constructs/alarms.ts';
+import { type Ground, granted } from '../constructs/grants.ts';
+import { addSite, HouseFunction, keepCallersLines } from '../constructs/house-function.ts';
+import { JobsFunction, StageKeysFunction } from '../constructs/own-functions.ts';
+import { FunctionRoutes, PublicApi, throttleRoutes } from '../constructs/public-api.ts';
+import { apiFunctions } from '../deployed-functions.ts';
+import { Front, originEnvironment } from '../edge/front.ts';
 import { permissions } from '../permissions.ts';
-import { reservedFor } from '../running/concurrency.ts';
-import { throttleRoutes } from '../running/route-throttles.ts';
 import type { Stage } from '../stage.ts';
 
 interface ApiStackProps extends StackProps {
@@ -55,21 +49,21 @@ export class ApiStack extends Stack {
     const made = new Map<FunctionName, { house: HouseFunction; routes: FunctionRoutes }>();
     for (const name of functionNames.filter((one) => !isBehindQueues(one))) {
       const house = new HouseFunction(this, name, {
-        folder: name,
+        ...granted(name, whole, {
+          environment: {
+            ...originEnvironment(stage),
+            ...(permissions[name].botSecrets === 'opens' ? runBounds(stage) : {}),
+            ...(name === 'login' ? { FAILED_ADDRESSES: String(stage.failedAddresses) } : {}),
+          },
+        }),
         ...apiFunctions[name],
         memoryMb: 1024,
-        environment: {
-          ...environmentOf(permissions[name], whole),
-          ...originEnvironment(stage),
-          ...(name === 'login' ? { TRUSTED_HOPS: String(stage.trustedHops) } : {}),
-          ...(permissions[name].botSecrets === 'opens' ? runBounds(stage) : {}),
-        },
-        statements: statementsOf(permissions[name], whole),
         alarms,
         ...(name === 'site' ? { addFiles: addSite } : {}),
       });
       keysMade.goesBefore(house);
       if (name !== 'site') keepCallersLines(house, stage);
+      if (name === 'account') watchLogs(house, 'UnaskedEmergency', [house], alarms);
       const routes = new FunctionRoutes(house, 'Routes', {
         api,
         lambda: house.lambda,
@@ -79,10 +73,10 @@ export class ApiStack extends Stack {
     }
     throttleRoutes(served, new Map([...made].map(([name, { routes }]) => [name, routes])));
     const running = [...made].filter(([name]) => name.startsWith('execute-')).map(([, { house }]) => house);
-    watchRecords(this, [...running, jobs], alarms);
+    watchLogs(this, 'LostRecords', [...running, jobs], alarms);
     const recording = [...made].filter(([name]) => name !== 'site').map(([, { house }]) => house);
-    watchAudit(this, [...recording, jobs], alarms);
-    watchAccess(this, recording, alarms);
+    watchLogs(this, 'LostAudit', [...recording, jobs], alarms);
+    watchLogs(this, 'LostAccess', recording, alarms);
     if (webAclArn && domainName) {
       const { distribution } = new Front(this, 'Front', { stage, origin: domainName, webAclArn });
       new CfnOutput(this, 'FrontName', { value: distribution.distributionDomainName });

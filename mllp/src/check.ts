@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { errorCode, errorText } from '../../shared/error-name.ts';
-import { judge } from './service/judge.ts';
-import { clientTokens, NoToken } from './service/tokens.ts';
-import { isReadByAll } from './settings/secret.ts';
+import { errorCode, errorText } from '../../shared/base/values.ts';
+import { clientTokens, judge, NoToken } from './service/judge.ts';
+import { isReadByAll } from './settings/fields.ts';
 import type { ListenerSettings, ServeSettings } from './settings/settings.ts';
 
 /**

@@ -1,3 +1,5 @@
+import packageJson from '../package.json' with { type: 'json' };
+
 export const help = `portico-mllp: HL7 v2 over MLLP for a Portico service
 
 Receive: every message runs a Bot, and is acknowledged when that has answered.
@@ -12,6 +14,7 @@ Receive: every message runs a Bot, and is acknowledged when that has answered.
   --idle-timeout <seconds>      a connection without messages is closed (3600)
   --max-connections <number>    (256)
   --concurrency <number>        requests to the service at once (16)
+  --peer-share <percent>        of connections and requests for one peer (75)
   --health-port <port>          /healthz and /metrics on 127.0.0.1
   --check                       try settings, certificates and sign-in, then end
 
@@ -24,3 +27,5 @@ Send: files or standard input, one message after the other, each until it is acc
 
 Ends with 0 when all is well, 1 when something was not accepted or failed, 2 for wrong arguments.
 `;
+
+export const { version } = packageJson;

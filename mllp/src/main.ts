@@ -1,18 +1,16 @@
 #!/usr/bin/env node
 
 import { createReadStream } from 'node:fs';
-import { errorCode, errorText } from '../../shared/error-name.ts';
+import { errorCode, errorText } from '../../shared/base/values.ts';
 import { check } from './check.ts';
-import { help } from './help.ts';
-import { jsonLog } from './observe/log.ts';
+import { help, version } from './help.ts';
+import { jsonLog } from './observe.ts';
 import { sendMessages } from './send/send-messages.ts';
 import { NotMessages, splitMessages } from './send/split-messages.ts';
 import { serve } from './serve.ts';
 import { type Command, parseCommandLine } from './settings/command-line.ts';
-import { SettingsError } from './settings/fields.ts';
-import { readSecret } from './settings/secret.ts';
+import { readSecret, SettingsError } from './settings/fields.ts';
 import type { ServeSettings } from './settings/settings.ts';
-import { version } from './version.ts';
 
 const print = (text: string) => process.stdout.write(text);
 const complain = (text: string) => process.stderr.write(`${text}\n`);

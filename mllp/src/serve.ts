@@ -1,13 +1,10 @@
-import { Gate } from './gate.ts';
-import { type HealthServer, serveHealth } from './observe/health.ts';
-import type { Log } from './observe/log.ts';
-import { newMetrics } from './observe/metrics.ts';
+import { Gate } from '../../shared/base/gate.ts';
+import { type HealthServer, type Log, newMetrics, serveHealth } from './observe.ts';
 import { type Listener, startListener } from './receive/listener.ts';
-import type { Receiver } from './receive/receiver.ts';
-import { judge } from './service/judge.ts';
+import { LargeFrames, type Receiver } from './receive/receiver.ts';
+import { clientTokens, judge, keepFresh } from './service/judge.ts';
 import { connectService } from './service/service.ts';
-import { clientTokens, keepFresh } from './service/tokens.ts';
-import type { ServeSettings } from './settings/settings.ts';
+import { type ServeSettings, shareOf } from './settings/settings.ts';
 
 export interface Running {
   ports: number[];
@@ -29,15 +26,17 @@ export async function serve(
   log: Log,
 ): Promise<Running> {
   const metrics = newMetrics();
-  const { service, clientId, timeoutMs, concurrency, healthPort } = settings;
+  const { service, clientId, timeoutMs, concurrency, peerShare, healthPort } = settings;
+  const gate = (places: number) => new Gate(places, shareOf(places, peerShare));
   const tokens = clientTokens({ service, clientId, readSecret });
   const stopping = new AbortController();
   const receiver: Receiver = {
-    service: connectService(service, tokens, new Gate(concurrency)),
+    service: connectService(service, tokens, gate(concurrency)),
     log,
     metrics,
     timeoutMs,
-    largeFrames: new Gate(largeFrames),
+    peerShare,
+    largeFrames: new LargeFrames(gate(largeFrames)),
     stopping: stopping.signal,
   };
   let endFresh = () => {};

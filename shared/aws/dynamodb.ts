@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { directDocumentClient } from './wire/document-client.ts';
-import { patience } from './wire/exchange.ts';
+import { directDocumentClient } from './wire/dynamodb.ts';
+import { patience } from './wire/transport.ts';
 
 const maxAttempts = 5;
 

@@ -1,7 +1,6 @@
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { type Bus, eventSource } from '../bus/bus-event.ts';
-import { createExchanger, patience } from './wire/exchange.ts';
-import { leanClient } from './wire/lean-client.ts';
+import { type Bus, eventSource } from '../carry/work/bus-event.ts';
+import { createExchanger, leanClient, patience } from './wire/transport.ts';
 
 /** An EventBridge bus by its name. @param endpoint of a laptop only */
 export function eventBridgeBus(name: string, endpoint: string | undefined): Bus {

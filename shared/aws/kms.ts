@@ -10,14 +10,12 @@ import {
 } from '@aws-sdk/client-kms';
 import type { JWK } from 'jose';
 import { object } from 'valibot';
-import type { DataKeys, KeyContext, KeyWrapping } from '../keys/data-keys.ts';
-import { type Signer, thumbprint } from '../keys/signer.ts';
-import { stored } from '../schema/stored.ts';
-import { bytes } from '../schema/values.ts';
-import { keys } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
-import { createExchanger, type Patience, patience } from './wire/exchange.ts';
-import { leanClient } from './wire/lean-client.ts';
+import { bytes, stored } from '../base/schema.ts';
+import type { DataKeys, KeyContext, KeyWrapping } from '../carry/keys/data-keys.ts';
+import { type Signer, thumbprint } from '../carry/keys/signing-keys.ts';
+import { keys } from '../carry/table/keys.ts';
+import type { Table } from '../carry/table/table.ts';
+import { createExchanger, leanClient, type Patience, patience } from './wire/transport.ts';
 
 /** It is waited for a few seconds, and asked again: what it is asked changes nothing. @param endpoint of a test only */
 export function connectKms(endpoint?: string, waits: Patience = patience): KMSClient {

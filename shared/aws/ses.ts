@@ -1,7 +1,6 @@
 import { SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2';
-import type { Mailer } from '../email/mailer.ts';
-import { createExchanger, type Patience } from './wire/exchange.ts';
-import { leanClient } from './wire/lean-client.ts';
+import type { Mailer } from '../identity/mail/letters.ts';
+import { createExchanger, leanClient, type Patience } from './wire/transport.ts';
 
 interface SesOptions {
   /** The stage's own address, verified with SES. */

@@ -5,10 +5,10 @@ import {
   SendMessageBatchCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { errorName } from '../error-name.ts';
-import type { DeadLetters, Feed, Message, NotTaken, Queue } from '../queue/queue.ts';
-import { createExchanger, patience } from './wire/exchange.ts';
-import { leanClient } from './wire/lean-client.ts';
+import { inParallel } from '../base/in-parallel.ts';
+import { errorName } from '../base/values.ts';
+import type { DeadLetters, Feed, Message, NotTaken, Queue } from '../carry/work/queue.ts';
+import { createExchanger, leanClient, patience } from './wire/transport.ts';
 
 /** SQS: a batch has ten entries. */
 const batch = 10;
@@ -53,12 +53,10 @@ function roundsOf(messages: readonly Message[]): Positioned[][] {
 
 async function sendRound(sqs: SQSClient, url: string, round: readonly Positioned[]): Promise<NotTaken[]> {
   const notTaken: NotTaken[] = [];
-  const starts = Array.from({ length: Math.ceil(round.length / batch) }, (_, i) => i * batch).values();
-  await Promise.all(
-    Array.from({ length: batchesAtOnce }, async () => {
-      for (const at of starts) notTaken.push(...(await sendBatch(sqs, url, round.slice(at, at + batch))));
-    }),
-  );
+  const starts = Array.from({ length: Math.ceil(round.length / batch) }, (_, i) => i * batch);
+  await inParallel(starts, batchesAtOnce, async (at) => {
+    notTaken.push(...(await sendBatch(sqs, url, round.slice(at, at + batch))));
+  });
   return notTaken;
 }
 

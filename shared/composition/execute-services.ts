@@ -1,20 +1,25 @@
 import { lambdaInvoker, lambdaJobs } from '../aws/lambda.ts';
-import type { StageBounds } from '../bot/bounds/place.ts';
-import { type DeployServices, type ExecuteServices, emptyBotMemory } from '../bot/execute-services.ts';
-import type { JobStarter } from '../bot/job/job-starter.ts';
-import { countVariable, type Environment, requireVariable } from '../env.ts';
+import { countVariable, type Environment, requireVariable } from '../base/env.ts';
+import type { StageBounds } from '../bots/run/bounds.ts';
+import {
+  type DeployServices,
+  type ExecuteServices,
+  emptyBotMemory,
+  type JobStarter,
+} from '../bots/run/services.ts';
+import type { SharedFunction } from '../carry/shares.ts';
 import { coreServices } from './core-services.ts';
 import { stageKeys } from './stage-keys.ts';
 
 /** What functions need that reach the sandbox. */
-export function invokerServices(env: Environment): DeployServices {
+export function invokerServices(env: Environment, shared?: SharedFunction): DeployServices {
   const invoker = lambdaInvoker(requireVariable(env, 'INVOKER_FUNCTION'), env.LAMBDA_ENDPOINT);
-  return { ...coreServices(env), invoker };
+  return { ...coreServices(env, shared), invoker };
 }
 
 /** What functions need that run Bots. */
-export function executeServices(env: Environment): ExecuteServices {
-  const services = invokerServices(env);
+export function executeServices(env: Environment, shared?: SharedFunction): ExecuteServices {
+  const services = invokerServices(env, shared);
   const { keyRings, dataKeys } = stageKeys(requireVariable(env, 'KEYS'), services.table, ['run-token']);
   return {
     ...services,

@@ -1,8 +1,9 @@
 import { sqsDeadLetters, sqsFeed, sqsQueue } from '../aws/sqs.ts';
-import { type Environment, requireVariable } from '../env.ts';
-import type { Purpose } from '../queue/purposes.ts';
-import type { DeadLetters, Feed, Queue } from '../queue/queue.ts';
-import { recordOf } from '../typed-keys.ts';
+import { type Environment, requireVariable } from '../base/env.ts';
+import { recordOf } from '../base/values.ts';
+import type { Services } from '../carry/services.ts';
+import { type BatchAnswer, consume, type Received, retryDead } from '../carry/work/consume.ts';
+import type { Purpose, Queue } from '../carry/work/queue.ts';
 
 /** The environment variables that hold the URLs of a purpose's queues: `INDEX_UPKEEP_QUEUE` and the like. */
 export function queueVariables(purpose: Purpose): { queue: string; deadLetters: string } {
@@ -19,12 +20,26 @@ export function openQueues<const Of extends Purpose>(
   return recordOf(purposes, open);
 }
 
-/** The queue that feeds the consumer of a purpose, for one that lets messages wait. */
-export function openFeed(env: Environment, purpose: Purpose): Feed {
-  return sqsFeed(requireVariable(env, queueVariables(purpose).queue));
-}
-
-/** What the consumer of a purpose has given up. */
-export function openDeadLetters(env: Environment, purpose: Purpose): DeadLetters {
-  return sqsDeadLetters(requireVariable(env, queueVariables(purpose).deadLetters));
+/**
+ * The handler of a function that the queue of a purpose feeds. A schedule lets it sweep up, and try again what it had
+ * given up. Nobody else may invoke it.
+ * @param work on the parsed body of a message; may be given one twice
+ * @param more.mayWait whether it throws `Later` for messages that have to wait
+ */
+export function queueHandler(
+  env: Environment,
+  purpose: Purpose,
+  services: Pick<Services, 'log'>,
+  work: (body: unknown) => Promise<void>,
+  { mayWait = false, sweep }: { mayWait?: boolean; sweep?: () => Promise<void> } = {},
+): (event: { Records: readonly Received[] } | object) => Promise<BatchAnswer> {
+  const { queue, deadLetters } = queueVariables(purpose);
+  const dead = sqsDeadLetters(requireVariable(env, deadLetters));
+  const feed = mayWait ? sqsFeed(requireVariable(env, queue)) : undefined;
+  return async (event) => {
+    if ('Records' in event) return consume(services, event.Records, work, feed);
+    await sweep?.();
+    await retryDead(services, dead, work);
+    return { batchItemFailures: [] };
+  };
 }

@@ -1,13 +1,10 @@
 import type { JWK } from 'jose';
-import { accessTokenSeconds } from '../access/access-token.ts';
-import { type DataKeys, fileDataKeys, fileKeyWrapping, type KeyWrapping } from '../keys/data-keys.ts';
-import { openKeyFile } from '../keys/key-file.ts';
-import type { KeyRings } from '../keys/key-ring.ts';
-import { openKeyRings } from '../keys/open-rings.ts';
-import { publishKeys } from '../keys/public-keys.ts';
-import type { KeyPurpose } from '../keys/purposes.ts';
-import type { Signer } from '../keys/signer.ts';
-import type { Table } from '../table/table.ts';
+import { type DataKeys, fileDataKeys, fileKeyWrapping, type KeyWrapping } from '../carry/keys/data-keys.ts';
+import type { KeyPurpose, KeyRings } from '../carry/keys/key-ring.ts';
+import { openKeyFile, publishKeys, type Signer } from '../carry/keys/signing-keys.ts';
+import { openKeyRings } from '../carry/keys/stage-key.ts';
+import type { Table } from '../carry/table/table.ts';
+import { accessTokenSeconds } from '../identity/gate/access-token.ts';
 
 /** A function that still signs with it, in an update, is replaced by then, and its last token is over. */
 const leavesAfterMs = (accessTokenSeconds + 900) * 1000;

@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { accountIn } from '../../bench/smoke/account.ts';
 import { alarmArrives, refusedRequest } from '../../bench/smoke/alarm.ts';
 import { checks } from '../../bench/smoke/checks.ts';
-import { changeProject } from '../../functions/provision/change-project.ts';
-import { errorText } from '../../shared/error-name.ts';
+import { errorText } from '../../shared/base/values.ts';
+import { changeProject } from '../../shared/identity/projects/change-settings.ts';
 import { type Portico, startPortico } from '../spec/portico.ts';
 
 let portico: Portico;

@@ -36,7 +36,7 @@ describeInBrowser('@portico/client in Chromium', () => {
     await page.evaluate(
       `globalThis.portico = client.createPortico({ baseUrl: location.origin, auth: ${JSON.stringify(await app.portico.token())} })`,
     );
-  }, 120_000);
+  });
   afterAll(() => app?.stop());
 
   /** Runs an expression in the page. */

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const flags = ['--offline', '--no-audit', '--no-fund'];
   await run('npm', ['install', ...flags, join(folder, 'portico-client-0.1.0.tgz')], { cwd: folder });
   portico = await startPortico();
-}, 120_000);
+});
 afterAll(async () => {
   await portico?.stop();
   await rm(folder, { recursive: true, force: true });
@@ -76,4 +76,4 @@ test('the examples of its README run as they stand, with types', async () => {
     'true',
     '[ "email" ] Valid email address is required'.replaceAll('"', "'"),
   ]);
-}, 60_000);
+});

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { errorResponse } from '../../shared/http/errors.ts';
-import { parseHead } from '../../shared/table/keys.ts';
+import { errorResponse } from '../../shared/carry/http/errors.ts';
+import { parseHead } from '../../shared/carry/table/keys.ts';
 import { isLong } from '../setup/long.ts';
 import { streamUnread, violationsIn } from '../setup/violations.ts';
 import { scanAll } from '../storage/scan-all.ts';

@@ -1,13 +1,12 @@
 import { countedServices } from '../../bench/counted/services.ts';
-import { changeSecrets } from '../../functions/bots/change-secrets.ts';
-import { createBot } from '../../functions/bots/create-bot.ts';
-import { inviteUser } from '../../functions/invite/invite-user.ts';
-import { changeClient } from '../../functions/members/change-client.ts';
-import { changeProject } from '../../functions/members/change-project.ts';
-import { createClient } from '../../functions/members/create-client.ts';
-import { rotateSecret } from '../../functions/members/rotate-secret.ts';
-import { setMemberPassword } from '../../functions/members/set-member-password.ts';
-import { carryOut } from '../../functions/resources/write/carry-out.ts';
+import { changeSecrets } from '../../shared/bots/bot/change-secrets.ts';
+import { createBot } from '../../shared/bots/bot/create-bot.ts';
+import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
+import { changeClient, rotateSecret } from '../../shared/identity/memberships/change-client.ts';
+import { createClient } from '../../shared/identity/memberships/clients.ts';
+import { setMemberPassword } from '../../shared/identity/memberships/set-member-password.ts';
+import { changeProject } from '../../shared/identity/projects/project.ts';
+import { carryOut } from '../../shared/records/write/carry-out.ts';
 import { person } from '../storage/stage.ts';
 import type { Operation } from './operations.ts';
 

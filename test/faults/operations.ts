@@ -1,15 +1,13 @@
 import { countedServices } from '../../bench/counted/services.ts';
-import { createBot } from '../../functions/bots/create-bot.ts';
-import { deployBot } from '../../functions/bots/deploy-bot.ts';
-import { inviteUser } from '../../functions/invite/invite-user.ts';
-import { changeMember } from '../../functions/members/change-member.ts';
-import { removeMember } from '../../functions/members/remove-member.ts';
-import { readEntry } from '../../functions/resources/bundle/read-entry.ts';
-import { runBundle } from '../../functions/resources/bundle/run-bundle.ts';
-import { carryOut } from '../../functions/resources/write/carry-out.ts';
-import type { Write } from '../../functions/resources/write/write.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import type { Resource } from '../../shared/fhir/resource.ts';
+import type { Resource } from '../../shared/base/resource.ts';
+import { createBot } from '../../shared/bots/bot/create-bot.ts';
+import { deployBot } from '../../shared/bots/bot/deploy-bot.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
+import { changeMember, removeMember } from '../../shared/identity/memberships/change-member.ts';
+import { readEntry, runBundle } from '../../shared/records/bundle/run-bundle.ts';
+import { carryOut } from '../../shared/records/write/carry-out.ts';
+import type { Write } from '../../shared/records/write/write.ts';
 import { person, type Stage } from '../storage/stage.ts';
 
 /** Makes ready, undisturbed; answers what is disturbed, which a client may repeat. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Hl7Message as MedplumMessage } from '@medplum/core';
-import { Hl7Message } from '../../shared/hl7/message.ts';
-import { Hl7Segment } from '../../shared/hl7/segment.ts';
+import { Hl7Message } from '../../shared/bots/hl7/message.ts';
+import { Hl7Segment } from '../../shared/bots/hl7/segment.ts';
 import { ADMISSION, OWN_SEPARATORS } from './samples.ts';
 
 const fixed = { now: new Date('2024-03-01T07:15:00.250Z'), controlId: 'A-1' };

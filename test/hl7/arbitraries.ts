@@ -1,4 +1,4 @@
-import { Hl7Context } from '../../shared/hl7/context.ts';
+import { Hl7Context } from '../../shared/bots/hl7/text.ts';
 import fc from '../setup/fast-check.ts';
 
 const CHARACTERS = [...'|^~\\&#*+!%$@;:?/=<>_-.,[](){}'];

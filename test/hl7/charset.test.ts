@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { charsetNamed, charsetOf } from '../../shared/hl7/charset.ts';
-import { codecOf } from '../../shared/hl7/codec.ts';
-import { Hl7Error } from '../../shared/hl7/hl7-error.ts';
+import { charsetNamed, charsetOf, codecOf } from '../../shared/bots/hl7/charset.ts';
+import { Hl7Error } from '../../shared/bots/hl7/text.ts';
 
 const naming = (charset: string) => `MSH|^~\\&|A|B|C|D||||||||||||${charset}`;
 

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Hl7Message as MedplumMessage } from '@medplum/core';
 import HL7 from 'hl7-standard';
-import { charsetOf } from '../../shared/hl7/charset.ts';
-import { decode } from '../../shared/hl7/escape.ts';
-import { Hl7Message } from '../../shared/hl7/message.ts';
-import { standardParser } from '../../shared/hl7/standard.ts';
+import { charsetOf } from '../../shared/bots/hl7/charset.ts';
+import { Hl7Message } from '../../shared/bots/hl7/message.ts';
+import { standardParser } from '../../shared/bots/hl7/standard.ts';
+import { decode } from '../../shared/bots/hl7/text.ts';
 import { describeSamples, readSample } from '../setup/sample-messages.ts';
 import { expectSameAsMedplum } from './medplum.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Hl7Context } from '../../shared/hl7/context.ts';
-import { decode, encode, transcode } from '../../shared/hl7/escape.ts';
+import { decode, encode, Hl7Context, transcode } from '../../shared/bots/hl7/text.ts';
 import fc from '../setup/fast-check.ts';
 import { contexts } from './arbitraries.ts';
 

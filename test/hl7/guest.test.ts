@@ -6,7 +6,7 @@ import { ADMISSION } from './samples.ts';
 
 test('runs bundled, in a global scope that holds nothing but the language', async () => {
   const bundle = await build({
-    entryPoints: [resolve(import.meta.dirname, '../../shared/hl7/message.ts')],
+    entryPoints: [resolve(import.meta.dirname, '../../shared/bots/hl7/message.ts')],
     bundle: true,
     write: false,
     platform: 'neutral',

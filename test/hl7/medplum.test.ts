@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import * as medplum from '@medplum/core';
-import { Hl7Context } from '../../shared/hl7/context.ts';
-import { Hl7Field } from '../../shared/hl7/field.ts';
-import { Hl7Message } from '../../shared/hl7/message.ts';
-import { Hl7Segment } from '../../shared/hl7/segment.ts';
+import { Hl7Message } from '../../shared/bots/hl7/message.ts';
+import { Hl7Field, Hl7Segment } from '../../shared/bots/hl7/segment.ts';
+import { Hl7Context } from '../../shared/bots/hl7/text.ts';
 import { expectSameAsMedplum } from './medplum.ts';
 import { ADMISSION, OWN_SEPARATORS } from './samples.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { Hl7Message as MedplumMessage } from '@medplum/core';
-import { Hl7Message } from '../../shared/hl7/message.ts';
+import { Hl7Message } from '../../shared/bots/hl7/message.ts';
 
 /**
  * Compares what every accessor that both have gives. Theirs gets the text without what only ours accepts: they

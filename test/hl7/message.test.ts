@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { Hl7Error } from '../../shared/hl7/hl7-error.ts';
-import { Hl7Message } from '../../shared/hl7/message.ts';
+import { Hl7Message } from '../../shared/bots/hl7/message.ts';
+import { Hl7Error } from '../../shared/bots/hl7/text.ts';
 import { ADMISSION, OWN_SEPARATORS } from './samples.ts';
 
 describe('what surrounds a message', () => {

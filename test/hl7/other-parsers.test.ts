@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Hl7Message as MedplumMessage } from '@medplum/core';
-import { Hl7Message } from '../../shared/hl7/message.ts';
+import { Hl7Message } from '../../shared/bots/hl7/message.ts';
 import { expectSameAsMedplum } from './medplum.ts';
 import { hl7Tree, nodeFields, portico, simpleTree, standardValue } from './other-parsers.ts';
 
@@ -92,7 +92,7 @@ const head = 'MSH|^~\\&|A|B|C|D|2026||ADT^A01|1|P|2.5.1';
 const own = 'MSH#*+!%#A#B#C#D#2026##ADT*A01#1#P#2.5.1';
 const first = (text: string) => Hl7Message.parse(text).get('PID.5.1');
 
-/** Where they differ; the table in shared/hl7/README.md says why. */
+/** Where they differ; the table in shared/bots/hl7/README.md says why. */
 describe('where other parsers leave the standard', () => {
   test('escapes (2.7): only nodehl7 decodes, and takes \\F\\ and \\S\\ for each other', async () => {
     const text = `${head}\rPID|||1||x\\F\\y\\S\\z`;

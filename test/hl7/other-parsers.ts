@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import HL7 from 'hl7-standard';
-import { Hl7Message } from '../../shared/hl7/message.ts';
+import { Hl7Message } from '../../shared/bots/hl7/message.ts';
 
 const require = createRequire(import.meta.url);
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { charsetOf } from '../../shared/hl7/charset.ts';
-import { encode } from '../../shared/hl7/escape.ts';
-import { Hl7Error } from '../../shared/hl7/hl7-error.ts';
-import { Hl7Message } from '../../shared/hl7/message.ts';
-import { normalise } from '../../shared/hl7/normalise.ts';
+import { charsetOf } from '../../shared/bots/hl7/charset.ts';
+import { Hl7Message } from '../../shared/bots/hl7/message.ts';
+import { normalise } from '../../shared/bots/hl7/standard.ts';
+import { encode, Hl7Error } from '../../shared/bots/hl7/text.ts';
 import fc from '../setup/fast-check.ts';
 import { contexts, segments } from './arbitraries.ts';
 

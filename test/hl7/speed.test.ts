@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { Hl7Message } from '../../shared/hl7/message.ts';
-import { normalise } from '../../shared/hl7/normalise.ts';
+import { Hl7Message } from '../../shared/bots/hl7/message.ts';
+import { normalise } from '../../shared/bots/hl7/standard.ts';
 
 const MIB = 1024 * 1024;
 const HEADER = 'MSH|^~\\&|A|B|C|D|2024||ORU^R01|1|P|2.5';

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import HL7 from 'hl7-standard';
-import { Hl7Error } from '../../shared/hl7/hl7-error.ts';
-import { Hl7Message } from '../../shared/hl7/message.ts';
-import { normalise } from '../../shared/hl7/normalise.ts';
-import { standardParser } from '../../shared/hl7/standard.ts';
+import { Hl7Message } from '../../shared/bots/hl7/message.ts';
+import { normalise, standardParser } from '../../shared/bots/hl7/standard.ts';
+import { Hl7Error } from '../../shared/bots/hl7/text.ts';
 import { ADMISSION, OWN_SEPARATORS } from './samples.ts';
 
 const standard = standardParser(HL7);

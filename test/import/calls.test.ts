@@ -1,6 +1,10 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createPortico, type Portico } from '../../client/src/create-portico.ts';
 import { sendBatch } from '../../infra/import/calls.ts';
+import { startSender } from '../../infra/import/load.ts';
+import { openReport } from '../../infra/import/report.ts';
 import { type Loopback, startLoopback } from '../client/loopback.ts';
 
 let service: Loopback;
@@ -61,4 +65,24 @@ test('that is refused as a whole ends the work', async () => {
   const count = answering(refusal(403, 'forbidden'));
   await expect(sendBatch(portico, ['{}'])).rejects.toThrow('forbidden');
   expect(count()).toBe(1);
+});
+
+test('what one request cannot do is done in halves, down to single entries', async () => {
+  const sizes: number[] = [];
+  service.answer(async ({ body }) => {
+    const { entry } = JSON.parse(String(body));
+    sizes.push(entry.length);
+    if (entry.length > 1) return refusal(413, 'too-long');
+    return { status: 200, body: JSON.stringify({ entry: [{ response: { status: '201' } }] }) };
+  });
+  const report = await openReport(join(tmpdir(), 'portico-calls.ndjson'));
+  const destination = { baseUrl: service.baseUrl, project: { id: 'p', name: 'P' }, portico, headers: {} };
+  const { send, end } = startSender(destination, report);
+  for (const id of ['a', 'b', 'c']) {
+    const entry = { file: 'f', number: 1, fullUrl: undefined, request: undefined, resource: {} };
+    await send({ entry, reference: `Patient/${id}`, text: '{}' });
+  }
+  await end();
+  // It is asked for what it has first.
+  expect([sizes, report.counts]).toMatchObject([[1, 3, 2, 1, 1, 1], { created: 3, refused: 0 }]);
 });

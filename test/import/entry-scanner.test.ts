@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { EntryScanner } from '../../infra/import/entry-scanner.ts';
+import { EntryScanner } from '../../infra/import/read-entries.ts';
 import fc from '../setup/fast-check.ts';
 
 function scan(text: string, sizes: readonly number[] = []): { elements: unknown[]; head: object } {

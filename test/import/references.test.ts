@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { derivedId } from '../../infra/import/derived-id.ts';
-import { rewriteReferences } from '../../infra/import/rewrite-references.ts';
-import { parseJson } from '../../shared/fhir/json.ts';
+import { derivedId, rewriteReferences } from '../../infra/import/catalogue.ts';
+import { parseJson } from '../../shared/base/json.ts';
 
 const names = new Map([
   ['urn:uuid:1', 'Patient/p'],

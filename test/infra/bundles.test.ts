@@ -24,7 +24,7 @@ describe('a bundle', () => {
   it('of the invoker has neither an AWS client nor anything but the sandbox inside', () => {
     const { inputs } = bundleFunction('invoker', join(root, 'invoker'), join(root, 'maps'));
     const sandbox =
-      /^(functions\/invoker|shared\/(sandbox|bot|hl7|address-guard))\/|^shared\/(limits|fields-of|error-name)\.ts$/;
+      /^(functions\/invoker|shared\/(bots\/(sandbox|run|hl7)|carry\/address-guard))\/|^shared\/base\/(limits|values)\.ts$/;
     expect(Object.keys(inputs).filter((input) => !sandbox.test(input))).toEqual([]);
   });
 });

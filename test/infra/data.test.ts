@@ -94,6 +94,17 @@ describe('log groups', () => {
     expect(policy).toMatch(/"ArnLike":\{"kms:EncryptionContext:aws:logs:arn":.*:log-group:portico-test-\*/);
   });
 
+  it('and all else under keys of the stage opens to services in the name of this account only', () => {
+    const keys = Object.values(stacks).flatMap((stack) => ofType(stack, 'AWS::KMS::Key'));
+    const ofServices = keys.flatMap(([id, { Properties }]) =>
+      (Properties.KeyPolicy as { Statement: { Principal: unknown; Condition?: unknown }[] }).Statement.filter(
+        ({ Principal }) => JSON.stringify(Principal).includes('"Service"'),
+      ).map(({ Principal, Condition }) => ({ id, Principal, condition: JSON.stringify(Condition ?? {}) })),
+    );
+    expect(ofServices.length).toBeGreaterThan(1);
+    expect(ofServices.filter(({ condition }) => !condition.includes('"Ref":"AWS::AccountId"'))).toEqual([]);
+  });
+
   it('are kept as the stage says', () => {
     expect(daysOf(stacks)).toEqual({ functions: [90], access: [365] });
     expect(daysOf(other)).toEqual({ functions: [365], access: [2192] });

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { Topic } from 'aws-cdk-lib/aws-sns';
-import { HouseFunction } from '../../infra/constructs/house-function.ts';
+import { addSite, HouseFunction } from '../../infra/constructs/house-function.ts';
 import { LockedInvoker } from '../../infra/constructs/locked-invoker.ts';
-import { addSite } from '../../infra/constructs/site-files.ts';
+import { unpack } from '../../infra/local/assembly/assembly.ts';
 import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
-import { unpack } from '../../infra/local/assembly/unpack.ts';
 
 export interface Bundles {
   /** Holds a folder for each function, named like it, with what Lambda would unpack. */

@@ -5,14 +5,13 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { allRoutes, type Route } from '../../functions/routes.ts';
-import { eventFunctions } from '../../infra/event-functions.ts';
+import { eventFunctions } from '../../infra/deployed-functions.ts';
 import { permissions } from '../../infra/permissions.ts';
 import { queues } from '../../infra/queues.ts';
-import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
 import { sqsQueue } from '../../shared/aws/sqs.ts';
-import { keyMessage } from '../../shared/queue/key-message.ts';
-import type { Purpose } from '../../shared/queue/purposes.ts';
-import { type Key, keys } from '../../shared/table/keys.ts';
+import { type Key, keys } from '../../shared/carry/table/keys.ts';
+import { keyMessage, type Purpose } from '../../shared/carry/work/queue.ts';
+import { type Audited, auditItem } from '../../shared/identity/audit/audit-event.ts';
 import { type HostedStage, startHostedStage } from './hosted-stage.ts';
 
 let stage: HostedStage;
@@ -67,6 +66,12 @@ describe('the main job, by the bundles alone', () => {
       );
     expect(answer.statusCode).toBe(200);
     authorization = `Bearer ${JSON.parse(answer.body ?? '').access_token}`;
+  });
+
+  it('says who the client is', async () => {
+    const answer = await stage.host('account').request('GET /auth/me', { authorization }, '');
+    expect(answer.statusCode).toBe(200);
+    expect(JSON.parse(answer.body ?? '')).toMatchObject({ project: { id: project } });
   });
 
   it('invites a person', async () => {

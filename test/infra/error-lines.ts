@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { RunbookEntry } from '../../infra/running/runbook.ts';
-import { importsOf } from '../setup/imports.ts';
+import { buildSync } from 'esbuild';
+import type { RunbookEntry } from '../../infra/constructs/alarms.ts';
 
 /**
  * Who learns of it: `alarm` goes by the line itself, `also` by what comes of it, and `noLoss` says why nobody has to.
@@ -12,6 +12,7 @@ type Told = { alarm: RunbookEntry } | { also: RunbookEntry } | { noLoss: string 
 export const errorLines: Readonly<Record<string, Told>> = {
   'access record lost': { alarm: 'access-record-lost' },
   'audit entry lost': { alarm: 'audit-entry-lost' },
+  'emergency access without a sign-in': { alarm: 'emergency-unasked' },
   'execution record lost': { alarm: 'execution-record-lost' },
   'subscription not read': { alarm: 'subscription-not-read' },
   'schedule late': { alarm: 'schedules-late' },
@@ -36,6 +37,7 @@ export const errorLines: Readonly<Record<string, Told>> = {
   'key of a job not freed': { noLoss: 'a repeat is answered with the job, for a day' },
   'places not read': { noLoss: 'an error is shown with the places of the deployed code' },
   'day of runs not noted': { noLoss: 'records are found among the runs of their Bot' },
+  'share not told': { noLoss: 'each instance holds its own share until the next second' },
   'use of a client not noted': { noLoss: 'the next use is noted' },
 };
 
@@ -44,25 +46,38 @@ const functions = readdirSync(join(root, 'functions'), { withFileTypes: true }).
   one.isDirectory(),
 );
 
+const inside = ['functions', 'shared'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name)),
+);
+
 /** Messages of error lines in a file; one that is no literal is `?`. */
 function errorsIn(file: string): string[] {
   const source = readFileSync(join(root, file), 'utf8');
   return [...source.matchAll(/\blog\.error\(\s*(?:'([^']+)')?|level: 'ERROR', message(?:: '([^']+)')?/g)]
     .map(([, logged, printed]) => logged ?? printed ?? '?')
-    .filter((message) => message !== '?' || file !== 'shared/log.ts');
+    .filter((message) => message !== '?' || file !== 'shared/base/log.ts');
 }
 
-function loadedBy(file: string, loaded = new Set<string>()): Set<string> {
-  if (!file.endsWith('.ts') || loaded.has(file)) return loaded;
-  loaded.add(file);
-  for (const { kind, target } of importsOf(file)) if (kind !== 'type') loadedBy(target, loaded);
-  return loaded;
+/** What a function has in its bundle: a chapter of which it needs a part is there in that part. */
+function bundleOf(folder: string): string {
+  const { outputFiles } = buildSync({
+    entryPoints: [join(root, 'functions', folder, 'handler.ts')],
+    ...{ bundle: true, write: false, splitting: true, outdir: root, format: 'esm', platform: 'node' },
+    ...{ mainFields: ['module', 'main'], minifySyntax: true, logLevel: 'error' },
+  });
+  return outputFiles.map(({ text }) => text).join('\n');
 }
 
-/** What each function may log as an error, by its folder, told from all that its handler loads. */
+const every = inside.flatMap(errorsIn);
+
+/** What each function may log as an error, by its folder. */
 export const errorsOfFunctions: ReadonlyMap<string, ReadonlySet<string>> = new Map(
-  functions.map(({ name }) => [
-    name,
-    new Set([...loadedBy(`functions/${name}/handler.ts`)].flatMap(errorsIn)),
-  ]),
+  functions.map(({ name }) => {
+    const text = bundleOf(name);
+    const isIn = (message: string) =>
+      message === '?' || text.includes(`error("${message}"`) || text.includes(`message: "${message}"`);
+    return [name, new Set(every.filter(isIn))];
+  }),
 );

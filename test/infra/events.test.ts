@@ -1,11 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { pauseSeconds } from '../../functions/dispatch/pause.ts';
-import { eventFunctions } from '../../infra/event-functions.ts';
+import { eventFunctions, timeoutSeconds } from '../../infra/deployed-functions.ts';
 import { queues } from '../../infra/queues.ts';
-import { streamReading } from '../../infra/stream-reading.ts';
-import { timeoutSeconds } from '../../infra/timeouts.ts';
-import { dispatchedPurposes, purposes } from '../../shared/queue/purposes.ts';
-import { outboxPartitions } from '../../shared/table/keys.ts';
+import { streamReading } from '../../infra/table-definition.ts';
+import { dispatchPauseSeconds } from '../../shared/base/limits.ts';
+import { outboxPartitions } from '../../shared/carry/table/keys.ts';
+import { dispatchedPurposes, purposes } from '../../shared/carry/work/queue.ts';
 import {
   functionsOf,
   ofType,
@@ -77,10 +76,10 @@ describe('the stream of the table', () => {
   it('is read until an outage of hours has passed: retries end by age, and the stream keeps more', () => {
     const [{ MaximumRecordAgeInSeconds, MaximumRetryAttempts, ParallelizationFactor } = {}] = stream;
     expect(MaximumRecordAgeInSeconds).toBe(12 * 3600);
-    expect(Number(MaximumRetryAttempts) * pauseSeconds).toBeGreaterThanOrEqual(12 * 3600);
+    expect(Number(MaximumRetryAttempts) * dispatchPauseSeconds).toBeGreaterThanOrEqual(12 * 3600);
     expect(MaximumRetryAttempts).toBeLessThanOrEqual(10_000);
     expect(ParallelizationFactor).toBe(streamReading.atOncePerShard);
-    expect(dispatcher.properties.Timeout).toBeGreaterThan(2 * pauseSeconds);
+    expect(dispatcher.properties.Timeout).toBeGreaterThan(2 * dispatchPauseSeconds);
   });
 
   it('wakes the dispatcher for outbox items, heads of resources, runs to be told of and untidy entries only', () => {
@@ -189,11 +188,12 @@ describe.each(purposes)('the queue of %s', (purpose) => {
 describe('what follows changes', () => {
   it('is swept every ten minutes', () => {
     const sweeps = rules.filter(({ Properties }) => Properties.ScheduleExpression === 'rate(10 minutes)');
-    const targets = sweeps
-      .flatMap(({ Properties }) => (Properties.Targets ?? []) as { Arn: unknown }[])
-      .map(({ Arn }) => arnOf(Arn));
+    type Target = { Arn: unknown; RetryPolicy?: { MaximumRetryAttempts: number } };
+    const targets = sweeps.flatMap(({ Properties }) => (Properties.Targets ?? []) as Target[]);
     const consumers = Object.values(eventFunctions).map(({ description }) => named(description).id);
-    expect(targets.sort()).toEqual(consumers.sort());
+    expect(targets.map(({ Arn }) => arnOf(Arn)).sort()).toEqual(consumers.sort());
+    // The next one does what this one did not.
+    for (const { RetryPolicy } of targets) expect(RetryPolicy?.MaximumRetryAttempts).toBe(0);
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { allRoutes } from '../../functions/routes.ts';
-import { routeKey } from '../../shared/http/row.ts';
-import { frontOf } from '../../shared/keys/origin-secret.ts';
+import { routeKey } from '../../shared/carry/http/routes.ts';
+import { frontOf } from '../../shared/carry/keys/origin-secret.ts';
 import { type Portico, startPortico } from '../spec/portico.ts';
 import { botThat } from '../spec/running.ts';
 

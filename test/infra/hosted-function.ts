@@ -3,7 +3,7 @@ import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { allRoutes } from '../../functions/routes.ts';
 import { buildEvent } from '../../infra/local/gateway/event.ts';
 import { supervise } from '../../infra/local/supervise.ts';
-import { matchRoute } from '../../shared/http/match-route.ts';
+import { matchRoute } from '../../shared/carry/http/routes.ts';
 
 export interface HostedFunction {
   /** Of the Invoke API that it answers. */
@@ -32,7 +32,7 @@ export async function hostFunction(folder: string, env: Record<string, string>):
     ],
     env,
     ready: /listening on/,
-    readyTimeoutMs: 20_000,
+    readyTimeoutMs: 60_000,
     onLine: (line) => {
       said ||= line;
     },

@@ -3,7 +3,7 @@ import { useLocalCredentials } from '../../infra/local/environment.ts';
 import { type LocalQueues, startQueues } from '../../infra/local/queue/local-queues.ts';
 import { serveBus } from '../../infra/local/serve-bus.ts';
 import { connectDynamoDb } from '../../shared/aws/dynamodb.ts';
-import { openTable, type Table } from '../../shared/table/table.ts';
+import { openTable, type Table } from '../../shared/carry/table/table.ts';
 import { type Bundles, deployedBundles } from './deployed-bundles.ts';
 import { type HostedFunction, hostFunction } from './hosted-function.ts';
 import { type RecordedTable, startRecordedTable } from './recorded-table.ts';
@@ -56,10 +56,15 @@ export async function startHostedStage(): Promise<HostedStage> {
     };
     // Those that others call come first.
     const inOrder = [...variables].sort(([a], [b]) => Number(b === 'jobs') - Number(a === 'jobs'));
-    for (const [name, names] of inOrder) {
+    for (const [name, told] of inOrder) {
       const { endpoint, actions } = await table.watch();
       seen.set(name, actions);
-      const given = Object.fromEntries(names.map((variable) => [variable, values[variable] ?? '']));
+      const given = Object.fromEntries(
+        Object.entries(told).map(([variable, said]) => [
+          variable,
+          values[variable] ?? (typeof said === 'string' ? said : ''),
+        ]),
+      );
       const engines = {
         DYNAMODB_ENDPOINT: endpoint,
         LAMBDA_ENDPOINT: invoker.endpoint,
@@ -90,12 +95,12 @@ export async function startHostedStage(): Promise<HostedStage> {
 const runtime = { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' };
 
 /** The variables that the templates give each function; a role's description begins with its folder. */
-function variablesByFunction(): Map<string, string[]> {
+function variablesByFunction(): Map<string, Record<string, unknown>> {
   const { api, events, provision, reindex, watch } = stageTemplates();
   const pairs = [api, events, provision, reindex, watch].flatMap((resources) =>
-    functionsOf(resources).map(({ roleId, properties }): [string, string[]] => {
-      const { Variables } = properties.Environment as { Variables: object };
-      return [String(resources[roleId]?.Properties.Description).split(':')[0] ?? '', Object.keys(Variables)];
+    functionsOf(resources).map(({ roleId, properties }): [string, Record<string, unknown>] => {
+      const { Variables } = properties.Environment as { Variables: Record<string, unknown> };
+      return [String(resources[roleId]?.Properties.Description).split(':')[0] ?? '', Variables];
     }),
   );
   return new Map(pairs);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { apiFunctions } from '../../infra/api-functions.ts';
+import { apiFunctions } from '../../infra/deployed-functions.ts';
 import type { Stage } from '../../infra/stage.ts';
 import {
   actionsOf,
@@ -30,7 +30,16 @@ const settings = {
     backup: { keepDays: 365 },
     deletionProtection: true,
   },
-  ...{ accountConcurrency: 1000, projectRuns: 75, metrics: true, tracing: true, trustedHops: 1 },
+  ...{
+    accountConcurrency: 1000,
+    projectRuns: 75,
+    projectShare: 40,
+    sourceShare: 60,
+    metrics: true,
+    tracing: true,
+    trustedHops: 1,
+    failedAddresses: 30,
+  },
   ...{ allowedOrigins: ['https://app.example.org'], searchParameters: ['us-core'], signingKeys: [2, 1] },
   ...{
     sourceKey: publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
@@ -163,8 +172,10 @@ describe('filtered egress', () => {
       StatefulRuleOptions: { RuleOrder: 'STRICT_ORDER' },
     });
     const { FirewallPolicy } = only(resources('network'), 'AWS::NetworkFirewall::FirewallPolicy').Properties;
-    expect(FirewallPolicy).toMatchObject({
+    expect(FirewallPolicy).toEqual({
       StatefulDefaultActions: ['aws:drop_established_app_layer', 'aws:alert_established_app_layer'],
+      StatefulRuleGroupReferences: [{ Priority: 1, ResourceArn: expect.anything() }],
+      StatelessFragmentDefaultActions: ['aws:drop'],
       StatefulEngineOptions: { RuleOrder: 'STRICT_ORDER', StreamExceptionPolicy: 'DROP' },
       StatelessDefaultActions: ['aws:forward_to_sfe'],
     });

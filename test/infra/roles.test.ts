@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { functionNames as routeFunctions } from '../../functions/routes.ts';
+import { timeoutSeconds } from '../../infra/deployed-functions.ts';
 import { isAllowed, openPurposes } from '../../infra/local/assembly/role.ts';
 import { permissions } from '../../infra/permissions.ts';
 import { accessRecordsName, provisionName, reindexName, stageKeysName } from '../../infra/stage.ts';
-import { timeoutSeconds } from '../../infra/timeouts.ts';
-import { accessMessage } from '../../shared/access-log.ts';
-import { type KeyPurpose, keyPurposes } from '../../shared/keys/purposes.ts';
-import { chosenLoginAttributes, chosenLoginItems } from '../../shared/login/person-login.ts';
-import { dueKey, keys, startKey } from '../../shared/table/keys.ts';
-import { partitionClasses } from '../../shared/table/partition-classes.ts';
+import { accessMessage } from '../../shared/base/log.ts';
+import { type KeyPurpose, keyPurposes } from '../../shared/carry/keys/key-ring.ts';
+import { dueKey, keys, startKey } from '../../shared/carry/table/keys.ts';
+import { partitionClasses } from '../../shared/carry/table/scan-page.ts';
+import { chosenLoginAttributes, chosenLoginItems } from '../../shared/identity/sign-in/person-login.ts';
 import {
   actionsOf,
   functionsOf,
@@ -230,13 +230,13 @@ describe('roles', () => {
         [keys.password('u'), keys.mfa('u')].some((key) => reads(one, key)),
       ]),
     );
-    const readers = ['invite', 'login', 'members', 'outbox', 'provision', 'resources'];
+    const readers = ['account', 'invite', 'login', 'members', 'outbox', 'provision', 'resources'];
     const of = (names: readonly string[]) => names.map((name) => [name, readers.includes(name)]);
     expect(found).toEqual(Object.fromEntries(of(Object.keys(found))));
     expect(found).toMatchObject(Object.fromEntries(of(Object.keys(permissions))));
     const reach = (key: { pk: string }) =>
       deployed.filter((one) => may(one, 'BatchGetItem', key)).map(folderOf);
-    expect(reach(keys.attempts(['a'], 1))).toEqual(['login']);
+    expect(reach(keys.attempts(['a'], 1))).toEqual(['login', 'account']);
     expect(reach(keys.outbox('p', 'm')).filter((name) => name.startsWith('execute'))).toEqual([]);
     // A reindexing scans for keys.
     const reindexes = deployed.filter((one) => folderOf(one) === 'reindex');
@@ -282,6 +282,7 @@ describe('roles', () => {
       issuer: 'i',
       issuerProject: 'p',
       mfa: true,
+      signedInAtMs: Date.now(),
     };
     const items = chosenLoginItems(of, Date.now(), { project: 'p', membershipId: 'm' });
     const login = [...new Set(items.flatMap((item) => Object.keys(item)))];
@@ -359,21 +360,23 @@ describe('roles', () => {
       'Runs Bots that nobody waits for',
       'Wakes Bots and calls hooks for Subscriptions',
     ];
-    const signsIn = 'Signs people in, says who they are';
+    const signsIn = 'Signs people in';
+    const isSignedIn = 'Says who is signed in, and does what is their own';
     const mails = 'Sends the mail that transactions have left to be sent';
     const opened: Record<KeyPurpose, string[]> = {
-      'run-token': [...running, signsIn, 'The FHIR API, and every path that is no route'],
+      'run-token': [...running, isSignedIn, 'The FHIR API, and every path that is no route'],
       'invitation-link': [signsIn, mails],
       'reset-link': [signsIn, mails],
       'address-link': [signsIn, mails],
-      totp: [signsIn],
-      drafts: [signsIn],
+      totp: [signsIn, isSignedIn],
+      drafts: [isSignedIn],
       'issuer-secret': [
         signsIn,
         'Reads and changes Projects and their members',
         'Creates a Project and its first administrator',
       ],
-      'external-sign-in': [signsIn],
+      'external-sign-in': [signsIn, isSignedIn],
+      'known-sign-in': [signsIn],
     };
     const found = keyPurposes.map((purpose) => [
       purpose,

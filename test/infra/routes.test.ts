@@ -1,9 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { allRoutes } from '../../functions/routes.ts';
-import { apiFunctions } from '../../infra/api-functions.ts';
-import { timeoutSeconds } from '../../infra/timeouts.ts';
-import { routeKey } from '../../shared/http/row.ts';
+import { apiFunctions, timeoutSeconds } from '../../infra/deployed-functions.ts';
+import { routeKey } from '../../shared/carry/http/routes.ts';
 import {
   actionsOf,
   functionsOf,
@@ -72,6 +71,7 @@ describe('routes', () => {
       'POST /auth/profile',
       'POST /auth/resetpassword',
       'POST /auth/setpassword',
+      'POST /auth/undoaddress',
       'POST /auth/verifyemail',
       'POST /oauth2/end-session',
       'POST /oauth2/introspect',

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it, jest, test } from '@jest/globals';
-import { runbook } from '../../infra/running/runbook.ts';
-import { consoleLog } from '../../shared/log.ts';
+import { functionNames } from '../../functions/routes.ts';
+import { runbook } from '../../infra/constructs/alarms.ts';
+import { consoleLog } from '../../shared/base/log.ts';
 import { errorLines, errorsOfFunctions } from './error-lines.ts';
 import {
   functionsOf,
@@ -22,6 +23,7 @@ const domain = {
 const largeWhole = wholeTemplates({
   accountConcurrency: 1000,
   projectRuns: 75,
+  projectShare: 40,
   tracing: true,
   metrics: false,
   domain,
@@ -107,6 +109,7 @@ describe('an alarm', () => {
         'audit-entry-lost',
         'execution-record-lost',
         'access-record-lost',
+        'emergency-unasked',
         'subscription-not-read',
         'stream-given-up',
         'certificate-expires',
@@ -236,11 +239,12 @@ describe('concurrency', () => {
 
   it('is shared out where the account has it: sign-in has its own whatever Bots do, and who runs Bots is bounded', () => {
     expect(Object.fromEntries(reserved(large))).toEqual({
-      'Issues access tokens, publishes their keys': 30,
-      'Signs people in, says who they are': 30,
-      'Reads and changes Projects and their members': 30,
-      'Runs a Bot named by its id': 150,
-      'Runs a Bot named by an identifier': 150,
+      'Issues access tokens, publishes their keys': 80,
+      'Signs people in': 80,
+      'Says who is signed in, and does what is their own': 80,
+      'Reads and changes Projects and their members': 40,
+      'Runs a Bot named by its id': 120,
+      'Runs a Bot named by an identifier': 120,
       'Runs Bots that nobody waits for': 50,
     });
   });
@@ -251,6 +255,17 @@ describe('concurrency', () => {
       const sum = shares.reduce((total, [, share]) => total + share, 0);
       expect(accountConcurrency - sum).toBeGreaterThanOrEqual(100);
     }
+  });
+
+  it('of the API is shared by Projects and sources, as the stage says', () => {
+    const told = deployedIn(large).filter(({ variables }) => 'ACCOUNT_CONCURRENCY' in variables);
+    // Of the API all but what has no table.
+    expect(told).toHaveLength(functionNames.length - 1);
+    for (const { variables } of told)
+      expect(variables).toMatchObject({ ACCOUNT_CONCURRENCY: '1000', PROJECT_SHARE: '40' });
+    expect(deployedIn(small).filter(({ variables }) => variables.ACCOUNT_CONCURRENCY === '10')).toHaveLength(
+      told.length,
+    );
   });
 
   it('is not reserved in a new account, which may reserve none', () => {
@@ -281,11 +296,11 @@ describe('bounds of routes', () => {
     expect(
       settings['POST /fhir/R4/Bot/{botId}/$execute'] ?? settings['POST /fhir/R4/Bot/{id}/$execute'],
     ).toEqual({
-      ThrottlingRateLimit: 500,
-      ThrottlingBurstLimit: 500,
+      ThrottlingRateLimit: 2000,
+      ThrottlingBurstLimit: 2000,
     });
     for (const { ThrottlingRateLimit } of Object.values(settings)) {
-      expect(ThrottlingRateLimit).toBeLessThan(1000);
+      expect(ThrottlingRateLimit).toBeLessThan(5000);
     }
   });
 

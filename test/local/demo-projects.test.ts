@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { ProvisionRequest } from '../../functions/provision/provision.ts';
-import type { ProvisionHandler } from '../../functions/provision/requests.ts';
 import { provisionDemo } from '../../infra/local/demo-projects.ts';
+import type { ProvisionRequest } from '../../shared/identity/projects/provision.ts';
+import type { ProvisionHandler } from '../../shared/identity/projects/requests.ts';
 
 let dataDir: string;
 let path: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { allRoutes } from '../../functions/routes.ts';
 import { buildEvent, decodedPath, type ReceivedRequest } from '../../infra/local/gateway/event.ts';
-import { matchRoute } from '../../shared/http/match-route.ts';
+import { matchRoute } from '../../shared/carry/http/routes.ts';
 import fc from '../setup/fast-check.ts';
 
 const table = [...allRoutes];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
-import { followStream } from '../../infra/local/stream/stream.ts';
+import { followStream } from '../../infra/local/stream.ts';
 import { fileOf } from '../../infra/local/table.ts';
 import { type Portico, startPortico } from '../spec/portico.ts';
 import { botThat } from '../spec/running.ts';

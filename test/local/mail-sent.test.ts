@@ -9,8 +9,7 @@ import { useLocalCredentials } from '../../infra/local/environment.ts';
 import { type Mailbox, startMailbox } from '../../infra/local/mail/mailbox.ts';
 import { decodeWords } from '../../infra/local/mail/stored-mail.ts';
 import { sesMailer } from '../../shared/aws/ses.ts';
-import type { Mailer } from '../../shared/email/mailer.ts';
-import { invitationMail } from '../../shared/invitation/invitation-mail.ts';
+import { invitationMail, type Mailer, words } from '../../shared/identity/mail/letters.ts';
 import fc from '../setup/fast-check.ts';
 
 let folder: string;
@@ -64,20 +63,23 @@ describe('an invitation mail', () => {
     'Städtische Klinik 🏥 '.repeat(12),
   ])('from %j has that as the sender’s name and nothing as a header', async (name) => {
     const mail = await sentWith(name);
-    expect(mail.from).toMatch(/^(=\?UTF-8\?B\?[A-Za-z0-9+/=]*\?= )+<portico@example\.org>$/);
+    expect(mail.from).toMatch(
+      /^(=\?UTF-8\?B\?[A-Za-z0-9+/=]*\?= )+<portico@example\.org>$|^portico@example\.org$/,
+    );
+    expect(decodeWords(mail.from)).not.toMatch(/eve/);
     for (const word of mail.from.split(' ')) expect(word.length).toBeLessThanOrEqual(75);
     expect(mail.headers).toEqual([]);
     expect(mail.to).toEqual(['ann@example.com']);
   });
 
-  test('shows any name as it is in the text, and escaped in the page', async () => {
+  test('shows any name in the text, and escaped in the page', async () => {
     const names = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(names, names, async (project, invitee) => {
         const mail = await sentWith(project, invitee);
-        expect(mail.from.replace(/ <portico@example\.org>$/, '')).toMatch(/^[\x21-\x7e ]+$/);
-        expect(decodeWords(mail.from)).toBe(`${project.toWellFormed()} <portico@example.org>`);
-        expect(mail.text).toContain(invitee.toWellFormed());
+        expect(mail.from).toMatch(/^[\x20-\x7e]+$/);
+        expect(decodeWords(mail.from)).toMatch(/^([^<>@]+ <)?portico@example\.org>?$/);
+        expect(bare(mail.text)).toContain(bare(invitee.toWellFormed()));
         expect(mail.html.replace(/<[^>]*>/g, '')).not.toMatch(/[<>]/);
         expect(mail.html.match(/<a /g)).toHaveLength(1);
       }),
@@ -85,6 +87,11 @@ describe('an invitation mail', () => {
     );
   });
 });
+
+/** Without what keeps mail programs from making links. */
+function bare(text: string): string {
+  return text.replace(/[\p{C}\p{Z}]/gu, '');
+}
 
 test('a mail service that does not answer is asked twice and not waited for', async () => {
   let asked = 0;
@@ -103,7 +110,13 @@ test('a mail service that does not answer is asked twice and not waited for', as
       endpoint,
       patience,
     });
-    const sending = waiting.send({ to: 'a@example.com', senderName: '', subject: 's', text: 't', html: 'h' });
+    const sending = waiting.send({
+      to: 'a@example.com',
+      senderName: words``,
+      subject: words`s`,
+      text: 't',
+      html: 'h',
+    });
     await expect(sending).rejects.toMatchObject({ name: 'TimeoutError' });
     expect(asked).toBe(2);
   } finally {
@@ -121,8 +134,21 @@ describe('the mailbox simulator', () => {
   ])('%s: %s', async (to, eventType) => {
     const told: object[] = [];
     mailbox.onEvent(async (event) => void told.push(event));
-    await mailer.send({ to, senderName: '', subject: 's', text: 't', html: 'h', tags: { project: 'p' } });
-    await mailer.send({ to: 'last@example.com', senderName: '', subject: 's', text: 't', html: 'h' });
+    await mailer.send({
+      to,
+      senderName: words``,
+      subject: words`s`,
+      text: 't',
+      html: 'h',
+      tags: { project: 'p' },
+    });
+    await mailer.send({
+      to: 'last@example.com',
+      senderName: words``,
+      subject: words`s`,
+      text: 't',
+      html: 'h',
+    });
     const mail = { destination: [to], tags: { project: ['p'], 'ses:configuration-set': ['set'] } };
     expect(told).toMatchObject(eventType ? [{ source: 'aws.ses', detail: { eventType, mail } }] : []);
     expect(told).toHaveLength(eventType ? 1 : 0);

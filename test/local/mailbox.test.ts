@@ -5,8 +5,7 @@ import { SESv2Client, SendEmailCommand, type SendEmailCommandInput } from '@aws-
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { clientOptions } from '../../infra/local/environment.ts';
 import type { ReceivedRequest } from '../../infra/local/gateway/event.ts';
-import { mailPages } from '../../infra/local/mail/mail-pages.ts';
-import { type Mailbox, startMailbox } from '../../infra/local/mail/mailbox.ts';
+import { type Mailbox, mailPages, startMailbox } from '../../infra/local/mail/mailbox.ts';
 import { decodeWords } from '../../infra/local/mail/stored-mail.ts';
 
 let folder: string;

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,17 +6,12 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { longTest } from '../setup/long.ts';
+import { end, type Instance, npmStart } from './npm-start.ts';
 import { left, running } from './processes.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 let dataDir: string;
 const started: Instance[] = [];
-
-interface Instance {
-  child: ChildProcess;
-  baseUrl: string;
-  readyMs: number;
-}
 
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'portico-process-'));
@@ -28,37 +23,10 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** `npm start` without npm: the same program, as a process of its own. */
 async function start(folder = dataDir): Promise<Instance> {
-  const startedAt = Date.now();
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'infra/local/main.ts'], {
-    cwd: root,
-    env: { PATH: process.env.PATH, PORTICO_DATA_DIR: folder, PORT: '0' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let printed = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    printed += chunk;
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    printed += chunk;
-  });
-  for (;;) {
-    const baseUrl = /Portico listens on (\S+)/.exec(printed)?.[1];
-    if (baseUrl) {
-      const instance = { child, baseUrl, readyMs: Date.now() - startedAt };
-      started.push(instance);
-      return instance;
-    }
-    if (child.exitCode !== null || Date.now() - startedAt > 120_000) throw new Error(printed);
-    await pause(20);
-  }
-}
-
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
-  const exited = new Promise<number | null>((done) => child.once('exit', (code) => done(code)));
-  child.kill(signal);
-  return exited;
+  const instance = await npmStart(folder);
+  started.push(instance);
+  return instance;
 }
 
 /** How much slower than an idle machine this one is just now: a bare Node starts in some 60 ms there. */

@@ -5,13 +5,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { useLocalCredentials } from '../../infra/local/environment.ts';
-import { followQueue } from '../../infra/local/queue/follow-queue.ts';
+import { followQueue } from '../../infra/local/queue/local-queues.ts';
 import { openQueueStore, type QueueStore } from '../../infra/local/queue/queue-store.ts';
 import { type SqsApi, serveSqs } from '../../infra/local/queue/sqs-api.ts';
 import { sqsDeadLetters, sqsFeed, sqsQueue } from '../../shared/aws/sqs.ts';
-import { consume } from '../../shared/queue/consume.ts';
-import { Later } from '../../shared/queue/later.ts';
-import { retryDead } from '../../shared/queue/retry-dead.ts';
+import { consume, retryDead } from '../../shared/carry/work/consume.ts';
+import { Later } from '../../shared/carry/work/queue.ts';
+import { queueHandler } from '../../shared/composition/queues.ts';
 
 let folder: string;
 let store: QueueStore;
@@ -284,4 +284,40 @@ describe('dead letters', () => {
     expect(await retryDead({ log }, dead(), async () => undefined)).toBe(100);
     expect(store.count('dead')).toBe(30);
   });
+
+  test('of the function that the queue feeds are tried when a schedule calls it, after its sweep', async () => {
+    const variables = { AUDIT_QUEUE: api.urlOf('work'), AUDIT_DEAD_LETTERS: api.urlOf('dead') };
+    const did: unknown[] = [];
+    const handler = queueHandler(variables, 'audit', { log }, async (body) => void did.push(body), {
+      sweep: async () => void did.push('sweep'),
+    });
+    store.send('dead', [{ body: '"dead"' }]);
+    const Records = [
+      { messageId: '1', body: '"fed"' },
+      { messageId: '2', body: 'no JSON' },
+    ];
+    expect(await handler({ Records })).toEqual({ batchItemFailures: [{ itemIdentifier: '2' }] });
+    expect([did.splice(0), store.count('dead')]).toEqual([['fed'], 1]);
+    expect(await handler({ source: 'aws.events' })).toEqual({ batchItemFailures: [] });
+    expect([did, store.count('dead')]).toEqual([['sweep', 'dead'], 0]);
+  });
+
+  test.each([true, false])(
+    'and messages that have to wait keep their time only where that is said: %s',
+    async (mayWait) => {
+      const variables = { EXPORTS_QUEUE: api.urlOf('work'), EXPORTS_DEAD_LETTERS: api.urlOf('dead') };
+      const wait = async () => {
+        throw new Later(100_000);
+      };
+      const handler = queueHandler(variables, 'exports', { log }, wait, { mayWait });
+      await send('x');
+      const [message] = store.receive('work', { most: 1, hiddenMs: 20_000 });
+      const { receipt: receiptHandle = '', body = '' } = message ?? {};
+      const failed = { batchItemFailures: [{ itemIdentifier: '1' }] };
+      expect(await handler({ Records: [{ messageId: '1', body, receiptHandle }] })).toEqual(failed);
+      const waitMs = Number(store.nextAtMs('work')) - Date.now();
+      expect(waitMs > 50_000).toBe(mayWait);
+      expect(logged).toHaveLength(mayWait ? 0 : 1);
+    },
+  );
 });

@@ -8,8 +8,8 @@ import { lockFolder } from '../../infra/local/folder-lock.ts';
 import { openQueueStore, type QueueStore } from '../../infra/local/queue/queue-store.ts';
 import { type SqsApi, serveSqs } from '../../infra/local/queue/sqs-api.ts';
 import { sqsQueue } from '../../shared/aws/sqs.ts';
+import { type Purpose, purposes } from '../../shared/carry/work/queue.ts';
 import { queueVariables } from '../../shared/composition/queues.ts';
-import { type Purpose, purposes } from '../../shared/queue/purposes.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 let folder: string;

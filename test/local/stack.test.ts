@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { freePort } from '../../infra/local/gateway/free-port.ts';
+import { freePort } from '../../infra/local/gateway/listen.ts';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
 
 let dataDir: string;

@@ -6,9 +6,9 @@ import { DeleteItemCommand, DynamoDBClient, PutItemCommand } from '@aws-sdk/clie
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
 import { clientOptions } from '../../infra/local/environment.ts';
-import { followStream } from '../../infra/local/stream/stream.ts';
+import { followStream } from '../../infra/local/stream.ts';
 import { type LocalTable, startTable } from '../../infra/local/table.ts';
-import { streamFilters } from '../../infra/stream-filters.ts';
+import { streamFilters } from '../../infra/table-definition.ts';
 
 let dataDir: string;
 let table: LocalTable;

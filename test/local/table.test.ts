@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { clientOptions } from '../../infra/local/environment.ts';
-import { freePort } from '../../infra/local/gateway/free-port.ts';
+import { freePort } from '../../infra/local/gateway/listen.ts';
 import { startTable } from '../../infra/local/table.ts';
 
 const item = { pk: { S: 'a' }, sk: { S: 'b' }, text: { S: 'ü' } };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { freePort } from '../../infra/local/gateway/free-port.ts';
+import { freePort } from '../../infra/local/gateway/listen.ts';
 import { isLong } from '../setup/long.ts';
 import { startBridge, startBridgeAs } from './bridge.ts';
 import { feeds, type Sent } from './feed.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
        .catch(() => new Promise(() => undefined));
      ${wait} return event.input.buildAck()`,
   );
-}, 60_000);
+});
 afterAll(() => service?.end());
 
 /** Runs by control id, of these messages alone. */

@@ -115,7 +115,7 @@ describe('a message that is accepted', () => {
     expect(msaOf(await sender.next()).slice(0, 2)).toEqual(['AA', first]);
     expect(msaOf(await sender.next()).slice(0, 2)).toEqual(['CA', second]);
     sender.close();
-  }, 90_000);
+  });
 
   test('of which the sender confirms the acknowledgement: that is neither run nor answered', async () => {
     const sender = await connectTo(ports.acks);

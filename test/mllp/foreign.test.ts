@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Hl7Message } from '@medplum/core';
 import { Hl7Client, type Hl7MessageEvent, Hl7Server, ReturnAckCategory } from '@medplum/hl7';
-import { freePort } from '../../infra/local/gateway/free-port.ts';
+import { freePort } from '../../infra/local/gateway/listen.ts';
 import { type Portico, startPortico } from '../spec/portico.ts';
 import { botThat } from '../spec/running.ts';
 import { type Bridge, runProgram, startBridge } from './bridge.ts';

@@ -1,7 +1,13 @@
+import type { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
-import { encodeFrame, isFramable } from '../../mllp/src/frames/encode-frame.ts';
-import { type Frame, FrameDecoder } from '../../mllp/src/frames/frame-decoder.ts';
+import { encodeFrame, type Frame, FrameDecoder, isFramable } from '../../mllp/src/frames.ts';
+import { newMetrics } from '../../mllp/src/observe.ts';
+import { answerFrames } from '../../mllp/src/receive/answer-frames.ts';
+import { LargeFrames } from '../../mllp/src/receive/receiver.ts';
+import { Gate } from '../../shared/base/gate.ts';
 import fc from '../setup/fast-check.ts';
+import { messageOf } from './sender.ts';
 
 const longest = 1000;
 
@@ -95,28 +101,35 @@ describe('a content', () => {
     expect(frames).toEqual([expect.objectContaining({ kind: 'message' })]);
   });
 
-  test('over the limit is read to its end, its head kept, and the next frame is whole', () => {
+  test('over the limit is given as soon as it is, its head kept, the rest passed over, and the next frame is whole', () => {
     fc.assert(
-      fc.property(fc.integer({ min: longest, max: 40_000 }), cuts, (length, places) => {
+      fc.property(fc.integer({ min: longest, max: 3_900 }), cuts, (length, places) => {
         const long = Buffer.alloc(length, 'MSH|');
         const bytes = Buffer.concat([encodeFrame(long), encodeFrame(Buffer.from('next'))]);
         const [first, second] = decode(cut(bytes, places));
         expect(second).toEqual({ kind: 'message', bytes: Buffer.from('next\r') });
         const head = withEnd(long).subarray(0, longest);
-        expect(first).toEqual({ kind: 'too-long', head, bytes: length + 1 });
+        expect(first).toEqual({ kind: 'too-long', head, bytes: expect.any(Number) });
+        const { bytes: seen } = first as Frame & { kind: 'too-long' };
+        expect(seen).toBeGreaterThan(longest);
+        expect(seen).toBeLessThanOrEqual(length + 1);
       }),
     );
   });
 
-  test('over the limit is not held', () => {
+  test('over the limit is not held, and is malformed where its end does not come', () => {
     const decoder = new FrameDecoder(100_000);
     decoder.push(Buffer.of(0x0b));
-    for (let times = 0; times < 100; times++) {
+    const came: (string | undefined)[] = [];
+    for (let times = 0; times < 7; times++) {
       decoder.push(Buffer.alloc(60_000, 0x41));
-      expect(decoder.next()).toBeUndefined();
+      came.push(decoder.next()?.kind);
       expect(decoder.heldBytes).toBeLessThanOrEqual(100_000);
+      if (times > 0) expect(decoder.heldBytes).toBe(0);
+      expect(decoder.cameBytes).toBe((times + 1) * 60_000);
     }
-    expect(decoder.heldBytes).toBeLessThanOrEqual(16 * 1024);
+    expect(came).toEqual([undefined, 'too-long', ...Array(4).fill(undefined), 'malformed']);
+    expect(decoder.next()).toEqual({ kind: 'malformed', reason: 'a frame without an end' });
   });
 
   test('that holds a byte of the frame cannot be sent', () => {
@@ -147,4 +160,68 @@ describe('what is no frame', () => {
     const frames = decode([Buffer.concat([encodeFrame(Buffer.from('MSH|')), Buffer.from('x')])]);
     expect(frames.map(({ kind }) => kind)).toEqual(['message', 'malformed']);
   });
+});
+
+describe('a connection', () => {
+  /** What runs of three messages, and the codes of the acknowledgements, of which the n-th is not taken. */
+  async function answered(nth: number, fields: Record<number, string>) {
+    const runs: string[] = [];
+    const codes: string[] = [];
+    const run = ({ content: bytes }: { content: Buffer }) =>
+      void runs.push(bytes.toString().split('|')[9] ?? '');
+    const ack = Buffer.from('MSH|^~\\&|R|||||2026||ACK|a|P|2.5.1\rMSA|AA|x\r');
+    const never = new AbortController().signal;
+    const socket = new PassThrough();
+    const end = await answerFrames(
+      {
+        service: {
+          execute: async (execution) => {
+            run(execution);
+            return { contentType: 'x-application/hl7-v2+er7', body: ack };
+          },
+          accept: async (execution) => {
+            run(execution);
+            return 'job';
+          },
+          readJob: async () => ({
+            status: 'completed',
+            output: { parameter: [{ valueString: String(ack) }] },
+          }),
+        },
+        ...{ log: () => undefined, metrics: newMetrics(), timeoutMs: 10_000 },
+        ...{ peerShare: 100, largeFrames: new LargeFrames(new Gate(1)), stopping: never },
+      },
+      socket.end(
+        Buffer.concat(['1', '2', '3'].map((id) => encodeFrame(Buffer.from(messageOf(id, fields))))),
+      ) as unknown as Socket,
+      {
+        settings: {
+          ...{ address: { host: '', port: 0 }, bot: 'bot', allows: undefined, tls: undefined },
+          ...{ acknowledge: 'as-asked', idleMs: 10_000, mostConnections: 1 },
+        },
+        ...{ listener: '', peer: '', number: 1, gone: never, over: never },
+        reply: async (bytes) => {
+          codes.push(/MSA\|(\w+)/.exec(String(bytes))?.[1] ?? '');
+          return codes.length !== nth;
+        },
+      },
+    );
+    return { end, runs: runs.join(' '), codes: codes.join(' ') };
+  }
+
+  const [original, accepted] = [{}, { 15: 'AL', 16: 'AL' }];
+  test.each([
+    [original, 0, '1 2 3', 'AA AA AA'],
+    [original, 2, '1 2', 'AA AA'],
+    [accepted, 0, '1 2 3', 'CA AA CA AA CA AA'],
+    [accepted, 1, '1', 'CA AA'],
+    [accepted, 2, '1', 'CA AA'],
+    [accepted, 3, '1 2', 'CA AA CA AA'],
+  ])(
+    'that asks with %j runs nothing after acknowledgement number %i, which is not taken',
+    async (fields, nth, runs, codes) => {
+      const end = nth === 0 ? 'end' : 'acknowledgement not taken';
+      expect(await answered(nth, fields)).toEqual({ end, runs, codes });
+    },
+  );
 });

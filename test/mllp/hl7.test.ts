@@ -1,10 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { buildAck } from '../../mllp/src/hl7/build-ack.ts';
-import { idempotencyKey } from '../../mllp/src/hl7/idempotency-key.ts';
-import { isMalformed } from '../../mllp/src/hl7/is-malformed.ts';
-import { readHeader } from '../../mllp/src/hl7/message-header.ts';
-import { ackModeOf, replyTo, wantsAcceptance } from '../../mllp/src/receive/acknowledge.ts';
-import type { Outcome } from '../../mllp/src/receive/outcome.ts';
+import { buildAck, idempotencyKey, isMalformed, readHeader } from '../../mllp/src/hl7.ts';
+import { ackModeOf, type Outcome, replyTo, wantsAcceptance } from '../../mllp/src/receive/acknowledge.ts';
 import { readAnswer } from '../../mllp/src/service/read-answer.ts';
 import fc from '../setup/fast-check.ts';
 import { messageOf, msaOf } from './sender.ts';

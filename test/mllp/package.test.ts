@@ -25,7 +25,7 @@ beforeAll(async () => {
   const flags = ['--offline', '--no-audit', '--no-fund'];
   await run('npm', ['install', ...flags, join(folder, 'portico-mllp-0.1.0.tgz')], { cwd: folder });
   portico = await startPortico();
-}, 120_000);
+});
 afterAll(async () => {
   await portico?.stop();
   await rm(folder, { recursive: true, force: true });

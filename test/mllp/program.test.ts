@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { freePort } from '../../infra/local/gateway/free-port.ts';
+import { freePort } from '../../infra/local/gateway/listen.ts';
 import { type Gate, newGate } from '../spec/gate.ts';
 import { type Portico, startPortico } from '../spec/portico.ts';
 import { botThat, createClient, type TestClient } from '../spec/running.ts';

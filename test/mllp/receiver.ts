@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import { encodeFrame } from '../../mllp/src/frames/encode-frame.ts';
+import { encodeFrame } from '../../mllp/src/frames.ts';
 
 /** What a receiver does with a message: frames with these MSA codes, nothing, or the end of the connection. */
 export type Behaviour = string[] | 'cut' | ((socket: Socket, controlId: string) => void);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { encodeFrame } from '../../mllp/src/frames/encode-frame.ts';
+import { encodeFrame } from '../../mllp/src/frames.ts';
 
 /** A sender of nothing but sockets, which knows no more of MLLP than its three bytes. */
 export interface Sender {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { freePort } from '../../infra/local/gateway/free-port.ts';
+import { freePort } from '../../infra/local/gateway/listen.ts';
 import { type Loopback, startLoopback } from '../client/loopback.ts';
 import { type Bridge, startBridgeAs } from './bridge.ts';
 import { connectTo, messageOf, msaOf } from './sender.ts';

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { allowList, isLoopback, parseAddress } from '../../mllp/src/settings/address.ts';
 import { parseCommandLine } from '../../mllp/src/settings/command-line.ts';
+import { allowList, isLoopback, parseAddress } from '../../mllp/src/settings/fields.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'portico-mllp-settings-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -115,6 +115,7 @@ describe('refused is a file with', () => {
       'allow must be addresses or networks such as 10.1.0.0/16, not "example.org"',
     ],
     [{ allow: '10.0.0.0/8' }, 'allow must be a list of texts'],
+    [{ allow: ['10.0.0.0/8', 10] }, 'allow must be a list of texts'],
     [{ tls: { ca: 'x' } }, 'tls needs cert and key'],
     [{ tls: { pfx: 'x' } }, 'tls.pfx is not a setting'],
     [{ idleSeconds: 0 }, 'idleSeconds must be a whole number from 1 to 86400'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { encodeFrame } from '../../mllp/src/frames/encode-frame.ts';
+import { encodeFrame } from '../../mllp/src/frames.ts';
 import { splitMessages } from '../../mllp/src/send/split-messages.ts';
 import fc from '../setup/fast-check.ts';
 import { messageOf } from './sender.ts';

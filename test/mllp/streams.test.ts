@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { encodeFrame } from '../../mllp/src/frames/encode-frame.ts';
+import { encodeFrame } from '../../mllp/src/frames.ts';
 import { longTest } from '../setup/long.ts';
 import { type Portico, startPortico } from '../spec/portico.ts';
 import { botThat } from '../spec/running.ts';
@@ -14,7 +14,7 @@ import { connectTo, messageOf, msaOf, type Sender } from './sender.ts';
 const mebibyte = 1024 * 1024;
 let portico: Portico;
 let bridge: Bridge;
-const ports = { acks: 0, counts: 0, slow: 0, few: 0, impatient: 0, elsewhere: 0 };
+const ports = { acks: 0, counts: 0, slow: 0, few: 0, peers: 0, impatient: 0, elsewhere: 0 };
 
 beforeAll(async () => {
   portico = await startPortico();
@@ -32,6 +32,7 @@ beforeAll(async () => {
     counts: { bot: counts },
     slow: { bot: slow },
     few: { bot: acks, mostConnections: 2 },
+    peers: { bot: acks, mostConnections: 4 },
     impatient: { bot: acks, idleSeconds: 2 },
     elsewhere: { bot: acks, allow: ['10.0.0.0/8', '2001:db8::/32'] },
   };
@@ -110,6 +111,18 @@ describe('a connection', () => {
     sender.close();
   });
 
+  test('has a frame of 5 MB answered AR before its end comes, and is closed when that never does', async () => {
+    const sender = await connectTo(ports.acks);
+    const id = randomUUID();
+    sender.write(`\v${messageOf(id)}\rOBX|1|ED|PDF||${'A'.repeat(5_000_000)}`);
+    expect(msaOf(await sender.next()).slice(0, 2)).toEqual(['AR', id]);
+    expect(await bridge.line('message', { controlId: id })).toMatchObject({ level: 'warn', ack: 'AR' });
+    sender.write('A'.repeat(16_000_000));
+    await expect(sender.next()).rejects.toThrow('The connection ended: ""');
+    const reason = 'a frame without an end';
+    expect(await bridge.line('disconnected', { reason })).toMatchObject({ level: 'warn', peer: '127.0.0.1' });
+  });
+
   test('whose sender has ended its side still gets its acknowledgements, then ends', async () => {
     const sender = await connectTo(ports.slow);
     sender.send(messageOf('half-1'));
@@ -158,6 +171,19 @@ describe('a connection', () => {
     expect(await bridge.line('refused', { reason: 'address' })).toMatchObject({ peer: '127.0.0.1' });
   });
 
+  test('over what its peer may have is refused, though the listener has room', async () => {
+    const own = await Promise.all(Array.from({ length: 3 }, () => connectTo(ports.peers)));
+    const fourth = await connectTo(ports.peers);
+    fourth.send(messageOf('fourth'));
+    await expect(fourth.next()).rejects.toThrow('The connection ended');
+    await bridge.line('refused', { reason: 'too many of this peer' });
+    for (const sender of own) sender.close();
+    await pause(200);
+    const again = await connectTo(ports.peers);
+    expect(msaOf(await again.ask(messageOf('again')))[0]).toBe('AA');
+    again.close();
+  });
+
   test('over the number of its listener is refused; those before it are served', async () => {
     const [first, second] = [await connectTo(ports.few), await connectTo(ports.few)];
     const third = await connectTo(ports.few);
@@ -201,13 +227,41 @@ describe('what is not yet answered', () => {
     other.close();
   });
 
+  test.each<[string, (sender: Sender) => void]>([
+    ['stall', () => undefined],
+    ['drip', (sender) => void setInterval(() => sender.write('A'), 100).unref()],
+  ])(
+    'of thirty senders that %s inside a large frame holds no other one',
+    async (_, goOn) => {
+      const senders = await Promise.all(Array.from({ length: 30 }, () => connectTo(ports.acks)));
+      for (const sender of senders) {
+        sender.write(`\v${messageOf(randomUUID())}\rOBX|1|ED|PDF||${'A'.repeat(200_000)}`);
+        goOn(sender);
+      }
+      const other = await connectTo(ports.acks);
+      expect(msaOf(await other.ask(messageOf('small')))[0]).toBe('AA');
+      const startedMs = performance.now();
+      expect(msaOf(await other.ask(messageOfLength(1_000_000)))[0]).toBe('AA');
+      // Those who stall are given up after two seconds where others wait, after thirty where nobody does.
+      expect(performance.now() - startedMs).toBeLessThan(25_000);
+      const reason = 'too slow inside a frame';
+      expect(await bridge.line('disconnected', { reason })).toMatchObject({
+        level: 'warn',
+        peer: '127.0.0.1',
+      });
+      for (const sender of senders) sender.close();
+      other.close();
+    },
+    120_000,
+  );
+
   test('of all connections is answered in the end, large ones too', async () => {
     const senders = await Promise.all(Array.from({ length: 24 }, () => connectTo(ports.acks)));
     const message = () => messageOfLength(1_000_000);
     const acks = await Promise.all(senders.map((sender) => sender.ask(message())));
     expect(acks.map((ack) => msaOf(ack)[0])).toEqual(senders.map(() => 'AA'));
     for (const sender of senders) sender.close();
-  }, 120_000);
+  });
 });
 
 longTest('a sender that is silent inside a frame for half a minute is cut off', async () => {

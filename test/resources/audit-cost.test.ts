@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { searchResources } from '../../functions/resources/read/search-resources.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
-import type { Subtype } from '../../shared/audit/subtypes.ts';
-import { indexKeys } from '../../shared/index/index-items.ts';
-import { indexItems } from '../../shared/store/change.ts';
-import type { Item } from '../../shared/table/item.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { type Audited, auditItem } from '../../shared/identity/audit/audit-event.ts';
+import type { Subtype } from '../../shared/identity/audit/subtypes.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { searchResources } from '../../shared/records/read/search.ts';
+import { indexKeys } from '../../shared/store/index/index-items.ts';
+import { indexItems } from '../../shared/store/items/change.ts';
 import { callsOf, newProject, type Stage, startStage } from '../storage/stage.ts';
 import { storedResource } from '../storage/stored.ts';
 

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { searchResources } from '../../functions/resources/read/search-resources.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import { type Audited, auditItem } from '../../shared/audit/audit-event.ts';
-import { indexEntry } from '../../shared/audit/index-entry.ts';
-import type { Subtype } from '../../shared/audit/subtypes.ts';
-import { executionRecord, runDayItem } from '../../shared/bot/record/execution-record.ts';
-import type { Resource } from '../../shared/fhir/resource.ts';
-import { mayMatchRuns } from '../../shared/search/entries/run-like.ts';
-import { parseSearch } from '../../shared/search/search-request.ts';
-import type { Item } from '../../shared/table/item.ts';
+import type { Resource } from '../../shared/base/resource.ts';
+import { executionRecord, runDayItem } from '../../shared/bots/run/record.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { type Audited, auditItem } from '../../shared/identity/audit/audit-event.ts';
+import { indexEntry } from '../../shared/identity/audit/record.ts';
+import type { Subtype } from '../../shared/identity/audit/subtypes.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { searchResources } from '../../shared/records/read/search.ts';
+import { mayMatchRuns } from '../../shared/store/search/find-entries.ts';
+import { parseSearch } from '../../shared/store/search/search-request.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
 import { storedResource } from '../storage/stored.ts';
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { searchResources } from '../../functions/resources/read/search-resources.ts';
-import { carryOut } from '../../functions/resources/write/carry-out.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import { createChange } from '../../shared/store/change.ts';
-import { newBudget } from '../../shared/table/budget.ts';
-import type { Item } from '../../shared/table/item.ts';
-import { meteredTable } from '../../shared/table/metered.ts';
+import { newBudget } from '../../shared/carry/table/budget.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { meteredTable } from '../../shared/carry/table/metered.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { searchResources } from '../../shared/records/read/search.ts';
+import { carryOut } from '../../shared/records/write/carry-out.ts';
+import { createChange } from '../../shared/store/items/change.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
 
 let stage: Stage;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readEverything } from '../../functions/resources/read/read-everything.ts';
-import { readHistory } from '../../functions/resources/read/read-history.ts';
-import { readTypeHistory } from '../../functions/resources/read/read-type-history.ts';
-import { searchResources } from '../../functions/resources/read/search-resources.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import { parseSearch } from '../../shared/search/search-request.ts';
-import { writeCursor } from '../../shared/store/cursor.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { readEverything } from '../../shared/records/read/everything.ts';
+import { readHistory } from '../../shared/records/read/history.ts';
+import { searchResources } from '../../shared/records/read/search.ts';
+import { readTypeHistory } from '../../shared/records/read/type-history.ts';
+import { writeCursor } from '../../shared/store/items/page.ts';
+import { parseSearch } from '../../shared/store/search/search-request.ts';
 import { newProject, newResource, type Stage, startStage } from '../storage/stage.ts';
 
 let stage: Stage;

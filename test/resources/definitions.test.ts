@@ -6,9 +6,9 @@ import {
   structureDefinitions,
 } from '../../infra/definitions/read-definitions.ts';
 import { searchRegistry } from '../../infra/definitions/search-registry.ts';
-import { requireValid } from '../../shared/fhir/validate.ts';
-import { parametersOf, resourceTypes } from '../../shared/index/registry.ts';
-import type { Refusal } from '../../shared/refusal.ts';
+import type { Refusal } from '../../shared/base/refusal.ts';
+import { requireValid } from '../../shared/store/fhir/validate.ts';
+import { parametersOf, resourceTypes } from '../../shared/store/index/registry.ts';
 
 describe('what is kept of the R4 definitions', () => {
   test('is what npm run definitions writes', () => {

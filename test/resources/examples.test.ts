@@ -2,23 +2,22 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readBinary, withData } from '../../functions/resources/read/read-binary.ts';
-import { readResource } from '../../functions/resources/read/read-resource.ts';
-import { searchResources } from '../../functions/resources/read/search-resources.ts';
-import { contentOf } from '../../functions/resources/write/binary-body.ts';
-import { carryOut } from '../../functions/resources/write/carry-out.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import { parseJson, stringifyJson } from '../../shared/fhir/json.ts';
-import type { Resource } from '../../shared/fhir/resource.ts';
-import { indexKeys } from '../../shared/index/index-items.ts';
-import { nameOfStretch, type Stretch } from '../../shared/index/span.ts';
-import { longestSearchValue } from '../../shared/limits.ts';
-import { Refusal } from '../../shared/refusal.ts';
-import { matchesAll } from '../../shared/search/filter.ts';
-import { firstPlace, sourcesOf } from '../../shared/search/plan.ts';
-import { parseSearch } from '../../shared/search/search-request.ts';
-import { maskSecrets } from '../../shared/subscription/secrets.ts';
-import { type Key, keys } from '../../shared/table/keys.ts';
+import { parseJson, stringifyJson } from '../../shared/base/json.ts';
+import { longestSearchValue } from '../../shared/base/limits.ts';
+import { Refusal } from '../../shared/base/refusal.ts';
+import type { Resource } from '../../shared/base/resource.ts';
+import { type Key, keys } from '../../shared/carry/table/keys.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { readBinary, readResource, withData } from '../../shared/records/read/read-resource.ts';
+import { searchResources } from '../../shared/records/read/search.ts';
+import { maskSecrets } from '../../shared/records/subscriptions/secrets.ts';
+import { carryOut } from '../../shared/records/write/carry-out.ts';
+import { contentOf } from '../../shared/records/write/parse-resource.ts';
+import { indexKeys } from '../../shared/store/index/index-items.ts';
+import { type KeyRange, nameOfRange } from '../../shared/store/index/key-range.ts';
+import { matchesAll } from '../../shared/store/search/filter.ts';
+import { firstEntry, sourcesOf } from '../../shared/store/search/find-hits.ts';
+import { parseSearch } from '../../shared/store/search/search-request.ts';
 import { isLong } from '../setup/long.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
 import { type OwnSearch, ownSearches } from './own-searches.ts';
@@ -169,7 +168,7 @@ describe('the R4 examples', () => {
         if (value.length > longestSearchValue) continue;
         const { filters } = parseSearch(resource.resourceType, new URLSearchParams([[name, value]]));
         const sources = sourcesOf(filters);
-        const isLed = sources.every(({ stretches }) => isIndexed(keysOfIt, stretches, resource));
+        const isLed = sources.every(({ keyRanges }) => isIndexed(keysOfIt, keyRanges, resource));
         // A date of the resource itself is its own, and is looked up in the list.
         if (!isLed || !matchesAll(resource, filters) || (sources.length === 0 && name !== '_lastUpdated')) {
           lost.push(`${resource.resourceType}?${name}=${value} ${resource.id}`);
@@ -214,9 +213,9 @@ describe('the R4 examples', () => {
   }, 900_000);
 });
 
-function isIndexed(items: ReadonlyMap<string, Key>, stretches: readonly Stretch[], resource: Resource) {
-  const place = firstPlace(stretches, resource, 'in turn');
-  const at = stretches.find((stretch) => nameOfStretch(stretch) === place?.stretch);
+function isIndexed(items: ReadonlyMap<string, Key>, ranges: readonly KeyRange[], resource: Resource) {
+  const place = firstEntry(ranges, resource, 'in turn');
+  const at = ranges.find((range) => nameOfRange(range) === place?.range);
   if (!at || !place) return false;
   const { pk } = keys.index('x', resource.resourceType, at.index, at.bucket, '');
   return at.index === '_id' || items.has(`${pk}\n${place.sk}`);

@@ -1,8 +1,8 @@
-import { messagesOf, type Written } from '../../functions/dispatch/messages-of.ts';
-import { indexEntry } from '../../shared/audit/index-entry.ts';
-import { parseKey } from '../../shared/queue/key-message.ts';
-import type { Services } from '../../shared/services.ts';
-import { keepIndex, parseUpkeep } from '../../shared/store/upkeep.ts';
+import type { Services } from '../../shared/carry/services.ts';
+import { parseKey } from '../../shared/carry/work/queue.ts';
+import { indexEntry } from '../../shared/identity/audit/record.ts';
+import { messagesOf, type Written } from '../../shared/records/dispatch/dispatch.ts';
+import { keepIndex, parseUpkeep } from '../../shared/store/items/upkeep.ts';
 
 /** What the stream brings about in the index, without queues in between. */
 export async function followUp(services: Services, written: Written): Promise<void> {

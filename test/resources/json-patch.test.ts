@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseJson, stringifyJson } from '../../shared/fhir/json.ts';
-import { applyPatch, parsePatch } from '../../shared/fhir/json-patch.ts';
+import { parseJson, stringifyJson } from '../../shared/base/json.ts';
+import { applyPatch, parsePatch } from '../../shared/store/fhir/json-patch.ts';
 
 /** RFC 6902, appendix A, and what follows from its sections. */
 const good: [string, unknown, object[], unknown][] = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseJson, stringifyJson } from '../../shared/fhir/json.ts';
+import { parseJson, stringifyJson } from '../../shared/base/json.ts';
 import fc from '../setup/fast-check.ts';
 
 describe('numbers in JSON', () => {

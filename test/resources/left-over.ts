@@ -1,10 +1,10 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { indexKeys } from '../../shared/index/index-items.ts';
-import { isResourceType } from '../../shared/index/registry.ts';
-import { openState } from '../../shared/store/content.ts';
-import type { Item } from '../../shared/table/item.ts';
-import { parseHead } from '../../shared/table/keys.ts';
-import type { Table } from '../../shared/table/table.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { parseHead } from '../../shared/carry/table/keys.ts';
+import type { Table } from '../../shared/carry/table/table.ts';
+import { indexKeys } from '../../shared/store/index/index-items.ts';
+import { isResourceType } from '../../shared/store/index/registry.ts';
+import { openState } from '../../shared/store/items/content.ts';
 import { scanAll } from '../storage/scan-all.ts';
 
 /** What does not belong together in a table: items that lead nowhere, and values that nothing leads to. */
@@ -30,7 +30,7 @@ export async function findLeftOver(
   for (const item of items) {
     const target = parseHead(item);
     if (target && isResourceType(target.type)) {
-      const opened = await openState({ table, project: target.project }, item);
+      const opened = await openState(table, item);
       for (const name of opened ? indexKeys(target.project, opened.resource).keys() : []) wanted.add(name);
     }
     for (const name of partNames(item)) parts.add(name);

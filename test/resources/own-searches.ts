@@ -1,11 +1,11 @@
-import { numberOf } from '../../shared/fhir/json.ts';
-import type { Resource } from '../../shared/fhir/resource.ts';
-import { referencesOf } from '../../shared/index/reference.ts';
-import { type Parameter, parametersOf } from '../../shared/index/registry.ts';
-import { textsOf } from '../../shared/index/text.ts';
-import { tokensOf } from '../../shared/index/token.ts';
-import { fieldOf, listOf, textOf, type Value, valuesOf } from '../../shared/index/value.ts';
-import { longestSearchValue } from '../../shared/limits.ts';
+import { numberOf } from '../../shared/base/json.ts';
+import { longestSearchValue } from '../../shared/base/limits.ts';
+import type { Resource } from '../../shared/base/resource.ts';
+import { referencesOf } from '../../shared/store/index/reference.ts';
+import { type Parameter, parametersOf } from '../../shared/store/index/registry.ts';
+import { textsOf } from '../../shared/store/index/text.ts';
+import { tokensOf } from '../../shared/store/index/token.ts';
+import { fieldOf, listOf, textOf, type Value, valuesOf } from '../../shared/store/index/value.ts';
 
 /** A search that a resource is to be found by. */
 export interface OwnSearch {

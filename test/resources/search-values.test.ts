@@ -1,19 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Resource } from '../../shared/fhir/resource.ts';
-import { indexKeys } from '../../shared/index/index-items.ts';
-import { sortableNumber } from '../../shared/index/number.ts';
-import { compartmentStretches } from '../../shared/index/patient-index.ts';
-import { type Parameter, parametersOf } from '../../shared/index/registry.ts';
-import { nameOfStretch } from '../../shared/index/span.ts';
-import { matchesAll } from '../../shared/search/filter.ts';
-import { firstPlace, orderedStretches, sourcesOf } from '../../shared/search/plan.ts';
-import { parseCriteria, parseSearch } from '../../shared/search/search-request.ts';
+import type { Resource } from '../../shared/base/resource.ts';
+import { indexKeys } from '../../shared/store/index/index-items.ts';
+import { compartmentRanges, nameOfRange } from '../../shared/store/index/key-range.ts';
+import { sortableNumber } from '../../shared/store/index/ordered.ts';
+import { type Parameter, parametersOf } from '../../shared/store/index/registry.ts';
+import { matchesAll } from '../../shared/store/search/filter.ts';
+import { firstEntry, orderedRanges, sourcesOf } from '../../shared/store/search/find-hits.ts';
+import { parseSearch, readCriteria } from '../../shared/store/search/search-request.ts';
 import fc from '../setup/fast-check.ts';
 
 /** Whether a resource is a hit of `Type?param=value&…`. */
 function matchesQuery(resource: Resource, query: string): boolean {
   const [type = '', text = ''] = query.split(/\?(.*)/s);
-  return type === resource.resourceType && matchesAll(resource, parseCriteria(type, text));
+  return type === resource.resourceType && matchesAll(resource, readCriteria(type, text));
 }
 
 const meta = { versionId: 'v', lastUpdated: '2026-01-02T03:04:05.678Z' };
@@ -167,11 +166,11 @@ const cases = (table: [Resource, string[]][]) =>
   );
 
 test('a Patient is found in its own compartment, though no index item leads there', () => {
-  const stretches = compartmentStretches('Patient/p', 'Patient');
-  expect(firstPlace(stretches, patient, 'in turn')?.sk).toBe('p');
-  expect(firstPlace(stretches, { ...patient, id: 'another' }, 'in turn')).toBeUndefined();
+  const ranges = compartmentRanges('Patient/p', 'Patient');
+  expect(firstEntry(ranges, patient, 'in turn')?.sk).toBe('p');
+  expect(firstEntry(ranges, { ...patient, id: 'another' }, 'in turn')).toBeUndefined();
   const linked = { ...patient, id: 'q', link: [{ other: { reference: 'Patient/p' } }] };
-  expect(firstPlace(stretches, linked, 'in turn')?.sk).toBe('Patient#q');
+  expect(firstEntry(ranges, linked, 'in turn')?.sk).toBe('Patient#q');
 });
 
 describe('a search', () => {
@@ -186,11 +185,11 @@ describe('a search', () => {
   test.each(cases(yes))('%s finds what it matches', (query, resource) => {
     const type = resource.resourceType;
     const { filters } = parseSearch(type, new URLSearchParams(query.split('?')[1]));
-    const list = orderedStretches(parametersOf(type).get('_lastUpdated') as Parameter, filters).stretches;
-    const looked = [...sourcesOf(filters).map(({ stretches }) => stretches), list];
-    for (const stretches of looked) {
-      const place = firstPlace(stretches, resource, 'in turn');
-      const at = stretches.find((stretch) => nameOfStretch(stretch) === place?.stretch);
+    const list = orderedRanges(parametersOf(type).get('_lastUpdated') as Parameter, filters).ranges;
+    const read = [...sourcesOf(filters).map(({ keyRanges }) => keyRanges), list];
+    for (const ranges of read) {
+      const place = firstEntry(ranges, resource, 'in turn');
+      const at = ranges.find((range) => nameOfRange(range) === place?.range);
       if (at?.index === '_id') expect(place?.sk).toBe(resource.id);
       else {
         const pk = `P#x#IX#${type}#${at?.index}#${at?.bucket}`;

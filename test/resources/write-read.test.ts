@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readHistory } from '../../functions/resources/read/read-history.ts';
-import { readResource } from '../../functions/resources/read/read-resource.ts';
-import { readTypeHistory } from '../../functions/resources/read/read-type-history.ts';
-import { searchResources } from '../../functions/resources/read/search-resources.ts';
-import { carryOut } from '../../functions/resources/write/carry-out.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { readHistory } from '../../shared/records/read/history.ts';
+import { readResource } from '../../shared/records/read/read-resource.ts';
+import { searchResources } from '../../shared/records/read/search.ts';
+import { readTypeHistory } from '../../shared/records/read/type-history.ts';
+import { carryOut } from '../../shared/records/write/carry-out.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
 
 let stage: Stage;

@@ -1,4 +1,4 @@
-import type { RunInput, RunOutcome, RunRequest, RunResult } from '../../shared/bot/contract.ts';
+import type { RunInput, RunOutcome, RunRequest, RunResult } from '../../shared/bots/run/contract.ts';
 
 /** What a test says about a run; the rest is as a small honest one. */
 export interface RunChanges {

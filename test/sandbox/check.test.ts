@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
-import type { RunOutcome } from '../../shared/bot/contract.ts';
-import { createSandbox, type Sandbox } from '../../shared/sandbox/supervisor.ts';
+import type { RunOutcome } from '../../shared/bots/run/contract.ts';
+import { createSandbox, type Sandbox } from '../../shared/bots/sandbox/supervisor.ts';
 import { runOf } from './bot-runs.ts';
 
 let sandbox: Sandbox;

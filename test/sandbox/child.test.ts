@@ -8,9 +8,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
-import { SandboxNotStarted, startChild } from '../../shared/sandbox/child-process.ts';
-import { createPool, PoolBusy } from '../../shared/sandbox/pool.ts';
-import { createSandbox, type Sandbox } from '../../shared/sandbox/supervisor.ts';
+import { inTurn, PoolBusy, patienceOfCall, tenantPool } from '../../infra/local/lambda/tenant-pool.ts';
+import type { CompileRequest } from '../../shared/bots/run/contract.ts';
+import { SandboxNotStarted, startChild } from '../../shared/bots/sandbox/child-process.ts';
+import { createSandbox, type Sandbox, superviseCompile } from '../../shared/bots/sandbox/supervisor.ts';
 import { bot, returned, runOf, word } from './bot-runs.ts';
 
 let guestDir: string;
@@ -128,7 +129,7 @@ linuxTest('a stopped child is killed when the time is up', async () => {
 });
 
 linuxTest('the child dies with its supervisor, even in the middle of a loop', async () => {
-  const text = `import { createSandbox } from '${fileURLToPath(new URL('../../shared/sandbox/supervisor.ts', import.meta.url))}';
+  const text = `import { createSandbox } from '${fileURLToPath(new URL('../../shared/bots/sandbox/supervisor.ts', import.meta.url))}';
     const sandbox = createSandbox({ guestDir: ${JSON.stringify(guestDir)} });
     void sandbox.run(${JSON.stringify(runOf(bot('for (;;);'), { limits: { timeoutMs: 60_000 }, deadlineAtMs: Date.now() + 60_000 }))});`;
   const parent = spawn(process.execPath, ['--input-type=module', '-e', text], { stdio: 'ignore' });
@@ -147,9 +148,9 @@ linuxTest('the child dies with its supervisor, even in the middle of a loop', as
 });
 
 test('an unused sandbox keeps no process alive', () => {
-  const text = `import { createSandbox } from '${fileURLToPath(new URL('../../shared/sandbox/supervisor.ts', import.meta.url))}';
+  const text = `import { createSandbox } from '${fileURLToPath(new URL('../../shared/bots/sandbox/supervisor.ts', import.meta.url))}';
     const sandbox = createSandbox({ guestDir: ${JSON.stringify(guestDir)} });
-    const { outcome } = await sandbox.run(${JSON.stringify(runOf(bot('return 1')))}); console.log(outcome.kind);`;
+    const { outcome } = await sandbox.run(${JSON.stringify(runOf(bot('return 1'), { limits: { timeoutMs: 40_000 }, deadlineAtMs: Date.now() + 40_000 }))}); console.log(outcome.kind);`;
   expect(
     execFileSync(process.execPath, ['--input-type=module', '-e', text], {
       encoding: 'utf8',
@@ -185,10 +186,18 @@ test("a sandbox that cannot load its addon says so in the loader's words, and no
   await rm(broken, { recursive: true });
 });
 
+/** Three children, two of one Project. */
+function poolOf(idleMs: number): Sandbox['run'] {
+  const end = (worker: Sandbox) => worker.close();
+  const start = () => createSandbox({ guestDir });
+  const pool = tenantPool({ start, end, most: 3, mostPerTenant: 2, idleMs });
+  open.push({ close: pool.stop });
+  return (request) => pool.use(request.project, (worker) => worker.run(request));
+}
+
 linuxTest('a pool gives each Project children of its own, never more than allowed', async () => {
-  const pool = createPool({ guestDir, children: 3, perProject: 2, idleMs: 60_000 });
-  open.push(pool);
-  const run = (project: string, body: string) => pool.run(runOf(bot(body), { project }));
+  const pool = poolOf(60_000);
+  const run = (project: string, body: string) => pool(runOf(bot(body), { project }));
   const wait = 'await new Promise((r) => setTimeout(r, 150)); return 1';
   const busy = [run('a', wait), run('a', wait)];
   await expect(run('a', 'return 1')).rejects.toBeInstanceOf(PoolBusy);
@@ -202,12 +211,32 @@ linuxTest('a pool gives each Project children of its own, never more than allowe
   expect(childrenOf(process.pid).filter((pid) => !before.includes(pid))).toHaveLength(1);
 });
 
+linuxTest('who finds all compilers busy waits for a turn, as long as there is time', async () => {
+  const start = () => guestDir;
+  const compilers = tenantPool({ start, end: async () => undefined, most: 1, mostPerTenant: 1, idleMs: 1 });
+  const run = (request: CompileRequest) =>
+    compilers.use(request.project, (dir) => superviseCompile(dir, request));
+  const isBusy = (error: unknown) => error instanceof PoolBusy;
+  const compile = inTurn({ run, isBusy, mostWaiting: 10, patienceMs: patienceOfCall });
+  const text = (n: number, leftMs = 60_000): CompileRequest => ({
+    ...{ kind: 'compile', project: 'a', filename: 'a.ts', source: `export const handler = () => ${n}` },
+    deadlineAtMs: Date.now() + leftMs,
+  });
+  const first = compile(text(1));
+  await expect(compile(text(2, 1_000))).rejects.toBeInstanceOf(PoolBusy);
+  const made = await Promise.all([first, ...[3, 4, 5].map((n) => compile(text(n)))]);
+  expect(made).toEqual(
+    [1, 3, 4, 5].map((n) => ({
+      ...{ kind: 'compiled', format: 'esm', text: expect.stringContaining(`=> ${n}`) },
+    })),
+  );
+});
+
 linuxTest(
   'a pool ends a child that nobody needs any more, and starts another when somebody does',
   async () => {
-    const pool = createPool({ guestDir, children: 3, perProject: 2, idleMs: 400 });
-    open.push(pool);
-    const run = (body: string) => pool.run(runOf(bot(body)));
+    const pool = poolOf(400);
+    const run = (body: string) => pool(runOf(bot(body)));
     for (let round = 0; round < 2; round++) {
       // Longer than that is only too long for one that does nothing.
       expect(returned(await run('await new Promise((r) => setTimeout(r, 900)); return 1'))).toBe(1);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
-import { createSandbox, type Sandbox } from '../../shared/sandbox/supervisor.ts';
+import { createSandbox, type Sandbox } from '../../shared/bots/sandbox/supervisor.ts';
 import { bot, returned, runOf } from './bot-runs.ts';
 
 let sandbox: Sandbox;
@@ -69,7 +69,7 @@ test('errors of host calls and call sites show no host object', async () => {
   const body = `Error.prepareStackTrace = (error, sites) => { const seen = []; for (const s of sites) seen[seen.length] = [typeof s.getFunction(), typeof s.getThis(), String(s.getFileName())]; return seen };
     const stacks = []; const note = (run) => { try { run() } catch (e) { stacks.push(...[].concat(e.stack)) } };
     note(() => new URL('::')); note(() => require('fs')); note(() => crypto.getRandomValues(new Uint8Array(1e6)));
-    note(() => new TextDecoder('x')); Object.defineProperty(Array.prototype, 'at', { get() { note(() => { throw new Error('m') }); } });
+    note(() => new TextDecoder('x')); note(() => new Headers([['not a name', '']])); Object.defineProperty(Array.prototype, 'at', { get() { note(() => { throw new Error('m') }); } });
     console.log({ a: 1 }); new URLSearchParams('a=1');
     return stacks`;
   const stacks = (await value(body)) as [string, string, string][];

@@ -2,10 +2,9 @@ import http from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
-import type { Lookup } from '../../shared/address-guard/guarded-request.ts';
-import { guardedFetch } from '../../shared/sandbox/guarded-fetch.ts';
-import { createRunNetwork } from '../../shared/sandbox/run-network.ts';
-import { createSandbox, type Sandbox } from '../../shared/sandbox/supervisor.ts';
+import { createRunNetwork, guardedFetch } from '../../shared/bots/sandbox/run-network.ts';
+import { createSandbox, type Sandbox } from '../../shared/bots/sandbox/supervisor.ts';
+import type { Lookup } from '../../shared/carry/address-guard/guarded-request.ts';
 import { bot, type RunChanges, returned, runOf } from './bot-runs.ts';
 
 const TOKEN = 'run-token-of-the-host';
@@ -29,7 +28,7 @@ const names: Record<string, string[][]> = {};
 
 const lookup: Lookup = (hostname, _options, done) => {
   asked.push(hostname);
-  if (hostname.endsWith('.invalid')) return done(Object.assign(new Error('no'), { code: 'ENOTFOUND' }), []);
+  if (hostname.endsWith('.invalid')) return done(Object.assign(new Error('no'), { code: 'ENOTFOUND' }));
   const answers = names[hostname] ?? [];
   const addresses = (answers.length > 1 ? answers.shift() : answers[0]) ?? [];
   done(
@@ -125,6 +124,15 @@ describe('the API', () => {
     expect(seen.map(({ method, url, headers }) => [method, url, headers.authorization])).toEqual([
       ['GET', '/fhir/R4/Patient/1', `Bearer ${TOKEN}`],
     ]);
+  });
+
+  test('is reached in an isolate that was made ready for what the last Bot used', async () => {
+    const text = `const { MedplumClient } = require('@medplum/core');
+      exports.handler = async (medplum) => [medplum instanceof MedplumClient, (await medplum.readResource('Patient', '1')).id]`;
+    for (let round = 0; round < 4; round++) {
+      expect(returned(await sandbox.run(runOf(text, { api, format: 'cjs' })))).toEqual([true, PATIENT.id]);
+      await new Promise((resolve) => setTimeout(resolve, 400));
+    }
   });
 
   test('takes what the client creates', async () => {
@@ -405,13 +413,8 @@ test('what is aborted before its turn never leaves the isolate, and its place is
 
 test('a child that keeps to no turns is refused what is too much', async () => {
   const answers: { type: string; id: string }[] = [];
-  const network = createRunNetwork({
-    api: { ...api, traceId: 't' },
-    hosts: undefined,
-    most: 8,
-    lookup: undefined,
-    send: (answer) => answers.push(answer),
-  });
+  const run = runOf(bot(''), { api, limits: { calls: 8 } });
+  const network = createRunNetwork(run, {}, (answer) => answers.push(answer));
   const request = { url: `${api.baseUrl}slow`, method: 'GET', headers: [], redirect: 'follow' } as const;
   for (let id = 1; id <= 10; id++) network.fetch(`${id}`, { ...request, headers: [] });
   expect(answers).toEqual([

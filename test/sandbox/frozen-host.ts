@@ -4,7 +4,7 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { createSandbox } from '../../shared/sandbox/supervisor.ts';
+import { createSandbox } from '../../shared/bots/sandbox/supervisor.ts';
 import { bot, runOf } from './bot-runs.ts';
 
 const [, , guestDir = ''] = process.argv;

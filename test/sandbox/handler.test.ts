@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
-import type { Compiled, CompileRequest, RunRequest, RunResult } from '../../shared/bot/contract.ts';
-import { type Deflated, pack, unpack } from '../../shared/bot/payload.ts';
+import type { Compiled, CompileRequest, RunRequest, RunResult } from '../../shared/bots/run/contract.ts';
+import { type Deflated, pack, unpack } from '../../shared/bots/run/payload.ts';
 import { bot, returned, runOf } from './bot-runs.ts';
 
 type Handler = (

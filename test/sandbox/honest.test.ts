@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
-import { createSandbox, type Sandbox } from '../../shared/sandbox/supervisor.ts';
+import { createSandbox, type Sandbox } from '../../shared/bots/sandbox/supervisor.ts';
 import { bot, type RunChanges, returned, runOf } from './bot-runs.ts';
 
 let sandbox: Sandbox;
@@ -176,7 +176,8 @@ describe('what a Bot has', () => {
   test('URL and URLSearchParams', async () => {
     const body = `const u = new URL('/a b?x=1&y=%C3%A9+z', 'https://ex\u00e4mple.org'); u.searchParams.append('k', "a&b c'*~");
       u.port = '8443'; u.hash = 'h'; const p = new URLSearchParams({ a: '\u00e9 ', b: '%zz' }); p.append('a', '2'); p.sort();
-      return [u.href, u.host, u.searchParams.get('y'), [...u.searchParams.keys()], p.toString(), p.getAll('a'),
+      const s = new URLSearchParams('a=1&b=2&a=3&c=4'); s.set('a', '5'); s.set('d', '6');
+      return [s.toString(), u.href, u.host, u.searchParams.get('y'), [...u.searchParams.keys()], p.toString(), p.getAll('a'),
         URL.canParse('nope'), new URLSearchParams('?q=%ff&r=%41%').toString(), JSON.stringify({ u })]`;
     const u = new URL('/a b?x=1&y=%C3%A9+z', 'https://exämple.org');
     u.searchParams.append('k', "a&b c'*~");
@@ -186,6 +187,7 @@ describe('what a Bot has', () => {
     p.append('a', '2');
     p.sort();
     expect(await value(body)).toEqual([
+      'a=5&b=2&c=4&d=6',
       u.href,
       u.host,
       'é z',

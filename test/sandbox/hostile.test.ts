@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
-import { createSandbox, type Sandbox } from '../../shared/sandbox/supervisor.ts';
+import { createSandbox, type Sandbox } from '../../shared/bots/sandbox/supervisor.ts';
 import { bot, returned, runOf, word } from './bot-runs.ts';
 
 const TIMEOUT_MS = 400;

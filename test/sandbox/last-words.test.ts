@@ -5,11 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
-import { startChild } from '../../shared/sandbox/child-process.ts';
-import type { FromChild, ToChild, WireRequest } from '../../shared/sandbox/protocol.ts';
-import { createRunNetwork } from '../../shared/sandbox/run-network.ts';
-import { superviseRun } from '../../shared/sandbox/supervised-run.ts';
-import { createSandbox } from '../../shared/sandbox/supervisor.ts';
+import { startChild } from '../../shared/bots/sandbox/child-process.ts';
+import type { FromChild, ToChild, WireRequest } from '../../shared/bots/sandbox/protocol.ts';
+import { createRunNetwork } from '../../shared/bots/sandbox/run-network.ts';
+import { createSandbox, superviseRun } from '../../shared/bots/sandbox/supervisor.ts';
 import { bot, returned, runOf, word } from './bot-runs.ts';
 
 let server: http.Server;
@@ -49,14 +48,11 @@ describe('what a run asks for when it has ended', () => {
 
   test('is not heard by the host either, whoever asks', async () => {
     const answers: string[] = [];
-    const options = { api: { ...api, traceId: 't' }, hosts: undefined, most: 10, lookup: undefined };
-    const network = (done: () => void) => {
-      const send = ({ id }: { id: string }) => {
+    const network = (done: () => void) =>
+      createRunNetwork(runOf(bot(''), { api }), {}, ({ id }) => {
         answers.push(id);
         done();
-      };
-      return createRunNetwork({ ...options, send });
-    };
+      });
     const request = (path: string): WireRequest => ({
       url: `${api.baseUrl}${path}`,
       method: 'GET',

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import { cachedGuest } from '../../infra/guest/build.ts';
-import { fetchPackages, nodeModules } from '../../shared/sandbox/modules.ts';
-import { createSandbox, type Sandbox } from '../../shared/sandbox/supervisor.ts';
+import { fetchPackages, nodeModules } from '../../shared/bots/sandbox/modules.ts';
+import { createSandbox, type Sandbox } from '../../shared/bots/sandbox/supervisor.ts';
 import { bot, type RunChanges, returned, runOf } from './bot-runs.ts';
 
 const require = createRequire(import.meta.url);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isPublicAddress } from '../../shared/address-guard/public-address.ts';
+import { isPublicAddress } from '../../shared/carry/address-guard/public-address.ts';
 import fc from '../setup/fast-check.ts';
 
 const PUBLIC = [

@@ -2,7 +2,7 @@ import http from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { Duplex } from 'node:stream';
 import { expect, test } from '@jest/globals';
-import { guardedRequest, type Lookup } from '../../shared/address-guard/guarded-request.ts';
+import { guardedRequest, type Lookup } from '../../shared/carry/address-guard/guarded-request.ts';
 
 /** Resolves as a socket would, with the look-up that it was given, and keeps what came of it. */
 class RecordingAgent extends http.Agent {

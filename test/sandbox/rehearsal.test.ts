@@ -1,43 +1,35 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
-import {
-  rehearse,
-  rehearseClient,
-  rehearseLibrary,
-  rehearseRuntime,
-} from '../../shared/sandbox/child/rehearsal.ts';
+import { rehearse } from '../../shared/bots/sandbox/child/rehearsal.ts';
+import { scriptFile, scriptNames } from '../../shared/bots/sandbox/modules.ts';
 
-/** V8 remembers what it has compiled by text and name. */
-const script = async (file: string, filename = file) =>
-  new Script(await readFile(join(await cachedGuest(), file), 'utf8'), { filename });
+let guestDir: string;
+beforeAll(async () => {
+  guestDir = await cachedGuest();
+});
+const textOf = (name: string) => readFileSync(join(guestDir, scriptFile(name)), 'utf8');
 
 describe('before the first run', () => {
-  test('the runtime script has run a Bot to its end', async () => {
-    expect(rehearse(await script('runtime.js'), rehearseRuntime)).toEqual([
-      'returned',
-      '{"a":1,"text":"text"}',
-    ]);
+  test.each(scriptNames)('%s has been used by a Bot that ran to its end', (name) => {
+    const { ended, scripts } = rehearse(textOf, name);
+    expect([ended?.[0], scripts.has(name)]).toEqual(['returned', true]);
   });
 
-  test.each(['medplum-core.js', 'medplum-client.js'])(
-    'the client of %s has made every call',
-    async (file) => {
-      const ended = rehearse(await script(file), rehearseClient) as string[];
-      expect(ended.length).toBeGreaterThan(10);
-      expect(new Set(ended)).toEqual(new Set(['fulfilled']));
-    },
-  );
+  test.each(['@medplum/core', 'portico:medplum-client'])('the client of %s has made every call', (name) => {
+    const { ended } = rehearse(textOf, name);
+    const calls = JSON.parse(ended?.[1] ?? '[]') as string[];
+    expect(calls.length).toBeGreaterThan(10);
+    expect(new Set(calls)).toEqual(new Set(['fulfilled']));
+  });
 
-  test('what is used goes into the cached data', async () => {
-    const [used, unused] = [
-      await script('medplum-core.js', 'used'),
-      await script('medplum-core.js', 'unused'),
-    ];
-    rehearse(used, rehearseClient);
-    rehearse(unused, rehearseLibrary);
-    expect(used.createCachedData().length).toBeGreaterThan(unused.createCachedData().length);
+  test('what is used goes into the cached data', () => {
+    const used = rehearse(textOf, '@medplum/core').scripts.get('@medplum/core');
+    // V8 remembers what it has compiled by text and name.
+    const unused = new Script(textOf('@medplum/core'), { filename: 'unused' });
+    unused.runInThisContext();
+    expect(used?.createCachedData().length).toBeGreaterThan(unused.createCachedData().length);
   });
 });

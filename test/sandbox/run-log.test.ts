@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
-import type { BotSecret } from '../../shared/bot/contract.ts';
-import { createSandbox, type Sandbox } from '../../shared/sandbox/supervisor.ts';
+import type { BotSecret } from '../../shared/bots/run/contract.ts';
+import { createSandbox, type Sandbox } from '../../shared/bots/sandbox/supervisor.ts';
 import { bot, runOf } from './bot-runs.ts';
 
 let sandbox: Sandbox;

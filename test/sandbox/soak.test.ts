@@ -6,8 +6,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
-import type { RunResult } from '../../shared/bot/contract.ts';
-import { createSandbox, type Sandbox } from '../../shared/sandbox/supervisor.ts';
+import type { RunResult } from '../../shared/bots/run/contract.ts';
+import { createSandbox, type Sandbox } from '../../shared/bots/sandbox/supervisor.ts';
 import { isLong } from '../setup/long.ts';
 import { bot, type RunChanges, returned, runOf, word } from './bot-runs.ts';
 

@@ -1,6 +1,11 @@
-import type { KeyRing, KeyRings } from '../../shared/keys/key-ring.ts';
-import { derivedKey, type KeyPurpose, keyPurposes } from '../../shared/keys/purposes.ts';
-import { recordOf } from '../../shared/typed-keys.ts';
+import { recordOf } from '../../shared/base/values.ts';
+import {
+  derivedKey,
+  type KeyPurpose,
+  type KeyRing,
+  type KeyRings,
+  keyPurposes,
+} from '../../shared/carry/keys/key-ring.ts';
 
 /** A ring of one version. */
 export function ringOf(key: Uint8Array): KeyRing {

@@ -15,7 +15,7 @@ const { default: JestSequencer }: { default: new (...given: unknown[]) => Sequen
 )('@jest/test-sequencer');
 
 /** Folders whose files take longest, and of these the first. */
-const long = ['worst', 'web', 'infra', 'mllp', 'faults'];
+const long = ['worst', 'web', 'infra', 'mllp', 'faults', 'linearizability'];
 
 /**
  * Begins with the files that take longest, so that none of them runs alone at the end. Jest does so by how long they

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../../infra/local/gateway/free-port.ts';
+import { freePort } from '../../infra/local/gateway/listen.ts';
 import { type Supervised, supervise } from '../../infra/local/supervise.ts';
 
 const state: { engine?: Supervised } = {};

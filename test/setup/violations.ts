@@ -1,7 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beginning, checkTable, type Violation } from '../../infra/check-table/check-table.ts';
-import { scanPage } from '../../shared/table/scan-page.ts';
-import { openTable } from '../../shared/table/table.ts';
+import { scanPage } from '../../shared/carry/table/scan-page.ts';
+import { openTable } from '../../shared/carry/table/table.ts';
 
 interface Checked {
   client: DynamoDBDocumentClient;

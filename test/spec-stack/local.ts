@@ -12,8 +12,8 @@ import { type MailFault, type SentMails, sentMails } from '../../infra/local/mai
 import type { Stack } from '../../infra/local/stack.ts';
 import type { DeployedFunction } from '../../infra/permissions.ts';
 import { connectDynamoDb } from '../../shared/aws/dynamodb.ts';
-import type { Item } from '../../shared/table/item.ts';
-import { openTable, type Table } from '../../shared/table/table.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { openTable, type Table } from '../../shared/carry/table/table.ts';
 import { roomiestFolder } from '../setup/roomiest-folder.ts';
 import { scanAll, scanKeys } from '../storage/scan-all.ts';
 import type { Deed } from './stack-process.ts';
@@ -41,6 +41,7 @@ export interface Local {
 export interface OwnStack {
   /** What a spec's stack does that `npm start` does when it is told to. */
   searchParameters?: string;
+  failedAddresses?: number;
   /** Of the folder, before it starts. */
   prepare?(dataDir: string): unknown;
 }

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Portico, startPortico } from './portico.ts';
 
@@ -6,7 +8,7 @@ beforeAll(async () => {
   portico = await startPortico();
   // The first request builds the app.
   await portico.api('GET', 'app', { token: null });
-}, 60_000);
+});
 afterAll(() => portico.stop());
 
 const get = (path: string, headers = {}) =>
@@ -89,4 +91,10 @@ test.each(['app/assets/none.js', 'app/../package.json', 'app/%2e%2e/package.json
 
 test('a laptop says that it has a mailbox', async () => {
   expect(await (await get('app/stage.json')).json()).toEqual({ hasMailbox: true });
+});
+
+test('it brings the notice of what others have made', async () => {
+  const answer = await get('app/NOTICE.txt');
+  expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  expect(await answer.text()).toBe(await readFile(resolve(import.meta.dirname, '../../NOTICE'), 'utf8'));
 });

@@ -6,7 +6,7 @@ let portico: Portico;
 
 beforeAll(async () => {
   portico = await startPortico();
-}, 60_000);
+});
 
 afterAll(() => portico.stop());
 
@@ -111,5 +111,5 @@ describe('Bots that call Bots', () => {
     expect(answer.status).toBe(400);
     expect(answer.text).toMatch(/deep/);
     expect(answer.json.id).toBe('too-deep');
-  }, 60_000);
+  });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Item } from '../../shared/table/item.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
 import { type Answer, type Portico, startPortico } from './portico.ts';
 import { botThat, createClient, execute, projectOf, recordsOf, type TestClient } from './running.ts';
 import { put, subscribe, until } from './subscribing.ts';

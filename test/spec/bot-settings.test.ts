@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { keys } from '../../shared/table/keys.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
 import { newGate } from './gate.ts';
 import { type Answer, type Portico, startPortico } from './portico.ts';
 import {

@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { ProvisionHandler } from '../../functions/provision/requests.ts';
-import { busEventNames } from '../../shared/bus/bus-event.ts';
+import { busEventNames } from '../../shared/carry/work/bus-event.ts';
+import type { ProvisionHandler } from '../../shared/identity/projects/requests.ts';
 import { newPerson } from './people.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { botThat, deploy, execute, projectOf } from './running.ts';
@@ -16,7 +16,7 @@ let provision: ProvisionHandler;
 beforeAll(async () => {
   portico = await startPortico();
   provision = await portico.local.load('provision');
-}, 120_000);
+});
 afterAll(() => portico.stop());
 
 interface Told {

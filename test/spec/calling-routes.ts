@@ -1,5 +1,5 @@
 import { allRoutes, type Route } from '../../functions/routes.ts';
-import { routeKey } from '../../shared/http/row.ts';
+import { routeKey } from '../../shared/carry/http/routes.ts';
 import { newPerson, type TestPerson, tokenOf } from './people.ts';
 import type { Answer, Portico } from './portico.ts';
 import { type Example, type Examples, identifier } from './route-examples.ts';

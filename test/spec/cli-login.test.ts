@@ -68,4 +68,4 @@ test('the medplum command line client signs a person in, and works as them', asy
   await signingInThere;
   expect(await medplum('whoami')).toContain('Ann Lee');
   expect(await medplum('project', 'current')).toContain(portico.projects[0]?.name);
-}, 120_000);
+});

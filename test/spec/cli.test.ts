@@ -64,7 +64,7 @@ describe('the medplum command line client', () => {
     expect(bot.sourceCode).toMatchObject({ url: expect.stringMatching(/^Binary\//), title: 'echo.ts' });
     const source = await portico.api('GET', `fhir/R4/${bot.sourceCode.url}`);
     expect(source.text).toContain('(_m: unknown');
-  }, 120_000);
+  });
 
   test('saves alone, and deploys by name and by pattern', async () => {
     await write('echo.ts', 'export const handler = () => "saved only";');
@@ -77,7 +77,7 @@ describe('the medplum command line client', () => {
     await write('echo.js', 'exports.handler = (m, e) => "3 " + e.input;');
     await medplum('bot', 'deploy', 'ec*');
     expect((await execute(portico, id, 'x')).text).toBe('3 x');
-  }, 120_000);
+  });
 
   test('executes a Bot by identifier', async () => {
     const identifier = [{ system: 'https://example.org/bots', value: 'by cli' }];
@@ -86,7 +86,7 @@ describe('the medplum command line client', () => {
     await portico.api('POST', `fhir/R4/Bot/${bot}/$deploy`, { body });
     const said = await medplum('post', 'Bot/$execute?identifier=https://example.org/bots|by cli', '{"n":21}');
     expect(said).toMatch(/"doubled":\s*42/);
-  }, 60_000);
+  });
 
   test('says which Project it works in', async () => {
     expect(await medplum('project', 'current')).toContain(projectOf(portico, 0).name);
@@ -101,13 +101,13 @@ describe('the medplum command line client', () => {
     const said = await medplum('post', path, '{"n":21}', '--prefer-async');
     const job = /http\S+\/fhir\/R4\/job\/[0-9a-f-]+\/status/.exec(said)?.[0] ?? 'no job';
     expect(await medplum('get', job.slice(job.indexOf('fhir/R4')))).toContain('AsyncJob');
-  }, 60_000);
+  });
 
   test('invites a person', async () => {
     await medplum('project', 'invite', 'Ann', 'Lee', 'ann.cli@example.com');
     const members = await portico.api('GET', `admin/projects/${projectOf(portico, 0).id}/members`);
     expect(members.text).toContain('Ann Lee');
-  }, 60_000);
+  });
 
   test('imports and exports what the command knows as bulk, and is told that there is no export of less than a Project', async () => {
     const patient = { resourceType: 'Patient', identifier: [{ system: 'urn:t', value: 'cli bulk' }] };
@@ -121,5 +121,5 @@ describe('the medplum command line client', () => {
     await expect(medplum('bulk', 'export', '-e', 'Patient')).rejects.toThrow(
       'There is no export of Patients',
     );
-  }, 120_000);
+  });
 });

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Answer, type Portico, startPortico } from './portico.ts';
 import { createBot, execute, projectOf } from './running.ts';
@@ -12,9 +13,17 @@ afterAll(() => portico.stop());
 const nestedTypes = (levels: number) => `type A = ${'{a:'.repeat(levels)}1${'}'.repeat(levels)};`;
 const honest = 'enum Word { Hello = "hello" }\nexport const handler = (): string => Word.Hello;';
 
+/** Whoever comes while others are compiled is asked to come again. */
 async function deployAs(position: 0 | 1, bot: string, code: string, filename: string): Promise<Answer> {
   const token = await portico.token(projectOf(portico, position));
-  return portico.api('POST', `fhir/R4/Bot/${bot}/$deploy`, { token, body: { code, filename } });
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await portico.api('POST', `fhir/R4/Bot/${bot}/$deploy`, {
+      token,
+      body: { code, filename },
+    });
+    if (answer.status !== 429 || attempt === 30) return answer;
+    await pause(1000 * Number(answer.headers.get('retry-after') ?? 1));
+  }
 }
 
 /** Texts that a parser or a compiler does not survive, or hardly. */

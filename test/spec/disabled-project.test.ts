@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { ProvisionHandler, Request } from '../../functions/provision/requests.ts';
+import type { ProvisionHandler, Request } from '../../shared/identity/projects/requests.ts';
 import { mailedLink } from './mailed-link.ts';
 import { type Answer, isDeployed, type Portico, startPortico } from './portico.ts';
 import { botThat, execute, projectOf } from './running.ts';
@@ -103,7 +103,7 @@ if (!isDeployed)
     expect((await portico.api('GET', job)).json.status).not.toBe('active');
     const audit = await portico.api('GET', 'fhir/R4/AuditEvent?subtype=provision');
     expect(audit.text).toContain('"type":"disabled","valueString":"true"');
-  }, 60_000);
+  });
 
 if (!isDeployed)
   test('what a Project is provisioned without is refused by its name, for its administrators too, until it has it again', async () => {

@@ -31,11 +31,28 @@ beforeAll(async () => {
   const leaving = await createClient(portico);
   ended = leaving.token;
   expect((await portico.api('DELETE', `fhir/R4/ClientApplication/${leaving.id}`)).status).toBe(200);
-}, 120_000);
+});
 afterAll(() => portico.stop());
 
 const exampleOf = (route: Route) => anExampleOf(examples, route);
-const send = (route: Route, example: Example, token: string | null) => sendTo(portico, route, example, token);
+async function send(route: Route, example: Example, token: string | null): Promise<Answer> {
+  const answer = await sendTo(portico, route, example, token);
+  expectGuarded(answer);
+  return answer;
+}
+
+/** What every answer says to browsers, whatever became of the request. */
+function expectGuarded({ headers }: Answer): void {
+  expect(headers.get('content-security-policy')).toMatch(/^(sandbox; )?default-src 'none'/);
+  expect(headers.get('cache-control')).toMatch(/no-store|no-cache|public/);
+  expect(Object.fromEntries(headers)).toMatchObject({
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'strict-transport-security': 'max-age=31536000; includeSubDomains',
+    'x-content-type-options': 'nosniff',
+  });
+}
+
 const tokenFor = (example: Example) => aTokenFor(ground, example);
 
 /** No text can be made of the first; the last is longer than a key of the table. */
@@ -120,6 +137,35 @@ describe('every route', () => {
       'X-Medplum-On-Behalf-Of is not supported',
     ]);
   });
+
+  test.each(namedRoutes.filter(({ isBare }) => isBare))(
+    '$key takes no body, and does nothing where one says something',
+    async (route) => {
+      const example = await exampleOf(route);
+      const token = await tokenFor(example);
+      for (const body of [{ keepOldHour: 24 }, [], 'form=1']) {
+        const answer = await send(route, { ...example, body }, token);
+        expect([answer.status, answer.json.issue[0].details.text]).toEqual([
+          400,
+          'This request takes no body',
+        ]);
+      }
+      expect((await send(route, { ...example, body: {} }, token)).status).toBe(example.status);
+    },
+  );
+
+  const allOptional = ['rotateSecret', 'changeClient', 'deployBot', 'resend'];
+
+  test.each(namedRoutes.filter(({ name }) => allOptional.includes(name)))(
+    '$key does nothing where a member is none that it knows',
+    async (route) => {
+      const example = await exampleOf(route);
+      const sent = { ...(isJson(example) ? Object(example.body) : {}), keepOldHour: 24 };
+      const answer = await send(route, { ...example, body: sent }, await tokenFor(example));
+      expect([answer.status, answer.json.issue[0].expression]).toEqual([400, ['keepOldHour']]);
+      expect(answer.json.issue[0].details.text).toBe('keepOldHour is not known here');
+    },
+  );
 
   test.each(namedRoutes)('$key answers who may call it', async (route) => {
     const example = await exampleOf(route);

@@ -13,7 +13,7 @@ beforeAll(async () => {
   bots.adt = await deployExample(portico, 'adt-to-patient');
   bots.oru = await deployExample(portico, 'oru-to-observations');
   bots.router = await deployExample(portico, 'hl7-router');
-}, 60_000);
+});
 afterAll(() => portico.stop());
 
 /** The segments of the acknowledgement, without MSH. */

@@ -12,7 +12,7 @@ let portico: Portico;
 
 beforeAll(async () => {
   portico = await startPortico();
-}, 60_000);
+});
 afterAll(() => portico.stop());
 
 describe('echo', () => {

@@ -40,7 +40,7 @@ beforeAll(async () => {
   ]);
   nurse = await newPerson(portico, { accessPolicy });
   plain = await newPerson(portico);
-}, 120_000);
+});
 afterAll(() => portico.stop());
 
 async function explain(person: Pick<TestPerson, 'membershipId'>, body: object, token?: string) {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Browser } from '../issuer/browser.ts';
 import { type OwnIssuer, startOwnIssuer } from '../issuer/own-issuer.ts';
+import { age } from './aging.ts';
+import { newPerson, tokenOf } from './people.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { type WithIssuer, withIssuer } from './with-issuer.ts';
 
@@ -39,13 +41,88 @@ async function started(issuer: string, browser: Browser, index: 0 | 1): Promise<
   return String(answer.headers.get('location'));
 }
 
-async function joinHonest(sub: string) {
-  const invited = await external.invite(honest.issuer);
+async function joinHonest(sub: string, change: object = {}, claims: object = {}) {
+  const invited = await external.invite(honest.issuer, change);
   const browser = new Browser();
   const { json } = await external.accept(browser, invited.link);
-  const back = await browser.follow(callbackOf(honest, json.location, { sub }), external.appUri);
+  const back = await browser.follow(callbackOf(honest, json.location, { sub, ...claims }), external.appUri);
   return { ...invited, token: (await external.tokenFor(back)).json.access_token as string };
 }
+
+describe('an issuer that is asked for a sign-in anew', () => {
+  const seconds = () => Math.floor(Date.now() / 1000);
+  const isAsked = async (token: string) => {
+    const path = `admin/projects/${portico.projects[0]?.id}/client`;
+    const { json } = await portico.api('POST', path, { token, body: { name: 'Key' } });
+    return json.id === 'insufficient-user-authentication';
+  };
+
+  test.each<[string, (sub: string) => object]>([
+    ['does not say when that was', (sub) => ({ sub })],
+    ['has asked for nothing', (sub) => ({ sub, auth_time: seconds() - 301 })],
+    ['says it in words', (sub) => ({ sub, auth_time: String(seconds()) })],
+    ['names somebody else', (sub) => ({ sub: `${sub}-too`, auth_time: seconds() })],
+    ['answers another request', (sub) => ({ sub, auth_time: seconds(), nonce: 'of another' })],
+  ])('renews nothing when it %s', async (what, claims) => {
+    const sub = `anew ${what}`;
+    const { token } = await joinHonest(sub, { admin: true });
+    await joinHonest(`${sub}-too`);
+    const browser = new Browser();
+    const { json } = await external.begin(browser, token);
+    const back = await browser.follow(callbackOf(honest, json.location, claims(sub)), external.appUri);
+    expect([errorOf(back), await isAsked(token)]).toEqual(['access_denied', true]);
+  });
+
+  test('renews the login that asked, in the browser that asked, while it lasts', async () => {
+    const { token } = await joinHonest('lasting', { admin: true });
+    const begun = async () => {
+      const browser = new Browser();
+      const { json } = await external.begin(browser, token);
+      return {
+        browser,
+        callback: callbackOf(honest, json.location, { sub: 'lasting', auth_time: seconds() - 200 }),
+      };
+    };
+    const stolen = await new Browser().get((await begun()).callback);
+    expect([stolen.status, await isAsked(token)]).toEqual([400, true]);
+    const { browser, callback } = await begun();
+    expect(errorOf(await browser.follow(callback, external.appUri))).toBeNull();
+    expect(await isAsked(token)).toBe(false);
+    // What the issuer says counts, not when they came back.
+    await age(portico, token, 2);
+    expect(await isAsked(token)).toBe(true);
+    const last = await begun();
+    await portico.api('POST', 'oauth2/logout', { token });
+    expect(errorOf(await last.browser.follow(last.callback, external.appUri))).toBe('access_denied');
+  });
+
+  test('with a membership that wants a second factor, renews nothing without one', async () => {
+    const change = { admin: true, mfaRequired: true };
+    const { token } = await joinHonest('factors', change, { amr: ['mfa'] });
+    for (const [claims, isRenewed] of [
+      [{}, false],
+      [{ amr: ['mfa'] }, true],
+    ] as const) {
+      const browser = new Browser();
+      const { json } = await external.begin(browser, token);
+      const callback = callbackOf(honest, json.location, { sub: 'factors', auth_time: seconds(), ...claims });
+      await browser.follow(callback, external.appUri);
+      expect(await isAsked(token)).toBe(!isRenewed);
+    }
+  });
+
+  test('that says when they signed in is believed at once', async () => {
+    const just = await joinHonest('just', { admin: true }, { auth_time: seconds() - 10 });
+    const longAgo = await joinHonest('long ago', { admin: true }, { auth_time: seconds() - 600 });
+    expect([await isAsked(just.token), await isAsked(longAgo.token)]).toEqual([false, true]);
+  });
+
+  test('is asked for nobody else’s login, nor for one that it did not vouch for', async () => {
+    const answer = await external.begin(new Browser(), await tokenOf(portico, await newPerson(portico)));
+    expect(answer.status).toBe(400);
+    expect((await external.begin(new Browser(), await portico.token())).status).toBe(403);
+  });
+});
 
 describe('an issuer of another Project', () => {
   test('says who it likes, and gets nobody: subject, address and issuer of others', async () => {

@@ -62,6 +62,37 @@ describe('a person whose membership names an issuer', () => {
     expect((await at.me(json.access_token)).json.membership.id).toBe(membership);
   });
 
+  test('shows again who they are by signing in there anew: the same token may make keys then', async () => {
+    const subject = somebodyNew();
+    const { back } = await external.join(real.issuer, { admin: true });
+    const token = (await external.tokenFor(back)).json.access_token;
+    const makeKey = () =>
+      portico.api('POST', `admin/projects/${portico.projects[0]?.id}/client`, {
+        token,
+        body: { name: 'Key' },
+      });
+    const asked = 'insufficient-user-authentication';
+    // The issuer knows them from before: nobody has shown anything now.
+    expect((await makeKey()).json.id).toBe(asked);
+    const again = async () => {
+      const browser = new Browser();
+      const { json } = await external.begin(browser, token);
+      expect(Object.fromEntries(new URL(json.location).searchParams)).toMatchObject({
+        prompt: 'login',
+        max_age: '0',
+      });
+      return browser.follow(json.location, external.appUri);
+    };
+    somebodyNew();
+    expect(errorOf(await again())[0]).toBe('access_denied');
+    expect((await makeKey()).json.id).toBe(asked);
+    real.subject = subject;
+    expect([...(await again()).searchParams]).toEqual([['state', 'of the page']]);
+    expect((await makeKey()).status).toBe(201);
+    const { issue } = (await at.post('auth/reauthenticate', { password: 'x' }, token)).json;
+    expect(issue[0].details.text).toContain('auth/external/reauthenticate');
+  });
+
   test('is a stranger until the link was followed, even with the invited address', async () => {
     const email = newAddress();
     real.subject = email;

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { mintRunToken } from '../../shared/access/run-token.ts';
-import type { Resource } from '../../shared/fhir/resource.ts';
-import { openKeyFile } from '../../shared/keys/key-file.ts';
-import { derivedKey } from '../../shared/keys/purposes.ts';
-import { keys } from '../../shared/table/keys.ts';
+import type { Resource } from '../../shared/base/resource.ts';
+import { derivedKey } from '../../shared/carry/keys/key-ring.ts';
+import { openKeyFile } from '../../shared/carry/keys/signing-keys.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import { mintRunToken } from '../../shared/identity/gate/access-token.ts';
 import { ringOf } from '../setup/key-rings.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { botThat, change, execute, membershipOf, projectOf, recordsOf } from './running.ts';

@@ -389,4 +389,4 @@ test('Subscriptions are told of what is loaded when they are to be', async () =>
     headers: { 'x-portico-events': 'some' },
   });
   expect(again.status).toBe(400);
-}, 120_000);
+});

@@ -182,6 +182,6 @@ describe('POST admin/projects/<id>/invite/bulk', () => {
       }
       const mails = await portico.local.mailbox.list();
       expect(mails.filter(({ to }) => to.includes(first.email))).toHaveLength(1);
-    }, 60_000);
+    });
   }
 });

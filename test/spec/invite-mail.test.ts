@@ -162,7 +162,7 @@ if (!isDeployed) {
       }
       await portico.local.sweep();
       expect(await mailsTo(body.email)).toHaveLength(1);
-    }, 120_000);
+    });
 
     test('goes to one address at most five times a day over all Projects', async () => {
       const body = person({ sendEmail: true });

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StoredMail } from '../../infra/local/mail/stored-mail.ts';
-import type { Invitation } from '../../shared/invitation/state.ts';
-import type { Item } from '../../shared/table/item.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import type { Invitation } from '../../shared/identity/invitations/state.ts';
 import { asStored, type Inviting, invitationOf, inviting, person } from './inviting.ts';
 import { isDeployed, type Portico, startPortico } from './portico.ts';
 
@@ -43,20 +43,6 @@ if (!isDeployed) {
       expect((await portico.local.mailbox.list()).filter(isHers)).toHaveLength(1);
     });
 
-    test('two Projects that invite one new address make one User and two memberships', async () => {
-      const bodies = Array.from({ length: rounds }, () => person());
-      const pairs = await Promise.all(
-        bodies.map((body) => Promise.all([at.invite(body), at.inviteByOther(body)])),
-      );
-      const items = await portico.local.scan();
-      for (const [i, [first, second]] of pairs.entries()) {
-        expect([first.status, second.status]).toEqual([200, 200]);
-        expect(first.json.user.reference).toBe(second.json.user.reference);
-        const two = { users: 1, profiles: 2, memberships: 2, people: 2, generations: [1, 1] };
-        expect(countOf(items, bodies[i]?.email)).toEqual(two);
-      }
-    });
-
     test('two different invites of one person: one wins, the other is refused, never a mix', async () => {
       const bodies = Array.from({ length: rounds }, () => person());
       const pairs = await Promise.all(
@@ -79,19 +65,6 @@ if (!isDeployed) {
         const profile = { reference: await at.create({ resourceType: 'Practitioner' }) };
         const answers = await Promise.all([at.invite(person({ profile })), at.invite(person({ profile }))]);
         expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-      }
-    });
-
-    test('an invite that binds a profile and a delete of it: never a membership without profile', async () => {
-      for (let round = 0; round < rounds; round++) {
-        const reference = await at.create({ resourceType: 'Practitioner' });
-        const [invited, deleted] = await Promise.all([
-          at.invite(person({ profile: { reference } })),
-          portico.api('DELETE', `fhir/R4/${reference}`),
-        ]);
-        const read = await portico.api('GET', `fhir/R4/${reference}`);
-        if (invited.status === 200) expect([deleted.status, read.status]).toEqual([409, 200]);
-        else expect([invited.status, deleted.status < 300, read.status]).toEqual([400, true, 410]);
       }
     });
   });

@@ -264,7 +264,7 @@ describe('a job', () => {
     }
     expect((await portico.api('DELETE', statusOf(answer))).status).toBe(202);
     expect((await ended(answer)).json).toEqual(found);
-  }, 60_000);
+  });
 
   test('that ends before it could be stopped is completed, and stays so', async () => {
     // A run is first asked whether it was cancelled when it has taken a second.
@@ -293,7 +293,7 @@ describe('a run with an X-Run-Key', () => {
       'The run was cancelled',
     ]);
     expect(JSON.stringify(await recordsOf(portico, bot))).toContain('cancelledBy');
-  }, 60_000);
+  });
 
   test('is not stopped by the same key of somebody else, nor read by anybody', async () => {
     const bot = await botThat(portico, 'await new Promise((r) => setTimeout(r, 2500)); return event.headers');
@@ -326,4 +326,4 @@ test('the unmodified MedplumClient polls until it has the job', async () => {
   });
   expect(job).toMatchObject({ resourceType: 'AsyncJob', status: 'completed' });
   expect(job.output.parameter).toEqual([{ name: 'responseBody', valueDecimal: 42 }]);
-}, 60_000);
+});

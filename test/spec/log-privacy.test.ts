@@ -93,7 +93,7 @@ test('no log line holds anything of the people in what Bots are given, store, pr
   expect(log).toContain('refused');
   for (const one of personal)
     expect([one, log.toLowerCase().includes(one.toLowerCase())]).toEqual([one, false]);
-}, 120_000);
+});
 
 test('nor does an execution record beside its log', async () => {
   const records = (await portico.local.scan())

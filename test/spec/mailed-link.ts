@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Local } from '../spec-stack/local.ts';
 import type { Portico } from './portico.ts';
 
 type Link = { id: string; secret: string };
@@ -24,6 +25,26 @@ export function mailedReset(
 /** The same of the confirmation of a new address. */
 export function mailedConfirmation(portico: Portico, email: string): Promise<Link> {
   return mailed(portico, email, { page: 'verify', isOther: () => true });
+}
+
+/** The same of what takes an address back. */
+export function mailedUndo(portico: Portico, email: string): Promise<Link> {
+  return mailed(portico, email, { page: 'undo', isOther: () => true });
+}
+
+/** The mails of a subject that have come to an address, once there is one. */
+export async function mailsTo(
+  portico: Portico,
+  email: string,
+  subject: string,
+): Promise<Awaited<ReturnType<Local['mailbox']['list']>>> {
+  for (const untilMs = Date.now() + 30_000; Date.now() < untilMs; ) {
+    const mails = await portico.local.mailbox.list();
+    const found = mails.filter((mail) => mail.to.includes(email) && mail.subject === subject);
+    if (found.length > 0) return found;
+    await pause(50);
+  }
+  throw new Error(`No mail ${subject}`);
 }
 
 async function mailed(

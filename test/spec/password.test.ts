@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { keys } from '../../shared/table/keys.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
 import { mailedLink, mailedReset } from './mailed-link.ts';
 import { type Answer, type Portico, startPortico } from './portico.ts';
 import { newAddress, password, type SigningIn, signingIn } from './signing-in.ts';

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Demo } from '../../infra/local/demo-projects.ts';
+import { signInMaxAgeSeconds } from '../../shared/base/limits.ts';
 import type { Local, OwnStack } from '../spec-stack/local.ts';
 
 /** With BASE_URL (and PORTICO_DEMO, the path of a demo.json) the specs speak to a deployed stage. */
@@ -33,7 +34,7 @@ export interface Call {
 export interface Portico {
   baseUrl: string;
   projects: Demo['projects'];
-  /** An access token of a Project's own client, the first's when left out; asked for once. */
+  /** An access token of a Project's own client, the first's when left out; one that may still make keys. */
   token(project?: Demo['projects'][number]): Promise<string>;
   api(method: string, path: string, call?: Call): Promise<Answer>;
   /** What a spec may look into on a laptop only. */
@@ -56,15 +57,18 @@ export async function startPortico(own?: OwnStack): Promise<Portico> {
 
 /** @param local of a stack in this process */
 export function porticoAt(baseUrl: string, demo: Demo, local: Local | undefined): Portico {
-  const tokens = new Map<string, Promise<string>>();
+  const tokens = new Map<string, { token: Promise<string>; untilMs: number }>();
 
   const portico: Portico = {
     baseUrl,
     projects: demo.projects,
     token(project = first(demo)) {
-      const asked = tokens.get(project.id) ?? requestToken(baseUrl, project.clientId, project.clientSecret);
-      tokens.set(project.id, asked);
-      return asked;
+      const { id, clientId, clientSecret } = project;
+      const known = tokens.get(id);
+      if (known && known.untilMs > Date.now()) return known.token;
+      const token = requestToken(baseUrl, clientId, clientSecret);
+      tokens.set(id, { token, untilMs: Date.now() + (signInMaxAgeSeconds - 60) * 1000 });
+      return token;
     },
     async api(method, path, { token, body, headers = {} } = {}) {
       const bearer = token === undefined ? await portico.token() : token;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { keys } from '../../shared/table/keys.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
 import { type Answer, isDeployed, type Portico, startPortico } from './portico.ts';
 import { type SigningIn, signingIn } from './signing-in.ts';
 

@@ -95,6 +95,14 @@ describe('a resource over HTTP', () => {
       headers: { 'if-match': 'W/"old"' },
     });
     expect(stale.status).toBe(412);
+    const { versionId } = (await fhir('GET', `/Patient/${id}`)).json.meta;
+    for (const tag of ['*', `W/"old", W/"${versionId}"`, `"${versionId}"`, versionId]) {
+      const same = await fhir('PUT', `/Patient/${id}`, {
+        body: { ...patient, id },
+        headers: { 'if-match': tag },
+      });
+      expect([tag, same.status]).toEqual([tag, 200]);
+    }
     const taken = await fhir('PUT', `/Patient/${id}`, {
       body: { ...patient, id },
       headers: { 'if-none-match': '*' },

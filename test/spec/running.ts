@@ -1,6 +1,6 @@
-import type { Resource } from '../../shared/fhir/resource.ts';
-import { createActions, updateActions } from '../../shared/store/resource-item.ts';
-import { keys } from '../../shared/table/keys.ts';
+import type { Resource } from '../../shared/base/resource.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import { createActions, updateActions } from '../../shared/store/items/change.ts';
 import { isAuditEvent, storedResource } from '../storage/stored.ts';
 import { type Answer, type Call, type Portico, requestToken } from './portico.ts';
 
@@ -40,10 +40,11 @@ export async function deploy(
   filename = 'bot.mjs',
   project: Project = projectOf(portico, 0),
 ): Promise<void> {
-  const answer = await portico.api('POST', `fhir/R4/Bot/${botId}/$deploy`, {
-    token: await portico.token(project),
-    body: { code, filename },
-  });
+  const call = { token: await portico.token(project), body: { code, filename } };
+  const send = () => portico.api('POST', `fhir/R4/Bot/${botId}/$deploy`, call);
+  let answer = await send();
+  // Others on the machine had the time that there was: who is told so asks again.
+  while (answer.status === 429) answer = await send();
   if (answer.status !== 200) throw new Error(`Not deployed: ${answer.status} ${answer.text}`);
 }
 

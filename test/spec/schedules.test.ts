@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ScheduledEvent } from 'aws-lambda';
-import { scheduleActions } from '../../shared/schedule/due.ts';
-import { keys } from '../../shared/table/keys.ts';
+import { scheduleActions } from '../../shared/bots/schedule/due.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { botThat, change, createClient, membershipOf, projectOf } from './running.ts';
 import { put, until } from './subscribing.ts';
@@ -9,7 +9,7 @@ import { put, until } from './subscribing.ts';
 let portico: Portico;
 beforeAll(async () => {
   portico = await startPortico();
-}, 120_000);
+});
 afterAll(() => portico.stop());
 
 const schedule = async (bot: string, fields: Record<string, unknown>) => {

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { administrativeTypes } from '../../shared/base/resource.ts';
 import { newPerson, signIn, tokenOf } from './people.ts';
 import { type Answer, type Call, type Portico, startPortico } from './portico.ts';
 import { botThat, createClient, projectOf } from './running.ts';
 import { signingIn } from './signing-in.ts';
+import { until } from './subscribing.ts';
 
 let portico: Portico;
 
@@ -137,12 +139,48 @@ describe('a login with scopes for resources', () => {
       });
       expect([path, status]).toEqual([path, 403]);
     }
-    expect((await fhir('GET', 'AccessPolicy', { token })).status).toBe(200);
+  });
+
+  test('for every type is for none of administrators’ own records, unless it names them', async () => {
+    const { clientId, clientSecret } = projectOf(portico, 0);
+    const bot = await botThat(portico, 'return "ran";');
+    const scoped = async (scope: string) =>
+      (await credentials({ id: clientId, secret: clientSecret }, scope)).json.access_token;
+    const own = [...administrativeTypes, 'Subscription'].filter((type) => type !== 'User');
+    const every = await scoped('system/*.rs');
+    const named = await scoped(own.map((type) => `system/${type}.rs`).join(' '));
+    for (const type of own) {
+      const status = async (token: string, path: string) => (await fhir('GET', path, { token })).status;
+      for (const path of [type, `${type}/_history`]) {
+        expect([path, await status(every, path)]).toEqual([path, 403]);
+        expect([path, await status(named, path)]).toEqual([path, 200]);
+      }
+    }
+    expect((await fhir('GET', `Bot/${bot}`, { token: every })).status).toBe(403);
+    const types = await fhir('GET', '?_type=Patient,AccessPolicy', { token: every });
+    expect(types.text).not.toContain('"AccessPolicy"');
+    const begin = { token: every, headers: { prefer: 'respond-async' } };
+    const asked = await portico.api('GET', 'fhir/R4/$export', begin);
+    expect(asked.status).toBe(202);
+    const at = String(asked.headers.get('content-location')).replace(`${portico.baseUrl}/`, '');
+    const job = await until(async () => {
+      const answer = await portico.api('GET', at, { token: every });
+      return answer.status === 200 ? answer.json : undefined;
+    }, 'the export ends');
+    const exported = job.output.map(({ type }: { type: string }) => type);
+    expect(exported.filter((type: string) => own.includes(type))).toEqual([]);
+    // Which Bots may be run says the policy.
+    const run = { token: await scoped('system/*.cruds'), body: {} };
+    expect((await portico.api('POST', `fhir/R4/Bot/${bot}/$execute`, run)).status).toBe(200);
+    const person = await newPerson(portico, { admin: true });
+    const token = await tokenOf(portico, person, { scope: 'openid user/*.rs' });
+    for (const type of own) expect((await fhir('GET', type, { token })).status).toBe(403);
   });
 
   test('makes itself no way to administer: no client’s keys, no policy, no Bot', async () => {
     const { clientId, clientSecret } = projectOf(portico, 0);
-    const scopes = 'system/*.cruds system/ClientApplication.cruds';
+    const own = ['ClientApplication', 'AccessPolicy', 'Bot', 'AuditEvent'];
+    const scopes = ['*', ...own].map((type) => `system/${type}.cruds`).join(' ');
     const token = (await credentials({ id: clientId, secret: clientSecret }, scopes)).json.access_token;
     const policy = await created({ resourceType: 'AccessPolicy', name: 'Of scopes' });
     const bot = await botThat(portico, 'return "ran";');

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const focus = [{ reference: `Patient/${ann}` }];
   const subject = { reference: `Patient/${bea}` };
   await created({ resourceType: 'Observation', status: 'final', code: { text: 'focus' }, subject, focus });
-}, 60_000);
+});
 afterAll(() => portico.stop());
 
 type Found = { resource: { resourceType: string; id: string }; search: { mode: string } };
@@ -246,7 +246,7 @@ describe('an estimate', () => {
     const token = await tokenUnder([{ resourceType: 'Basic', criteria: 'Basic?code=urn:a|a' }]);
     expect(await total('/Basic?_total=estimate&_count=1', token)).toBeUndefined();
     expect(await total('/Patient?_total=estimate&_count=1')).toBe(2);
-  }, 60_000);
+  });
 });
 
 test('composite parameters hold inside of one element', async () => {

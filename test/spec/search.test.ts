@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MedplumClient } from '@medplum/core';
-import type { Answer, Call, Portico } from './portico.ts';
-import { startPortico } from './portico.ts';
+import { type Answer, type Call, type Portico, startPortico } from './portico.ts';
 import { createClient, createPolicy, projectOf } from './running.ts';
 
 let portico: Portico;

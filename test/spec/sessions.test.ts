@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MedplumClient } from '@medplum/core';
-import { keys } from '../../shared/table/keys.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
 import { mailedLink } from './mailed-link.ts';
 import { type Answer, type Portico, startPortico } from './portico.ts';
 import { createClient, projectOf } from './running.ts';
-import { until } from './subscribing.ts';
 import { password, pkce, type SigningIn, signingIn } from './signing-in.ts';
+import { until } from './subscribing.ts';
 
 let portico: Portico;
 let at: SigningIn;

@@ -24,7 +24,7 @@ import {
 let portico: Portico;
 beforeAll(async () => {
   portico = await startPortico();
-}, 120_000);
+});
 afterAll(() => portico.stop());
 
 interface Note {

@@ -22,7 +22,7 @@ beforeAll(async () => {
   process.env.PORTICO_ALLOW_LOOPBACK_HOOKS = '1';
   portico = await startPortico({});
   hooks = [];
-}, 120_000);
+});
 afterAll(async () => {
   delete process.env.PORTICO_ALLOW_LOOPBACK_HOOKS;
   await portico.stop();

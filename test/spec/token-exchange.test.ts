@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Browser } from '../issuer/browser.ts';
 import {
@@ -88,6 +89,11 @@ describe('a token of a configured issuer', () => {
     expect(me.json).toMatchObject({ membership: { id: membership }, user: { email } });
     // By which all of a person's logins are ended.
     expect(me.json.security.sessions).toContainEqual(expect.objectContaining({ current: true }));
+  });
+
+  test.each([-1e300, -1, 1.5, 1e300, '7'])('is taken where its auth_time is %j', async (auth_time) => {
+    await join();
+    expect((await exchange(mine({ auth_time }))).status).toBe(200);
   });
 
   test('gives a token that ends with the membership', async () => {
@@ -228,6 +234,19 @@ describe('a request is refused', () => {
   ])('%s', async (_what, change, error, description) => {
     const { status, json } = await exchange(mine(), change);
     expect([status, json]).toEqual([400, { error, error_description: description }]);
+  });
+
+  test('for a client that has expired, whether or not it shows its secret', async () => {
+    await join();
+    const { id, secret } = await createClient(portico);
+    const change = { client_id: id };
+    expect((await exchange(mine(), change)).status).toBe(200);
+    const path = `admin/projects/${portico.projects[0]?.id}/client/${id}`;
+    const expires = new Date(Date.now() + 1_500).toISOString();
+    expect((await portico.api('POST', path, { body: { expires } })).status).toBe(200);
+    await pause(Math.max(0, Date.parse(expires) - Date.now() + 10));
+    for (const shown of [{}, { client_secret: secret }])
+      expect((await exchange(mine(), { ...change, ...shown })).json.error).toBe('invalid_client');
   });
 
   test('when its issuer was removed', async () => {

@@ -1,9 +1,9 @@
 import { createHmac, createPublicKey } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { signJwt } from '../../shared/access/access-token.ts';
-import { openKeyFile } from '../../shared/keys/key-file.ts';
-import { keys } from '../../shared/table/keys.ts';
+import { openKeyFile } from '../../shared/carry/keys/signing-keys.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import { signJwt } from '../../shared/identity/gate/access-token.ts';
 import { type Answer, isDeployed, type Portico, startPortico } from './portico.ts';
 
 let portico: Portico;
@@ -136,6 +136,11 @@ describe('POST oauth2/token', () => {
     ['an unknown client', () => askForClient(nobody), 'invalid_client'],
     ['a client id of 4 kB', () => askForClient({ client_id: 'c'.repeat(4096) }), 'invalid_client'],
     ['two clients that differ', () => askForClient({}, basic(clientId, 'other')), 'invalid_request'],
+    [
+      'another client_id beside HTTP Basic',
+      () => ask({ grant_type: 'client_credentials', client_id: 'other' }, basic(clientId, clientSecret)),
+      'invalid_request',
+    ],
     ['a malformed header', () => askForClient({}, { authorization: 'Basic !!' }), 'invalid_request'],
     ['an unknown scope', () => askForClient({ scope: 'openid launch/everything' }), 'invalid_scope'],
     ['70 kB', () => askForClient({ state: 'x'.repeat(70_000) }), 'invalid_request'],

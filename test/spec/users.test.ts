@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { mailedConfirmation, mailedLink } from './mailed-link.ts';
+import {
+  mailedConfirmation,
+  mailedLink,
+  mailedReset,
+  mailedUndo,
+  mailsTo as mailsOf,
+} from './mailed-link.ts';
 import { newPerson, signIn, type TestPerson, tokenOf } from './people.ts';
 import { type Answer, type Call, type Portico, startPortico } from './portico.ts';
 import { createClient, projectOf } from './running.ts';
@@ -24,16 +29,7 @@ async function put(person: TestPerson, token: string, fields: Record<string, unk
   return api('PUT', userPath(person), { token, body: { ...json, ...fields } });
 }
 
-async function mailsTo(email: string, subject: string, count = 1) {
-  for (const untilMs = Date.now() + 30_000; Date.now() < untilMs; ) {
-    const mails = (await portico.local.mailbox.list()).filter(
-      (one) => one.to.includes(email) && one.subject === subject,
-    );
-    if (mails.length >= count) return mails;
-    await pause(50);
-  }
-  throw new Error(`No mail ${subject}`);
-}
+const mailsTo = (email: string, subject: string) => mailsOf(portico, email, subject);
 
 const confirmation = (email: string) => mailedConfirmation(portico, email);
 
@@ -134,7 +130,7 @@ describe('a User', () => {
 });
 
 describe('a change of address', () => {
-  test('holds once the new address is confirmed; the old one is told, and free', async () => {
+  test('holds once the new address is confirmed; the old one is told, and kept for them', async () => {
     const person = await newPerson(portico);
     const token = await tokenOf(portico, person);
     const email = newAddress();
@@ -154,8 +150,47 @@ describe('a change of address', () => {
     expect((await api('GET', userPath(person), { token })).json.email).toBe(email);
     const [notice] = await mailsTo(person.email, 'Your address was changed');
     expect(notice?.text).not.toContain(email);
-    const fresh = await signingIn(portico).invite(person.email);
-    expect(fresh.user.reference).not.toBe(`User/${person.userId}`);
+    // To invite it is to invite them, where they are no member yet.
+    const body = {
+      resourceType: 'Patient',
+      firstName: 'A',
+      lastName: 'B',
+      email: person.email,
+      sendEmail: false,
+    };
+    const again = await api('POST', `admin/projects/${projectOf(portico, 0).id}/invite`, { body });
+    expect([again.status, again.json.issue[0].code]).toEqual([409, 'conflict']);
+    const elsewhere = await signingIn(portico).invite(person.email, 1);
+    expect(elsewhere.user.reference).toBe(`User/${person.userId}`);
+  });
+
+  test('is undone from the address before, which ends every session; opening the link changes nothing', async () => {
+    const person = await newPerson(portico);
+    const token = await tokenOf(portico, person);
+    const email = newAddress();
+    expect((await move(person, token, email)).status).toBe(200);
+    const link = await mailedUndo(portico, person.email);
+    expect((await api('GET', 'auth/undoaddress', { token: null })).status).toBe(405);
+    expect((await api('GET', 'app/undo', { token: null })).status).toBe(200);
+    expect((await post('auth/undoaddress', { ...link, secret: 'x'.repeat(43) })).status).toBe(400);
+    expect((await post('auth/verifyemail', { ...link, password })).status).toBe(400);
+    expect((await api('GET', userPath(person), { token })).json.email).toBe(email);
+
+    const two = await Promise.all([post('auth/undoaddress', link), post('auth/undoaddress', link)]);
+    expect(two.map(({ status }) => status)).toContain(200);
+    expect((await api('GET', userPath(person), { token })).status).toBe(401);
+    for (const address of [person.email, email])
+      expect((await signIn(portico, { email: address })).status).toBe(400);
+    await mailsTo(person.email, 'Your address is yours again');
+    await mailsTo(email, 'The change of your address was undone');
+    await post('auth/resetpassword', { email: person.email });
+    const reset = { ...(await mailedReset(portico, person.email)), password: 'a quite new password' };
+    expect((await post('auth/setpassword', reset)).status).toBe(200);
+    const login = await signIn(portico, person, { password: reset.password });
+    const { json } = await api('GET', userPath(person), { token: login.json.access_token });
+    expect(json.email).toBe(person.email);
+    const members = `admin/projects/${projectOf(portico, 0).id}/members/${person.membershipId}`;
+    expect((await api('GET', members)).json.userName).toBe(person.email);
   });
 
   test('is not made by who presses the link but did not ask: the address stays theirs', async () => {
@@ -315,16 +350,21 @@ describe('a change of address', () => {
       for (const item of items.filter(
         ({ pk, userId }) => /#PERSON#E:/.test(pk) && userId === person.userId,
       )) {
-        if (Object.keys(item.memberships as object).length > 0) expect(item.pk).toContain(`#PERSON#E:${now}`);
+        // Who is invited by the address that is kept for them is known by it there.
+        const names = item.pk.startsWith(`P#${project}#`) ? [now] : [now, person.email];
+        if (Object.keys(item.memberships as object).length > 0)
+          expect(names).toContain(item.pk.split('#PERSON#E:')[1]);
       }
       for (const item of items.filter(
         (one) => one.userId === person.userId && /#ProjectMembership#/.test(one.pk),
       )) {
-        if (item.sk === 'HEAD' && item.deleted !== true) expect(item.login).toBe(`E:${now}`);
+        const names = item.pk.startsWith(`P#${project}#`) ? [now] : [now, person.email];
+        if (item.sk === 'HEAD' && item.deleted !== true)
+          expect(names.map((name) => `E:${name}`)).toContain(item.login);
       }
       expect((await api('GET', `admin/projects/${project}/members/${person.membershipId}`)).status).toBe(200);
     }
-  }, 60_000);
+  });
 });
 
 describe('a User of one Project', () => {

@@ -17,6 +17,8 @@ export interface WithIssuer {
   join(issuer: string, change?: object, projectIndex?: 0 | 1): Promise<Invited & { back: URL }>;
   /** Where the issuer has led to. */
   signIn(issuer: string, change?: Record<string, string>, projectIndex?: 0 | 1): Promise<URL>;
+  /** Begins a sign-in anew for the login of a token; the browser that goes on from there has the cookie. */
+  begin(browser: Browser, token: string): Promise<Answer>;
   /** An access token for the code that came back. */
   tokenFor(back: URL): Promise<Answer>;
   appUri: string;
@@ -73,6 +75,12 @@ export function withIssuer(portico: Portico): WithIssuer {
     },
     signIn: (issuer, change = {}, index = 0) =>
       new Browser().follow(external.startUrl(issuer, change, index), appUri),
+    async begin(browser, token) {
+      const body = { redirectUri: appUri, state: 'of the page' };
+      const answer = await at.post('auth/external/reauthenticate', body, token);
+      browser.keep(host, answer);
+      return answer;
+    },
     async tokenFor(back) {
       const code = back.searchParams.get('code');
       expect(code).not.toBeNull();

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { lambdaContext } from '../../infra/local/context.ts';
-import { admit } from '../../shared/access/actor.ts';
-import { mintRunToken } from '../../shared/access/run-token.ts';
-import { fhirResponse } from '../../shared/http/response.ts';
-import { serve } from '../../shared/http/serve.ts';
-import { Refusal } from '../../shared/refusal.ts';
-import type { Services } from '../../shared/services.ts';
+import { Refusal } from '../../shared/base/refusal.ts';
+import { fhirResponse } from '../../shared/carry/http/response.ts';
+import type { Services } from '../../shared/carry/services.ts';
+import { mintRunToken } from '../../shared/identity/gate/access-token.ts';
+import { admit } from '../../shared/identity/gate/actor.ts';
+import { serve } from '../../shared/identity/gate/serve.ts';
 import { ringOf } from '../setup/key-rings.ts';
 import { callsOf, newProject, type Stage, startStage } from './stage.ts';
 
@@ -32,7 +32,13 @@ afterAll(() => stage.stop());
 
 function answer(change: Partial<Services>, kind: 'forbidden' | 'throttled' | 'none') {
   const services = { ...stage.services, runTokenKeys, ...change };
-  const rows = { read: { method: 'GET', path: '/fhir/R4/{resourceType}/{id}', access: 'member' } } as const;
+  const read = {
+    method: 'GET',
+    path: '/fhir/R4/{resourceType}/{id}',
+    access: 'member',
+    signIn: 'any',
+  } as const;
+  const rows = { read };
   const handler = serve(services, rows, (own) => ({
     read: async ({ caller }) => {
       await admit(own, caller, []);

@@ -1,15 +1,16 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { inviteUser } from '../../functions/invite/invite-user.ts';
-import { changeMember } from '../../functions/members/change-member.ts';
-import { reindex } from '../../functions/reindex/reindex.ts';
-import { carryOut } from '../../functions/resources/write/carry-out.ts';
-import { classify, type KeyPattern } from '../../infra/check-table/check-item.ts';
 import { beginning, checkTable, type Progress } from '../../infra/check-table/check-table.ts';
-import type { Item } from '../../shared/table/item.ts';
-import { dueKey, type Key, keys } from '../../shared/table/keys.ts';
-import { scanPage } from '../../shared/table/scan-page.ts';
+import { classify, type KeyPattern } from '../../infra/check-table/key-rules.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { dueKey, type Key, keys } from '../../shared/carry/table/keys.ts';
+import { scanPage } from '../../shared/carry/table/scan-page.ts';
+import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
+import { changeMember } from '../../shared/identity/memberships/change-member.ts';
+import { carryOut } from '../../shared/records/write/carry-out.ts';
+import { packText, unpackText } from '../../shared/store/items/content.ts';
+import { reindex } from '../../shared/store/items/reindex.ts';
 import { violationsIn } from '../setup/violations.ts';
 import { putItems, readKept } from '../upgrade/kept-table.ts';
 import { scanAll } from './scan-all.ts';
@@ -37,6 +38,11 @@ function ofPattern(pattern: KeyPattern, isSuch: (item: Item) => boolean = () => 
   if (!found) throw new Error(`The kept table has no ${pattern}`);
   return found;
 }
+
+const withContent = (item: Item, change: object): Item => ({
+  ...item,
+  content: packText(JSON.stringify({ ...JSON.parse(unpackText(item.content)), ...change })),
+});
 
 const isOf = (type: string) => (item: Item) =>
   item.pk.includes(`#${type}#`) && item.deleted !== true && item.content !== undefined;
@@ -86,6 +92,14 @@ describe('checking a whole table', () => {
     'content that does not open': () => {
       const item = ofPattern('version', isOf('Patient'));
       return [item, { ...item, content: Buffer.from('none') }, /does not open/];
+    },
+    'content with elements that hold nothing': () => {
+      const item = ofPattern('version', isOf('Practitioner'));
+      return [item, withContent(item, { name: {} }), /elements that hold nothing/];
+    },
+    'content with empty strings': () => {
+      const item = ofPattern('version', isOf('Project'));
+      return [item, withContent(item, { name: '' }), /empty strings/];
     },
     'a User with the address of another': () => {
       const item = ofPattern('address');

@@ -1,24 +1,25 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { inviteUser } from '../../functions/invite/invite-user.ts';
-import { removeMember } from '../../functions/members/remove-member.ts';
-import { noteMailEvent } from '../../functions/outbox/mark-delivery.ts';
-import { addAdministrator } from '../../functions/provision/add-administrator.ts';
-import { changeProject } from '../../functions/provision/change-project.ts';
-import { deleteProject } from '../../functions/provision/deletion/delete-project.ts';
-import { forgetUser } from '../../functions/provision/forget-user.ts';
-import { provision } from '../../functions/provision/provision.ts';
-import { reindex } from '../../functions/reindex/reindex.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import { newDisclosure } from '../../shared/disclosure.ts';
-import type { Reference } from '../../shared/fhir/resource.ts';
-import { once } from '../../shared/http/once.ts';
-import { newLoginActions } from '../../shared/login/person-login.ts';
-import type { Services } from '../../shared/services.ts';
-import type { Item } from '../../shared/table/item.ts';
-import { keys } from '../../shared/table/keys.ts';
-import type { Table } from '../../shared/table/table.ts';
+import type { Reference } from '../../shared/base/resource.ts';
+import { newDisclosure } from '../../shared/carry/disclosure.ts';
+import type { Services } from '../../shared/carry/services.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { dueKey, keys, startKey } from '../../shared/carry/table/keys.ts';
+import type { Table } from '../../shared/carry/table/table.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { once } from '../../shared/identity/gate/once.ts';
+import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
+import { noteMailEvent } from '../../shared/identity/mail/mail-event.ts';
+import { removeMember } from '../../shared/identity/memberships/change-member.ts';
+import { addAdministrator } from '../../shared/identity/projects/administrators.ts';
+import { changeProject } from '../../shared/identity/projects/change-settings.ts';
+import { deleteProject } from '../../shared/identity/projects/delete-project.ts';
+import { endUser, forgetUser } from '../../shared/identity/projects/forget-user.ts';
+import { provision } from '../../shared/identity/projects/provision.ts';
+import { newLoginActions } from '../../shared/identity/sign-in/person-login.ts';
+import { reindex } from '../../shared/store/items/reindex.ts';
+import { overtaken } from '../faults/inject.ts';
 import { streamUnread, violationsIn } from '../setup/violations.ts';
 import { putItems, readKept } from '../upgrade/kept-table.ts';
 import { scanAll } from './scan-all.ts';
@@ -183,6 +184,75 @@ describe('people of a deleted Project', () => {
     }
     expect(await violationsIn(stage, streamUnread)).toEqual([]);
   });
+
+  test('and what else lies above Projects goes when it is about this one alone', async () => {
+    const { project } = await newProject(stage, 'Gone');
+    const lasting = await newProject(stage, 'Stays');
+    const member = (await invite(lasting, 'member@example.com')).replace('User/', '');
+    /** @param id of a Project @param name of what is about it */
+    const about = (id: string, name: string): Item[] => [
+      { ...keys.pending(id, 'Patient', name, '1') },
+      { ...keys.outbox(id, name), generation: 1 },
+      { ...keys.failureMail(id, 's', name) },
+      { ...keys.emergencyMail(id, { membershipId: 'm', startedAtMs: 1 }, name) },
+      { ...dueKey(id, name, '2026-01-01T00:00:00.000Z') },
+      { ...startKey(id, name, '2026-01-01T00:00:00.000Z') },
+      { ...keys.resetMail(`${name}@example.com`, id), project: id },
+      { ...keys.client(name), project: id },
+      { ...keys.login(`of ${name}`), project: id },
+      { ...keys.login(`for ${name}`), onlyProject: id },
+      { ...keys.userSubject(member, id, name), subjectKey: keys.subject(id, name, 's').pk },
+    ];
+    const own = about(project, 'own');
+    // Ids that begin or end alike, and what only tells of the Project beside something else.
+    const others = [
+      ...[`${project}x`, `x${project}`, lasting.project].flatMap((id) => about(id, `of-${id.slice(-5)}`)),
+      {
+        ...keys.userSubject(member, undefined, 'stage'),
+        subjectKey: keys.subject(undefined, 'stage', 's').pk,
+      },
+      { ...keys.userLogin(member, 'mirror'), project, loginId: 'mirror' },
+      { ...keys.resource(lasting.project, 'Basic', project) },
+      { ...keys.issuer(lasting.project, project), project },
+    ];
+    await services.table.write([...own, ...others]);
+    await disable(project);
+    await finish(project);
+    const left = new Set((await items()).map(nameOf));
+    expect(own.map(nameOf).filter((name) => left.has(name))).toEqual([]);
+    expect(others.map(nameOf).filter((name) => !left.has(name))).toEqual([]);
+  });
+
+  test.each(['for the first time', 'again'])(
+    'who are invited elsewhere at any of the calls of their end are there, %s',
+    async (when) => {
+      const [gone, stays, left] = [
+        await newProject(stage, 'Gone'),
+        await newProject(stage, 'Stays'),
+        await newProject(stage, 'Left'),
+      ];
+      for (let n = 1; ; n++) {
+        const email = `call-${n}@example.com`;
+        const user = await invite(gone, email);
+        if (when === 'again') {
+          const { id: membershipId } = await inviteUser(services, left, person({ email }));
+          await removeMember(services, left, { membershipId });
+        }
+        let invited = '';
+        const ends = await overtaken(
+          stage.client,
+          n,
+          () => endUser(services, gone.project, user.replace('User/', '')),
+          async () => {
+            invited = await invite(stays, email);
+          },
+        );
+        if (ends.length < 2) break;
+        expect([n, `User/${await userOf(email)}`]).toEqual([n, invited]);
+        expect(await getItem(services, keys.user(invited.replace('User/', '')))).toBeDefined();
+      }
+    },
+  );
 });
 
 describe('the account of a person', () => {
@@ -234,7 +304,7 @@ test('who was removed from a Project writes nothing into it, whatever a warm pro
   });
   const request = () => ({
     ...{ method: 'POST', rawPath: '/', route: 'POST /x', params: {}, query: new URLSearchParams() },
-    ...{ cookie: () => undefined, bodyBytes: 0, bytes: () => undefined, sourceIp: '', receivedAtMs: 0 },
+    ...{ cookie: () => undefined, bodyBytes: 0, bytes: () => undefined, source: '', receivedAtMs: 0 },
     ...{ traceId: '', disclosure: newDisclosure(), caller },
     headers: { 'idempotency-key': services.newId() },
   });
@@ -264,6 +334,33 @@ describe('a deletion', () => {
     await expect(finish(project)).rejects.toThrow('can be deleted from');
     await expect(finish('none')).rejects.toThrow('no such Project');
     expect((await items()).filter(({ pk }) => pk.startsWith('DELETION#'))).toEqual([]);
+  });
+
+  test.each([
+    ['enabled again', [false]],
+    ['enabled and disabled again', [false, true]],
+  ])('of a Project that is %s at any of its calls removes nothing', async (_, turns) => {
+    for (let n = 1; ; n++) {
+      const { project } = await newProject(stage);
+      await disable(project);
+      const before = (await items()).filter(
+        ({ pk }) => pk.startsWith(`P#${project}#`) && !pk.includes('#LOG#'),
+      );
+      const [deletion, turned] = await overtaken(
+        stage.client,
+        n,
+        () => deleteProject(services, { project, delete: true }, 0),
+        async () => {
+          for (const disabled of turns) await changeProject({ ...services, queues }, { project, disabled });
+        },
+      );
+      if (!turned) break;
+      if (turned.status !== 'fulfilled') continue;
+      expect([n, deletion?.status]).toEqual([n, 'rejected']);
+      const after = await items();
+      expect(after.filter(({ pk }) => pk === `DELETION#${project}`)).toEqual([]);
+      for (const { pk, sk } of before) expect(after).toContainEqual(expect.objectContaining({ pk, sk }));
+    }
   });
 
   test('that has begun cannot be taken back, and of two that go on at once none removes what is not its own', async () => {

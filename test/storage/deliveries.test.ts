@@ -1,28 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createBot } from '../../functions/bots/create-bot.ts';
-import { deployBot } from '../../functions/bots/deploy-bot.ts';
-import { deliverNext } from '../../functions/deliver/deliver.ts';
-import { mostOfProject } from '../../functions/deliver/place.ts';
-import { mostOfProject as mostEvaluating } from '../../functions/match/expression-turn.ts';
-import { matchChange } from '../../functions/match/match.ts';
-import { carryOut } from '../../functions/resources/write/carry-out.ts';
-import { redeliver } from '../../functions/subscriptions/redeliver.ts';
-import { resend } from '../../functions/subscriptions/resend.ts';
 import { openQueueStore, type QueueStore } from '../../infra/local/queue/queue-store.ts';
 import { queues } from '../../infra/queues.ts';
-import { type Caller, callerOf } from '../../shared/access/access-token.ts';
-import { entryOf, holdEntry } from '../../shared/bot/bounds/lease.ts';
-import type { RunRequest } from '../../shared/bot/contract.ts';
-import { emptyBotMemory } from '../../shared/bot/execute-services.ts';
-import { fileDataKeys } from '../../shared/keys/data-keys.ts';
-import { Later } from '../../shared/queue/later.ts';
-import type { Queue } from '../../shared/queue/queue.ts';
-import { candidateMessage, changeOf, parseCandidate } from '../../shared/subscription/change.ts';
-import { parseLane } from '../../shared/subscription/delivery.ts';
-import { knownSubscriptions, listedItem } from '../../shared/subscription/listed.ts';
-import type { Item } from '../../shared/table/item.ts';
-import { keys } from '../../shared/table/keys.ts';
+import { createBot } from '../../shared/bots/bot/create-bot.ts';
+import { deployBot } from '../../shared/bots/bot/deploy-bot.ts';
+import { entryOf, holdEntry } from '../../shared/bots/run/bounds.ts';
+import type { RunRequest } from '../../shared/bots/run/contract.ts';
+import { emptyBotMemory } from '../../shared/bots/run/services.ts';
+import { fileDataKeys } from '../../shared/carry/keys/data-keys.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import { Later, type Queue } from '../../shared/carry/work/queue.ts';
+import { type Caller, callerOf } from '../../shared/identity/gate/access-token.ts';
+import { candidateMessage, changeOf, parseCandidate } from '../../shared/records/subscriptions/change.ts';
+import { deliverNext } from '../../shared/records/subscriptions/deliver/deliver.ts';
+import { waitAfter } from '../../shared/records/subscriptions/deliver/prepared.ts';
+import { mostOfProject } from '../../shared/records/subscriptions/deliver/steps.ts';
+import { redeliver, resend } from '../../shared/records/subscriptions/deliveries.ts';
+import { parseLane } from '../../shared/records/subscriptions/delivery.ts';
+import { knownSubscriptions, listedItem } from '../../shared/records/subscriptions/listed.ts';
+import { matchChange, mostOfProject as mostEvaluating } from '../../shared/records/subscriptions/match.ts';
+import { carryOut } from '../../shared/records/write/carry-out.ts';
 import { disturbed, faults } from '../faults/inject.ts';
 import { ringOf } from '../setup/key-rings.ts';
 import { scanAll } from './scan-all.ts';
@@ -32,6 +30,8 @@ let stage: Stage;
 let caller: Caller<'administrator'>;
 let store: QueueStore;
 let runs: RunRequest[];
+/** Which of the next runs throw; after these, none does. */
+let fails: boolean[];
 let subscriptionId: string;
 
 beforeEach(async () => {
@@ -39,6 +39,7 @@ beforeEach(async () => {
   caller = await newProject(stage);
   store = openQueueStore(':memory:', stage.services.now);
   runs = [];
+  fails = [];
   const { id } = await createBot(services(), again(), { name: 'Woken' });
   await deployBot(services(), again(), { botId: id, body: { code: 'x' }, traceId: 't' });
   subscriptionId = await subscribe(`Bot/${id}`);
@@ -87,7 +88,9 @@ function services() {
       },
       async invoke(run: RunRequest) {
         if (run.event.headers['x-portico-delivery'] !== undefined) runs.push(run);
-        const outcome = { kind: 'returned', value: { type: 'string', text: 'x' } } as const;
+        const returned = { kind: 'returned', value: { type: 'string', text: 'x' } } as const;
+        const threw = { kind: 'threw', name: 'Error', message: 'x' } as const;
+        const outcome = fails.shift() ? threw : returned;
         const result = { outcome, log: [], logTruncated: false, durationMs: 1 };
         return { kind: 'result' as const, result };
       },
@@ -146,13 +149,17 @@ function doubtingAt(n: number, isTaken: boolean): { doubting: ReturnType<typeof 
   return { doubting: { ...whole, queues }, sends: () => sends };
 }
 
-const expressionUrl = 'https://medplum.com/fhir/StructureDefinition/fhir-path-criteria-expression';
+const extension = (name: string, value: object) => ({
+  url: `https://medplum.com/fhir/StructureDefinition/${name}`,
+  ...value,
+});
+const expressed = (valueString: string) => extension('fhir-path-criteria-expression', { valueString });
 
-async function subscribe(endpoint: string, expression?: string): Promise<string> {
+async function subscribe(endpoint: string, ...extensions: object[]): Promise<string> {
   const body = {
     ...{ resourceType: 'Subscription', status: 'active', reason: 'x', criteria: 'Patient' },
     channel: { type: 'rest-hook', endpoint },
-    ...(expression === undefined ? {} : { extension: [{ url: expressionUrl, valueString: expression }] }),
+    ...(extensions.length > 0 ? { extension: extensions } : {}),
   };
   const [made] = await carryOut(stage.services, again(), [{ kind: 'create', type: 'Subscription', body }]);
   return String(made?.id);
@@ -269,7 +276,7 @@ describe('expressions of Subscriptions', () => {
 
   test('have forty seconds for one change, all together', async () => {
     const slow = [];
-    for (let n = 0; n < 3; n += 1) slow.push(await subscribe('https://93.184.215.14/', 'active'));
+    for (let n = 0; n < 3; n += 1) slow.push(await subscribe('https://93.184.215.14/', expressed('active')));
     let evaluated = 0;
     const slowly = matchWith(async () => {
       evaluated += 1;
@@ -284,7 +291,7 @@ describe('expressions of Subscriptions', () => {
   });
 
   test('are evaluated for ten changes of a Project at once, and another one waits', async () => {
-    const body = await candidate([await subscribe('https://93.184.215.14/', 'active')]);
+    const body = await candidate([await subscribe('https://93.184.215.14/', expressed('active'))]);
     const gate = Promise.withResolvers<void>();
     let evaluating = 0;
     const held = matchWith(async () => {
@@ -457,6 +464,41 @@ describe('a Subscription', () => {
     }
     expect(told()).toMatchObject([{ id: own, failed: '10 deliveries failed one after the other' }]);
   });
+
+  const [nine, ten] = ['f'.repeat(9), 'f'.repeat(10)];
+  test.each([
+    [ten, 1],
+    [`${nine}.${nine}.f`, 0],
+    [`${ten}.${nine}`, 1],
+    [`${nine}.${ten}`, 1],
+  ])(
+    'whose deliveries end as %s turns error %i times: those that end well end the row',
+    async (ended, errors) => {
+      const { id: bot } = await createBot(services(), again(), { name: 'Failing' });
+      await deployBot(services(), again(), { botId: bot, body: { code: 'x' }, traceId: 't' });
+      const own = await subscribe(`Bot/${bot}`, extension('subscription-max-attempts', { valueInteger: 1 }));
+      fails = [...ended].map((end) => end === 'f');
+      for (const _ of ended) {
+        await handOn((await twoVersions()).slice(0, 1), [own]);
+        await drain('subscriptions', match(services()));
+        await drain('deliveries', deliver(services()));
+      }
+      expect(runs).toHaveLength(ended.length);
+      expect(store.count('subscription-status')).toBe(errors);
+    },
+  );
+});
+
+test.each([
+  [1, 0, 1_000],
+  [1, 1_500, 1_500],
+  [4, 1_500, 8_000],
+  [3, 599_999, 599_999],
+  [1, 86_400_000, 600_000],
+  [11, 0, 600_000],
+  [19, 0, 600_000],
+])('after attempt %i of a receiver that asks for %i ms the next waits %i ms', (attempt, asked, waited) => {
+  expect(waitAfter(attempt, asked)).toBe(waited);
 });
 
 describe('deliveries that follow from one call', () => {

@@ -1,30 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createBot } from '../../functions/bots/create-bot.ts';
-import { inviteUser } from '../../functions/invite/invite-user.ts';
-import { endOwnEmergency } from '../../functions/login/emergency/end-own-emergency.ts';
-import { takeEmergency } from '../../functions/login/emergency/take-emergency.ts';
-import { changeMember } from '../../functions/members/change-member.ts';
-import { changeProject } from '../../functions/members/change-project.ts';
-import { endEmergency } from '../../functions/members/end-emergency.ts';
-import { removeMember } from '../../functions/members/remove-member.ts';
-import { sweep } from '../../functions/outbox/sweep.ts';
-import { changeProject as provisionChange } from '../../functions/provision/change-project.ts';
-import { beginExport } from '../../functions/resources/export/begin-export.ts';
-import { cancelExport } from '../../functions/resources/export/read-export.ts';
-import { explainMember } from '../../functions/resources/read/explain-member.ts';
-import { readResource } from '../../functions/resources/read/read-resource.ts';
-import { allows, hiddenFields, mayInteract } from '../../shared/access/access.ts';
-import { type Caller, callerOf } from '../../shared/access/access-token.ts';
-import { type Actor, admit } from '../../shared/access/actor.ts';
-import type { Mail } from '../../shared/email/mailer.ts';
-import type { ProjectMembership } from '../../shared/fhir/membership.ts';
-import type { Resource } from '../../shared/fhir/resource.ts';
-import { acceptActions } from '../../shared/invitation/accept.ts';
-import { standingOf } from '../../shared/invitation/state.ts';
-import { inlineResource } from '../../shared/store/inline.ts';
-import { newBudget } from '../../shared/table/budget.ts';
-import { keys } from '../../shared/table/keys.ts';
+import { type TOTP, URI } from 'otpauth';
+import type { Resource } from '../../shared/base/resource.ts';
+import { createBot } from '../../shared/bots/bot/create-bot.ts';
+import { newBudget } from '../../shared/carry/table/budget.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import { type Caller, callerOf } from '../../shared/identity/gate/access-token.ts';
+import { type Actor, admit } from '../../shared/identity/gate/actor.ts';
+import { acceptActions } from '../../shared/identity/invitations/accept.ts';
+import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
+import { standingOf } from '../../shared/identity/invitations/state.ts';
+import { openIssuerWeb } from '../../shared/identity/issuers/issuer-web.ts';
+import { openIssuers } from '../../shared/identity/issuers/issuers.ts';
+import type { Mail } from '../../shared/identity/mail/letters.ts';
+import { sweep } from '../../shared/identity/mail/send-mail.ts';
+import { changeMember, removeMember } from '../../shared/identity/memberships/change-member.ts';
+import { allows, hiddenFields, mayInteract } from '../../shared/identity/policies/access.ts';
+import { changeProject as provisionChange } from '../../shared/identity/projects/change-settings.ts';
+import { changeProject } from '../../shared/identity/projects/project.ts';
+import type { AccountServices } from '../../shared/identity/sign-in/account-services.ts';
+import { endEmergency, endOwnEmergency, takeEmergency } from '../../shared/identity/sign-in/emergency.ts';
+import { hashPassword } from '../../shared/identity/sign-in/password.ts';
+import { enrolmentOf } from '../../shared/identity/sign-in/second-factor.ts';
+import { beginExport } from '../../shared/records/export/begin-export.ts';
+import { cancelExport } from '../../shared/records/export/read-export.ts';
+import { explainMember } from '../../shared/records/read/explain.ts';
+import { readResource } from '../../shared/records/read/read-resource.ts';
+import type { ProjectMembership } from '../../shared/store/fhir/membership.ts';
+import { inlineResource } from '../../shared/store/items/content.ts';
+import { type OwnIssuer, startOwnIssuer } from '../issuer/own-issuer.ts';
 import fc from '../setup/fast-check.ts';
 import { keyRingsOf } from '../setup/key-rings.ts';
 import { scanAll } from './scan-all.ts';
@@ -32,6 +36,8 @@ import { getItem, newProject, newResource, person, type Stage, startStage } from
 import { isAuditEvent } from './stored.ts';
 
 let stage: Stage;
+let services: AccountServices;
+let issuer: OwnIssuer;
 let admin: Caller<'administrator'>;
 let nurse: Caller;
 let policy = '';
@@ -42,8 +48,17 @@ const reason = 'Unconscious, brought in by ambulance';
 
 beforeAll(async () => {
   stage = await startStage();
+  issuer = await startOwnIssuer();
+  services = {
+    ...stage.services,
+    keyRings: keyRingsOf(Buffer.alloc(32, 7)),
+    issuers: openIssuers(openIssuerWeb({ baseUrl: 'http://127.0.0.1:8787' }), stage.services.now),
+  };
 });
-afterAll(() => stage.stop());
+afterAll(async () => {
+  await issuer.stop();
+  await stage.stop();
+});
 
 beforeEach(async () => {
   stage.clock.nowMs = Date.UTC(2026, 0, 31, 12);
@@ -93,7 +108,18 @@ function memberOf({ project, membershipId, profile, subject }: Caller): Member {
   return { project, membershipId, profile: { reference: profile }, user: { reference: `User/${subject}` } };
 }
 
-const take = (body: unknown = { reason }) => takeEmergency(stage.services, nurse, body);
+/** Of somebody who has just signed in; how long ago that was is asked in a test of its own. */
+async function take(body: unknown = { reason }) {
+  await stage.services.table.update({
+    Key: keys.login(nurse.loginId),
+    UpdateExpression: 'SET signedInAtMs = :now',
+    ExpressionAttributeValues: { ':now': stage.clock.nowMs },
+  });
+  return takeAs(nurse, body);
+}
+
+const takeAs = (caller: Caller, body: unknown = { reason }) =>
+  takeEmergency(services, caller, { body, source: 'here' });
 const later = (ms: number) => {
   stage.clock.nowMs += ms;
 };
@@ -107,6 +133,19 @@ async function sees(): Promise<boolean> {
     if (error instanceof Error && error.name === 'Refusal') return false;
     throw error;
   }
+}
+
+/** The mails that come of what is done. */
+async function mailsOf(act: () => Promise<unknown>): Promise<Mail[]> {
+  const sent: Mail[] = [];
+  const keyRings = keyRingsOf(Buffer.alloc(32, 7));
+  const mailing = { ...services, keyRings, mailer: { send: async (mail: Mail) => void sent.push(mail) } };
+  await sweep(mailing);
+  sent.length = 0;
+  await act();
+  await sweep(mailing);
+  await sweep(mailing);
+  return sent;
 }
 
 async function entries(subtype: string): Promise<Resource[]> {
@@ -149,8 +188,7 @@ describe('emergency access', () => {
   test('marks what an administrator does meanwhile beyond records, too', async () => {
     const head = await newMember({ admin: true, emergencyPolicy: { reference: policy } });
     const chief = callerOf(head, 'administrator');
-    const { services } = stage;
-    await takeEmergency(services, chief, { reason });
+    await takeAs(chief);
     const { id: invited } = await inviteUser(services, chief, person({ sendEmail: false }));
     await createBot(services, chief, { name: 'Triage' });
     await changeMember(services, chief, {
@@ -277,6 +315,14 @@ describe('emergency access', () => {
       () => changeProject(stage.services, admin, { emergencyMinutes: 480 }),
     ],
     [
+      'the Project lets it last less by now',
+      async () => {
+        await changeProject(stage.services, admin, { emergencyMinutes: 30 });
+        later(29 * minuteMs);
+      },
+      nothing,
+    ],
+    [
       'a machine ends it whose clock is behind',
       () => behind(() => endEmergency(stage.services, admin, nurse)),
       nothing,
@@ -336,8 +382,7 @@ describe('emergency access', () => {
   });
 
   test('is for people who signed in as their membership asks, and for what is prepared', async () => {
-    const refused = (caller: Caller) =>
-      expect(takeEmergency(stage.services, caller, { reason })).rejects.toMatchObject({ kind: 'forbidden' });
+    const refused = (caller: Caller) => expect(takeAs(caller)).rejects.toMatchObject({ kind: 'forbidden' });
     await refused(callerOf({ ...nurse, scope: 'openid user/*.rs' }, 'member'));
     await refused(await newLogin(memberOf(nurse), { kind: 'client' }));
     await refused(await newMember({}));
@@ -345,6 +390,74 @@ describe('emergency access', () => {
     await refused(callerOf(nurse, 'member'));
     nurse = await newLogin(memberOf(nurse), { mfa: true });
     expect((await take()).active).toBeDefined();
+  });
+
+  describe('of who signed in more than five minutes ago', () => {
+    const password = 'correct horse battery';
+    const asked = { kind: 'insufficient-user-authentication' };
+    const hasPassword = async () =>
+      services.table.put({ ...keys.password(nurse.subject), hash: await hashPassword(password) });
+
+    test('asks for the password, or a code of the second factor, in the same request', async () => {
+      const { loginId, subject: userId } = nurse;
+      await hasPassword();
+      later(5 * minuteMs);
+      await expect(takeAs(nurse)).rejects.toMatchObject(asked);
+      for (const wrong of [
+        { password: 'a wrong one' },
+        { token: '000000' },
+        { token: 'WRON-GCOD-EWRO-NGCO' },
+      ])
+        await expect(takeAs(nurse, { reason, ...wrong })).rejects.toMatchObject({ kind: 'invalid' });
+      expect(await sees()).toBe(false);
+      await takeAs(nurse, { reason, password });
+      expect(await sees()).toBe(true);
+      await endOwnEmergency(services, nurse);
+
+      const totp = URI.parse((await enrolmentOf(services, { id: loginId, userId })).enrollUri) as TOTP;
+      await services.table.put({ ...keys.mfa(userId), seed: `${loginId}.0`, lastStep: 0, earlier: 1 });
+      const token = totp.generate({ timestamp: stage.clock.nowMs });
+      await takeAs(nurse, { reason, token });
+      await endOwnEmergency(services, nurse);
+      // A code is good once, for whatever it was shown.
+      await expect(takeAs(nurse, { reason, token })).rejects.toMatchObject({ kind: 'invalid' });
+      // What was shown in the request was shown for that: the sign-in is as old as it was.
+      await expect(takeAs(nurse)).rejects.toMatchObject(asked);
+    });
+
+    test('is not guessed: wrong passwords of a session are counted', async () => {
+      await hasPassword();
+      later(5 * minuteMs);
+      for (let i = 0; i < 10; i++)
+        await expect(takeAs(nurse, { reason, password: `guess ${i}` })).rejects.toMatchObject({
+          kind: 'invalid',
+        });
+      await expect(takeAs(nurse, { reason, password })).rejects.toMatchObject({ kind: 'throttled' });
+    });
+
+    test('asks for a sign-in at their issuer; where that does not answer the session does, and administrators learn of it', async () => {
+      const authentication = { issuer: issuer.issuer };
+      const head = await newMember({ authentication, emergencyPolicy: { reference: policy } });
+      nurse = await newLogin(memberOf(head), authentication);
+      // Nobody knows when they signed in at the issuer, and a password is not how this login was made.
+      await hasPassword();
+      await expect(takeAs(nurse, { reason, password })).rejects.toMatchObject(asked);
+
+      issuer.answers.set('/.well-known/openid-configuration', () => undefined);
+      const errors: unknown[] = [];
+      const log = { info: () => undefined, error: (...line: unknown[]) => errors.push(line) };
+      const startedMs = performance.now();
+      const sent = await mailsOf(() =>
+        takeEmergency({ ...services, log }, nurse, { body: { reason }, source: 'here' }),
+      );
+      issuer.answers.clear();
+      expect(performance.now() - startedMs).toBeGreaterThan(2900);
+      expect(await sees()).toBe(true);
+      expect(errors).toEqual([['emergency access without a sign-in', { project: admin.project }]]);
+      expect(JSON.stringify(await entries('emergency-access'))).toContain('the issuer did not answer');
+      const alarmed = sent.filter(({ text }) => text.includes('did not answer'));
+      expect(alarmed.map(({ subject }) => subject)).toEqual(['Emergency access was taken in Clinic']);
+    });
   });
 
   test('needs a reason: not too short, not too long, on one line', async () => {
@@ -363,17 +476,7 @@ describe('emergency access', () => {
   });
 
   test('is told to administrators and to the person at once, without the reason', async () => {
-    const sent: Mail[] = [];
-    const services = {
-      ...stage.services,
-      keyRings: keyRingsOf(Buffer.alloc(32, 7)),
-      mailer: { send: async (mail: Mail) => void sent.push(mail) },
-    };
-    await sweep(services);
-    sent.length = 0;
-    await take();
-    await sweep(services);
-    await sweep(services);
+    const sent = await mailsOf(take);
     expect(sent.map(({ subject }) => subject).sort()).toEqual([
       'Emergency access was taken in Clinic',
       'You have emergency access in Clinic',

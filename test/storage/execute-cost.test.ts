@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { changeSecrets } from '../../functions/bots/change-secrets.ts';
-import { createBot } from '../../functions/bots/create-bot.ts';
-import { deployBot } from '../../functions/bots/deploy-bot.ts';
-import { messagesOf } from '../../functions/dispatch/messages-of.ts';
-import { createClient } from '../../functions/members/create-client.ts';
-import { provision } from '../../functions/provision/provision.ts';
-import { matchesPattern, streamFilters } from '../../infra/stream-filters.ts';
-import { type Caller, callerOf } from '../../shared/access/access-token.ts';
-import type { RunRequest, RunResult } from '../../shared/bot/contract.ts';
-import { type Executed, executeBot } from '../../shared/bot/execute-bot.ts';
+import { matchesPattern, streamFilters } from '../../infra/table-definition.ts';
+import type { Refusal } from '../../shared/base/refusal.ts';
+import { changeSecrets } from '../../shared/bots/bot/change-secrets.ts';
+import { createBot } from '../../shared/bots/bot/create-bot.ts';
+import { deployBot } from '../../shared/bots/bot/deploy-bot.ts';
+import { sealedSecrets } from '../../shared/bots/bot/secrets.ts';
+import type { RunRequest, RunResult } from '../../shared/bots/run/contract.ts';
+import { type Executed, executeBot } from '../../shared/bots/run/execute.ts';
+import type { BotTarget } from '../../shared/bots/run/gather-run.ts';
 import {
   type DeployServices,
   type ExecuteServices,
   emptyBotMemory,
-} from '../../shared/bot/execute-services.ts';
-import type { BotTarget } from '../../shared/bot/gather-run.ts';
-import type { Invoked } from '../../shared/bot/invoker.ts';
-import { sealedSecrets } from '../../shared/bot/secrets.ts';
-import { type DataKeys, fileDataKeys } from '../../shared/keys/data-keys.ts';
-import type { Refusal } from '../../shared/refusal.ts';
-import { updateActions } from '../../shared/store/resource-item.ts';
-import type { Item } from '../../shared/table/item.ts';
-import { keys } from '../../shared/table/keys.ts';
+  type Invoked,
+} from '../../shared/bots/run/services.ts';
+import { type DataKeys, fileDataKeys } from '../../shared/carry/keys/data-keys.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import { type Caller, callerOf } from '../../shared/identity/gate/access-token.ts';
+import { createClient } from '../../shared/identity/memberships/clients.ts';
+import { provision } from '../../shared/identity/projects/provision.ts';
+import { messagesOf } from '../../shared/records/dispatch/dispatch.ts';
+import { updateActions } from '../../shared/store/items/change.ts';
 import { ringOf } from '../setup/key-rings.ts';
 import { scanAll } from './scan-all.ts';
 import { callsOf, getItem, newProject, newResource, type Stage, spentBy, startStage } from './stage.ts';

@@ -1,16 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { verifyEmail } from '../../functions/login/address/verify-email.ts';
-import type { LoginServices } from '../../functions/login/external/invitation-of-link.ts';
-import { replaceForgotten } from '../../functions/login/password/replace-forgotten.ts';
-import { signIn } from '../../functions/login/sign-in/sign-in.ts';
-import { provision } from '../../functions/provision/provision.ts';
-import { authorizationCode } from '../../functions/token/authorization-code.ts';
-import type { TokenServices } from '../../functions/token/issue-tokens.ts';
-import { addressMs, addressUrl } from '../../shared/login/address-link.ts';
-import { codeMs } from '../../shared/login/login-code.ts';
-import { resetMs, resetUrl } from '../../shared/login/reset-link.ts';
-import { keys } from '../../shared/table/keys.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import { provision } from '../../shared/identity/projects/provision.ts';
+import { undoAddress } from '../../shared/identity/sign-in/address/undo-address.ts';
+import { undoMs } from '../../shared/identity/sign-in/address-undo.ts';
+import type { LoginServices } from '../../shared/identity/sign-in/invitation-of-link.ts';
+import { addressMs, addressUrl, resetMs, resetUrl } from '../../shared/identity/sign-in/links.ts';
+import { replaceForgotten } from '../../shared/identity/sign-in/passwords.ts';
+import { codeMs } from '../../shared/identity/sign-in/person-login.ts';
+import { signIn } from '../../shared/identity/sign-in/sign-in.ts';
+import { verifyEmail } from '../../shared/identity/sign-in/verify-email.ts';
+import { authorizationCode } from '../../shared/identity/tokens/grants.ts';
+import type { TokenServices } from '../../shared/identity/tokens/issue-tokens.ts';
 import { keyRingsOf } from '../setup/key-rings.ts';
 import { getItem, type Stage, startStage } from './stage.ts';
 
@@ -67,23 +68,28 @@ const uses: Record<string, { lastsMs: number; make(): Promise<() => Promise<unkn
       return () => replaceForgotten(services, { ...partsOf(link), password: `${password} again` });
     },
   },
-  'the link that confirms an address': {
-    lastsMs: addressMs,
+  'the link that confirms an address': { lastsMs: addressMs, make: async () => askForAddress() },
+  'the link that takes an address back': {
+    lastsMs: undoMs,
     async make() {
-      const generation = services.now();
-      const change = { email: `new-${email}`, generation, count: 1, sinceMs: generation };
-      const ttl = Math.ceil((generation + addressMs) / 1000);
-      await services.table.put({ ...keys.addressChange(userId), ...change, ttl });
-      const link = await addressUrl('', services.keyRings['address-link'], {
-        userId,
-        generation,
-        email: change.email,
-      });
-      const input = { body: { ...partsOf(link), password }, source: randomUUID(), caller: undefined };
-      return () => verifyEmail(services, input);
+      const of = { userId, generation: services.now(), email };
+      await (await askForAddress())();
+      const link = await addressUrl('', services.keyRings['address-link'], 'undo', of);
+      return () => undoAddress(services, partsOf(link));
     },
   },
 };
+
+async function askForAddress(): Promise<() => Promise<unknown>> {
+  const generation = services.now();
+  const change = { email: `new-${email}`, generation, count: 1, sinceMs: generation };
+  const ttl = Math.ceil((generation + addressMs) / 1000);
+  await services.table.put({ ...keys.addressChange(userId), ...change, ttl });
+  const of = { userId, generation, email: change.email };
+  const link = await addressUrl('', services.keyRings['address-link'], 'verify', of);
+  const input = { body: { ...partsOf(link), password }, source: randomUUID(), caller: undefined };
+  return () => verifyEmail(services, input);
+}
 
 function partsOf(link: string): { id: string; secret: string } {
   const parts = new URLSearchParams(link.split('#')[1]);

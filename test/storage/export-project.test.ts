@@ -4,24 +4,26 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { inFiles } from '../../functions/export/gathered.ts';
-import { goOn } from '../../functions/export/go-on.ts';
-import { moveExport } from '../../functions/export/move-export.ts';
 import { writeExport } from '../../infra/export/export-folder.ts';
-import { listFiles, readFile as readExported, textOfFile } from '../../shared/export/export-files.ts';
-import { exportItem, exportOf, newExport } from '../../shared/export/export-job.ts';
-import { notesInMemory } from '../../shared/export/notes.ts';
-import { inPages, type Position, type Wanted } from '../../shared/export/page.ts';
-import { exportPages } from '../../shared/export/walk.ts';
-import { isResourceType, resourceTypes } from '../../shared/index/registry.ts';
-import { Later } from '../../shared/queue/later.ts';
-import { actionsOf, deleteChange, updateChange } from '../../shared/store/change.ts';
-import { isStanding } from '../../shared/store/inline.ts';
-import { createActions } from '../../shared/store/resource-item.ts';
-import type { Item } from '../../shared/table/item.ts';
-import { keys, parseHead } from '../../shared/table/keys.ts';
-import { putItems, readKept } from '../upgrade/kept-table.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { keys, parseHead } from '../../shared/carry/table/keys.ts';
+import { Later } from '../../shared/carry/work/queue.ts';
+import {
+  exportItem,
+  exportOf,
+  listFiles,
+  newExport,
+  readFile as readExported,
+  textOfFile,
+} from '../../shared/records/export/export-job.ts';
+import { goOn, inFiles, moveExport } from '../../shared/records/export/go-on.ts';
+import { inPages, notesInMemory, type Position, type Wanted } from '../../shared/records/export/page.ts';
+import { exportPages } from '../../shared/records/export/walk.ts';
+import { isResourceType, resourceTypes } from '../../shared/store/index/registry.ts';
+import { actionsOf, createActions, deleteChange, updateChange } from '../../shared/store/items/change.ts';
+import { isStanding } from '../../shared/store/items/content.ts';
 import { streamUnread, violationsIn } from '../setup/violations.ts';
+import { putItems, readKept } from '../upgrade/kept-table.ts';
 import { scanAll } from './scan-all.ts';
 import { getItem, type Stage, startStage } from './stage.ts';
 
@@ -226,6 +228,14 @@ test('comes to a position again and again where Bots have neither code nor runs'
   }
 });
 
+test('of the log holds the runs of Bots, with their code or without', async () => {
+  const log = { ...patients, types: ['AuditEvent'] };
+  const alone = await found(log);
+  expect(alone.some((line) => line.includes('"execute"'))).toBe(true);
+  const withCode = await found({ ...log, code: true });
+  expect(withCode.filter((line) => line.startsWith('AuditEvent '))).toEqual(alone);
+});
+
 test('of a time that has not come is empty', async () => {
   const since = new Date(stage.clock.nowMs + 60_000).toISOString();
   expect(await found({ ...patients, types: ['Patient', 'AuditEvent'], since })).toEqual([]);
@@ -359,6 +369,11 @@ test('a step that somebody else has taken is not taken again, and leaves nothing
   const ofExport = ({ pk }: Item) => pk.includes(`#Export#${job.id}#`);
   expect((await scanAll(stage.client, stage.tableName)).filter(ofExport)).toHaveLength(1);
   expect(exportOf(await getItem(stage.services, one.key))).toMatchObject({ step: 1, files: 1, lines: 1 });
+  // Cancelled since it was read, it does not go on.
+  const item = await getItem(stage.services, one.key);
+  await stage.services.table.put({ ...item, ...one.key, status: 'cancelled' });
+  expect(await moveExport(stage.services, { ...job, step: 1 }, next, { lines })).toBeUndefined();
+  expect((await getItem(stage.services, one.key))?.status).toBe('cancelled');
 });
 
 test('lines are put into files that an answer holds, one that is longer into its own', () => {

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Caller } from '../../shared/access/access-token.ts';
-import { type Claim, claimOnce, keptItem, newClaim, releaseClaim } from '../../shared/idempotency/claim.ts';
+import { Refusal } from '../../shared/base/refusal.ts';
+import { newDisclosure } from '../../shared/carry/disclosure.ts';
+import { ConditionFailed, OutcomeUnknown } from '../../shared/carry/table/transact.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { type Claim, claimOnce, keptItem, newClaim, releaseClaim } from '../../shared/identity/gate/claim.ts';
+import { once } from '../../shared/identity/gate/once.ts';
 import { getItem, newProject, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;
@@ -132,6 +136,63 @@ describe('a process that died between claim and result', () => {
     await expect(take(again(claim))).rejects.toMatchObject({ kind: 'conflict' });
     await keep(second, 'second');
     expect(await take(again(claim))).toEqual({ result: 'second' });
+  });
+});
+
+describe('a route that honours a key', () => {
+  async function asked(key: string, run: () => Promise<unknown>, change: object = {}) {
+    const options = { windowMs, afterCrash: 'refuse' as const, ...change };
+    const handle = once(stage.services, {
+      ...options,
+      run,
+      answer: (body) => ({ statusCode: 200, body: String(body) }),
+    });
+    const { body, headers } = await handle({
+      ...{ method: 'POST', rawPath: '/', route: 'POST /x', params: {}, query: new URLSearchParams() },
+      ...{ cookie: () => undefined, bodyBytes: 0, bytes: () => undefined, source: '', receivedAtMs: 0 },
+      ...{ traceId: '', disclosure: newDisclosure(), caller, headers: { 'idempotency-key': key } },
+    });
+    return [body, headers?.['idempotency-replayed']];
+  }
+  const fails = (error: Error) => async () => {
+    throw error;
+  };
+
+  test.each<[string, Error, boolean]>([
+    ['a refusal', new Refusal('conflict', 'no'), true],
+    ['a condition that failed', new ConditionFailed(new Set()), false],
+    ['a write of which nobody knows', new OutcomeUnknown('lost'), false],
+    ['a fault', new Error('x'), false],
+  ])('frees it after %s only when nothing was done', async (_, error, isFree) => {
+    const key = stage.services.newId();
+    await expect(asked(key, fails(error))).rejects.toBe(error);
+    const next = asked(key, async () => 'done');
+    if (isFree) expect(await next).toEqual(['done', undefined]);
+    else await expect(next).rejects.toMatchObject({ kind: 'conflict' });
+  });
+
+  test('does not put its answer over that of an attempt which has taken over', async () => {
+    const key = stage.services.newId();
+    const again = { afterCrash: 'repeat' };
+    const late = await asked(
+      key,
+      async () => {
+        stage.clock.nowMs += windowMs + 1;
+        expect(await asked(key, async () => 'second', again)).toEqual(['second', undefined]);
+        return 'first';
+      },
+      again,
+    );
+    expect(late).toEqual(['first', undefined]);
+    expect(await asked(key, fails(new Error('ran again')), again)).toEqual(['second', 'true']);
+  });
+
+  test('carries out anew what was not final, and keeps of a result what may be repeated', async () => {
+    const key = stage.services.newId();
+    const change = { isFinal: (result: unknown) => result !== 'not yet', keep: () => 'without the secret' };
+    expect(await asked(key, async () => 'not yet', change)).toEqual(['not yet', undefined]);
+    expect(await asked(key, async () => 'secret', change)).toEqual(['secret', undefined]);
+    expect(await asked(key, fails(new Error('ran again')), change)).toEqual(['without the secret', 'true']);
   });
 });
 

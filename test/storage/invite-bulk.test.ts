@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { inviteMany, type RowResult } from '../../functions/invite/invite-many.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import { keys } from '../../shared/table/keys.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { inviteMany, type RowResult } from '../../shared/identity/invitations/invite-many.ts';
 import { scanAll } from './scan-all.ts';
 import { newProject, person, type Stage, startStage } from './stage.ts';
 

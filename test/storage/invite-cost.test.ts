@@ -1,10 +1,22 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { inviteUser } from '../../functions/invite/invite-user.ts';
-import { createClient } from '../../functions/members/create-client.ts';
-import { clientCredentials } from '../../functions/token/client-credentials.ts';
-import { OAuthError } from '../../functions/token/oauth-error.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import { callsOf, newProject, newResource, person, type Stage, spentBy, startStage } from './stage.ts';
+import { credentialOf } from '../../shared/carry/keys/credential.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
+import { createClient } from '../../shared/identity/memberships/clients.ts';
+import { clientCredentials } from '../../shared/identity/tokens/client-authentication.ts';
+import { OAuthError } from '../../shared/identity/tokens/token-request.ts';
+import {
+  callsOf,
+  getItem,
+  newProject,
+  newResource,
+  person,
+  type Stage,
+  spentBy,
+  startStage,
+} from './stage.ts';
 
 let stage: Stage;
 let first: Caller<'administrator'>;
@@ -84,6 +96,31 @@ describe('an invite writes at most 20 items, and 44 units with the counter, besi
     const mailed = await spentBy(stage.client, () => invite(first, person()));
     expect([mailed.items - without.items, mailed.writeUnits - without.writeUnits]).toEqual([1, 2]);
   });
+});
+
+test('an administrator under a policy reads as much, and writes three conditions more', async () => {
+  const { project } = first;
+  const clinical = [{ resourceType: '*' }, { resourceType: 'Bot', interaction: ['execute'] }];
+  const fields = { resourceType: 'AccessPolicy', resource: clinical };
+  const [held, given] = [
+    await newResource(stage, project, fields),
+    await newResource(stage, project, fields),
+  ];
+  const rights = { admin: true, accessPolicy: { reference: held } };
+  const { id } = await createClient(stage.services, first, { name: 'Desk', ...rights });
+  const { membershipId } = credentialOf(await getItem(stage.services, keys.client(id))) ?? {
+    membershipId: '',
+  };
+  const loginId = randomUUID();
+  await stage.services.table.put({ ...keys.login(loginId), membershipId });
+  const profile = `ClientApplication/${id}`;
+  const caller = { ...first, membershipId, loginId, profile, clientId: id, subject: id };
+  const body = () => person({ sendEmail: false, accessPolicy: { reference: given } });
+  await invite(caller, body());
+  expect(await callsOfInvite(caller, body())).toEqual(least);
+  const narrowed = await spentBy(stage.client, () => invite(caller, body()));
+  const root = await spentBy(stage.client, () => invite(first, body()));
+  expect([narrowed.items - root.items, narrowed.writeUnits - root.writeUnits]).toEqual([3, 6]);
 });
 
 test('an invite of a person whom the Project knows already reads once more', async () => {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { inviteUser } from '../../functions/invite/invite-user.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import type { Services } from '../../shared/services.ts';
-import type { Item } from '../../shared/table/item.ts';
-import type { Table } from '../../shared/table/table.ts';
+import type { Services } from '../../shared/carry/services.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import type { Table } from '../../shared/carry/table/table.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
 import { streamUnread, violationsIn } from '../setup/violations.ts';
 import { scanAll } from './scan-all.ts';
 import { newProject, newResource, person, type Stage, startStage } from './stage.ts';

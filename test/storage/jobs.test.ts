@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { createBot } from '../../functions/bots/create-bot.ts';
-import { deployBot } from '../../functions/bots/deploy-bot.ts';
-import { runJob } from '../../functions/jobs/run-job.ts';
-import { createClient } from '../../functions/members/create-client.ts';
-import { cancelJob, readJob } from '../../functions/resources/read/read-job.ts';
-import { type Caller, callerOf } from '../../shared/access/access-token.ts';
-import type { RunRequest } from '../../shared/bot/contract.ts';
-import { executeBot } from '../../shared/bot/execute-bot.ts';
+import { createBot } from '../../shared/bots/bot/create-bot.ts';
+import { deployBot } from '../../shared/bots/bot/deploy-bot.ts';
+import type { Accepted } from '../../shared/bots/run/claim.ts';
+import type { RunRequest } from '../../shared/bots/run/contract.ts';
+import { executeBot } from '../../shared/bots/run/execute.ts';
+import { runJob } from '../../shared/bots/run/run-job.ts';
 import {
   type DeployServices,
   type ExecuteServices,
   emptyBotMemory,
-} from '../../shared/bot/execute-services.ts';
-import type { Invoked } from '../../shared/bot/invoker.ts';
-import type { Accepted } from '../../shared/bot/job/accept-job.ts';
-import type { JobEvent } from '../../shared/bot/job/job-starter.ts';
-import { fileDataKeys } from '../../shared/keys/data-keys.ts';
-import { endLogin } from '../../shared/login/end-login.ts';
-import { updateActions } from '../../shared/store/resource-item.ts';
-import type { Item } from '../../shared/table/item.ts';
-import { keys } from '../../shared/table/keys.ts';
-import { ringOf } from '../setup/key-rings.ts';
+  type Invoked,
+  type JobEvent,
+} from '../../shared/bots/run/services.ts';
+import { fileDataKeys } from '../../shared/carry/keys/data-keys.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import { type Caller, callerOf } from '../../shared/identity/gate/access-token.ts';
+import { createClient } from '../../shared/identity/memberships/clients.ts';
+import { endLogin } from '../../shared/identity/sign-in/logins.ts';
+import { cancelJob, readJob } from '../../shared/records/read/read-job.ts';
+import { updateActions } from '../../shared/store/items/change.ts';
 import { disturbed, faults } from '../faults/inject.ts';
+import { ringOf } from '../setup/key-rings.ts';
 import { getItem, newProject, newResource, type Stage, startStage } from './stage.ts';
 import { storedResource } from './stored.ts';
 

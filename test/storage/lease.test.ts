@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Lease, releaseLease, takeLease } from '../../shared/bot/bounds/lease.ts';
+import { type Lease, releaseLease, takeLease } from '../../shared/bots/run/bounds.ts';
 import { callsOf, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;

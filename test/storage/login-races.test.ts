@@ -1,37 +1,45 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TOTP, URI } from 'otpauth';
-import { verifyEmail } from '../../functions/login/address/verify-email.ts';
-import type { LoginServices } from '../../functions/login/external/invitation-of-link.ts';
-import { changePassword } from '../../functions/login/password/change-password.ts';
-import { replaceForgotten } from '../../functions/login/password/replace-forgotten.ts';
-import { countCodeOfLogin } from '../../functions/login/second-factor/count-codes.ts';
-import { enrolmentOf } from '../../functions/login/second-factor/enrolment.ts';
-import { disableMfa, renewRecoveryCodes } from '../../functions/login/second-factor/own-mfa.ts';
-import { enrolAction, type SecondFactor } from '../../functions/login/second-factor/second-factor.ts';
-import { enrollMfaInLogin } from '../../functions/login/second-factor/verify-mfa.ts';
-import { chooseMembership } from '../../functions/login/sign-in/choose-membership.ts';
-import { signIn } from '../../functions/login/sign-in/sign-in.ts';
-import { switchProject } from '../../functions/login/sign-in/switch-project.ts';
-import { addAdministrator } from '../../functions/provision/add-administrator.ts';
-import { provision } from '../../functions/provision/provision.ts';
-import { recoverAdministrator } from '../../functions/provision/recover-administrator.ts';
-import { type Caller, callerOf } from '../../shared/access/access-token.ts';
-import { choicesOf } from '../../shared/invitation/choices.ts';
-import { addressUrl } from '../../shared/login/address-link.ts';
-import { endLogin } from '../../shared/login/end-login.ts';
-import { loginOf } from '../../shared/login/login-item.ts';
-import { loginsOf } from '../../shared/login/logins-of.ts';
-import { newLoginActions } from '../../shared/login/person-login.ts';
-import { replacePassword } from '../../shared/login/replace-password.ts';
-import { resetUrl } from '../../shared/login/reset-link.ts';
-import { keys } from '../../shared/table/keys.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import { type Caller, callerOf } from '../../shared/identity/gate/access-token.ts';
+import { acceptActions } from '../../shared/identity/invitations/accept.ts';
+import { choicesOf } from '../../shared/identity/invitations/choices.ts';
+import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
+import { standingOf } from '../../shared/identity/invitations/state.ts';
+import { openIssuerWeb } from '../../shared/identity/issuers/issuer-web.ts';
+import { openIssuers } from '../../shared/identity/issuers/issuers.ts';
+import { changeMember } from '../../shared/identity/memberships/change-member.ts';
+import { addAdministrator, recoverAdministrator } from '../../shared/identity/projects/administrators.ts';
+import { provision } from '../../shared/identity/projects/provision.ts';
+import type { AccountServices } from '../../shared/identity/sign-in/account-services.ts';
+import { chooseMembership } from '../../shared/identity/sign-in/choose-membership.ts';
+import type { LoginServices } from '../../shared/identity/sign-in/invitation-of-link.ts';
+import { addressUrl, resetUrl } from '../../shared/identity/sign-in/links.ts';
+import { endLogin, loginOf, loginsOf } from '../../shared/identity/sign-in/logins.ts';
+import { disableMfa, renewRecoveryCodes } from '../../shared/identity/sign-in/own-mfa.ts';
+import { changePassword, replaceForgotten } from '../../shared/identity/sign-in/passwords.ts';
+import { newLoginActions } from '../../shared/identity/sign-in/person-login.ts';
+import { replacePassword } from '../../shared/identity/sign-in/replace-password.ts';
+import {
+  countCodeOfLogin,
+  enrolAction,
+  enrolmentOf,
+  type SecondFactor,
+} from '../../shared/identity/sign-in/second-factor.ts';
+import { reauthenticate } from '../../shared/identity/sign-in/session/reauthenticate.ts';
+import { switchProject } from '../../shared/identity/sign-in/session/switch-project.ts';
+import { signIn } from '../../shared/identity/sign-in/sign-in.ts';
+import { enrollMfaInLogin, verifyMfa } from '../../shared/identity/sign-in/sign-in-step.ts';
+import { verifyEmail } from '../../shared/identity/sign-in/verify-email.ts';
 import { keyRingsOf } from '../setup/key-rings.ts';
 import { scanAll } from './scan-all.ts';
-import { getItem, type Stage, startStage } from './stage.ts';
+import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;
-let services: LoginServices;
+type BothServices = LoginServices & AccountServices;
+
+let services: BothServices;
 let email = '';
 let userId = '';
 let seenHash = '';
@@ -40,7 +48,8 @@ const codeChallenge = createHash('sha256').update('v'.repeat(43)).digest('base64
 
 beforeAll(async () => {
   stage = await startStage();
-  services = { ...stage.services, keyRings: keyRingsOf(Buffer.alloc(32, 7)) };
+  const issuers = openIssuers(openIssuerWeb(stage.services), stage.services.now);
+  services = { ...stage.services, keyRings: keyRingsOf(Buffer.alloc(32, 7)), issuers };
 });
 afterAll(() => stage.stop());
 
@@ -69,7 +78,7 @@ async function openLogin(): Promise<string> {
 }
 
 /** The services, doing something before each of their writes. */
-const beforeWrites = (act: () => Promise<unknown>): LoginServices => {
+const beforeWrites = (act: () => Promise<unknown>): BothServices => {
   const { table } = services;
   return {
     ...services,
@@ -88,7 +97,7 @@ const enrolIn = async (id: string) => {
 };
 
 /** The services, doing something once, before the first of their transactions. */
-function beforeTransact(act: () => Promise<unknown>): LoginServices {
+function beforeTransact(act: () => Promise<unknown>): BothServices {
   const { table } = services;
   let acted: Promise<unknown> | undefined;
   return {
@@ -142,7 +151,7 @@ async function newAddress() {
   const change = { email: `new-${email}`, generation, count: 1, sinceMs: generation };
   await services.table.put({ ...keys.addressChange(userId), ...change });
   const ring = services.keyRings['address-link'];
-  const link = await addressUrl('', ring, { userId, generation, email: change.email });
+  const link = await addressUrl('', ring, 'verify', { userId, generation, email: change.email });
   const parts = new URLSearchParams(link.split('#')[1]);
   return { id: String(parts.get('id')), secret: String(parts.get('secret')) };
 }
@@ -382,8 +391,28 @@ describe('an administrator who lost their second factor', () => {
     expect([await told('sign-in-recovered'), await told('second-factor-removed')]).toEqual([0, 1]);
   });
 
-  test('of another Project, or of none, is not', async () => {
+  test('of another Project, or of none, is not, nor who is no administrator, or none now', async () => {
     await enrol();
+    const caller = await newProject(stage);
+    const member = person();
+    const { id: membershipId } = await inviteUser(services, caller, member);
+    const standing = standingOf(
+      await getItem(services, keys.resource(caller.project, 'ProjectMembership', membershipId)),
+    );
+    if (!standing) throw new Error('Not invited');
+    const ofMember = { project: caller.project, recover: member.email };
+    const refuses = (request: typeof ofMember) =>
+      expect(recoverAdministrator(services, request)).rejects.toThrow('no active administrator');
+    await refuses(ofMember);
+    await services.table.transact(acceptActions(services, standing));
+    await refuses(ofMember);
+    await changeMember(services, caller, { membershipId, body: { admin: true } });
+    await recoverAdministrator(services, ofMember);
+    await changeMember(services, caller, { membershipId, body: { active: false } });
+    await refuses(ofMember);
+    const pending = person({ admin: true });
+    await inviteUser(services, caller, pending);
+    await refuses({ project: caller.project, recover: pending.email });
     const other = await provision(services, {
       name: 'Other',
       admin: { email: 'other@example.com', firstName: 'O', lastName: 'Ther' },
@@ -393,9 +422,8 @@ describe('an administrator who lost their second factor', () => {
       { project: await project(), recover: 'other@example.com' },
       { project: await project(), recover: 'nobody' },
       { project: '', recover: email },
-    ]) {
-      await expect(recoverAdministrator(services, request)).rejects.toThrow('no active administrator');
-    }
+    ])
+      await refuses(request);
     expect((await getItem(services, keys.mfa(userId)))?.seed).toBe('x.0');
   });
 
@@ -417,6 +445,24 @@ describe('an administrator who lost their second factor', () => {
 
 describe('who is kept out while what they ask for is on its way', () => {
   const endLoginOf = ({ loginId }: Caller) => endLogin(services.table, loginId);
+
+  test.each<[string, (asker: Caller) => Promise<unknown>, string]>([
+    ['by the end of their login', endLoginOf, 'unauthorized'],
+    ['by another password', newPassword, 'unauthorized'],
+    [
+      'by another password that they have chosen themself',
+      ({ loginId: keep }) =>
+        replacePassword(services, userId, { password: 'another good password', seenHash, email, keep }),
+      'invalid',
+    ],
+    ['by its erasure', ({ loginId }) => services.table.write([], [keys.login(loginId)]), 'unauthorized'],
+  ])('shows nobody anew who they are: %s', async (_how, keepOut, kind) => {
+    const asker = await signedIn();
+    const showing = beforeTransact(() => keepOut(asker));
+    const shown = { body: { password }, source: randomUUID() };
+    await expect(reauthenticate(showing, asker, shown)).rejects.toMatchObject({ kind });
+    expect((await getItem(services, keys.login(asker.loginId)))?.signedInAtMs).toBeUndefined();
+  });
 
   test.each<[string, boolean, (asker: Caller) => Promise<unknown>, string]>([
     ['by the end of their login', true, endLoginOf, 'unauthorized'],
@@ -487,10 +533,63 @@ describe('who is kept out while what they ask for is on its way', () => {
   });
 });
 
+describe('a second factor is neither shown nor enrolled', () => {
+  const set = (id: string, name: string, value: unknown) =>
+    services.table.update({
+      Key: keys.login(id),
+      UpdateExpression: 'SET #name = :value',
+      ExpressionAttributeNames: { '#name': name },
+      ExpressionAttributeValues: { ':value': value },
+    });
+  const acts = {
+    async show(using: LoginServices, id: string) {
+      const { recoveryCodes } = await enrolIn(await openLogin());
+      return () => verifyMfa(using, { login: id, token: recoveryCodes[0] });
+    },
+    async enrol(using: LoginServices, id: string) {
+      const totp = URI.parse((await enrolmentOf(services, { id, userId })).enrollUri) as TOTP;
+      const token = totp.generate({ timestamp: services.now() });
+      return () => enrollMfaInLogin(using, { login: id, token });
+    },
+  };
+  const changes: Record<string, (id: string) => Promise<unknown>> = {
+    'has ended meanwhile': (id) => set(id, 'revoked', true),
+    'is gone meanwhile': (id) => services.table.write([], [keys.login(id)]),
+  };
+
+  test.each(
+    Object.keys(changes).flatMap((change) => [
+      [change, 'show' as const],
+      [change, 'enrol' as const],
+    ]),
+  )('in a login that %s: %s', async (change, act) => {
+    const id = await openLogin();
+    let isMeant = false;
+    const using = beforeTransact(async () => isMeant && changes[change]?.(id));
+    const prove = await acts[act as keyof typeof acts](using, id);
+    isMeant = true;
+    const factor = await getItem(services, keys.mfa(userId));
+    await expect(prove()).rejects.toMatchObject({ kind: 'invalid', message: 'Sign in again' });
+    expect((await getItem(services, keys.login(id)))?.mfa).toBeUndefined();
+    expect(await getItem(services, keys.mfa(userId))).toEqual(factor);
+  });
+
+  test.each(['show', 'enrol'] as const)('in the login of an issuer: %s', async (act) => {
+    const id = await openLogin();
+    await set(id, 'issuer', 'https://issuer.example');
+    const prove = await acts[act](services, id);
+    const before = [await getItem(services, keys.mfa(userId)), await getItem(services, keys.login(id))];
+    await expect(prove()).rejects.toMatchObject({ kind: 'invalid', message: 'Sign in again' });
+    expect([await getItem(services, keys.mfa(userId)), await getItem(services, keys.login(id))]).toEqual(
+      before,
+    );
+  });
+});
+
 describe('a second factor is enrolled', () => {
   const enrol = async (factor: { seed?: string; earlier?: number }) => {
     const loginId = randomUUID();
-    const read: SecondFactor = { userId, seed: undefined, earlier: 0, recoveryCodes: 0 };
+    const read: SecondFactor = { userId, seed: undefined, earlier: 0, recovery: new Set() };
     const { enrollUri } = await enrolmentOf(services, { id: loginId, userId });
     const nowMs = services.now();
     const code = (URI.parse(enrollUri) as TOTP).generate({ timestamp: nowMs });

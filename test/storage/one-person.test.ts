@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { inviteUser } from '../../functions/invite/invite-user.ts';
-import { removeMember } from '../../functions/members/remove-member.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import type { Reference, Resource } from '../../shared/fhir/resource.ts';
-import { keys } from '../../shared/table/keys.ts';
+import type { Reference, Resource } from '../../shared/base/resource.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
+import { removeMember } from '../../shared/identity/memberships/change-member.ts';
 import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;

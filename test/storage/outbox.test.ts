@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { inviteUser } from '../../functions/invite/invite-user.ts';
-import { sendMail } from '../../functions/outbox/send-mail.ts';
-import type { OutboxServices } from '../../functions/outbox/services.ts';
-import { sweep } from '../../functions/outbox/sweep.ts';
-import { provision } from '../../functions/provision/provision.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import type { Mail } from '../../shared/email/mailer.ts';
-import { isInvitationSecret } from '../../shared/invitation/link.ts';
-import { standingOf } from '../../shared/invitation/state.ts';
-import { keys } from '../../shared/table/keys.ts';
-import { disturbed, faults as faultKinds } from '../faults/inject.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
+import { standingOf } from '../../shared/identity/invitations/state.ts';
+import type { Mail } from '../../shared/identity/mail/letters.ts';
+import type { OutboxServices } from '../../shared/identity/mail/mail-of-item.ts';
+import { sendMail, sweep } from '../../shared/identity/mail/send-mail.ts';
+import { provision } from '../../shared/identity/projects/provision.ts';
+import { isInvitationSecret } from '../../shared/identity/sign-in/links.ts';
+import { disturbed, faults as faultKinds, overtaken } from '../faults/inject.ts';
 import { keyRingsOf } from '../setup/key-rings.ts';
-import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
+import { callsOf, getItem, newProject, person, type Stage, startStage } from './stage.ts';
 
 const minuteMs = 60_000;
 const secret = Buffer.alloc(32, 7);
@@ -182,6 +181,26 @@ describe('the mail of an invitation', () => {
     expect(sent.map(generationOf)).toEqual(['1', '2']);
   });
 
+  test('of a link that a newer one has made void between read and claim is not sent', async () => {
+    const first = await invite(person());
+    const calls = await callsOf(stage.client, () => sendMail(services, outboxKey(first)));
+    const body = person();
+    const id = await invite(body);
+    sent = [];
+    const newer = async () => {
+      stage.clock.nowMs += minuteMs;
+      await invite(body);
+    };
+    await overtaken(
+      stage.client,
+      calls.indexOf('UpdateItem') + 1,
+      () => sendMail(services, outboxKey(id)),
+      newer,
+    );
+    await sweep(services);
+    expect(sent.map(generationOf)).toEqual(['2']);
+  });
+
   test.each([
     ['revoked', { state: 'revoked' as const }],
     ['accepted', { state: 'accepted' as const }],
@@ -254,7 +273,7 @@ describe('the mail of an invitation', () => {
     await invite(person());
     await sweep(services);
     expect(sent[0]).toMatchObject({
-      senderName: 'Clinic <b>&</b>',
+      senderName: 'Clinic &',
       subject: 'Invitation to Clinic <b>&</b>',
     });
     expect(sent[0]?.html).toContain('Clinic &#60;b&#62;&#38;&#60;/b&#62;');

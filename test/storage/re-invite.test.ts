@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { inviteUser } from '../../functions/invite/invite-user.ts';
-import { readMember } from '../../functions/members/read-member.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import type { Resource } from '../../shared/fhir/resource.ts';
-import { type Invitation, type Standing, standingOf } from '../../shared/invitation/state.ts';
-import { keys } from '../../shared/table/keys.ts';
+import type { Resource } from '../../shared/base/resource.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
+import { type Invitation, type Standing, standingOf } from '../../shared/identity/invitations/state.ts';
+import { readMember } from '../../shared/identity/memberships/member.ts';
 import { getItem, newProject, newResource, person, type Stage, startStage } from './stage.ts';
 
 const minuteMs = 60_000;

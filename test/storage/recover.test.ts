@@ -2,26 +2,24 @@ import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { JWK } from 'jose';
-import { inviteUser } from '../../functions/invite/invite-user.ts';
-import { changeMember } from '../../functions/members/change-member.ts';
-import { removeMember } from '../../functions/members/remove-member.ts';
 import { startTable } from '../../infra/local/table.ts';
 import { prepareRestored } from '../../infra/recover/prepare-restored.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import { publishedKeys, publishKeys } from '../../shared/keys/public-keys.ts';
-import { pendingItem } from '../../shared/store/commit.ts';
-import { inlineResource } from '../../shared/store/inline.ts';
-import { createActions, updateActions } from '../../shared/store/resource-item.ts';
+import { publishedKeys, publishKeys } from '../../shared/carry/keys/signing-keys.ts';
+import { type Key, keys, startKey } from '../../shared/carry/table/keys.ts';
+import { scanPage } from '../../shared/carry/table/scan-page.ts';
+import { openTable, type Table } from '../../shared/carry/table/table.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
+import { changeMember, removeMember } from '../../shared/identity/memberships/change-member.ts';
 import {
   beginActions,
   type Delivery,
   deliveryKey,
   laneKey,
   newDelivery,
-} from '../../shared/subscription/delivery.ts';
-import { type Key, keys, startKey } from '../../shared/table/keys.ts';
-import { scanPage } from '../../shared/table/scan-page.ts';
-import { openTable, type Table } from '../../shared/table/table.ts';
+} from '../../shared/records/subscriptions/delivery.ts';
+import { createActions, pendingItem, updateActions } from '../../shared/store/items/change.ts';
+import { inlineResource } from '../../shared/store/items/content.ts';
 import { isLong } from '../setup/long.ts';
 import { violationsIn } from '../setup/violations.ts';
 import { scanAll } from './scan-all.ts';

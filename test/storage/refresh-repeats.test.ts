@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { spendCode } from '../../functions/token/person-grant.ts';
-import { successorOf } from '../../functions/token/successor.ts';
-import { type Login, loginOf } from '../../shared/login/login-item.ts';
-import { newRefreshToken, parseRefreshToken, type RefreshToken } from '../../shared/login/refresh-token.ts';
-import { keys } from '../../shared/table/keys.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import { type Login, loginOf } from '../../shared/identity/sign-in/logins.ts';
+import {
+  newRefreshToken,
+  parseRefreshToken,
+  type RefreshToken,
+} from '../../shared/identity/sign-in/person-login.ts';
+import { successorOf } from '../../shared/identity/tokens/grants.ts';
+import { spendCode } from '../../shared/identity/tokens/person-grant.ts';
 import { disturbed, faults } from '../faults/inject.ts';
 import fc from '../setup/fast-check.ts';
 import { callsOf, getItem, type Stage, startStage } from './stage.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createClient } from '../../functions/members/create-client.ts';
-import { rotateSecret } from '../../functions/members/rotate-secret.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import { hashClientSecret } from '../../shared/keys/client-secret.ts';
-import { keys } from '../../shared/table/keys.ts';
+import { hashClientSecret } from '../../shared/carry/keys/credential.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { rotateSecret } from '../../shared/identity/memberships/change-client.ts';
+import { createClient } from '../../shared/identity/memberships/clients.ts';
 import { getItem, newProject, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;

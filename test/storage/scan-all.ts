@@ -1,7 +1,7 @@
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { unpackText } from '../../shared/store/packing.ts';
-import type { Item } from '../../shared/table/item.ts';
-import type { Key } from '../../shared/table/keys.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import type { Key } from '../../shared/carry/table/keys.ts';
+import { unpackText } from '../../shared/store/items/content.ts';
 import { isAuditEvent } from './stored.ts';
 
 /** Every item, the contents of audit entries as texts. */

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createBot } from '../../functions/bots/create-bot.ts';
-import { carryOut } from '../../functions/resources/write/carry-out.ts';
-import { tick } from '../../functions/tick/tick.ts';
-import { type Caller, callerOf } from '../../shared/access/access-token.ts';
-import type { StageBounds } from '../../shared/bot/bounds/place.ts';
-import type { JobEvent } from '../../shared/bot/job/job-starter.ts';
-import { keys } from '../../shared/table/keys.ts';
+import { createBot } from '../../shared/bots/bot/create-bot.ts';
+import type { StageBounds } from '../../shared/bots/run/bounds.ts';
+import type { JobEvent } from '../../shared/bots/run/services.ts';
+import { tick } from '../../shared/bots/schedule/tick.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import { type Caller, callerOf } from '../../shared/identity/gate/access-token.ts';
+import { carryOut } from '../../shared/records/write/carry-out.ts';
+import { overtaken } from '../faults/inject.ts';
 import { scanAll } from './scan-all.ts';
 import { getItem, newProject, type Stage, startStage } from './stage.ts';
 import { isAuditEvent, storedResource } from './stored.ts';
@@ -108,6 +109,24 @@ describe('a tick', () => {
     const written = (await scanAll(stage.client, stage.tableName)).filter((item) => item.scheduledAt);
     expect(new Set(written.map(({ id }) => id))).toEqual(ids);
     expect(written.map(({ botId }) => botId).sort()).toEqual(bots.sort());
+  });
+
+  test('that another overtakes at any of its calls runs the Bot once, in one place', async () => {
+    for (let n = 1; ; n++) {
+      at('2026-11-20T07:29:10Z');
+      const bot = await scheduledBot('30 7 * * *');
+      at('2026-11-20T07:30:05Z');
+      const isOvertaken = (await overtaken(stage.client, n, ticking, ticking)).length > 1;
+      const held = (await getItem(stage.services, keys.running(caller.project)))?.held;
+      const jobs = await jobsOf(bot);
+      expect([n, new Set(jobs.map(({ id }) => id)).size, held]).toEqual([
+        n,
+        1,
+        new Set([jobs[0]?.lease?.entry]),
+      ]);
+      if (!isOvertaken) break;
+      await stage.services.table.write([], [keys.running(caller.project)]);
+    }
   });
 
   test.each<[number, StageBounds]>([

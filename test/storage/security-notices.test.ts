@@ -1,19 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { inviteUser } from '../../functions/invite/invite-user.ts';
-import { gatherMove } from '../../functions/login/address/gather-move.ts';
-import { moveActions } from '../../functions/login/address/move-address.ts';
-import type { OutboxServices } from '../../functions/outbox/services.ts';
-import { sweep } from '../../functions/outbox/sweep.ts';
-import { provision } from '../../functions/provision/provision.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import type { Mail } from '../../shared/email/mailer.ts';
-import type { Resource } from '../../shared/fhir/resource.ts';
-import { replacePassword } from '../../shared/login/replace-password.ts';
-import { keys } from '../../shared/table/keys.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
+import type { Mail } from '../../shared/identity/mail/letters.ts';
+import type { OutboxServices } from '../../shared/identity/mail/mail-of-item.ts';
+import { sweep } from '../../shared/identity/mail/send-mail.ts';
+import { provision } from '../../shared/identity/projects/provision.ts';
+import { addressUrl } from '../../shared/identity/sign-in/links.ts';
+import { replacePassword } from '../../shared/identity/sign-in/replace-password.ts';
+import { verifyEmail } from '../../shared/identity/sign-in/verify-email.ts';
 import { keyRingsOf } from '../setup/key-rings.ts';
 import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
-import { storedResource } from './stored.ts';
 
 let stage: Stage;
 let caller: Caller<'administrator'>;
@@ -57,10 +55,11 @@ async function changePassword(): Promise<void> {
 async function moveTo(next: string): Promise<void> {
   const generation = services.now();
   await services.table.put({ ...keys.addressChange(userId), email: next, generation });
-  const item = await getItem(services, keys.user(userId));
-  const user = storedResource(item) as Resource;
-  const move = await gatherMove(services, { user, joins: item?.joins }, next);
-  await services.table.transact(moveActions(services, move, generation));
+  const keyRings = keyRingsOf(Buffer.alloc(32, 7));
+  const url = await addressUrl('', keyRings['address-link'], 'verify', { userId, generation, email: next });
+  const { id, secret } = Object.fromEntries(new URLSearchParams(url.split('#')[1]));
+  const body = { id, secret, password: 'correct horse' };
+  await verifyEmail({ ...services, keyRings }, { body, source: randomUUID(), caller: undefined });
 }
 
 test('a change of the password is told, once', async () => {

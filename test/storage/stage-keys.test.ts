@@ -4,30 +4,36 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type TOTP, URI } from 'otpauth';
-import { enrolAction, useCodeAction } from '../../functions/login/second-factor/second-factor.ts';
-import { forgetEarlierSecret, retireStageKey } from '../../functions/provision/retire-stage-key.ts';
 import { answerCloudFormation } from '../../functions/stage-keys/answer-cloudformation.ts';
 import { ensureKeys, type KeyServices } from '../../functions/stage-keys/ensure-keys.ts';
 import { rotateKey } from '../../functions/stage-keys/rotate-key.ts';
-import { lookAt } from '../../infra/check-table/look.ts';
-import { factorHasKey } from '../../infra/check-table/rules/stage.ts';
+import { lookAt } from '../../infra/check-table/rule.ts';
+import { factorHasKey } from '../../infra/check-table/rules/bots.ts';
 import { startTable } from '../../infra/local/table.ts';
 import { prepareRestored } from '../../infra/recover/prepare-restored.ts';
-import { mintRunToken, verifyRunToken } from '../../shared/access/run-token.ts';
 import { connectKms, openEarlierSecret, openKmsWrapping } from '../../shared/aws/kms.ts';
-import { isInvitationSecret } from '../../shared/invitation/link.ts';
-import { configuredIssuer, issuerItem, issuerSecret } from '../../shared/issuer/issuer-item.ts';
-import { fileKeyWrapping } from '../../shared/keys/data-keys.ts';
-import { isMac, macOf } from '../../shared/keys/mac.ts';
-import { openKeyRings } from '../../shared/keys/open-rings.ts';
-import { type KeyPurpose, keyPurposes } from '../../shared/keys/purposes.ts';
-import { sealWithRing, unsealWithRing } from '../../shared/keys/seal.ts';
-import { stageKeyContext, stageKeyOf, writeStageKey } from '../../shared/keys/stage-key.ts';
-import { isAddressSecret } from '../../shared/login/address-link.ts';
-import { isResetSecret } from '../../shared/login/reset-link.ts';
-import { enrolment } from '../../shared/login/totp.ts';
-import { keys } from '../../shared/table/keys.ts';
-import { openTable } from '../../shared/table/table.ts';
+import { fileKeyWrapping } from '../../shared/carry/keys/data-keys.ts';
+import {
+  isMac,
+  type KeyPurpose,
+  keyPurposes,
+  macOf,
+  sealWithRing,
+  unsealWithRing,
+} from '../../shared/carry/keys/key-ring.ts';
+import {
+  openKeyRings,
+  stageKeyContext,
+  stageKeyOf,
+  writeStageKey,
+} from '../../shared/carry/keys/stage-key.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import { openTable } from '../../shared/carry/table/table.ts';
+import { mintRunToken, verifyRunToken } from '../../shared/identity/gate/access-token.ts';
+import { configuredIssuer, issuerItem, issuerSecret } from '../../shared/identity/issuers/issuer.ts';
+import { forgetEarlierSecret, retireStageKey } from '../../shared/identity/projects/retire-stage-key.ts';
+import { isAddressSecret, isInvitationSecret, isResetSecret } from '../../shared/identity/sign-in/links.ts';
+import { enrolAction, enrolment, useCodeAction } from '../../shared/identity/sign-in/second-factor.ts';
 import { callsOf, getItem, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;
@@ -176,7 +182,7 @@ describe('the keys of the stage', () => {
     const { invitation, reset, address } = earlierMakings;
     expect(await isInvitationSecret(rings['invitation-link'], invitation.of, invitation.secret)).toBe(true);
     expect(await isResetSecret(rings['reset-link'], reset.of, reset.secret)).toBe(true);
-    expect(await isAddressSecret(rings['address-link'], address.of, address.secret)).toBe(true);
+    expect(await isAddressSecret(rings['address-link'], 'verify', address.of, address.secret)).toBe(true);
     const { key } = await rings.totp.current();
     const { enrollUri } = enrolment(key, { userId: 'u', seed: 'l.0' }, 'e@example.org');
     expect(new URL(enrollUri).searchParams.get('secret')).toBe(earlierMakings.totp);
@@ -373,7 +379,7 @@ describe('replacing a key', () => {
     await ensureKeys(making(secret));
     const rings = ringsOf(['totp']);
     const userId = randomUUID();
-    const factor = { userId, seed: undefined, earlier: 0, recoveryCodes: 0 };
+    const factor = { userId, seed: undefined, earlier: 0, recovery: new Set<string>() };
     const codeFor = async (seed: string, version: number) => {
       const key = await rings.totp.find(version);
       const { enrollUri } = enrolment(key ?? Buffer.alloc(0), { userId, seed }, 'a');
@@ -405,8 +411,8 @@ describe('replacing a key', () => {
     later(600_000);
     await use(second, await codeFor(second, 2));
     const look = lookAt(table, 0);
-    expect(await factorHasKey({ ...keys.mfa(userId), seed: second }, {}, look)).toEqual([]);
-    expect(await factorHasKey({ ...keys.mfa(userId), seed: first }, {}, look)).toHaveLength(1);
+    expect(await factorHasKey({ ...keys.mfa(userId), seed: second }, [], look)).toEqual([]);
+    expect(await factorHasKey({ ...keys.mfa(userId), seed: first }, [], look)).toHaveLength(1);
     await table.write([], [keys.mfa(userId)]);
   });
 

@@ -2,19 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { provision } from '../../functions/provision/provision.ts';
 import { useLocalCredentials } from '../../infra/local/environment.ts';
 import { startTable } from '../../infra/local/table.ts';
-import { type Caller, callerOf } from '../../shared/access/access-token.ts';
 import { connectDynamoDb } from '../../shared/aws/dynamodb.ts';
-import type { Resource } from '../../shared/fhir/resource.ts';
-import { fileDataKeys } from '../../shared/keys/data-keys.ts';
-import type { Services } from '../../shared/services.ts';
-import { emptyMemory } from '../../shared/services.ts';
-import { createActions } from '../../shared/store/resource-item.ts';
-import type { Item } from '../../shared/table/item.ts';
-import { type Key, keys } from '../../shared/table/keys.ts';
-import { openTable } from '../../shared/table/table.ts';
+import type { Resource } from '../../shared/base/resource.ts';
+import { fileDataKeys } from '../../shared/carry/keys/data-keys.ts';
+import { emptyMemory, type Services } from '../../shared/carry/services.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { type Key, keys } from '../../shared/carry/table/keys.ts';
+import { openTable } from '../../shared/carry/table/table.ts';
+import { type Caller, callerOf } from '../../shared/identity/gate/access-token.ts';
+import { provision } from '../../shared/identity/projects/provision.ts';
+import { createActions } from '../../shared/store/items/change.ts';
 import { roomiestFolder } from '../setup/roomiest-folder.ts';
 
 /** A real local table with a Project, its administrator's client, and a clock that the test moves. */
@@ -92,7 +91,9 @@ export async function newProject({ services }: Stage, name = 'Clinic'): Promise<
     subject: clientId,
     scope: 'openid',
   };
-  await services.table.put({ ...keys.login(claims.loginId), membershipId: claims.membershipId });
+  const { loginId, membershipId } = claims;
+  const createdAtMs = services.now();
+  await services.table.put({ ...keys.login(loginId), kind: 'client', createdAtMs, membershipId });
   return callerOf(claims, 'administrator');
 }
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { inviteUser } from '../../functions/invite/invite-user.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import { indexPartition } from '../../shared/index/partition.ts';
-import { tokenSpans } from '../../shared/index/token.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
+import { indexPartition } from '../../shared/store/index/index-items.ts';
+import { tokenBucket } from '../../shared/store/index/token.ts';
 import { newProject, newResource, person, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;
@@ -15,8 +15,7 @@ afterAll(() => stage.stop());
 
 /** An index item as a write that was cut off leaves it. */
 async function leftOver(email: string, id: string): Promise<void> {
-  const [span] = tokenSpans([{ system: undefined, value: email }]) ?? [];
-  const { pk } = indexPartition(caller.project, 'Practitioner', 'email', span?.bucket ?? '');
+  const { pk } = indexPartition(caller.project, 'Practitioner', 'email', tokenBucket(email));
   await stage.services.table.put({ pk, sk: id });
 }
 

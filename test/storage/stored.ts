@@ -1,7 +1,7 @@
-import type { Resource } from '../../shared/fhir/resource.ts';
-import { unpackText } from '../../shared/store/packing.ts';
-import type { Item } from '../../shared/table/item.ts';
-import { parseHead } from '../../shared/table/keys.ts';
+import type { Resource } from '../../shared/base/resource.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { parseHead } from '../../shared/carry/table/keys.ts';
+import { unpackText } from '../../shared/store/items/content.ts';
 
 /** The resource of a head as tests look at it: its content must lie in the item. */
 export function storedResource(item: Item | undefined): Resource | undefined {

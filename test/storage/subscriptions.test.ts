@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { subscriptionMessages } from '../../functions/dispatch/subscription-messages.ts';
-import { carryOut } from '../../functions/resources/write/carry-out.ts';
-import { changeStatus } from '../../functions/subscription-status/change-status.ts';
-import type { Resource } from '../../shared/fhir/resource.ts';
-import type { Message } from '../../shared/queue/queue.ts';
-import { createActions } from '../../shared/store/resource-item.ts';
-import { knownSubscriptions, listedItem } from '../../shared/subscription/listed.ts';
-import { keys } from '../../shared/table/keys.ts';
+import type { Resource } from '../../shared/base/resource.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import type { Message } from '../../shared/carry/work/queue.ts';
+import { subscriptionMessages } from '../../shared/records/dispatch/dispatch.ts';
+import { changeStatus } from '../../shared/records/subscriptions/change-status.ts';
+import { knownSubscriptions, listedItem } from '../../shared/records/subscriptions/listed.ts';
+import { carryOut } from '../../shared/records/write/carry-out.ts';
+import { createActions } from '../../shared/store/items/change.ts';
 import { callsOf, getItem, newProject, newResource, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;
@@ -154,9 +154,11 @@ test('a failure that is told of after its Subscription was saved anew ends nothi
   const deliveries = {
     async send(messages: readonly Message[]) {
       sent.push(...messages);
+      await meanwhile();
       return [];
     },
   };
+  let meanwhile = async (): Promise<void> => undefined;
   const services = { ...stage.services, queues: { deliveries } };
   const statusNow = async () => {
     const item = await getItem(stage.services, keys.resource(project, 'Subscription', id));
@@ -168,6 +170,12 @@ test('a failure that is told of after its Subscription was saved anew ends nothi
   await changeStatus(services, { project, id, versionId: 'earlier', failed: '10 deliveries failed' });
   expect(await statusNow()).toEqual([versionId, 'active']);
   expect(sent.map(({ body }) => body)).toEqual([{ project, subscriptionId: id, lane: 'Patient#1' }]);
+  expect(await getItem(stage.services, waiting)).toBeUndefined();
+  // What is noted while those are handed on is not lost.
+  await stage.services.table.put(waiting);
+  meanwhile = () => stage.services.table.put({ ...waiting, note: 'later' });
+  await changeStatus(services, { project, id, versionId: 'earlier', failed: '10 deliveries failed' });
+  expect(await getItem(stage.services, waiting)).toMatchObject({ note: 'later' });
 
   await changeStatus(services, { project, id, versionId: String(versionId), failed: '10 deliveries failed' });
   expect(await statusNow()).toEqual([expect.not.stringMatching(String(versionId)), 'error']);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Item } from '../../shared/table/item.ts';
-import type { Key } from '../../shared/table/keys.ts';
-import { ConditionFailed, OutcomeUnknown } from '../../shared/table/transact.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import type { Key } from '../../shared/carry/table/keys.ts';
+import { ConditionFailed, OutcomeUnknown } from '../../shared/carry/table/transact.ts';
 import { getItem, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;

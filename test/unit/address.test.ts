@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { normaliseAddress } from '../../shared/email/address.ts';
+import { normaliseAddress } from '../../shared/identity/mail/address.ts';
 import fc from '../setup/fast-check.ts';
 
 describe('normaliseAddress', () => {

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { AuditEvent } from '@medplum/fhirtypes';
-import { subtypes } from '../../shared/audit/subtypes.ts';
-import { auditCsv } from '../../web/src/audit/audit-csv.ts';
-import { deeds } from '../../web/src/audit/deeds.ts';
+import { subtypes } from '../../shared/identity/audit/subtypes.ts';
+import { auditCsv, deeds } from '../../web/src/audit/audit-entry.ts';
 
 test('the app has words for all that the audit log tells of', () => {
   const words = deeds.map(({ value }) => value).filter((value) => value !== '');

@@ -1,12 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseBotIdentifier } from '../../shared/bot/identifier.ts';
-import { charsetFor, decodeBytes } from '../../shared/bot/input/charset.ts';
-import { parseForm } from '../../shared/bot/input/form.ts';
-import { parseInput } from '../../shared/bot/input/input.ts';
-import { parseMediaType } from '../../shared/bot/input/media-type.ts';
-import { safeHeaders } from '../../shared/bot/input/safe-headers.ts';
-import { isDeeperThan } from '../../shared/fhir/json-depth.ts';
-import { Refusal } from '../../shared/refusal.ts';
+import { isDeeperThan } from '../../shared/base/json.ts';
+import { Refusal } from '../../shared/base/refusal.ts';
+import { parseBotIdentifier } from '../../shared/bots/bot/identifiers.ts';
+import { charsetFor, decodeBytes, parseForm, parseInput } from '../../shared/bots/run/input.ts';
+import { safeHeaders } from '../../shared/bots/run/run-request.ts';
+import { parseMediaType } from '../../shared/carry/http/request.ts';
 import fc from '../setup/fast-check.ts';
 
 const kindOf = (run: () => unknown): string => {

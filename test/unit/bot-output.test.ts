@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { outputOf, printLog } from '../../shared/bot/output.ts';
+import { outputOf, printLog } from '../../shared/bots/run/output.ts';
 
 describe('the output', () => {
   test.each([

@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
-import { newBudget, unlimitedBudget } from '../../shared/table/budget.ts';
-import { meteredTable } from '../../shared/table/metered.ts';
-import type { Table } from '../../shared/table/table.ts';
+import { newBudget, unlimitedBudget } from '../../shared/carry/table/budget.ts';
+import { meteredTable } from '../../shared/carry/table/metered.ts';
+import type { Table } from '../../shared/carry/table/table.ts';
 
 const key = (n: number) => ({ pk: `P#${n}`, sk: 'HEAD' });
 
@@ -45,6 +45,17 @@ test('what is only counted costs little', async () => {
   const metered = meteredTable(fakeTable().table, newBudget(30));
   await metered.count({});
   expect(metered.budget.units).toBe(20);
+});
+
+test('a budget is raised to what a batch needs, never lowered', () => {
+  const budget = newBudget(10);
+  budget.spend('items', 10);
+  budget.raiseTo(8);
+  expect(() => budget.spend('items', 1)).toThrow();
+  budget.raiseTo(15);
+  budget.raiseTo(15);
+  budget.spend('items', 5);
+  expect(() => budget.spend('items', 1)).toThrow();
 });
 
 test('what is required is not spent', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { busMessage } from '../../functions/dispatch/bus-message.ts';
-import type { BusEvent } from '../../shared/bus/bus-event.ts';
-import { runRecordId } from '../../shared/table/entry-id.ts';
-import { keys } from '../../shared/table/keys.ts';
+import { runRecordId } from '../../shared/carry/table/entry-id.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import type { BusEvent } from '../../shared/carry/work/bus-event.ts';
+import { busMessage } from '../../shared/records/dispatch/dispatch.ts';
 
 type Written = Parameters<typeof busMessage>[0];
 

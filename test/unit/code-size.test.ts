@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
-import { requireSize } from '../../functions/bots/check-code.ts';
+import { requireSize } from '../../shared/bots/bot/deploy-bot.ts';
 
 const most = 350 * 1024;
 const random = randomBytes(most).toString('base64');

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { listModule, path } from '../../infra/passwords/generate.ts';
-import { isCommonPassword } from '../../shared/login/common-passwords.ts';
-import { parseNewPassword } from '../../shared/login/parse-password.ts';
+import { isCommonPassword, parseNewPassword } from '../../shared/identity/sign-in/password.ts';
 import fc from '../setup/fast-check.ts';
 
 const email = 'ann.lee-jones@example.com';
@@ -25,6 +24,8 @@ describe('a password that an attacker tries first is refused', () => {
     'abcdefgh',
     '87654321',
     '12345678!',
+    'Hospital2026!',
+    'portico-Clinic.1',
     'ann.lee-jones',
     'Ann.Lee-Jones@example.com',
   ])('%s', async (password) => {
@@ -36,6 +37,7 @@ describe('a password that an attacker tries first is refused', () => {
     'correct horse battery',
     'Xk7_pQ2z',
     'ann.lee-jones!',
+    'hospital by the sea',
     '日本語のパスワード',
     '😀😁😂🤣😃😄🙃😅',
   ])('and %s is not', async (password) => {

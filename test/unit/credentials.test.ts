@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { hashClientSecret, matchesClientSecret, newClientSecret } from '../../shared/keys/client-secret.ts';
-import { hashPassword, verifyPassword } from '../../shared/login/password.ts';
+import {
+  hashClientSecret,
+  matchesClientSecret,
+  newClientSecret,
+} from '../../shared/carry/keys/credential.ts';
+import { hashPassword, verifyPassword } from '../../shared/identity/sign-in/password.ts';
 import fc from '../setup/fast-check.ts';
 
 describe('a client secret', () => {

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { cronWords } from '../../web/src/triggers/cron-words.ts';
-import { saySchedule } from '../../web/src/triggers/schedule-words.ts';
+import { cronWords, saySchedule } from '../../web/src/triggers/schedule-words.ts';
 
 test.each([
   ['30 7 * * 1-5', 'every weekday at 07:30'],

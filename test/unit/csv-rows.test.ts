@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { csvRows } from '../../functions/invite/csv-rows.ts';
-import { parseBulk } from '../../functions/invite/parse-bulk.ts';
-import { mostBulkRows } from '../../shared/invitation/bulk-columns.ts';
+import { mostBulkRows } from '../../shared/identity/invitations/bulk-columns.ts';
+import { csvRows, parseBulk } from '../../shared/identity/invitations/invite-many.ts';
 import fc from '../setup/fast-check.ts';
 
 const header = 'resourceType,firstName,lastName,email';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Decision, decide } from '../../functions/invite/decide.ts';
-import type { ProjectMembership, Rights } from '../../shared/fhir/membership.ts';
-import { type ProfileType, profileTypes } from '../../shared/fhir/resource.ts';
-import type { Invite } from '../../shared/invitation/parse-invite.ts';
-import type { Standing } from '../../shared/invitation/state.ts';
-import { type InvitationState, invitationStates } from '../../shared/invitation/states.ts';
-import { Refusal } from '../../shared/refusal.ts';
+import { Refusal } from '../../shared/base/refusal.ts';
+import { type ProfileType, profileTypes } from '../../shared/base/resource.ts';
+import { type Decision, decide } from '../../shared/identity/invitations/create-member.ts';
+import type { Invite } from '../../shared/identity/invitations/parse-invite.ts';
+import type { Standing } from '../../shared/identity/invitations/state.ts';
+import { type InvitationState, invitationStates } from '../../shared/identity/invitations/states.ts';
+import type { ProjectMembership, Rights } from '../../shared/store/fhir/membership.ts';
 import fc from '../setup/fast-check.ts';
 
 const nowMs = Date.UTC(2026, 0, 31);
@@ -145,6 +145,24 @@ describe('decide', () => {
     ['member, same type, forced', { forceNewMembership: true }, [standing('accepted')], member],
   ])('%s', (_, change, standings, expected) => {
     expect(word(change, standings)).toBe(expected);
+  });
+
+  const others: Required<Rights> = {
+    admin: true,
+    accessPolicy: { reference: 'AccessPolicy/b' },
+    access: [{ policy: { reference: 'AccessPolicy/b' } }],
+    emergencyPolicy: { reference: 'AccessPolicy/b' },
+    mayGrant: [{ reference: 'AccessPolicy/b' }],
+    patient: [{ reference: 'Patient/b' }],
+    authentication: { issuer: 'https://issuer.example' },
+    mfaRequired: true,
+  };
+  test.each(Object.entries(others))('pending, another %s is no repetition of the invite', (name, value) => {
+    const other = { [name]: value };
+    expect(word({ rights: other }, [standing('pending')])).toBe(invited);
+    expect(word({}, [standing('pending', { rights: other })])).toBe(invited);
+    expect(word({ rights: other }, [standing('pending', { rights: other })])).toBe('keep');
+    expect(word({ ...upsert, rights: other }, [standing('pending')])).toBe('renew');
   });
 
   test.each(['pending', 'expired', 'revoked', 'accepted'] as const)(

@@ -1,12 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { dispatch } from '../../functions/dispatch/dispatch.ts';
-import { messagesOf } from '../../functions/dispatch/messages-of.ts';
-import { type Purpose, purposes } from '../../shared/queue/purposes.ts';
-import type { Message, NotTaken, Queue } from '../../shared/queue/queue.ts';
-import { parseUpkeep } from '../../shared/store/upkeep.ts';
-import { logEntryId } from '../../shared/table/entry-id.ts';
-import { keys } from '../../shared/table/keys.ts';
-import { itemOf } from '../../shared/table/stream-image.ts';
+import { logEntryId } from '../../shared/carry/table/entry-id.ts';
+import { itemOf } from '../../shared/carry/table/item.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import {
+  type Message,
+  type NotTaken,
+  type Purpose,
+  purposes,
+  type Queue,
+} from '../../shared/carry/work/queue.ts';
+import { dispatch, messagesOf } from '../../shared/records/dispatch/dispatch.ts';
+import { parseUpkeep } from '../../shared/store/items/upkeep.ts';
 import fc from '../setup/fast-check.ts';
 
 const outbox = { pk: 'OUTBOX#3', sk: 'p#m', generation: 1 };
@@ -86,29 +90,28 @@ describe('what follows a write', () => {
 
 describe('dispatching', () => {
   const sent: [Purpose, unknown][] = [];
-  const queueOf = (purpose: Purpose, notTaken: (bodies: unknown[]) => NotTaken[]): Queue => ({
+  /** @param notTaken positions among the messages of one call */
+  const queueOf = (purpose: Purpose, notTaken: readonly number[]): Queue => ({
     async send(messages: readonly Message[]) {
       for (const { body } of messages) sent.push([purpose, body]);
-      return notTaken(messages.map(({ body }) => body));
+      return notTaken
+        .filter((position) => position < messages.length)
+        .map((position): NotTaken => ({ position, cause: 'down' }));
     },
   });
+  type Refused = Partial<Record<Purpose, readonly number[]>>;
   const nobody = { about: async () => [], forget: () => undefined };
   const pauses: number[] = [];
-  const run = (
-    refuse: Purpose | undefined,
-    ...writes: Parameters<typeof dispatch>[1]
-  ): ReturnType<typeof dispatch> => runWith({ refuse }, ...writes);
+  const run = (refuse: Refused, ...writes: Parameters<typeof dispatch>[1]): ReturnType<typeof dispatch> =>
+    runWith({ refuse }, ...writes);
   const runWith = (
-    { refuse, subscriptions = nobody }: { refuse?: Purpose | undefined; subscriptions?: typeof nobody },
+    { refuse = {}, subscriptions = nobody }: { refuse?: Refused; subscriptions?: typeof nobody },
     ...writes: Parameters<typeof dispatch>[1]
   ) => {
     sent.length = 0;
     pauses.length = 0;
     const queues = Object.fromEntries(
-      purposes.map((purpose) => [
-        purpose,
-        queueOf(purpose, () => (purpose === refuse ? [{ position: 1, cause: 'down' }] : [])),
-      ]),
+      purposes.map((purpose) => [purpose, queueOf(purpose, refuse[purpose] ?? [])]),
     ) as Record<Purpose, Queue>;
     const services = {
       ...{ queues, subscriptions, knownAfterSeconds: 11 },
@@ -121,16 +124,23 @@ describe('dispatching', () => {
   const nothing = { before: undefined, after: { pk: 'x', sk: 'y' } };
 
   test('asks for nothing again when all queues took theirs', async () => {
-    expect(await run(undefined, mail(1), { before: undefined, after: entry }, nothing)).toBeUndefined();
+    expect(await run({}, mail(1), { before: undefined, after: entry }, nothing)).toBeUndefined();
     expect(sent.map(([purpose]) => purpose)).toEqual(['mail', 'audit']);
   });
 
-  test('asks again from the first write whose message was not taken', async () => {
-    expect(await run('mail', nothing, mail(1), nothing, mail(2), mail(3))).toBe(3);
+  const audited = { before: undefined, after: entry };
+  test.each<[Refused, number]>([
+    [{ mail: [1] }, 3],
+    [{ mail: [2] }, 5],
+    [{ mail: [2, 0, 1] }, 1],
+    [{ mail: [2], audit: [0] }, 4],
+    [{ mail: [1], audit: [0] }, 3],
+  ])('when %j are not taken asks again from the first write of these', async (refuse, first) => {
+    expect(await run(refuse, nothing, mail(1), nothing, mail(2), audited, mail(3))).toBe(first);
   });
 
   test('sends the messages of other purposes all the same', async () => {
-    await run('mail', mail(1), mail(2), { before: undefined, after: entry });
+    await run({ mail: [1] }, mail(1), mail(2), audited);
     expect(sent.filter(([purpose]) => purpose === 'audit')).toHaveLength(1);
   });
 
@@ -139,7 +149,13 @@ describe('dispatching', () => {
 
   test.each<[string, Parameters<typeof runWith>, number | undefined, number[]]>([
     ['all are taken', [{}, mail(1)], undefined, []],
-    ['a queue takes none', [{ refuse: 'mail' }, mail(1), mail(2)], 1, [10_000]],
+    ['a queue takes none', [{ refuse: { mail: [0, 1] } }, mail(1), mail(2)], 0, [10_000]],
+    [
+      'a queue does not take one before the table is out of reach',
+      [{ refuse: { mail: [1] }, subscriptions: unreachable }, mail(1), mail(2), patient],
+      1,
+      [10_000],
+    ],
     ['the table is out of reach', [{ subscriptions: unreachable }, mail(1), patient], 1, [10_000]],
     ['a record is not understood', [{}, mail(1), { before: undefined, after: broken }, mail(2)], 1, []],
   ])('when %s, waits where waiting helps: an outage uses up no retries', async (_, given, first, waited) => {
@@ -148,7 +164,7 @@ describe('dispatching', () => {
   });
 
   test('sends nothing that stands behind a record that is not understood', async () => {
-    await run(undefined, mail(1), { before: undefined, after: broken }, mail(2));
+    await run({}, mail(1), { before: undefined, after: broken }, mail(2));
     expect(sent).toHaveLength(1);
   });
 });

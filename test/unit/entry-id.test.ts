@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { isId } from '../../shared/fhir/resource.ts';
-import { logEntryId, placeOfEntry, runRecordId } from '../../shared/table/entry-id.ts';
-import { keys, parseHead } from '../../shared/table/keys.ts';
+import { isId } from '../../shared/base/resource.ts';
+import { logEntryId, placeOfEntry, runRecordId } from '../../shared/carry/table/entry-id.ts';
+import { keys, parseHead } from '../../shared/carry/table/keys.ts';
 import fc from '../setup/fast-check.ts';
 
 const atMs = fc.integer({ min: 0, max: Date.UTC(5000, 0) });

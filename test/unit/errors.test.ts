@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { errorResponse } from '../../shared/http/errors.ts';
-import type { Log } from '../../shared/log.ts';
-import { Refusal, type RefusalKind } from '../../shared/refusal.ts';
-import { ConditionFailed } from '../../shared/table/transact.ts';
+import type { Log } from '../../shared/base/log.ts';
+import { Refusal, type RefusalKind } from '../../shared/base/refusal.ts';
+import { errorResponse } from '../../shared/carry/http/errors.ts';
+import { ConditionFailed } from '../../shared/carry/table/transact.ts';
 import fc from '../setup/fast-check.ts';
 
 function answer(error: unknown) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { parseJson, stringifyJson } from '../../shared/base/json.ts';
 import {
   commonFields,
   covers,
@@ -6,8 +7,7 @@ import {
   keepFields,
   touches,
   withoutFields,
-} from '../../shared/fhir/fields.ts';
-import { parseJson, stringifyJson } from '../../shared/fhir/json.ts';
+} from '../../shared/store/fhir/fields.ts';
 import fc from '../setup/fast-check.ts';
 
 const paths = ['a', 'a.b', 'a.b.c', 'b', 'v[x]', 'c.v[x]'];

@@ -5,7 +5,7 @@ import {
   invitationUrl,
   isInvitationSecret,
   linkId,
-} from '../../shared/invitation/link.ts';
+} from '../../shared/identity/sign-in/links.ts';
 import fc from '../setup/fast-check.ts';
 import { ringOf } from '../setup/key-rings.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { openIssuerWeb } from '../../shared/issuer/issuer-web.ts';
-import { type Issuers, openIssuers } from '../../shared/issuer/issuers.ts';
+import { openIssuerWeb } from '../../shared/identity/issuers/issuer-web.ts';
+import { type Issuers, openIssuers } from '../../shared/identity/issuers/issuers.ts';
 import { type OwnIssuer, startOwnIssuer } from '../issuer/own-issuer.ts';
 
 let own: OwnIssuer;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Key, keys, parseHead } from '../../shared/table/keys.ts';
+import { type Key, keys, parseHead } from '../../shared/carry/table/keys.ts';
 import fc from '../setup/fast-check.ts';
 
 type Name = keyof typeof keys;
@@ -10,6 +10,7 @@ const ofTheStage: readonly Name[] = [
   'password',
   'userSubject',
   'addressChange',
+  'addressUndo',
   'mfa',
   'userMembership',
   'userLogin',
@@ -17,7 +18,9 @@ const ofTheStage: readonly Name[] = [
   'client',
   'assertion',
   'attempts',
+  'knownSignIn',
   'sourceAttempts',
+  'share',
   'login',
   'publicKeys',
   'stageKey',

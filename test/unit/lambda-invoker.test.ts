@@ -3,7 +3,7 @@ import { useLocalCredentials } from '../../infra/local/environment.ts';
 import type { Listening } from '../../infra/local/gateway/listen.ts';
 import { serveInvokeApi } from '../../infra/local/lambda/invoke-api.ts';
 import { lambdaInvoker } from '../../shared/aws/lambda.ts';
-import { SandboxNotStarted } from '../../shared/sandbox/child-process.ts';
+import { SandboxNotStarted } from '../../shared/bots/sandbox/child-process.ts';
 import { bot, runOf } from '../sandbox/bot-runs.ts';
 
 let api: Listening;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { lineDiff } from '../../web/src/versions/line-diff.ts';
+import { lineDiff } from '../../web/src/ui/line-diff.ts';
 import fc from '../setup/fast-check.ts';
 
 const shown = (before: string, after: string) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { allRoutes, type Route } from '../../functions/routes.ts';
-import { matchRoute } from '../../shared/http/match-route.ts';
+import { matchRoute } from '../../shared/carry/http/routes.ts';
 
 const table = [...allRoutes];
 
@@ -53,6 +53,7 @@ describe('precedence', () => {
     path,
     function: 'resources',
     access: 'member',
+    signIn: 'any',
   });
   const keyOf = (list: Route[], method: string, path: string) => matchRoute(list, method, path)?.routeKey;
 

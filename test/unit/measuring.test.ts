@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { look } from '../../functions/canary/look.ts';
-import { measuringLog } from '../../shared/log.ts';
-import { consume } from '../../shared/queue/consume.ts';
+import { look, requireWell } from '../../functions/canary/look.ts';
+import { measuringLog } from '../../shared/base/log.ts';
+import { consume } from '../../shared/carry/work/consume.ts';
 
 const lines: string[] = [];
 beforeEach(() => {
@@ -68,18 +68,21 @@ describe('a figure', () => {
 
 test('the canary says what does not answer, or not as it should', async () => {
   const server = createServer(({ url }, response) => {
-    if (url === '/app') return;
+    if (url === '/app') return void response.write('<');
     response.statusCode = url === '/auth/me' ? 401 : url === '/.well-known/jwks.json' ? 500 : 200;
     response.end();
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   try {
-    const seen = await look(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 300);
+    const seen = await look(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 1_500);
     expect(seen.filter(({ isWell }) => !isWell).map(({ path, answer }) => [path, answer])).toEqual([
       ['/.well-known/jwks.json', 500],
       ['/app', 'TimeoutError'],
     ]);
     expect(seen).toHaveLength(5);
+    expect(() => requireWell(seen)).toThrow('Not well: /.well-known/jwks.json, /app');
+    expect(() => requireWell(seen.filter(({ path }) => path !== '/app'))).toThrow(/jwks.json$/);
+    requireWell(seen.filter(({ isWell }) => isWell));
   } finally {
     server.closeAllConnections();
     server.close();

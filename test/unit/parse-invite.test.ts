@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Invite, parseInvite } from '../../shared/invitation/parse-invite.ts';
+import { type Invite, parseInvite } from '../../shared/identity/invitations/parse-invite.ts';
 import fc from '../setup/fast-check.ts';
 
 const practitioner = {

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { isAllowed } from '../../infra/local/assembly/role.ts';
-import { dueKey, type Key, keys, pendingPartitions } from '../../shared/table/keys.ts';
-import { partitionClasses } from '../../shared/table/partition-classes.ts';
+import { dueKey, type Key, keys, pendingPartitions } from '../../shared/carry/table/keys.ts';
+import { partitionClasses } from '../../shared/carry/table/scan-page.ts';
 
 const classes = Object.entries(partitionClasses);
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Request } from '../../functions/provision/requests.ts';
-import { requireFields } from '../../functions/provision/require-fields.ts';
 import { readRequest } from '../../infra/local/provision/request.ts';
+import { type Request, requireFields } from '../../shared/identity/projects/requests.ts';
 
 const asked = (line: string) => readRequest(line.split(' ')).request;
 

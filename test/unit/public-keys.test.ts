@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { publishedKeys } from '../../shared/keys/public-keys.ts';
-import { keys } from '../../shared/table/keys.ts';
-import { Found, type Table } from '../../shared/table/table.ts';
+import { publishedKeys } from '../../shared/carry/keys/signing-keys.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import { Found, type Table } from '../../shared/carry/table/table.ts';
 
 const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const jwk = publicKey.export({ format: 'jwk' });

@@ -28,23 +28,38 @@ test('fails', () => {
 test('passes after it', () => { log('of the last one'); });
 `;
 
+const looking = `
+class LaptopOnly extends Error { name = 'LaptopOnly'; }
+test('looks into the stack', () => { throw new LaptopOnly(); });
+test('passes', () => undefined);
+describe('with a hook that fails', () => {
+  afterEach(() => { throw new Error('meant'); });
+  test('looks into the stack too', () => { throw new LaptopOnly(); });
+});
+describe('with a hook that looks', () => {
+  beforeAll(() => { throw new LaptopOnly(); });
+  test('is not run', () => undefined);
+});
+`;
+
+test.each([
+  ['of a deployed stage', { BASE_URL: 'https://portico.example' }, { passed: 1, failed: 1, pending: 2 }],
+  ['on a laptop', {}, { passed: 1, failed: 3, pending: 0 }],
+])(
+  'a test that looks into the stack is skipped only where it fails for that alone: %s',
+  (_what, env, counts) => {
+    rmSync(join(folder, 'some.test.cjs'), { force: true });
+    writeFileSync(join(folder, 'looking.test.cjs'), looking);
+    const { stdout } = runJest(['--json'], env);
+    rmSync(join(folder, 'looking.test.cjs'));
+    const { numPassedTests: passed, numFailedTests: failed, numPendingTests: pending } = JSON.parse(stdout);
+    expect({ passed, failed, pending }).toEqual(counts);
+  },
+);
+
 test('a test run prints the log of a test that fails, and what tests print themselves', () => {
   writeFileSync(join(folder, 'some.test.cjs'), source);
-  const setup = resolve(import.meta.dirname, '../setup');
-  const config = {
-    rootDir: folder,
-    testMatch: ['**/*.test.cjs'],
-    moduleFileExtensions: ['js', 'cjs', 'ts', 'json'],
-    transform: { '\\.ts$': join(setup, 'strip-types.cjs') },
-    extensionsToTreatAsEsm: ['.ts'],
-    testRunner: join(setup, 'quiet-runner.ts'),
-  };
-  const jest = resolve(setup, '../../node_modules/jest/bin/jest.js');
-  const { stdout, status } = spawnSync(
-    process.execPath,
-    [jest, '--config', JSON.stringify(config), '--runInBand'],
-    { encoding: 'utf8' },
-  );
+  const { stdout, status } = runJest([]);
   expect(status).toBe(1);
   expect(stdout).toBe(
     [
@@ -56,3 +71,21 @@ test('a test run prints the log of a test that fails, and what tests print thems
     ].join('\n'),
   );
 });
+
+function runJest(args: readonly string[], others: NodeJS.ProcessEnv = {}) {
+  const setup = resolve(import.meta.dirname, '../setup');
+  const { BASE_URL: _, ...env } = process.env;
+  const config = {
+    rootDir: folder,
+    testMatch: ['**/*.test.cjs'],
+    moduleFileExtensions: ['js', 'cjs', 'ts', 'json'],
+    transform: { '\\.ts$': join(setup, 'strip-types.cjs') },
+    extensionsToTreatAsEsm: ['.ts'],
+    testRunner: join(setup, 'quiet-runner.ts'),
+  };
+  const jest = resolve(setup, '../../node_modules/jest/bin/jest.js');
+  return spawnSync(process.execPath, [jest, '--config', JSON.stringify(config), '--runInBand', ...args], {
+    encoding: 'utf8',
+    env: { ...env, ...others },
+  });
+}

@@ -1,8 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Resource } from '@medplum/fhirtypes';
-import { elementOf } from '../../web/src/records/columns.ts';
-import { formatValue } from '../../web/src/records/format-value.ts';
-import { textOf } from '../../web/src/records/text-of.ts';
+import { elementOf, formatValue, textOf } from '../../web/src/records/record-text.ts';
 
 test.each([
   [{ family: 'Lee', given: ['Ann', 'B.'] }, 'Ann B. Lee'],

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { guardTable } from '../../infra/local/assembly/guarded-table.ts';
-import { accessesOf, isAllowed } from '../../infra/local/assembly/role.ts';
+import { accessesOf, guardTable, isAllowed } from '../../infra/local/assembly/role.ts';
 import { type Listening, listen, readBody } from '../../infra/local/gateway/listen.ts';
 
 const key = (pk: string) => ({ pk: { S: pk }, sk: { S: 'HEAD' } });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { isRunToken, mintRunToken, verifyRunToken } from '../../shared/access/run-token.ts';
+import { isRunToken, mintRunToken, verifyRunToken } from '../../shared/identity/gate/access-token.ts';
 import fc from '../setup/fast-check.ts';
 import { ringOf } from '../setup/key-rings.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Resource } from '../../shared/fhir/resource.ts';
-import { nextDue, scheduleOf } from '../../shared/schedule/schedule.ts';
+import type { Resource } from '../../shared/base/resource.ts';
+import { nextDue, scheduleOf } from '../../shared/bots/schedule/schedule.ts';
 import fc from '../setup/fast-check.ts';
 
 const bot = (fields: Record<string, unknown>): Resource => ({

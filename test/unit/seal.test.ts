@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { seal, unseal } from '../../shared/keys/seal.ts';
+import { seal, unseal } from '../../shared/carry/keys/key-ring.ts';
 import fc from '../setup/fast-check.ts';
 
 const stage = randomBytes(32);

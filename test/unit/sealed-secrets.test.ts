@@ -1,7 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { openSecrets, type SealedSecret, type SecretHolder, sealSecrets } from '../../shared/bot/secrets.ts';
-import { fileDataKeys } from '../../shared/keys/data-keys.ts';
-import { Recent } from '../../shared/recent.ts';
+import { Recent } from '../../shared/base/recent.ts';
+import {
+  openSecrets,
+  type SealedSecret,
+  type SecretHolder,
+  sealSecrets,
+} from '../../shared/bots/bot/secrets.ts';
+import { fileDataKeys } from '../../shared/carry/keys/data-keys.ts';
 
 const dataKeys = fileDataKeys(Buffer.alloc(32, 7));
 const holder: SecretHolder = { project: 'p1', botId: 'b1' };

@@ -1,14 +1,16 @@
 import { generateKeyPairSync, privateDecrypt } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { siteFile } from '../../functions/site/read-site.ts';
 import { lambdaContext } from '../../infra/local/context.ts';
-import type { Caller } from '../../shared/access/access-token.ts';
-import { mintRunToken } from '../../shared/access/run-token.ts';
-import { done, jsonResponse } from '../../shared/http/response.ts';
-import { serve } from '../../shared/http/serve.ts';
-import { sourceSeal } from '../../shared/keys/source-seal.ts';
-import { emptyMemory, type Services } from '../../shared/services.ts';
-import { Found, type Table } from '../../shared/table/table.ts';
+import { Refusal } from '../../shared/base/refusal.ts';
+import { done, jsonResponse } from '../../shared/carry/http/response.ts';
+import { sourceSeal } from '../../shared/carry/keys/origin-secret.ts';
+import { emptyMemory, type Services } from '../../shared/carry/services.ts';
+import type { Shares } from '../../shared/carry/shares.ts';
+import { Found, type Table } from '../../shared/carry/table/table.ts';
+import { type Caller, mintRunToken } from '../../shared/identity/gate/access-token.ts';
+import { serve } from '../../shared/identity/gate/serve.ts';
 import { ringOf } from '../setup/key-rings.ts';
 
 const sourceIp = '2001:db8::7';
@@ -17,9 +19,14 @@ const runTokenKeys = ringOf(new Uint8Array(32));
 const run = { id: 'r', root: 'r', depth: 1, deadlineAtMs: 60_000 };
 const token = await mintRunToken(runTokenKeys, { project: 'p', botId: 'b', membershipId: 'm' }, run);
 const rows = {
-  list: { method: 'GET', path: '/things', access: 'public' },
-  read: { method: 'GET', path: '/fhir/R4/things/{thingId}', access: 'member' },
-  change: { method: 'POST', path: '/fhir/R4/projects/{projectId}/things', access: 'administrator' },
+  list: { method: 'GET', path: '/things', access: 'public', signIn: 'any' },
+  read: { method: 'GET', path: '/fhir/R4/things/{thingId}', access: 'member', signIn: 'any' },
+  change: {
+    method: 'POST',
+    path: '/fhir/R4/projects/{projectId}/things',
+    access: 'administrator',
+    signIn: 'any',
+  },
 } as const;
 
 function stage() {
@@ -85,10 +92,47 @@ describe('serve', () => {
       expect(answer.body).not.toContain('secret');
     }
     expect(lines.map(({ message, error }) => [message, error])).toEqual([
-      ['fault', 'AnsweredUnadmitted'],
-      ['fault', 'AnsweredUnadmitted'],
+      ['fault', 'AnsweredUnasked'],
+      ['fault', 'AnsweredUnasked'],
     ]);
     expect(put).toEqual([]);
+  });
+
+  test('takes of the function what the caller’s Project, or of a public route the source, has, until the answer', async () => {
+    const { services, lines } = stage();
+    const came: unknown[] = [];
+    let isFull = false;
+    services.shares = {
+      enter(owner: unknown) {
+        if (isFull) throw new Refusal('throttled', 'Too many', { retryAfterSeconds: 1 });
+        came.push(owner);
+        return async () => void came.push('left');
+      },
+    } as unknown as Shares;
+    const called: string[] = [];
+    const handler = serve(services, rows, () => ({
+      list: async () => jsonResponse(200, called.push('list')),
+      read: async () => {
+        throw new Error('a fault');
+      },
+      change: () => done(Promise.resolve()),
+    }));
+    await handler(event('GET /things'), context);
+    await handler(event('GET /fhir/R4/things/{thingId}', { thingId: 't' }), context);
+    const owners = [{ source: '2001:db8:0:0::/64' }, { project: 'p' }];
+    expect(came).toEqual([owners[0], 'left', owners[1], 'left']);
+    isFull = true;
+    const refused = await handler(event('GET /things'), context);
+    expect(refused).toMatchObject({ statusCode: 429, headers: { 'retry-after': '1' } });
+    expect(called).toEqual(['list']);
+    expect(came).toHaveLength(4);
+    // A token that is not good is nobody's: no Project has less for it.
+    isFull = false;
+    const forged = event('GET /fhir/R4/things/{thingId}', { thingId: 't' });
+    forged.headers.authorization = `Bearer ${token}x`;
+    expect((await handler(forged, context)).statusCode).toBe(401);
+    expect(came).toHaveLength(4);
+    expect(lines.map(({ message }) => message)).toEqual(['fault', 'refused', 'refused']);
   });
 
   test('leaves the source address in the access log only encrypted, for the key that the stage was given', async () => {
@@ -103,7 +147,7 @@ describe('serve', () => {
       change: () => done(Promise.resolve()),
     });
     await serve(services, rows, handlers)(event('GET /things'), context);
-    services.sealSource = ({ sourceIp }) => seal(sourceIp);
+    services.sealSource = seal;
     await serve(services, rows, handlers)(event('GET /things'), context);
     const [without, line] = written;
     expect(without).not.toHaveProperty('source');
@@ -112,7 +156,7 @@ describe('serve', () => {
       { key: privateKey, oaepHash: 'sha256' },
       Buffer.from(String(line?.source), 'base64'),
     );
-    expect(opened.toString()).toBe(sourceIp);
+    expect(opened.toString()).toBe('2001:db8:0:0::/64');
     const { publicKey: curve } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     expect(() => sourceSeal(curve.export({ format: 'der', type: 'spki' }).toString('base64'))).toThrow(
       'no RSA key',
@@ -146,4 +190,9 @@ describe('serve', () => {
     };
     expect(wrong).toBeInstanceOf(Function);
   });
+});
+
+test('a file of the app is of a known kind', () => {
+  expect(siteFile('a.css', Buffer.from('')).contentType).toBe('text/css; charset=utf-8');
+  expect(() => siteFile('a.map', Buffer.from(''))).toThrow('No content type for a.map');
 });

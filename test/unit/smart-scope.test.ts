@@ -4,7 +4,7 @@ import {
   isNarrower,
   parseResourceScope,
   resourceScopes,
-} from '../../shared/access/smart-scope.ts';
+} from '../../shared/identity/policies/smart-scope.ts';
 import fc from '../setup/fast-check.ts';
 
 const scopeText = fc

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { waitMsFor } from '../../functions/login/sign-in/source-attempts.ts';
-import { sourceOf } from '../../shared/http/source.ts';
+import { sourceOf } from '../../shared/carry/http/request.ts';
 import fc from '../setup/fast-check.ts';
 
 const peer = '203.0.113.7';
@@ -67,8 +66,4 @@ describe('a source', () => {
       }),
     );
   });
-});
-
-test('fifteen addresses cost nothing; then each makes the next wait longer, up to five seconds', () => {
-  expect([1, 15, 16, 60, 115, 250].map(waitMsFor)).toEqual([0, 0, 50, 2250, 5000, 5000]);
 });

@@ -1,14 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseStatus } from '../../functions/subscription-status/change-status.ts';
-import { parseBusEvent } from '../../shared/bus/bus-event.ts';
-import { errorCode, errorName, errorText } from '../../shared/error-name.ts';
-import { fieldsOf, isObject } from '../../shared/fields-of.ts';
-import { parseKey } from '../../shared/queue/key-message.ts';
-import { dueItem, dueOf } from '../../shared/schedule/due.ts';
-import { parseCandidate } from '../../shared/subscription/change.ts';
-import { deliveryOf, newDelivery, parseLane } from '../../shared/subscription/delivery.ts';
-import { writerIn } from '../../shared/subscription/writer.ts';
-import { itemOf } from '../../shared/table/stream-image.ts';
+import { errorCode, errorName, errorText, fieldsOf, isObject } from '../../shared/base/values.ts';
+import { dueItem, dueOf } from '../../shared/bots/schedule/due.ts';
+import { itemOf } from '../../shared/carry/table/item.ts';
+import { parseBusEvent } from '../../shared/carry/work/bus-event.ts';
+import { parseKey } from '../../shared/carry/work/queue.ts';
+import { parseCandidate } from '../../shared/records/subscriptions/change.ts';
+import { parseStatus } from '../../shared/records/subscriptions/change-status.ts';
+import { deliveryOf, newDelivery, parseLane } from '../../shared/records/subscriptions/delivery.ts';
+import { writerIn } from '../../shared/records/subscriptions/writer.ts';
 
 const version = { versionId: 'v1', lastUpdated: '2026-01-01T00:00:00.000Z' };
 const change = { project: 'p', type: 'Patient', id: '1', interaction: 'create', version } as const;

@@ -1,14 +1,13 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { Recent } from '../../shared/base/recent.ts';
+import { type PublicKeys, type Signer, thumbprint } from '../../shared/carry/keys/signing-keys.ts';
 import {
   type Claims,
   mintAccessToken,
   signJwt,
   verifyAccessToken,
-} from '../../shared/access/access-token.ts';
-import type { PublicKeys } from '../../shared/keys/public-keys.ts';
-import { type Signer, thumbprint } from '../../shared/keys/signer.ts';
-import { Recent } from '../../shared/recent.ts';
+} from '../../shared/identity/gate/access-token.ts';
 import fc from '../setup/fast-check.ts';
 
 const baseUrl = 'https://portico.example';

@@ -7,7 +7,7 @@ import { type AttributeValue, BatchWriteItemCommand, DynamoDBClient } from '@aws
 import type { Demo } from '../../infra/local/demo-projects.ts';
 import { clientOptions } from '../../infra/local/environment.ts';
 import { type LocalTable, startTable } from '../../infra/local/table.ts';
-import { openKeyFile } from '../../shared/keys/key-file.ts';
+import { openKeyFile } from '../../shared/carry/keys/signing-keys.ts';
 
 /** A whole table as a release wrote it, and what somebody who used it would know. */
 export interface KeptTable {

@@ -1,20 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from '@jest/globals';
-import { inviteUser } from '../../functions/invite/invite-user.ts';
-import { setPassword } from '../../functions/login/password/set-password.ts';
-import { chooseProfile } from '../../functions/login/sign-in/choose-profile.ts';
-import { resendInvitation, revokeInvitation } from '../../functions/members/change-invitation.ts';
-import { changeMember } from '../../functions/members/change-member.ts';
-import { removeMember } from '../../functions/members/remove-member.ts';
-import { sendMail } from '../../functions/outbox/send-mail.ts';
-import { readEntry } from '../../functions/resources/bundle/read-entry.ts';
-import { runBundle } from '../../functions/resources/bundle/run-bundle.ts';
-import { carryOut } from '../../functions/resources/write/carry-out.ts';
-import { type Caller, type Claims, callerOf } from '../../shared/access/access-token.ts';
-import { invitationSecret, linkId } from '../../shared/invitation/link.ts';
-import { stateOf } from '../../shared/invitation/state.ts';
-import { Refusal } from '../../shared/refusal.ts';
-import { isOutboxKey, keys } from '../../shared/table/keys.ts';
+import { signInMaxAgeSeconds } from '../../shared/base/limits.ts';
+import { Refusal } from '../../shared/base/refusal.ts';
+import { isOutboxKey, keys } from '../../shared/carry/table/keys.ts';
+import { type Caller, type Claims, callerOf } from '../../shared/identity/gate/access-token.ts';
+import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
+import { stateOf } from '../../shared/identity/invitations/state.ts';
+import { sendMail } from '../../shared/identity/mail/send-mail.ts';
+import { resendInvitation, revokeInvitation } from '../../shared/identity/memberships/change-invitation.ts';
+import { changeMember, removeMember } from '../../shared/identity/memberships/change-member.ts';
+import { invitationSecret, linkId } from '../../shared/identity/sign-in/links.ts';
+import { setPassword } from '../../shared/identity/sign-in/passwords.ts';
+import { chooseProfile } from '../../shared/identity/sign-in/sign-in-step.ts';
+import { readEntry, runBundle } from '../../shared/records/bundle/run-bundle.ts';
+import { carryOut } from '../../shared/records/write/carry-out.ts';
 import fc from '../setup/fast-check.ts';
 import { requireInvariants } from './invariants.ts';
 import { type Member, nameOf, type Observed, observe, profilesOf } from './observed.ts';
@@ -95,9 +94,13 @@ const invites = step(
       const isNew = !seen.people.some(
         (one) => one.project === projectId && one.login === (email ? `E:${email}` : `X:x${person}`),
       );
+      const own = walk.projects[project % 2];
+      const isLate = walk.clock.nowMs - Number(own?.signedInAtMs) >= signInMaxAgeSeconds * 1000;
+      const isAsked = body.admin === true && caller === own?.administrator && isLate;
+      const expected = isAsked ? 'insufficient-user-authentication' : 'done';
       return {
-        run: (services) => inviteUser(services, callerOf(caller, 'administrator', projectId), body),
-        ...(isForeign ? { expected: 'forbidden' } : isNew ? { expected: 'done' } : {}),
+        run: (services) => inviteUser(services, callerOf(caller, 'administrator', { projectId }), body),
+        ...(isForeign ? { expected: 'forbidden' } : isNew ? { expected } : {}),
       };
     },
 );
@@ -152,11 +155,11 @@ const links = step(
 
 const memberships = {
   resend: (services: WalkServices, claims: Claims, at: Place) =>
-    resendInvitation(services, callerOf(claims, 'administrator', at.projectId), at),
+    resendInvitation(services, callerOf(claims, 'administrator', at), at),
   revoke: (services: WalkServices, claims: Claims, at: Place) =>
-    revokeInvitation(services, callerOf(claims, 'administrator', at.projectId), at),
+    revokeInvitation(services, callerOf(claims, 'administrator', at), at),
   remove: (services: WalkServices, claims: Claims, at: Place) =>
-    removeMember(services, callerOf(claims, 'member', at.projectId), at),
+    removeMember(services, callerOf(claims, 'member', at), at),
   activate: change({ active: true }),
   deactivate: change({ active: false }),
   promote: change({ admin: true }),
@@ -170,7 +173,7 @@ interface Place {
 
 function change(body: object) {
   return (services: WalkServices, claims: Claims, at: Place) =>
-    changeMember(services, callerOf(claims, 'administrator', at.projectId), { ...at, body });
+    changeMember(services, callerOf(claims, 'administrator', at), { ...at, body });
 }
 
 /** What an administrator, or somebody who is none, does to a membership. */
@@ -218,7 +221,9 @@ const leaves = step('leave', fc.record({ member: which }), ({ member }) => (walk
     run: async (services) => {
       const login = await newLogin(walk.services(), userId);
       await chooseProfile(walk.services(), { login, profile: membership.id });
-      const caller = callerOf(claimsOf(login, project, membership.id, userId), 'member', project);
+      const caller = callerOf(claimsOf(login, project, membership.id, userId), 'member', {
+        projectId: project,
+      });
       await removeMember(services, caller, { membershipId: membership.id });
     },
     expected: isLast ? 'invalid' : 'done',

@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
-import { stateOf } from '../../shared/invitation/state.ts';
-import { isStanding } from '../../shared/store/inline.ts';
-import type { Item } from '../../shared/table/item.ts';
-import { type Key, keys, parseHead } from '../../shared/table/keys.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { type Key, keys, parseHead } from '../../shared/carry/table/keys.ts';
+import { stateOf } from '../../shared/identity/invitations/state.ts';
+import { isStanding } from '../../shared/store/items/content.ts';
 import { storedResource } from '../storage/stored.ts';
 import { type Member, nameOf, type Observed, profilesOf } from './observed.ts';
 import type { Walk } from './walk.ts';

@@ -1,10 +1,10 @@
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import type { ProjectMembership } from '../../shared/fhir/membership.ts';
-import { type Person, personOf } from '../../shared/invitation/person.ts';
-import { type Standing, standingOf } from '../../shared/invitation/state.ts';
-import { isStanding } from '../../shared/store/inline.ts';
-import type { Item } from '../../shared/table/item.ts';
-import { parseHead } from '../../shared/table/keys.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { parseHead } from '../../shared/carry/table/keys.ts';
+import { type Person, personOf } from '../../shared/identity/invitations/person.ts';
+import { type Standing, standingOf } from '../../shared/identity/invitations/state.ts';
+import type { ProjectMembership } from '../../shared/store/fhir/membership.ts';
+import { isStanding } from '../../shared/store/items/content.ts';
 import type { Walk } from './walk.ts';
 
 export interface Member extends Standing {

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { CreateTableCommand, DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { inviteUser } from '../../functions/invite/invite-user.ts';
-import type { LoginServices } from '../../functions/login/external/invitation-of-link.ts';
-import { chooseProfile } from '../../functions/login/sign-in/choose-profile.ts';
-import type { OutboxServices } from '../../functions/outbox/services.ts';
-import { provision } from '../../functions/provision/provision.ts';
 import { tableDefinition } from '../../infra/table-definition.ts';
-import { type Claims, callerOf } from '../../shared/access/access-token.ts';
-import type { Mail } from '../../shared/email/mailer.ts';
-import { emptyMemory } from '../../shared/services.ts';
-import type { Item } from '../../shared/table/item.ts';
-import { keys } from '../../shared/table/keys.ts';
-import { openTable } from '../../shared/table/table.ts';
+import { emptyMemory } from '../../shared/carry/services.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import { openTable } from '../../shared/carry/table/table.ts';
+import { type Claims, callerOf } from '../../shared/identity/gate/access-token.ts';
+import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
+import type { Mail } from '../../shared/identity/mail/letters.ts';
+import type { OutboxServices } from '../../shared/identity/mail/mail-of-item.ts';
+import { provision } from '../../shared/identity/projects/provision.ts';
+import type { LoginServices } from '../../shared/identity/sign-in/invitation-of-link.ts';
+import { chooseProfile } from '../../shared/identity/sign-in/sign-in-step.ts';
 import { keyRingsOf } from '../setup/key-rings.ts';
 import { scanAll } from '../storage/scan-all.ts';
 import { getItem } from '../storage/stage.ts';
@@ -50,6 +50,7 @@ interface WalkProject {
   client: Claims;
   /** The person who administers from the start. */
   administrator: Claims;
+  signedInAtMs: number;
   /** The memberships that are accepted at the start: theirs, and of two more administrators. */
   accepted: readonly string[];
 }
@@ -157,7 +158,8 @@ async function newProject(services: WalkServices): Promise<WalkProject> {
   const clientId = made.client?.id ?? '';
   const membershipId = String((await getItem(services, keys.client(clientId)))?.membershipId);
   const loginId = randomUUID();
-  await services.table.put({ ...keys.login(loginId), membershipId });
+  const createdAtMs = services.now();
+  await services.table.put({ ...keys.login(loginId), kind: 'client', createdAtMs, membershipId });
   const profile = `ClientApplication/${clientId}`;
   const client = {
     loginId,
@@ -183,12 +185,16 @@ async function newProject(services: WalkServices): Promise<WalkProject> {
     id: project,
     client,
     administrator: claimsOf(login, project, made.admin.membershipId, userId),
+    signedInAtMs: createdAtMs,
     accepted,
   };
 }
 
 /** A sign-in of a person as `auth/login` leaves it: who it is is proven, nothing is chosen yet. */
-export async function newLogin(services: WalkServices, userId: string): Promise<string> {
+export async function newLogin(
+  services: Pick<WalkServices, 'table' | 'now'>,
+  userId: string,
+): Promise<string> {
   const loginId = randomUUID();
   const challenge = { clientId: '', scope: 'openid', codeChallenge: 'x', codeChallengeMethod: 'plain' };
   await services.table.put({

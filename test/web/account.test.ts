@@ -13,7 +13,7 @@ describeInBrowser('many people, and the own account', () => {
     page = await app.open('phone');
     admin = app.portico.projects[0]?.admin ?? { email: '', password: '' };
     await signIn(page, admin.email, admin.password);
-  }, 120_000);
+  });
   afterAll(() => app?.stop());
 
   test('a session outlives a reload, and ends when one signs out', async () => {
@@ -34,8 +34,17 @@ describeInBrowser('many people, and the own account', () => {
     await signIn(page, admin.email, admin.password);
     await go(page, 'Your account');
     await arrived(page, 'Your account');
+    await page.getByRole('button', { name: 'Set one up' }).click();
     await page.getByRole('img', { name: 'QR code' }).waitFor();
     expect(await badManners(page)).toEqual([]);
+    for (const [label, autocomplete] of [
+      ['Old password', 'current-password'],
+      ['New password', 'new-password'],
+    ] as const) {
+      const field = page.getByLabel(label, { exact: true });
+      expect(await field.getAttribute('type')).toBe('password');
+      expect(await field.getAttribute('autocomplete')).toBe(autocomplete);
+    }
     await page.getByLabel('Old password', { exact: true }).fill('not the old one');
     await page.getByLabel('New password', { exact: true }).fill('a quite new password');
     await page.getByRole('button', { name: 'Change the password' }).click();
@@ -94,7 +103,7 @@ describeInBrowser('many people, and the own account', () => {
     const renewed = (await page.locator('code.secret').textContent())?.split(' ') ?? [];
     await page.getByLabel('or a recovery code').fill(renewed[0] ?? '');
     await page.getByRole('button', { name: 'Take it away' }).click();
-    await page.getByRole('button', { name: 'Add the second factor' }).waitFor();
+    await page.getByRole('button', { name: 'Set one up' }).waitFor();
     expect(app.faults).toEqual([]);
   }, 240_000);
 

@@ -12,7 +12,7 @@ describeInBrowser('what administrators set up', () => {
     page = await app.open('phone');
     const { email, password } = app.portico.projects[0]?.admin ?? { email: '', password: '' };
     await signIn(page, email, password);
-  }, 120_000);
+  });
   afterAll(() => app?.stop());
 
   const tokenFor = (id: string, secret: string) =>

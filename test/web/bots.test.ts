@@ -24,7 +24,7 @@ describeInBrowser('a Bot in the app', () => {
   let app: App;
   beforeAll(async () => {
     app = await startApp();
-  }, 120_000);
+  });
   afterAll(() => app?.stop());
 
   test.each(['desktop', 'phone'] as const)(

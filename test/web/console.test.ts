@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { handlerLoader } from '../../infra/local/gateway/handlers.ts';
-import { keys } from '../../shared/table/keys.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
 import { botThat, execute, projectOf } from '../spec/running.ts';
 import { put, subscribe, until } from '../spec/subscribing.ts';
 import { type App, arrived, describeInBrowser, go, pick, signIn, startApp, write } from './app.ts';
@@ -69,7 +69,7 @@ describeInBrowser('the console', () => {
       body: { ...invite, email: 'lena.late@example.org' },
     });
     await portico.api('POST', `admin/projects/${project}/client`, { body: { name: 'Forgotten key' } });
-    await put(portico, { resourceType: 'AccessPolicy', name: 'Readers', resource: [] });
+    await put(portico, { resourceType: 'AccessPolicy', name: 'Readers' });
     const bot = await botThat(portico, 'throw new Error("no")', { name: 'Failing Bot' });
     await execute(portico, bot, 'x');
     await subscribe(portico, `Bot/${bot}`, 'Basic?identifier=urn:console|1', { reason: 'Tell the lab' });

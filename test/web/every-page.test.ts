@@ -42,7 +42,7 @@ describeInBrowser('every page of the app', () => {
       headers: { 'content-type': 'application/fhir+json' },
     });
     expect(made.json.entry[0].response.status).toMatch(/^201/);
-  }, 120_000);
+  });
   afterAll(() => app?.stop());
 
   async function enter(view: 'desktop' | 'phone'): Promise<Page> {

@@ -3,8 +3,9 @@ import type { Page } from 'playwright-core';
 import { newPkce } from '../../client/src/index.ts';
 import { type Loopback, startLoopback } from '../client/loopback.ts';
 import { type RealIssuer, startRealIssuer } from '../issuer/real-issuer.ts';
+import { ageAll } from '../spec/aging.ts';
 import { type WithIssuer, withIssuer } from '../spec/with-issuer.ts';
-import { type App, arrived, describeInBrowser, startApp } from './app.ts';
+import { type App, arrived, describeInBrowser, go, startApp } from './app.ts';
 import { badManners } from './manners.ts';
 
 describeInBrowser('an app of others', () => {
@@ -13,7 +14,7 @@ describeInBrowser('an app of others', () => {
   beforeAll(async () => {
     [app, other] = await Promise.all([startApp(), startLoopback()]);
     other.answer({ status: 200, headers: { 'content-type': 'text/html' }, body: 'back' });
-  }, 120_000);
+  });
   afterAll(async () => {
     await app?.stop();
     await other?.stop();
@@ -75,7 +76,7 @@ describeInBrowser('people of an organisation that signs them in itself', () => {
     const draft = await external.configure({ issuer: real.issuer, clientId: 'not registered yet' });
     const client = await real.register(draft.json.redirectUri);
     await external.configure({ issuer: real.issuer, ...client });
-  }, 120_000);
+  });
   afterAll(async () => {
     await app?.stop();
     await real?.stop();
@@ -105,6 +106,35 @@ describeInBrowser('people of an organisation that signs them in itself', () => {
     await other.getByRole('button', { name: 'Continue with' }).click();
     await arrived(other, 'Records');
     expect(new URL(other.url()).search).toBe('');
+    expect(app.faults).toEqual([]);
+  }, 240_000);
+
+  test('sign in there anew, in a window of its own, and what they began goes on', async () => {
+    real.subject = 'admin of the organisation';
+    const { link, email } = await external.invite(real.issuer, { admin: true });
+    const page = await app.open('desktop');
+    await page.goto(`/app/accept#${new URLSearchParams(link)}`);
+    await page.getByRole('button', { name: 'Accept with your organisation' }).click();
+    await arrived(page, 'Overview');
+    await ageAll(app.portico, email);
+    await go(page, 'API keys');
+    await page.getByLabel('Name', { exact: true }).fill('Laboratory');
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Is it still you?' });
+    await dialog.waitFor();
+    expect(await badManners(page)).toEqual([]);
+    const anew = async (subject: string) => {
+      real.subject = subject;
+      const opening = page.waitForEvent('popup');
+      await dialog.getByRole('button', { name: 'Sign in there' }).click();
+      const window = await opening;
+      if (!window.isClosed()) await window.waitForEvent('close');
+    };
+    await anew('somebody else');
+    await dialog.getByText('This is not the sign-in that was to be renewed').waitFor();
+    await anew('admin of the organisation');
+    await page.getByText('This is the only time').waitFor();
+    await dialog.waitFor({ state: 'detached' });
     expect(app.faults).toEqual([]);
   }, 240_000);
 

@@ -1,7 +1,9 @@
-import { issueInvitation } from '../../shared/invitation/actions.ts';
-import { createMembershipActions } from '../../shared/invitation/new-membership.ts';
-import type { Item } from '../../shared/table/item.ts';
-import type { Table } from '../../shared/table/table.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import type { Table } from '../../shared/carry/table/table.ts';
+import {
+  createMembershipActions,
+  issueInvitation,
+} from '../../shared/identity/invitations/membership-actions.ts';
 
 const given = ['Ada', 'Grace', 'Rosa', 'Alan', 'Edith', 'Emil', 'Olga', 'Nora', 'Luis', 'Mina'];
 

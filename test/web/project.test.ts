@@ -299,7 +299,7 @@ describeInBrowser('what a Project sets up: policies, keys, itself', () => {
       const name = `Only there ${view}`;
       await app.portico.api('POST', 'fhir/R4/AccessPolicy', {
         token: await app.portico.token(there),
-        body: { resourceType: 'AccessPolicy', name, resource: [] },
+        body: { resourceType: 'AccessPolicy', name },
       });
       const page = await app.open(view);
       await page.goto('/app');

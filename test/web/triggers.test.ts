@@ -12,7 +12,7 @@ describeInBrowser("what wakes a Bot, on the Bot's page", () => {
   let app: App;
   beforeAll(async () => {
     app = await startApp();
-  }, 120_000);
+  });
   afterAll(() => app?.stop());
 
   test.each(['desktop', 'phone'] as const)(

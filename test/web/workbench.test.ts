@@ -26,7 +26,7 @@ describeInBrowser("a Bot's workbench", () => {
   let app: App;
   beforeAll(async () => {
     app = await startApp();
-  }, 120_000);
+  });
   afterAll(() => app?.stop());
 
   test.each(['desktop', 'phone'] as const)(

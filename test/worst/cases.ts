@@ -123,13 +123,26 @@ function bundles(): WorstRequest[] {
         made.list(500, () => made.get('Patient/often/_history')),
       ),
     ),
-    one(
-      'a batch of 500 creates',
-      made.bundle(
-        'batch',
-        made.list(500, (n) => made.post(few(n))),
+    ...[1, 25, 60, 400].map((values) => ({
+      ...one(
+        `a batch of 500 creates of ${values} values`,
+        made.bundle(
+          'batch',
+          made.list(500, (n) => made.post(made.patientWith(values, n * values))),
+        ),
       ),
-    ),
+      changes: 500,
+    })),
+    {
+      ...one(
+        'a batch of 480 changes that come to nothing, and 20 searches',
+        made.bundle('batch', [
+          ...made.list(20, search),
+          ...made.list(480, (n) => ({ request: { method: 'DELETE', url: `Patient/none${n}` } })),
+        ]),
+      ),
+      changes: 480,
+    },
     one(
       'a transaction of 99 creates of 40 values',
       made.bundle(
@@ -185,26 +198,13 @@ export const cases: WorstRequests<World> = {
     fhirSmartConfiguration: plain,
   },
   login: {
-    userInfo: plain,
-    userInfoByPost: () => forms({}, 'access_token'),
     authorize: plain,
-    me: plain,
     login: () => jsonBodies({ email: 'ann@example.com', password: 'x' }, 'password'),
     method: () => jsonBodies({}),
     clientInfo: () => [{ what: 'a long id', params: { clientId: made.text(5000) } }],
-    switchProject: () => jsonBodies({}, 'codeChallenge'),
     chooseProfile: () => jsonBodies({ login: none }, 'profile'),
-    takeEmergency: () => jsonBodies({}, 'reason'),
-    endOwnEmergency: () => [],
-    signOut: () => [],
-    revokeLogin: () => jsonBodies({}, 'loginId'),
-    mfaStatus: plain,
-    enrollMfa: () => jsonBodies({}, 'token'),
-    disableMfa: () => jsonBodies({}, 'token'),
-    renewRecoveryCodes: () => jsonBodies({}, 'token'),
     verifyMfa: () => jsonBodies({ login: none }, 'token'),
     enrollMfaInLogin: () => jsonBodies({ login: none }, 'token'),
-    changePassword: () => jsonBodies({ oldPassword: 'x' }, 'newPassword'),
     resetPassword: () => jsonBodies({}),
     invitation: () => jsonBodies({ id: 'a.b' }, 'secret'),
     setPassword: () => jsonBodies({ id: 'a.b', secret: 'c' }, 'password'),
@@ -213,7 +213,25 @@ export const cases: WorstRequests<World> = {
     finishExternal: () => [
       { what: 'a long code', params: { issuerId: none }, query: `code=${made.text(7000)}` },
     ],
+    undoAddress: () => jsonBodies({ id: 'a.b' }, 'secret'),
     verifyEmail: () => jsonBodies({ id: 'a.b' }, 'secret'),
+  },
+  account: {
+    userInfo: plain,
+    userInfoByPost: () => forms({}, 'access_token'),
+    me: plain,
+    switchProject: () => jsonBodies({}, 'codeChallenge'),
+    takeEmergency: () => jsonBodies({}, 'reason'),
+    endOwnEmergency: () => [],
+    reauthenticate: () => jsonBodies({ token: '000000' }, 'password'),
+    reauthenticateExternal: () => jsonBodies({}, 'redirectUri'),
+    signOut: () => [],
+    revokeLogin: () => jsonBodies({}, 'loginId'),
+    mfaStatus: plain,
+    enrollMfa: () => jsonBodies({}, 'token'),
+    disableMfa: () => jsonBodies({}, 'token'),
+    renewRecoveryCodes: () => jsonBodies({}, 'token'),
+    changePassword: () => jsonBodies({ oldPassword: 'x' }, 'newPassword'),
   },
   members: {
     project: plain,

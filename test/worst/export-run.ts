@@ -1,7 +1,7 @@
 /** Reads on in one export, as its function does, and says what each part of it cost. */
 
-import { goOn } from '../../functions/export/go-on.ts';
 import { coreServices } from '../../shared/composition/core-services.ts';
+import { goOn } from '../../shared/records/export/go-on.ts';
 
 export interface RunOfExport {
   /** CPU of each part, from what was kept before to what is kept with it. */

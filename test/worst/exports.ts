@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { writeFile } from '../../shared/export/export-files.ts';
-import { exportItem, newExport } from '../../shared/export/export-job.ts';
-import { keys } from '../../shared/table/keys.ts';
-import type { Table } from '../../shared/table/table.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import type { Table } from '../../shared/carry/table/table.ts';
+import { exportItem, newExport, writeFile } from '../../shared/records/export/export-job.ts';
 import type { Portico } from '../spec/portico.ts';
 import type { RunOfExport } from './export-run.ts';
 
-/** As `functions/export` bounds them. */
+/** As `shared/records/export` bounds them. */
 const mostFiles = 8_000;
 const mostFileBytes = 4_000_000;
 

@@ -1,7 +1,7 @@
-import type { Resource } from '../../shared/fhir/resource.ts';
-import { type Change, createChange, updateChange } from '../../shared/store/change.ts';
-import type { Item } from '../../shared/table/item.ts';
-import type { Table } from '../../shared/table/table.ts';
+import type { Resource } from '../../shared/base/resource.ts';
+import type { Item } from '../../shared/carry/table/item.ts';
+import type { Table } from '../../shared/carry/table/table.ts';
+import { type Change, createChange, updateChange } from '../../shared/store/items/change.ts';
 
 /** What the worst requests meet: 10,000 resources, 3,000 of them Observations of one Patient; 1,000 versions of another. */
 const seeded = { patients: 7000, observations: 3000, versions: 1000 };

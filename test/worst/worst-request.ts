@@ -11,6 +11,8 @@ export interface WorstRequest {
   /** As it stands in the URL. */
   query?: string;
   body?: string;
+  /** How many changes a batch holds. */
+  changes?: number;
   headers?: Record<string, string>;
   as?: Bearer;
 }

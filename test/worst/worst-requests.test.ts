@@ -14,7 +14,9 @@ import { seed } from './seed.ts';
 import type { Bearer, WorstRequest } from './worst-request.ts';
 
 /** CPU of the process of all functions and the gateway, for one request, without what its changes bring about. */
-const mostCpuMs = 1000;
+const mostRequestCpuMs = 1000;
+/** The same for each change of a batch, where that is more. */
+const changeCpuMs = 4;
 /** Memory of the functions that queues feed, in MiB. */
 const functionMb = 512;
 
@@ -100,11 +102,12 @@ function prepare(route: Route, { params, query, body, headers, as = 'administrat
 }
 
 test.each(allRoutes.map((route) => ({ ...route, key: `${route.method} ${route.path}` })))(
-  '$key: the worst requests end well within a second of CPU',
+  '$key: the worst requests end well within their CPU',
   async (route) => {
     const over: unknown[] = [];
     const { holdChanges } = portico.local;
     for (const request of requestsOf(route)) {
+      const mostCpuMs = Math.max(mostRequestCpuMs, (request.changes ?? 0) * changeCpuMs);
       const measured = await measure(prepare(route, request), { holdChanges, costs, mostCpuMs });
       table.push({
         ...measured,
@@ -120,9 +123,9 @@ test.each(allRoutes.map((route) => ({ ...route, key: `${route.method} ${route.pa
 
 test('the run of an export of 10,000 resources, one of 4 MiB, has parts of a second of CPU, in the memory of its function', async () => {
   let best: RunOfExport | undefined;
-  for (let turn = 0; turn < 3 && (!best || costliest(best) > mostCpuMs); turn++) {
+  for (let turn = 0; turn < 3 && (!best || costliest(best) > mostRequestCpuMs); turn++) {
     const here = await runExport(portico, `worst-run-${turn}`, functionMb);
-    const times = costliest(here) > mostCpuMs ? slowness() : 1;
+    const times = costliest(here) > mostRequestCpuMs ? slowness() : 1;
     const run = { ...here, partsMs: here.partsMs.map((ms) => Math.round(ms / times)) };
     if (!best || costliest(run) < costliest(best)) best = run;
   }
@@ -134,7 +137,7 @@ test('the run of an export of 10,000 resources, one of 4 MiB, has parts of a sec
     what: `the costliest of ${partsMs.length} parts, ${mostMb} MB`,
   });
   expect(partsMs.length).toBeGreaterThan(1);
-  expect([worst.cpuMs <= mostCpuMs, mostMb < functionMb, partsMs, mostMb]).toEqual([
+  expect([worst.cpuMs <= mostRequestCpuMs, mostMb < functionMb, partsMs, mostMb]).toEqual([
     true,
     true,
     partsMs,

@@ -1,18 +1,14 @@
 import { I18nProvider, RouterProvider } from 'react-aria-components';
 import { Redirect, Route, Router, Switch, useLocation, useSearch } from 'wouter';
-import { IdleNotice } from './idle/idle-notice.tsx';
-import { ReplacedNotice } from './session/replaced-notice.tsx';
 import type { Session } from './session/session.ts';
 import { SessionProvider, useSessionState } from './session/session-context.tsx';
+import { IdleNotice, ReplacedNotice, SignInAgainDialog } from './session/session-dialogs.tsx';
 import { Shell } from './shell/shell.tsx';
 import { SignedInPages } from './shell/signed-in-pages.tsx';
 import { AcceptPage } from './sign-in/accept-page.tsx';
 import { ExternalPage } from './sign-in/external-page.tsx';
-import { ForgotPage } from './sign-in/forgot-page.tsx';
-import { ResetPage } from './sign-in/reset-page.tsx';
+import { ForgotPage, ResetPage, SignedOutPage, UndoPage, VerifyPage } from './sign-in/link-pages.tsx';
 import { SignInPage } from './sign-in/sign-in-page.tsx';
-import { SignedOutPage } from './sign-in/signed-out-page.tsx';
-import { VerifyPage } from './sign-in/verify-page.tsx';
 
 /** @param told why nobody is signed in */
 export function App({ restored, told }: { restored: Session | undefined; told: string | undefined }) {
@@ -40,6 +36,7 @@ function Pages() {
         <Route path="/reset" component={ResetPage} />
         <Route path="/sign-in" component={SignInPage} />
         <Route path="/external" component={ExternalPage} />
+        <Route path="/undo" component={UndoPage} />
         <Route path="/verify" component={VerifyPage} />
         <Route path="/signed-out" component={SignedOutPage} />
         <Route>
@@ -58,6 +55,7 @@ function Pages() {
           )}
         </Route>
       </Switch>
+      {session && <SignInAgainDialog session={session} />}
     </RouterProvider>
   );
 }

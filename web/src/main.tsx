@@ -8,7 +8,7 @@ import './styles/people.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
-import { noticeOfLeaving } from './idle/leave.ts';
+import { noticeOfLeaving } from './idle/idle-watch.ts';
 import { restoreSession } from './session/session.ts';
 
 const root = document.getElementById('root');

@@ -1,42 +1,37 @@
-import type { ProjectMembership } from '../../../shared/fhir/membership.ts';
-import { parseReference } from '../../../shared/fhir/resource.ts';
-import { findPerson, personOf } from '../../../shared/invitation/person.ts';
-import { standingOf } from '../../../shared/invitation/state.ts';
-import { loginOf } from '../../../shared/login/login-item.ts';
-import { emailOf } from '../../../shared/login/user-email.ts';
-import { inlineResource, isStanding } from '../../../shared/store/inline.ts';
-import type { Item } from '../../../shared/table/item.ts';
-import { keys } from '../../../shared/table/keys.ts';
-import { ownerOf } from '../../../shared/table/owner.ts';
-import type { Finding, Look } from '../look.ts';
-import { needs, type Rule, when } from '../rule.ts';
+import { parseReference, profileTypes } from '../../../shared/base/resource.ts';
+import { ownerOf, ownerOfAddress } from '../../../shared/carry/table/item.ts';
+import { keys } from '../../../shared/carry/table/keys.ts';
+import { findPerson, personOf } from '../../../shared/identity/invitations/person.ts';
+import { standingOf } from '../../../shared/identity/invitations/state.ts';
+import { emailOf, loginOf } from '../../../shared/identity/sign-in/logins.ts';
+import type { ProjectMembership } from '../../../shared/store/fhir/membership.ts';
+import { inlineResource, isStanding } from '../../../shared/store/items/content.ts';
+import { type Finding, type Look, needs, type Rule, when } from '../rule.ts';
 import { membershipsIn } from './resources.ts';
 
 /** A membership stands on a Project, a User or program, and a profile; all say the same of it. */
-export const membershipStands: Rule = async (item, { project = '', id = '' }, look) => {
+export const membershipStands: Rule = async (item, [project = '', , id = ''], look) => {
   const membership = inlineResource('ProjectMembership', item);
   if (!membership) return [];
   const profile = parseReference(membership.profile.reference);
   const profileKey = keys.resource(project, profile?.type ?? 'none', profile?.id ?? 'none');
   const head = await look.get(profileKey);
+  const standing = standingOf(item);
   return [
     ...when(membership.project.reference !== `Project/${project}`, 'it names another Project'),
     ...when(!isStanding(head), `its profile ${membership.profile.reference} does not exist`),
-    ...(standingOf(item)
-      ? await personStands(item, project, membership, look)
+    ...(standing
+      ? await personStands(standing, project, membership, look)
       : when(head?.membershipId !== id, 'its program names another membership')),
   ];
 };
 
 async function personStands(
-  item: Item,
+  { userId, login, profileType, invitation }: NonNullable<ReturnType<typeof standingOf>>,
   project: string,
   { id, active, user }: ProjectMembership,
   look: Look,
 ): Promise<Finding[]> {
-  const standing = standingOf(item);
-  if (!standing) return [];
-  const { userId, login, profileType, invitation } = standing;
   const [person, owner] = await Promise.all([
     findPerson(look.table, project, login),
     look.get(keys.user(userId)),
@@ -54,11 +49,12 @@ async function personStands(
 }
 
 /** What a Project keeps of a person names memberships that name the person. */
-export const personAgrees: Rule = async (item, { project = '', login = '' }, look) => {
+export const personAgrees: Rule = async (item, [project = '', login = ''], look) => {
   if (typeof item.primary === 'string') {
     const first = await look.get(keys.person(project, item.primary));
     return when(personOf(first) === undefined, 'it is a second name of nobody');
   }
+  if (item.keptUntilMs !== undefined) return [];
   const person = personOf(item);
   if (!person) return [{ text: 'it is nobody' }];
   const named = Object.entries(person.memberships);
@@ -81,10 +77,9 @@ export const personAgrees: Rule = async (item, { project = '', login = '' }, loo
 };
 
 /** As many as are active, accepted and people; at least one. */
-export const administratorsAreCounted: Rule = async ({ count }, { project = '' }, look) => {
-  const kinds = ['Practitioner', 'Patient', 'RelatedPerson'];
+export const administratorsAreCounted: Rule = async ({ count }, [project = ''], look) => {
   const found = await Promise.all(
-    kinds.map((kind) =>
+    profileTypes.map((kind) =>
       membershipsIn(look, project, 'profile-type', { profile: { reference: `${kind}/none` } }),
     ),
   );
@@ -102,7 +97,7 @@ export const administratorsAreCounted: Rule = async ({ count }, { project = '' }
 };
 
 /** One User per address. */
-export const userOwnsAddress: Rule = async (item, { id }, look) => {
+export const userOwnsAddress: Rule = async (item, [id], look) => {
   if (!isStanding(item)) return [];
   const email = emailOf(item);
   const { scopeProject } = item;
@@ -111,11 +106,16 @@ export const userOwnsAddress: Rule = async (item, { id }, look) => {
   if (email === undefined) return [];
   return [
     ...when(item.email !== email, 'its head says another address than its content'),
-    ...when(ownerOf(await look.get(keys.address(email))) !== id, 'its address is that of another User'),
+    ...when(
+      ownerOfAddress(await look.get(keys.address(email))) !== id,
+      'its address is that of another User',
+    ),
   ];
 };
 
-export const addressLeads: Rule = async (item, { email }, look) => {
+export const addressLeads: Rule = async (item, [email], look) => {
+  // One that was given up is kept for a while, and swept after that.
+  if (ownerOfAddress(item) === undefined) return [];
   const user = await look.get(keys.user(ownerOf(item) ?? 'none'));
   return [
     ...when(!isStanding(user), 'its User does not exist'),
@@ -123,11 +123,11 @@ export const addressLeads: Rule = async (item, { email }, look) => {
   ];
 };
 
-export const userExists: Rule = async (_, { id = '' }, look) =>
+export const userExists: Rule = async (_, [id = ''], look) =>
   when(!isStanding(await look.get(keys.user(id))), 'its User does not exist');
 
 /** The list of a User's memberships holds theirs. */
-export const mirrorAgrees: Rule = async (item, { id, project = '', membershipId = '' }, look) => {
+export const mirrorAgrees: Rule = async (item, [id, project = '', membershipId = ''], look) => {
   const standing = standingOf(await look.get(keys.resource(project, 'ProjectMembership', membershipId)));
   return [
     ...when(standing?.userId !== id, 'its membership does not exist, or is that of another User'),
@@ -142,7 +142,7 @@ export const subjectLeads: Rule = async (item, _, look) => {
   return when(!names.some(({ subjectKey }) => subjectKey === item.pk), 'its User has another name there');
 };
 
-export const subjectIsLinked: Rule = async ({ subjectKey }, { id }, look) => {
+export const subjectIsLinked: Rule = async ({ subjectKey }, [id], look) => {
   const subject = await look.get({ pk: String(subjectKey), sk: 'HEAD' });
   return when(ownerOf(subject) !== id, 'the issuer calls another User so');
 };
@@ -155,7 +155,7 @@ export const loginStands: Rule = async (item, _, look) => {
 };
 
 /** What a client shows who it is with is that of a client that there is. */
-export const credentialStands: Rule = async (item, { id = '' }, look) => {
+export const credentialStands: Rule = async (item, [id = ''], look) => {
   const { project, membershipId } = item;
   const client = await look.get(keys.resource(String(project), 'ClientApplication', id));
   return [
@@ -164,14 +164,14 @@ export const credentialStands: Rule = async (item, { id = '' }, look) => {
   ];
 };
 
-export const clientHasCredential: Rule = async (item, { project, id = '' }, look) => {
+export const clientHasCredential: Rule = async (item, [project, , id = ''], look) => {
   if (!isStanding(item)) return [];
   const credential = await look.get(keys.client(id));
   return when(credential?.project !== project, 'nothing says how it shows who it is');
 };
 
 /** A mail that waits is for an invitation that there is, and for no later one. */
-export const mailIsDue: Rule = async (item, { project = '', membershipId = '' }, look) => {
+export const mailIsDue: Rule = async (item, [project = '', membershipId = ''], look) => {
   const standing = standingOf(await look.get(keys.resource(project, 'ProjectMembership', membershipId)));
   return [
     ...when(!standing, 'its membership does not exist'),

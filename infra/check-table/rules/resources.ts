@@ -1,20 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import { errorText } from '../../../shared/error-name.ts';
-import { partKeys } from '../../../shared/export/export-files.ts';
-import { exportFileOf } from '../../../shared/export/export-job.ts';
-import { historyIndex } from '../../../shared/index/history-index.ts';
-import { indexPartition } from '../../../shared/index/partition.ts';
-import { indexedId, placesIn } from '../../../shared/index/places.ts';
-import { inlineResource, isStanding } from '../../../shared/store/inline.ts';
-import type { Item } from '../../../shared/table/item.ts';
-import { keys, versionPrefix } from '../../../shared/table/keys.ts';
-import { type Finding, type Look, nameOf, resourceOf } from '../look.ts';
-import { type Rule, when } from '../rule.ts';
+import { errorText } from '../../../shared/base/values.ts';
+import type { Item } from '../../../shared/carry/table/item.ts';
+import { keys, versionPrefix } from '../../../shared/carry/table/keys.ts';
+import { exportFileOf, partKeys } from '../../../shared/records/export/export-job.ts';
+import { hasEmptyString, withoutEmpty } from '../../../shared/store/fhir/empty.ts';
+import { entriesIn, historyIndex, indexPartition } from '../../../shared/store/index/index-items.ts';
+import { indexedId } from '../../../shared/store/index/key-range.ts';
+import { inlineResource, isStanding } from '../../../shared/store/items/content.ts';
+import { type Finding, type Look, nameOf, ownerIn, type Rule, resourceOf, when } from '../rule.ts';
 
 /** What the content says of itself is what its key says. */
-export const contentAgrees: Rule = async (item, { project = '', type, id }, look) => {
+export const contentAgrees: Rule = async (item, [project = '', type, id], look) => {
   try {
-    const resource = await resourceOf(look.table, project, item);
+    const resource = await resourceOf(look.table, item);
     if (!resource) return when(item.content !== undefined, 'it is deleted and has content');
     const { meta } = resource;
     return [
@@ -22,6 +20,8 @@ export const contentAgrees: Rule = async (item, { project = '', type, id }, look
       ...when(meta.versionId !== item.versionId, 'its content is of another version'),
       ...when(meta.lastUpdated !== item.lastUpdated, 'its content is of another time'),
       ...when(meta.project !== undefined && meta.project !== project, 'its content is of another Project'),
+      ...when(withoutEmpty(resource) !== resource, 'its content has elements that hold nothing'),
+      ...when(type !== 'Binary' && hasEmptyString(resource), 'its content has empty strings'),
     ];
   } catch (error) {
     return [{ text: `its content does not open: ${errorText(error)}` }];
@@ -29,7 +29,7 @@ export const contentAgrees: Rule = async (item, { project = '', type, id }, look
 };
 
 /** The bytes of a Binary are whole. */
-export const bytesAreThere: Rule = async (item, { project = '', type = '', id = '' }, look) => {
+export const bytesAreThere: Rule = async (item, [project = '', type = '', id = ''], look) => {
   const { bytesOf, byteParts } = item;
   const wanted = Array.from({ length: Number(byteParts ?? 0) }, (_, part) =>
     keys.part(project, type, id, String(bytesOf), part),
@@ -39,7 +39,7 @@ export const bytesAreThere: Rule = async (item, { project = '', type = '', id = 
 };
 
 /** Every value leads to the resource. */
-export const isIndexed: Rule = async (item, { project = '' }, look) => {
+export const isIndexed: Rule = async (item, [project = ''], look) => {
   const wanted = [...(await indexOr(look, project, item)).values()];
   const found = await Promise.all(wanted.map((one) => look.get(one)));
   const missing = wanted.filter((one, i) => {
@@ -54,7 +54,7 @@ export const isIndexed: Rule = async (item, { project = '' }, look) => {
 };
 
 /** The head is the newest of its versions, and each names the one before. */
-export const historyIsComplete: Rule = async (item, { project = '', type = '', id = '' }, look) => {
+export const historyIsComplete: Rule = async (item, [project = '', type = '', id = ''], look) => {
   const attributes = ['versionId', 'lastUpdated', 'follows', 'doubtful', 'deleted'];
   const versions = await look.all(item.pk, versionPrefix, attributes);
   const byId = new Map(versions.map((one) => [String(one.versionId), one]));
@@ -90,7 +90,7 @@ export const historyIsComplete: Rule = async (item, { project = '', type = '', i
 };
 
 /** Its `refs` is the number of memberships that use it as profile; what was deleted is used by none. */
-export const usesAreCounted: Rule = async (item, { project = '', type = '', id = '' }, look) => {
+export const usesAreCounted: Rule = async (item, [project = '', type = '', id = ''], look) => {
   if (!profileTypes.has(type)) return [];
   const used = (await membershipsOf(look, project, `${type}/${id}`)).length;
   const isLive = isStanding(item);
@@ -124,7 +124,7 @@ export async function membershipsIn(
   const type = 'ProjectMembership';
   const like = { resourceType: type, id: '', meta: { versionId: '', lastUpdated: '' }, ...having };
   const partitions = new Set(
-    placesIn(index, like).map(({ bucket }) => indexPartition(project, type, index, bucket).pk),
+    entriesIn(index, like).map(({ bucket }) => indexPartition(project, type, index, bucket).pk),
   );
   const items = await Promise.all([...partitions].map((pk) => look.all(pk, '', ['v'])));
   const ids = new Set(items.flat().map(({ sk }) => indexedId(sk)));
@@ -133,14 +133,15 @@ export async function membershipsIn(
 }
 
 /** Whoever has the key of a resource's other items has a resource. */
-export const headIsThere: Rule = async (_item, { project = '', type = '', id = '' }, look) => {
+export const headIsThere: Rule = async (item, _, look) => {
+  const { project, type, id } = ownerIn(item);
   if ((await look.get(keys.resource(project, type, id))) !== undefined) return [];
   const isWritten = await look.isBeingWritten(project, type, id);
   return when(!isWritten, `there is no ${type}/${id}`);
 };
 
 /** What an index item leads to has that value; what lists a version has that version. */
-export const indexLeads: Rule = async (item, { project = '', type, index }, look) => {
+export const indexLeads: Rule = async (item, [project = '', type, index], look) => {
   if (index === '_history') return historyLeads(item, project, type ?? '', look);
   const [ofCompartment = '', id = ''] = [item.sk.split('#')[0], indexedId(item.sk)];
   const of = type === '_all' ? ofCompartment : (type ?? '');
@@ -166,11 +167,7 @@ async function historyLeads(item: Item, project: string, type: string, look: Loo
 }
 
 /** A piece of a content is named by a state that counts it. */
-export const partIsNamed: Rule = async (
-  _item,
-  { project = '', type = '', id = '', versionId, part },
-  look,
-) => {
+export const partIsNamed: Rule = async (_, [project = '', type = '', id = '', versionId, part], look) => {
   if (type === 'Job') {
     const job = await look.get(keys.job(project, id));
     return when(!(Number(job?.[`${versionId}Parts`]) > Number(part)), `no job ${id} has it`);
@@ -189,7 +186,7 @@ export const partIsNamed: Rule = async (
 };
 
 /** What an export names can be fetched. */
-export const exportHasParts: Rule = async (item, { project = '', id = '' }, look) => {
+export const exportHasParts: Rule = async (item, [project = '', id = ''], look) => {
   const job = await look.get(keys.export(project, id));
   if (!job || job.status === 'cancelled') return [];
   const wanted = partKeys({ project, id }, exportFileOf(item));

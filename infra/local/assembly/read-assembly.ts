@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { localAws } from '../environment.ts';
 import type { Statement } from './role.ts';
 
 /** A function as a synthesised template describes it. */
@@ -80,4 +81,110 @@ function statementsOf(resources: Record<string, Resource>, roleId: string): Stat
 
 function isAttached({ Roles }: Record<string, unknown>, roleId: string): boolean {
   return (Roles as { Ref?: string }[]).some(({ Ref }) => Ref === roleId);
+}
+
+/**
+ * Given beside the template's variables: they lead the clients to this machine's engines, and say what differs on it.
+ * Nothing of a function's own configuration is among them.
+ */
+const ofThisMachine = [
+  ...[
+    'DYNAMODB_ENDPOINT',
+    'LAMBDA_ENDPOINT',
+    'JOBS_ENDPOINT',
+    'SES_ENDPOINT',
+    'EVENTS_ENDPOINT',
+    'SUBSCRIPTION_MEMORY_SECONDS',
+    'ACCESS_LOG',
+  ],
+  ...['STAGE', 'PORTICO_ALLOW_LOOPBACK_HOOKS', ...Object.keys(localAws)],
+];
+
+/** What this machine says wins over a stage's setting: its address, its bounds, and sets of search parameters where it names some. */
+const chosenHere = [
+  'BASE_URL',
+  'SEARCH_PARAMETERS',
+  'FAILED_ADDRESSES',
+  'ACCOUNT_CONCURRENCY',
+  'TRUSTED_HOPS',
+];
+
+/** What the templates refer to and a laptop's stack has no name for. */
+export const onlyOnAws = { SES_CONFIGURATION_SET: 'portico-local' };
+
+/**
+ * The variables of the template, but what CloudFront proves to them, which nobody does here: what it refers to has this machine's value, what it says stands as it is.
+ * @throws {Error} for a reference to what this machine does not have
+ */
+export function variablesOf(
+  { folder, variables }: Pick<SynthesisedFunction, 'folder' | 'variables'>,
+  values: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const own = Object.entries(variables).filter(([name]) => name !== 'ORIGIN_SECRETS');
+  const told = own.map(([name, said]) => {
+    const literal = typeof said === 'string' ? said : undefined;
+    const value = (chosenHere.includes(name) && values[name]) || (literal ?? values[name]);
+    if (value === undefined) throw new Error(`${folder} needs ${name}, which a laptop has nothing for`);
+    return [name, value];
+  });
+  const engines = ofThisMachine.flatMap((name) => {
+    const value = values[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries([...told, ...engines]);
+}
+
+/** What SAM needs of a template: every value a text, because it resolves no value of another stack. */
+export interface SamTemplate {
+  AWSTemplateFormatVersion: '2010-09-09';
+  Transform: 'AWS::Serverless-2016-10-31';
+  Resources: Record<string, SamFunction>;
+}
+
+interface SamFunction {
+  Type: 'AWS::Serverless::Function';
+  Properties: {
+    /** Relative to the template. */
+    CodeUri: string;
+    Handler: string;
+    Runtime: 'nodejs24.x';
+    Architectures: ['arm64' | 'x86_64'];
+    Timeout: number;
+    MemorySize: number;
+    Environment: { Variables: Record<string, string> };
+  };
+}
+
+/** `execute-by-id` → `ExecuteById`: what `sam local invoke` is given. */
+export function samName(folder: string): string {
+  return folder.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/**
+ * One template with every function of a synthesised app, once each.
+ * @param values what the templates refer to, as on this machine
+ */
+export function samTemplate(
+  functions: readonly SynthesisedFunction[],
+  values: Readonly<Record<string, string>>,
+  architecture: 'arm64' | 'x86_64',
+): SamTemplate {
+  const resources = functions.map((one): [string, SamFunction] => [
+    samName(one.folder),
+    {
+      Type: 'AWS::Serverless::Function',
+      Properties: {
+        ...{ CodeUri: `./${samName(one.folder)}`, Handler: one.handler, Runtime: 'nodejs24.x' },
+        Architectures: [architecture],
+        Timeout: one.timeoutSeconds,
+        MemorySize: one.memoryMb,
+        Environment: { Variables: one.folder === 'invoker' ? {} : variablesOf(one, values) },
+      },
+    },
+  ]);
+  return {
+    AWSTemplateFormatVersion: '2010-09-09',
+    Transform: 'AWS::Serverless-2016-10-31',
+    Resources: Object.fromEntries(resources),
+  };
 }

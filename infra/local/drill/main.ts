@@ -1,19 +1,23 @@
-import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { errorText } from '../../../shared/error-name.ts';
-import { answerHelp } from '../../answer-help.ts';
+import { errorText } from '../../../shared/base/values.ts';
+import { answerHelp } from '../../command.ts';
 import { environmentFile, type HandlerEnvironment, useLocalCredentials } from '../environment.ts';
-import { freePort } from '../gateway/free-port.ts';
+import { freePort } from '../gateway/listen.ts';
 import { usualTable } from '../table.ts';
-import { replaceBotSecret } from './bot-secret.ts';
-import { itemsNow, recoverLocally } from './local-recovery.ts';
-import { rotate } from './rotation.ts';
-import { linkMailedTo, mailsSent, type Place, type RunningStack, runStack } from './running-stack.ts';
-import { replaceStageKey } from './stage-key-rotation.ts';
+import { replaceBotSecret, replaceStageKey, rotate } from './replace-keys.ts';
+import {
+  itemsNow,
+  linkMailedTo,
+  mailsSent,
+  operate,
+  type Place,
+  type RunningStack,
+  recoverLocally,
+  runStack,
+} from './running-stack.ts';
 
 /**
  * `npm run drill`, or `npm run drill -- restore` or `rotate` for one of its halves: the procedures of docs/recover.md
@@ -143,7 +147,7 @@ async function afterwards(place: Place, story: Story): Promise<void> {
     tried('and that one opens', (await signsIn(stack, story.changed, `${password} since`)) !== undefined);
     tried('no Bot runs', (await status('POST', `fhir/R4/Bot/${bot}/$execute`, token, {})) === 400);
     tried('no mail was sent', (await mailsSent(dataDir)) === sentBefore);
-    await provision(dataDir, ['--project', project, '--resumed']);
+    await operate(place, restored, ['infra/local/provision.ts', '--project', project, '--resumed']);
     tried(
       'a Project that was let go on runs its Bots',
       (await status('POST', `fhir/R4/Bot/${bot}/$execute`, token, {})) === 200,
@@ -156,11 +160,6 @@ async function afterwards(place: Place, story: Story): Promise<void> {
   } finally {
     await stack.stop();
   }
-}
-
-async function provision(dataDir: string, args: readonly string[]): Promise<void> {
-  const env = { ...process.env, NODE_OPTIONS: '', PORTICO_DATA_DIR: dataDir, PORTICO_TABLE: restored };
-  await promisify(execFile)(process.execPath, ['infra/local/provision.ts', ...args], { env });
 }
 
 const usage = `npm run drill -- [restore] [rotate]

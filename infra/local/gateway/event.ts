@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import type { MatchedRoute } from '../../../shared/http/match-route.ts';
+import type { MatchedRoute } from '../../../shared/carry/http/routes.ts';
 
 /** A request as node:http received it. */
 export interface ReceivedRequest {

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
-import type { FunctionName, Route } from '../../../functions/routes.ts';
-import { matchRoute } from '../../../shared/http/match-route.ts';
-import { lambdaContext } from '../context.ts';
-import { longestPayloadBytes } from '../payload.ts';
-import { type Answer, answerOf, gatewayAnswer } from './answer.ts';
-import { loopbackOrigin, preflight, withCors } from './cors.ts';
+import { type FunctionName, functionNames, type Route } from '../../../functions/routes.ts';
+import { matchRoute } from '../../../shared/carry/http/routes.ts';
+import { reservedFor } from '../../../shared/carry/shares.ts';
+import { lambdaContext, longestPayloadBytes } from '../context.ts';
+import { type Answer, answerOf, gatewayAnswer, loopbackOrigin, preflight, withCors } from './answer.ts';
 import { buildEvent, decodedPath, type ReceivedRequest } from './event.ts';
 import { type Listening, listen, readBody } from './listen.ts';
 
@@ -25,6 +24,8 @@ interface GatewayOptions {
     integrationMs: number;
     functionMs(name: FunctionName): number;
   };
+  /** Of each function at once; as many as there are when left out. */
+  executions?: Executions;
   pages?: readonly LocalPage[];
   /** What the caller is not told: whoever runs the stack should be. */
   onFault(error: Error): void;
@@ -93,6 +94,9 @@ async function integrate(
   const functionMs = timeouts.functionMs(name);
   const handler = await loadHandler(name).catch((error: unknown) => fault(options, error));
   if (typeof handler !== 'function') return handler;
+  const end = options.executions ? options.executions(name) : () => undefined;
+  // So API Gateway answers where Lambda throttles: it does not wait for a free one.
+  if (!end) return gatewayAnswer(503, 'Service Unavailable');
   const call = async () => {
     const result = await handler(event, lambdaContext(`portico-${name}`, functionMs));
     const payload = JSON.stringify(result ?? null);
@@ -110,6 +114,7 @@ async function integrate(
     ]);
   } finally {
     for (const { timer } of timers) clearTimeout(timer);
+    end();
   }
 }
 
@@ -155,4 +160,26 @@ function send(options: GatewayOptions, response: ServerResponse, requestId: stri
     // A header that HTTP cannot carry: nothing has been sent.
     send(options, response, requestId, fault(options, error));
   }
+}
+
+/** @returns what ends the execution; undefined when there are as many as the function has at once: nothing has run */
+type Executions = (name: FunctionName) => (() => void) | undefined;
+
+/**
+ * As many executions at once as Lambda would have of each function in an account: what is reserved for it, or what
+ * all those have together for which nothing is.
+ */
+export function executions(accountConcurrency: number): Executions {
+  const reserved = new Map(functionNames.map((name) => [name, reservedFor(name, accountConcurrency)]));
+  const kept = [...reserved.values()].reduce<number>((sum, own = 0) => sum + own, 0);
+  const common = accountConcurrency - kept - (reservedFor('jobs', accountConcurrency) ?? 0);
+  const running = new Map<FunctionName | undefined, number>();
+  return (name) => {
+    const own = reserved.get(name);
+    const pool = own === undefined ? undefined : name;
+    const count = running.get(pool) ?? 0;
+    if (count >= (own ?? common)) return undefined;
+    running.set(pool, count + 1);
+    return () => void running.set(pool, (running.get(pool) ?? 1) - 1);
+  };
 }

@@ -6,14 +6,14 @@ import type {
   SQSBatchResponse,
   SQSEvent,
 } from 'aws-lambda';
-import type { ProvisionHandler } from '../../../functions/provision/requests.ts';
-import type { Progress } from '../../../functions/reindex/reindex.ts';
 import type { FunctionName } from '../../../functions/routes.ts';
 import type { StageKeysRequest } from '../../../functions/stage-keys/rotate-key.ts';
-import type { JobEvent } from '../../../shared/bot/job/job-starter.ts';
-import type { KeyState } from '../../../shared/keys/stage-key.ts';
+import type { JobEvent } from '../../../shared/bots/run/services.ts';
+import type { KeyState } from '../../../shared/carry/keys/stage-key.ts';
+import type { ProvisionHandler } from '../../../shared/identity/projects/requests.ts';
+import type { ReindexProgress } from '../../../shared/store/items/reindex.ts';
 import type { DeployedFunction } from '../../permissions.ts';
-import type { MailServiceEvent } from '../mail/mail-simulator.ts';
+import type { MailServiceEvent } from '../mail/stored-mail.ts';
 import type { ApiHandler } from './gateway.ts';
 
 /** What each function's `handler` takes. */
@@ -33,7 +33,7 @@ type Handlers = Record<FunctionName, ApiHandler> & {
   'stage-keys'(event: StageKeysRequest): Promise<{ keys: KeyState[] }>;
   jobs(event: JobEvent): Promise<void>;
   'access-records'(event: CloudWatchLogsEvent): Promise<void>;
-  reindex(event: { again?: boolean }): Promise<Progress>;
+  reindex(event: { again?: boolean }): Promise<ReindexProgress>;
 };
 
 let generation = 0;

@@ -1,5 +1,6 @@
+import { randomInt } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server } from 'node:net';
 
 export interface Listening {
   port: number;
@@ -70,4 +71,27 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
   request.on('end', () => resolve(bytes <= maxBytes ? Buffer.concat(chunks, bytes) : undefined));
   request.on('error', reject);
   return promise;
+}
+
+/**
+ * Systems give ports above to whoever asks for any and to whoever connects, Linux from 32,768 on and others from
+ * 49,152: a port below stays free until it is used, also while a process that was killed starts again.
+ */
+const places = { from: 12_000, below: 32_768 };
+
+/** A port of 127.0.0.1 that nobody listens on. */
+export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const port = randomInt(places.from, places.below);
+    if (await isFree(port)) return port;
+  }
+  throw new Error('no free port');
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = new Server();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }

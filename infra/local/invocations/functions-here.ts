@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { fieldsOf } from '../../../shared/fields-of.ts';
+import { fieldsOf } from '../../../shared/base/values.ts';
 import { cachedGuest } from '../../guest/build.ts';
 import type { DeployedFunction } from '../../permissions.ts';
 import { openAssembly } from '../assembly/assembly.ts';

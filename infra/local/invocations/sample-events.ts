@@ -1,12 +1,37 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import type { RunRequest } from '../../../shared/bot/contract.ts';
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { allRoutes } from '../../../functions/routes.ts';
+import type { RunRequest } from '../../../shared/bots/run/contract.ts';
+import { matchRoute } from '../../../shared/carry/http/routes.ts';
 import type { Demo } from '../demo-projects.ts';
-import type { Invocable } from './functions-here.ts';
-import { httpEvent } from './http-event.ts';
+import { buildEvent } from '../gateway/event.ts';
+import type { FunctionsHere, Invocable } from './functions-here.ts';
+
+/**
+ * A request as API Gateway hands it over.
+ * @param line method and target, `GET /fhir/R4/Patient?_count=1`
+ */
+function httpEvent(
+  line: string,
+  headers: Readonly<Record<string, string>> = {},
+  body = '',
+): APIGatewayProxyEventV2 {
+  const [method = '', target = ''] = line.split(' ');
+  const path = decodeURIComponent(target.split('?', 1)[0] ?? '');
+  const matched = matchRoute(allRoutes, method, path);
+  if (!matched) throw new Error(`No route for ${line}`);
+  const request = {
+    ...{ method, target, httpVersion: '1.1', sourceIp: '203.0.113.7', port: 443 },
+    rawHeaders: Object.entries({ host: 'api.example.org', ...headers }).flat(),
+    ...(body === '' ? {} : { body: Buffer.from(body) }),
+  };
+  const traceId = 'Root=1-00000000-000000000000000000000000';
+  return buildEvent(request, path, matched, { requestId: randomUUID(), traceId, atMs: Date.now() });
+}
 
 /** What samples are about: a Project of the demo, and a token of its client. */
-export interface SampleGround {
+interface SampleGround {
   project: Demo['projects'][number];
   token: string;
   /** A Bot that is deployed; made when it is first asked for. */
@@ -41,7 +66,8 @@ export const sampleEvents: Readonly<Record<Invocable, (ground: SampleGround) => 
     return asClient(ground, line, { 'content-type': 'text/plain' }, 'hello');
   },
   token: async ({ project }) => tokenEvent(project),
-  login: async (ground) => asClient(ground, 'GET /auth/me'),
+  login: async () => httpEvent('GET /auth/clientinfo/medplum-cli'),
+  account: async (ground) => asClient(ground, 'GET /auth/me'),
   'access-records': async () => ({ awslogs: { data: noLines } }),
   site: async () => httpEvent('GET /app'),
   // No job has this id: it is not begun, which the log says.
@@ -67,7 +93,7 @@ export const sampleEvents: Readonly<Record<Invocable, (ground: SampleGround) => 
 };
 
 /** A token of the Project's client is asked for with it. */
-export function tokenEvent({ clientId, clientSecret }: SampleGround['project']) {
+function tokenEvent({ clientId, clientSecret }: SampleGround['project']) {
   const body = new URLSearchParams({
     grant_type: 'client_credentials',
     client_id: clientId,
@@ -103,5 +129,41 @@ function runOf(project: string): RunRequest {
     },
     limits: { timeoutMs: 10_000, memoryMb: 128, resultBytes: 4_194_304, logBytes: 262_144, calls: 100 },
     deadlineAtMs: Date.now() + 25_000,
+  };
+}
+
+const identifier = { system: 'https://example.org/bots', value: 'sample' };
+const code = 'export async function handler(medplum, event) { return { got: event.input }; }';
+
+/** Makes what samples need by the functions themselves, in the first Project of the demo. */
+export async function sampleGround(
+  { projects: [project] }: Demo,
+  { invoke }: FunctionsHere,
+): Promise<SampleGround> {
+  if (!project) throw new Error('The demo has no Project');
+  const { access_token: token } = await ask('token', tokenEvent(project));
+  const authorization = `Bearer ${token}`;
+
+  async function ask(name: Invocable, event: unknown) {
+    const answer = (await invoke(name, event)) as APIGatewayProxyStructuredResultV2;
+    if ((answer.statusCode ?? 200) >= 300) throw new Error(`${name}: ${answer.statusCode} ${answer.body}`);
+    return JSON.parse(answer.body ?? '');
+  }
+  const asked = (name: Invocable, line: string, body?: object) =>
+    ask(name, httpEvent(line, { authorization, ...json }, body && JSON.stringify(body)));
+
+  return {
+    project,
+    token,
+    async bot() {
+      const named = `${identifier.system}|${identifier.value}`;
+      const found = await asked('resources', `GET /fhir/R4/Bot?identifier=${encodeURIComponent(named)}`);
+      const known = found.entry?.[0]?.resource.id;
+      if (known) return { id: known, identifier: named };
+      const fields = { name: 'Sample', identifier: [identifier] };
+      const { id } = await asked('bots', `POST /admin/projects/${project.id}/bot`, fields);
+      await asked('bots', `POST /fhir/R4/Bot/${id}/$deploy`, { code, filename: 'sample.mjs' });
+      return { id, identifier: named };
+    },
   };
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { longestPayloadBytes } from '../context.ts';
 import { type Listening, listen, readBody } from '../gateway/listen.ts';
-import { longestPayloadBytes } from '../payload.ts';
 
 interface InvokeApi {
   functionNames: readonly string[];

@@ -1,48 +1,97 @@
 /**
- * The invoker as a process tree of its own: `node invoker-process.ts <guest folder> <function names>`.
- * Its environment is empty, as its children's is. What functions/invoker does for the one Project of a
- * Lambda environment, this does for all Projects of a laptop.
+ * The invoker as a process tree of its own: `node invoker-process.ts guest|asset <folder> <function names>`, with the
+ * sandbox of the sources or the unpacked asset of a synthesised invoker. Its environment is empty, as its children's is.
+ * What functions/invoker does for the one Project of a Lambda environment, this does for all Projects of a laptop.
  */
 
-import type { Compiled, CompileRequest, RunRequest, RunResult } from '../../../shared/bot/contract.ts';
-import { type Deflated, pack, unpack } from '../../../shared/bot/payload.ts';
-import { SandboxNotStarted } from '../../../shared/sandbox/child-process.ts';
-import { createPool, PoolBusy } from '../../../shared/sandbox/pool.ts';
-import { inTurn } from '../stream/in-turn.ts';
+import type { CompileRequest, RunRequest } from '../../../shared/bots/run/contract.ts';
+import { type Deflated, pack, unpack } from '../../../shared/bots/run/payload.ts';
+import { SandboxNotStarted } from '../../../shared/bots/sandbox/child-process.ts';
+import { createSandbox, superviseCompile } from '../../../shared/bots/sandbox/supervisor.ts';
+import { timeoutSeconds } from '../../deployed-functions.ts';
+import { startEnvironment } from '../assembly/environment.ts';
 import { serveInvokeApi } from './invoke-api.ts';
+import { inTurn, PoolBusy, patienceOfCall, tenantPool } from './tenant-pool.ts';
 
-const [, , guestDir = '', ...functionNames] = process.argv;
+interface Call {
+  request: RunRequest | CompileRequest;
+  /** The request as it came. */
+  payload: unknown;
+  tenantId: string;
+}
+
+/** A Bot and the eight that it may call in depth each hold a place: one Project's can all run at once. */
+const places = { most: 12, mostPerTenant: 9 };
+
+function ofSources(guestDir: string) {
+  const pool = tenantPool({
+    start: () => createSandbox({ guestDir }),
+    end: (sandbox) => sandbox.close(),
+    ...{ ...places, idleMs: 60_000 },
+  });
+  /** Each takes a process of its own, beside the children. */
+  const compilers = tenantPool({
+    start: () => guestDir,
+    end: async () => undefined,
+    ...{ most: 2, mostPerTenant: 2, idleMs: 60_000 },
+  });
+  return {
+    async run({ request, tenantId }: Call): Promise<unknown> {
+      if (request.project !== tenantId) throw new Error('The run belongs to another tenant');
+      try {
+        return pack(
+          request.kind === 'compile'
+            ? await compilers.use(tenantId, (folder) => superviseCompile(folder, request))
+            : await pool.use(tenantId, (sandbox) => sandbox.run(request)),
+        );
+      } catch (error) {
+        if (error instanceof SandboxNotStarted) process.stderr.write(`${error.message}: ${error.words}\n`);
+        throw error;
+      }
+    },
+    stop: pool.stop,
+  };
+}
+
+function ofAsset(folder: string) {
+  const pool = tenantPool({
+    start: () =>
+      startEnvironment({
+        ...{ name: 'invoker', folder, handler: 'index.handler', variables: {} },
+        timeoutMs: timeoutSeconds.longInvoker * 1000,
+      }),
+    end: (environment) => environment.stop(),
+    ...{ ...places, idleMs: 600_000 },
+  });
+  return {
+    run: ({ payload, tenantId }: Call) =>
+      pool.use(tenantId, (environment) => environment.invoke(payload, tenantId)),
+    stop: pool.stop,
+  };
+}
+
+const [, , kind, folder = '', ...functionNames] = process.argv;
+const invoker = kind === 'asset' ? ofAsset(folder) : ofSources(folder);
 /** Nothing has run: the caller may repeat it. */
 const isBusy = (error: unknown) => error instanceof PoolBusy;
-/** A Bot and the eight that it may call in depth each hold a child: one Project's can all run at once. */
-const pool = createPool({ guestDir, children: 12, perProject: 9, idleMs: 60_000 });
 const answer = inTurn({
-  run: (request: RunRequest | CompileRequest): Promise<RunResult | Compiled> =>
-    request.kind === 'compile' ? pool.compile(request) : pool.run(request),
+  run: invoker.run,
   isBusy,
   mostWaiting: 64,
-  patienceMs: 5_000,
+  patienceMs: ({ request }) => patienceOfCall(request),
 });
 
 const server = await serveInvokeApi({
   functionNames,
   isTenanted: true,
-  async invoke(payload, tenantId) {
-    const request = unpack(payload as RunRequest | CompileRequest | Deflated);
-    if (request.project !== tenantId) throw new Error('The run belongs to another tenant');
-    try {
-      return pack(await answer(request));
-    } catch (error) {
-      if (error instanceof SandboxNotStarted) process.stderr.write(`${error.message}: ${error.words}\n`);
-      throw error;
-    }
-  },
+  invoke: async (payload, tenantId) =>
+    answer({ request: unpack(payload as Call['request'] | Deflated), payload, tenantId }),
   isThrottle: isBusy,
   onEventFault: ({ message }) => process.stderr.write(`A run that nobody waited for: ${message}\n`),
 });
 process.stdout.write(`invoker listening on ${server.url}\n`);
 
 process.once('SIGTERM', async () => {
-  await Promise.all([server.stop(), pool.close()]);
+  await Promise.all([server.stop(), invoker.stop()]);
   process.exit(0);
 });

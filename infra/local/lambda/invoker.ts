@@ -19,23 +19,21 @@ const evaluatorName = 'portico-evaluator';
  */
 export async function startInvoker(asset?: string): Promise<LocalInvoker> {
   let endpoint = '';
-  const file = asset === undefined ? './invoker-process.ts' : '../assembly/invoker-process.ts';
-  const program = fileURLToPath(new URL(file, import.meta.url));
-  const folder = asset ?? (await cachedGuest());
+  const program = fileURLToPath(new URL('./invoker-process.ts', import.meta.url));
+  const source = asset === undefined ? ['guest', await cachedGuest()] : ['asset', asset];
   const child = await supervise({
     command: process.execPath,
     args: [
       '--disable-warning=ExperimentalWarning',
       '--no-node-snapshot',
       program,
-      folder,
-      functionName,
-      evaluatorName,
+      ...source,
+      ...[functionName, evaluatorName],
     ],
     env: {},
     cwd: '/',
     ready: /invoker listening on/,
-    readyTimeoutMs: 20_000,
+    readyTimeoutMs: 60_000,
     onLine: (line) => {
       const said = /invoker listening on (\S+)/.exec(line)?.[1];
       if (said) endpoint = said;

@@ -2,13 +2,13 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
-import { errorCode, errorText } from '../../../shared/error-name.ts';
-import { serveParameterSets } from '../../../shared/index/registry.ts';
-import { scanPage } from '../../../shared/table/scan-page.ts';
-import { openTable } from '../../../shared/table/table.ts';
-import { answerHelp } from '../../answer-help.ts';
+import { errorCode } from '../../../shared/base/values.ts';
+import { scanPage } from '../../../shared/carry/table/scan-page.ts';
+import { openTable } from '../../../shared/carry/table/table.ts';
+import { serveParameterSets } from '../../../shared/store/index/registry.ts';
 import { beginning, checkTable, type Progress } from '../../check-table/check-table.ts';
-import { type TableTarget, tableTarget } from './table-target.ts';
+import { command, text } from '../../command.ts';
+import { type TableTarget, withTable } from './table-target.ts';
 
 /**
  * `npm run check-table`: looks at every item of a table and says what does not hold, a line of JSON for each. On this
@@ -20,36 +20,20 @@ const usage = `npm run check-table -- [--stage <stage> | --table <name> --region
   [--settle <minutes>]   how long what follows a write may take (15)
 Exit code: 0 when everything holds, 1 when something does not, 2 when it could not be checked.
 `;
-answerHelp(usage);
-
 const itemsTogether = 1000;
 
-try {
+await command(usage, 2, async () => {
   const { values } = parseArgs({
-    options: {
-      stage: { type: 'string' },
-      table: { type: 'string' },
-      region: { type: 'string' },
-      progress: { type: 'string' },
-      settle: { type: 'string', default: '15' },
-    },
+    options: { stage: text, table: text, region: text, progress: text, settle: { ...text, default: '15' } },
   });
   const settleMs = Number(values.settle) * 60_000;
   if (!(settleMs >= 0)) throw new Error(`--settle is no number of minutes: ${values.settle}`);
-  const target = await tableTarget(values);
-  try {
-    const last = await check(target, settleMs, values.progress);
-    process.stderr.write(
-      `${last.items} items: ${last.violations} violations, ${last.settling} that may settle by themselves\n`,
-    );
-    process.exitCode = last.violations > 0 ? 1 : 0;
-  } finally {
-    await target.stop?.();
-  }
-} catch (error) {
-  process.stderr.write(`${errorText(error)}\n${usage}`);
-  process.exitCode = 2;
-}
+  const last = await withTable(values, (target) => check(target, settleMs, values.progress));
+  process.stderr.write(
+    `${last.items} items: ${last.violations} violations, ${last.settling} that may settle by themselves\n`,
+  );
+  process.exitCode = last.violations > 0 ? 1 : 0;
+});
 
 async function check({ name, endpoint, searchParameters }: TableTarget, settleMs: number, file?: string) {
   serveParameterSets(searchParameters);

@@ -1,14 +1,13 @@
 import { parseArgs } from 'node:util';
 import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
-import { errorText } from '../../../shared/error-name.ts';
-import { notesInMemory } from '../../../shared/export/notes.ts';
-import { exportPages } from '../../../shared/export/walk.ts';
-import { resourceTypes } from '../../../shared/index/registry.ts';
-import { keys } from '../../../shared/table/keys.ts';
-import { openTable } from '../../../shared/table/table.ts';
-import { answerHelp } from '../../answer-help.ts';
+import { keys } from '../../../shared/carry/table/keys.ts';
+import { openTable } from '../../../shared/carry/table/table.ts';
+import { notesInMemory } from '../../../shared/records/export/page.ts';
+import { exportPages } from '../../../shared/records/export/walk.ts';
+import { resourceTypes } from '../../../shared/store/index/registry.ts';
+import { command, text } from '../../command.ts';
 import { writeExport } from '../../export/export-folder.ts';
-import { tableTarget } from './table-target.ts';
+import { withTable } from './table-target.ts';
 
 /**
  * `npm run export`: all of a Project as NDJSON, Binaries, earlier versions and the audit log included. From the table
@@ -16,18 +15,13 @@ import { tableTarget } from './table-target.ts';
  */
 const usage = `npm run export -- --project <id> --to <new folder> [--stage <stage> | --table <name> --region <region>]
 `;
-answerHelp(usage);
-
-const text = { type: 'string' } as const;
-
-try {
+await command(usage, 1, async () => {
   const { values } = parseArgs({
     options: { project: text, to: text, stage: text, table: text, region: text },
   });
   const { project, to } = values;
   if (!project || !to) throw new Error('--project and --to are needed');
-  const target = await tableTarget(values);
-  try {
+  await withTable(values, async (target) => {
     const client = connectDynamoDb(target.endpoint);
     const table = openTable(client, target.name, Date.now);
     const head = keys.resource(project, 'Project', project);
@@ -43,10 +37,5 @@ try {
     for (const { url, count } of [...output, ...error])
       process.stdout.write(`${String(count).padStart(9)}  ${url}\n`);
     client.destroy();
-  } finally {
-    await target.stop?.();
-  }
-} catch (error) {
-  process.stderr.write(`${errorText(error)}\n${usage}`);
-  process.exitCode = 1;
-}
+  });
+});

@@ -11,10 +11,10 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
-import { errorName, errorText } from '../../../shared/error-name.ts';
-import { scanPage } from '../../../shared/table/scan-page.ts';
-import { openTable } from '../../../shared/table/table.ts';
-import { answerHelp } from '../../answer-help.ts';
+import { errorName } from '../../../shared/base/values.ts';
+import { scanPage } from '../../../shared/carry/table/scan-page.ts';
+import { openTable } from '../../../shared/carry/table/table.ts';
+import { command, flag, text } from '../../command.ts';
 import { prepareRestored } from '../../recover/prepare-restored.ts';
 import { tableDefinition } from '../../table-definition.ts';
 import { tableTarget } from './table-target.ts';
@@ -31,8 +31,6 @@ npm run restore -- --table <name> --region <region> --at <instant> --to <new nam
   --to            the table that is made; one that is there already is made fit to be used
   --without-lost  the lost table cannot be read: nothing that was taken back since then is taken back again
 `;
-answerHelp(usage);
-
 const askEveryMs = 10_000;
 const scannedTogether = 1000;
 
@@ -128,16 +126,9 @@ function instantOf(given = ''): Date {
   throw new Error(`--at ${given} is no instant: 2026-01-31T12:00:00Z is one, in UTC`);
 }
 
-try {
+await command(usage, 2, async () => {
   const { values } = parseArgs({
-    options: {
-      stage: { type: 'string' },
-      table: { type: 'string' },
-      region: { type: 'string' },
-      at: { type: 'string' },
-      to: { type: 'string' },
-      'without-lost': { type: 'boolean', default: false },
-    },
+    options: { stage: text, table: text, region: text, at: text, to: text, 'without-lost': flag },
   });
   const { stage, table, region, to } = values;
   const at = instantOf(values.at);
@@ -146,13 +137,8 @@ try {
   const { name: from } = await tableTarget(values);
   if (from === to) throw new Error('The new table needs a name of its own');
   say(`${from} as it was at ${at.toISOString()} becomes ${to}`);
-  const stream = await restore(new DynamoDBClient({}), {
-    ...{ from, to, at },
-    canReadLost: values['without-lost'] === false,
-  });
+  const canReadLost = values['without-lost'] !== true;
+  const stream = await restore(new DynamoDBClient({}), { from, to, at, canReadLost });
   say('set restoredTable of the stage in cdk.json to the following, and deploy');
   process.stdout.write(`${stream}\n`);
-} catch (error) {
-  process.stderr.write(`${errorText(error)}\n${usage}`);
-  process.exitCode = 2;
-}
+});

@@ -1,8 +1,7 @@
 import { generateKeyPairSync, type JsonWebKey } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorText } from '../../../shared/error-name.ts';
-import { answerHelp } from '../../answer-help.ts';
+import { command } from '../../command.ts';
 import { lockedBy } from '../folder-lock.ts';
 import { settings } from '../settings.ts';
 
@@ -15,8 +14,6 @@ const usage = `npm run rotate-key -- prepare|sign|retire
   sign     signs with it; the one before stays published
   retire   forgets the one before, which leaves the set when all that it has signed is over
 `;
-answerHelp(usage);
-
 interface KeyFile {
   privateKey: JsonWebKey;
   secret: string;
@@ -56,7 +53,7 @@ const steps: Readonly<Record<string, Step>> = {
   },
 };
 
-try {
+await command(usage, 2, async () => {
   const step = steps[process.argv[2] ?? ''];
   if (!step || process.argv.length > 3) throw new Error('What is to be done?');
   const { dataDir } = settings(process.env);
@@ -66,7 +63,4 @@ try {
   await writeFile(`${path}.new`, JSON.stringify(file), { mode: 0o600 });
   await rename(`${path}.new`, path);
   process.stdout.write(`${step.said}\n`);
-} catch (error) {
-  process.stderr.write(`${errorText(error)}\n${usage}`);
-  process.exitCode = 2;
-}
+});

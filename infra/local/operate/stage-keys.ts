@@ -1,11 +1,9 @@
 import { parseArgs } from 'node:util';
-import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import type { ForgottenEarlier, Retirement } from '../../../functions/provision/retire-stage-key.ts';
-import { errorText } from '../../../shared/error-name.ts';
-import { type KeyPurpose, keyPurposes } from '../../../shared/keys/purposes.ts';
-import { answerHelp } from '../../answer-help.ts';
-import { projectContext } from '../../context.ts';
-import { provisionName, readStage, stageKeysName } from '../../stage.ts';
+import { type KeyPurpose, keyPurposes } from '../../../shared/carry/keys/key-ring.ts';
+import type { ForgottenEarlier, Retirement } from '../../../shared/identity/projects/retire-stage-key.ts';
+import { command, flag, text } from '../../command.ts';
+import { provisionName, stageKeysName } from '../../stage.ts';
+import { deployedFunctions } from '../deployed.ts';
 import { handlerLoader } from '../gateway/handlers.ts';
 import { settings } from '../settings.ts';
 import { withStack } from '../with-stack.ts';
@@ -21,24 +19,12 @@ npm run stage-keys -- --forget-earlier-secret [--stage <stage>]
 purposes: ${keyPurposes.join(', ')}
 --stage <stage>: of cdk.json, in the account that the credentials name; without it on this machine
 `;
-answerHelp(usage);
-
 type FunctionName = 'stage-keys' | 'provision';
 type Invoke = (name: FunctionName, event: object) => Promise<unknown>;
 
 function deployed(stageName: string): Invoke {
-  const context: Record<string, unknown> = { ...projectContext(), stage: stageName };
-  const stage = readStage((key) => context[key]);
-  const lambda = new LambdaClient({ region: stage.region, maxAttempts: 1 });
-  return async (name, event) => {
-    const FunctionName = name === 'provision' ? provisionName(stage) : stageKeysName(stage);
-    const { Payload, FunctionError } = await lambda.send(
-      new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) }),
-    );
-    const result = JSON.parse(Buffer.from(Payload ?? []).toString('utf8')) as { errorMessage?: string };
-    if (FunctionError) throw new Error(result.errorMessage ?? FunctionError);
-    return result;
-  };
+  const invoke = deployedFunctions(stageName);
+  return (name, event) => invoke(name === 'provision' ? provisionName : stageKeysName, event);
 }
 
 function here(): Invoke {
@@ -72,7 +58,7 @@ async function carryOut(invoke: Invoke, { purpose, step, forgetEarlier }: Asked)
 
 function readAsked(): { asked: Asked; stage: string | undefined } {
   const { values, positionals } = parseArgs({
-    options: { stage: { type: 'string' }, 'forget-earlier-secret': { type: 'boolean', default: false } },
+    options: { stage: text, 'forget-earlier-secret': { ...flag, default: false } },
     allowPositionals: true,
   });
   const [name, step, ...more] = positionals;
@@ -84,7 +70,7 @@ function readAsked(): { asked: Asked; stage: string | undefined } {
   return { asked: { purpose, step, forgetEarlier }, stage };
 }
 
-try {
+await command(usage, 1, async () => {
   const { asked, stage } = readAsked();
   const done =
     stage !== undefined
@@ -92,7 +78,4 @@ try {
       : await withStack(settings(process.env), () => carryOut(here(), asked));
   process.stdout.write(`${JSON.stringify(done, null, 2)}\n`);
   process.exit(0);
-} catch (error) {
-  process.stderr.write(`${errorText(error)}\n${usage}`);
-  process.exit(1);
-}
+});

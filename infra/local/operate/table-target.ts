@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { projectContext } from '../../context.ts';
-import { provisionName, readStage } from '../../stage.ts';
+import { stageNamed } from '../../context.ts';
+import { provisionName } from '../../stage.ts';
 import { environmentFile, type HandlerEnvironment, useLocalCredentials } from '../environment.ts';
 import { lockedBy, lockFolder } from '../folder-lock.ts';
 import { settings } from '../settings.ts';
@@ -37,10 +37,18 @@ export async function tableTarget({ stage, table, region }: Chosen): Promise<Tab
   return stage === undefined ? localTable() : deployedTable(stage);
 }
 
+/** Does something with the table that an operator's command names. */
+export async function withTable<Result>(
+  chosen: Chosen,
+  run: (target: TableTarget) => Promise<Result>,
+): Promise<Result> {
+  const target = await tableTarget(chosen);
+  return run(target).finally(() => target.stop?.());
+}
+
 /** As the functions of the stage know it. */
 async function deployedTable(name: string): Promise<TableTarget> {
-  const context: Record<string, unknown> = { ...projectContext(), stage: name };
-  const stage = readStage((key) => context[key]);
+  const stage = stageNamed(name);
   process.env.AWS_REGION = stage.region;
   const { Environment: told } = await new LambdaClient({}).send(
     new GetFunctionConfigurationCommand({ FunctionName: provisionName(stage) }),

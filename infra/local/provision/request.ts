@@ -1,11 +1,87 @@
-import type { ChangeRequest } from '../../../functions/provision/change-project.ts';
-import type { NewAdministrator } from '../../../functions/provision/provision.ts';
-import type { Request } from '../../../functions/provision/requests.ts';
-import type { StageIssuerRequest } from '../../../functions/provision/stage-issuer.ts';
-import { requireFeatures } from '../../../shared/project-features.ts';
-import type { ProjectNumbers } from '../../../shared/project-settings.ts';
-import { typedEntries } from '../../../shared/typed-keys.ts';
-import { type Deed, numberOptions, readOptions, type Values } from './options.ts';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { typedEntries, typedKeys } from '../../../shared/base/values.ts';
+import type { ChangeRequest } from '../../../shared/identity/projects/change-settings.ts';
+import type { NewAdministrator } from '../../../shared/identity/projects/provision.ts';
+import type { Request } from '../../../shared/identity/projects/requests.ts';
+import { type ProjectNumbers, requireFeatures } from '../../../shared/identity/projects/settings.ts';
+import type { StageIssuerRequest } from '../../../shared/identity/projects/stage-issuer.ts';
+import { flag, text } from '../../command.ts';
+
+/** The options of numbers, by the settings that they are. */
+const numberOptions = {
+  invitesPerHour: 'invites-per-hour',
+  invitationDays: 'invitation-days',
+  executionDays: 'execution-days',
+  concurrentRuns: 'concurrent-runs',
+  treeRuns: 'tree-runs',
+  requestShare: 'request-share',
+  subscriptions: 'subscriptions',
+  schedules: 'schedules',
+} as const satisfies Record<keyof ProjectNumbers, string>;
+
+const settings = [
+  ...Object.values(numberOptions),
+  'emit-executions',
+  'audit-reads',
+  'features-off',
+  'idle-minutes',
+];
+const person = ['admin', 'first-name', 'last-name'] as const;
+
+/** What is done, and the options that it takes besides `--stage`. The first option tells which it is, in this order. */
+const deeds = {
+  forSpec: ['for-spec', 'base-url'],
+  forget: ['forget'],
+  issuer: ['issuer', 'issuer-client', 'remove'],
+  delete: ['delete', 'project'],
+  recover: ['recover', 'project'],
+  create: ['name', 'client', ...person, ...settings],
+  administrator: [...person, 'project'],
+  change: ['project', 'paused', 'resumed', 'disabled', ...settings],
+} as const;
+
+type Deed = keyof typeof deeds;
+type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+/** Flags that say something with `--no-` too. */
+const negatable = new Set(['disabled', 'emit-executions', 'audit-reads']);
+/** Pairs that contradict each other. */
+const opposites = [
+  ['paused', 'resumed'],
+  ['issuer-client', 'remove'],
+] as const;
+
+const options: ParseArgsConfig['options'] = {
+  ...Object.fromEntries(Object.values(deeds).flatMap((names) => names.map((name) => [name, text]))),
+  ...Object.fromEntries(
+    [...negatable, 'client', 'delete', 'paused', 'resumed', 'remove'].map((name) => [name, flag]),
+  ),
+  stage: text,
+};
+
+/**
+ * Options of the command line, and what is to be done with them.
+ * @throws {Error} when an option is unknown, or does not belong to what is done: none is passed over
+ */
+function readOptions(args?: string[]): { deed: Deed; values: Values } {
+  const { values } = parseArgs({ ...(args ? { args } : {}), options, allowNegative: true }) as {
+    values: Values;
+  };
+  const deed = typedKeys(deeds).find((one) => values[deeds[one][0]] !== undefined) ?? 'create';
+  const taken: readonly string[] = deeds[deed];
+  for (const [name, value] of Object.entries(values)) {
+    if (value === false && !negatable.has(name)) throw new Error(`There is no --no-${name}`);
+    if (name !== 'stage' && !taken.includes(name)) {
+      throw new Error(`--${name} is not taken beside --${taken[0]}`);
+    }
+  }
+  for (const [one, other] of opposites) {
+    if (values[one] !== undefined && values[other] !== undefined) {
+      throw new Error(`--${one} and --${other} exclude each other`);
+    }
+  }
+  return { deed, values };
+}
 
 export interface Asked {
   request: Request | SpecRequest;

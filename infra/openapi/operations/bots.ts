@@ -1,10 +1,24 @@
-import { deployBody } from '../../../functions/bots/code-to-deploy.ts';
-import { createBotBody } from '../../../functions/bots/create-bot.ts';
-import { fetchHostsBody } from '../../../functions/bots/fetch-hosts.ts';
-import { secretsBody } from '../../../functions/bots/parse-secrets.ts';
-import { rollBackBody } from '../../../functions/bots/roll-back-bot.ts';
 import type { routes } from '../../../functions/routes.ts';
-import { answersFhir, answersJson, done, idempotent, json, paged, refused, type Words } from '../words.ts';
+import { secretsBody } from '../../../shared/bots/bot/change-secrets.ts';
+import { createBotBody } from '../../../shared/bots/bot/create-bot.ts';
+import { deployBody } from '../../../shared/bots/bot/deploy-bot.ts';
+import { fetchHostsBody } from '../../../shared/bots/bot/fetch-hosts.ts';
+import { rollBackBody } from '../../../shared/bots/bot/versions.ts';
+import type { InputType } from '../../../shared/bots/run/contract.ts';
+import { redeliverBody, resendBody } from '../../../shared/records/subscriptions/deliveries.ts';
+import {
+  type Answer,
+  answersFhir,
+  answersJson,
+  type Body,
+  done,
+  idempotent,
+  json,
+  paged,
+  ref,
+  refused,
+  type Words,
+} from '../words.ts';
 
 const unknown = refused('Not in this Project');
 const names = answersJson('SecretNames', 'The names; no value ever leaves');
@@ -47,7 +61,11 @@ export const bots: Record<keyof typeof routes.bots, Words> = {
   deployBot: {
     summary: 'Deploy code, or without a body what executableCode or sourceCode names',
     body: { ...json(deployBody), isOptional: true },
-    answers: { 200: done, 404: unknown },
+    answers: {
+      200: done,
+      404: unknown,
+      429: refused('Others are deployed or run, and there was no time left to wait for'),
+    },
   },
   rollBackBot: {
     summary: 'Go back to a version that was deployed before',
@@ -81,5 +99,73 @@ export const bots: Record<keyof typeof routes.bots, Words> = {
     summary: 'The versions of a Bot that were deployed',
     query: paged,
     answers: { 200: answersFhir('Parameters', 'A page of versions'), 404: unknown },
+  },
+};
+
+const anything = { description: 'What the Bot returned' };
+const input: Body = {
+  content: {
+    'text/plain': { type: 'string' },
+    'application/json': { description: 'Any JSON' },
+    'application/x-www-form-urlencoded': { type: 'object', additionalProperties: { type: 'string' } },
+    'application/fhir+json': { type: 'object' },
+    'x-application/hl7-v2+er7': { type: 'string', description: 'An HL7 v2 message' },
+  } satisfies Record<InputType, object>,
+  isOptional: true,
+};
+const answers: Record<number, Answer> = {
+  200: {
+    description: 'What the Bot returned; without a result an OperationOutcome',
+    content: {
+      'application/json': anything,
+      'application/fhir+json': ref('Resource'),
+      'text/plain': { type: 'string' },
+      'x-application/hl7-v2+er7': { type: 'string' },
+    },
+  },
+  202: refused('Accepted, with `Prefer: respond-async`; Content-Location is where to look'),
+  400: refused('The input is not valid, or the Bot failed: it threw, or met a limit'),
+  404: refused('No such Bot'),
+  409: refused('It may have run'),
+  429: refused('It was not run: send it again later'),
+  503: refused('It was not run: no sandbox started'),
+};
+const headers = {
+  ...idempotent,
+  Prefer: '`respond-async` answers at once and runs for up to 14 minutes',
+  'X-Run-Key': 'Chosen by the caller, who may cancel the run with it while it goes on',
+};
+
+export const executeById: Record<keyof (typeof routes)['execute-by-id'], Words> = {
+  executeById: { summary: 'Run a Bot', headers, body: input, answers },
+};
+
+export const executeByIdentifier: Record<keyof (typeof routes)['execute-by-identifier'], Words> = {
+  executeByIdentifier: {
+    summary: 'Run a Bot by its identifier',
+    query: { 'identifier!': '`<system>|<value>`' },
+    headers,
+    body: input,
+    answers,
+  },
+};
+
+const unavailable = refused('Try again shortly: nothing was queued');
+
+export const subscriptions: Record<keyof typeof routes.subscriptions, Words> = {
+  deliveries: {
+    summary: 'What a Subscription has delivered: an AuditEvent an attempt',
+    query: { outcome: '`success`, `failure` or `unknown`', ...paged },
+    answers: { 200: answersFhir('Bundle', 'A page of attempts'), 404: unknown },
+  },
+  redeliver: {
+    summary: 'Have a delivery that has ended made again',
+    body: json(redeliverBody),
+    answers: { 200: done, 404: refused('No such Subscription, or no such delivery'), 503: unavailable },
+  },
+  resend: {
+    summary: 'Decide again which Subscriptions the last change of a record is for',
+    body: { ...json(resendBody), isOptional: true },
+    answers: { 200: done, 404: unknown, 503: unavailable },
   },
 };

@@ -1,24 +1,31 @@
+import type { routes } from '../../../functions/routes.ts';
+import { signInBody } from '../../../shared/identity/sign-in/authorize.ts';
 import {
-  changePasswordBody,
-  codeBody,
   codeOfLoginBody,
   linkBody,
   methodBody,
   profileBody,
   resetPasswordBody,
-  revokeLoginBody,
   setPasswordBody,
+  undoAddressBody,
   verifyEmailBody,
-} from '../../../functions/login/bodies.ts';
-import { emergencyBody } from '../../../functions/login/emergency/take-emergency.ts';
-import { acceptExternalBody } from '../../../functions/login/external/start-external.ts';
-import { signInBody } from '../../../functions/login/sign-in/parse-sign-in.ts';
-import { switchBody } from '../../../functions/login/sign-in/switch-project.ts';
-import type { routes } from '../../../functions/routes.ts';
+} from '../../../shared/identity/sign-in/bodies.ts';
+import { emergencyBody } from '../../../shared/identity/sign-in/emergency.ts';
+import { acceptExternalBody } from '../../../shared/identity/sign-in/external/start-external.ts';
+import { codeBody } from '../../../shared/identity/sign-in/own-mfa.ts';
+import { changePasswordBody } from '../../../shared/identity/sign-in/passwords.ts';
+import {
+  reauthenticateBody,
+  reauthenticateExternalBody,
+} from '../../../shared/identity/sign-in/session/reauthenticate.ts';
+import { switchBody } from '../../../shared/identity/sign-in/session/switch-project.ts';
+import { revokeLoginBody } from '../../../shared/identity/sign-in/session.ts';
 import { answersJson, done, json, redirects, refused, type Words } from '../words.ts';
 
 const step = answersJson('SignInStep', 'What comes next: a second factor, a choice, or a code');
 const throttled = refused('Too many attempts');
+const unreachable = refused('The issuer cannot be reached');
+const claims = { 200: answersJson('UserInfo', 'Claims, as far as the scopes go') };
 const authorization = {
   client_id: 'A ClientApplication, or a built-in client',
   redirect_uri: 'One that the client is registered with, to the letter',
@@ -31,22 +38,10 @@ const authorization = {
 };
 
 export const login: Record<keyof typeof routes.login, Words> = {
-  userInfo: {
-    summary: 'Who the token speaks for (OpenID Connect UserInfo)',
-    answers: { 200: answersJson('UserInfo', 'Claims, as far as the scopes go') },
-  },
-  userInfoByPost: {
-    summary: 'The same by POST',
-    answers: { 200: answersJson('UserInfo', 'Claims, as far as the scopes go') },
-  },
   authorize: {
     summary: 'Begin the authorization code flow (RFC 6749 section 4.1)',
     query: authorization,
     answers: { 302: redirects('To the sign-in page, or to the client with an error') },
-  },
-  me: {
-    summary: 'Membership, profile, Project and sessions of the caller',
-    answers: { 200: answersJson('Me', 'The caller') },
   },
   login: {
     summary: 'Sign in with address and password',
@@ -67,6 +62,69 @@ export const login: Record<keyof typeof routes.login, Words> = {
     body: json(profileBody),
     answers: { 200: step },
   },
+  verifyMfa: {
+    summary: 'Show the second factor, or a recovery code, in a login that waits for it',
+    body: json(codeOfLoginBody),
+    answers: { 200: step, 429: throttled },
+  },
+  enrollMfaInLogin: {
+    summary: 'Enrol the second factor that a membership wants, during a sign-in',
+    body: json(codeOfLoginBody),
+    answers: {
+      200: answersJson('EnrolledStep', 'What comes next, and recovery codes, shown once'),
+      429: throttled,
+    },
+  },
+  resetPassword: {
+    summary: 'Ask for a mail with a link to a new password: the same answer for every address',
+    body: json(resetPasswordBody),
+    answers: { 200: done, 429: throttled },
+  },
+  invitation: {
+    summary: 'Read the invitation of a mailed link; nothing is used up',
+    body: json(linkBody),
+    answers: { 200: answersJson('InvitationOfLink', 'Who invites whom, and how it is accepted') },
+  },
+  setPassword: {
+    summary: 'Use a mailed link: accept an invitation, or replace a forgotten password',
+    body: json(setPasswordBody),
+    answers: { 200: done, 409: refused('It may have been done'), 429: throttled },
+  },
+  startExternal: {
+    summary: 'Sign in with an external issuer (OpenID Connect Core section 3.1)',
+    query: { 'issuer!': 'URL of the issuer', project_id: 'Of several Projects', ...authorization },
+    answers: { 302: redirects('To the issuer'), 503: unreachable },
+  },
+  acceptExternal: {
+    summary: 'Accept an invitation by signing in with the issuer that it names',
+    body: json(acceptExternalBody),
+    answers: { 200: answersJson('Location', 'Where the browser goes'), 503: unreachable },
+  },
+  finishExternal: {
+    summary: 'Where an issuer sends people back to',
+    query: { state: 'As it was sent', code: 'Of the issuer', iss: 'Of the issuer (RFC 9207)' },
+    answers: { 302: redirects('To the client, with a code or an error') },
+  },
+  undoAddress: {
+    summary:
+      'Use the link that was mailed to an address that was left: it is the person’s again, and all their logins end',
+    body: json(undoAddressBody),
+    answers: { 200: done, 409: refused('Somebody has it in a Project'), 429: throttled },
+  },
+  verifyEmail: {
+    summary: 'Use the link that was mailed to a new address, as whoever asked for it',
+    body: json(verifyEmailBody),
+    answers: { 200: done, 403: refused('Somebody else asked'), 409: refused('Taken'), 429: throttled },
+  },
+};
+
+export const account: Record<keyof typeof routes.account, Words> = {
+  userInfo: { summary: 'Who the token speaks for (OpenID Connect UserInfo)', answers: claims },
+  userInfoByPost: { summary: 'The same by POST', answers: claims },
+  me: {
+    summary: 'Membership, profile, Project and sessions of the caller',
+    answers: { 200: answersJson('Me', 'The caller') },
+  },
   switchProject: {
     summary: 'Begin to change to another of the own Projects, in the place of the present login',
     body: json(switchBody),
@@ -82,6 +140,16 @@ export const login: Record<keyof typeof routes.login, Words> = {
     },
   },
   endOwnEmergency: { summary: 'End the own emergency access before its time', answers: { 200: done } },
+  reauthenticate: {
+    summary: 'Show again who one is: what needs a recent sign-in may be done with the same token',
+    body: json(reauthenticateBody),
+    answers: { 200: answersJson('Reauthenticated', 'When that was'), 429: throttled },
+  },
+  reauthenticateExternal: {
+    summary: 'Show again who one is at the issuer that vouched for the login',
+    body: json(reauthenticateExternalBody),
+    answers: { 200: answersJson('Location', 'Where the browser goes'), 503: unreachable },
+  },
   signOut: { summary: 'End the login of the token', answers: { 200: done } },
   revokeLogin: {
     summary: 'End one of the own logins, as `auth/me` lists them',
@@ -111,60 +179,9 @@ export const login: Record<keyof typeof routes.login, Words> = {
     body: json(codeBody),
     answers: { 200: answersJson('RecoveryCodes', 'Recovery codes, shown once'), 429: throttled },
   },
-  verifyMfa: {
-    summary: 'Show the second factor, or a recovery code, in a login that waits for it',
-    body: json(codeOfLoginBody),
-    answers: { 200: step, 429: throttled },
-  },
-  enrollMfaInLogin: {
-    summary: 'Enrol the second factor that a membership wants, during a sign-in',
-    body: json(codeOfLoginBody),
-    answers: {
-      200: answersJson('EnrolledStep', 'What comes next, and recovery codes, shown once'),
-      429: throttled,
-    },
-  },
   changePassword: {
     summary: 'Change the own password; the other logins end',
     body: json(changePasswordBody),
     answers: { 200: done, 409: refused('It was changed at the same time'), 429: throttled },
-  },
-  resetPassword: {
-    summary: 'Ask for a mail with a link to a new password: the same answer for every address',
-    body: json(resetPasswordBody),
-    answers: { 200: done, 429: throttled },
-  },
-  invitation: {
-    summary: 'Read the invitation of a mailed link; nothing is used up',
-    body: json(linkBody),
-    answers: { 200: answersJson('InvitationOfLink', 'Who invites whom, and how it is accepted') },
-  },
-  setPassword: {
-    summary: 'Use a mailed link: accept an invitation, or replace a forgotten password',
-    body: json(setPasswordBody),
-    answers: { 200: done, 409: refused('It may have been done'), 429: throttled },
-  },
-  startExternal: {
-    summary: 'Sign in with an external issuer (OpenID Connect Core section 3.1)',
-    query: { 'issuer!': 'URL of the issuer', project_id: 'Of several Projects', ...authorization },
-    answers: { 302: redirects('To the issuer'), 503: refused('The issuer cannot be reached') },
-  },
-  acceptExternal: {
-    summary: 'Accept an invitation by signing in with the issuer that it names',
-    body: json(acceptExternalBody),
-    answers: {
-      200: answersJson('Location', 'Where the browser goes'),
-      503: refused('The issuer cannot be reached'),
-    },
-  },
-  finishExternal: {
-    summary: 'Where an issuer sends people back to',
-    query: { state: 'As it was sent', code: 'Of the issuer', iss: 'Of the issuer (RFC 9207)' },
-    answers: { 302: redirects('To the client, with a code or an error') },
-  },
-  verifyEmail: {
-    summary: 'Use the link that was mailed to a new address, as whoever asked for it',
-    body: json(verifyEmailBody),
-    answers: { 200: done, 403: refused('Somebody else asked'), 409: refused('Taken'), 429: throttled },
   },
 };

@@ -1,11 +1,13 @@
-import { changeClientBody } from '../../../functions/members/change-client.ts';
-import { changeMemberBody } from '../../../functions/members/change-member.ts';
-import { changeProjectBody } from '../../../functions/members/change-project.ts';
-import { createClientBody } from '../../../functions/members/create-client.ts';
-import { rotateSecretBody } from '../../../functions/members/rotate-secret.ts';
-import { setMemberPasswordBody } from '../../../functions/members/set-member-password.ts';
+import { array, maxLength, pipe } from 'valibot';
 import type { routes } from '../../../functions/routes.ts';
-import { issuerBody } from '../../../shared/issuer/parse-issuer.ts';
+import { mostBulkRows } from '../../../shared/identity/invitations/bulk-columns.ts';
+import { inviteBody } from '../../../shared/identity/invitations/parse-invite.ts';
+import { issuerBody } from '../../../shared/identity/issuers/issuer.ts';
+import { changeClientBody, rotateSecretBody } from '../../../shared/identity/memberships/change-client.ts';
+import { changeMemberBody } from '../../../shared/identity/memberships/change-member.ts';
+import { createClientBody } from '../../../shared/identity/memberships/clients.ts';
+import { setMemberPasswordBody } from '../../../shared/identity/memberships/set-member-password.ts';
+import { changeProjectBody } from '../../../shared/identity/projects/project.ts';
 import { answersFhir, answersJson, done, idempotent, json, paged, refused, type Words } from '../words.ts';
 
 const unknown = refused('Not in this Project');
@@ -125,4 +127,28 @@ export const members: Record<keyof typeof routes.members, Words> = {
     answers: { 200: answersJson('IssuerTest', 'Whether it works'), 404: unknown },
   },
   removeIssuer: { summary: 'Trust an issuer no more', answers: { 200: done, 404: unknown } },
+};
+
+export const invite: Record<keyof typeof routes.invite, Words> = {
+  invite: {
+    summary: 'Invite a person: User, profile, membership and mail in one transaction',
+    headers: idempotent,
+    body: json(inviteBody),
+    answers: {
+      200: answersFhir('ProjectMembership', 'The membership with the state of its invitation'),
+      409: refused('The person is a member already, or was invited otherwise at the same time'),
+      429: refused('The Project has invited too many within the hour'),
+    },
+  },
+  inviteMany: {
+    summary: 'Invite many, row by row',
+    headers: idempotent,
+    body: {
+      content: {
+        'application/json': pipe(array(inviteBody), maxLength(mostBulkRows)),
+        'text/csv': { type: 'string', description: 'With a header row that names the fields' },
+      },
+    },
+    answers: { 200: answersJson('BulkAnswer', 'What became of each row') },
+  },
 };

@@ -1,5 +1,5 @@
-import { explainBody } from '../../../functions/resources/read/explain-member.ts';
 import type { routes } from '../../../functions/routes.ts';
+import { explainBody } from '../../../shared/records/read/explain.ts';
 import { answersFhir, answersJson, done, fhir, form, json, ref, refused, type Words } from '../words.ts';
 
 const unknown = refused('There is none that the caller may see');
@@ -8,6 +8,16 @@ const invalid = refused('Not valid FHIR');
 const conflict = refused('Changed at the same time, or still in use');
 const otherVersion = refused('Another version, or several matches');
 const resource = (what: string) => answersFhir('Resource', what);
+const bundle = (what: string) => ({ 200: answersFhir('Bundle', what) });
+const page = { ...bundle('A page'), 404: unknown };
+const versionPage = { ...bundle('A page of versions'), 404: unknown };
+/** What a write may be refused for. */
+const writeRefusals = { 404: unknown, 409: conflict, 412: otherVersion, 422: invalid };
+const created = { 201: resource('As it was created'), ...writeRefusals };
+const patched = { 200: resource('As it is now'), ...writeRefusals };
+const updated = { ...patched, ...created };
+const newResource = fhir(ref('NewResource'));
+const optional = { ...newResource, isOptional: true as const };
 const searching = {
   _count: 'Entries of a page',
   _sort: 'Codes of parameters, `-` before one that goes down',
@@ -30,6 +40,7 @@ const ifMatch = { 'If-Match': 'The version that is meant to be replaced' };
 const written = {
   Prefer: '`return=minimal`, `return=representation` or `return=OperationOutcome`',
 };
+const writing = { ...ifMatch, ...written };
 const patches = {
   content: {
     'application/json-patch+json': { type: 'array', items: ref('PatchOperation') },
@@ -44,7 +55,7 @@ const everything = {
   _cursor: 'Of the next page',
 };
 const validation = {
-  body: fhir(ref('NewResource')),
+  body: newResource,
   answers: { 200: answersFhir('OperationOutcome', 'What it would be refused for'), 404: unknown },
 };
 const condition = { '<parameter>': 'What the one resource is found by, as in a search' };
@@ -77,7 +88,7 @@ export const resources: Described = {
   exportByPost: {
     ...exporting,
     query: exportParameters,
-    body: { ...fhir(ref('NewResource')), isOptional: true },
+    body: optional,
   },
   exportStatus: {
     summary: 'How far an export is, and its manifest when it has ended',
@@ -125,52 +136,32 @@ export const resources: Described = {
   bundle: {
     summary: 'Carry out a batch or transaction',
     body: fhir(ref('Bundle')),
-    answers: {
-      200: answersFhir('Bundle', 'What became of each entry'),
-      404: unknown,
-      409: conflict,
-      412: otherVersion,
-      422: invalid,
-    },
+    answers: { ...bundle('What became of each entry'), ...writeRefusals },
   },
   search: {
     summary: 'Search',
     query: searching,
-    answers: { 200: answersFhir('Bundle', 'A page'), 404: unknown },
+    answers: page,
   },
   create: {
     summary: 'Create',
     headers: { 'If-None-Exist': 'Create only if a search with this query finds none', ...written },
-    body: fhir(ref('NewResource')),
-    answers: {
-      200: resource('The one that exists'),
-      201: resource('As it was created'),
-      404: unknown,
-      409: conflict,
-      412: otherVersion,
-      422: invalid,
-    },
+    body: newResource,
+    answers: { 200: resource('The one that exists'), ...created },
   },
   conditionalUpdate: {
     summary: 'Update the one that a query finds, or create it',
     query: condition,
-    headers: { ...ifMatch, ...written },
-    body: fhir(ref('NewResource')),
-    answers: {
-      200: resource('As it is now'),
-      201: resource('As it was created'),
-      404: unknown,
-      409: conflict,
-      412: otherVersion,
-      422: invalid,
-    },
+    headers: writing,
+    body: newResource,
+    answers: updated,
   },
   conditionalPatch: {
     summary: 'Patch the one that a query finds',
     query: condition,
-    headers: { ...ifMatch, ...written },
+    headers: writing,
     body: patches,
-    answers: { 200: resource('As it is now'), 404: unknown, 409: conflict, 412: otherVersion, 422: invalid },
+    answers: patched,
   },
   conditionalDelete: {
     summary: 'Delete the one that a query finds',
@@ -180,40 +171,40 @@ export const resources: Described = {
   searchTypes: {
     summary: 'Search several types',
     query: { '_type!': 'Types, with commas between them', ...searching },
-    answers: { 200: answersFhir('Bundle', 'A page') },
+    answers: bundle('A page'),
   },
   searchTypesByPost: {
     summary: 'Search several types, with names and birth dates in the body',
     query: searching,
     body: searchForm,
-    answers: { 200: answersFhir('Bundle', 'A page') },
+    answers: bundle('A page'),
   },
   searchCompartment: {
     summary: 'Search what is in the compartment of a Patient',
     query: searching,
-    answers: { 200: answersFhir('Bundle', 'A page'), 404: unknown },
+    answers: page,
   },
   searchCompartmentByPost: {
     summary: 'Search a compartment, with the parameters in the body',
     query: searching,
     body: searchForm,
-    answers: { 200: answersFhir('Bundle', 'A page'), 404: unknown },
+    answers: page,
   },
   searchByPost: {
     summary: 'Search, with names and birth dates in the body',
     query: searching,
     body: searchForm,
-    answers: { 200: answersFhir('Bundle', 'A page'), 404: unknown },
+    answers: page,
   },
   systemHistory: {
     summary: 'What has changed',
     query: { _type: 'Types, with commas between them', ...history },
-    answers: { 200: answersFhir('Bundle', 'A page of versions') },
+    answers: bundle('A page of versions'),
   },
   typeHistory: {
     summary: 'What has changed in a type',
     query: history,
-    answers: { 200: answersFhir('Bundle', 'A page of versions'), 404: unknown },
+    answers: versionPage,
   },
   read: {
     summary: 'Read',
@@ -227,29 +218,15 @@ export const resources: Described = {
   },
   update: {
     summary: 'Update, or create under this id',
-    headers: { ...ifMatch, ...written },
-    body: fhir(ref('NewResource')),
-    answers: {
-      200: resource('As it is now'),
-      201: resource('As it was created'),
-      404: unknown,
-      409: conflict,
-      412: otherVersion,
-      422: invalid,
-    },
+    headers: writing,
+    body: newResource,
+    answers: updated,
   },
   patch: {
     summary: 'Patch (RFC 6902, or a FHIRPath Patch)',
-    headers: { ...ifMatch, ...written },
+    headers: writing,
     body: patches,
-    answers: {
-      200: resource('As it is now'),
-      404: unknown,
-      409: conflict,
-      410: gone,
-      412: otherVersion,
-      422: invalid,
-    },
+    answers: { ...patched, 410: gone },
   },
   delete: {
     summary: 'Delete',
@@ -259,18 +236,18 @@ export const resources: Described = {
   history: {
     summary: 'The versions of a resource',
     query: history,
-    answers: { 200: answersFhir('Bundle', 'A page of versions'), 404: unknown },
+    answers: versionPage,
   },
   everything: {
     summary: 'A Patient with all that belongs to them',
     query: everything,
-    answers: { 200: answersFhir('Bundle', 'A page'), 404: unknown },
+    answers: page,
   },
   everythingByPost: {
     summary: 'The same, with the parameters in the body',
     query: everything,
-    body: { ...fhir(ref('NewResource')), isOptional: true },
-    answers: { 200: answersFhir('Bundle', 'A page'), 404: unknown },
+    body: optional,
+    answers: page,
   },
   explain: {
     summary: 'What a member would see, and which of their rules says so; for administrators',

@@ -1,16 +1,19 @@
 import type { Socket } from 'node:net';
-import { longestBodyBytes } from '../../../shared/limits.ts';
-import { FrameDecoder, type MalformedReason } from '../frames/frame-decoder.ts';
+import { longestBodyBytes } from '../../../shared/base/limits.ts';
+import { FrameDecoder, type MalformedReason } from '../frames.ts';
 import { type Answered, answerMessage, answerTooLong } from './answer-message.ts';
-import { followJob } from './follow-job.ts';
-import type { Connection, Receiver } from './receiver.ts';
+import { followJob } from './deliver.ts';
+import { type Coming, type Connection, leastBytesPerSecond, type Receiver } from './receiver.ts';
 import { type NoBytes, readChunk, silenceMs } from './socket-io.ts';
 
 /** Why a connection is over. */
-export type End = NoBytes | MalformedReason | 'cut off inside a frame' | 'acknowledgement not taken';
+export type End =
+  | NoBytes
+  | MalformedReason
+  | 'cut off inside a frame'
+  | 'too slow inside a frame'
+  | 'acknowledgement not taken';
 
-/** A frame that is not whole by then never will be: 4 MiB at some 60 kbit/s. */
-const longestFrameMs = 600_000;
 /** More than this of one frame takes a place among the large ones. */
 const smallFrameBytes = 64 * 1024;
 
@@ -23,7 +26,13 @@ export async function answerFrames(receiver: Receiver, socket: Socket, connectio
   const { stopping } = receiver;
   let leave = () => {};
   let isLarge = false;
-  let frameUntilMs = 0;
+  let frameBeganMs = 0;
+  const tooSlow = new AbortController();
+  const over = AbortSignal.any([stopping, tooSlow.signal]);
+  const coming: Coming = {
+    bytes: () => (decoder.isInside ? decoder.cameBytes : undefined),
+    cutOff: () => tooSlow.abort(),
+  };
   try {
     for (;;) {
       const answered = await answerFirst(receiver, connection, decoder);
@@ -37,20 +46,24 @@ export async function answerFrames(receiver: Receiver, socket: Socket, connectio
         if (stopping.aborted) return 'stopping';
         continue;
       }
-      if (!decoder.isInside) frameUntilMs = performance.now() + longestFrameMs;
+      if (!decoder.isInside) frameBeganMs = performance.now();
       if (!isLarge && decoder.heldBytes > smallFrameBytes) {
         const askedAtMs = performance.now();
-        const entered = await receiver.largeFrames.enter(connection.over).catch(() => undefined);
+        const entered = await receiver.largeFrames
+          .enter(connection.peer, coming, connection.over)
+          .catch(() => undefined);
         if (!entered) return stopping.aborted ? 'stopping' : 'closed';
         leave = entered;
         isLarge = true;
-        frameUntilMs += performance.now() - askedAtMs;
+        frameBeganMs += performance.now() - askedAtMs;
       }
+      const dueMs = frameBeganMs + silenceMs + (1000 * decoder.cameBytes) / leastBytesPerSecond;
       const waitMs = decoder.isInside
-        ? Math.min(silenceMs, frameUntilMs - performance.now())
+        ? Math.min(silenceMs, dueMs - performance.now())
         : connection.settings.idleMs;
-      const chunk = await readChunk(socket, waitMs, stopping);
+      const chunk = await readChunk(socket, waitMs, over);
       if (Buffer.isBuffer(chunk)) decoder.push(chunk);
+      else if (tooSlow.signal.aborted) return 'too slow inside a frame';
       else return decoder.isInside && chunk !== 'stopping' ? 'cut off inside a frame' : chunk;
     }
   } finally {

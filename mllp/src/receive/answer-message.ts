@@ -1,15 +1,81 @@
-import { Hl7Error } from '../../../shared/hl7/hl7-error.ts';
-import { Hl7Message } from '../../../shared/hl7/message.ts';
-import { longestBodyBytes } from '../../../shared/limits.ts';
-import { idempotencyKey } from '../hl7/idempotency-key.ts';
-import { type MessageHeader, readHeader } from '../hl7/message-header.ts';
-import type { Execution } from '../service/service.ts';
-import { type AckMode, ackModeOf, replyTo, wantsAcceptance } from './acknowledge.ts';
-import { deliver } from './deliver.ts';
-import type { AcceptedJob } from './follow-job.ts';
-import type { Outcome } from './outcome.ts';
+import type { OperationOutcomeError } from '../../../client/src/operation-outcome-error.ts';
+import { longestBodyBytes } from '../../../shared/base/limits.ts';
+import { Hl7Message } from '../../../shared/bots/hl7/message.ts';
+import { Hl7Error } from '../../../shared/bots/hl7/text.ts';
+import { idempotencyKey, isMalformed, type MessageHeader, readHeader } from '../hl7.ts';
+import { readAnswer } from '../service/read-answer.ts';
+import { type Budget, type Execution, type Service, untilDecided, type Verdict } from '../service/service.ts';
+import {
+  type AckMode,
+  ackModeOf,
+  type FinalOutcome,
+  type Outcome,
+  replyTo,
+  wantsAcceptance,
+} from './acknowledge.ts';
+import { type AcceptedJob, deliver } from './deliver.ts';
 import type { Connection, Receiver } from './receiver.ts';
-import { acceptMessage, runMessage, type Told } from './run-message.ts';
+
+/** What became of it, and what that took: for the log. */
+interface Told<Kind extends Outcome> {
+  outcome: Kind;
+  attempts: number;
+  /** HTTP status of a refusal. */
+  status?: number;
+}
+
+/** Runs the Bot and waits for its answer. */
+async function runMessage(
+  service: Service,
+  execution: Execution,
+  budget: Budget,
+): Promise<Told<FinalOutcome>> {
+  const verdict = await untilDecided((attempt) => service.execute(execution, attempt), budget);
+  if (verdict.kind === 'answered') {
+    return { outcome: readAnswer(verdict.value), attempts: verdict.attempts };
+  }
+  return notDone(verdict, execution.content);
+}
+
+/** Puts the message into a job of the service, which from then on answers for it. */
+async function acceptMessage(service: Service, execution: Execution, budget: Budget): Promise<Told<Outcome>> {
+  const verdict = await untilDecided((attempt) => service.accept(execution, attempt), budget);
+  if (verdict.kind === 'answered') {
+    return { outcome: { kind: 'accepted', jobId: verdict.value }, attempts: verdict.attempts };
+  }
+  return notDone(verdict, execution.content);
+}
+
+function notDone(
+  verdict: Exclude<Verdict<unknown>, { kind: 'answered' }>,
+  content: Buffer,
+): Told<FinalOutcome> {
+  const { attempts, mayHaveRun } = verdict;
+  if (verdict.kind === 'given-up') {
+    return { outcome: { kind: mayHaveRun ? 'unknown' : 'not-run', text: verdict.text }, attempts };
+  }
+  const { refusal } = verdict;
+  const kind = kindOf(refusal, mayHaveRun, content);
+  return { outcome: { kind, text: refusal.message }, attempts, status: refusal.status };
+}
+
+/**
+ * AR only for what no repeat will mend. A 400 is the Bot's, or the message's own fault; everything else a
+ * setting that somebody can put right.
+ */
+function kindOf(
+  { status, outcome }: OperationOutcomeError,
+  mayHaveRun: boolean,
+  content: Buffer,
+): 'failed' | 'rejected' | 'not-run' | 'unknown' {
+  if (status === 413 || status === 415) return 'rejected';
+  if (status === 400) {
+    return outcome.issue[0]?.code === 'invalid' && isMalformed(content) ? 'rejected' : 'failed';
+  }
+  // An earlier attempt was lost on its way: that it is refused now does not tell what became of that one.
+  if (outcome.id === 'outcome-unknown' || mayHaveRun) return 'unknown';
+  return 'not-run';
+}
 
 /** A message on its way, for whoever works on it. */
 interface Incoming {
@@ -53,7 +119,7 @@ export async function answerMessage(
   }
 }
 
-/** A content over the limit: the service would refuse it, so it was not kept. */
+/** A content over the limit, answered at once: the service would refuse it, and its end may never come. */
 export async function answerTooLong(
   receiver: Receiver,
   connection: Connection,
@@ -72,7 +138,7 @@ function modeOf({ settings }: Connection, message: MessageHeader | undefined): A
 
 async function firstOutcome(
   { service, timeoutMs }: Receiver,
-  { settings: { bot }, gone }: Connection,
+  { settings: { bot }, gone, peer }: Connection,
   { content, message, mode }: Incoming,
 ): Promise<Told<Outcome>> {
   if (!message) {
@@ -82,7 +148,12 @@ async function firstOutcome(
   const isAsync = wantsAcceptance(mode);
   const names = typeof bot === 'string' ? [bot] : [bot.system ?? '', bot.value];
   const purpose = [isAsync ? 'accept' : 'wait', ...names];
-  const execution: Execution = { bot, content, key: idempotencyKey(message.identity, content, purpose) };
+  const execution: Execution = {
+    bot,
+    content,
+    key: idempotencyKey(message.identity, content, purpose),
+    peer,
+  };
   const budget = { deadlineMs: performance.now() + timeoutMs, signal: gone };
   return isAsync ? acceptMessage(service, execution, budget) : runMessage(service, execution, budget);
 }

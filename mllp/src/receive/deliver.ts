@@ -1,10 +1,20 @@
-import type { Counter } from '../observe/metrics.ts';
-import type { Reply } from './acknowledge.ts';
-import { isWell, type Outcome } from './outcome.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { MessageHeader } from '../hl7.ts';
+import type { Counter } from '../observe.ts';
+import { readEndedJob } from '../service/read-answer.ts';
+import { type Service, untilDecided } from '../service/service.ts';
+import {
+  type AckMode,
+  applicationReply,
+  type FinalOutcome,
+  isWell,
+  type Outcome,
+  type Reply,
+} from './acknowledge.ts';
 import type { Connection, Receiver } from './receiver.ts';
 
 /** What the log may say of a message. */
-export interface Handled {
+interface Handled {
   controlId: string;
   bytes: number;
   /** By `performance.now()`, when its frame had ended. */
@@ -67,4 +77,67 @@ export async function deliver(
     count('lost_messages_total');
   }
   return isTaken;
+}
+
+/** A message that the service has taken, and whose sender knows it. */
+export interface AcceptedJob {
+  jobId: string;
+  message: MessageHeader | undefined;
+  mode: AckMode;
+  handled: Handled;
+}
+
+/** A job begins within six minutes and runs for fourteen; then the service ends it. */
+const longestJobMs = 22 * 60_000;
+const firstLookMs = 100;
+const longestPauseMs = 5_000;
+/** One look, with its attempts. */
+const lookWithinMs = 60_000;
+
+/**
+ * Waits for a job and sends the application acknowledgement, if it is asked for. The next message of the
+ * connection waits too, so that the runs keep the order of the messages.
+ * @returns false when there was one to deliver and nobody took it, or the program stops
+ */
+export async function followJob(
+  receiver: Receiver,
+  connection: Connection,
+  { jobId, message, mode, handled }: AcceptedJob,
+): Promise<boolean> {
+  const { service, stopping, log } = receiver;
+  const outcome = await awaitJob(service, { jobId, peer: connection.peer }, stopping);
+  if (!outcome) {
+    const { listener, number } = connection;
+    log('warn', 'job-not-awaited', {
+      listener,
+      connection: number,
+      controlId: handled.controlId,
+      job: jobId,
+    });
+    return false;
+  }
+  const reply = applicationReply(message, mode, outcome);
+  return deliver(receiver, connection, handled, { of: 'job', outcome, reply });
+}
+
+/**
+ * Waits until a job has ended; undefined when the signal ended the waiting. The time of the connection does
+ * not bound it, since the sender has its acceptance.
+ */
+async function awaitJob(
+  service: Service,
+  job: { jobId: string; peer: string },
+  signal: AbortSignal,
+): Promise<FinalOutcome | undefined> {
+  const untilMs = performance.now() + longestJobMs;
+  for (let pauseMs = firstLookMs; performance.now() < untilMs && !signal.aborted; pauseMs *= 1.5) {
+    await pause(Math.min(pauseMs, longestPauseMs), undefined, { signal }).catch(() => undefined);
+    const deadlineMs = performance.now() + lookWithinMs;
+    const look = await untilDecided((attempt) => service.readJob(job, attempt), { deadlineMs, signal });
+    if (signal.aborted) return undefined;
+    if (look.kind === 'refused') return { kind: 'unknown', text: look.refusal.message };
+    if (look.kind === 'answered' && look.value !== undefined) return readEndedJob(look.value);
+  }
+  if (signal.aborted) return undefined;
+  return { kind: 'unknown', text: `What became of job ${job.jobId} is not known` };
 }

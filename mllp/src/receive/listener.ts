@@ -2,10 +2,70 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { withoutMapping } from '../settings/address.ts';
-import type { ListenerSettings, TlsFiles } from '../settings/settings.ts';
-import { serveConnection } from './connection.ts';
-import type { Receiver } from './receiver.ts';
+import { encodeFrame } from '../frames.ts';
+import { withoutMapping } from '../settings/fields.ts';
+import { type ListenerSettings, shareOf, type TlsFiles } from '../settings/settings.ts';
+import { answerFrames } from './answer-frames.ts';
+import type { Connection, Receiver } from './receiver.ts';
+import { silenceMs, writeAll } from './socket-io.ts';
+
+/** Half-open connections are found by the system's own probes. */
+const probeAfterMs = 60_000;
+/** For the other side to take the last bytes. */
+const closeWithinMs = 5_000;
+/** Ends that are nobody's fault. */
+const wellEnded = new Set<string>(['end', 'closed', 'stopping']);
+
+let connections = 0;
+
+/** Serves one connection until it ends. */
+async function serveConnection(
+  receiver: Receiver,
+  socket: Socket,
+  settings: ListenerSettings,
+  listener: string,
+): Promise<void> {
+  const { log, metrics } = receiver;
+  const gone = new AbortController();
+  const over = new AbortController();
+  const end = () => over.abort();
+  receiver.stopping.addEventListener('abort', end, { once: true });
+  socket.setKeepAlive(true, probeAfterMs).setNoDelay(true);
+  // An error is followed by 'close', which is what counts.
+  socket
+    .on('error', () => undefined)
+    .once('close', () => {
+      gone.abort();
+      over.abort();
+    });
+  const connection: Connection = {
+    settings,
+    listener,
+    peer: withoutMapping(socket.remoteAddress ?? ''),
+    number: ++connections,
+    gone: gone.signal,
+    over: over.signal,
+    reply: (message) => writeAll(socket, encodeFrame(message), silenceMs),
+  };
+  const name = { listener, connection: connection.number, peer: connection.peer };
+  log('info', 'connected', name);
+  metrics.add('connections_total', { listener });
+  metrics.add('connections', { listener });
+  try {
+    const reason = await answerFrames(receiver, socket, connection);
+    if (!wellEnded.has(reason)) metrics.add('broken_connections_total', { listener, reason });
+    log(wellEnded.has(reason) ? 'info' : 'warn', 'disconnected', { ...name, reason });
+  } finally {
+    receiver.stopping.removeEventListener('abort', end);
+    metrics.add('connections', { listener }, -1);
+    close(socket);
+  }
+}
+
+function close(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), closeWithinMs).unref();
+  socket.once('close', () => clearTimeout(timer)).end(() => socket.destroy());
+}
 
 export interface Listener {
   /** `host:port`, with the port that it was given. */
@@ -23,6 +83,8 @@ const handshakeMs = 10_000;
  */
 export async function startListener(receiver: Receiver, settings: ListenerSettings): Promise<Listener> {
   const open = new Set<Promise<void>>();
+  const ofPeers = new Map<string, number>();
+  const mostOfPeer = shareOf(settings.mostConnections, receiver.peerShare);
   let name = '';
   const refuse = (socket: Socket | undefined, peer: string, reason: string) => {
     socket?.destroy();
@@ -41,8 +103,16 @@ export async function startListener(receiver: Receiver, settings: ListenerSettin
   // A sender may end its side as soon as it has sent everything: it still gets its acknowledgements.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     const peer = withoutMapping(socket.remoteAddress ?? '');
-    if (settings.allows?.(peer) === false) refuse(socket, peer, 'address');
-    else if (secure) secure.emit('connection', socket);
+    const own = ofPeers.get(peer) ?? 0;
+    if (settings.allows?.(peer) === false) return refuse(socket, peer, 'address');
+    if (own >= mostOfPeer) return refuse(socket, peer, 'too many of this peer');
+    ofPeers.set(peer, own + 1);
+    socket.once('close', () => {
+      const left = (ofPeers.get(peer) ?? 1) - 1;
+      if (left > 0) ofPeers.set(peer, left);
+      else ofPeers.delete(peer);
+    });
+    if (secure) secure.emit('connection', socket);
     else serve(socket);
   });
   server.maxConnections = settings.mostConnections;

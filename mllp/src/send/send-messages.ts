@@ -1,14 +1,125 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorCode, errorName } from '../../../shared/error-name.ts';
-import { longestBodyBytes } from '../../../shared/limits.ts';
-import { encodeFrame } from '../frames/encode-frame.ts';
-import { FrameDecoder } from '../frames/frame-decoder.ts';
-import { type MessageHeader, readHeader } from '../hl7/message-header.ts';
-import type { Log } from '../observe/log.ts';
-import { writeAll } from '../receive/socket-io.ts';
-import type { SendSettings } from '../settings/send-settings.ts';
-import { type Answer, awaitAck, type Line } from './await-ack.ts';
-import { connect } from './connect.ts';
+import { connect as connectTls } from 'node:tls';
+import { longestBodyBytes } from '../../../shared/base/limits.ts';
+import { errorCode, errorName } from '../../../shared/base/values.ts';
+import { Hl7Message } from '../../../shared/bots/hl7/message.ts';
+import { Hl7Error } from '../../../shared/bots/hl7/text.ts';
+import { encodeFrame, FrameDecoder } from '../frames.ts';
+import { type MessageHeader, readHeader } from '../hl7.ts';
+import type { Log } from '../observe.ts';
+import { type AckMode, ackModeOf } from '../receive/acknowledge.ts';
+import { readChunk, writeAll } from '../receive/socket-io.ts';
+import type { SendSettings } from '../settings/settings.ts';
+
+/** How the receiver answered one message. */
+type Answer =
+  | { kind: 'accepted'; code: string }
+  /** AE or CE: sent again it may be taken. */
+  | { kind: 'error'; code: string }
+  /** No repeat will mend it, or it is the receiver's business now. */
+  | { kind: 'rejected'; code: string }
+  | { kind: 'none'; reason: string };
+
+interface Line {
+  socket: Socket;
+  decoder: FrameDecoder;
+}
+
+const never = new AbortController().signal;
+
+/**
+ * Waits for the acknowledgements that a message asks for (MSH-15 and MSH-16; one when it says nothing).
+ * @param told every acknowledgement of this message, as it came
+ */
+async function awaitAck(
+  line: Line,
+  message: MessageHeader,
+  timeoutMs: number,
+  told: (ack: Buffer) => void,
+): Promise<Answer> {
+  const untilMs = performance.now() + timeoutMs;
+  const wanted = wantedOf(ackModeOf(message));
+  let code = '';
+  while (wanted.accept || wanted.application || wanted.errors) {
+    const ack = await nextAck(line, message.controlId, untilMs - performance.now());
+    // Silence is the answer to a message that wants to hear of errors only.
+    if (ack === 'silence' && !wanted.accept && !wanted.application) break;
+    if (typeof ack === 'string') {
+      return code === '' ? { kind: 'none', reason: ack } : { kind: 'rejected', code: `${code}, then ${ack}` };
+    }
+    told(ack.bytes);
+    const isAccepted = code !== '';
+    code = ack.code;
+    if (/^[AC]R$/.test(code)) return { kind: 'rejected', code };
+    if (/^[AC]E$/.test(code)) return { kind: isAccepted ? 'rejected' : 'error', code };
+    if (code !== 'AA' && code !== 'CA') return { kind: 'rejected', code: 'no MSA-1' };
+    if (code === 'AA') break;
+    wanted.accept = false;
+    wanted.errors = false;
+  }
+  return { kind: 'accepted', code };
+}
+
+/** AA ends the waiting in any mode; what else is waited for. */
+function wantedOf(mode: AckMode): { accept: boolean; application: boolean; errors: boolean } {
+  if (mode.kind === 'original') return { accept: true, application: false, errors: false };
+  const always = (condition: string) => condition === 'AL' || condition === 'SU';
+  return {
+    accept: always(mode.accept),
+    application: always(mode.application),
+    errors: mode.accept === 'ER' || mode.application === 'ER',
+  };
+}
+
+/** The next acknowledgement of this message; others, of earlier ones that were given up, are passed over. */
+async function nextAck(
+  { socket, decoder }: Line,
+  controlId: string,
+  waitMs: number,
+): Promise<{ code: string; bytes: Buffer } | string> {
+  for (const untilMs = performance.now() + waitMs; ; ) {
+    const frame = decoder.next();
+    if (frame && frame.kind !== 'message') return frame.kind === 'malformed' ? frame.reason : 'too long';
+    const ack = frame && readAck(frame.bytes);
+    if (frame && ack && (ack.controlId === controlId || ack.controlId === '')) {
+      return { code: ack.code, bytes: frame.bytes };
+    }
+    if (frame) continue;
+    const chunk = await readChunk(socket, untilMs - performance.now(), never);
+    if (!Buffer.isBuffer(chunk)) return chunk;
+    decoder.push(chunk);
+  }
+}
+
+function readAck(bytes: Buffer): { code: string; controlId: string } {
+  try {
+    const message = Hl7Message.parse(bytes.toString('latin1'));
+    return { code: message.getAckType() ?? '', controlId: message.get('MSA.2') ?? '' };
+  } catch (error) {
+    if (error instanceof Hl7Error) return { code: '', controlId: '' };
+    throw error;
+  }
+}
+
+/** A connection that is ready to be written to. @throws {Error} of the system or of TLS, or a time-out */
+async function connect({ to, tls, timeoutMs }: SendSettings): Promise<Socket> {
+  const read = async (file: string | undefined) => (file === undefined ? undefined : readFile(file));
+  const [cert, key, ca] = await Promise.all([read(tls?.cert), read(tls?.key), read(tls?.ca)]);
+  const given = { ...(cert ? { cert } : {}), ...(key ? { key } : {}), ...(ca ? { ca } : {}) };
+  const servername = isIP(to.host) ? {} : { servername: to.host };
+  const socket = tls ? connectTls({ ...to, ...servername, ...given }) : connectTcp(to);
+  try {
+    await once(socket, tls ? 'secureConnect' : 'connect', { signal: AbortSignal.timeout(timeoutMs) });
+    // What goes wrong later is seen where it is read or written.
+    return socket.on('error', () => undefined);
+  } catch (error) {
+    socket.on('error', () => undefined).destroy();
+    throw error;
+  }
+}
 
 const firstWaitMs = 1_000;
 const longestWaitMs = 60_000;

@@ -1,4 +1,4 @@
-import { longestBodyBytes } from '../../../shared/limits.ts';
+import { longestBodyBytes } from '../../../shared/base/limits.ts';
 
 /** Input that is not HL7 v2 messages. The text never quotes it. */
 export class NotMessages extends Error {

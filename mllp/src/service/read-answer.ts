@@ -1,10 +1,10 @@
-import { charsetNamed } from '../../../shared/hl7/charset.ts';
-import { bytewise, codecOf } from '../../../shared/hl7/codec.ts';
-import { Hl7Error } from '../../../shared/hl7/hl7-error.ts';
-import { Hl7Message } from '../../../shared/hl7/message.ts';
-import { isFramable } from '../frames/encode-frame.ts';
-import { nameOfCharset } from '../hl7/message-header.ts';
-import type { FinalOutcome } from '../receive/outcome.ts';
+import type { OperationOutcome } from '../../../client/src/operation-outcome-error.ts';
+import { bytewise, charsetNamed, codecOf } from '../../../shared/bots/hl7/charset.ts';
+import { Hl7Message } from '../../../shared/bots/hl7/message.ts';
+import { Hl7Error } from '../../../shared/bots/hl7/text.ts';
+import { isFramable } from '../frames.ts';
+import { nameOfCharset } from '../hl7.ts';
+import type { FinalOutcome } from '../receive/acknowledge.ts';
 import type { Answer } from './service.ts';
 
 const hl7 = 'x-application/hl7-v2+er7';
@@ -18,7 +18,7 @@ export function readAnswer({ contentType, body }: Answer): FinalOutcome {
 }
 
 /** The same for an answer that came as text inside JSON. */
-export function readTextAnswer(text: string): FinalOutcome {
+function readTextAnswer(text: string): FinalOutcome {
   return answered(Buffer.from(text, 'utf8'), 'utf-8');
 }
 
@@ -40,4 +40,29 @@ function messageOf(body: Buffer, charset: string): Hl7Message | undefined {
     if (error instanceof Hl7Error) return undefined;
     throw error;
   }
+}
+
+/** As far as it is read: R4 Parameters with `responseBody` or `outcome`. */
+interface AsyncJob {
+  status?: unknown;
+  output?: { parameter?: { name?: unknown; valueString?: unknown; resource?: unknown }[] };
+}
+
+/** What the Bot returned or why it did not, from the AsyncJob of a run that has ended. */
+export function readEndedJob(job: unknown): FinalOutcome {
+  const { status, output } = (job ?? {}) as AsyncJob;
+  const [parameter] = output?.parameter ?? [];
+  if (status === 'completed') {
+    return typeof parameter?.valueString === 'string'
+      ? readTextAnswer(parameter.valueString)
+      : { kind: 'done', answer: undefined };
+  }
+  // With an outcome it had begun, and was stopped somewhere.
+  if (status === 'cancelled') {
+    return { kind: parameter ? 'failed' : 'not-run', text: 'The job was cancelled' };
+  }
+  const outcome = parameter?.resource as OperationOutcome | undefined;
+  const text = outcome?.issue?.[0]?.details?.text ?? `The job ended as ${JSON.stringify(status)}`;
+  const isKnown = status === 'error' && outcome !== undefined && outcome.id !== 'outcome-unknown';
+  return { kind: isKnown ? 'failed' : 'unknown', text };
 }

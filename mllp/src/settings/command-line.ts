@@ -1,17 +1,64 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { errorCode } from '../../../shared/error-name.ts';
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { errorCode, typedKeys } from '../../../shared/base/values.ts';
 import { Fields, SettingsError } from './fields.ts';
-import {
-  allOptions,
-  allowOnly,
-  type Option,
-  type Options,
-  type OptionValue,
-  parseOptions,
-} from './options.ts';
-import { readSendSettings, type SendSettings } from './send-settings.ts';
-import { readSettings, type ServeSettings } from './settings.ts';
+import { readSendSettings, readSettings, type SendSettings, type ServeSettings } from './settings.ts';
+
+const options = {
+  listen: { type: 'string' },
+  service: { type: 'string' },
+  'client-id': { type: 'string' },
+  'client-secret-file': { type: 'string' },
+  bot: { type: 'string' },
+  allow: { type: 'string', multiple: true },
+  acknowledge: { type: 'string' },
+  timeout: { type: 'string' },
+  'idle-timeout': { type: 'string' },
+  'max-connections': { type: 'string' },
+  concurrency: { type: 'string' },
+  'peer-share': { type: 'string' },
+  'health-port': { type: 'string' },
+  'tls-cert': { type: 'string' },
+  'tls-key': { type: 'string' },
+  'tls-ca': { type: 'string' },
+  config: { type: 'string' },
+  check: { type: 'boolean' },
+  send: { type: 'string' },
+  tls: { type: 'boolean' },
+  attempts: { type: 'string' },
+  help: { type: 'boolean' },
+  version: { type: 'boolean' },
+} as const satisfies ParseArgsOptionsConfig;
+
+type Option = keyof typeof options;
+const allOptions = typedKeys(options);
+type OptionValue = string | boolean | string[] | undefined;
+type Options = Partial<Record<Option, OptionValue>>;
+
+/**
+ * The options and the files behind them, as text.
+ * @throws {SettingsError} without any value, since one could be a secret
+ */
+function parseOptions(args: readonly string[]): { values: Options; files: string[] } {
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    return { values, files: positionals };
+  } catch {
+    const named = args.flatMap((arg) => /^--([^=]+)/.exec(arg)?.[1] ?? []);
+    const unknown = named.find((name) => !Object.hasOwn(options, name));
+    const hint = unknown === 'client-secret' ? ': use PORTICO_CLIENT_SECRET or --client-secret-file' : '';
+    throw new SettingsError(
+      unknown === undefined ? 'An option has no value, or one too many' : `--${unknown} is no option${hint}`,
+    );
+  }
+}
+
+/** @throws {SettingsError} for an option that says nothing beside the others */
+function allowOnly(values: Options, allowed: readonly Option[]): void {
+  const wrong = allOptions.find((name) => values[name] !== undefined && !allowed.includes(name));
+  if (wrong !== undefined) throw new SettingsError(`--${wrong} does not belong to the other options`);
+}
 
 /** What the program is asked to do. */
 export type Command =
@@ -77,6 +124,7 @@ function serveFields(values: Options): object {
     clientSecretFile: values['client-secret-file'],
     timeoutSeconds: numberOf(values.timeout),
     concurrency: numberOf(values.concurrency),
+    peerShare: numberOf(values['peer-share']),
     healthPort: numberOf(values['health-port']),
     listeners: [listener],
   });
@@ -111,6 +159,7 @@ const optionNames: Record<string, string> = {
   clientSecretFile: 'client-secret-file',
   timeoutSeconds: 'timeout',
   healthPort: 'health-port',
+  peerShare: 'peer-share',
   idleSeconds: 'idle-timeout',
   mostConnections: 'max-connections',
 };

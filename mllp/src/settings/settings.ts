@@ -1,7 +1,14 @@
 import { resolve } from 'node:path';
-import type { Identifier } from '../../../client/src/bot-url.ts';
-import { type AllowList, allowList, type HostAndPort, isLoopback, parseAddress } from './address.ts';
-import { type Fields, SettingsError } from './fields.ts';
+import type { Identifier } from '../../../client/src/create-portico.ts';
+import {
+  type AllowList,
+  allowList,
+  type Fields,
+  type HostAndPort,
+  isLoopback,
+  parseAddress,
+  SettingsError,
+} from './fields.ts';
 
 /** Files in PEM. With `ca` on a listener its callers must show a certificate that it signed. */
 export interface TlsFiles {
@@ -32,6 +39,8 @@ export interface ServeSettings {
   timeoutMs: number;
   /** Requests to the service at once. */
   concurrency: number;
+  /** What one peer may have of all places, in hundredths: connections, large messages, requests. */
+  peerShare: number;
   healthPort: number | undefined;
   listeners: ListenerSettings[];
 }
@@ -50,6 +59,7 @@ export function readSettings(fields: Fields, folder: string): ServeSettings {
     clientSecretFile: pathOf(fields.text('clientSecretFile'), folder),
     timeoutMs: 1000 * (fields.number('timeoutSeconds', 1, 300) ?? 30),
     concurrency: fields.number('concurrency', 1, 1000) ?? 16,
+    peerShare: fields.number('peerShare', 1, 100) ?? 75,
     healthPort: fields.number('healthPort', 0, 65_535),
     listeners: (fields.objects('listeners') ?? []).map((listener) => readListener(listener, folder)),
   };
@@ -86,7 +96,7 @@ function readListener(fields: Fields, folder: string): ListenerSettings {
   return listener;
 }
 
-export function readTls(fields: Fields, folder: string): TlsFiles {
+function readTls(fields: Fields, folder: string): TlsFiles {
   const files = {
     cert: pathOf(fields.text('cert'), folder),
     key: pathOf(fields.text('key'), folder),
@@ -94,6 +104,11 @@ export function readTls(fields: Fields, folder: string): TlsFiles {
   };
   fields.end();
   return files;
+}
+
+/** How many of so many places one peer may have. */
+export function shareOf(places: number, peerShare: number): number {
+  return Math.ceil((places * peerShare) / 100);
 }
 
 /** An id, or `system|value`. */
@@ -124,4 +139,27 @@ function requireApart(listeners: readonly ListenerSettings[]): void {
     if (address.port !== 0 && seen.has(name)) throw new SettingsError(`Two listeners have ${name}`);
     seen.add(name);
   }
+}
+
+export interface SendSettings {
+  to: HostAndPort;
+  /** Undefined: in the clear. */
+  tls: TlsFiles | undefined;
+  /** For the connection, and for each acknowledgement. */
+  timeoutMs: number;
+  /** Of one message, in all. */
+  attempts: number;
+}
+
+/** @throws {SettingsError} naming the field */
+export function readSendSettings(fields: Fields, folder: string): SendSettings {
+  const tls = fields.object('tls');
+  const settings = {
+    to: fields.read('send', () => parseAddress(fields.requiredText('send'))),
+    tls: tls && readTls(tls, folder),
+    timeoutMs: 1000 * (fields.number('timeoutSeconds', 1, 3600) ?? 30),
+    attempts: fields.number('attempts', 1, 1000) ?? 5,
+  };
+  fields.end();
+  return settings;
 }

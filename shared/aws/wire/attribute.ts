@@ -3,7 +3,7 @@
  * and the values that @aws-sdk/lib-dynamodb takes and gives for it. No I/O.
  */
 
-import { fieldsOf, isObject } from '../../fields-of.ts';
+import { fieldsOf, isObject } from '../../base/values.ts';
 
 /** As it stands in a request or answer: bytes are base64. */
 type Attribute =

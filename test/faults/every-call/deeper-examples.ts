@@ -1,6 +1,6 @@
 import { type TOTP, URI } from 'otpauth';
 import type { ExampleGround } from '../../spec/calling-routes.ts';
-import { mailedConfirmation, mailedLink, mailedReset } from '../../spec/mailed-link.ts';
+import { mailedConfirmation, mailedLink, mailedReset, mailedUndo } from '../../spec/mailed-link.ts';
 import { newPerson, type TestPerson, tokenOf } from '../../spec/people.ts';
 import type { Example } from '../../spec/route-examples.ts';
 import { createClient, execute } from '../../spec/running.ts';
@@ -13,7 +13,7 @@ import type { StillStack } from './still-stack.ts';
 
 /** The functions whose routes these are. */
 export const deeperFunctions = [
-  ...(['token', 'login', 'members', 'invite', 'execute-by-id', 'resources'] as const),
+  ...(['token', 'login', 'account', 'members', 'invite', 'execute-by-id', 'resources'] as const),
 ];
 export type DeeperName = `${(typeof deeperFunctions)[number]}.${string}`;
 
@@ -27,7 +27,7 @@ export type Deeper = Example & {
 /** Routes of which only the clear no of their example is tried: they want an issuer, or say no alone. */
 export const onlyNo: readonly string[] = [
   ...['startExternal', 'acceptExternal', 'finishExternal'].map((name) => `login.${name}`),
-  ...['takeEmergency', 'enrollMfaInLogin'].map((name) => `login.${name}`),
+  ...['login.enrollMfaInLogin', 'account.takeEmergency', 'account.reauthenticateExternal'],
   ...['addIssuer', 'testIssuer', 'removeIssuer', 'setPasswordInOwnProject'].map((name) => `members.${name}`),
   ...['subscriptions.redeliver', 'resources.runStatus', 'resources.exportByPost'],
   ...['resources.unknown', 'site.appFile'],
@@ -73,6 +73,17 @@ export function deeperExamples(
     return { who, token, code: (later = 0) => code(later) };
   }
 
+  /** Somebody new who is to confirm another address. */
+  async function moving() {
+    const who = await newPerson(portico);
+    const token = await tokenOf(portico, who);
+    const email = newAddress();
+    const { userId: id } = who;
+    const body = { resourceType: 'User', id, firstName: 'Ann', lastName: 'Lee', email };
+    await asked('PUT', `fhir/R4/User/${id}`, body, token);
+    return { who, token, link: { ...(await mailedConfirmation(portico, email)) } };
+  }
+
   return {
     'token.token by code': async () => {
       const { code } = (await at.login(person.email)).json;
@@ -104,38 +115,34 @@ export function deeperExamples(
       ...{ token: null, body: { email: person.email }, status: 200 },
     }),
     'login.verifyEmail of a new address': async () => {
-      const who = await newPerson(portico);
-      const token = await tokenOf(portico, who);
-      const email = newAddress();
-      const path = `fhir/R4/User/${who.userId}`;
-      await asked(
-        'PUT',
-        path,
-        { resourceType: 'User', id: who.userId, firstName: 'Ann', lastName: 'Lee', email },
-        token,
-      );
-      return { token, body: { ...(await mailedConfirmation(portico, email)) }, status: 200 };
+      const { token, link } = await moving();
+      return { token, body: link, status: 200 };
+    },
+    'login.undoAddress of one that was left': async () => {
+      const { who, token, link } = await moving();
+      await asked('POST', 'auth/verifyemail', link, token);
+      return { token: null, body: { ...(await mailedUndo(portico, who.email)) }, status: 200 };
     },
     'login.chooseProfile of two': async () => {
       await at.invite(person.email, 1);
       const { login, memberships } = (await at.login(person.email)).json;
       return { token: null, body: { login, profile: memberships[0].id }, status: 200 };
     },
-    'login.switchProject of a person': async () => {
+    'account.switchProject of a person': async () => {
       await at.invite(person.email, 1);
       const { access_token: token } = await at.signIn(person.email, { projectId: project });
       return { token, body: pkce, status: 200 };
     },
-    'login.enrollMfa rightly': async () => {
+    'account.enrollMfa rightly': async () => {
       const token = await tokenOf(portico, person);
       const { enrollUri } = await asked('GET', 'auth/mfa/status', undefined, token);
       return { token, body: { token: (URI.parse(enrollUri) as TOTP).generate() }, status: 200 };
     },
-    'login.disableMfa rightly': async () => {
+    'account.disableMfa rightly': async () => {
       const { token, code } = await enrolled();
       return { token, body: { token: code() }, status: 200 };
     },
-    'login.renewRecoveryCodes rightly': async () => {
+    'account.renewRecoveryCodes rightly': async () => {
       const { token, code } = await enrolled();
       return { token, body: { token: code() }, status: 200 };
     },
@@ -146,7 +153,7 @@ export function deeperExamples(
       const bodyAgain = { login, token: code(1) };
       return { token: null, body: { login, token: code() }, bodyAgain, status: 200 };
     },
-    'login.revokeLogin of the own': async () => {
+    'account.revokeLogin of the own': async () => {
       const token = await tokenOf(portico, person);
       const me = await asked('GET', 'auth/me', undefined, token);
       return { token, body: { loginId: me.security.sessions[0].id }, status: 200 };

@@ -1,9 +1,9 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { dispatch } from '../../../functions/dispatch/dispatch.ts';
+import { dispatchedPurposes, type Purpose } from '../../../shared/carry/work/queue.ts';
 import { coreServices } from '../../../shared/composition/core-services.ts';
 import { openQueues } from '../../../shared/composition/queues.ts';
-import { dispatchedPurposes, type Purpose } from '../../../shared/queue/purposes.ts';
-import { knownSubscriptions } from '../../../shared/subscription/listed.ts';
+import { dispatch } from '../../../shared/records/dispatch/dispatch.ts';
+import { knownSubscriptions } from '../../../shared/records/subscriptions/listed.ts';
 import { batchOf } from './batch.ts';
 import type { StillStack } from './still-stack.ts';
 import type { Said } from './trial.ts';

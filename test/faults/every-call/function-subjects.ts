@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Context, ScheduledEvent, SQSEvent } from 'aws-lambda';
-import type { Progress } from '../../../functions/reindex/reindex.ts';
 import { type FunctionName, routes } from '../../../functions/routes.ts';
 import { lambdaContext } from '../../../infra/local/context.ts';
 import { sampleEvents } from '../../../infra/local/invocations/sample-events.ts';
-import { simulatedEvents } from '../../../infra/local/mail/mail-simulator.ts';
+import { simulatedEvents } from '../../../infra/local/mail/stored-mail.ts';
 import { type DeployedFunction, permissions, type QueueConsumer } from '../../../infra/permissions.ts';
 import { sqsQueue } from '../../../shared/aws/sqs.ts';
+import { typedKeys } from '../../../shared/base/values.ts';
+import { keys } from '../../../shared/carry/table/keys.ts';
+import { openTable } from '../../../shared/carry/table/table.ts';
+import type { Purpose } from '../../../shared/carry/work/queue.ts';
 import { queueVariables } from '../../../shared/composition/queues.ts';
-import type { Purpose } from '../../../shared/queue/purposes.ts';
-import { keys } from '../../../shared/table/keys.ts';
-import { openTable } from '../../../shared/table/table.ts';
-import { typedKeys } from '../../../shared/typed-keys.ts';
+import type { ReindexProgress } from '../../../shared/store/items/reindex.ts';
 import type { ExampleGround } from '../../spec/calling-routes.ts';
 import { execute } from '../../spec/running.ts';
 import { newAddress } from '../../spec/signing-in.ts';
@@ -70,8 +70,8 @@ export function functionSubjects(stack: StillStack, ground: ExampleGround): Subj
   };
   /** An endpoint is told with a signature. */
   const save = (endpoint: string) => {
-    const extension = endpoint === stack.hookUrl ? [secret('a key to sign with')] : [];
-    return put(portico, newSubscription(endpoint, 'Patient', { extension }));
+    const signed = endpoint === stack.hookUrl ? { extension: [secret('a key to sign with')] } : {};
+    return put(portico, newSubscription(endpoint, 'Patient', signed));
   };
   const saved = (endpoint = stack.hookUrl) => followUp(stack, 'subscription-status', () => save(endpoint));
   /** A Subscription that is on. */
@@ -202,7 +202,7 @@ export function functionSubjects(stack: StillStack, ground: ExampleGround): Subj
         againAfterMs,
         async prepare() {
           await (await stack.load('reindex'))({});
-          type Reindex = (event: { again: boolean }, at: Context) => Promise<Progress>;
+          type Reindex = (event: { again: boolean }, at: Context) => Promise<ReindexProgress>;
           const reindex = async () => (await stack.load('reindex')) as Reindex;
           return () =>
             carriedOut(async () => {

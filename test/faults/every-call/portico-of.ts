@@ -1,5 +1,5 @@
-import { isOutboxKey } from '../../../shared/table/keys.ts';
-import { openTable } from '../../../shared/table/table.ts';
+import { isOutboxKey } from '../../../shared/carry/table/keys.ts';
+import { openTable } from '../../../shared/carry/table/table.ts';
 import { type Portico, porticoAt } from '../../spec/portico.ts';
 import { scanAll } from '../../storage/scan-all.ts';
 import { batchOf } from './batch.ts';

@@ -1,4 +1,4 @@
-import { typedKeys } from '../../../shared/typed-keys.ts';
+import { typedKeys } from '../../../shared/base/values.ts';
 import { faults, type Kind } from './faults.ts';
 import { type Call, type Disturbance, isWrite } from './ways.ts';
 

@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import type { AddRequest } from '../../../functions/provision/add-administrator.ts';
-import type { ChangeRequest } from '../../../functions/provision/change-project.ts';
-import type { DeleteRequest } from '../../../functions/provision/deletion/delete-project.ts';
-import type { ForgetRequest } from '../../../functions/provision/forget-user.ts';
-import type { ProvisionRequest } from '../../../functions/provision/provision.ts';
-import type { RecoverRequest } from '../../../functions/provision/recover-administrator.ts';
-import type { Request } from '../../../functions/provision/requests.ts';
+import { type Key, keys } from '../../../shared/carry/table/keys.ts';
+import { openTable } from '../../../shared/carry/table/table.ts';
+import type { AddRequest, RecoverRequest } from '../../../shared/identity/projects/administrators.ts';
+import type { ChangeRequest } from '../../../shared/identity/projects/change-settings.ts';
+import type { DeleteRequest } from '../../../shared/identity/projects/delete-project.ts';
+import type { ForgetRequest } from '../../../shared/identity/projects/forget-user.ts';
+import type { ProvisionRequest } from '../../../shared/identity/projects/provision.ts';
+import type { Request } from '../../../shared/identity/projects/requests.ts';
 import type {
   ForgetEarlierRequest,
   RetireKeyRequest,
-} from '../../../functions/provision/retire-stage-key.ts';
-import type { StageIssuerRequest } from '../../../functions/provision/stage-issuer.ts';
-import { type Key, keys } from '../../../shared/table/keys.ts';
-import { openTable } from '../../../shared/table/table.ts';
+} from '../../../shared/identity/projects/retire-stage-key.ts';
+import type { StageIssuerRequest } from '../../../shared/identity/projects/stage-issuer.ts';
 import type { Portico } from '../../spec/portico.ts';
 import { carriedOut } from './follow-up.ts';
 import type { StillStack } from './still-stack.ts';

@@ -1,6 +1,6 @@
-import { mintRunToken } from '../../../shared/access/run-token.ts';
+import { openTable } from '../../../shared/carry/table/table.ts';
 import { stageKeys } from '../../../shared/composition/stage-keys.ts';
-import { openTable } from '../../../shared/table/table.ts';
+import { mintRunToken } from '../../../shared/identity/gate/access-token.ts';
 import type { Portico } from '../../spec/portico.ts';
 import { membershipOf, projectOf } from '../../spec/running.ts';
 import type { StillStack } from './still-stack.ts';

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Listening, listen, readBody } from '../../../infra/local/gateway/listen.ts';
-import { fileKeyWrapping } from '../../../shared/keys/data-keys.ts';
+import { fileKeyWrapping } from '../../../shared/carry/keys/data-keys.ts';
 
 /** KMS: a request of Encrypt is at most 4,096 bytes of text. */
 const longestBodyBytes = 16 * 1024;

@@ -15,7 +15,7 @@ import { startQueues } from '../../../infra/local/queue/local-queues.ts';
 import { serveBus } from '../../../infra/local/serve-bus.ts';
 import { startTable } from '../../../infra/local/table.ts';
 import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
-import type { JobEvent } from '../../../shared/bot/job/job-starter.ts';
+import type { JobEvent } from '../../../shared/bots/run/services.ts';
 import { roomiestFolder } from '../../setup/roomiest-folder.ts';
 import { serveKms } from './serve-kms.ts';
 import { openWays, type Ways } from './ways.ts';
@@ -114,6 +114,9 @@ export async function startStillStack(): Promise<StillStack> {
     MAIL_FROM: 'portico@example.org',
     BUS_NAME: 'portico-local',
     EVENTS_ENDPOINT: await ways.to('bus', bus.url),
+    ACCOUNT_CONCURRENCY: '1000',
+    TRUSTED_HOPS: '0',
+    FAILED_ADDRESSES: '100000',
     SITE_DIR: site,
     ...Object.fromEntries(waysToQueues),
   });

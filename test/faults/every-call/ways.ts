@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { type Listening, listen, readBody } from '../../../infra/local/gateway/listen.ts';
-import { createExchanger } from '../../../shared/aws/wire/exchange.ts';
+import { type Answer, createExchanger, type Exchanger } from '../../../shared/aws/wire/transport.ts';
 import { type Fault, faults, isSilent, type Kind, type Said, type Service } from './faults.ts';
 
 /** A call that a function has made. */
@@ -68,18 +68,11 @@ export function openWays(): Ways {
     const fault = faultOf(service, calls.push(call));
     const body = await readBody(request, longestBodyBytes);
     if (service !== 'table') call.request = parsed(body);
-    const { host: _, connection: __, ...headers } = request.headers;
     if (!fault || (fault.arrives && fault.isFirst)) {
-      const { protocol, hostname, port, host } = to;
-      const asked = { method: String(request.method), path: String(request.url), body };
-      const own = { ...(headers as Record<string, string>), host };
-      const answer = await exchanger.send({ ...asked, protocol, hostname, port, headers: own });
+      const answer = await forward(exchanger, to, request, body);
       call.status = answer.statusCode;
       if (isWrite(call)) written += 1;
-      if (!fault) {
-        const { connection: ___, 'transfer-encoding': ____, ...said } = answer.headers;
-        return void response.writeHead(answer.statusCode, said).end(answer.body);
-      }
+      if (!fault) return passOn(answer, response);
     }
     if (call.status !== undefined) call.isLost = true;
     if (isSilent(fault)) call.isSilent = true;
@@ -117,6 +110,27 @@ export function openWays(): Ways {
       exchanger.close();
     },
   };
+}
+
+/** A request as it came, to the service that it is for. */
+export function forward(
+  exchanger: Exchanger,
+  { protocol, hostname, port, host }: URL,
+  request: IncomingMessage,
+  body: Buffer | undefined,
+): Promise<Answer> {
+  const { host: _, connection: __, ...headers } = request.headers;
+  return exchanger.send({
+    ...{ protocol, hostname, port, body },
+    method: String(request.method),
+    path: String(request.url),
+    headers: { ...(headers as Record<string, string>), host },
+  });
+}
+
+export function passOn({ statusCode, headers, body }: Answer, response: ServerResponse): void {
+  const { connection: _, 'transfer-encoding': __, ...said } = headers;
+  response.writeHead(statusCode, said).end(body);
 }
 
 /** Whether it may have changed the table. */

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { unpackText } from '../../../shared/store/packing.ts';
-import type { Item } from '../../../shared/table/item.ts';
-import { type Key, parseHead } from '../../../shared/table/keys.ts';
-import { scanPage } from '../../../shared/table/scan-page.ts';
+import type { Item } from '../../../shared/carry/table/item.ts';
+import { type Key, parseHead } from '../../../shared/carry/table/keys.ts';
+import { scanPage } from '../../../shared/carry/table/scan-page.ts';
+import { unpackText } from '../../../shared/store/items/content.ts';
 import type { StillStack } from './still-stack.ts';
 
 /** Every item of the table at one time, by its key. */

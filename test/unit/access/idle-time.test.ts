@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Item } from '../../../shared/carry/table/item.ts';
 import {
   followsIdleTime,
   idleSetting,
@@ -8,8 +9,7 @@ import {
   type LoginUse,
   tokenSeconds,
   usedAt,
-} from '../../../shared/access/idle-time.ts';
-import type { Item } from '../../../shared/table/item.ts';
+} from '../../../shared/identity/gate/idle-time.ts';
 import fc from '../../setup/fast-check.ts';
 
 const minute = 60_000;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { parsePolicy } from '../../../shared/access/parse-policy.ts';
-import { policyWarnings } from '../../../shared/access/words/policy-warnings.ts';
-import { hasElementIn } from '../../../shared/fhir/element-names.ts';
-import { structures } from '../../../shared/fhir/structures.ts';
+import { parsePolicy } from '../../../shared/identity/policies/parse-policy.ts';
+import { policyWarnings } from '../../../shared/identity/policies/policy-words.ts';
+import { hasElementIn } from '../../../shared/store/fhir/elements.ts';
+import { structures } from '../../../shared/store/fhir/structures.ts';
 import {
   conditionsOf,
   type Entry,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { policyWarnings } from '../../../shared/access/words/policy-warnings.ts';
-import { elementNames, hasElementIn } from '../../../shared/fhir/element-names.ts';
-import { structures } from '../../../shared/fhir/structures.ts';
+import { policyWarnings } from '../../../shared/identity/policies/policy-words.ts';
+import { elementNames, hasElementIn } from '../../../shared/store/fhir/elements.ts';
+import { structures } from '../../../shared/store/fhir/structures.ts';
 
 const all = await structures();
 const warningsOf = (...resource: unknown[]) =>

@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { mayInteract } from '../../../shared/access/access.ts';
-import type { Actor } from '../../../shared/access/actor.ts';
-import { variablesOf } from '../../../shared/access/policy.ts';
-import type { Interaction } from '../../../shared/access/rule.ts';
-import { defaultWords } from '../../../shared/access/words/default-words.ts';
-import { policyWords } from '../../../shared/access/words/policy-words.ts';
-import { isAdministrative } from '../../../shared/fhir/administrative.ts';
-import { newBudget } from '../../../shared/table/budget.ts';
+import { isAdministrative } from '../../../shared/base/resource.ts';
+import { newBudget } from '../../../shared/carry/table/budget.ts';
+import type { Actor } from '../../../shared/identity/gate/actor.ts';
+import { mayInteract } from '../../../shared/identity/policies/access.ts';
+import { parsePolicy } from '../../../shared/identity/policies/parse-policy.ts';
+import { policyWords } from '../../../shared/identity/policies/policy-words.ts';
+import type { Interaction } from '../../../shared/identity/policies/rule.ts';
+import { defaultWords } from '../../../shared/identity/policies/rule-words.ts';
+import { variablesOf } from '../../../shared/identity/policies/rules.ts';
 import fc from '../../setup/fast-check.ts';
 
 const textsOf = (...resource: unknown[]) =>
@@ -87,23 +88,37 @@ describe('a policy in plain words', () => {
       { resourceType: 'Binary', hiddenFields: ['data'] },
       'Grants nothing: a Binary is nothing without its bytes.',
     ],
+    ...[
+      ['telecom', 'id'],
+      ['telecom', 'name..family'],
+      ['telecom', 5],
+    ].map((hiddenFields): [unknown, string] => [
+      { resourceType: 'Patient', hiddenFields },
+      'Grants nothing: hiddenFields must name elements such as birthDate or name.family, not resourceType, id or meta.',
+    ]),
     [{ resourceType: 'Patient', compartment: 'x' }, 'Grants nothing: compartment is not supported.'],
     [null, 'Grants nothing: An entry must be an object.'],
   ])('%j', (entry, text) => {
     expect(textsOf(entry)).toEqual([text]);
   });
 
-  test('a policy with an element that is not known grants nothing at all', () => {
-    const policy = { basedOn: [], resource: [{ resourceType: 'Patient' }] };
-    expect(policyWords(policy, { isAdministrator: false })).toEqual([
-      {
-        entry: 0,
-        resourceType: 'Patient',
-        interactions: [],
-        text: 'Grants nothing: basedOn is not supported.',
-      },
-    ]);
-  });
+  test.each(['basedOn', 'compartment', 'ipAccessRule'])(
+    'a policy with %s, which could narrow it, grants nothing at all',
+    (name) => {
+      const policy = { [name]: [], resource: [{ resourceType: 'Patient' }] };
+      const refused: string[] = [];
+      expect(parsePolicy(policy, (expression) => refused.push(expression))).toEqual([]);
+      expect(refused).toEqual([name]);
+      expect(policyWords(policy, { isAdministrator: false })).toEqual([
+        {
+          entry: 0,
+          resourceType: 'Patient',
+          interactions: [],
+          text: `Grants nothing: ${name} is not supported.`,
+        },
+      ]);
+    },
+  );
 
   test('of a member, its variables have their values, and one without a value grants nothing', () => {
     const policy = {

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { declarations } from '../../../infra/site/declarations.ts';
-import { annotate } from '../../../web/src/editor/types/annotate.ts';
-import { createLanguage } from '../../../web/src/editor/types/language.ts';
+import { annotate, createLanguage } from '../../../web/src/editor/types/language.ts';
 
 let language: ReturnType<typeof createLanguage>;
 beforeAll(async () => {

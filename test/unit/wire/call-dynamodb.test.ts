@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { dynamoDbCaller } from '../../../shared/aws/wire/call-dynamodb.ts';
-import { directDocumentClient } from '../../../shared/aws/wire/document-client.ts';
-import type { Answer, Exchange, Patience } from '../../../shared/aws/wire/exchange.ts';
+import { fromAttributes } from '../../../shared/aws/wire/attribute.ts';
+import { directDocumentClient, dynamoDbCaller } from '../../../shared/aws/wire/dynamodb.ts';
+import type { Answer, Exchange, Patience } from '../../../shared/aws/wire/transport.ts';
 
 const ends: (() => void)[] = [];
 afterEach(() => {
@@ -145,3 +145,10 @@ test('without an endpoint the service of the region is called', async () => {
     { protocol: 'https:', hostname: 'dynamodb.eu-central-1.amazonaws.com', port: '', path: '/' },
   ]);
 });
+
+test.each([{ X: {} }, { M: 'a' }, { L: {} }, { S: 1 }, {}])(
+  'an attribute %j is of no known type',
+  (attribute) => {
+    expect(() => fromAttributes({ attribute })).toThrow(TypeError);
+  },
+);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createExchanger, type Exchange, type Patience } from '../../../shared/aws/wire/exchange.ts';
+import { createExchanger, type Exchange, type Patience } from '../../../shared/aws/wire/transport.ts';
 
 const ends: (() => void)[] = [];
 afterEach(() => {

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { afterEach, expect, test } from '@jest/globals';
-import { createExchanger } from '../../../shared/aws/wire/exchange.ts';
-import { lambdaCaller } from '../../../shared/aws/wire/invoke-function.ts';
+import { lambdaCaller } from '../../../shared/aws/lambda.ts';
+import { createExchanger } from '../../../shared/aws/wire/transport.ts';
 
 const open: (() => void)[] = [];
 afterEach(() => {

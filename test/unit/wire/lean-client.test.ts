@@ -4,8 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connectKms, openKmsSigner } from '../../../shared/aws/kms.ts';
-import type { Answer, Exchange } from '../../../shared/aws/wire/exchange.ts';
-import { leanClient, within } from '../../../shared/aws/wire/lean-client.ts';
+import { type Answer, type Exchange, leanClient, within } from '../../../shared/aws/wire/transport.ts';
 
 const exchanges: Exchange[] = [];
 const exchanger = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createSigner, type SignableRequest } from '../../../shared/aws/wire/signature.ts';
+import { createSigner, type SignableRequest } from '../../../shared/aws/wire/transport.ts';
 
 /** Of AWS's published test suite for Signature Version 4: all of it that needs no other header than ours. */
 const credentials = {

@@ -1,19 +1,17 @@
-import type { Bot } from '@medplum/fhirtypes';
+import type { Bot, Parameters } from '@medplum/fhirtypes';
 import { useCallback } from 'react';
-import { useApi } from '../api/use-api.ts';
-import { useLoad } from '../api/use-load.ts';
+import { useSearchParams } from 'wouter';
+import { partsOf } from '../api/fhir.ts';
+import { useApi, useLoad } from '../api/use-api.ts';
 import { ExecutionsTab } from '../executions/executions-tab.tsx';
-import { FiguresLine } from '../executions/figures-line.tsx';
 import { TriggersTab } from '../triggers/triggers-tab.tsx';
-import { DeleteResource } from '../ui/delete-resource.tsx';
-import { Link } from '../ui/link.tsx';
-import { Loading } from '../ui/loading.tsx';
-import { Page } from '../ui/page.tsx';
-import { Tabs } from '../ui/tabs.tsx';
-import { Workbench } from '../workbench/workbench.tsx';
+import { Link, Loading } from '../ui/basics.tsx';
+import { DeleteResource } from '../ui/confirm.tsx';
+import { Page, Tabs } from '../ui/page.tsx';
 import { SecretsTab } from './secrets-tab.tsx';
 import { SettingsTab } from './settings-tab.tsx';
 import { VersionsTab } from './versions-tab.tsx';
+import { Workbench } from './workbench.tsx';
 
 /** One Bot: its code, a console that runs it, its versions, secrets and executions. */
 export function BotPage({ id }: { id: string }) {
@@ -59,5 +57,35 @@ export function BotPage({ id }: { id: string }) {
         <Link href="/bots">All Bots</Link>
       </p>
     </Page>
+  );
+}
+
+const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+const count = new Intl.NumberFormat();
+
+/** How a Bot has done in the last 24 hours, in a line. */
+function FiguresLine({ bot }: { bot: Bot }) {
+  const api = useApi();
+  const [search] = useSearchParams();
+  const tab = search.get('tab');
+  const load = useCallback(
+    async (signal: AbortSignal) => {
+      // Looked up again with every tab: it may have run meanwhile.
+      void tab;
+      const { parameter = [] } = await api.get<Parameters>(`fhir/R4/Bot/${bot.id}/$figures`, signal);
+      return partsOf({ name: '', part: parameter });
+    },
+    [api, bot.id, tab],
+  );
+  const { value } = useLoad(load);
+  if (!value) return <p className="muted">Last 24 hours: …</p>;
+  const { runs, failed, p50Ms, p95Ms, complete } = value;
+  if (runs === 0) return <p className="muted">Last 24 hours: no runs.</p>;
+  const which = complete === true ? 'Last 24 hours' : 'Its latest';
+  return (
+    <p className="muted">
+      {which}: {count.format(Number(runs))} {runs === 1 ? 'run' : 'runs'},{' '}
+      {percent.format(Number(failed) / Number(runs))} failed, p50 {String(p50Ms)} ms, p95 {String(p95Ms)} ms
+    </p>
   );
 }

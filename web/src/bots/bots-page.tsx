@@ -1,13 +1,15 @@
 import type { Bot, Reference } from '@medplum/fhirtypes';
-import { useCallback } from 'react';
-import { useApi } from '../api/use-api.ts';
-import { useLoad } from '../api/use-load.ts';
+import { useCallback, useState } from 'react';
+import { useLocation } from 'wouter';
+import { useFindByName } from '../api/fhir.ts';
+import { useAction, useApi, useLoad } from '../api/use-api.ts';
 import { usePages } from '../api/use-pages.ts';
-import { Link } from '../ui/link.tsx';
-import { Empty } from '../ui/loading.tsx';
-import { Moment } from '../ui/moment.tsx';
+import { Button, Empty, Failure, Link, Moment } from '../ui/basics.tsx';
+import { TextField } from '../ui/fields.tsx';
+import { Form } from '../ui/form.tsx';
 import { Page } from '../ui/page.tsx';
 import { PagedList } from '../ui/paged-list.tsx';
+import { type Choice, pickedOf, ResourcePicker } from '../ui/resource-picker.tsx';
 
 /** `admin/projects/<id>/failures`, as far as it is of Bots. */
 interface Runs {
@@ -73,5 +75,63 @@ function LastRun({ runs, reference }: { runs: Runs; reference: string }) {
       Last run <Moment at={ran.at} />
       {failing && `, ${failing.failed} of the latest ${failing.looked} failed`}
     </span>
+  );
+}
+
+export function NewBotPage() {
+  const { admin, send } = useApi();
+  const [, navigate] = useLocation();
+  const findPolicies = useFindByName('AccessPolicy');
+  const [name, setName] = useState('');
+  const [description, setDescription] = useState('');
+  const [system, setSystem] = useState('');
+  const [value, setValue] = useState('');
+  const [policy, setPolicy] = useState<Choice>();
+  const create = useAction(async () => {
+    const identifier = value ? [{ ...(system ? { system } : {}), value }] : undefined;
+    const chosen = pickedOf(policy);
+    const accessPolicy = chosen && { reference: chosen.reference };
+    const { id } = await send<Bot>('POST', `${admin}/bot`, { name, description, identifier, accessPolicy });
+    navigate(`/bots/${id}`);
+  }, ['name', 'description', 'identifier', 'accessPolicy']);
+  return (
+    <Page title="Create a Bot">
+      <section className="card narrow" aria-label="New Bot">
+        <Form label="New Bot" fieldErrors={create.fieldErrors} onSubmit={() => create.run()}>
+          <TextField label="Name" name="name" value={name} onChange={setName} isRequired />
+          <TextField label="Description" name="description" value={description} onChange={setDescription} />
+          <div className="form-pair">
+            <TextField
+              label="Identifier system"
+              name="system"
+              help="For example https://example.org/bots. Optional."
+              value={system}
+              onChange={setSystem}
+            />
+            <TextField
+              label="Identifier value"
+              name="identifier"
+              help="Senders can name the Bot by it. Unique within a project."
+              value={value}
+              onChange={setValue}
+            />
+          </div>
+          <ResourcePicker
+            label="Access policy"
+            name="accessPolicy"
+            help="Without one it may read and write clinical records and run Bots."
+            value={policy}
+            onChange={setPolicy}
+            find={findPolicies}
+          />
+          <Failure message={create.message} />
+          <div className="buttons">
+            <Button type="submit" kind="primary" isPending={create.isBusy}>
+              Create
+            </Button>
+          </div>
+        </Form>
+      </section>
+    </Page>
   );
 }

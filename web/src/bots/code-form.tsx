@@ -1,16 +1,67 @@
 import type { Bot } from '@medplum/fhirtypes';
 import { type RefObject, useEffect, useRef, useState } from 'react';
-import { type Action, useAction } from '../api/use-action.ts';
-import { useApi } from '../api/use-api.ts';
+import { type Action, useAction, useApi } from '../api/use-api.ts';
 import { CodeEditor } from '../editor/code-editor.tsx';
 import type { MountedEditor, PlacedProblem } from '../editor/mount-editor.ts';
-import { Button } from '../ui/button.tsx';
+import { Button, Failure, Notice } from '../ui/basics.tsx';
+import { Confirm } from '../ui/confirm.tsx';
+import { Select, TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
-import { Notice } from '../ui/notice.tsx';
-import { TextField } from '../ui/text-field.tsx';
-import { TextWithPlaces } from '../workbench/places.tsx';
-import { TemplatePicker } from '../workbench/template-picker.tsx';
+import { TextWithPlaces } from './places.tsx';
 import { type Source, saveSource } from './source.ts';
+
+/** The example Bots, by their names; each is loaded when it is chosen. */
+const sources = import.meta.glob<string>('../../../examples/bots/*.ts', { query: '?raw', import: 'default' });
+
+const templates = Object.keys(sources)
+  .map((path) => ({ path, name: /([^/]+)\.ts$/.exec(path)?.[1] ?? path }))
+  .map(({ path, name }) => ({ value: path, label: name.replaceAll('-', ' ') }));
+
+async function readTemplate(path: string): Promise<string> {
+  const read = sources[path];
+  if (!read) throw new Error('There is no such template');
+  return read();
+}
+
+const options = [{ value: '', label: 'None' }, ...templates];
+
+/** Begins with an example. What was written is not overwritten unasked. */
+function TemplatePicker({ text, onPick }: { text: string; onPick(text: string): void }) {
+  const [chosen, setChosen] = useState('');
+  const [asked, setAsked] = useState<string>();
+  const [own, setOwn] = useState('');
+  const pick = useAction(async (path: string) => {
+    setChosen(path);
+    setAsked(undefined);
+    if (path === '') return;
+    const template = await readTemplate(path);
+    setOwn(template);
+    onPick(template);
+  });
+  const isWritten = text.trim() !== '' && text !== own;
+  return (
+    <>
+      <Select
+        label="Begin with an example"
+        value={chosen}
+        options={options}
+        onChange={(path) => (path !== '' && isWritten ? setAsked(path) : void pick.run(path))}
+      />
+      <Failure message={pick.message} />
+      <Confirm
+        isOpen={asked !== undefined}
+        title="Replace the code?"
+        deed="Replace it"
+        isBusy={pick.isBusy}
+        message={undefined}
+        onConfirm={() => pick.run(asked ?? '')}
+        onClose={() => setAsked(undefined)}
+      >
+        <p>The example replaces what is in the editor. Undo brings it back.</p>
+      </Confirm>
+    </>
+  );
+}
 
 interface Props {
   bot: Bot;

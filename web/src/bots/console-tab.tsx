@@ -1,20 +1,16 @@
 import type { Bot } from '@medplum/fhirtypes';
 import { useRef, useState } from 'react';
-import type { InputType } from '../../../shared/bot/input/input-types.ts';
-import { useAction } from '../api/use-action.ts';
-import { useAddressState } from '../api/use-address-state.ts';
-import { useApi } from '../api/use-api.ts';
-import { useKept } from '../drafts/use-kept.ts';
-import { Button } from '../ui/button.tsx';
+import type { InputType } from '../../../shared/bots/run/contract.ts';
+import { useAction, useApi } from '../api/use-api.ts';
+import { useAddressState } from '../api/use-pages.ts';
+import { useKept } from '../drafts/use-draft.tsx';
+import { LogView, useRunLog } from '../executions/run-log.tsx';
+import { baseUrl } from '../session/session.ts';
+import { Badge, Button, CopyButton, Failure, Notice, Output } from '../ui/basics.tsx';
+import { Select, TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
-import { Failure, Notice } from '../ui/notice.tsx';
-import { Select } from '../ui/select.tsx';
-import { TextField } from '../ui/text-field.tsx';
-import { ReadyCalls } from '../workbench/ready-calls.tsx';
-import { Segments } from '../workbench/segments.tsx';
-import { cancelRun, type Run, runBot } from './run-bot.ts';
-import { RunResult } from './run-result.tsx';
-import { samples } from './samples.ts';
+import { TextWithPlaces } from './places.tsx';
+import { cancelRun, type Run, runBot, samples } from './run-bot.ts';
 
 const inputTypes = samples.map(({ value }) => value);
 
@@ -77,6 +73,117 @@ export function ConsoleTab({ bot }: { bot: Bot }) {
       </Form>
       <RunResult bot={bot} run={run} isBusy={execute.isBusy} />
       <ReadyCalls bot={bot} type={type} />
+    </>
+  );
+}
+
+const milliseconds = new Intl.NumberFormat(undefined, {
+  style: 'unit',
+  unit: 'millisecond',
+  maximumFractionDigits: 0,
+});
+
+/** The answer to a run, its time and its log. */
+function RunResult({ bot, run, isBusy }: { bot: Bot; run: Run | undefined; isBusy: boolean }) {
+  const log = useRunLog(bot.id ?? '', run?.traceId);
+  return (
+    <section className="card" aria-label="Answer" aria-live="polite" aria-busy={isBusy}>
+      <h2>Answer</h2>
+      {!run && <p className="muted">{isBusy ? 'Running…' : 'Nothing has run yet.'}</p>}
+      {run && (
+        <>
+          <div className="row-side">
+            <Badge kind={run.isGood ? 'good' : 'bad'}>{run.status}</Badge>
+            <Badge>{milliseconds.format(run.durationMs)}</Badge>
+            <span className="row-more">{run.contentType}</span>
+          </div>
+          <Output label="Body of the answer">
+            <TextWithPlaces text={run.body === '' ? '(empty)' : run.body} />
+          </Output>
+          <h2>Log</h2>
+          <LogView log={log} />
+        </>
+      )}
+    </section>
+  );
+}
+
+type Naming = 'id' | 'identifier';
+
+/** A line for a shell and one for a program that execute the Bot. */
+function ReadyCalls({ bot, type }: { bot: Bot; type: InputType }) {
+  const identifier = bot.identifier?.[0];
+  const [naming, setNaming] = useState<Naming>('id');
+  const names = [
+    { value: 'id', label: 'By its id' },
+    ...(identifier ? ([{ value: 'identifier', label: 'By its identifier' }] as const) : []),
+  ] as const;
+  const token = identifier?.system ? `${identifier.system}|${identifier.value}` : (identifier?.value ?? '');
+  const path =
+    naming === 'id' ? `Bot/${bot.id}/$execute` : `Bot/$execute?identifier=${encodeURIComponent(token)}`;
+  const curl = [
+    `curl -s '${baseUrl}/fhir/R4/${path}' \\`,
+    '  -H "Authorization: Bearer $TOKEN" \\',
+    `  -H 'Content-Type: ${type}' \\`,
+    '  --data-binary @input',
+  ].join('\n');
+  const named =
+    naming === 'id'
+      ? `'${bot.id}'`
+      : JSON.stringify({
+          ...(identifier?.system ? { system: identifier.system } : {}),
+          value: identifier?.value,
+        });
+  const line = `await medplum.executeBot(${named}, input, '${type}');`;
+  return (
+    <details className="calls">
+      <summary>Call it from elsewhere</summary>
+      <div className="stack">
+        {identifier && <Select label="Named" value={naming} options={names} onChange={setNaming} />}
+        <Output label="With curl" text={curl} />
+        <CopyButton text={curl} label="Copy the curl line" />
+        <Output label="With a client library" text={line} />
+        <CopyButton text={line} label="Copy the executeBot line" />
+      </div>
+    </details>
+  );
+}
+
+/** A message segment by segment, each field with its number, as far as the first segment tells how. */
+function Segments({ text }: { text: string }) {
+  const segments = text.split(/\r\n?|\n/).filter((one) => one.trim() !== '');
+  const separator = /^MSH(.)/.exec(segments[0] ?? '')?.[1];
+  if (separator === undefined) return null;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <section className="output segments" tabIndex={0} aria-label="Segments">
+      <ol>
+        {segments.map((segment, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one text
+          <li key={index}>
+            <Fields segment={segment} separator={separator} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Fields({ segment, separator }: { segment: string; separator: string }) {
+  const [name = '', ...fields] = segment.split(separator);
+  // The separator itself is the first field of a header.
+  const first = name === 'MSH' ? 2 : 1;
+  return (
+    <>
+      <strong>{name}</strong>{' '}
+      {fields.map((field, index) =>
+        field === '' ? null : (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a field is known by its number
+          <span key={index} className="segment-field">
+            <span className="muted">{index + first}</span> <code>{field}</code>
+          </span>
+        ),
+      )}
     </>
   );
 }

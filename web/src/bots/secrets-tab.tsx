@@ -1,15 +1,10 @@
 import type { Bot } from '@medplum/fhirtypes';
-import { useCallback, useState } from 'react';
-import { useAction } from '../api/use-action.ts';
-import { useApi } from '../api/use-api.ts';
-import { useLoad } from '../api/use-load.ts';
-import { Button } from '../ui/button.tsx';
+import { useState } from 'react';
+import { useAction, useApi, useGet } from '../api/use-api.ts';
+import { Button, Empty, Failure, Loading, Notice } from '../ui/basics.tsx';
 import { Confirm } from '../ui/confirm.tsx';
+import { PasswordField, TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
-import { Empty, Loading } from '../ui/loading.tsx';
-import { Failure, Notice } from '../ui/notice.tsx';
-import { PasswordField } from '../ui/password-field.tsx';
-import { TextField } from '../ui/text-field.tsx';
 
 interface Secret {
   name: string;
@@ -24,9 +19,7 @@ export function SecretsTab({ bot }: { bot: Bot }) {
 
 /** Those of a Bot, or of all Bots of the Project. @param props.path of the API */
 export function SecretsOf({ path }: { path: string }) {
-  const api = useApi();
-  const load = useCallback((signal: AbortSignal) => api.get<Secret[]>(path, signal), [api, path]);
-  const loaded = useLoad(load);
+  const loaded = useGet<Secret[]>(path);
   return (
     <Loading of={loaded}>
       {(secrets) => <Secrets path={path} secrets={secrets} onChange={loaded.reload} />}
@@ -46,12 +39,14 @@ function Secrets({ path, secrets, onChange }: { path: string; secrets: Secret[];
     await send('POST', path, list);
     setDone(said);
     onChange();
+    return true;
   });
   const without = (gone: string) =>
     secrets.filter((one) => one.name !== gone).map((one) => ({ name: one.name }));
   const add = async () => {
     const said = `${name} is set. It applies from the next run.`;
-    await replace.run({ list: [...without(name), { name, valueString: value }], said });
+    const list = [...without(name), { name, valueString: value }];
+    if (!(await replace.run({ list, said }))) return;
     setName('');
     setValue('');
   };

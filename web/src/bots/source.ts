@@ -1,4 +1,6 @@
-import type { Binary, Bot } from '@medplum/fhirtypes';
+import type { Binary, Bot, Parameters } from '@medplum/fhirtypes';
+import { OperationOutcomeError } from '../../../client/src/index.ts';
+import { partsOf } from '../api/fhir.ts';
 import type { Api } from '../api/use-api.ts';
 
 export interface Source {
@@ -33,4 +35,35 @@ export async function saveSource(api: Api, botId: string, { text, filename }: So
     body: patch,
     contentType: 'application/json-patch+json',
   });
+}
+
+/** The code of a version. */
+export interface DeployedCode {
+  hash: string;
+  filename: string;
+  text: string;
+  /** Only what was made of the author's text is kept. */
+  isCompiled: boolean;
+}
+
+/** @param version a hash; without it what runs @returns undefined when nothing is deployed */
+export async function readDeployedCode(
+  api: Api,
+  botId: string,
+  { version, signal }: { version?: string; signal?: AbortSignal },
+): Promise<DeployedCode | undefined> {
+  try {
+    const query = version === undefined ? '' : `?version=${version}`;
+    const { parameter = [] } = await api.get<Parameters>(`fhir/R4/Bot/${botId}/$code${query}`, signal);
+    const { hash, filename, code, compiled } = partsOf({ name: '', part: parameter });
+    return {
+      hash: String(hash),
+      filename: String(filename),
+      text: String(code),
+      isCompiled: compiled === true,
+    };
+  } catch (error) {
+    if (error instanceof OperationOutcomeError && error.status === 404) return undefined;
+    throw error;
+  }
 }

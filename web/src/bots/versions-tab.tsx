@@ -1,12 +1,10 @@
 import type { Bot, Parameters } from '@medplum/fhirtypes';
 import { useCallback, useState } from 'react';
-import { entriesOf, partsOf } from '../api/parameters.ts';
-import { useAction } from '../api/use-action.ts';
-import { useApi } from '../api/use-api.ts';
-import { useLoad } from '../api/use-load.ts';
-import { Empty, Loading } from '../ui/loading.tsx';
-import { Failure, Notice } from '../ui/notice.tsx';
-import { VersionRow } from '../versions/version-row.tsx';
+import { entriesOf, partsOf } from '../api/fhir.ts';
+import { useAction, useApi, useLoad } from '../api/use-api.ts';
+import { Badge, Button, Empty, Failure, Loading, Moment, Notice, Output } from '../ui/basics.tsx';
+import { DiffView } from '../ui/diff-view.tsx';
+import { readDeployedCode } from './source.ts';
 
 /** What was deployed, newest first; any of it can run again. */
 export function VersionsTab({ bot }: { bot: Bot }) {
@@ -57,5 +55,95 @@ export function VersionsTab({ bot }: { bot: Bot }) {
         }
       </Loading>
     </>
+  );
+}
+
+interface Version {
+  hash: string;
+  deployed: string;
+  filename: string;
+  isCurrent: boolean;
+}
+
+interface Props {
+  bot: Bot;
+  version: Version;
+  isBusy: boolean;
+  onRunAgain(hash: string): void;
+}
+
+/** A version that was deployed: its code, how it differs from what runs, and the way back to it. */
+function VersionRow({ bot, version, isBusy, onRunAgain }: Props) {
+  const [shown, setShown] = useState<'code' | 'differences'>();
+  const { hash, deployed, filename, isCurrent } = version;
+  const short = hash.slice(0, 8);
+  const toggle = (what: 'code' | 'differences') => setShown(shown === what ? undefined : what);
+  return (
+    <>
+      <div className="row-main">
+        <span className="row-title code">{short}</span>
+        <span className="row-more">
+          {filename}, deployed <Moment at={deployed} />
+        </span>
+      </div>
+      <div className="row-side">
+        <Button aria-expanded={shown === 'code'} onPress={() => toggle('code')}>
+          Code<span className="visually-hidden"> of {short}</span>
+        </Button>
+        {isCurrent ? (
+          <Badge kind="good">Runs now</Badge>
+        ) : (
+          <>
+            <Button aria-expanded={shown === 'differences'} onPress={() => toggle('differences')}>
+              Differences<span className="visually-hidden"> of {short} from what runs</span>
+            </Button>
+            <Button isPending={isBusy} onPress={() => onRunAgain(hash)}>
+              Run {short} again
+            </Button>
+          </>
+        )}
+      </div>
+      {shown && <Shown bot={bot} version={version} what={shown} />}
+    </>
+  );
+}
+
+function Shown({ bot, version, what }: { bot: Bot; version: Version; what: 'code' | 'differences' }) {
+  const api = useApi();
+  const { hash } = version;
+  const load = useCallback(
+    async (signal: AbortSignal) => {
+      const [own, running] = await Promise.all([
+        readDeployedCode(api, bot.id ?? '', { version: hash, signal }),
+        what === 'differences' ? readDeployedCode(api, bot.id ?? '', { signal }) : undefined,
+      ]);
+      return { own, running };
+    },
+    [api, bot.id, hash, what],
+  );
+  const short = hash.slice(0, 8);
+  return (
+    <div className="row-below">
+      <Loading of={useLoad(load)}>
+        {({ own, running }) => (
+          <>
+            {(own?.isCompiled || running?.isCompiled) && (
+              <p className="muted">
+                Of {own?.isCompiled ? 'this version' : 'what runs'} only what was compiled is kept.
+              </p>
+            )}
+            {what === 'code' ? (
+              <Output label={`Code of ${short}`} text={own?.text ?? ''} />
+            ) : (
+              <DiffView
+                label={`From what runs to ${short}`}
+                before={running?.text ?? ''}
+                after={own?.text ?? ''}
+              />
+            )}
+          </>
+        )}
+      </Loading>
+    </div>
   );
 }

@@ -1,20 +1,16 @@
-import { useMemo } from 'react';
-import { bulkColumn, mostBulkRows } from '../../../shared/invitation/bulk-columns.ts';
-import { useKept } from '../drafts/use-kept.ts';
-import { Button } from '../ui/button.tsx';
+import type { ProjectMembership } from '@medplum/fhirtypes';
+import { useId, useMemo, useState } from 'react';
+import type { OperationOutcome } from '../../../client/src/index.ts';
+import { bulkColumn, mostBulkRows } from '../../../shared/identity/invitations/bulk-columns.ts';
+import { useKept } from '../drafts/use-draft.tsx';
+import { invitationOf, outcomeSentence } from '../members/invitation.ts';
+import { Badge, Button, Failure, Link, Notice } from '../ui/basics.tsx';
+import { downloadCsv } from '../ui/download.ts';
+import { TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
-import { Link } from '../ui/link.tsx';
-import { Failure, Notice } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
-import { TextField } from '../ui/text-field.tsx';
-import { BulkResult } from './bulk-result.tsx';
-import { checkTable, resolvedTable } from './check-table.ts';
-import { FileField } from './file-field.tsx';
-import { Preview } from './preview.tsx';
-import { readTable } from './read-table.ts';
-import { TemplateLink } from './template-link.tsx';
-import { useBulkInvite } from './use-bulk-invite.ts';
-import { usePolicies } from './use-policies.ts';
+import { checkTable, type Findings, readTable, resolvedTable, type Table } from './table.ts';
+import { type Sent, useBulkInvite, usePolicies } from './use-bulk-invite.ts';
 
 /** People from a spreadsheet: checked and shown before anything is sent, and each row's result afterwards. */
 export function BulkPage() {
@@ -102,4 +98,166 @@ export function BulkPage() {
 
 function people(count: number): string {
   return count === 1 ? '1 person' : `${count} people`;
+}
+
+interface Props {
+  sent: Sent;
+  /** Sends what was refused once more, as it stands. */
+  retry: (() => void) | undefined;
+  isBusy: boolean;
+}
+
+function BulkResult({ sent: { answer, table, sent }, retry, isBusy }: Props) {
+  const { invited, refused, results } = answer;
+  return (
+    <>
+      <Notice kind={refused === 0 ? 'good' : 'bad'}>
+        <p>
+          {invited} invited, {refused} refused.{' '}
+          {refused > 0 && 'Correct the refused rows above. Only those are sent again.'}
+        </p>
+        {refused > 0 && retry && (
+          <Button isPending={isBusy} onPress={retry}>
+            Send only what was refused
+          </Button>
+        )}
+      </Notice>
+      <ul className="rows" aria-label="Results">
+        {results.map(({ row, status, membership, outcome }) => (
+          <li className="row" key={row}>
+            <div className="row-main">
+              <span className="row-title">
+                Row {(sent[row - 1] ?? 0) + 1}
+                {membership && (
+                  <>
+                    {': '}
+                    <Link href={`/members/${membership.id}`}>{membership.profile?.display ?? 'member'}</Link>
+                  </>
+                )}
+              </span>
+              <span className="row-more">{membership ? doneTo(membership) : textOf(outcome)}</span>
+              {!membership && <span className="row-more">{table.rows[sent[row - 1] ?? -1]?.join(', ')}</span>}
+            </div>
+            <Badge kind={status === 200 ? 'good' : 'bad'}>{status === 200 ? 'Done' : 'Refused'}</Badge>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function doneTo(membership: ProjectMembership): string {
+  const outcome = invitationOf(membership)?.outcome;
+  return outcome ? outcomeSentence(membership.profile?.display ?? '', outcome) : '';
+}
+
+function textOf(outcome: OperationOutcome | undefined): string {
+  const texts = outcome?.issue.map(({ details, code }) => details?.text ?? code) ?? [];
+  return texts.join('; ');
+}
+
+const mostShown = 200;
+
+/** What the file says, before anything is sent. */
+function Preview({ table: { header, rows }, findings }: { table: Table; findings: Findings }) {
+  if (rows.length === 0) return null;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <section className="card table-frame" aria-label="Preview" tabIndex={0}>
+      <table className="table">
+        <caption>Preview: nobody is invited yet</caption>
+        <thead>
+          <tr>
+            <th scope="col">Row</th>
+            {findings.rows.size > 0 && <th scope="col">Mistakes</th>}
+            {header.map((name, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a file may name a column twice
+              <th scope="col" key={index}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.slice(0, mostShown).map((cells, row) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows are known by their place in the file
+            <tr key={row}>
+              <th scope="row">{row + 1}</th>
+              {findings.rows.size > 0 && <td className="field-error">{findings.rows.get(row)?.join(' ')}</td>}
+              {header.map((_name, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: as above
+                <td key={index}>{cells[index]}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+const longestFile = 1024 * 1024;
+
+/** Reads a file of the person's choice; nothing of it leaves the browser yet. */
+function FileField({ onText }: { onText(text: string): void }) {
+  const id = useId();
+  const [refusal, setRefusal] = useState('');
+  const [note, setNote] = useState('');
+  const read = async (file: File | undefined) => {
+    if (!file) return;
+    const isTooLong = file.size > longestFile;
+    setRefusal(isTooLong ? 'The file is larger than 1 MiB.' : '');
+    if (isTooLong) return;
+    const { text, encoding } = decodeFile(new Uint8Array(await file.arrayBuffer()));
+    setNote(encoding === 'UTF-8' ? '' : `Read as ${encoding}: check that accents are right.`);
+    onText(text);
+  };
+  return (
+    <div className="field">
+      <label htmlFor={id}>File</label>
+      <input
+        id={id}
+        className="input"
+        type="file"
+        accept=".csv,text/csv"
+        aria-describedby={`${id}-note ${id}-refusal`}
+        onChange={({ target }) => void read(target.files?.[0])}
+      />
+      <span className="help" id={`${id}-note`} role="status">
+        {note}
+      </span>
+      <span className="field-error" id={`${id}-refusal`} role="status">
+        {refusal}
+      </span>
+    </div>
+  );
+}
+
+const template = [
+  'resourceType,firstName,lastName,email,accessPolicy,sendEmail',
+  'Practitioner,Alice,Smith,alice@example.org,,true',
+  'Patient,Bob,Jones,bob@example.org,,true',
+  '',
+].join('\r\n');
+
+/** A file to begin with. */
+function TemplateLink() {
+  return <Button onPress={() => downloadCsv('invitations.csv', template)}>Download a template</Button>;
+}
+
+/**
+ * The text of a file as spreadsheets write it: UTF-8, UTF-16 with its mark, or, when it is neither, Windows-1252,
+ * which Latin-1 is a part of.
+ */
+function decodeFile(bytes: Uint8Array): { text: string; encoding: string } {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe)
+    return { text: new TextDecoder('utf-16le').decode(bytes), encoding: 'UTF-16' };
+  if (first === 0xfe && second === 0xff)
+    return { text: new TextDecoder('utf-16be').decode(bytes), encoding: 'UTF-16' };
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), encoding: 'UTF-8' };
+  } catch {
+    return { text: new TextDecoder('windows-1252').decode(bytes), encoding: 'Latin-1 (Windows-1252)' };
+  }
 }

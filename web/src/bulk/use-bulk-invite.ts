@@ -1,11 +1,9 @@
-import type { ProjectMembership } from '@medplum/fhirtypes';
-import { useState } from 'react';
+import type { AccessPolicy, Bundle, ProjectMembership } from '@medplum/fhirtypes';
+import { useCallback, useState } from 'react';
 import type { OperationOutcome } from '../../../client/src/index.ts';
-import { bulkColumn } from '../../../shared/invitation/bulk-columns.ts';
-import { useAction } from '../api/use-action.ts';
-import { useApi } from '../api/use-api.ts';
-import type { Table } from './read-table.ts';
-import { writeTable } from './write-table.ts';
+import { bulkColumn } from '../../../shared/identity/invitations/bulk-columns.ts';
+import { useAction, useApi, useLoad } from '../api/use-api.ts';
+import { type NamedPolicy, type Table, writeTable } from './table.ts';
 
 /** What `invite/bulk` answers: each row with the status that it would have had alone. */
 interface BulkAnswer {
@@ -61,4 +59,22 @@ function personIn({ header, rows }: Table, row: number): string {
   const type = cell('resourceType');
   const person = cell('email').normalize('NFC').toLowerCase() || cell('externalId');
   return person && `${type} ${person}`;
+}
+
+/** The policies of the Project, by which a file may name them; none before it is wanted. */
+export function usePolicies(isWanted: boolean) {
+  const api = useApi();
+  const load = useCallback(
+    async (signal: AbortSignal): Promise<NamedPolicy[]> => {
+      if (!isWanted) return [];
+      const path = 'fhir/R4/AccessPolicy?_count=1000&_elements=name';
+      const { entry = [] } = await api.get<Bundle<AccessPolicy>>(path, signal);
+      return entry.map(({ resource }) => ({
+        name: resource?.name ?? '',
+        reference: `AccessPolicy/${resource?.id}`,
+      }));
+    },
+    [api, isWanted],
+  );
+  return useLoad(load);
 }

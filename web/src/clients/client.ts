@@ -1,7 +1,10 @@
 import type { ClientApplication, ProjectMembership } from '@medplum/fhirtypes';
-import type { Member } from '../members/member.ts';
+import type { Member } from '../members/rights-form.tsx';
 
 export type Client = ClientApplication & { redirectUris?: string[]; redirectUri?: string; public?: boolean };
+
+/** Without a secret when it is public. */
+export type NewClient = ClientApplication & { id: string; secret?: string };
 
 /** `GET admin/projects/<id>/client/<id>`: how it signs in. Instants as FHIR writes them. */
 interface ClientState {

@@ -1,6 +1,5 @@
-import { openText, sealingKey, sealText } from '../session/sealing.ts';
+import { openText, sealingKey, sealText } from '../session/kept-session.ts';
 import type { Session } from '../session/session.ts';
-import { keptTexts } from './kept-texts.ts';
 
 /** What somebody has not saved yet. */
 export interface Draft<T> {
@@ -59,4 +58,88 @@ export function forgetDrafts(session: Session): void {
 async function keyOf({ me }: Session): Promise<CryptoKey | undefined> {
   const key = me.security?.draftKey;
   return key === undefined ? undefined : sealingKey(key);
+}
+
+const prefix = 'portico.draft ';
+const longestMs = 24 * 60 * 60_000;
+
+/** A sealed text on this device, and since when. */
+interface KeptText {
+  atMs: number;
+  sealed: string;
+}
+
+/**
+ * Texts on this device, for 24 hours. They are sealed by who writes them; without storage nothing is kept.
+ */
+const keptTexts = {
+  read(name: string): KeptText | undefined {
+    try {
+      const { atMs, sealed } = JSON.parse(localStorage.getItem(prefix + name) ?? '{}');
+      if (typeof atMs === 'number' && typeof sealed === 'string' && Date.now() - atMs < longestMs)
+        return { atMs, sealed };
+      localStorage.removeItem(prefix + name);
+    } catch {
+      // Then there is none.
+    }
+    return undefined;
+  },
+  write(name: string, kept: KeptText): void {
+    try {
+      localStorage.setItem(prefix + name, JSON.stringify(kept));
+    } catch {
+      // Storage is full or forbidden: the text lives as long as its page.
+    }
+  },
+  remove(name: string): void {
+    try {
+      localStorage.removeItem(prefix + name);
+    } catch {
+      // There is nothing then.
+    }
+  },
+  /** The names that begin so; what has lain for too long goes. */
+  names(beginning: string): string[] {
+    try {
+      const names = Object.keys(localStorage).flatMap((key) =>
+        key.startsWith(prefix) ? [key.slice(prefix.length)] : [],
+      );
+      return names.filter((name) => keptTexts.read(name) && name.startsWith(beginning));
+    } catch {
+      return [];
+    }
+  },
+};
+
+/** Whether two values of JSON are the same, of objects with their fields in one order. */
+export function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** What was typed, by its name, in memory only: it may hold health data. */
+let kept = new Map<string, unknown>();
+let keptOf: string | undefined;
+
+/** What the owner has typed; what somebody else had typed is gone. */
+export function keptInputsOf(owner: string): Map<string, unknown> {
+  if (keptOf !== owner) {
+    kept = new Map();
+    keptOf = owner;
+  }
+  return kept;
+}
+
+/** What was typed there is sent or thrown away. */
+export function forgetKept(name: string): void {
+  kept.delete(name);
+}
+
+/** When somebody signs out. */
+export function forgetAllKept(): void {
+  kept.clear();
+}
+
+/** Whether something was typed that only this page's memory holds. */
+export function hasKept(): boolean {
+  return kept.size > 0;
 }

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef, useState } from 'react';
-import { messageOf } from '../api/message-of.ts';
-import { Notice } from '../ui/notice.tsx';
+import { messageOf } from '../api/use-api.ts';
+import { Notice } from '../ui/basics.tsx';
 import type { Checks, MountedEditor } from './mount-editor.ts';
 
 interface Props {

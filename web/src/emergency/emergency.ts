@@ -1,5 +1,7 @@
 import type { ProjectMembership } from '@medplum/fhirtypes';
-import { fieldsOf } from '../../../shared/fields-of.ts';
+import type { Portico } from '../../../client/src/index.ts';
+import { fieldsOf } from '../../../shared/base/values.ts';
+import { saysIt } from '../idle/idle-watch.ts';
 
 /** `emergency` of `GET auth/me`: what an administrator has prepared. */
 export interface Emergency {
@@ -31,4 +33,37 @@ export function emergencyOf({ extension }: ProjectMembership): EmergencyGrant | 
 export function emergencyPolicyOf(membership: object): string | undefined {
   const { reference } = fieldsOf(fieldsOf(membership).emergencyPolicy);
   return typeof reference === 'string' ? reference : undefined;
+}
+
+/** Whether the person has emergency access, as the service's last answer says: it may be taken or ended elsewhere. */
+export interface EmergencyWatch {
+  isOn(): boolean;
+  /** @returns ends it */
+  subscribe(listener: () => void): () => void;
+  /** The same API; what its answers say of emergency access is heeded. */
+  heeding(portico: Portico): Portico;
+}
+
+export function emergencyWatch(): EmergencyWatch {
+  const listeners = new Set<() => void>();
+  let isOn = false;
+  return {
+    isOn: () => isOn,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    heeding: (portico) => ({
+      ...portico,
+      async fetch(path, request, options) {
+        const answer = await portico.fetch(path, request, options);
+        const isSaid = answer.headers.has('x-emergency-seconds');
+        if (saysIt.test(path) && isSaid !== isOn) {
+          isOn = isSaid;
+          for (const listener of listeners) listener();
+        }
+        return answer;
+      },
+    }),
+  };
 }

@@ -1,17 +1,11 @@
 import type { Bot } from '@medplum/fhirtypes';
-import { useCallback, useEffect, useState } from 'react';
-import { useAction } from '../api/use-action.ts';
-import { useAddressState } from '../api/use-address-state.ts';
-import { useApi } from '../api/use-api.ts';
-import { useLoad } from '../api/use-load.ts';
-import { Button } from '../ui/button.tsx';
-import { Empty, Loading } from '../ui/loading.tsx';
-import { Failure } from '../ui/notice.tsx';
-import { ExecutionRow } from './execution-row.tsx';
-import { listExecutions } from './executions.ts';
-import { FilterForm } from './filter-form.tsx';
-import type { ExecutionFilters } from './filters.ts';
-import { useAddressFilters } from './use-address-filters.ts';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useAction, useApi, useLoad } from '../api/use-api.ts';
+import { useAddressState, useAddressText } from '../api/use-pages.ts';
+import { Badge, Button, Empty, Failure, Loading, Moment } from '../ui/basics.tsx';
+import { Select, Switch, TextField } from '../ui/fields.tsx';
+import { type Execution, type ExecutionFilters, listExecutions, outcomes, times } from './executions.ts';
+import { LogView } from './run-log.tsx';
 
 /** How often it is looked again while it is live. */
 const liveMs = 3_000;
@@ -111,4 +105,95 @@ function Executions({ botId, first, onRequester }: ExecutionsProps) {
       )}
     </>
   );
+}
+
+interface ExecutionRowProps {
+  execution: Execution;
+  onRequester(requester: string): void;
+}
+
+/** One run: when, how it ended, and opened who asked for it, its trace and its log. */
+function ExecutionRow({ execution, onRequester }: ExecutionRowProps) {
+  const { time, outcome, durationMs, inputType, version, log, requester, requesterName, traceId } = execution;
+  const facts = [inputType, durationMs && `${durationMs} ms`, version && `version ${version.slice(0, 8)}`];
+  return (
+    <details className="record">
+      <summary>
+        <span className="row-title">
+          <Moment at={time} />
+        </span>
+        <span className="row-side">
+          <span className="row-more">{facts.filter(Boolean).join(', ')}</span>
+          <Badge kind={outcome === 'returned' ? 'good' : 'bad'}>{outcome}</Badge>
+        </span>
+      </summary>
+      <p className="row-more">
+        Run by {requesterName || requester}; trace <code>{traceId}</code>{' '}
+        <Button kind="quiet" onPress={() => onRequester(requester)}>
+          Only runs by {requesterName || requester}
+        </Button>
+      </p>
+      <LogView log={log} />
+    </details>
+  );
+}
+
+interface FilterFormProps {
+  filters: ExecutionFilters;
+  onChange(some: Partial<ExecutionFilters>): void;
+  isLive: boolean;
+  onLive(isLive: boolean): void;
+}
+
+function FilterForm({ filters, onChange, isLive, onLive }: FilterFormProps) {
+  return (
+    <fieldset className="filters" aria-label="Filters">
+      <Select
+        label="Outcome"
+        value={filters.outcome}
+        options={outcomes}
+        onChange={(outcome) => onChange({ outcome })}
+      />
+      <Select label="Time" value={filters.time} options={times} onChange={(time) => onChange({ time })} />
+      <TextField
+        label="Run by"
+        help="As Practitioner/…"
+        spellCheck="false"
+        value={filters.requester}
+        onChange={(requester) => onChange({ requester })}
+      />
+      <TextField
+        label="Trace"
+        help="The X-Trace-Id of a call"
+        spellCheck="false"
+        value={filters.trace}
+        onChange={(trace) => onChange({ trace })}
+      />
+      <Switch isSelected={isLive} onChange={onLive}>
+        Live
+      </Switch>
+    </fieldset>
+  );
+}
+
+const valuesOf = <Value extends string>(options: readonly { value: Value }[]) =>
+  options.map(({ value }) => value);
+
+/** Which runs are wanted, as the address of the page says; the setter takes what changes. */
+function useAddressFilters(): [ExecutionFilters, (some: Partial<ExecutionFilters>) => void] {
+  const [outcome, setOutcome] = useAddressState('outcome', valuesOf(outcomes), '');
+  const [time, setTime] = useAddressState('time', valuesOf(times), '');
+  const [requester, setRequester] = useAddressText('by');
+  const [trace, setTrace] = useAddressText('trace');
+  // One object for equal filters: a list is loaded again for another.
+  const filters = useMemo(() => ({ outcome, time, requester, trace }), [outcome, time, requester, trace]);
+  return [
+    filters,
+    (some) => {
+      if (some.outcome !== undefined) setOutcome(some.outcome);
+      if (some.time !== undefined) setTime(some.time);
+      if (some.requester !== undefined) setRequester(some.requester);
+      if (some.trace !== undefined) setTrace(some.trace);
+    },
+  ];
 }

@@ -1,8 +1,7 @@
 import type { Parameters, ParametersParameter } from '@medplum/fhirtypes';
-import { fieldsOf } from '../../../shared/fields-of.ts';
-import { entriesOf, partsOf } from '../api/parameters.ts';
+import { fieldsOf } from '../../../shared/base/values.ts';
+import { entriesOf, partsOf } from '../api/fhir.ts';
 import type { Api } from '../api/use-api.ts';
-import { type ExecutionFilters, everyExecution, queryOf } from './filters.ts';
 
 export interface RunLog {
   entries: { at: string; level: string; text: string }[];
@@ -70,4 +69,41 @@ function executionOf(entry: ParametersParameter): Execution {
       isTruncated: parts.logTruncated === true,
     },
   };
+}
+
+/** Which runs are wanted; empty texts want all. */
+export interface ExecutionFilters {
+  outcome: '' | 'success' | 'failure' | 'unknown';
+  time: '' | 'hour' | 'day' | 'week';
+  /** `Practitioner/<id>` */
+  requester: string;
+  trace: string;
+}
+
+const everyExecution: ExecutionFilters = { outcome: '', time: '', requester: '', trace: '' };
+
+export const outcomes = [
+  { value: '', label: 'Every outcome' },
+  { value: 'success', label: 'Succeeded' },
+  { value: 'failure', label: 'Failed' },
+  { value: 'unknown', label: 'Unknown' },
+] as const;
+export const times = [
+  { value: '', label: 'Any time' },
+  { value: 'hour', label: 'Last hour' },
+  { value: 'day', label: 'Last 24 hours' },
+  { value: 'week', label: 'Last 7 days' },
+] as const;
+
+const hourMs = 3_600_000;
+const lengths = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs };
+
+/** The parameters of `$logs`. */
+function queryOf({ outcome, time, requester, trace }: ExecutionFilters, nowMs: number): URLSearchParams {
+  const query = new URLSearchParams();
+  if (outcome) query.set('outcome', outcome);
+  if (time) query.set('date', `ge${new Date(nowMs - lengths[time]).toISOString()}`);
+  if (requester.trim()) query.set('requester', requester.trim());
+  if (trace.trim()) query.set('trace', trace.trim());
+  return query;
 }

@@ -1,21 +1,15 @@
-import type { ProjectMembership } from '@medplum/fhirtypes';
-import { useCallback, useState } from 'react';
-import { useAction } from '../api/use-action.ts';
-import { useAddressState } from '../api/use-address-state.ts';
-import { useApi } from '../api/use-api.ts';
-import { useLoad } from '../api/use-load.ts';
-import { useKept } from '../drafts/use-kept.ts';
-import { recordTypes } from '../records/record-types.ts';
-import { Button } from '../ui/button.tsx';
+import type { Parameters, ProjectMembership, Resource } from '@medplum/fhirtypes';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { entriesOf } from '../api/fhir.ts';
+import { type Api, useAction, useApi, useLoad } from '../api/use-api.ts';
+import { useAddressState } from '../api/use-pages.ts';
+import { useKept } from '../drafts/use-draft.tsx';
+import { nameOf } from '../records/record-text.ts';
+import { recordTypes } from '../records/registry.ts';
+import { Button, Failure, Link, Loading, Notice, Output } from '../ui/basics.tsx';
+import { Select, TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
-import { Link } from '../ui/link.tsx';
-import { Loading } from '../ui/loading.tsx';
-import { Failure, Notice } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
-import { Select } from '../ui/select.tsx';
-import { TextField } from '../ui/text-field.tsx';
-import { type Explanation, explain } from './explain.ts';
-import { SeenList } from './seen-list.tsx';
 
 /** The records as one member would see them, and which of their rights says so. Nothing can be changed here. */
 export function ViewPage({ id }: { id: string }) {
@@ -101,4 +95,99 @@ function View({ membership, name }: { membership: ProjectMembership; name: strin
       )}
     </>
   );
+}
+
+interface Props {
+  name: string;
+  explanation: Explanation;
+  isBusy: boolean;
+  onMore: (() => void) | undefined;
+}
+
+/** What the member sees, each record with the rules that say so. */
+function SeenList({ name, explanation: { seen, why }, isBusy, onMore }: Props) {
+  const list = useRef<HTMLElement>(null);
+  // The answer may lie below the window.
+  useEffect(() => {
+    if (seen.length > 0) list.current?.scrollIntoView({ block: 'nearest' });
+  }, [seen]);
+  return (
+    <section ref={list} aria-label={`What ${name} sees`}>
+      {why ? (
+        <Notice kind="plain" key={why} takesFocus>
+          <strong>{name} sees nothing here.</strong> {why}
+        </Notice>
+      ) : (
+        <p role="status">
+          {seen.length === 1 ? '1 record' : `${seen.length} records`}
+          {onMore && ', and there are more'}
+        </p>
+      )}
+      {seen.length > 0 && (
+        <ul className="rows" aria-label="Records">
+          {seen.map((one) => (
+            <li className="row" key={`${one.resource.resourceType}/${one.resource.id}`}>
+              <Seen seen={one} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {onMore && (
+        <Button isPending={isBusy} onPress={onMore}>
+          Show more
+        </Button>
+      )}
+    </section>
+  );
+}
+
+function Seen({ seen: { resource, hidden, rules } }: { seen: SeenRecord }) {
+  return (
+    <details className="record">
+      <summary>
+        <span className="row-title">{nameOf(resource)}</span>
+        {rules.map((rule) => (
+          <span className="row-more" key={rule}>
+            {rule}
+          </span>
+        ))}
+        {hidden.length > 0 && <span className="row-more">Hidden from them: {hidden.join(', ')}</span>}
+      </summary>
+      <Output label={nameOf(resource)} text={JSON.stringify(resource, undefined, 2)} />
+    </details>
+  );
+}
+
+/** A record as the member sees it. */
+interface SeenRecord {
+  resource: Resource;
+  /** Elements that are hidden from them. */
+  hidden: string[];
+  /** The rules that let them see it, a sentence each. */
+  rules: string[];
+}
+
+interface Explanation {
+  seen: SeenRecord[];
+  why: string | undefined;
+  /** The search of the next page. */
+  next: string | undefined;
+}
+
+/** `POST fhir/R4/ProjectMembership/<id>/$explain`. @throws what the service refused */
+async function explain(
+  api: Api,
+  membershipId: string,
+  wanted: { search: string } | { resource: string },
+): Promise<Explanation> {
+  const path = `fhir/R4/ProjectMembership/${encodeURIComponent(membershipId)}/$explain`;
+  const answer = await api.send<Parameters>('POST', path, wanted);
+  const textOf = (name: string) => entriesOf(answer, name)[0]?.valueString;
+  const seen = entriesOf(answer, 'seen').flatMap(({ part = [] }) => {
+    const texts = (name: string) =>
+      part.flatMap((one) => (one.name === name && one.valueString ? [one.valueString] : []));
+    const resource = part.find(({ name }) => name === 'resource')?.resource;
+    return resource ? [{ resource, hidden: texts('hidden'), rules: texts('rule') }] : [];
+  });
+  return { seen, why: textOf('why'), next: textOf('next') };
 }

@@ -1,6 +1,6 @@
 import type { Portico } from '../../../client/src/index.ts';
-import { type IdleState, idleState, isToTell } from './idle-clock.ts';
-import type { SharedUse } from './shared-use.ts';
+import { changeKept, readKept } from '../session/kept-session.ts';
+import { type IdleState, idleState, isToTell, later, type Use } from './idle-clock.ts';
 
 /** Holds one session to the idle time of its Project, as the service's answers say it. */
 export interface IdleWatch {
@@ -45,4 +45,88 @@ export function idleWatch(use: SharedUse, tell: () => Promise<void>): IdleWatch 
       },
     }),
   };
+}
+
+/** The use of one session, which the tabs of this browser share. */
+export interface SharedUse {
+  now(): Use;
+  /** The person does something, in this tab. */
+  note(): void;
+  /** The service has been told of all use until then. @param toldUseMs what it was told */
+  told(toldUseMs: number): void;
+  /** What the other tabs have left, also while this one slept. */
+  catchUp(): Promise<void>;
+}
+
+/** What a tab writes of its use is at most so old. */
+const shareMs = 1000;
+
+/**
+ * Begins with a use: whoever signs in or opens the app does something. In IndexedDB, where a tab that slept looks before
+ * it takes a session for idle: a message would come later.
+ * @param id of the session
+ */
+export function sharedUse(id: string): SharedUse {
+  const atMs = Date.now();
+  let use: Use = { usedAtMs: atMs, toldUseMs: atMs, toldAtMs: atMs };
+  let sharedAtMs = 0;
+  const merged = (kept: string | undefined): Use => {
+    if (kept !== undefined) use = later(use, JSON.parse(kept) as Use);
+    return use;
+  };
+  const share = () => {
+    sharedAtMs = Date.now();
+    void changeKept(nameOf(id), (before) => JSON.stringify(merged(before)));
+  };
+  return {
+    now: () => use,
+    note() {
+      use = later(use, { usedAtMs: Date.now() });
+      if (Date.now() - sharedAtMs >= shareMs) share();
+    },
+    told(toldUseMs) {
+      use = later(use, { toldUseMs, toldAtMs: Date.now() });
+      share();
+    },
+    async catchUp() {
+      merged(await readKept(nameOf(id)));
+    },
+  };
+}
+
+const nameOf = (id: string) => `${id} use`;
+
+/** What the sign-in page says to whoever was signed out for idleness. */
+const idleNotice = 'You were signed out because nothing was done here for a while.';
+
+const name = 'portico.ended';
+
+/** Pages for who is not signed in: they show no records, and may be at something of their own. */
+const doors = /^\/(accept|external|forgot|reset|sign-in|signed-out|undo|verify)\b/;
+
+/**
+ * Loads the sign-in page anew: what this page's memory held of records is gone, and so is the way back to it. After
+ * signing in one is where one was.
+ */
+export function leaveForIdleness(): void {
+  const path = location.pathname.replace(/^\/app/, '') + location.search;
+  if (doors.test(path)) return;
+  try {
+    sessionStorage.setItem(name, 'idle');
+  } catch {
+    // Where the browser forbids storage nothing is said.
+  }
+  const isPage = path !== '' && path !== '/';
+  location.replace(`/app/sign-in${isPage ? `?next=${encodeURIComponent(path)}` : ''}`);
+}
+
+/** Said once. */
+export function noticeOfLeaving(): string | undefined {
+  try {
+    const isIdle = sessionStorage.getItem(name) === 'idle';
+    sessionStorage.removeItem(name);
+    return isIdle ? idleNotice : undefined;
+  } catch {
+    return undefined;
+  }
 }

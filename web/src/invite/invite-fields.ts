@@ -1,10 +1,9 @@
 import type { AccessPolicy, Patient } from '@medplum/fhirtypes';
 import type { InviteRequest } from '../../../client/src/index.ts';
-import type { ProfileType } from '../../../shared/fhir/resource.ts';
-import { typedEntries } from '../../../shared/typed-keys.ts';
-import type { PickedResource } from '../api/find-resources.ts';
-import { type Choice, pickedOf } from '../ui/choice.ts';
-import { type RelationshipCode, relationshipOf } from './relationships.ts';
+import type { ProfileType } from '../../../shared/base/resource.ts';
+import { typedEntries } from '../../../shared/base/values.ts';
+import type { PickedResource } from '../api/fhir.ts';
+import { type Choice, pickedOf } from '../ui/resource-picker.tsx';
 
 export interface InviteFields {
   resourceType: InviteRequest['resourceType'];
@@ -81,4 +80,30 @@ export function inviteRequest(fields: InviteFields): InviteRequest {
     ...(resourceType === 'Practitioner' && fields.isAdministrator ? { admin: true } : {}),
     ...(fields.mfaRequired ? { mfaRequired: true } : {}),
   };
+}
+
+/** How people are related, of the codes that R4 prefers for RelatedPerson.relationship (HL7 v3 RoleCode). */
+const relationships = [
+  { value: 'MTH', label: 'Mother' },
+  { value: 'FTH', label: 'Father' },
+  { value: 'PRN', label: 'Parent' },
+  { value: 'CHILD', label: 'Child' },
+  { value: 'SPS', label: 'Spouse' },
+  { value: 'DOMPART', label: 'Partner' },
+  { value: 'SIB', label: 'Sibling' },
+  { value: 'GRPRN', label: 'Grandparent' },
+  { value: 'GUARD', label: 'Guardian' },
+  { value: 'FAMMEMB', label: 'Other family member' },
+  { value: 'FRND', label: 'Friend' },
+  { value: 'NBOR', label: 'Neighbour' },
+] as const;
+
+type RelationshipCode = (typeof relationships)[number]['value'];
+
+export const relationshipOptions = [{ value: '', label: 'Not stated' }, ...relationships] as const;
+
+/** The CodeableConcept of a code. */
+function relationshipOf(code: RelationshipCode) {
+  const text = relationships.find(({ value }) => value === code)?.label ?? code;
+  return { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v3-RoleCode', code }], text };
 }

@@ -1,27 +1,32 @@
-import { useFindByName } from '../api/find-resources.ts';
-import { useKept } from '../drafts/use-kept.ts';
-import { RightsSummary } from '../rights/rights-summary.tsx';
-import type { Holder } from '../rights/rights-words.ts';
-import { Button } from '../ui/button.tsx';
+import type { ProjectMembership } from '@medplum/fhirtypes';
+import { useState } from 'react';
+import { OperationOutcomeError } from '../../../client/src/index.ts';
+import { useFindByName } from '../api/fhir.ts';
+import { useAction, useApi } from '../api/use-api.ts';
+import { useKept } from '../drafts/use-draft.tsx';
+import { NameOf } from '../records/value.tsx';
+import { type Holder, RightsSummary } from '../rights/rights-summary.tsx';
+import { Button, Failure, Notice } from '../ui/basics.tsx';
+import { Select, Switch, TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
-import { Failure } from '../ui/notice.tsx';
 import { ResourcePicker } from '../ui/resource-picker.tsx';
-import { Select } from '../ui/select.tsx';
-import { Switch } from '../ui/switch.tsx';
-import { TextField } from '../ui/text-field.tsx';
-import { ExistingProfiles } from './existing-profiles.tsx';
-import { emptyInvite, type InviteFields, inviteTypes } from './invite-fields.ts';
-import type { Invited } from './invited.ts';
-import { relationshipOptions } from './relationships.ts';
-import { useInvite } from './use-invite.ts';
+import {
+  emptyInvite,
+  type InviteFields,
+  inviteFieldNames,
+  inviteRequest,
+  inviteTypes,
+  relationshipOptions,
+  type WhichProfile,
+} from './invite-fields.ts';
 
-interface Props {
+interface InviteFormProps {
   onInvited(invited: Invited): void;
   onTyping(): void;
 }
 
 /** Who is invited, as what, and with which rights. What the service refuses stands at its field; nothing typed is lost. */
-export function InviteForm({ onInvited, onTyping }: Props) {
+export function InviteForm({ onInvited, onTyping }: InviteFormProps) {
   const [fields, setFields] = useKept<InviteFields>('invite', emptyInvite);
   const findPolicies = useFindByName('AccessPolicy');
   const findPatients = useFindByName('Patient');
@@ -171,4 +176,71 @@ function namesOf(fields: InviteFields, record: InviteFields['record']): Partial<
     lastName: fields.lastName || family,
     email: fields.email || (telecom.find(({ system }) => system === 'email')?.value ?? ''),
   };
+}
+
+/** The records with the address that an invite was refused for; undefined for any other refusal. */
+function existingProfilesOf(error: unknown): string[] | undefined {
+  if (!(error instanceof OperationOutcomeError) || error.status !== 409) return undefined;
+  const found = error.outcome.issue.flatMap(({ expression, diagnostics }) =>
+    expression?.includes('profile') && diagnostics ? [diagnostics] : [],
+  );
+  return found.length > 0 ? found : undefined;
+}
+
+interface ExistingProfilesProps {
+  references: readonly string[];
+  isBusy: boolean;
+  onChoose(which: WhichProfile): void;
+}
+
+/** Asks which record is the invited person's: the address in one does not say. */
+function ExistingProfiles({ references, isBusy, onChoose }: ExistingProfilesProps) {
+  return (
+    <Notice kind="plain">
+      <p>
+        <strong>There is a record with this e-mail address already.</strong> Is this the person you are
+        inviting? Whoever accepts will see what is in it.
+      </p>
+      <div className="buttons">
+        {references.map((reference) => (
+          <Button key={reference} isPending={isBusy} onPress={() => onChoose({ profile: { reference } })}>
+            Use the record of <NameOf reference={reference} />
+          </Button>
+        ))}
+        <Button isPending={isBusy} onPress={() => onChoose({ newProfile: true })}>
+          Make a new record
+        </Button>
+      </div>
+    </Notice>
+  );
+}
+
+/** Invites once; what was refused is told by field, and nothing else is claimed to have happened. */
+function useInvite(onInvited: (invited: Invited) => void) {
+  const api = useApi();
+  const [existing, setExisting] = useState<string[]>();
+  const action = useAction(async ({ which, ...fields }: InviteFields & { which?: WhichProfile }) => {
+    setExisting(undefined);
+    const answer = await api
+      .fetch(`${api.admin}/invite`, {
+        method: 'POST',
+        body: { ...inviteRequest(fields), ...which },
+        contentType: 'application/json',
+      })
+      .catch((error: unknown) => {
+        const found = existingProfilesOf(error);
+        if (!found) throw error;
+        setExisting(found);
+      });
+    if (!answer) return;
+    const membership = (await answer.json()) as ProjectMembership;
+    onInvited({ membership, email: fields.email });
+  }, inviteFieldNames);
+  return { ...action, existing };
+}
+
+/** What an invite came to. */
+export interface Invited {
+  membership: ProjectMembership;
+  email: string;
 }

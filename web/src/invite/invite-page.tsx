@@ -1,10 +1,9 @@
 import { useState } from 'react';
-import { forgetKept } from '../drafts/kept-inputs.ts';
-import { Link } from '../ui/link.tsx';
+import { forgetKept } from '../drafts/drafts.ts';
+import { invitationOf, mailSentence, outcomeSentence } from '../members/invitation.ts';
+import { Link, Moment, Notice } from '../ui/basics.tsx';
 import { Page } from '../ui/page.tsx';
-import { InviteForm } from './invite-form.tsx';
-import { InviteResult } from './invite-result.tsx';
-import type { Invited } from './invited.ts';
+import { type Invited, InviteForm } from './invite-form.tsx';
 
 export function InvitePage() {
   const [invited, setInvited] = useState<Invited>();
@@ -29,5 +28,25 @@ export function InvitePage() {
         onTyping={() => setInvited(undefined)}
       />
     </Page>
+  );
+}
+
+/** What has happened, and nothing that may yet fail. */
+function InviteResult({ invited: { membership, email } }: { invited: Invited }) {
+  const invitation = invitationOf(membership);
+  const name = membership.profile?.display ?? email;
+  return (
+    <Notice kind="good" takesFocus>
+      <p>
+        {invitation?.outcome && <strong>{outcomeSentence(name, invitation.outcome)}</strong>}{' '}
+        {invitation?.state === 'pending' && (
+          <>
+            {mailSentence(email, invitation)} The invitation is valid until <Moment at={invitation.expires} />
+            .
+          </>
+        )}
+      </p>
+      <Link href={`/members/${membership.id}`}>See {name}</Link>
+    </Notice>
   );
 }

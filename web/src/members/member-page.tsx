@@ -1,22 +1,17 @@
 import type { AccessPolicy, ProjectMembership, Resource } from '@medplum/fhirtypes';
-import { useCallback } from 'react';
-import { fieldsOf } from '../../../shared/fields-of.ts';
-import { useApi } from '../api/use-api.ts';
-import { useLoad } from '../api/use-load.ts';
-import { emergencyOf, emergencyPolicyOf } from '../emergency/emergency.ts';
-import { EmergencyCard } from '../emergency/emergency-card.tsx';
-import { nameOf } from '../records/name-of.ts';
-import { Badge } from '../ui/badge.tsx';
-import { Details } from '../ui/details.tsx';
-import { Link } from '../ui/link.tsx';
-import { Loading } from '../ui/loading.tsx';
+import { type ReactNode, useCallback, useState } from 'react';
+import { useLocation } from 'wouter';
+import { fieldsOf } from '../../../shared/base/values.ts';
+import type { InvitationState } from '../../../shared/identity/invitations/states.ts';
+import { useAction, useApi, useLoad } from '../api/use-api.ts';
+import { type EmergencyGrant, emergencyOf, emergencyPolicyOf } from '../emergency/emergency.ts';
+import { nameOf } from '../records/record-text.ts';
+import { useSession } from '../session/session-context.tsx';
+import { Badge, Button, Details, Failure, Link, Loading, Moment, Notice } from '../ui/basics.tsx';
+import { ConfirmedButton } from '../ui/confirm.tsx';
 import { Page } from '../ui/page.tsx';
-import { invitationOf, standingOf } from './invitation.ts';
-import { InvitationCard } from './invitation-card.tsx';
-import type { Member } from './member.ts';
-import { profileType } from './profile-type.ts';
-import { RemoveMember } from './remove-member.tsx';
-import { RightsForm } from './rights-form.tsx';
+import { type Invitation, invitationOf, profileType, standingOf } from './invitation.ts';
+import { type Member, RightsForm } from './rights-form.tsx';
 
 /** One member: how they stand, what they may do, and how they leave. */
 export function MemberPage({ id }: { id: string }) {
@@ -96,4 +91,142 @@ function emailOf(profile: Resource | undefined): string | undefined {
   const all = Array.isArray(telecom) ? telecom.map(fieldsOf) : [];
   const email = all.find(({ system }) => system === 'email')?.value;
   return typeof email === 'string' ? email : undefined;
+}
+
+/** Takes a member out of the Project, after saying what that means. */
+function RemoveMember({ membership }: { membership: ProjectMembership }) {
+  const { admin, send } = useApi();
+  const { me } = useSession();
+  const [, navigate] = useLocation();
+  const name = membership.profile?.display ?? 'this member';
+  return (
+    <section className="card" aria-labelledby="remove">
+      <h2 id="remove">Leave the project</h2>
+      <p>Ends the membership of {name}. Their records stay.</p>
+      <div>
+        <ConfirmedButton
+          label="Remove from the project"
+          title={`Remove ${name}?`}
+          deed={`Remove ${name}`}
+          act={async () => {
+            await send('DELETE', `${admin}/members/${membership.id}`);
+            navigate('/members');
+          }}
+        >
+          <ul>
+            <li>
+              They are signed out of {me.project.name ?? 'this project'} and refused from their next request
+              on.
+            </li>
+            <li>An invitation that is still open ends.</li>
+            <li>
+              The {profileType(membership.profile?.reference)} record and everything that refers to it stay
+              where they are.
+            </li>
+            <li>Their account and their other projects are not touched.</li>
+            <li>Invited again as the same kind, they get this record back.</li>
+          </ul>
+        </ConfirmedButton>
+      </div>
+    </section>
+  );
+}
+
+const explain: Record<Exclude<InvitationState, 'accepted'>, (invitation: Invitation) => ReactNode> = {
+  pending: ({ expires, mailRequested }) => (
+    <>
+      The link works until <Moment at={expires} />.{' '}
+      {!mailRequested && 'No e-mail was requested: the person can accept the next time they sign in.'}
+    </>
+  ),
+  expired: ({ expires }) => (
+    <>
+      Nobody accepted it before <Moment at={expires} />.
+    </>
+  ),
+  revoked: () => 'It was withdrawn. The person can be invited again.',
+};
+
+/** An invitation that nobody has accepted: sent again, or taken back. */
+function InvitationCard({ membership, onChange }: { membership: ProjectMembership; onChange(): void }) {
+  const { admin, send } = useApi();
+  const [done, setDone] = useState<string>();
+  const path = `${admin}/members/${membership.id}/invitation`;
+  const change = (method: string, said: string) => async () => {
+    await send(method, path);
+    setDone(said);
+    onChange();
+  };
+  const resend = useAction(
+    change('POST', 'An e-mail with a new link is on its way. Earlier links no longer work.'),
+  );
+  const invitation = invitationOf(membership);
+  if (!invitation || invitation.state === 'accepted') return null;
+  return (
+    <section className="card" aria-labelledby="invitation">
+      <h2 id="invitation">Invitation</h2>
+      <p>{explain[invitation.state](invitation)}</p>
+      {invitation.mail === 'bounced' && (
+        <Notice kind="bad">
+          The e-mail came back: the address does not accept it. Remove this invitation and use another
+          address.
+        </Notice>
+      )}
+      {invitation.mail === 'complained' && (
+        <Notice kind="bad">
+          The person reported the e-mail as unwanted. This address gets no more e-mail from the project.
+        </Notice>
+      )}
+      {done && <Notice kind="good">{done}</Notice>}
+      <Failure message={resend.message} />
+      <div className="buttons">
+        <Button isPending={resend.isBusy} onPress={() => resend.run()}>
+          Send a new link
+        </Button>
+        {invitation.state !== 'revoked' && (
+          <ConfirmedButton
+            label="Revoke"
+            title="Revoke the invitation?"
+            deed="Revoke the invitation"
+            act={change('DELETE', 'The invitation is revoked. Its link no longer works.')}
+          >
+            <p>The link in the e-mail stops working at once. You can invite the person again at any time.</p>
+          </ConfirmedButton>
+        )}
+      </div>
+    </section>
+  );
+}
+
+interface Props {
+  membership: ProjectMembership;
+  grant: EmergencyGrant;
+  onChange(): void;
+}
+
+/** The emergency access that a member has, for administrators, who may end it. */
+function EmergencyCard({ membership, grant, onChange }: Props) {
+  const { admin, send } = useApi();
+  const end = useAction(async () => {
+    await send('DELETE', `${admin}/members/${membership.id}/emergency`);
+    onChange();
+  });
+  return (
+    <section className="card" aria-labelledby="emergency">
+      <h2 id="emergency">They have emergency access</h2>
+      <Details
+        items={[
+          ['Since', <Moment key="since" at={grant.since} />],
+          ['Until', <Moment key="until" at={grant.until} />],
+          ['Their reason', grant.reason],
+        ]}
+      />
+      <Failure message={end.message} />
+      <div>
+        <Button kind="danger" isPending={end.isBusy} onPress={() => void end.run()}>
+          End it now
+        </Button>
+      </div>
+    </section>
+  );
 }

@@ -1,13 +1,11 @@
 import type { ProjectMembership } from '@medplum/fhirtypes';
-import type { InvitationState } from '../../../shared/invitation/states.ts';
-import { useAddressState, useAddressText } from '../api/use-address-state.ts';
+import type { InvitationState } from '../../../shared/identity/invitations/states.ts';
 import { useApi } from '../api/use-api.ts';
-import { usePages } from '../api/use-pages.ts';
-import { Link } from '../ui/link.tsx';
+import { useAddressState, useAddressText, usePages } from '../api/use-pages.ts';
+import { Link } from '../ui/basics.tsx';
+import { SearchField, Select } from '../ui/fields.tsx';
 import { Page } from '../ui/page.tsx';
-import { Select } from '../ui/select.tsx';
 import { MemberTable } from './member-table.tsx';
-import { SearchField } from './search-field.tsx';
 
 const stateLabels: Record<InvitationState, string> = {
   accepted: 'Joined',

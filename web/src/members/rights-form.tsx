@@ -1,20 +1,16 @@
-import type { AccessPolicy } from '@medplum/fhirtypes';
+import type { AccessPolicy, ProjectMembership } from '@medplum/fhirtypes';
 import { useState } from 'react';
-import { type PickedResource, pickedResource, useFindByName } from '../api/find-resources.ts';
-import { useAction } from '../api/use-action.ts';
+import { type PickedResource, pickedResource, useFindByName } from '../api/fhir.ts';
 import { useApi } from '../api/use-api.ts';
 import { emergencyPolicyOf } from '../emergency/emergency.ts';
 import { RightsSummary } from '../rights/rights-summary.tsx';
 import { useSession } from '../session/session-context.tsx';
-import { Button } from '../ui/button.tsx';
-import { type Choice, pickedOf } from '../ui/choice.ts';
+import { Button, Failure, Notice } from '../ui/basics.tsx';
 import { Confirm } from '../ui/confirm.tsx';
-import { Form } from '../ui/form.tsx';
-import { Failure, Notice } from '../ui/notice.tsx';
-import { ResourcePicker } from '../ui/resource-picker.tsx';
-import { Switch } from '../ui/switch.tsx';
+import { Switch } from '../ui/fields.tsx';
+import { Form, useForm } from '../ui/form.tsx';
+import { type Choice, pickedOf, ResourcePicker } from '../ui/resource-picker.tsx';
 import { invitationOf } from './invitation.ts';
-import type { Member } from './member.ts';
 
 /** Role, policy and activity of a member. */
 export function RightsForm({ member, onChange }: { member: Member; onChange(): void }) {
@@ -22,38 +18,37 @@ export function RightsForm({ member, onChange }: { member: Member; onChange(): v
   const { admin, send } = useApi();
   const { me } = useSession();
   const findPolicies = useFindByName('AccessPolicy');
-  const [policy, setPolicy] = useState(() => pickedPolicy(membership.accessPolicy?.reference, member.policy));
-  const [emergency, setEmergency] = useState(() =>
-    pickedPolicy(emergencyPolicyOf(membership), member.emergencyPolicy),
-  );
   const [isAsking, setAsking] = useState(false);
-  const [isAdministrator, setAdministrator] = useState(membership.admin === true);
-  const [isActive, setActive] = useState(membership.active !== false);
-  const [isSaved, setSaved] = useState(false);
   const isPractitioner = membership.profile?.reference?.startsWith('Practitioner/') === true;
   const hasJoined = invitationOf(membership)?.state === 'accepted';
   const profileType = membership.profile?.reference?.split('/')[0] ?? '';
+  const save = useForm(
+    () => ({
+      accessPolicy: pickedPolicy(membership.accessPolicy?.reference, member.policy),
+      emergencyPolicy: pickedPolicy(emergencyPolicyOf(membership), member.emergencyPolicy),
+      admin: membership.admin === true,
+      active: membership.active !== false,
+    }),
+    async ({ accessPolicy, emergencyPolicy, admin: isAdministrator, active }) => {
+      const chosen = pickedOf(accessPolicy);
+      const inEmergency = pickedOf(emergencyPolicy);
+      await send('POST', `${admin}/members/${membership.id}`, {
+        accessPolicy: chosen ? { reference: chosen.reference } : null,
+        ...(isPractitioner
+          ? {
+              admin: isAdministrator,
+              emergencyPolicy: inEmergency ? { reference: inEmergency.reference } : null,
+            }
+          : {}),
+        ...(hasJoined ? { active } : {}),
+      });
+      setAsking(false);
+      onChange();
+    },
+  );
+  const { accessPolicy: policy, admin: isAdministrator, active } = save.values;
   const losesOwn =
-    membership.id === me.membership.id && membership.admin === true && !(isAdministrator && isActive);
-  const change = () => setSaved(false);
-  const save = useAction(async () => {
-    setSaved(false);
-    const chosen = pickedOf(policy);
-    const inEmergency = pickedOf(emergency);
-    await send('POST', `${admin}/members/${membership.id}`, {
-      accessPolicy: chosen ? { reference: chosen.reference } : null,
-      ...(isPractitioner
-        ? {
-            admin: isAdministrator,
-            emergencyPolicy: inEmergency ? { reference: inEmergency.reference } : null,
-          }
-        : {}),
-      ...(hasJoined ? { active: isActive } : {}),
-    });
-    setAsking(false);
-    setSaved(true);
-    onChange();
-  }, ['accessPolicy', 'emergencyPolicy', 'admin', 'active']);
+    membership.id === me.membership.id && membership.admin === true && !(isAdministrator && active);
   return (
     <section className="card" aria-labelledby="rights">
       <h2 id="rights">What they may do</h2>
@@ -64,49 +59,25 @@ export function RightsForm({ member, onChange }: { member: Member; onChange(): v
       >
         <ResourcePicker
           label="Access policy"
-          name="accessPolicy"
           help="Limits what they can see and do. Leave it empty for the default rights shown below."
-          value={policy}
-          onChange={(next) => {
-            setPolicy(next);
-            change();
-          }}
+          {...save.field('accessPolicy')}
           find={findPolicies}
         />
         {isPractitioner && (
           <ResourcePicker
             label="In an emergency also"
-            name="emergencyPolicy"
             help="What they may see and do beside that for a limited time, when they say why. You are told by e-mail."
-            value={emergency}
-            onChange={(next) => {
-              setEmergency(next);
-              change();
-            }}
+            {...save.field('emergencyPolicy')}
             find={findPolicies}
           />
         )}
         {isPractitioner && (
-          <Switch
-            isSelected={isAdministrator}
-            onChange={(next) => {
-              setAdministrator(next);
-              change();
-            }}
-            help="May invite, change and remove others."
-          >
+          <Switch {...save.toggle('admin')} help="May invite, change and remove others.">
             Administrator
           </Switch>
         )}
         {hasJoined && (
-          <Switch
-            isSelected={isActive}
-            onChange={(next) => {
-              setActive(next);
-              change();
-            }}
-            help="Turn it off to lock them out at once."
-          >
+          <Switch {...save.toggle('active')} help="Turn it off to lock them out at once.">
             Active
           </Switch>
         )}
@@ -124,7 +95,7 @@ export function RightsForm({ member, onChange }: { member: Member; onChange(): v
           }
         />
         <Failure message={isAsking ? undefined : save.message} />
-        {isSaved && <Notice kind="good">Saved. It applies from their next request.</Notice>}
+        {save.isSaved && <Notice kind="good">Saved. It applies from their next request.</Notice>}
         <div className="buttons">
           <Button type="submit" kind="primary" isPending={save.isBusy}>
             Save
@@ -165,4 +136,16 @@ function pickedPolicy(
 /** The patients that a RelatedPerson may reach, which R4's own type of a membership does not know. */
 function hasPatients(membership: object): boolean {
   return 'patient' in membership && Array.isArray(membership.patient) && membership.patient.length > 0;
+}
+
+/** A member with what their page tells beside the membership. */
+export interface Member {
+  membership: ProjectMembership;
+  /** Undefined when the profile cannot be read. */
+  email: string | undefined;
+  policy: AccessPolicy | undefined;
+  /** What is prepared for emergencies. */
+  emergencyPolicy: AccessPolicy | undefined;
+  /** The name of whoever invited them. */
+  inviter: string | undefined;
 }

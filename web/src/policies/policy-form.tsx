@@ -1,18 +1,15 @@
-import type { AccessPolicy } from '@medplum/fhirtypes';
+import type { AccessPolicy, AccessPolicyResource } from '@medplum/fhirtypes';
 import { useEffect, useRef, useState } from 'react';
 import { OperationOutcomeError } from '../../../client/src/index.ts';
-import { useAction } from '../api/use-action.ts';
-import { useApi } from '../api/use-api.ts';
-import { DraftNotice } from '../drafts/draft-notice.tsx';
-import { type DraftState, useDraft } from '../drafts/use-draft.ts';
+import { errorText } from '../../../shared/base/values.ts';
+import { useAction, useApi } from '../api/use-api.ts';
+import { DraftNotice, type DraftState, useDraft } from '../drafts/use-draft.tsx';
 import { CodeEditor } from '../editor/code-editor.tsx';
 import type { MountedEditor } from '../editor/mount-editor.ts';
-import { Button } from '../ui/button.tsx';
+import { Button, Failure, Notice } from '../ui/basics.tsx';
+import { TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
-import { Failure, Notice } from '../ui/notice.tsx';
-import { TextField } from '../ui/text-field.tsx';
 import { PolicyBuilder } from './builder/policy-builder.tsx';
-import { parseEntries } from './parse-entries.ts';
 
 interface Props {
   policy: AccessPolicy;
@@ -81,7 +78,10 @@ function PolicyFields({ policy, begin, draft, onSaved, onWritten }: FieldsProps)
   };
   const save = useAction(async () => {
     setSaved(false);
-    const body = { ...policy, name, resource: parseEntries(text) };
+    const { resource: _, ...others } = policy;
+    const resource = parseEntries(text);
+    // Nothing empty is stored: without entries it grants nothing.
+    const body = { ...others, name, ...(resource.length > 0 ? { resource } : {}) };
     const saved = await (policy.id
       ? send<AccessPolicy>('PUT', `fhir/R4/AccessPolicy/${policy.id}`, body, { 'if-match': `W/"${version}"` })
       : send<AccessPolicy>('POST', 'fhir/R4/AccessPolicy', body)
@@ -151,4 +151,19 @@ function located(error: unknown): never {
     }
   }
   throw error;
+}
+
+/** The JSON of the editor. @throws {Error} with what is wrong and where */
+function parseEntries(text: string): AccessPolicyResource[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`This is not JSON: ${errorText(error)}`);
+  }
+  if (!Array.isArray(value)) throw new Error('The policy must be a list of entries: [ … ].');
+  for (const [index, entry] of value.entries()) {
+    if (typeof entry?.resourceType !== 'string') throw new Error(`Entry ${index + 1} has no resourceType.`);
+  }
+  return value;
 }

@@ -1,11 +1,8 @@
-import { useAction } from '../api/use-action.ts';
-import { useAddressText } from '../api/use-address-state.ts';
-import { useApi } from '../api/use-api.ts';
-import { Button } from '../ui/button.tsx';
+import { useEffect, useState } from 'react';
+import { type Api, messageOf, useAction, useApi } from '../api/use-api.ts';
+import { useAddressText } from '../api/use-pages.ts';
+import { Button, Failure, Moment } from '../ui/basics.tsx';
 import { downloadFile } from '../ui/download.ts';
-import { Moment } from '../ui/moment.tsx';
-import { Failure } from '../ui/notice.tsx';
-import { type ExportedFile, pathOfExport, useExport } from './use-export.ts';
 
 const everything = 'fhir/R4/$export?includeAssociatedData=_history,_code,_people';
 
@@ -104,4 +101,77 @@ function FileOfExport({ file: { url, count } }: { file: ExportedFile }) {
       </div>
     </li>
   );
+}
+
+/** A file of an export. */
+interface ExportedFile {
+  type: string;
+  url: string;
+  count: number;
+}
+
+/** How far an export is. */
+type ExportState =
+  | { state: 'under-way'; progress: string }
+  | { state: 'failed'; message: string }
+  | { state: 'ended'; at: string; files: readonly ExportedFile[]; until: string | undefined };
+
+interface Manifest {
+  transactionTime: string;
+  output: ExportedFile[];
+  deleted: ExportedFile[];
+  error: ExportedFile[];
+}
+
+/** Where the service answers for an export. */
+function pathOfExport(id: string): string {
+  return `fhir/R4/bulkdata/export/${encodeURIComponent(id)}`;
+}
+
+/** Asks how far an export is until it has ended, as often as the service says. */
+function useExport(id: string): ExportState {
+  const api = useApi();
+  const [state, setState] = useState<ExportState>({ state: 'under-way', progress: 'accepted' });
+  useEffect(() => {
+    const gone = new AbortController();
+    setState({ state: 'under-way', progress: 'accepted' });
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const ask = async () => {
+      const { next, waitSeconds } = await stateOf(api, id, gone.signal);
+      if (gone.signal.aborted) return;
+      setState(next);
+      if (waitSeconds !== undefined) timer = setTimeout(ask, waitSeconds * 1000);
+    };
+    // What goes wrong is a state of its own.
+    ask().catch(() => undefined);
+    return () => {
+      gone.abort();
+      clearTimeout(timer);
+    };
+  }, [api, id]);
+  return state;
+}
+
+async function stateOf(
+  api: Api,
+  id: string,
+  signal: AbortSignal,
+): Promise<{ next: ExportState; waitSeconds?: number }> {
+  try {
+    const answer = await api.fetch(pathOfExport(id), {}, signal);
+    if (answer.status === 202) {
+      const progress = answer.headers.get('x-progress') ?? '';
+      return {
+        next: { state: 'under-way', progress },
+        waitSeconds: Number(answer.headers.get('retry-after')) || 10,
+      };
+    }
+    const { transactionTime, output, deleted, error } = (await answer.json()) as Manifest;
+    const files = [...output, ...deleted, ...error];
+    const expires = Date.parse(answer.headers.get('expires') ?? '');
+    const until = Number.isNaN(expires) ? undefined : new Date(expires).toISOString();
+    return { next: { state: 'ended', at: transactionTime, files, until } };
+  } catch (error) {
+    return { next: { state: 'failed', message: messageOf(error) } };
+  }
 }

@@ -1,17 +1,15 @@
 import type { OperationOutcome, Resource } from '@medplum/fhirtypes';
 import { useState } from 'react';
 import { OperationOutcomeError } from '../../../client/src/index.ts';
-import { useAction } from '../api/use-action.ts';
-import { useApi } from '../api/use-api.ts';
-import { useKept } from '../drafts/use-kept.ts';
+import { useAction, useApi } from '../api/use-api.ts';
+import { useKept } from '../drafts/use-draft.tsx';
 import { CodeEditor } from '../editor/code-editor.tsx';
-import { Button } from '../ui/button.tsx';
+import { Button, Failure, Notice } from '../ui/basics.tsx';
+import { DiffView } from '../ui/diff-view.tsx';
 import { Form } from '../ui/form.tsx';
-import { Failure, Notice } from '../ui/notice.tsx';
-import { Conflict } from './conflict.tsx';
-import { textOf } from './text-of.ts';
+import { textOf } from './record-text.ts';
 
-interface Props {
+interface EditTabProps {
   /** `fhir/R4/Patient/<id>` */
   path: string;
   resource: Resource;
@@ -28,7 +26,7 @@ interface Typed {
  * Changes a record as JSON. The service checks it, and refuses what somebody else has changed meanwhile; what was
  * typed stays until it is saved, in memory only, since it is health data.
  */
-export function EditTab({ path, resource, onSaved }: Props) {
+export function EditTab({ path, resource, onSaved }: EditTabProps) {
   const { send, get } = useApi();
   const begin: Typed = { text: textOf(resource), base: resource.meta?.versionId ?? '' };
   const [typed, setTyped] = useKept<Typed | undefined>(`record ${path}`, undefined);
@@ -153,4 +151,33 @@ function sentenceOf({
   const text = details?.text ?? diagnostics ?? code ?? '';
   const where = expression?.[0];
   return `${where && !text.includes(where) ? `${where}: ` : ''}${text}${/[.!?]$/.test(text) ? '' : '.'}`;
+}
+
+interface ConflictProps {
+  mine: string;
+  theirs: string;
+  onKeep(): void;
+  onTake(): void;
+}
+
+/** Somebody else has saved the record meanwhile: nothing was written, and whoever types here decides. */
+function Conflict({ mine, theirs, onKeep, onTake }: ConflictProps) {
+  return (
+    <>
+      <Notice kind="bad">
+        <p>
+          <strong>Somebody else has changed this record since you began.</strong> Yours is not saved, and
+          still stands above.
+        </p>
+      </Notice>
+      <DiffView label="From their version to yours" before={theirs} after={mine} />
+      <div className="buttons">
+        <Button onPress={onKeep}>Go on with mine</Button>
+        <Button onPress={onTake}>Discard mine and take theirs</Button>
+      </div>
+      <p className="help">
+        If you go on with yours and save, it replaces theirs; theirs stays in the history.
+      </p>
+    </>
+  );
 }

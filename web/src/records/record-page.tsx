@@ -1,18 +1,14 @@
 import type { Resource } from '@medplum/fhirtypes';
-import { useCallback } from 'react';
-import { fieldsOf } from '../../../shared/fields-of.ts';
-import { useApi } from '../api/use-api.ts';
-import { useLoad } from '../api/use-load.ts';
+import { useCallback, useState } from 'react';
+import { fieldsOf } from '../../../shared/base/values.ts';
+import { useApi, useLoad } from '../api/use-api.ts';
+import { usePages } from '../api/use-pages.ts';
 import { useSession } from '../session/session-context.tsx';
-import { Link } from '../ui/link.tsx';
-import { Loading } from '../ui/loading.tsx';
-import { Moment } from '../ui/moment.tsx';
-import { Output } from '../ui/output.tsx';
-import { Page } from '../ui/page.tsx';
-import { Tabs } from '../ui/tabs.tsx';
+import { Button, Failure, Link, Loading, Moment, Output } from '../ui/basics.tsx';
+import { DiffView } from '../ui/diff-view.tsx';
+import { Page, Tabs } from '../ui/page.tsx';
 import { EditTab } from './edit-tab.tsx';
-import { HistoryTab } from './history-tab.tsx';
-import { nameOf } from './name-of.ts';
+import { nameOf, textOf } from './record-text.ts';
 import { SeenTab } from './seen-tab.tsx';
 import { Fields } from './value.tsx';
 
@@ -69,5 +65,72 @@ function ReadTab({ resource }: { resource: Resource }) {
       </section>
       <Output label="JSON" text={JSON.stringify(resource, undefined, 2)} />
     </div>
+  );
+}
+
+/** The versions of a record, newest first, each with what it changed. */
+function HistoryTab({ path }: { path: string }) {
+  const { resources, isLoading, message, loadMore } = usePages<Resource>(`${path}/_history?_count=20`);
+  return (
+    <div className="stack">
+      <Failure message={message} />
+      {resources === undefined && isLoading && <p role="status">Loading</p>}
+      {resources !== undefined && (
+        <ol className="rows" aria-label="Versions">
+          {resources.map((version, at) => (
+            <li className="row" key={version.meta?.versionId}>
+              <Version
+                version={version}
+                before={resources[at + 1]}
+                isFirst={at === resources.length - 1 && !loadMore}
+                isNewest={at === 0}
+              />
+            </li>
+          ))}
+        </ol>
+      )}
+      {loadMore && (
+        <div>
+          <Button onPress={loadMore} isPending={isLoading}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface Props {
+  version: Resource;
+  /** Undefined for the first, and for the last that is loaded. */
+  before: Resource | undefined;
+  isFirst: boolean;
+  isNewest: boolean;
+}
+
+function Version({ version, before, isFirst, isNewest }: Props) {
+  const [isOpen, setOpen] = useState(false);
+  const { lastUpdated, versionId } = version.meta ?? {};
+  return (
+    <details className="record" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <span className="row-title">
+          <Moment at={lastUpdated} />
+        </span>
+        <span className="row-more">
+          {isNewest ? 'As it stands' : isFirst ? 'As it was created' : `Version ${versionId?.slice(0, 8)}`}
+        </span>
+      </summary>
+      {isOpen &&
+        (before || isFirst ? (
+          <DiffView
+            label={`What the version of ${lastUpdated} changed`}
+            before={before ? textOf(before) : ''}
+            after={textOf(version)}
+          />
+        ) : (
+          <p className="muted">Show more versions to see what this one changed.</p>
+        ))}
+    </details>
   );
 }

@@ -1,15 +1,9 @@
 import type { Resource } from '@medplum/fhirtypes';
 import { usePages } from '../api/use-pages.ts';
-import { Button } from '../ui/button.tsx';
-import { Link } from '../ui/link.tsx';
-import { Empty } from '../ui/loading.tsx';
-import { Moment } from '../ui/moment.tsx';
-import { Notice } from '../ui/notice.tsx';
-import { useRowPlace } from '../ui/row-place.ts';
-import { columnsOf, elementOf } from './columns.ts';
-import type { Condition } from './conditions.ts';
-import { formatValue } from './format-value.ts';
-import { nameOf } from './name-of.ts';
+import { Button, Empty, Link, Moment, Notice } from '../ui/basics.tsx';
+import { useRowPlace } from '../ui/paged-list.tsx';
+import { columnsOf, elementOf, formatValue, nameOf } from './record-text.ts';
+import type { Condition } from './registry.ts';
 import { Value } from './value.tsx';
 
 interface Props {

@@ -1,13 +1,10 @@
 import type { AuditEvent } from '@medplum/fhirtypes';
 import { useCallback } from 'react';
-import { useApi } from '../api/use-api.ts';
-import { useLoad } from '../api/use-load.ts';
+import { useApi, useLoad } from '../api/use-api.ts';
 import { usePages } from '../api/use-pages.ts';
-import { Empty, Loading } from '../ui/loading.tsx';
-import { Moment } from '../ui/moment.tsx';
-import { Output } from '../ui/output.tsx';
+import { Empty, Loading, Moment, Output } from '../ui/basics.tsx';
 import { PagedList } from '../ui/paged-list.tsx';
-import { NameOf } from './name-of-reference.tsx';
+import { NameOf } from './value.tsx';
 
 /** Who has looked at a Patient and at what is about them. @param patient `Patient/<id>` */
 export function SeenTab({ patient }: { patient: string }) {

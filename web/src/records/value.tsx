@@ -1,6 +1,10 @@
-import { fieldsOf } from '../../../shared/fields-of.ts';
-import { Link } from '../ui/link.tsx';
-import { formatValue } from './format-value.ts';
+import type { Resource } from '@medplum/fhirtypes';
+import { useEffect, useState } from 'react';
+import { fieldsOf } from '../../../shared/base/values.ts';
+import { type Api, useApi } from '../api/use-api.ts';
+import { profileType } from '../members/invitation.ts';
+import { Link } from '../ui/basics.tsx';
+import { formatValue, nameOf } from './record-text.ts';
 
 /** A value of a record; references lead on, what holds others is laid out below one another. */
 export function Value({ value }: { value: unknown }) {
@@ -55,4 +59,38 @@ export function Fields({ of }: { of: Record<string, unknown> }) {
 function inWords(name: string): string {
   const words = name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Asked for once in a session, since a list names the same few again and again. */
+const known = new WeakMap<Api, Map<string, Promise<string>>>();
+
+/** A resource's name in place of its reference; its type while it is not known, or not to be read. */
+export function NameOf({ reference }: { reference: string | undefined }) {
+  const api = useApi();
+  const type = profileType(reference);
+  const [name, setName] = useState(type);
+  useEffect(() => {
+    if (reference === undefined) return;
+    let isGone = false;
+    void nameFor(api, reference, type).then((found) => isGone || setName(found));
+    return () => {
+      isGone = true;
+    };
+  }, [api, reference, type]);
+  return <span title={reference}>{name}</span>;
+}
+
+function nameFor(api: Api, reference: string, type: string): Promise<string> {
+  const names = known.get(api) ?? new Map<string, Promise<string>>();
+  known.set(api, names);
+  const asked = names.get(reference) ?? ask(api, reference, type);
+  names.set(reference, asked);
+  return asked;
+}
+
+async function ask(api: Api, reference: string, type: string): Promise<string> {
+  // Users are above Projects, and a membership has no name of its own.
+  if (!/^(Patient|Practitioner|RelatedPerson|Bot|ClientApplication|AccessPolicy)\/[\w.-]+$/.test(reference))
+    return type;
+  return api.get<Resource>(`fhir/R4/${reference}`).then(nameOf, () => type);
 }

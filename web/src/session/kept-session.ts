@@ -1,6 +1,3 @@
-import { newSealingKey, openText, sealingKey, sealText } from './sealing.ts';
-import { forgetKept, readKept, writeKept } from './session-store.ts';
-
 /** What the tabs of this browser share of a session. */
 export interface KeptSession {
   /** Made when somebody signs in: another one is another session. */
@@ -10,9 +7,10 @@ export interface KeptSession {
 }
 
 const name = 'portico.session';
+const isSecure = location.protocol === 'https:';
 /** Cookies do not tell ports apart. */
-const cookieName = `portico-session-${location.port || 'default'}`;
-const cookieRules = `; path=/app; samesite=strict${location.protocol === 'https:' ? '; secure' : ''}`;
+const cookieName = `${isSecure ? '__Secure-' : ''}portico-session-${location.port || 'default'}`;
+const cookieRules = `; path=/app; samesite=strict${isSecure ? '; secure' : ''}`;
 const news = new BroadcastChannel(name);
 
 /**
@@ -91,4 +89,116 @@ function inCookie(): { id: string; key: string } | undefined {
 function setCookie(valueAndRules: string): void {
   // biome-ignore lint/suspicious/noDocumentCookie: Firefox and Safari of 2024 have no Cookie Store
   document.cookie = `${cookieName}=${valueAndRules}`;
+}
+
+const storeName = 'session';
+
+/**
+ * What is kept of a session. IndexedDB and not `localStorage`, of which each process of the browser has a copy
+ * that may be older: a token that another tab has used up would end the session.
+ * @returns undefined too where the browser forbids storage
+ */
+export async function readKept(id: string): Promise<string | undefined> {
+  const found: unknown = await inStore('readonly', (store) => store.get(id)).catch(() => undefined);
+  return typeof found === 'string' ? found : undefined;
+}
+
+/** Keeps it until `forgetKept`. */
+async function writeKept(id: string, sealed: string): Promise<void> {
+  await inStore('readwrite', (store) => store.put(sealed, id)).catch(() => undefined);
+}
+
+/** Keeps what `change` makes of what is kept: no tab writes between. */
+export async function changeKept(id: string, change: (before: string | undefined) => string): Promise<void> {
+  const make = (store: IDBObjectStore) => {
+    const reading = store.get(id);
+    reading.onsuccess = () => {
+      const found: unknown = reading.result;
+      store.put(change(typeof found === 'string' ? found : undefined), id);
+    };
+    return reading;
+  };
+  await inStore('readwrite', make).catch(() => undefined);
+}
+
+/** Keeps nothing any more, of any session. */
+async function forgetKept(): Promise<void> {
+  await inStore('readwrite', (store) => store.clear()).catch(() => undefined);
+}
+
+async function inStore<T>(
+  mode: IDBTransactionMode,
+  use: (store: IDBObjectStore) => IDBRequest<T>,
+): Promise<T> {
+  const opening = indexedDB.open('portico', 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore(storeName);
+  const database = await resultOf(opening);
+  try {
+    const transaction = database.transaction(storeName, mode);
+    const request = use(transaction.objectStore(storeName));
+    await new Promise<void>((resolve, reject) => {
+      transaction.oncomplete = () => resolve();
+      transaction.onabort = () => reject(transaction.error);
+    });
+    return request.result;
+  } finally {
+    database.close();
+  }
+}
+
+function resultOf<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+const ivBytes = 12;
+
+/** A key of AES-256-GCM from its 32 bytes in base64url, which cannot be read out again. */
+export function sealingKey(base64url: string): Promise<CryptoKey> {
+  return crypto.subtle.importKey('raw', bytesOf(base64url), 'AES-GCM', false, ['encrypt', 'decrypt']);
+}
+
+/** 32 random bytes for `sealingKey`. */
+function newSealingKey(): string {
+  return textOf(crypto.getRandomValues(new Uint8Array(32)));
+}
+
+/** @param belonging opens under the same words only @returns base64url of IV, ciphertext and tag */
+export async function sealText(key: CryptoKey, belonging: string, text: string): Promise<string> {
+  const iv = crypto.getRandomValues(new Uint8Array(ivBytes));
+  const how = { name: 'AES-GCM', iv, additionalData: new TextEncoder().encode(belonging) };
+  const sealed = new Uint8Array(await crypto.subtle.encrypt(how, key, new TextEncoder().encode(text)));
+  const all = new Uint8Array(ivBytes + sealed.length);
+  all.set(iv);
+  all.set(sealed, ivBytes);
+  return textOf(all);
+}
+
+/** Undefined for what was not sealed under this key, or for something else. */
+export async function openText(
+  key: CryptoKey,
+  belonging: string,
+  sealed: string,
+): Promise<string | undefined> {
+  try {
+    const all = bytesOf(sealed);
+    const iv = all.subarray(0, ivBytes);
+    const how = { name: 'AES-GCM', iv, additionalData: new TextEncoder().encode(belonging) };
+    return new TextDecoder().decode(await crypto.subtle.decrypt(how, key, all.subarray(ivBytes)));
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(bytes: Uint8Array): string {
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(base64url.replaceAll('-', '+').replaceAll('_', '/'));
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }

@@ -9,9 +9,8 @@ import {
   useState,
 } from 'react';
 import type { Tokens } from '../../../client/src/index.ts';
-import { forgetDrafts } from '../drafts/drafts.ts';
-import { forgetAllKept } from '../drafts/kept-inputs.ts';
-import { leaveForIdleness } from '../idle/leave.ts';
+import { forgetAllKept, forgetDrafts } from '../drafts/drafts.ts';
+import { leaveForIdleness } from '../idle/idle-watch.ts';
 import { keptSession, onKeptSession } from './kept-session.ts';
 import { beginSession, restoreSession, type Session } from './session.ts';
 

@@ -6,12 +6,11 @@ import {
   type Portico,
   type Tokens,
 } from '../../../client/src/index.ts';
-import type { Emergency } from '../emergency/emergency.ts';
-import { type EmergencyWatch, emergencyWatch } from '../emergency/emergency-watch.ts';
-import { type IdleWatch, idleWatch } from '../idle/idle-watch.ts';
-import { sharedUse } from '../idle/shared-use.ts';
-import { keptSession } from './kept-session.ts';
-import { sharedTokens } from './shared-tokens.ts';
+import { type AccessTokens, cachedTokens, requestTokens } from '../../../client/src/tokens.ts';
+import { type Emergency, type EmergencyWatch, emergencyWatch } from '../emergency/emergency.ts';
+import { type IdleWatch, idleWatch, type SharedUse, sharedUse } from '../idle/idle-watch.ts';
+import { type KeptSession, keptSession } from './kept-session.ts';
+import { type SignInAgain, signInAgain } from './sign-in-again.ts';
 
 /** The API is on the origin that serves the app. */
 export const baseUrl = location.origin;
@@ -25,7 +24,11 @@ interface Me {
   /** Of who may take emergency access. */
   emergency?: Emergency;
   /** Of people. */
-  security?: { draftKey?: string };
+  security?: {
+    draftKey?: string;
+    mfaEnrolled?: boolean;
+    sessions: { current: boolean; authMethod: 'password' | 'external' }[];
+  };
 }
 
 /** A person, signed in to one Project. */
@@ -36,6 +39,8 @@ export interface Session {
   me: Me;
   /** Whether emergency access goes on. */
   emergency: EmergencyWatch;
+  /** What asks who they are where they have signed in too long ago. */
+  again: SignInAgain;
   /** What ends it when nobody uses it. */
   idle: IdleWatch;
   endForIdleness(): Promise<void>;
@@ -67,13 +72,91 @@ async function openSession(id: string, first?: Tokens): Promise<Session> {
   const auth = sharedTokens({ baseUrl, id, use, ...(first ? { first } : {}) });
   const idle = idleWatch(use, auth.renew);
   const emergency = emergencyWatch();
-  const portico = emergency.heeding(idle.heeding(createPortico({ baseUrl, auth })));
+  const again = signInAgain();
+  const portico = again.heeding(emergency.heeding(idle.heeding(createPortico({ baseUrl, auth }))));
   const answer = await portico.fetch('auth/me');
   const me = (await answer.json()) as Me;
-  return { id, portico, me, emergency, idle, endForIdleness: auth.endForIdleness };
+  return { id, portico, me, emergency, again, idle, endForIdleness: auth.endForIdleness };
+}
+
+/** Whether an issuer has vouched for the person, so that nobody here knows a password of theirs. */
+export function isExternal({ me }: Session): boolean {
+  return (
+    me.security?.sessions.some(({ current, authMethod }) => current && authMethod === 'external') ?? false
+  );
 }
 
 /** Whether the service refused for good, and did not only fail to answer. */
 export function hasEnded(error: unknown): boolean {
   return error instanceof OAuthError || (error instanceof OperationOutcomeError && error.status === 401);
+}
+
+/** The tokens of a session. */
+interface SharedTokens extends AccessTokens {
+  /** Asks for new ones now, which tells the service of the use. */
+  renew(): Promise<void>;
+  /** Ends the login, because nobody has used it. */
+  endForIdleness(): Promise<void>;
+}
+
+/**
+ * The access tokens of one tab, in its memory. The refresh token belongs to all tabs and is used once: they
+ * take turns, and each reads what the one before has left. `get` rejects with an OAuthError once the session
+ * is over, or another one has taken its place.
+ */
+function sharedTokens({
+  baseUrl,
+  id,
+  first,
+  use,
+}: {
+  baseUrl: string;
+  id: KeptSession['id'];
+  first?: Tokens;
+  /** What the service is told of the person: a page that asks for tokens by itself keeps no session alive. */
+  use: SharedUse;
+}): SharedTokens {
+  // Where nothing is kept, this tab goes on with what it has.
+  let own = first?.refreshToken;
+  const refresh = () =>
+    navigator.locks.request('portico.session', async () => {
+      const kept = await keptSession.read();
+      if (kept && kept.id !== id)
+        throw new OAuthError(400, 'invalid_grant', 'Another session has taken its place');
+      const refreshToken = kept?.refreshToken ?? own;
+      if (refreshToken === undefined) throw new OAuthError(400, 'invalid_grant', 'The session has ended');
+      await use.catchUp();
+      const { usedAtMs } = use.now();
+      const next = await requestTokens(baseUrl, {
+        grant_type: 'refresh_token',
+        refresh_token: refreshToken,
+        idle_seconds: secondsSince(usedAtMs),
+      });
+      use.told(usedAtMs);
+      own = next.refreshToken ?? refreshToken;
+      await keptSession.renew({ id, refreshToken: own });
+      return next;
+    });
+  const cached = cachedTokens(refresh, first);
+  return {
+    ...cached,
+    async renew() {
+      cached.drop(await cached.get());
+      await cached.get();
+    },
+    async endForIdleness() {
+      const kept = await keptSession.read();
+      const token = kept?.id === id ? kept.refreshToken : own;
+      if (token === undefined) return;
+      const body = new URLSearchParams({ token, idle_seconds: secondsSince(use.now().usedAtMs) });
+      // The page is left meanwhile.
+      void fetch(`${baseUrl}/oauth2/revoke`, { method: 'POST', body, keepalive: true }).catch(
+        () => undefined,
+      );
+    },
+  };
+}
+
+function secondsSince(atMs: number): string {
+  return String(Math.max(0, Math.floor((Date.now() - atMs) / 1000)));
 }

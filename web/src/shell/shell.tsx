@@ -1,18 +1,18 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { useLocation } from 'wouter';
-import { useReloadWarning } from '../drafts/use-kept.ts';
-import { EmergencyBar } from '../emergency/emergency-bar.tsx';
-import { TakeEmergency } from '../emergency/take-emergency.tsx';
-import { useEmergency } from '../emergency/use-emergency.ts';
-import { useSession } from '../session/session-context.tsx';
-import { Button } from '../ui/button.tsx';
-import { Link } from '../ui/link.tsx';
-import { Mark } from '../ui/mark.tsx';
-import { Icon } from './icon.tsx';
-import { groupsFor } from './navigation.ts';
-import { ProjectSwitcher } from './project-switcher.tsx';
-import { SignOut } from './sign-out.tsx';
-import { useStage } from './use-stage.ts';
+import { exchangeCode, newPkce, type SignInStep, signInStep } from '../../../client/src/index.ts';
+import { useAction, useApi } from '../api/use-api.ts';
+import { countDrafts, hasKept } from '../drafts/drafts.ts';
+import { useReloadWarning } from '../drafts/use-draft.tsx';
+import { EmergencyBar, TakeEmergency, useEmergency } from '../emergency/emergency-access.tsx';
+import { baseUrl } from '../session/session.ts';
+import { useSession, useSessionState } from '../session/session-context.tsx';
+import { NextStep } from '../sign-in/next-step.tsx';
+import { Button, Failure, Link } from '../ui/basics.tsx';
+import { Confirm } from '../ui/confirm.tsx';
+import { Mark } from '../ui/page.tsx';
+import { groupsFor, Icon } from './navigation.tsx';
 
 /** The frame around every page: Project, navigation, who is signed in. */
 export function Shell({ children }: { children: ReactNode }) {
@@ -78,4 +78,103 @@ export function Shell({ children }: { children: ReactNode }) {
       </main>
     </div>
   );
+}
+
+interface Switching {
+  step: SignInStep;
+  codeVerifier: string;
+}
+
+/** Changes to another Project of the person without a new sign-in. The session of this browser goes there. */
+function ProjectSwitcher() {
+  const { send } = useApi();
+  const { begin } = useSessionState();
+  const [, navigate] = useLocation();
+  const [switching, setSwitching] = useState<Switching>();
+  const ask = useAction(async () => {
+    const { codeVerifier, codeChallenge, codeChallengeMethod } = await newPkce();
+    const answer = await send('POST', 'auth/switch', { codeChallenge, codeChallengeMethod });
+    setSwitching({ step: signInStep(baseUrl, answer), codeVerifier });
+  });
+  const proceed = async (step: SignInStep) => {
+    if (!switching) return;
+    const { codeVerifier } = switching;
+    if (step.kind !== 'code') return setSwitching({ step, codeVerifier });
+    const tokens = await exchangeCode({ baseUrl, code: step.code, codeVerifier });
+    await begin(tokens);
+    navigate('/', { replace: true });
+  };
+  const step = switching?.step;
+  const isAlone = step?.kind === 'choose' && step.memberships.length === 0;
+  return (
+    <>
+      <Button kind="quiet" className="shell-out" isPending={ask.isBusy} onPress={() => ask.run()}>
+        Change project
+      </Button>
+      <Failure message={ask.message} />
+      <ModalOverlay
+        className="overlay"
+        isOpen={switching !== undefined}
+        onOpenChange={(isOpen) => isOpen || setSwitching(undefined)}
+      >
+        <Modal className="modal">
+          <Dialog className="dialog">
+            <Heading slot="title">Change project</Heading>
+            {isAlone && <p>You belong to no other project.</p>}
+            {step && !isAlone && <NextStep step={step} onStep={proceed} />}
+            <div className="buttons buttons-end">
+              <Button onPress={() => setSwitching(undefined)}>Stay here</Button>
+            </div>
+          </Dialog>
+        </Modal>
+      </ModalOverlay>
+    </>
+  );
+}
+
+/** Ends the session; asks first when something that was typed would be lost with it. */
+function SignOut() {
+  const session = useSession();
+  const { signOut } = useSessionState();
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <>
+      <Button
+        kind="quiet"
+        className="shell-out"
+        onPress={() => (countDrafts(session) > 0 || hasKept() ? setAsking(true) : signOut())}
+      >
+        Sign out
+      </Button>
+      <Confirm
+        isOpen={isAsking}
+        title="Sign out and discard your changes?"
+        deed="Sign out and discard them"
+        isBusy={false}
+        message={undefined}
+        onConfirm={signOut}
+        onClose={() => setAsking(false)}
+      >
+        <p>You have typed something here that is not saved. Signing out removes it from this device.</p>
+      </Confirm>
+    </>
+  );
+}
+
+interface Stage {
+  hasMailbox: boolean;
+}
+
+let asked: Promise<Stage> | undefined;
+
+/** What the stage has, asked for once; nothing until it is known. */
+function useStage(): Stage {
+  const [stage, setStage] = useState<Stage>({ hasMailbox: false });
+  useEffect(() => {
+    asked ??= fetch('/app/stage.json').then((answer) => answer.json() as Promise<Stage>);
+    asked.then(setStage, () => {
+      asked = undefined;
+    });
+  }, []);
+  return stage;
 }

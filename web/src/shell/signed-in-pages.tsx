@@ -1,11 +1,25 @@
 import { Redirect, Route, Switch } from 'wouter';
 import { AccountPage } from '../account/account-page.tsx';
+import { AuditPage } from '../audit/audit-page.tsx';
+import { BotPage } from '../bots/bot-page.tsx';
+import { BotsPage, NewBotPage } from '../bots/bots-page.tsx';
+import { BulkPage } from '../bulk/bulk-page.tsx';
+import { ClientPage } from '../clients/client-page.tsx';
+import { ClientsPage } from '../clients/clients-page.tsx';
+import { ViewPage } from '../eyes/view-page.tsx';
+import { InvitePage } from '../invite/invite-page.tsx';
 import { MailPage } from '../mail/mail-page.tsx';
+import { MemberPage } from '../members/member-page.tsx';
+import { MembersPage } from '../members/members-page.tsx';
+import { OverviewPage } from '../overview/overview-page.tsx';
+import { NewPolicyPage, PoliciesPage, PolicyPage } from '../policies/policies-page.tsx';
+import { ProjectPage } from '../project/project-page.tsx';
 import { RecordPage } from '../records/record-page.tsx';
 import { RecordsPage } from '../records/records-page.tsx';
 import { ReferencePage } from '../reference/reference-page.tsx';
 import { useSession } from '../session/session-context.tsx';
-import { AdministratorPages } from './administrator-pages.tsx';
+import { Link } from '../ui/basics.tsx';
+import { Page } from '../ui/page.tsx';
 
 export function SignedInPages() {
   const { me } = useSession();
@@ -26,5 +40,42 @@ export function SignedInPages() {
         <AdministratorPages isAdministrator={isAdministrator} />
       </Route>
     </Switch>
+  );
+}
+
+/** Pages that the service refuses to everybody else: they are not even drawn. */
+function AdministratorPages({ isAdministrator }: { isAdministrator: boolean }) {
+  if (!isAdministrator) return <NothingHere />;
+  return (
+    <Switch>
+      <Route path="/overview" component={OverviewPage} />
+      <Route path="/members" component={MembersPage} />
+      <Route path="/members/:id">{({ id }) => <MemberPage id={id} key={id} />}</Route>
+      <Route path="/members/:id/view">{({ id }) => <ViewPage id={id} key={id} />}</Route>
+      <Route path="/invite" component={InvitePage} />
+      <Route path="/invite/many" component={BulkPage} />
+      <Route path="/policies" component={PoliciesPage} />
+      <Route path="/policies/new" component={NewPolicyPage} />
+      <Route path="/policies/:id">{({ id }) => <PolicyPage id={id} key={id} />}</Route>
+      <Route path="/bots" component={BotsPage} />
+      <Route path="/bots/new" component={NewBotPage} />
+      <Route path="/bots/:id">{({ id }) => <BotPage id={id} key={id} />}</Route>
+      <Route path="/clients" component={ClientsPage} />
+      <Route path="/clients/:id">{({ id }) => <ClientPage id={id} key={id} />}</Route>
+      <Route path="/project" component={ProjectPage} />
+      <Route path="/audit" component={AuditPage} />
+      <Route component={NothingHere} />
+    </Switch>
+  );
+}
+
+function NothingHere() {
+  return (
+    <Page title="Nothing here">
+      <p>There is no such page, or it is for administrators only.</p>
+      <p>
+        <Link href="/records">Go to the records</Link>
+      </p>
+    </Page>
   );
 }

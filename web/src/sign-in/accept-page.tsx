@@ -1,17 +1,23 @@
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { useLocation } from 'wouter';
-import type { SignInStep } from '../../../client/src/index.ts';
-import { messageOf } from '../api/message-of.ts';
+import {
+  OperationOutcomeError,
+  type SignInRequest,
+  type SignInStep,
+  signIn,
+} from '../../../client/src/index.ts';
+import { postJson } from '../../../client/src/sign-in.ts';
+import { messageOf, useAction, useLoad } from '../api/use-api.ts';
+import { profileType } from '../members/invitation.ts';
+import { baseUrl } from '../session/session.ts';
 import { useSessionState } from '../session/session-context.tsx';
-import { Link } from '../ui/link.tsx';
-import { Loading } from '../ui/loading.tsx';
-import { Failure } from '../ui/notice.tsx';
-import { AcceptForm } from './accept-form.tsx';
-import { Door } from './door.tsx';
-import { useInvitation } from './invitation-of-link.ts';
-import { linkInAddress, type MailedLink } from './link-in-address.ts';
+import { Button, Details, Failure, Link, Loading, Moment } from '../ui/basics.tsx';
+import { PasswordField } from '../ui/fields.tsx';
+import { Form } from '../ui/form.tsx';
+import { Door } from '../ui/page.tsx';
+import { linkInAddress, type MailedLink, setPassword } from './mailed-link.ts';
 import { NextStep, stepTitles } from './next-step.tsx';
-import { type SignInTarget, signInTarget } from './sign-in-target.ts';
+import { acceptAtIssuer, type SignInTarget, signInTarget } from './sign-in-target.ts';
 
 /** Where an invitation's link leads. Opening it accepts nothing; the button does, and signs the person in. */
 export function AcceptPage() {
@@ -81,4 +87,109 @@ function DeadLink() {
       </p>
     </Door>
   );
+}
+
+interface Props {
+  link: MailedLink;
+  invitation: InvitationOfLink;
+  /** @param begin signs the person in with what they have typed */
+  onAccepted(
+    begin: (request: Omit<SignInRequest, 'email' | 'password'>) => Promise<SignInStep>,
+  ): Promise<void>;
+}
+
+/** Who invites whom to what, and the one way in that applies. */
+function AcceptForm({ link, invitation, onAccepted }: Props) {
+  const { project, name, email, inviter, expires, method } = invitation;
+  return (
+    <>
+      <Details
+        items={[
+          ['Project', project.display ?? 'unnamed'],
+          ...(inviter ? [['Invited by', inviter] as const] : []),
+          ...(name ? [['Invited', `${name}, ${profileType(invitation.profileType)}`] as const] : []),
+          ...(email ? [['E-mail', email] as const] : []),
+          ['Valid until', <Moment key="expires" at={expires} />],
+        ]}
+      />
+      {typeof method === 'object' ? (
+        <WithIssuer link={link} issuer={method.issuer} />
+      ) : (
+        <WithPassword link={link} invitation={invitation} onAccepted={onAccepted} />
+      )}
+    </>
+  );
+}
+
+function WithPassword({ link, invitation: { email = '', project, method }, onAccepted }: Props) {
+  const [password, setTyped] = useState('');
+  const [isAccepted, setAccepted] = useState(false);
+  const isNew = method === 'new-password';
+  const { run, isBusy, message, fieldErrors } = useAction(async () => {
+    // A sign-in that failed is tried again without the link, which is used up.
+    if (!isAccepted) await setPassword({ ...link, password });
+    setAccepted(true);
+    const projectId = project.reference.replace(/^Project\//, '');
+    await onAccepted((request) => signIn({ ...request, projectId, email, password }));
+  }, ['password']);
+  return (
+    <Form label="Accept your invitation" fieldErrors={fieldErrors} onSubmit={run}>
+      <p className="muted">
+        {isNew
+          ? 'Choose a password for your account.'
+          : 'You have an account here already. Accept with its password.'}
+      </p>
+      <Failure message={message} />
+      <input type="hidden" name="username" autoComplete="username" value={email} />
+      <PasswordField
+        label="Password"
+        name="password"
+        autoComplete={isNew ? 'new-password' : 'current-password'}
+        {...(isNew ? { minLength: 8, help: 'At least 8 characters. A few words make a good one.' } : {})}
+        value={password}
+        onChange={setTyped}
+        isRequired
+      />
+      <Button type="submit" kind="primary" isPending={isBusy}>
+        Accept and join
+      </Button>
+    </Form>
+  );
+}
+
+function WithIssuer({ link, issuer }: { link: MailedLink; issuer: string }) {
+  const accept = useAction(() => acceptAtIssuer(link));
+  return (
+    <>
+      <p className="muted">You sign in with your organisation, at {URL.parse(issuer)?.host ?? issuer}.</p>
+      <Failure message={accept.message} />
+      <Button kind="primary" isPending={accept.isBusy} onPress={() => accept.run()}>
+        Accept with your organisation’s sign-in
+      </Button>
+    </>
+  );
+}
+
+/** `POST auth/invitation`. */
+interface InvitationOfLink {
+  project: { reference: string; display?: string };
+  name?: string;
+  email?: string;
+  inviter?: string;
+  profileType: string;
+  expires: string;
+  method: 'new-password' | 'own-password' | { issuer: string };
+}
+
+/** What a link invites to; `dead` when it leads nowhere any more. */
+function useInvitation(link: MailedLink) {
+  const load = useCallback(async () => {
+    try {
+      return (await postJson(baseUrl, 'auth/invitation', link)) as InvitationOfLink;
+    } catch (error) {
+      if (error instanceof OperationOutcomeError && error.status === 400) return 'dead';
+      throw error;
+    }
+  }, [link]);
+  return useLoad<InvitationOfLink | 'dead'>(load);
 }

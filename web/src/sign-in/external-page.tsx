@@ -1,14 +1,13 @@
 import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { SignInStep } from '../../../client/src/index.ts';
-import { messageOf } from '../api/message-of.ts';
+import { messageOf } from '../api/use-api.ts';
 import { useSessionState } from '../session/session-context.tsx';
-import { Link } from '../ui/link.tsx';
-import { Failure } from '../ui/notice.tsx';
-import { ChooseMembership } from './choose-membership.tsx';
-import { ChoosePatient } from './choose-patient.tsx';
-import { Door } from './door.tsx';
-import { type ExternalAnswer, externalAnswer } from './external-flow.ts';
+import { tellSignedInAgain } from '../session/sign-in-again.ts';
+import { Failure, Link } from '../ui/basics.tsx';
+import { Door } from '../ui/page.tsx';
+import { ChooseMembership, ChoosePatient } from './next-step.tsx';
+import { type ExternalAnswer, externalAnswer } from './sign-in-target.ts';
 
 /** Where people come back to from the sign-in of their organisation. */
 export function ExternalPage() {
@@ -31,7 +30,7 @@ export function ExternalPage() {
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: the answer in the address is used once
   useEffect(() => {
-    if (answer.current || failure) return;
+    if (answer.current || failure || tellSignedInAgain(new URLSearchParams(location.search))) return;
     try {
       answer.current = externalAnswer();
       void proceed(answer.current.step);

@@ -1,5 +1,14 @@
-import { exchangeCode, newPkce, type SignInRequest, type Tokens } from '../../../client/src/index.ts';
+import {
+  exchangeCode,
+  newPkce,
+  OperationOutcomeError,
+  type SignInRequest,
+  type SignInStep,
+  signInStep,
+  type Tokens,
+} from '../../../client/src/index.ts';
 import { baseUrl } from '../session/session.ts';
+import type { MailedLink } from './mailed-link.ts';
 
 /** For whom somebody signs in: this app, or the client that sent them here (GET oauth2/authorize). */
 export interface SignInTarget {
@@ -44,5 +53,82 @@ function clientTarget(query: URLSearchParams): SignInTarget {
       location.assign(`${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${answer}`);
       return undefined;
     },
+  };
+}
+
+const key = 'portico.external';
+/** Where the issuer's answer arrives. */
+const redirectUri = `${baseUrl}/app/external`;
+const scope = 'openid offline_access';
+
+interface Pending {
+  state: string;
+  codeVerifier: string;
+}
+
+/** What must still be known when the browser is back, in this tab only. */
+async function begin(): Promise<{ state: string; codeChallenge: string; codeChallengeMethod: string }> {
+  const { codeVerifier, codeChallenge, codeChallengeMethod } = await newPkce();
+  const pending: Pending = { state: crypto.randomUUID(), codeVerifier };
+  sessionStorage.setItem(key, JSON.stringify(pending));
+  return { state: pending.state, codeChallenge, codeChallengeMethod };
+}
+
+/** Leaves for the issuer of a Project. */
+export async function leaveForIssuer(issuer: string, projectId: string): Promise<void> {
+  const { state, codeChallenge, codeChallengeMethod } = await begin();
+  const query = new URLSearchParams({
+    issuer,
+    project_id: projectId,
+    redirect_uri: redirectUri,
+    scope,
+    state,
+    code_challenge: codeChallenge,
+    code_challenge_method: codeChallengeMethod,
+  });
+  location.assign(`${baseUrl}/auth/external/start?${query}`);
+}
+
+/** Leaves for the issuer that an invitation names; it is accepted when the person is back. @throws */
+export async function acceptAtIssuer(link: MailedLink): Promise<void> {
+  const body = { ...link, redirectUri, scope, ...(await begin()) };
+  const answer = await fetch(`${baseUrl}/auth/external/accept`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    // Its cookie binds the way there and back to this browser.
+    credentials: 'same-origin',
+  });
+  const said = await answer.json();
+  if (!answer.ok) throw new OperationOutcomeError(answer.status, said);
+  location.assign(said.location);
+}
+
+export interface ExternalAnswer {
+  step: SignInStep;
+  /** Tokens for the code that the step ends with. */
+  finish(code: string): Promise<Tokens>;
+}
+
+/** What the issuer has led to, read from the address and used once. @throws {Error} what was refused */
+export function externalAnswer(): ExternalAnswer {
+  const [query, fragment] = [
+    new URLSearchParams(location.search),
+    new URLSearchParams(location.hash.slice(1)),
+  ];
+  const value = (name: string) => query.get(name) ?? fragment.get(name) ?? undefined;
+  const pending = JSON.parse(sessionStorage.getItem(key) ?? '{}') as Partial<Pending>;
+  sessionStorage.removeItem(key);
+  history.replaceState(null, '', location.pathname);
+  const refusal = value('error_description') ?? value('error');
+  if (refusal) throw new Error(refusal);
+  const { codeVerifier, state } = pending;
+  if (!codeVerifier || value('state') !== state)
+    throw new Error('This sign-in was not begun here. Begin again.');
+  const [code, login, memberships] = [value('code'), value('login'), value('memberships')];
+  const said = code ? { code } : { login, memberships: JSON.parse(memberships ?? '[]') };
+  return {
+    step: signInStep(baseUrl, said),
+    finish: (given) => exchangeCode({ baseUrl, code: given, codeVerifier, redirectUri }),
   };
 }

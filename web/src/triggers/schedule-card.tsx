@@ -1,15 +1,10 @@
-import type { Bot } from '@medplum/fhirtypes';
-import { useMemo, useState } from 'react';
-import { useAction } from '../api/use-action.ts';
-import { useApi } from '../api/use-api.ts';
-import { Badge } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
+import type { Bot, Extension } from '@medplum/fhirtypes';
+import { useEffect, useMemo, useState } from 'react';
+import { type Api, useAction, useApi } from '../api/use-api.ts';
+import { Badge, Button, Failure, Notice } from '../ui/basics.tsx';
+import { TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
-import { Failure, Notice } from '../ui/notice.tsx';
-import { TextField } from '../ui/text-field.tsx';
-import { saveSchedule, type Timetable, timezoneOf, withTimezone } from './schedule.ts';
-import { ScheduleText } from './schedule-text.tsx';
-import { useSaidSchedule } from './use-said-schedule.ts';
+import type { SaidSchedule, Scheduled } from './schedule-words.ts';
 
 interface Props {
   bot: Bot;
@@ -122,4 +117,82 @@ function ScheduleForm({ bot, isBusy, fieldErrors, onSave, children }: FormProps)
       </div>
     </Form>
   );
+}
+
+/** "Every weekday at 07:30, Europe/Paris; next: …" */
+function ScheduleText({ said }: { said: SaidSchedule | { fault: string } | undefined }) {
+  if (!said) return null;
+  if ('fault' in said) return <p>{said.fault}.</p>;
+  const { words, timezone, next } = said;
+  const [first, ...later] = next;
+  return (
+    <>
+      <p>
+        <strong>{words.charAt(0).toUpperCase() + words.slice(1)}</strong>, {timezone}
+        {first !== undefined && <>; next: {momentIn(first, timezone)}</>}
+      </p>
+      {later.length > 0 && (
+        <p className="muted">then {later.map((ms) => momentIn(ms, timezone)).join('; ')}</p>
+      )}
+    </>
+  );
+}
+
+function momentIn(ms: number, timeZone: string): string {
+  return new Intl.DateTimeFormat(undefined, {
+    timeZone,
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  }).format(ms);
+}
+
+/** A schedule in words, once what reads it is loaded. Keep `bot` in useMemo. */
+function useSaidSchedule(bot: Scheduled): SaidSchedule | { fault: string } | undefined {
+  const [said, setSaid] = useState<SaidSchedule | { fault: string }>();
+  useEffect(() => {
+    const gone = new AbortController();
+    void import('./schedule-words.ts').then(({ saySchedule }) => {
+      if (!gone.signal.aborted) setSaid(saySchedule(bot, Date.now()));
+    });
+    return () => gone.abort();
+  }, [bot]);
+  return said;
+}
+
+const timezoneUrl = 'urn:portico:extension:timezone';
+
+/** What a person writes: a cron expression of five fields and a time zone. */
+interface Timetable {
+  pattern: string;
+  /** IANA. */
+  timezone: string;
+}
+
+function timezoneOf({ extension = [] }: Pick<Bot, 'extension'>): string | undefined {
+  return extension.find(({ url }) => url === timezoneUrl)?.valueCode;
+}
+
+/** The Bot's extensions with another time zone. */
+function withTimezone({ extension = [] }: Pick<Bot, 'extension'>, timezone: string): Extension[] {
+  return [...extension.filter(({ url }) => url !== timezoneUrl), { url: timezoneUrl, valueCode: timezone }];
+}
+
+/** Saves when a Bot runs; undefined ends its schedule. @throws what the service refused, a change by others too */
+async function saveSchedule(api: Api, bot: Bot, timetable: Timetable | undefined): Promise<void> {
+  const patch: { op: string; path: string; value?: unknown }[] = [];
+  if (bot.cronTiming) patch.push({ op: 'remove', path: '/cronTiming' });
+  if (timetable) {
+    patch.push({ op: 'add', path: '/cronString', value: timetable.pattern });
+    patch.push({ op: 'add', path: '/extension', value: withTimezone(bot, timetable.timezone) });
+  } else if (bot.cronString) patch.push({ op: 'remove', path: '/cronString' });
+  await api.fetch(`fhir/R4/Bot/${bot.id}`, {
+    method: 'PATCH',
+    body: patch,
+    contentType: 'application/json-patch+json',
+    headers: { 'if-match': `W/"${bot.meta?.versionId}"` },
+  });
 }

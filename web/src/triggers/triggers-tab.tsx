@@ -1,15 +1,14 @@
-import type { Bot, Subscription } from '@medplum/fhirtypes';
+import type { Bot, Bundle, Resource, Subscription } from '@medplum/fhirtypes';
 import { useCallback, useEffect, useState } from 'react';
-import { useApi } from '../api/use-api.ts';
-import { useLoad } from '../api/use-load.ts';
+import { typedEntries } from '../../../shared/base/values.ts';
+import { type Api, useAction, useApi, useLoad } from '../api/use-api.ts';
 import { listExecutions } from '../executions/executions.ts';
-import { Button } from '../ui/button.tsx';
-import { Empty, Loading } from '../ui/loading.tsx';
-import { Notice } from '../ui/notice.tsx';
-import { NewSubscription } from './new-subscription.tsx';
+import { Button, Empty, Failure, Loading, Notice } from '../ui/basics.tsx';
+import { Select, TextField } from '../ui/fields.tsx';
+import { Form } from '../ui/form.tsx';
 import { ScheduleCard } from './schedule-card.tsx';
-import { subscriptionsOf } from './subscription.ts';
 import { SubscriptionRow } from './subscription-row.tsx';
+import { createSubscription, moments, subscriptionsOf, type When } from './subscriptions.ts';
 
 /** How often it is asked whether a Subscription has begun. */
 const startingMs = 3_000;
@@ -99,4 +98,115 @@ function Subscriptions({ bot, subscriptions, onChange }: Props) {
 function stoppedSince(bot: Bot, last: { time: string; outcome: string } | undefined): string | undefined {
   const [, why] = /^schedule stopped: (.*)$/.exec(last?.outcome ?? '') ?? [];
   return last && why && last.time > (bot.meta?.lastUpdated ?? '') ? why : undefined;
+}
+
+const whens = typedEntries(moments).map(([value, label]) => ({ value, label }));
+
+/** A new Subscription: what it would have matched is said before it is saved. */
+function NewSubscription({ bot, onCreated }: { bot: Bot; onCreated(): void }) {
+  const api = useApi();
+  const [criteria, setCriteria] = useState('');
+  const [when, setWhen] = useState<When>('');
+  const [expression, setExpression] = useState('');
+  const [reason, setReason] = useState(`Wakes ${bot.name ?? 'a Bot'}`);
+  const [tried, setTried] = useState<Tried & { criteria: string }>();
+  const isTried = tried !== undefined && tried.criteria === criteria;
+  const attempt = useAction(async () => {
+    setTried(undefined);
+    setTried({ ...(await tryCriteria(api, criteria)), criteria });
+  });
+  const save = useAction(async () => {
+    await createSubscription(api, bot, { criteria: criteria.trim(), when, expression, reason });
+    onCreated();
+  }, ['criteria', 'reason', 'extension']);
+  return (
+    <Form
+      label="New Subscription"
+      fieldErrors={save.fieldErrors}
+      onSubmit={() => (isTried ? save.run() : attempt.run())}
+    >
+      <TextField
+        label="Records"
+        name="criteria"
+        help="A search of one type, as Observation?code=1234-5&status=final, or the type alone."
+        isCode
+        spellCheck="false"
+        autoComplete="off"
+        value={criteria}
+        onChange={setCriteria}
+        isRequired
+      />
+      <div className="form-pair">
+        <Select label="When one is" value={when} options={whens} onChange={setWhen} />
+        <TextField label="Reason" name="reason" value={reason} onChange={setReason} isRequired />
+      </div>
+      <TextField
+        label="And only if (FHIRPath)"
+        name="extension"
+        help="Optional. %previous is the record before the change, %current the record after it."
+        isCode
+        spellCheck="false"
+        autoComplete="off"
+        value={expression}
+        onChange={setExpression}
+      />
+      <Failure message={attempt.message ?? save.message} />
+      {isTried && <TriedText tried={tried} hasExpression={expression !== ''} />}
+      <div className="buttons">
+        <Button type="submit" kind="primary" isPending={attempt.isBusy || save.isBusy}>
+          {isTried ? 'Save the Subscription' : 'Try it on existing records'}
+        </Button>
+      </div>
+    </Form>
+  );
+}
+
+function TriedText({ tried, hasExpression }: { tried: Tried; hasExpression: boolean }) {
+  const { type, checked, matched } = tried;
+  const sentence =
+    checked === 0
+      ? `There is no ${type} yet, so nothing could be tried.`
+      : `It would have matched ${matched} of the last ${checked} records of type ${type}.`;
+  return (
+    <Notice kind="good">
+      <p>
+        {sentence} {hasExpression && 'The FHIRPath was not tried: it looks at changes, not at records. '}
+        Once saved, it takes effect after about ten seconds.
+      </p>
+    </Notice>
+  );
+}
+
+/** How many of the latest records of its type criteria would have matched. */
+interface Tried {
+  type: string;
+  checked: number;
+  matched: number;
+}
+
+const latestCount = 100;
+
+/**
+ * Two searches: the records changed last, and those of them that the criteria match, found by the code that
+ * matches a change.
+ * @throws what the service says of the criteria
+ */
+async function tryCriteria(api: Api, criteria: string): Promise<Tried> {
+  const [type = '', query = ''] = criteria.trim().split(/\?(.*)/s);
+  if (!/^[A-Z][A-Za-z]+$/.test(type)) throw new Error('Begin with a type of record, as Patient?active=true.');
+  const look = async (more: string) => {
+    const paging = `_sort=-_lastUpdated&_count=${latestCount}&_elements=id,meta`;
+    const path = `fhir/R4/${type}?${more}${paging}`;
+    return ((await api.get<Bundle>(path)).entry ?? []).flatMap(({ resource }) => resource ?? []);
+  };
+  const latest = await look('');
+  const oldest = latest.at(-1)?.meta?.lastUpdated;
+  if (oldest === undefined) return { type, checked: 0, matched: 0 };
+  const matching = query === '' ? latest : await look(`${query}&_lastUpdated=ge${oldest}&`);
+  const ids = new Set(latest.map(idOf));
+  return { type, checked: latest.length, matched: matching.filter((one) => ids.has(idOf(one))).length };
+}
+
+function idOf({ id }: Resource): string | undefined {
+  return id;
 }

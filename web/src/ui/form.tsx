@@ -1,6 +1,27 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react';
 import { Form as AriaForm } from 'react-aria-components';
-import { type Check, FormChecks } from './form-checks.ts';
+import { type Action, useAction } from '../api/use-api.ts';
+import { Button, Failure, Notice } from './basics.tsx';
+
+/** Finds out whether a field is ready to be sent; a field that is not shows why. */
+type Check = () => Promise<boolean>;
+
+const FormChecks = createContext<Set<Check> | undefined>(undefined);
+
+/** A check that the form around waits for before it sends anything. */
+export function useFormCheck(check: Check): void {
+  const checks = useContext(FormChecks);
+  const latest = useRef(check);
+  latest.current = check;
+  useEffect(() => {
+    if (!checks) return;
+    const own: Check = () => latest.current();
+    checks.add(own);
+    return () => {
+      checks.delete(own);
+    };
+  }, [checks]);
+}
 
 interface Props {
   label: string;
@@ -74,4 +95,86 @@ function recheck(field: HTMLElement): void {
 
 function isField(target: EventTarget | null): target is HTMLInputElement | HTMLTextAreaElement {
   return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
+}
+
+/**
+ * What stands in the fields of a form, and the one thing that sends it. What the service says of a field by its name
+ * stands there.
+ * @param act sends what stands in the fields; once it has, `isSaved` holds until something is typed
+ */
+export function useForm<Values extends object>(
+  initial: Values | (() => Values),
+  act: (values: Values) => Promise<unknown>,
+) {
+  const [values, setValues] = useState(initial);
+  const [isSaved, setSaved] = useState(false);
+  const action = useAction(async () => {
+    setSaved(false);
+    await act(values);
+    setSaved(true);
+  }, fieldsIn(values));
+  const change =
+    <Name extends keyof Values>(name: Name) =>
+    (next: Values[Name]) => {
+      setValues((before) => ({ ...before, [name]: next }));
+      setSaved(false);
+    };
+  return {
+    ...action,
+    values,
+    isSaved,
+    clearFields: () => setValues(initial),
+    /** The props of the field of that name. */
+    field: <Name extends keyof Values & string>(name: Name) => ({
+      name,
+      value: values[name],
+      onChange: change(name),
+    }),
+    /** The same of a Switch. */
+    toggle: <Name extends keyof Values>(name: Name & (Values[Name] extends boolean ? Name : never)) => ({
+      isSelected: values[name] as boolean,
+      onChange: change(name) as (next: boolean) => void,
+    }),
+  };
+}
+
+/** A Switch shows no error of its own: what is said of one stands below the fields. */
+function fieldsIn(values: object): string[] {
+  return Object.entries(values).flatMap(([name, value]) => (typeof value === 'boolean' ? [] : [name]));
+}
+
+interface ActionFormProps {
+  label: string;
+  action: Pick<Action<void, unknown>, 'run' | 'isBusy' | 'message' | 'fieldErrors'> & { isSaved?: boolean };
+  /** What its button says. */
+  submit: string;
+  kind?: 'primary' | 'plain';
+  isDisabled?: boolean;
+  /** What is said once it is saved. */
+  saved?: ReactNode;
+  children: ReactNode;
+}
+
+/** A form whose button does one thing; above it stands what came of that. */
+export function ActionForm({
+  label,
+  action,
+  submit,
+  kind = 'primary',
+  isDisabled = false,
+  saved,
+  children,
+}: ActionFormProps) {
+  return (
+    <Form label={label} fieldErrors={action.fieldErrors} onSubmit={() => action.run()}>
+      {children}
+      <Failure message={action.message} />
+      {action.isSaved && saved && <Notice kind="good">{saved}</Notice>}
+      <div className="buttons">
+        <Button type="submit" kind={kind} isDisabled={isDisabled} isPending={action.isBusy}>
+          {submit}
+        </Button>
+      </div>
+    </Form>
+  );
 }

@@ -1,5 +1,4 @@
-import { createLanguage } from './language.ts';
-import type { Answered, Asked } from './protocol.ts';
+import { type Answered, type Asked, createLanguage } from './language.ts';
 
 /** The compiler of the editor, in a thread of its own. Its name is the address of what it is to know. */
 const language = fetch(self.name)

@@ -1,9 +1,7 @@
 import { useRef } from 'react';
-import { Button } from '../../ui/button.tsx';
-import { Notice } from '../../ui/notice.tsx';
+import { Button, Notice } from '../../ui/basics.tsx';
 import { type Entry, entriesIn } from './entry.ts';
 import { EntryFields } from './entry-fields.tsx';
-import { useEntryKeys } from './use-entry-keys.ts';
 import { useKnowledge } from './use-knowledge.ts';
 
 interface Props {
@@ -77,4 +75,22 @@ export function PolicyBuilder({ text, onChange }: Props) {
 function hasElementOf(knowledge: NonNullable<ReturnType<typeof useKnowledge>>) {
   const { structures, hasElementIn } = knowledge;
   return structures && ((type: string, path: string) => hasElementIn(structures, type, path));
+}
+
+/**
+ * A key for each of some entries that have no name, which stays with its entry when one above it is removed: what is
+ * open or half typed in it does not pass to the next. Where the list was changed otherwise, an entry is its place.
+ * @param count of entries as they are drawn now
+ */
+function useEntryKeys(count: number): { keys: readonly number[]; remove(index: number): void } {
+  const state = useRef({ keys: [] as number[], next: 0 });
+  const { current } = state;
+  while (current.keys.length < count) current.keys.push(current.next++);
+  current.keys.length = count;
+  return {
+    keys: current.keys,
+    remove: (index) => {
+      current.keys = current.keys.toSpliced(index, 1);
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { type Structures, structuresIn } from '../../../../shared/fhir/element-names.ts';
+import { type Structures, structuresIn } from '../../../../shared/store/fhir/elements.ts';
 
 type Module = typeof import('./knowledge.ts');
 
@@ -30,7 +30,7 @@ export function useKnowledge(): Knowledge | undefined {
 }
 
 async function unpacked(): Promise<Structures> {
-  const module = await import('../../../../shared/fhir/definitions.ts');
+  const module = await import('../../../../shared/store/fhir/definitions.ts');
   const bytes = Uint8Array.from(atob(module.definitions), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
   return structuresIn(await new Response(stream).text());

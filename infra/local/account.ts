@@ -1,0 +1,127 @@
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { GetAccountCommand, GetEmailIdentityCommand, SESv2Client } from '@aws-sdk/client-sesv2';
+import { leastToShare } from '../../shared/carry/shares.ts';
+import type { Stage } from '../stage.ts';
+
+/** What the account says that a stage is deployed to; undefined where its credentials may not ask. */
+export interface AccountFacts {
+  /** Whether SES has verified the stage's sender or its domain. */
+  senderVerified: boolean | undefined;
+  /** SES sends to verified addresses only. */
+  mailSandbox: boolean | undefined;
+  /** Lambda functions that may run at once. */
+  concurrency: number | undefined;
+}
+
+/** Below it the alarms and the API's functions alone leave hardly a run of a Bot. */
+const littleConcurrency = 100;
+
+/**
+ * What whoever deploys should know before the first invitation, a sentence each; none when all is well.
+ * No I/O.
+ */
+export function findings(
+  facts: AccountFacts,
+  stage: Pick<Stage, 'name' | 'mailFrom' | 'region' | 'mailSandbox' | 'accountConcurrency'>,
+): string[] {
+  const { senderVerified, mailSandbox, concurrency } = facts;
+  const unknown = Object.values(facts).includes(undefined)
+    ? [
+        'Not all could be looked at: it needs ses:GetEmailIdentity, ses:GetAccount and lambda:GetAccountSettings.',
+      ]
+    : [];
+  return [
+    ...(senderVerified === false
+      ? [
+          `No mail will be sent: SES in ${stage.region} has not verified ${stage.mailFrom} or its domain. ` +
+            `aws sesv2 create-email-identity --region ${stage.region} --email-identity ${stage.mailFrom}`,
+        ]
+      : []),
+    ...(mailSandbox === true && !stage.mailSandbox
+      ? [
+          'SES is in its sandbox, and asks for rights to each recipient: no mail will be sent. Ask for production ' +
+            `access, or set "mailSandbox": true for ${stage.name} in cdk.json and verify every recipient.`,
+        ]
+      : []),
+    ...(mailSandbox === true && stage.mailSandbox
+      ? ['SES is in its sandbox: people whose addresses are not verified there get no mail.']
+      : []),
+    ...(mailSandbox === false && stage.mailSandbox
+      ? [
+          `SES has left its sandbox: take "mailSandbox" off ${stage.name} in cdk.json, it grants more than is needed.`,
+        ]
+      : []),
+    ...(concurrency !== undefined && concurrency < littleConcurrency
+      ? [
+          `${concurrency} functions may run at once in this account, and a run of a Bot takes two: ` +
+            `${Math.floor(concurrency / 2)} Bots. Ask for 1,000 (Service Quotas, Lambda, concurrent executions).`,
+        ]
+      : []),
+    ...(concurrency === undefined ? [] : concurrencyFindings(concurrency, stage)),
+    ...unknown,
+  ];
+}
+
+/** Where `accountConcurrency` of the stage is not what the account has. */
+function concurrencyFindings(
+  concurrency: number,
+  { name, accountConcurrency }: Pick<Stage, 'name' | 'accountConcurrency'>,
+): string[] {
+  if (accountConcurrency > concurrency) {
+    const failing =
+      accountConcurrency >= leastToShare
+        ? 'shares of it cannot be reserved, so the deployment fails'
+        : 'the alarm comes too late';
+    return [
+      `The stage counts on ${accountConcurrency} executions at once, and the account has ${concurrency}: ${failing}. ` +
+        `Set "accountConcurrency": ${concurrency} for ${name} in cdk.json until it has more.`,
+    ];
+  }
+  if (accountConcurrency < littleConcurrency && concurrency >= littleConcurrency) {
+    return [
+      `The account may run ${concurrency} functions at once, and the stage counts on ${accountConcurrency}: no function has a ` +
+        `share, and the alarm on what is used goes off early. Set "accountConcurrency": ${concurrency} for ${name} in ` +
+        'cdk.json, or its part where several stages share the account.',
+    ];
+  }
+  return [];
+}
+
+/**
+ * Asks SES and Lambda of the account that the credentials name. What may not be asked is undefined.
+ * @throws {Error} when there are no credentials, in words
+ */
+export async function askAccount({
+  region,
+  mailFrom,
+}: {
+  region: string;
+  mailFrom: string;
+}): Promise<AccountFacts> {
+  const ses = new SESv2Client({ region, maxAttempts: 2 });
+  const lambda = new LambdaClient({ region, maxAttempts: 2 });
+  await lambda.config.credentials().catch((error: Error) => {
+    throw new Error(
+      `${error.message}: set AWS_ACCESS_KEY_ID and its like, or name a profile (npm run deploy -- --profile <name>)`,
+    );
+  });
+  const isVerified = (EmailIdentity: string) =>
+    ses
+      .send(new GetEmailIdentityCommand({ EmailIdentity }))
+      .then(({ VerifiedForSendingStatus }) => VerifiedForSendingStatus === true)
+      .catch((error: Error) => (error.name === 'NotFoundException' ? false : undefined));
+  const [address, domain, mailSandbox, concurrency] = await Promise.all([
+    isVerified(mailFrom),
+    isVerified(mailFrom.slice(mailFrom.indexOf('@') + 1)),
+    ses.send(new GetAccountCommand({})).then(
+      ({ ProductionAccessEnabled }) => ProductionAccessEnabled !== true,
+      () => undefined,
+    ),
+    lambda.send(new GetAccountSettingsCommand({})).then(
+      ({ AccountLimit }) => AccountLimit?.ConcurrentExecutions,
+      () => undefined,
+    ),
+  ]);
+  const senderVerified = address || domain ? true : address === undefined ? domain : address;
+  return { senderVerified, mailSandbox, concurrency };
+}

@@ -1,0 +1,244 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  DescribeStreamCommand,
+  DynamoDBStreamsClient,
+  GetShardIteratorCommand,
+  ListStreamsCommand,
+} from '@aws-sdk/client-dynamodb-streams';
+import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { createExchanger, createSigner, leanClient } from '../../shared/aws/wire/transport.ts';
+import { fieldsOf } from '../../shared/base/values.ts';
+import { matchesPattern, type Pattern } from '../table-definition.ts';
+import { clientOptions } from './environment.ts';
+
+interface StreamPage {
+  /** As the engine tells them: bytes are base64, as Lambda has them. */
+  records: DynamoDBRecord[];
+  /** Undefined at the end of a closed shard. */
+  next: string | undefined;
+}
+
+interface StreamReader {
+  read(iterator: string, most: number): Promise<StreamPage>;
+  close(): void;
+}
+
+/**
+ * GetRecords of a local engine, twenty times a second: what Lambda's event source mapping does is not to weigh on
+ * what is measured here, so nothing is unpacked that Lambda would pack again.
+ */
+function streamReader(endpoint: string): StreamReader {
+  const { protocol, hostname, port, host } = new URL(endpoint);
+  const exchanger = createExchanger();
+  const sign = createSigner('dynamodb', clientOptions.region);
+  return {
+    async read(iterator, most) {
+      const body = Buffer.from(JSON.stringify({ ShardIterator: iterator, Limit: most }));
+      const headers = {
+        host,
+        'content-type': 'application/x-amz-json-1.0',
+        'x-amz-target': 'DynamoDBStreams_20120810.GetRecords',
+      };
+      const request = { method: 'POST', path: '/', headers, body };
+      const signature = sign(request, clientOptions.credentials, Date.now());
+      const answer = await exchanger.send({
+        ...{ ...request, protocol, hostname, port },
+        headers: { ...headers, ...signature, 'content-length': String(body.length) },
+      });
+      const text = answer.body.toString('utf8');
+      if (answer.statusCode >= 300) throw new Error(`GetRecords: ${answer.statusCode} ${text.slice(0, 200)}`);
+      const said = JSON.parse(text) as { Records?: DynamoDBRecord[]; NextShardIterator?: string };
+      return { records: said.Records ?? [], next: said.NextShardIterator };
+    },
+    close: () => exchanger.close(),
+  };
+}
+
+/** A stream record as Lambda hands it over: with where it comes from, its time in whole seconds. */
+function lambdaRecord({ dynamodb, ...record }: DynamoDBRecord, streamArn: string): DynamoDBRecord {
+  const at = dynamodb?.ApproximateCreationDateTime;
+  return {
+    ...record,
+    awsRegion: streamArn.split(':')[3] ?? '',
+    eventSource: 'aws:dynamodb',
+    eventSourceARN: streamArn,
+    dynamodb: { ...dynamodb, ...(at === undefined ? {} : { ApproximateCreationDateTime: Math.floor(at) }) },
+  };
+}
+
+interface StreamPosition {
+  streamArn: string;
+  iterator: string;
+}
+
+/**
+ * Opens the stream of a table after the last record that was taken, or at its oldest one: at the first
+ * start, and when the stream is another one or has forgotten that record.
+ */
+async function openStream(
+  client: DynamoDBStreamsClient,
+  tableName: string,
+  positionFile: string,
+): Promise<StreamPosition> {
+  const { Streams = [] } = await client.send(new ListStreamsCommand({ TableName: tableName }));
+  const streamArn = Streams.at(-1)?.StreamArn;
+  if (!streamArn) throw new Error(`The table ${tableName} has no stream`);
+  const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn: streamArn }));
+  const shard = { StreamArn: streamArn, ShardId: StreamDescription?.Shards?.at(-1)?.ShardId };
+  const SequenceNumber = await readPosition(positionFile, streamArn);
+  const after = { ...shard, ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber } as const;
+  const oldest = { ...shard, ShardIteratorType: 'TRIM_HORIZON' } as const;
+  const iteratorAt = async (place: typeof after | typeof oldest) =>
+    (await client.send(new GetShardIteratorCommand(place))).ShardIterator;
+  const iterator = SequenceNumber
+    ? await iteratorAt(after).catch(() => iteratorAt(oldest))
+    : await iteratorAt(oldest);
+  if (!iterator) throw new Error(`The stream of ${tableName} cannot be read`);
+  return { streamArn, iterator };
+}
+
+/** Remembers the last record taken. */
+async function savePosition(positionFile: string, streamArn: string, sequenceNumber: string) {
+  await writeFile(`${positionFile}.part`, JSON.stringify({ streamArn, sequenceNumber }));
+  await rename(`${positionFile}.part`, positionFile);
+}
+
+async function readPosition(positionFile: string, streamArn: string): Promise<string | undefined> {
+  const stored = await readFile(positionFile, 'utf8').then(
+    (text) => fieldsOf(JSON.parse(text)),
+    () => fieldsOf(undefined),
+  );
+  const { sequenceNumber } = stored;
+  return stored.streamArn === streamArn && typeof sequenceNumber === 'string' ? sequenceNumber : undefined;
+}
+
+interface StreamOptions {
+  endpoint: string;
+  tableName: string;
+  /** Where the position is kept between starts. */
+  positionFile: string;
+  /** Lambda event filter patterns: a record that matches none is passed over. Without them all are given. */
+  filters?: readonly Pattern[];
+  consume(event: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse | undefined>;
+  onFault(error: Error): void;
+  /** Until a batch that was not taken is offered again; doubles up to a minute. */
+  retryMs?: number;
+}
+
+export interface FollowedStream {
+  /**
+   * Takes nothing more until it is released, one hold at a time: what changes then brings about is done later, so that a request can be
+   * measured by itself.
+   * @returns releases it; resolves when all that has gathered is taken
+   */
+  hold(): Promise<() => Promise<void>>;
+  stop(): Promise<void>;
+}
+
+const pollEveryMs = 50;
+const longestRetryMs = 60_000;
+const batchSize = 100;
+
+/**
+ * Feeds the table's stream to a consumer as Lambda's event source mapping does: in order, at most 100
+ * records at once, from the first failed record again until it is taken. The engine's one shard always
+ * looks closed, so only iterators are followed.
+ */
+export async function followStream(options: StreamOptions): Promise<FollowedStream> {
+  const { endpoint } = options;
+  const client = leanClient(
+    'dynamodb',
+    createExchanger(),
+    (lean) => new DynamoDBStreamsClient({ ...clientOptions, endpoint, ...lean }),
+  );
+  const reader = streamReader(endpoint);
+  const open = () => openStream(client, options.tableName, options.positionFile);
+  const stopping = new AbortController();
+  const wait = (ms: number) => pause(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+  let { streamArn, iterator } = await open();
+
+  let held: PromiseWithResolvers<void> | undefined;
+  let stepping: Promise<unknown> = Promise.resolve();
+  let isMore = false;
+  let catchingUp: PromiseWithResolvers<void> | undefined;
+
+  async function step(): Promise<void> {
+    const { records, next } = await reader.read(iterator, batchSize);
+    const wanted = records.filter(
+      (record) => options.filters?.some((pattern) => matchesPattern(pattern, record)) ?? true,
+    );
+    let rest = wanted.map((record) => lambdaRecord(record, streamArn));
+    for (let attempt = 0; rest.length > 0 && !stopping.signal.aborted; attempt++) {
+      const left = await offer(options, rest);
+      const taken = rest[rest.length - left.length - 1]?.dynamodb?.SequenceNumber;
+      if (taken !== undefined) {
+        await savePosition(options.positionFile, streamArn, taken);
+        attempt = 0;
+      }
+      rest = left;
+      if (rest.length > 0) await wait(Math.min((options.retryMs ?? 1_000) * 2 ** attempt, longestRetryMs));
+    }
+    if (next) iterator = next;
+    else ({ streamArn, iterator } = await open());
+    if (records.length === 0) catchingUp?.resolve();
+    isMore = records.length === batchSize;
+  }
+
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      if (held) {
+        await held.promise;
+        continue;
+      }
+      stepping = step().catch(async (error) => {
+        options.onFault(error as Error);
+        await wait(1_000);
+        // An iterator may have expired while the machine slept.
+        ({ streamArn, iterator } = await open().catch(() => ({ streamArn, iterator })));
+      });
+      await stepping;
+      // A full page says that more is waiting; otherwise records gather meanwhile, and requests are not slowed.
+      if (!isMore) await wait(pollEveryMs);
+    }
+    catchingUp?.resolve();
+  })();
+  return {
+    async hold() {
+      const own = Promise.withResolvers<void>();
+      held = own;
+      await stepping;
+      return async () => {
+        held = undefined;
+        own.resolve();
+        if (stopping.signal.aborted) return;
+        catchingUp = Promise.withResolvers();
+        await catchingUp.promise;
+      };
+    },
+    async stop() {
+      stopping.abort();
+      held?.resolve();
+      await running;
+      reader.close();
+      client.destroy();
+    },
+  };
+}
+
+/** Offers a batch once; returns what of it has to be offered again, from the first failed record on. */
+async function offer(
+  { consume, onFault }: StreamOptions,
+  batch: DynamoDBRecord[],
+): Promise<DynamoDBRecord[]> {
+  try {
+    const failures = (await consume({ Records: batch }))?.batchItemFailures ?? [];
+    const failed = new Set(failures.map(({ itemIdentifier }) => itemIdentifier));
+    const first = batch.findIndex(({ dynamodb }) => failed.has(dynamodb?.SequenceNumber ?? ''));
+    // Lambda repeats the whole batch when a failure names no record of it.
+    return failed.size === 0 ? [] : batch.slice(Math.max(first, 0));
+  } catch (error) {
+    onFault(error as Error);
+    return batch;
+  }
+}

@@ -1,5 +1,0 @@
-/** `a`, `a and b`, `a, b and c`. */
-export function joinWords(words: readonly string[], last: 'and' | 'or' = 'and'): string {
-  if (words.length < 2) return words.join('');
-  return `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1)}`;
-}

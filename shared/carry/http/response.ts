@@ -1,0 +1,232 @@
+import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { stringifyJson } from '../../base/json.ts';
+import { signInMaxAgeSeconds } from '../../base/limits.ts';
+import type { Refusal, RefusalIssue, RefusalKind } from '../../base/refusal.ts';
+import type { Resource } from '../../base/resource.ts';
+
+/** FHIR R4 OperationOutcome: the one shape in which Portico says what happened. */
+export interface OperationOutcome {
+  resourceType: 'OperationOutcome';
+  id?: string;
+  issue: OutcomeIssue[];
+}
+
+interface OutcomeIssue {
+  severity: 'fatal' | 'error' | 'warning' | 'information';
+  code: string;
+  details: { coding?: { system: string; code: string }[]; text: string };
+  diagnostics?: string;
+  expression?: string[];
+}
+
+/** Status and issue code (http://hl7.org/fhir/issue-type) of every kind of refusal. */
+const table: Record<RefusalKind, { status: number; code: string }> = {
+  invalid: { status: 400, code: 'invalid' },
+  unauthorized: { status: 401, code: 'login' },
+  forbidden: { status: 403, code: 'forbidden' },
+  // RFC 9470 says 401: clients of this field would drop the session, and the token is good.
+  'insufficient-user-authentication': { status: 403, code: 'forbidden' },
+  'not-found': { status: 404, code: 'not-found' },
+  'method-not-allowed': { status: 405, code: 'not-supported' },
+  'not-acceptable': { status: 406, code: 'not-supported' },
+  conflict: { status: 409, code: 'conflict' },
+  // It may have been done: a repeat does not mend it, somebody has to look.
+  'outcome-unknown': { status: 409, code: 'conflict' },
+  gone: { status: 410, code: 'deleted' },
+  'precondition-failed': { status: 412, code: 'conflict' },
+  'multiple-matches': { status: 412, code: 'multiple-matches' },
+  'too-large': { status: 413, code: 'too-long' },
+  'unsupported-media-type': { status: 415, code: 'not-supported' },
+  unprocessable: { status: 422, code: 'structure' },
+  'too-costly': { status: 400, code: 'too-costly' },
+  'too-deep': { status: 400, code: 'too-costly' },
+  throttled: { status: 429, code: 'throttled' },
+  // No sandbox came up, so no Bot ran: a repeat is harmless.
+  'not-started': { status: 503, code: 'transient' },
+  unavailable: { status: 503, code: 'transient' },
+};
+
+/** Ids by which existing clients tell outcomes apart. */
+const ids: Partial<Record<RefusalKind, string>> = {
+  unauthorized: 'unauthorized',
+  forbidden: 'forbidden',
+  'insufficient-user-authentication': 'insufficient-user-authentication',
+  'not-found': 'not-found',
+  conflict: 'conflict',
+  'outcome-unknown': 'outcome-unknown',
+  gone: 'gone',
+  'precondition-failed': 'precondition-failed',
+  'multiple-matches': 'multiple-matches',
+  'too-deep': 'too-deep',
+  throttled: 'too-many-requests',
+  'not-started': 'sandbox-not-started',
+};
+
+/** RFC 9470 section 3, for programs: which refusal it is, and within how many seconds after a sign-in it is none. */
+const stepUp = {
+  coding: [{ system: 'https://www.rfc-editor.org/rfc/rfc9470', code: 'insufficient_user_authentication' }],
+  diagnostics: `max_age=${signInMaxAgeSeconds}`,
+};
+
+/** Of one outcome. */
+const mostIssues = 100;
+/** Characters of a text or an expression. */
+const longestShown = 1000;
+
+export function refusalStatus(kind: RefusalKind): number {
+  return table[kind].status;
+}
+
+export function refusalOutcome(refusal: Refusal): OperationOutcome {
+  const { code } = table[refusal.kind];
+  const id = ids[refusal.kind];
+  const said = refusal.kind === 'insufficient-user-authentication' ? stepUp : undefined;
+  return {
+    resourceType: 'OperationOutcome',
+    ...(id ? { id } : {}),
+    issue: refusal.issues.slice(0, mostIssues).map((issue) => refusalIssue(code, issue, said)),
+  };
+}
+
+/** The fixed answer to a fault: the trace id leads to the log, nothing else leaves. */
+export function faultOutcome(traceId: string): OperationOutcome {
+  return {
+    resourceType: 'OperationOutcome',
+    issue: [
+      {
+        severity: 'fatal',
+        code: 'exception',
+        details: { text: 'Internal server error' },
+        diagnostics: `Trace ${traceId}`,
+      },
+    ],
+  };
+}
+
+export function allOk(): OperationOutcome {
+  return {
+    resourceType: 'OperationOutcome',
+    id: 'ok',
+    issue: [{ severity: 'information', code: 'informational', details: { text: 'All OK' } }],
+  };
+}
+
+/** It will be done; `url` is where to look. */
+export function accepted(url: string): OperationOutcome {
+  return {
+    resourceType: 'OperationOutcome',
+    id: 'accepted',
+    issue: [
+      { severity: 'information', code: 'informational', details: { text: 'Accepted' }, diagnostics: url },
+    ],
+  };
+}
+
+/** Why a run of a Bot gave no result; all of these are answered 400. */
+export function botFailure(
+  code: 'exception' | 'processing' | 'timeout' | 'too-costly' | 'too-long' | 'invalid',
+  text: string,
+  diagnostics: string,
+): OperationOutcome {
+  return {
+    resourceType: 'OperationOutcome',
+    issue: [{ severity: 'error', code, details: { text }, diagnostics }],
+  };
+}
+
+function refusalIssue(
+  code: string,
+  { text, expression, diagnostics }: RefusalIssue,
+  { coding, ...said }: Partial<typeof stepUp> = {},
+): OutcomeIssue {
+  return {
+    severity: 'error',
+    code,
+    details: { ...(coding ? { coding } : {}), text: shown(text) },
+    ...(diagnostics ? { diagnostics } : said),
+    ...(expression ? { expression: [shown(expression)] } : {}),
+  };
+}
+
+/** What was sent is quoted in part: an answer must not outgrow what it answers. */
+function shown(text: string): string {
+  return text.length <= longestShown ? text : `${text.slice(0, longestShown).toWellFormed()}…`;
+}
+
+export type HttpResponse = APIGatewayProxyStructuredResultV2;
+
+/** On every answer that does not say otherwise: it is no page, and nothing of it is framed, embedded or guessed at. */
+export const guards = {
+  'content-security-policy': "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+};
+
+const fhirJson = 'application/fhir+json; charset=utf-8';
+
+/** What a stored resource, or any part of the admin API, is answered as. */
+export function fhirResponse(
+  status: number,
+  body: object,
+  headers: Record<string, string> = {},
+): HttpResponse {
+  return textResponse(status, stringifyJson(body), fhirJson, headers);
+}
+
+/** A resource with the headers of FHIR R4 http#versions. */
+export function resourceResponse(
+  status: number,
+  resource: Resource,
+  headers: Record<string, string> = {},
+): HttpResponse {
+  return fhirResponse(status, resource, {
+    etag: `W/"${resource.meta.versionId}"`,
+    'last-modified': new Date(resource.meta.lastUpdated).toUTCString(),
+    ...headers,
+  });
+}
+
+/** Work that has no result to show: 200 with an OperationOutcome when it is done. */
+export async function done(work: Promise<void>): Promise<HttpResponse> {
+  await work;
+  return fhirResponse(200, allOk());
+}
+
+export function jsonResponse(
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): HttpResponse {
+  return textResponse(status, JSON.stringify(body), 'application/json; charset=utf-8', headers);
+}
+
+export function textResponse(
+  status: number,
+  body: string,
+  contentType: string,
+  headers: Record<string, string> = {},
+): HttpResponse {
+  const answer = {
+    statusCode: status,
+    headers: { 'content-type': contentType, 'cache-control': 'no-store', ...headers },
+  };
+  if (body.length <= escapedBeyond) return { ...answer, body };
+  return { ...answer, body: Buffer.from(body).toString('base64'), isBase64Encoded: true };
+}
+
+/** Lambda's answer is JSON of at most 6 MB: a long text could escape to six times as much, its base64 cannot. */
+const escapedBeyond = 1_000_000;
+
+export function emptyResponse(status: number, headers: Record<string, string> = {}): HttpResponse {
+  return {
+    statusCode: status,
+    headers: { 'content-length': '0', 'cache-control': 'no-store', ...headers },
+    body: '',
+  };
+}
+
+export function redirectResponse(location: string): HttpResponse {
+  return emptyResponse(302, { location });
+}

@@ -1,0 +1,248 @@
+import { domainToUnicode } from 'node:url';
+import { invalidField, Refusal } from '../../base/refusal.ts';
+import { type ProfileType, parseReference, type Reference } from '../../base/resource.ts';
+import type { Services } from '../../carry/services.ts';
+import { holderOfAddress, type Item, isKept } from '../../carry/table/item.ts';
+import { type Key, keys } from '../../carry/table/keys.ts';
+import { queryOf } from '../../carry/table/pages.ts';
+import type { Found, Table } from '../../carry/table/table.ts';
+import { policiesIn } from '../../store/fhir/membership.ts';
+import { indexPartition } from '../../store/index/index-items.ts';
+import { indexedId } from '../../store/index/key-range.ts';
+import { parametersOf } from '../../store/index/registry.ts';
+import { tokenBucket, tokensOf } from '../../store/index/token.ts';
+import { valuesOf } from '../../store/index/value.ts';
+import { inlineResource, isStanding, openState } from '../../store/items/content.ts';
+import { readHeads } from '../../store/items/versions.ts';
+import type { Caller } from '../gate/access-token.ts';
+import { type Actor, admit } from '../gate/actor.ts';
+import type { EmergencyHeads } from '../gate/emergency.ts';
+import { normaliseAddress } from '../mail/address.ts';
+import { projectSettings } from '../projects/settings.ts';
+import { emailOf as emailOfUser } from '../sign-in/logins.ts';
+import type { Invite } from './parse-invite.ts';
+import { membershipKeys, namesOf, type Person, personOf, primaryOf, requireSecondName } from './person.ts';
+import { type Standing, standingOf } from './state.ts';
+
+/** Profiles of one type in one Project, by an e-mail address in them. */
+interface Wanted {
+  project: string;
+  type: ProfileType;
+  /** Normalised. */
+  email: string;
+}
+
+/** So many are looked at: a Project may have written one address into any number of records. */
+const mostProfiles = 500;
+const batch = 25;
+/** So many are listed. */
+const mostListed = 10;
+
+/**
+ * The ids that the index has under the address, as one Query; two where the domain may be written in letters
+ * beyond ASCII. Whether they still have it, the head says.
+ */
+async function indexedProfiles(table: Table, { project, type, email }: Wanted): Promise<readonly string[]> {
+  const { index } = emailOf(type);
+  const partitions = writtenForms(email).map((text) =>
+    indexPartition(project, type, index, tokenBucket(text)),
+  );
+  const pages = await Promise.all(
+    partitions.map(({ pk }) => table.query({ ...queryOf(pk), Limit: mostProfiles })),
+  );
+  return [...new Set(pages.flatMap(({ items }) => items.map(({ sk }) => indexedId(sk))))];
+}
+
+/** A normalised address as records may have it: with the domain as it is sent, or as it is read (IDNA). */
+function writtenForms(email: string): string[] {
+  const at = email.lastIndexOf('@') + 1;
+  return [...new Set([email, email.slice(0, at) + domainToUnicode(email.slice(at))])];
+}
+
+/** References of those that have the address and are used by no membership. */
+export async function unboundProfiles(
+  table: Table,
+  { project, type, email }: Wanted,
+  ids: readonly string[],
+): Promise<string[]> {
+  const owner = { table, project };
+  const { parameter } = emailOf(type);
+  const hasAddress = async (head: Item) => {
+    const opened = await openState(table, head);
+    const tokens = opened ? valuesOf(opened.resource, parameter).flatMap(tokensOf) : [];
+    return tokens.some(({ value }) => value !== undefined && normaliseAddress(value) === email);
+  };
+  const found: string[] = [];
+  for (let i = 0; i < ids.length && found.length < mostListed; i += batch) {
+    for (const [id, head] of await readHeads(owner, type, ids.slice(i, i + batch))) {
+      if (Number(head.refs ?? 0) === 0 && (await hasAddress(head))) found.push(`${type}/${id}`);
+    }
+  }
+  return found.slice(0, mostListed);
+}
+
+/** R4's search parameter `email`, which every type of profile has. */
+function emailOf(type: ProfileType) {
+  const parameter = parametersOf(type).get('email');
+  if (parameter?.index === undefined) throw new Error(`${type} is not indexed by e-mail`);
+  return { parameter, index: parameter.index };
+}
+
+/** All that an invite depends on, read strongly consistent. */
+export interface Gathered {
+  actor: Actor;
+  /** The batch read, with the policies that the invite names. */
+  found: Found;
+  /** What the Project knows of the person, under `login`. */
+  person: Person | undefined;
+  login: string;
+  /** A second name that must lead to the same person. */
+  alias: string | undefined;
+  /** The User above Projects who has the address. */
+  knownUserId: string | undefined;
+  /** The address of a User of this Project whom the Project knows. */
+  knownEmail: string | undefined;
+  standings: Standing[];
+  /** What says whether the emergency access of one of them goes on. */
+  emergencyHeadsOf(membershipId: string): EmergencyHeads;
+  /** A profile of an earlier membership of this type that may be bound again. */
+  notedProfile: string | undefined;
+  /** Whether the profile that the invite names is used by no membership. */
+  isProfileFree: boolean;
+  /** Of the profiles with the invite's address, what the index has; none when the invite says which to take. */
+  indexedProfiles: readonly string[];
+  projectName: string;
+  invitesPerHour: number | undefined;
+  invitationDays: number | undefined;
+}
+
+/**
+ * One batch read, and one Query by e-mail beside it, for a known and an unknown person alike; more only for a
+ * person whom this Project already knows.
+ * @throws {Refusal} invalid when a policy, profile or patient is not of the Project
+ */
+export async function gather(
+  services: Services,
+  caller: Caller<'administrator'>,
+  invite: Invite,
+): Promise<Gathered> {
+  const { project } = caller;
+  const [firstName, secondName] = namesOf(invite);
+  const firstKey = keys.person(project, firstName);
+  const secondKey = secondName ? keys.person(project, secondName) : undefined;
+  const addressKey = invite.scope === 'server' && invite.email ? keys.address(invite.email) : undefined;
+  const projectKey = keys.resource(project, 'Project', project);
+  const named = namedResources(project, invite);
+
+  const profiles = profilesOf(services, project, invite);
+  const { actor, found } = await admit(services, caller, [
+    projectKey,
+    firstKey,
+    ...(secondKey ? [secondKey] : []),
+    ...(addressKey ? [addressKey] : []),
+    ...named.map((one) => one.key),
+  ]);
+  requireNamed(named, found);
+  if ([firstKey, ...(secondKey ? [secondKey] : [])].some((key) => isKept(found.get(key), services.now())))
+    throw new Refusal(
+      'conflict',
+      'A member had this address until lately, and may take it back for three days',
+    );
+
+  const login = primaryOf(found, firstKey) ?? firstName;
+  const alias = secondName === login ? undefined : secondName;
+  if (alias && secondKey) requireSecondName(found, secondKey, login);
+  const personKey = keys.person(project, login);
+  const people = login === firstName ? found : await services.table.read([personKey]);
+  const person = personOf(people.get(personKey));
+  const knownUserId = addressKey && holderOfAddress(found.get(addressKey), services.now());
+  // Who had the address before, and is another User now, had a record of their own.
+  const isSame = person?.scope === invite.scope && (!addressKey || person.userId === knownUserId);
+  const noted = isSame ? person.profiles[invite.profileType] : undefined;
+  const notedKey = noted ? keys.resource(project, invite.profileType, noted) : undefined;
+  const userKey = person?.scope === 'project' ? keys.user(person.userId) : undefined;
+  const more = person
+    ? await services.table.read([
+        ...membershipKeys(project, person),
+        ...(notedKey ? [notedKey] : []),
+        ...(userKey ? [userKey] : []),
+      ])
+    : found;
+  const standings = person
+    ? membershipKeys(project, person).flatMap((key) => standingOf(more.get(key)) ?? [])
+    : [];
+  const notedItem = notedKey && more.get(notedKey);
+  const isFree = isFreeProfile(notedItem);
+  const projectItem = found.get(projectKey);
+  const { invitesPerHour, invitationDays } = projectSettings(projectItem);
+  const profileItem = invite.profile && found.get(namedKey(project, invite.profile));
+
+  return {
+    actor,
+    found,
+    person,
+    login,
+    alias,
+    knownUserId,
+    knownEmail: userKey && emailOfUser(more.get(userKey)),
+    standings,
+    emergencyHeadsOf: (membershipId) => ({
+      member: more.get(keys.resource(project, 'ProjectMembership', membershipId)),
+      project: projectItem,
+    }),
+    notedProfile: isFree ? noted : undefined,
+    isProfileFree: isFreeProfile(profileItem),
+    indexedProfiles: await profiles,
+    projectName: String(inlineResource('Project', projectItem)?.name ?? ''),
+    invitesPerHour,
+    invitationDays,
+  };
+}
+
+/** Asked beside the batch read, whoever calls: of the caller's own Project, and not answered before admission. */
+function profilesOf({ table }: Services, project: string, invite: Invite): Promise<readonly string[]> {
+  const { email, profile, newProfile, profileType: type } = invite;
+  if (email === undefined || profile !== undefined || newProfile) return Promise.resolve([]);
+  const asking = indexedProfiles(table, { project, type, email });
+  // Nobody waits for it when the caller is refused.
+  asking.catch(() => undefined);
+  return asking;
+}
+
+function isFreeProfile(item: Item | undefined): boolean {
+  return isStanding(item) && Number(item.refs ?? 0) === 0;
+}
+
+function namedKey(project: string, { reference }: Reference): Key {
+  const target = parseReference(reference);
+  return keys.resource(project, target?.type ?? '', target?.id ?? '');
+}
+
+interface Named {
+  key: Key;
+  expression: string;
+  text: string;
+}
+
+function namedResources(project: string, { rights, profile }: Invite): Named[] {
+  const name = (reference: string, expression: string, text: string): Named => ({
+    key: namedKey(project, { reference }),
+    expression,
+    text,
+  });
+  return [
+    ...policiesIn(rights).map(({ reference, expression }) =>
+      name(reference, expression, `Access policy ${reference} does not exist`),
+    ),
+    ...(rights.patient ?? []).map(({ reference }) =>
+      name(reference, 'patient', `${reference} does not exist`),
+    ),
+    ...(profile ? [name(profile.reference, 'profile', 'Profile does not belong to project')] : []),
+  ];
+}
+
+function requireNamed(named: readonly Named[], found: Found): void {
+  for (const { key, expression, text } of named) {
+    if (!isStanding(found.get(key))) throw invalidField(expression, text);
+  }
+}

@@ -1,0 +1,201 @@
+import {
+  array,
+  check,
+  description,
+  fallback,
+  type InferOutput,
+  literal,
+  maxLength,
+  minLength,
+  normalize,
+  optional,
+  pipe,
+  regex,
+  strictObject,
+  string,
+  transform,
+  trim,
+  union,
+} from 'valibot';
+import type { RefusalIssue } from '../../base/refusal.ts';
+import { fields, flag, optionalField, readText, whole } from '../../base/schema.ts';
+import type { MembershipAccess, NamedRights, RightName } from '../../store/fhir/membership.ts';
+import { referenceThat, referenceTo } from '../../store/fhir/reference-schema.ts';
+import { isIssuerUrl } from '../issuers/issuer.ts';
+
+const mostPatients = 20;
+const mostPolicies = 20;
+/** Of `access` as JSON: a membership must fit an item of the table. */
+const longestAccessBytes = 32 * 1024;
+
+const parameterName = 'A parameter needs a name of letters and digits';
+const parameterValue = 'A parameter needs valueString or valueReference';
+
+const parameter = pipe(
+  fields(
+    {
+      name: pipe(string(parameterName), regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, parameterName)),
+      valueString: fallback(optionalField(string()), undefined),
+      valueReference: fallback(optionalField(referenceThat(parameterValue)), undefined),
+    },
+    parameterName,
+  ),
+  check(({ valueString, valueReference }) => (valueString ?? valueReference) !== undefined, parameterValue),
+  transform(({ name, valueString, valueReference }) => ({
+    name,
+    ...(valueString !== undefined
+      ? { valueString }
+      : valueReference && { valueReference: { reference: valueReference.reference } }),
+  })),
+);
+
+const accessEntry = pipe(
+  fields(
+    {
+      policy: referenceTo('AccessPolicy', 'policy'),
+      parameter: optionalField(array(parameter, 'parameter must be an array')),
+    },
+    'An entry of access needs a policy',
+  ),
+  transform(
+    ({ policy, parameter }): MembershipAccess => ({ policy, ...(parameter?.length ? { parameter } : {}) }),
+  ),
+);
+
+/** A list of nothing is none: nothing empty is stored. */
+function filled<Entry>(list: Entry[]): Entry[] | undefined {
+  return list.length > 0 ? list : undefined;
+}
+
+const accessText = `access must be an array of at most ${mostPolicies}`;
+const access = pipe(
+  array(accessEntry, accessText),
+  maxLength(mostPolicies, accessText),
+  check(
+    (entries) => Buffer.byteLength(JSON.stringify(entries)) <= longestAccessBytes,
+    `access is longer than ${longestAccessBytes / 1024} KiB`,
+  ),
+  transform(filled),
+);
+
+const grantText = `mayGrant must be an array of at most ${mostPolicies}`;
+const mayGrant = pipe(
+  array(referenceTo('AccessPolicy', 'mayGrant'), grantText),
+  maxLength(mostPolicies, grantText),
+  transform(filled),
+  description('Policies that an administrator may give beside what their own allows'),
+);
+
+const patient = referenceTo('Patient', 'patient');
+const patients = whole(
+  union([
+    pipe(
+      patient,
+      transform((one) => [one]),
+    ),
+    pipe(array(patient), minLength(1), maxLength(mostPatients)),
+  ]),
+  `patient must be 1 to ${mostPatients} references such as Patient/123`,
+);
+
+const authenticationText = 'authentication must be "password" or {"issuer": "https://..."}';
+const issuerUrl = readText(authenticationText, (given) =>
+  isIssuerUrl(given, { onLoopback: true }) ? given : undefined,
+);
+
+/** What a membership allows. Null, where a membership is changed, takes it away; references are checked for form only. */
+export const rightsEntries = {
+  admin: optionalField(flag('admin')),
+  accessPolicy: optionalField(referenceTo('AccessPolicy', 'accessPolicy')),
+  access: optionalField(access),
+  emergencyPolicy: optionalField(referenceTo('AccessPolicy', 'emergencyPolicy')),
+  mayGrant: optionalField(mayGrant),
+  patient: optionalField(patients),
+  authentication: optionalField(
+    whole(union([literal('password'), fields({ issuer: issuerUrl })]), authenticationText),
+  ),
+  mfaRequired: optionalField(flag('mfaRequired')),
+} satisfies Record<RightName, unknown>;
+
+export const mayBeAdmin = (type: string) => type === 'Practitioner' || type === 'ClientApplication';
+export const notAdmin = (type: string) => `A ${type} cannot be an administrator`;
+
+export const noGrants = (type: string) => `A ${type} gives no policies: it cannot be an administrator`;
+
+export const mayHavePatients = (type: string) => type === 'RelatedPerson';
+export const noPatients = 'Only a RelatedPerson is invited for patients';
+
+export const mayHaveEmergencies = (type: string) => type === 'Practitioner';
+export const noEmergencies = 'Only a Practitioner has an emergency policy';
+
+/** Which of the rights somebody with a profile of this type cannot have. */
+export function unfitRights(
+  type: string,
+  { admin, patient, emergencyPolicy, mayGrant }: NamedRights,
+): RefusalIssue[] {
+  return [
+    ...(admin && !mayBeAdmin(type) ? [{ expression: 'admin', text: notAdmin(type) }] : []),
+    ...(mayGrant?.length && !mayBeAdmin(type) ? [{ expression: 'mayGrant', text: noGrants(type) }] : []),
+    ...(patient && !mayHavePatients(type) ? [{ expression: 'patient', text: noPatients }] : []),
+    ...(emergencyPolicy && !mayHaveEmergencies(type)
+      ? [{ expression: 'emergencyPolicy', text: noEmergencies }]
+      : []),
+  ];
+}
+
+/** What could end a line of a mail, or hide in one. */
+export const controlOrLineEnd = /[\p{C}\p{Zl}\p{Zp}]/u;
+
+/** A person's first or last name, as it is stored. @param label of the field, for the texts */
+export function personName(label: string) {
+  const required = `${label} is required`;
+  return pipe(
+    string(required),
+    check((text) => text.trim() !== '', required),
+    check((text) => !controlOrLineEnd.test(text), `${label} must not contain control characters`),
+    trim(),
+    normalize('NFC'),
+    maxLength(200, `${label} is longer than 200 characters`),
+  );
+}
+
+const longestText = 200;
+const mostCodings = 5;
+
+const text = pipe(
+  string(),
+  check((given) => given.trim() !== '' && !controlOrLineEnd.test(given)),
+  maxLength(longestText),
+);
+
+const coding = strictObject({
+  system: pipe(
+    text,
+    check((given) => URL.canParse(given)),
+  ),
+  code: pipe(text, regex(/^\S+( \S+)*$/)),
+  display: optional(text),
+});
+
+/** R4 CodeableConcept, as far as RelatedPerson.relationship needs it. */
+const concept = pipe(
+  strictObject({
+    coding: optional(pipe(array(coding), minLength(1), maxLength(mostCodings))),
+    text: optional(text),
+  }),
+  check((one) => (one.coding ?? one.text) !== undefined),
+);
+
+/** How a RelatedPerson is related to the patient: a CodeableConcept, or its text alone. */
+export const relationship = whole(
+  union([
+    pipe(
+      text,
+      transform((given): InferOutput<typeof concept> => ({ text: given })),
+    ),
+    concept,
+  ]),
+  'relationship must be a CodeableConcept with coding (system, code) or text',
+);
+
+export type Relationship = InferOutput<typeof relationship>;

@@ -1,0 +1,174 @@
+import { type InferInput, number, object, picklist, record, string } from 'valibot';
+import { Refusal } from '../../base/refusal.ts';
+import { type ProfileType, profileTypes, type Resource } from '../../base/resource.ts';
+import { stored } from '../../base/schema.ts';
+import { freeName, type Item } from '../../carry/table/item.ts';
+import { type Key, keys } from '../../carry/table/keys.ts';
+import type { Found, Table } from '../../carry/table/table.ts';
+import type { Action } from '../../carry/table/transact.ts';
+import { textOf } from '../../store/index/value.ts';
+import { headAttributes } from '../../store/items/content.ts';
+import type { Invite } from './parse-invite.ts';
+
+const byProfileType = record(picklist(profileTypes), string());
+
+const personSchema = object({
+  /** `E:<address>` or `X:<external id>`. */
+  login: string(),
+  userId: string(),
+  scope: picklist(['server', 'project']),
+  /** Membership ids: one per profile type at most. */
+  memberships: byProfileType,
+  /** Profiles of memberships that were removed, to be bound again. */
+  profiles: byProfileType,
+  /** Grows with every change. */
+  revision: number(),
+});
+
+/** What a Project keeps of one person, under the address or external id that it knows them by. */
+export interface Person extends Omit<InferInput<typeof personSchema>, 'memberships' | 'profiles'> {
+  memberships: Partial<Record<ProfileType, string>>;
+  profiles: Partial<Record<ProfileType, string>>;
+}
+
+const read = stored('person', personSchema);
+
+export const emailLogin = (email: string): string => `E:${email}`;
+export const externalLogin = (externalId: string): string => `X:${externalId}`;
+
+/** The address that a login is; undefined for an external id. */
+export function addressOf(login: string): string | undefined {
+  return login.startsWith('E:') ? login.slice(2) : undefined;
+}
+
+export function personOf(item: Item | undefined): Person | undefined {
+  // A second name leads to the first.
+  return item?.userId ? read(item) : undefined;
+}
+
+/** The person whom a Project knows by a name, first or second. As many reads for an unknown one. */
+export async function findPerson(
+  table: Table,
+  project: string | undefined,
+  login: string,
+): Promise<Person | undefined> {
+  const key = keys.person(project ?? 'none', login);
+  const item = (await table.read([key])).get(key);
+  const primaryKey = keys.person(project ?? 'none', String(item?.primary ?? 'none'));
+  const primary = (await table.read([primaryKey])).get(primaryKey);
+  return personOf(item) ?? personOf(primary);
+}
+
+export function membershipKeys(project: string, person: Person): Key[] {
+  return Object.values(person.memberships).map((id) => keys.resource(project, 'ProjectMembership', id));
+}
+
+/**
+ * Writes a person as it shall be, when nobody else did since it was read. This one item makes two
+ * invites of one person in one Project exclude each other.
+ */
+export function personAction(
+  project: string,
+  next: Omit<Person, 'revision'>,
+  { seen, nowMs }: { seen: Person | undefined; nowMs: number },
+): Action {
+  const put = { ...keys.person(project, next.login), ...next, revision: (seen?.revision ?? 0) + 1 };
+  return seen
+    ? { name: 'person', put, if: 'revision = :seen', values: { ':seen': seen.revision } }
+    : { name: 'person', put, ...freeName(nowMs) };
+}
+
+/** A second name of a person, unique in the Project like the first. */
+export function aliasAction(
+  project: string,
+  { alias, login }: { alias: string; login: string },
+  nowMs: number,
+): Action {
+  const free = freeName(nowMs);
+  return {
+    name: 'alias',
+    put: { ...keys.person(project, alias), primary: login },
+    if: `${free.if} OR #primary = :login`,
+    names: { '#primary': 'primary' },
+    values: { ...free.values, ':login': login },
+  };
+}
+
+/** A person who is to be a User. */
+export interface NewUser {
+  id: string;
+  firstName: string;
+  lastName: string;
+  email: string | undefined;
+  externalId: string | undefined;
+  /** The one Project it lives in; undefined for a User above Projects. */
+  project: string | undefined;
+}
+
+/** The User and, above Projects, the lock on its address: neither may exist. */
+export function createUserActions(user: NewUser, stamp: { versionId: string; nowMs: number }): Action[] {
+  const { id, firstName, lastName, email, externalId, project } = user;
+  const resource: Resource = {
+    resourceType: 'User',
+    id,
+    meta: { versionId: stamp.versionId, lastUpdated: new Date(stamp.nowMs).toISOString() },
+    firstName,
+    lastName,
+    ...(email === undefined ? {} : { email }),
+    ...(externalId === undefined ? {} : { externalId }),
+    ...(project === undefined ? {} : { project: { reference: `Project/${project}` } }),
+  };
+  const put: Action = {
+    name: 'user',
+    put: { ...keys.user(id), ...headAttributes(resource), email, scopeProject: project },
+    if: 'attribute_not_exists(pk)',
+  };
+  if (project !== undefined || email === undefined) return [put];
+  return [{ name: 'address', put: { ...keys.address(email), userId: id }, ...freeName(stamp.nowMs) }, put];
+}
+
+/**
+ * The same number of actions for a User that exists: nothing of the person changes, and nobody can tell
+ * from the time of an invite whether its address was known.
+ */
+export function knownUserActions(userId: string, email: string | undefined): Action[] {
+  // Counted, so that a change of address, which moves all that a person has, notices a new one.
+  const check: Action = {
+    name: 'user',
+    update: keys.user(userId),
+    set: 'ADD joins :one',
+    if: 'attribute_exists(pk)',
+    values: { ':one': 1 },
+  };
+  if (email === undefined) return [check];
+  return [
+    { name: 'address', check: keys.address(email), if: 'userId = :user', values: { ':user': userId } },
+    check,
+  ];
+}
+
+/**
+ * One or two names of the person. A User above Projects is known by the address first; one of a
+ * Project by the external id if there is one.
+ */
+export function namesOf({ email, externalId, scope }: Invite): [string, string | undefined] {
+  const byEmail = email === undefined ? undefined : emailLogin(email);
+  const byExternal = externalId === undefined ? undefined : externalLogin(externalId);
+  const [first, second] = scope === 'project' ? [byExternal, byEmail] : [byEmail, byExternal];
+  return first ? [first, second] : [second ?? '', undefined];
+}
+
+/** The name under which the person is kept, when this one is their second. */
+export function primaryOf(found: Found, name: Key): string | undefined {
+  return textOf(found.get(name)?.primary);
+}
+
+export const inUse = 'A user with this external ID or e-mail address already exists in this project';
+
+/** @throws {Refusal} conflict when the second name leads to somebody else */
+export function requireSecondName(found: Found, alias: Key, login: string): void {
+  const item = found.get(alias);
+  if (item && item.keptUntilMs === undefined && item.primary !== login) {
+    throw new Refusal('conflict', inUse);
+  }
+}

@@ -1,0 +1,219 @@
+import { boolean, exactOptional, number, object, optional, string } from 'valibot';
+import { parseReference } from '../../base/resource.ts';
+import { stored } from '../../base/schema.ts';
+import { fieldsOf } from '../../base/values.ts';
+import type { KeyRings } from '../../carry/keys/key-ring.ts';
+import type { Services } from '../../carry/services.ts';
+import { type Item, ownerOfAddress } from '../../carry/table/item.ts';
+import { keys } from '../../carry/table/keys.ts';
+import { inlineResource } from '../../store/items/content.ts';
+import { emailLogin, findPerson } from '../invitations/person.ts';
+import { standingOf, stateOf } from '../invitations/state.ts';
+import { isDisabled, lacks, senderNameOf } from '../projects/settings.ts';
+import { addressMs, addressUrl, invitationUrl, resetMs, resetUrl } from '../sign-in/links.ts';
+import { emailOf } from '../sign-in/logins.ts';
+import { passwordHashOf } from '../sign-in/password.ts';
+import {
+  confirmAddressMail,
+  emergencyMail,
+  failureMail,
+  invitationMail,
+  type Mail,
+  type Mailer,
+  resetMail,
+  securityMail,
+} from './letters.ts';
+import { mailTags, markDelivery } from './mail-event.ts';
+
+const readInvitation = stored(
+  'mail of an invitation',
+  object({
+    project: string(),
+    membershipId: string(),
+    generation: number(),
+    email: string(),
+    isFromOperator: exactOptional(boolean()),
+  }),
+);
+
+/**
+ * The mail of an invitation; undefined when it is no longer pending, when there is a newer link, when the Project is disabled or has
+ * no mails (but those of who operates the service), or when the address has complained of this Project's mails: then the invitation says so.
+ */
+export async function invitationOfItem(services: OutboxServices, item: Item): Promise<Mail | undefined> {
+  const { project, membershipId, generation, email, isFromOperator = false } = readInvitation(item);
+  const membershipKey = keys.resource(project, 'ProjectMembership', membershipId);
+  const projectKey = keys.resource(project, 'Project', project);
+  const complaintKey = keys.complaint(project, email);
+  const found = await services.table.read([membershipKey, projectKey, complaintKey]);
+  const standing = standingOf(found.get(membershipKey));
+  const isLive =
+    standing?.invitation.generation === generation &&
+    stateOf(standing.invitation, services.now()) === 'pending';
+  const head = found.get(projectKey);
+  const mayMail = isFromOperator || !lacks(head, 'email');
+  if (!standing || !isLive || isDisabled(head) || !mayMail) return undefined;
+  const link = { project: project, membershipId: membershipId, ...standing.invitation };
+  if (found.get(complaintKey)) {
+    await markDelivery(services, link, 'complained');
+    return undefined;
+  }
+  const projectName = String(inlineResource('Project', found.get(projectKey))?.name ?? '');
+  return invitationMail({
+    to: email,
+    projectName,
+    senderName: senderNameOf(found.get(projectKey), projectName),
+    invitee: standing.membership.profile.display ?? '',
+    url: await invitationUrl(services.baseUrl, services.keyRings['invitation-link'], link),
+    expiresAtMs: standing.invitation.expiresAtMs,
+    tags: mailTags(link),
+  });
+}
+
+const readConfirmation = stored(
+  'mail that confirms an address',
+  object({ userId: string(), generation: number() }),
+);
+const readChange = stored('change of address', object({ email: string(), generation: number() }));
+
+const readNotice = stored(
+  'mail about a changed address',
+  object({ email: string(), generation: number(), userId: exactOptional(string()) }),
+);
+
+/** Tells the address that was left, with a link that undoes the change. The release before named no User: then without. */
+export async function addressChangedOfItem(
+  { baseUrl, keyRings }: OutboxServices,
+  item: Item,
+): Promise<Mail | undefined> {
+  const { email, generation, userId } = readNotice(item);
+  const link = userId === undefined ? undefined : { userId, generation, email };
+  const undoUrl = link && (await addressUrl(baseUrl, keyRings['address-link'], 'undo', link));
+  return securityMail('address-changed', { to: email, baseUrl, undoUrl });
+}
+
+/** The mail with the link; undefined when the person has asked for another address since, or confirmed. */
+export async function confirmationOfItem(services: OutboxServices, item: Item): Promise<Mail | undefined> {
+  const { userId, generation } = readConfirmation(item);
+  const key = keys.addressChange(userId);
+  const change = readChange((await services.table.read([key])).get(key));
+  if (change?.generation !== generation || generation + addressMs <= services.now()) return undefined;
+  const { email } = change;
+  const ring = services.keyRings['address-link'];
+  const url = await addressUrl(services.baseUrl, ring, 'verify', { userId, generation, email });
+  return confirmAddressMail({ to: email, url });
+}
+
+const readEmergency = stored(
+  'mail about emergency access',
+  object({
+    project: string(),
+    /** Who took it. */
+    takenBy: object({ membershipId: string(), name: string() }),
+    /** Who is told. */
+    toldId: string(),
+    untilMs: number(),
+    /** Left out by the release before. */
+    isUnasked: exactOptional(boolean()),
+  }),
+);
+
+/**
+ * It goes out even when the access has ended meanwhile. Undefined when its reader is no active administrator any more
+ * and did not take it themself, or has no address.
+ */
+export async function emergencyOfItem(services: OutboxServices, item: Item): Promise<Mail | undefined> {
+  const { table, baseUrl } = services;
+  const order = readEmergency(item);
+  if (!order) return undefined;
+  const { project, takenBy, toldId, untilMs, isUnasked = false } = order;
+  const memberKey = keys.resource(project, 'ProjectMembership', toldId);
+  const projectKey = keys.resource(project, 'Project', project);
+  const found = await table.read([memberKey, projectKey]);
+  const member = inlineResource('ProjectMembership', found.get(memberKey));
+  const isTheirs = toldId === takenBy.membershipId;
+  if (!member || (!isTheirs && !(member.active && member.admin))) return undefined;
+  const userKey = keys.user(parseReference(member.user.reference)?.id ?? 'none');
+  const email = emailOf((await table.read([userKey])).get(userKey));
+  if (email === undefined) return undefined;
+  const projectName = String(inlineResource('Project', found.get(projectKey))?.name ?? '');
+  return emergencyMail({
+    ...{ to: email, isTheirs, isUnasked, name: takenBy.name, projectName, untilMs },
+    senderName: senderNameOf(found.get(projectKey), projectName),
+    url: isTheirs ? `${baseUrl}/app` : `${baseUrl}/app/members/${takenBy.membershipId}`,
+  });
+}
+
+const readFailure = stored(
+  'mail of a failed Subscription',
+  object({ project: string(), subscriptionId: string(), membershipId: string(), generation: number() }),
+);
+
+/**
+ * Undefined when the Subscription goes on again, its reader administers the Project no more, has no address, or has
+ * complained of this Project's mails.
+ */
+export async function failureOfItem(services: OutboxServices, item: Item): Promise<Mail | undefined> {
+  const { table, baseUrl } = services;
+  const { project, subscriptionId, membershipId } = readFailure(item);
+  const subscriptionKey = keys.resource(project, 'Subscription', subscriptionId);
+  const memberKey = keys.resource(project, 'ProjectMembership', membershipId);
+  const projectKey = keys.resource(project, 'Project', project);
+  const found = await table.read([subscriptionKey, memberKey, projectKey]);
+  const subscription = inlineResource('Subscription', found.get(subscriptionKey));
+  const member = inlineResource('ProjectMembership', found.get(memberKey));
+  if (isDisabled(found.get(projectKey))) return undefined;
+  if (subscription?.status !== 'error' || !member?.active || !member.admin) return undefined;
+  const userKey = keys.user(parseReference(member.user.reference)?.id ?? 'none');
+  const email = emailOf((await table.read([userKey])).get(userKey));
+  if (email === undefined) return undefined;
+  const complaintKey = keys.complaint(project, email);
+  if ((await table.read([complaintKey])).get(complaintKey)) return undefined;
+  const { endpoint } = fieldsOf(subscription.channel);
+  const isOfBot = parseReference(endpoint)?.type === 'Bot';
+  const projectName = String(inlineResource('Project', found.get(projectKey))?.name ?? '');
+  return failureMail({
+    to: email,
+    projectName,
+    senderName: senderNameOf(found.get(projectKey), projectName),
+    subscriptionId,
+    reason: String(subscription.error ?? ''),
+    url: isOfBot ? `${baseUrl}/app/bots/${parseReference(endpoint)?.id}` : `${baseUrl}/app`,
+  });
+}
+
+const readReset = stored('mail for a new password', object({ email: string(), project: optional(string()) }));
+
+/**
+ * The mail for who has forgotten their password; undefined when nobody with a password has that address.
+ * Only here is the address looked up: the request that asked for it took as long for any.
+ */
+export async function resetOfItem(services: OutboxServices, item: Item): Promise<Mail | undefined> {
+  const { email, project } = readReset(item);
+  const addressKey = keys.address(email);
+  const [known, person] = await Promise.all([
+    services.table.read([addressKey]),
+    findPerson(services.table, project, emailLogin(email)),
+  ]);
+  const userId = person?.scope === 'project' ? person.userId : ownerOfAddress(known.get(addressKey));
+  if (userId === undefined) return undefined;
+  const userKey = keys.user(userId);
+  const passwordKey = keys.password(userId);
+  const found = await services.table.read([userKey, passwordKey]);
+  const passwordHash = passwordHashOf(found.get(passwordKey));
+  if (passwordHash === undefined || inlineResource('User', found.get(userKey))?.email !== email)
+    return undefined;
+  const link = {
+    userId,
+    expiresAtMs: services.now() + resetMs,
+    passwordHash,
+    email,
+  };
+  const url = await resetUrl(services.baseUrl, services.keyRings['reset-link'], link);
+  return resetMail({ to: email, url });
+}
+
+export interface OutboxServices extends Services {
+  mailer: Mailer;
+  keyRings: KeyRings<'invitation-link' | 'reset-link' | 'address-link'>;
+}

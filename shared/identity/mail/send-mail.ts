@@ -1,0 +1,184 @@
+import { isKeyOf } from '../../base/values.ts';
+import type { Services } from '../../carry/services.ts';
+import type { Item } from '../../carry/table/item.ts';
+import { type Key, keys, outboxPartitions } from '../../carry/table/keys.ts';
+import { type Mail, type MailKind, type SecurityEvent, securityMail } from './letters.ts';
+import {
+  addressChangedOfItem,
+  confirmationOfItem,
+  emergencyOfItem,
+  failureOfItem,
+  invitationOfItem,
+  type OutboxServices,
+  resetOfItem,
+} from './mail-of-item.ts';
+
+type Store = Pick<Services, 'table' | 'now'>;
+
+/** Longer than any attempt to send takes. */
+const claimMs = 60_000;
+
+/**
+ * Whether this call may send: nobody else is at it, and the item is still of its generation. A request whose answer
+ * was lost is repeated, and knows itself again by its claim.
+ */
+async function claim({ table, now, newId }: Store & Pick<Services, 'newId'>, item: Item): Promise<boolean> {
+  const nowMs = now();
+  const { held } = await table.updateIf({
+    Key: keyOf(item),
+    UpdateExpression: 'SET claimedUntilMs = :until, claimedBy = :claim',
+    ConditionExpression:
+      'generation = :generation AND (attribute_not_exists(claimedUntilMs) OR claimedUntilMs < :now OR claimedBy = :claim)',
+    ExpressionAttributeValues: {
+      ...{ ':until': nowMs + claimMs, ':now': nowMs, ':claim': newId() },
+      ':generation': item.generation,
+    },
+  });
+  return held;
+}
+
+async function releaseClaim({ table }: Store, item: Item): Promise<void> {
+  await table.updateIf({
+    Key: keyOf(item),
+    UpdateExpression: 'REMOVE claimedUntilMs, claimedBy',
+    ConditionExpression: 'generation = :generation',
+    ExpressionAttributeValues: { ':generation': item.generation },
+  });
+}
+
+/** Removes the item unless a newer generation has overwritten it. */
+async function dropMail({ table }: Store, item: Item): Promise<void> {
+  await table.removeIf(keyOf(item), {
+    ConditionExpression: 'attribute_not_exists(pk) OR generation = :generation',
+    ExpressionAttributeValues: { ':generation': item.generation },
+  });
+}
+
+/** Counts a mail to an address, over all Projects; false when there were `most` today. */
+function takeQuota(store: Store, email: string, most: number): Promise<boolean> {
+  return countMail(store, email, 1, most);
+}
+
+/** The mail service did not take it. */
+async function giveBackQuota(store: Store, email: string): Promise<void> {
+  await countMail(store, email, -1, Number.MAX_SAFE_INTEGER);
+}
+
+async function countMail(
+  { table, now }: Store,
+  email: string,
+  count: 1 | -1,
+  most: number,
+): Promise<boolean> {
+  const day = new Date(now()).toISOString().slice(0, 10);
+  const { held } = await table.updateIf({
+    Key: keys.mailQuota(email, day),
+    UpdateExpression: 'ADD #count :count SET #ttl = :ttl',
+    ConditionExpression: 'attribute_not_exists(#count) OR #count < :most',
+    ExpressionAttributeNames: { '#count': 'count', '#ttl': 'ttl' },
+    ExpressionAttributeValues: {
+      ':count': count,
+      ':most': most,
+      ':ttl': Math.floor(now() / 1000) + 2 * 86_400,
+    },
+  });
+  return held;
+}
+
+function keyOf({ pk, sk }: Item) {
+  return { pk, sk };
+}
+
+interface Kind {
+  /** Undefined when the mail has no reason any more. */
+  mailOf(services: OutboxServices, item: Item): Promise<Mail | undefined>;
+  /** How many mails an address may have got on the day when this one is sent; undefined: it is not counted. */
+  mostADay: number | undefined;
+}
+
+/** Not counted: nobody can use up the mails of an address and then change its sign-in unseen. */
+const notices: Readonly<Record<SecurityEvent, Kind>> = {
+  'address-changed': { mailOf: addressChangedOfItem, mostADay: undefined },
+  'address-restored': noticeOf('address-restored'),
+  'address-undone': noticeOf('address-undone'),
+  'password-changed': noticeOf('password-changed'),
+  'second-factor-added': noticeOf('second-factor-added'),
+  'second-factor-removed': noticeOf('second-factor-removed'),
+  'recovery-code-used': noticeOf('recovery-code-used'),
+  'recovery-codes-renewed': noticeOf('recovery-codes-renewed'),
+  'sign-in-recovered': noticeOf('sign-in-recovered'),
+};
+
+const kinds: Readonly<Record<MailKind, Kind>> = {
+  invitation: { mailOf: invitationOfItem, mostADay: 5 },
+  // Anybody can ask for one of these: they leave room for invitations.
+  reset: { mailOf: resetOfItem, mostADay: 3 },
+  'confirm-address': { mailOf: confirmationOfItem, mostADay: 3 },
+  // One a day for a Subscription, of which a Project has not many.
+  'subscription-failed': { mailOf: failureOfItem, mostADay: undefined },
+  // Counted when it is taken: a person takes it so often a day.
+  'emergency-access': { mailOf: emergencyOfItem, mostADay: undefined },
+  ...notices,
+};
+
+function noticeOf(event: SecurityEvent): Kind {
+  return {
+    mailOf: async ({ baseUrl }, { email }) => securityMail(event, { to: String(email), baseUrl }),
+    mostADay: undefined,
+  };
+}
+
+/** What a newer release has written stays until that release reads it. */
+function kindOf({ kind }: Item): Kind {
+  if (typeof kind === 'string' && isKeyOf(kinds, kind)) return kinds[kind];
+  throw new Error(`The outbox has no mail of kind ${kind}`);
+}
+
+/**
+ * Sends the mail of one outbox item, once: stream records come twice and out of order, so the item
+ * is read again, claimed, and removed after the mail service took the mail. A mail that has no reason
+ * any more, such as one of an older generation, is dropped.
+ * @throws {Error} when the mail service did not take it, or the kind is unknown; the item stays for the next sweep
+ */
+export async function sendMail(services: OutboxServices, outboxKey: Key): Promise<void> {
+  const item = (await services.table.read([outboxKey])).get(outboxKey);
+  if (!item) return;
+  const kind = kindOf(item);
+  const mail = await kind.mailOf(services, item);
+  if (!mail) return dropMail(services, item);
+
+  if (!(await claim(services, item))) return;
+  const { mostADay } = kind;
+  if (mostADay !== undefined && !(await takeQuota(services, mail.to, mostADay))) {
+    services.log.info('mail quota of this address is used up', { kind: item.kind });
+    return dropMail(services, item);
+  }
+  try {
+    await services.mailer.send(mail);
+  } catch (error) {
+    if (mostADay !== undefined) await giveBackQuota(services, mail.to);
+    await releaseClaim(services, item);
+    throw error;
+  }
+  await dropMail(services, item);
+}
+
+/** Tries every unsent mail once more. One that fails again stays for the next sweep. */
+export async function sweep(services: OutboxServices): Promise<void> {
+  for (const partition of outboxPartitions()) {
+    let from: Key | undefined;
+    do {
+      const page = await services.table.query({
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': partition },
+        ...(from ? { ExclusiveStartKey: from } : {}),
+      });
+      for (const { pk, sk } of page.items) {
+        await sendMail(services, { pk, sk }).catch((error: Error) => {
+          services.log.error('mail not sent', { error: error.name });
+        });
+      }
+      from = page.next;
+    } while (from);
+  }
+}

@@ -1,0 +1,121 @@
+import { Refusal } from '../../base/refusal.ts';
+import { isId, type Resource } from '../../base/resource.ts';
+import { noteShown } from '../../carry/disclosure.ts';
+import type { Services } from '../../carry/services.ts';
+import type { Item } from '../../carry/table/item.ts';
+import { type Key, keys } from '../../carry/table/keys.ts';
+import type { Action } from '../../carry/table/transact.ts';
+import type { ProjectMembership } from '../../store/fhir/membership.ts';
+import { inlineResource } from '../../store/items/content.ts';
+import { auditAction, targetOf } from '../audit/audit-event.ts';
+import type { Subtype } from '../audit/subtypes.ts';
+import type { Caller } from '../gate/access-token.ts';
+import { type Actor, admit } from '../gate/actor.ts';
+import { activeGrant, type EmergencyGrant } from '../gate/emergency.ts';
+import { addressOf } from '../invitations/person.ts';
+import { type Standing, standingOf, stateOf, withInvitation } from '../invitations/state.ts';
+import type { InvitationState } from '../invitations/states.ts';
+
+/** A membership as read; `standing` only of people, whom somebody invited. */
+export interface Member {
+  membership: ProjectMembership;
+  standing: Standing | undefined;
+}
+
+/** @throws {Refusal} not-found for what cannot be an id */
+export function memberKey(project: string, membershipId: string): Key {
+  if (!isId(membershipId)) throw new Refusal('not-found', 'Not found');
+  return keys.resource(project, 'ProjectMembership', membershipId);
+}
+
+/** @throws {Refusal} not-found */
+export function requireMember(item: Item | undefined): Member {
+  const membership = inlineResource('ProjectMembership', item);
+  if (!membership) throw new Refusal('not-found', 'Not found');
+  return { membership, standing: standingOf(item) };
+}
+
+export function memberAudit(
+  services: Services,
+  actor: Actor,
+  membership: ProjectMembership,
+  what: { subtype: Subtype; action: 'U' | 'D' },
+): Action {
+  return auditAction(services, actor, { ...what, entities: [targetOf(membership), membership.user] });
+}
+
+/** Where the extension of an answered membership is defined: docs/identity.md. */
+const lastSignInExtension = 'urn:portico:extension:last-sign-in';
+const emergencyExtension = 'urn:portico:extension:emergency-access';
+
+/** A membership as administrators see it. */
+export interface MemberView {
+  /**
+   * With the state of its invitation, the last sign-in to this Project, if there was one, and the emergency access that
+   * goes on.
+   */
+  resource: Resource;
+  /** Of the invitation; undefined for programs, which nobody invites. */
+  state: InvitationState | undefined;
+}
+
+/** @param project its head @returns undefined for a deleted membership */
+export function memberView(
+  item: Item | undefined,
+  project: Item | undefined,
+  nowMs: number,
+): MemberView | undefined {
+  const membership = inlineResource('ProjectMembership', item);
+  if (!membership) return undefined;
+  const standing = standingOf(item);
+  const invitation = standing?.invitation;
+  // Memberships of earlier releases do not hold it themselves.
+  const userName = membership.userName ?? addressOf(standing?.login ?? '');
+  const known = userName === undefined ? membership : { ...membership, userName };
+  const resource = withInvitation(known, invitation, nowMs);
+  const signedIn = item?.signedInAtMs;
+  const grant = activeGrant(membership, { member: item, project }, nowMs);
+  const more = [
+    ...(typeof signedIn === 'number' ? [lastSignIn(signedIn)] : []),
+    ...(grant ? [emergencyAccess(grant)] : []),
+  ];
+  return {
+    state: invitation && stateOf(invitation, nowMs),
+    resource: more.length > 0 ? { ...resource, extension: [...extensionsOf(resource), ...more] } : resource,
+  };
+}
+
+function lastSignIn(atMs: number) {
+  return { url: lastSignInExtension, valueInstant: new Date(atMs).toISOString() };
+}
+
+function emergencyAccess({ startedAtMs, untilMs, reason }: EmergencyGrant) {
+  return {
+    url: emergencyExtension,
+    extension: [
+      { url: 'since', valueInstant: new Date(startedAtMs).toISOString() },
+      { url: 'until', valueInstant: new Date(untilMs).toISOString() },
+      { url: 'reason', valueString: reason },
+    ],
+  };
+}
+
+function extensionsOf({ extension }: Resource): unknown[] {
+  return Array.isArray(extension) ? extension : [];
+}
+
+/** One membership of the Project, with the state of its invitation and the last sign-in. @throws {Refusal} not-found */
+export async function readMember(
+  services: Services,
+  caller: Caller<'administrator'>,
+  { membershipId }: { membershipId: string },
+): Promise<Resource> {
+  if (!isId(membershipId)) throw new Refusal('not-found', 'Not found');
+  const key = keys.resource(caller.project, 'ProjectMembership', membershipId);
+  const projectKey = keys.resource(caller.project, 'Project', caller.project);
+  const { found } = await admit(services, caller, [key, projectKey]);
+  const view = memberView(found.get(key), found.get(projectKey), services.now());
+  if (!view) throw new Refusal('not-found', 'Not found');
+  if (services.disclosure) noteShown(services.disclosure, view.resource);
+  return view.resource;
+}

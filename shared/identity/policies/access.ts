@@ -1,0 +1,160 @@
+import { invalidField, Refusal } from '../../base/refusal.ts';
+import type { Resource } from '../../base/resource.ts';
+import { noteWhole } from '../../carry/disclosure.ts';
+import { withoutEmpty } from '../../store/fhir/empty.ts';
+import { touches, withoutFields } from '../../store/fhir/fields.ts';
+import type { Actor } from '../gate/actor.ts';
+import * as own from './own-access.ts';
+import type { Interaction, Rule } from './rule.ts';
+
+/**
+ * Who may what. A run that acts for its caller too (`within`) may do what each of them may: the Bot by
+ * its own rights, and everybody in whose name it was called.
+ */
+
+function everyone(actor: Actor): readonly Actor[] {
+  return [actor, ...(actor.within ?? [])];
+}
+
+/** Whether any rule could allow this on the type: what a search or a create asks first. */
+export function mayInteract(actor: Actor, interaction: Interaction, type: string): boolean {
+  return everyone(actor).every((one) => own.mayInteract(one, interaction, type));
+}
+
+/** The rules of which one must speak of a resource for it to be found; `all` when nothing narrows the actor. */
+export function searchRules(actor: Actor, type: string): 'all' | readonly Rule[] {
+  return everyone(actor).reduce<'all' | readonly Rule[]>(
+    (rules, one) => (rules === 'all' ? own.searchRules(one, type) : rules),
+    'all',
+  );
+}
+
+/** Whether the actor sees every resource of a type by this interaction, and all that is in it. */
+export function seesAll(actor: Actor, interaction: Interaction, type: string): boolean {
+  return everyone(actor).every((one) => own.seesAll(one, interaction, type));
+}
+
+/** Whether the actor may do this with this very resource, as it stands. */
+export async function allows(actor: Actor, interaction: Interaction, resource: Resource): Promise<boolean> {
+  for (const one of everyone(actor)) if (!(await own.allows(one, interaction, resource))) return false;
+  return true;
+}
+
+/**
+ * The elements that the actor may not see of a resource.
+ * @returns undefined when the actor may not see the resource
+ */
+export async function hiddenFields(
+  actor: Actor,
+  interaction: Interaction,
+  resource: Resource,
+): Promise<readonly string[] | undefined> {
+  const hidden: string[] = [];
+  for (const one of everyone(actor)) {
+    const fields = await own.hiddenFields(one, interaction, resource);
+    if (!fields) return undefined;
+    hidden.push(...fields);
+  }
+  return hidden;
+}
+
+/** The elements that a search must not speak of, whatever the resource. */
+function unsearchableFields(actor: Actor, type: string): readonly string[] {
+  return everyone(actor).flatMap((one) => own.unsearchableFields(one, type));
+}
+
+/**
+ * What was sent, with all that is closed to the actor as it is stored; of a new resource it is left
+ * out. What is closed by some rules only, and changed, is for `allowsChange` to refuse.
+ * @param emptied what in it nobody has sent empty: it goes, as what is emptied here
+ */
+export async function keepClosed<T extends { resourceType: string }>(
+  actor: Actor,
+  sent: T,
+  before: Resource | undefined,
+  emptied = new WeakSet<object>(),
+): Promise<T> {
+  let kept = sent;
+  for (const one of everyone(actor)) kept = await own.keepClosed(one, kept, before, emptied);
+  return withoutEmpty(kept, (empty) => emptied.has(empty));
+}
+
+/** Whether the actor may turn one state of a resource into the next, undefined for none. */
+export async function allowsChange(
+  actor: Actor,
+  before: Resource | undefined,
+  after: Resource,
+): Promise<boolean> {
+  for (const one of everyone(actor)) if (!(await own.allowsChange(one, before, after))) return false;
+  return true;
+}
+
+/** @throws {Refusal} forbidden */
+export async function requireAccess(
+  actor: Actor,
+  interaction: Interaction,
+  resource: Resource,
+): Promise<void> {
+  if (!(await allows(actor, interaction, resource))) throw new Refusal('forbidden', 'Forbidden');
+}
+
+/** The reading interactions. */
+export type Reading = Extract<Interaction, 'read' | 'vread' | 'search' | 'history'>;
+
+/** A search parameter, as far as it matters what it looks at. */
+interface Searched {
+  code: string;
+  paths: readonly { steps: readonly { element: string }[] }[];
+}
+
+interface Looking {
+  /**
+   * How the resource stands now, when `resource` is one of its versions: who may not see it as it stands
+   * sees no version of it. Of a deleted resource its last state stands.
+   */
+  standing?: Resource;
+  /**
+   * What a search looks at: a resource that hides any of it is not seen, whatever it holds, for else
+   * the search would tell.
+   */
+  searched?: readonly Searched[];
+}
+
+/**
+ * A state of a resource as the actor may see it, without hidden elements; undefined when not at all.
+ * Every answer passes here: read, version, history, search, `$everything`, `_include`, Bundles.
+ */
+export async function visible(
+  actor: Actor,
+  interaction: Reading,
+  resource: Resource,
+  { standing, searched = [] }: Looking = {},
+): Promise<Resource | undefined> {
+  const hiddenNow = standing ? await hiddenFields(actor, interaction, standing) : [];
+  const hiddenThen = hiddenNow && (await hiddenFields(actor, interaction, resource));
+  if (!hiddenThen) return undefined;
+  const hidden = [...new Set([...hiddenNow, ...hiddenThen])];
+  if (searched.some((parameter) => looksAt(parameter, hidden))) return undefined;
+  noteWhole(actor.disclosure, resource);
+  return hidden.length > 0 ? withoutFields(resource, hidden) : resource;
+}
+
+/**
+ * Refuses at once what could never have a hit.
+ * @throws {Refusal} forbidden, when the actor may not search the type, or not by one of the parameters
+ */
+export function requireSearchableBy(actor: Actor, type: string, searched: readonly Searched[]): void {
+  if (!mayInteract(actor, 'search', type)) throw new Refusal('forbidden', 'Forbidden');
+  const never = unsearchableFields(actor, type);
+  const closed = searched.find((parameter) => looksAt(parameter, never));
+  if (!closed) return;
+  const { issues } = invalidField(closed.code, `You may not search by ${closed.code}`);
+  throw new Refusal('forbidden', 'Forbidden', { issues });
+}
+
+function looksAt({ paths }: Searched, hidden: readonly string[]): boolean {
+  return paths.some(({ steps }) => {
+    const names = steps.map(({ element }) => element);
+    return hidden.some((path) => touches(path, names));
+  });
+}

@@ -1,0 +1,279 @@
+/**
+ * Rights never grow: whoever administers gives nobody more than they hold, and acts through no Bot, key or account
+ * that holds more. Every operation that could asks here (docs/access-policies.md says which, and why others need not).
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import { Refusal, type RefusalIssue } from '../../base/refusal.ts';
+import type { Resource } from '../../base/resource.ts';
+import type { Services } from '../../carry/services.ts';
+import { type Key, keys } from '../../carry/table/keys.ts';
+import { Found } from '../../carry/table/table.ts';
+import { type Action, ConditionFailed, keyOf } from '../../carry/table/transact.ts';
+import {
+  isUnbounded,
+  type PolicyInRights,
+  type ProjectMembership,
+  policiesIn,
+  type RightName,
+  type Rights,
+} from '../../store/fhir/membership.ts';
+import { inlineResource } from '../../store/items/content.ts';
+import type { Caller } from '../gate/access-token.ts';
+import { type Actor, isRoot, policyKey } from '../gate/actor.ts';
+import { exceeding } from './contains.ts';
+import type { Rule } from './rule.ts';
+import { defaultRules, policyRules, rulesForAnybody, unknownValue } from './rules.ts';
+
+/** Who gives. */
+export interface Giver {
+  caller: Pick<Caller, 'admission'>;
+  actor: Actor;
+}
+
+/** What somebody would hold by an operation, or holds whom it acts through. */
+export type Grant =
+  | {
+      membership: Rights & Pick<ProjectMembership, 'profile'> & { active?: boolean };
+      /** As it stands, where the operation changes it: to take away is not to give. */
+      before?: ProjectMembership;
+    }
+  | {
+      membership: ProjectMembership;
+      /** Whose it is, which stays as it is: `Bot/<id>`. */
+      of: string;
+    };
+
+/** The profile of somebody who is new: nobody's rights speak of it. */
+export function newProfile(type: string): { reference: string } {
+  return { reference: `${type}/${unknownValue}` };
+}
+
+/** Notes that the operation has looked for what it gives, and this far gives nothing more than its caller holds. */
+export function givesNothing({ admission }: Giver['caller']): void {
+  admission.isWithin = true;
+}
+
+/**
+ * Asked before anything is written, with all that the operation gives; with nothing where it finds that it gives
+ * nothing. An administrator whom no policy narrows gives what they like.
+ * @param found what has been read: policies that are not in it are read here
+ * @returns what must still hold when it is written: the memberships and policies compared are as they were
+ * @throws {Refusal} forbidden, with the field that gives more as expression
+ */
+export async function requireWithin(
+  { table }: Pick<Services, 'table'>,
+  { caller, actor }: Giver,
+  grants: readonly Grant[],
+  found = new Found(new Map()),
+): Promise<Action[]> {
+  givesNothing(caller);
+  if (grants.length === 0 || isRoot(actor)) return [];
+  const { project } = actor;
+  const wanted = grants
+    .flatMap((grant) => [grant.membership, ...('before' in grant ? [grant.before] : [])])
+    .flatMap((one) => policiesIn(one).map(({ reference }) => policyKey(project, reference)));
+  const missing = wanted.filter((key) => !found.get(key));
+  const all = missing.length > 0 ? found.with(await table.read(missing)) : found;
+  const policyAt = (reference: string) =>
+    inlineResource('AccessPolicy', all.get(policyKey(project, reference)));
+  for (const grant of grants) {
+    const issue = faultOf(actor, grant, policyAt);
+    if (issue) throw new Refusal('forbidden', issue.text, { issues: [issue] });
+  }
+  return checksOf(actor, [
+    ...grants.flatMap((grant): Seen[] => ('of' in grant ? [seen(project, grant.membership)] : [])),
+    ...wanted.map((key): Seen => ({ key, version: all.get(key)?.versionId })),
+  ]);
+}
+
+/**
+ * The same for whoever acts through Bots, clients or people that are there: by their code, their key, their password.
+ * @param through their memberships by id, and whose each is: `Bot/<id>`
+ */
+export async function requireWithinMembers(
+  services: Pick<Services, 'table'>,
+  { caller, actor }: Giver,
+  through: readonly { membershipId: string; of: string }[],
+): Promise<Action[]> {
+  if (isRoot(actor)) return requireWithin(services, { caller, actor }, []);
+  const { project } = actor;
+  const at = through.map((one) => ({
+    ...one,
+    key: keys.resource(project, 'ProjectMembership', one.membershipId),
+  }));
+  const found = await services.table.read(at.map(({ key }) => key));
+  const grants = at.flatMap(({ key, of }): Grant[] => {
+    const membership = inlineResource('ProjectMembership', found.get(key));
+    return membership ? [{ membership, of }] : [];
+  });
+  return requireWithin(services, { caller, actor }, grants);
+}
+
+/**
+ * Whoever writes a policy changes what everybody has who holds it, with variables of their own: it must be within what
+ * it was, or within what the writer holds whatever the variables are.
+ * @param before undefined where there was none, or it was deleted
+ * @throws {Refusal} forbidden
+ */
+export function requirePolicyWithin(
+  { caller, actor }: Giver,
+  before: Resource | undefined,
+  after: Resource,
+): Action[] {
+  givesNothing(caller);
+  if (isRoot(actor)) return [];
+  const own = actor.policies?.find(({ policy }) => policy.id === after.id);
+  // Found by a search after the caller was admitted, and changed in between: to be decided on one state.
+  if (own && own.policy.meta.versionId !== before?.meta.versionId) throw new ConditionFailed([boundsName]);
+  const rules = rulesForAnybody(after);
+  const more = exceeding(holderOf(actor).rules.standing, rules);
+  if (!more || (before && !exceeding(rulesForAnybody(before), rules))) return checksOf(actor, []);
+  const text = `This allows more than your own accessPolicy does: ${more.resourceType}`;
+  const entry = rules.indexOf(more);
+  throw new Refusal('forbidden', text, { issues: [{ text, expression: `resource[${entry}]` }] });
+}
+
+/** The actions, and of the conditions those on other items: what is written is conditional by itself. */
+export function provided(actions: readonly Action[], checks: readonly Action[]): Action[] {
+  const written = new Set(actions.map((action) => nameOf(keyOf(action))));
+  const others = new Map(checks.map((check) => [nameOf(keyOf(check)), check]));
+  return [...actions, ...[...others].flatMap(([name, check]) => (written.has(name) ? [] : [check]))];
+}
+
+interface Holder {
+  /** By which a policy may be held; in an emergency; listed as one to be given. */
+  rules: Record<PolicyInRights['kind'], readonly Rule[]>;
+  /** References of policies that may be given to members who do not administer. */
+  mayGive: readonly string[];
+  /** References of policies that may be listed as ones to be given. */
+  mayGrant: readonly string[];
+}
+
+function holderOf(actor: Actor): Holder {
+  const { membership, policies = [] } = actor;
+  const mayGrant = (membership.mayGrant ?? []).map(({ reference }) => reference);
+  // Not what an emergency adds: what is given would outlive it.
+  const own = policyRules(actor, policies);
+  return { rules: { standing: own, emergency: own, mayGrant: own }, mayGive: mayGrant, mayGrant };
+}
+
+type PolicyAt = (reference: string) => Resource | undefined;
+
+/** What is given beyond what the actor holds, and beyond what the member had: each is asked for the whole. */
+function faultOf(actor: Actor, grant: Grant, policyAt: PolicyAt): RefusalIssue | undefined {
+  const { membership } = grant;
+  const more = beyond(holderOf(actor), membership, policyAt);
+  if (!more) return undefined;
+  const before = 'before' in grant ? grant.before : undefined;
+  if (before && isLess(before, membership, policyAt)) return undefined;
+  const text =
+    'of' in grant
+      ? `${grant.of} may do more than your own accessPolicy allows: ${more.what}`
+      : `This allows more than your own accessPolicy does: ${more.what}`;
+  return { text, expression: more.expression };
+}
+
+/** A part of what a membership allows. */
+interface Part {
+  expression: string;
+  kind: PolicyInRights['kind'];
+  /** Of the policy; undefined for what the kind of profile may. */
+  reference?: string;
+  rules: readonly Rule[];
+}
+
+const everything = 'everything in the Project, as an administrator without an accessPolicy does';
+
+function beyond(
+  { rules, mayGive, mayGrant }: Holder,
+  membership: Grant['membership'],
+  policyAt: PolicyAt,
+): { expression: string; what: string } | undefined {
+  if (isUnbounded(membership)) return { expression: 'accessPolicy', what: everything };
+  for (const part of partsOf(membership, policyAt)) {
+    const given = part.kind === 'mayGrant' ? mayGrant : membership.admin ? [] : mayGive;
+    if (part.reference !== undefined && given.includes(part.reference)) continue;
+    const more = exceeding(rules[part.kind], part.rules);
+    if (more) return { expression: part.expression, what: more.resourceType };
+  }
+  return undefined;
+}
+
+const byItsRules = () => true;
+
+/** Of each right, whether a change gives no more, or asks no less; what has rules is compared by those. */
+const isNoMore: Record<RightName, (before: Rights, after: Rights) => boolean> = {
+  admin: (before, after) => before.admin === true || after.admin !== true,
+  authentication: (before, after) => isDeepStrictEqual(before.authentication, after.authentication),
+  mfaRequired: (before, after) => before.mfaRequired !== true || after.mfaRequired === true,
+  ...{ accessPolicy: byItsRules, access: byItsRules, emergencyPolicy: byItsRules, mayGrant: byItsRules },
+  patient: byItsRules,
+};
+
+/** Whether a membership would allow nothing more than it did, and ask as much of its logins. */
+function isLess(before: ProjectMembership, after: Grant['membership'], policyAt: PolicyAt): boolean {
+  const isBack = !before.active && after.active === true;
+  if (isBack || !Object.values(isNoMore).every((holds) => holds(before, after))) return false;
+  if (isUnbounded(before)) return true;
+  const parts = partsOf(before, policyAt);
+  const rulesOf = (kind: Part['kind']) => parts.flatMap((part) => (part.kind === kind ? part.rules : []));
+  const [standing, emergency] = [rulesOf('standing'), rulesOf('emergency')];
+  const holder: Holder = {
+    // To hold something was not to give it: many a member administers nothing.
+    rules: { standing, emergency: [...standing, ...emergency], mayGrant: [] },
+    mayGive: [],
+    mayGrant: (before.mayGrant ?? []).map(({ reference }) => reference),
+  };
+  return beyond(holder, after, policyAt) === undefined;
+}
+
+function partsOf(membership: Grant['membership'], policyAt: PolicyAt): Part[] {
+  const subject = { profile: membership.profile.reference, membership };
+  const parts = policiesIn(membership).map(({ expression, kind, reference, parameters }): Part => {
+    const policy = policyAt(reference);
+    const rules = policy
+      ? kind === 'mayGrant'
+        ? rulesForAnybody(policy)
+        : policyRules(subject, [{ policy, parameters }])
+      : [];
+    return { expression, kind, reference, rules };
+  });
+  if (parts.some(({ kind }) => kind === 'standing')) return parts;
+  return [{ expression: 'accessPolicy', kind: 'standing', rules: defaultRules(subject) }, ...parts];
+}
+
+/** An item whose content was compared. */
+interface Seen {
+  key: Key;
+  version: unknown;
+}
+
+/** The name of the conditions: where one fails, rights were changed at the same time. */
+export const boundsName = 'bounds';
+
+function seen(project: string, { resourceType, id, meta }: Resource): Seen {
+  return { key: keys.resource(project, resourceType, id), version: meta.versionId };
+}
+
+/** That what the actor holds, and what was compared with it, still stands: else rights could grow by two requests at once. */
+function checksOf(actor: Actor, compared: readonly Seen[]): Action[] {
+  const { project, membership, policies = [] } = actor;
+  const all = [
+    seen(project, membership),
+    ...policies.map(({ policy }) => seen(project, policy)),
+    ...compared,
+  ];
+  const items = new Map(all.map((one) => [nameOf(one.key), one]));
+  return [...items.values()].map(({ key, version }) => ({
+    name: boundsName,
+    check: key,
+    ...(version === undefined
+      ? { if: 'attribute_not_exists(pk)' }
+      : { if: 'versionId = :seen', values: { ':seen': version } }),
+  }));
+}
+
+function nameOf({ pk, sk }: Key): string {
+  return `${pk}\n${sk}`;
+}

@@ -1,0 +1,72 @@
+/**
+ * Whether rules allow nothing that others do not, by rule: what only a search engine could tell is taken for more.
+ * Pure. Used by the service and the administration app alike.
+ */
+
+import { isAdministrative } from '../../base/resource.ts';
+import type { Interaction, Rule } from './rule.ts';
+
+/** The first of the rules that no single one of `held` contains; undefined when nothing of them is more. */
+export function exceeding(held: readonly Rule[], rules: readonly Rule[]): Rule | undefined {
+  return rules.find((rule) => !held.some((other) => contains(other, rule)));
+}
+
+/**
+ * Whether one rule allows all that another one does: it speaks of the same type, with as many interactions, of the
+ * same criteria or fewer conditions, and closes no element that the other leaves open.
+ */
+export function contains(wide: Rule, narrow: Rule): boolean {
+  const interactions = effectiveInteractions(narrow);
+  if (interactions.length === 0) return true;
+  return (
+    speaksOfAll(wide, narrow) &&
+    interactions.every((one) => wide.interactions.has(one)) &&
+    closesAll(narrow.hiddenFields, wide.hiddenFields) &&
+    closesAll(closedFields(narrow), closedFields(wide)) &&
+    (wide.writableFields === undefined ||
+      narrow.writableFields?.every((name) => wide.writableFields?.includes(name)) === true)
+  );
+}
+
+/** Only Bots are executed. */
+function effectiveInteractions({ resourceType, interactions }: Rule): Interaction[] {
+  return [...interactions].filter((one) => one !== 'execute' || resourceType === 'Bot');
+}
+
+/** What is hidden is not changed either. */
+export function closedFields({ hiddenFields, readonlyFields }: Rule): string[] {
+  return [...hiddenFields, ...readonlyFields];
+}
+
+/** Whether each of the paths, or an element that it is part of, is closed. */
+export function closesAll(closed: readonly string[], paths: readonly string[]): boolean {
+  return paths.every((path) => closed.some((one) => one === path || path.startsWith(`${one}.`)));
+}
+
+/** Whether a rule speaks of every resource that the other one speaks of. A `*` is no type of its own list. */
+export function speaksOfAll(wide: Rule, narrow: Rule): boolean {
+  const { resourceType: type } = narrow;
+  return (
+    (wide.resourceType === type || (wide.resourceType === '*' && isInEvery(type))) &&
+    (wide.compartment === undefined || wide.compartment === narrow.compartment) &&
+    (wide.criteria === undefined || hasConditionsOf(narrow.criteria, wide.criteria))
+  );
+}
+
+/** Whether a `*` is for this type: not for those that are administrators' own. */
+export function isInEvery(type: string): boolean {
+  return !isAdministrative(type) && type !== 'Subscription';
+}
+
+/** Criteria without a condition match nothing. */
+function hasConditionsOf(narrow: string | undefined, wide: string): boolean {
+  if (narrow === undefined) return false;
+  const [some, all] = [conditionsOf(wide), conditionsOf(narrow)];
+  return some.of === all.of && some.pairs.size > 0 && [...some.pairs].every((pair) => all.pairs.has(pair));
+}
+
+/** As a search reads them: each narrows by itself. */
+function conditionsOf(criteria: string): { of: string | undefined; pairs: ReadonlySet<string> } {
+  const [of, query = ''] = criteria.split(/\?(.*)/s);
+  return { of, pairs: new Set([...new URLSearchParams(query)].map((pair) => JSON.stringify(pair))) };
+}

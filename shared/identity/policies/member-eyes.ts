@@ -1,0 +1,66 @@
+import { parseReference, type Resource } from '../../base/resource.ts';
+import type { Services } from '../../carry/services.ts';
+import type { ProjectMembership } from '../../store/fhir/membership.ts';
+import { inlineResource } from '../../store/items/content.ts';
+import { type Actor, addedPolicies, namedPolicies } from '../gate/actor.ts';
+import { activeGrant, type EmergencyHeads } from '../gate/emergency.ts';
+import { matchingRules } from './own-access.ts';
+import type { Interaction } from './rule.ts';
+import { administratorWords, ruleWords } from './rule-words.ts';
+
+/** A member as somebody who looks on: an actor for reading alone, which no token stands for. */
+export interface MemberEyes {
+  /** The rights of the member, whoever looks on. */
+  own: Actor;
+  /** The same, and no more than the one who looks on may see. */
+  together: Actor;
+}
+
+/**
+ * The rights that a membership has, at this moment and with all scopes.
+ * @param asker who looks on
+ * @param heads of the membership and of its Project
+ */
+export async function eyesOf(
+  services: Services,
+  asker: Actor,
+  membership: ProjectMembership,
+  heads: EmergencyHeads,
+): Promise<MemberEyes> {
+  const named = namedPolicies(membership, asker.project);
+  const grant = activeGrant(membership, heads, services.now());
+  const added = grant ? addedPolicies(grant, asker.project) : [];
+  const found = await services.table.read([...named, ...added].map(({ key }) => key));
+  const standing = (some: typeof named) =>
+    some.flatMap(({ key, parameters }) => {
+      const policy = inlineResource('AccessPolicy', found.get(key));
+      return policy ? [{ policy, parameters }] : [];
+    });
+  const own: Actor = {
+    loginId: '',
+    clientId: '',
+    scope: 'openid',
+    subject: parseReference(membership.user?.reference ?? '')?.id ?? '',
+    project: asker.project,
+    membershipId: membership.id,
+    profile: membership.profile.reference,
+    membership,
+    admin: membership.admin === true,
+    policies: named.length > 0 ? standing(named) : undefined,
+    ...(grant ? { emergency: { grant, policies: standing(added) } } : {}),
+    contextOf: asker.contextOf,
+    budget: asker.budget,
+  };
+  return { own, together: { ...own, within: [asker] } };
+}
+
+/** The rules of the member that let them do this with the resource, in words; none when nothing does. */
+export async function reasonsFor(
+  own: Actor,
+  interaction: Interaction,
+  resource: Resource,
+): Promise<string[]> {
+  const rules = await matchingRules(own, interaction, resource);
+  if (rules === 'all') return [administratorWords.text];
+  return [...new Set(rules.map((rule) => ruleWords(rule, { isAdministrator: own.admin }).text))];
+}

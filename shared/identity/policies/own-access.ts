@@ -1,0 +1,255 @@
+/** What one membership alone allows. Callers ask access.ts, which knows of runs in somebody's name. */
+
+import { isDeepStrictEqual } from 'node:util';
+import { stringifyJson } from '../../base/json.ts';
+import { isAdministrative, type Resource } from '../../base/resource.ts';
+import { commonFields, keepFields, withoutFields } from '../../store/fhir/fields.ts';
+import { type Actor, mayAdminister } from '../gate/actor.ts';
+import { closedFields, isInEvery } from './contains.ts';
+import type { Interaction, Rule } from './rule.ts';
+import { defaultRules, matchesRule, policyRules, scopeRules } from './rules.ts';
+
+const reading = new Set<Interaction>(['read', 'vread', 'search', 'history']);
+
+/** What narrows the actor: from each list one rule must match; undefined where nothing narrows. */
+interface Rules {
+  /** Of the policies, or of the kind of profile. */
+  policy: readonly Rule[] | undefined;
+  /** Of the scopes that the login was given. */
+  scope: readonly Rule[] | undefined;
+}
+
+/** An actor is of one request: its rules are worked out once, those of an interaction with a type too. */
+const known = new WeakMap<Actor, { all: Rules; narrowed: Map<string, Rules> }>();
+
+function knownOf(actor: Actor) {
+  const rules = known.get(actor) ?? {
+    all: { policy: accessRules(actor), scope: scopeRules(actor) },
+    narrowed: new Map<string, Rules>(),
+  };
+  known.set(actor, rules);
+  return rules;
+}
+
+/** The rules under which the actor acts; undefined for an administrator whom nothing narrows. */
+function accessRules(actor: Actor): Rule[] | undefined {
+  const { policies, emergency, admin } = actor;
+  if (!policies && admin) return undefined;
+  const own = policies ? policyRules(actor, policies) : defaultRules(actor);
+  return emergency ? [...own, ...policyRules(actor, emergency.policies)] : own;
+}
+
+/** The rules that speak of this interaction with this type. */
+function candidates(actor: Actor, interaction: Interaction, type: string): Rules {
+  const { all, narrowed } = knownOf(actor);
+  const name = `${interaction} ${type}`;
+  const rules = narrowed.get(name) ?? narrow(actor, all, interaction, type);
+  narrowed.set(name, rules);
+  return rules;
+}
+
+/**
+ * Neither a policy's nor a scope's `*` is for administrators' own records: to let an app read everything is not to
+ * show it keys, policies and members. Which Bots may be run says the policy.
+ */
+function narrow(actor: Actor, { policy, scope }: Rules, interaction: Interaction, type: string): Rules {
+  if (isAdministratorsOnly(actor, interaction, type)) return { policy: [], scope };
+  const inPolicy = isInEvery(type) ? [type, '*'] : [type];
+  const inScope = interaction === 'execute' ? [type, '*'] : inPolicy;
+  const speaks = (types: readonly string[]) => (rule: Rule) =>
+    rule.interactions.has(interaction) &&
+    types.includes(rule.resourceType) &&
+    !(type === 'Binary' && closesBytes(rule));
+  return { policy: policy?.filter(speaks(inPolicy)), scope: scope?.filter(speaks(inScope)) };
+}
+
+/** Its bytes are all there is to a Binary: a rule that closes them grants nothing on it. */
+function closesBytes(rule: Rule): boolean {
+  return closedFields(rule).some((path) => path === 'data' || path === 'contentType');
+}
+
+/** To write them is to administer: a client's keys or a policy would make more of what scopes allow. */
+function isAdministratorsOnly(actor: Actor, interaction: Interaction, type: string): boolean {
+  if (!isAdministrative(type)) return false;
+  if (reading.has(interaction)) return type === 'AuditEvent' && !actor.admin;
+  return interaction !== 'execute' && !mayAdminister(actor);
+}
+
+/**
+ * R4 Binary.securityContext: who may not read that very resource may not have the bytes, and who may not
+ * update it may not write them. One that is not there leaves them to administrators.
+ */
+async function isClosedByContext(
+  actor: Actor,
+  interaction: Interaction,
+  resource: Resource,
+): Promise<boolean> {
+  if (resource.resourceType !== 'Binary' || resource.securityContext === undefined) return false;
+  const needed = reading.has(interaction) ? 'read' : 'update';
+  const context = await actor.contextOf(resource);
+  return context ? !(await allows(actor, needed, context)) : !mayInteract(actor, needed, 'Project');
+}
+
+/** Whether any rule could allow this on the type: what a search or a create asks first. */
+export function mayInteract(actor: Actor, interaction: Interaction, type: string): boolean {
+  const { policy, scope } = candidates(actor, interaction, type);
+  return policy?.length !== 0 && scope?.length !== 0;
+}
+
+/** The rules of which one must speak of a resource for it to be found; `all` when nothing narrows the actor. */
+export function searchRules(actor: Actor, type: string): 'all' | readonly Rule[] {
+  const { policy, scope } = candidates(actor, 'search', type);
+  return policy ?? scope ?? 'all';
+}
+
+/** Whether the actor sees every resource of a type by this interaction, and all that is in it. */
+export function seesAll(actor: Actor, interaction: Interaction, type: string): boolean {
+  // The context of a Binary may close it.
+  if (type === 'Binary') return false;
+  const { policy, scope } = candidates(actor, interaction, type);
+  return (policy?.some(opensAll) ?? true) && (scope?.some(opensAll) ?? true);
+}
+
+function opensAll({ compartment, criteria, hiddenFields }: Rule): boolean {
+  return compartment === undefined && criteria === undefined && hiddenFields.length === 0;
+}
+
+/** Whether the actor may do this with this very resource, as it stands. */
+export async function allows(actor: Actor, interaction: Interaction, resource: Resource): Promise<boolean> {
+  if (await isClosedByContext(actor, interaction, resource)) return false;
+  const { policy, scope } = candidates(actor, interaction, resource.resourceType);
+  return (await matchesSome(actor, scope, resource)) && (await matchesSome(actor, policy, resource));
+}
+
+/**
+ * The elements that the actor may not see of a resource: those that every rule that allows it hides.
+ * The narrative, which repeats the elements, is hidden with any of them.
+ * @returns undefined when the actor may not see the resource
+ */
+export async function hiddenFields(
+  actor: Actor,
+  interaction: Interaction,
+  resource: Resource,
+): Promise<readonly string[] | undefined> {
+  if (await isClosedByContext(actor, interaction, resource)) return undefined;
+  const { policy, scope } = candidates(actor, interaction, resource.resourceType);
+  return (await matchesSome(actor, scope, resource)) ? hiddenByPolicy(actor, policy, resource) : undefined;
+}
+
+async function hiddenByPolicy(
+  actor: Actor,
+  policy: readonly Rule[] | undefined,
+  resource: Resource,
+): Promise<readonly string[] | undefined> {
+  if (!policy) return [];
+  const allowing = await matching(actor, policy, resource);
+  if (allowing.length === 0) return undefined;
+  const hidden = commonFields(allowing.map((rule) => rule.hiddenFields));
+  return hidden.length > 0 ? [...hidden, 'text'] : hidden;
+}
+
+/** The rules by which the actor may do this with the resource; `all` when nothing narrows them. */
+export async function matchingRules(
+  actor: Actor,
+  interaction: Interaction,
+  resource: Resource,
+): Promise<'all' | readonly Rule[]> {
+  if (await isClosedByContext(actor, interaction, resource)) return [];
+  const { policy, scope } = candidates(actor, interaction, resource.resourceType);
+  if (!(await matchesSome(actor, scope, resource))) return [];
+  return policy ? matching(actor, policy, resource) : 'all';
+}
+
+/** The elements that a search must not speak of, whatever the resource: every rule hides them. */
+export function unsearchableFields(actor: Actor, type: string): readonly string[] {
+  const { policy } = candidates(actor, 'search', type);
+  return commonFields((policy ?? []).map((rule) => rule.hiddenFields));
+}
+
+/**
+ * What was sent, with all that is closed to the actor as it is stored; of a new resource it is left
+ * out. What is closed by some rules only, and changed, is for `allowsChange` to refuse.
+ * @param emptied is told of objects and lists that nothing is left of
+ */
+export async function keepClosed<T extends { resourceType: string }>(
+  actor: Actor,
+  sent: T,
+  before: Resource | undefined,
+  emptied: WeakSet<object>,
+): Promise<T> {
+  const { policy } = candidates(actor, before ? 'update' : 'create', sent.resourceType);
+  if (!policy) return sent;
+  if (!before) return withoutFields(sent, commonFields(policy.map(closedFields)), emptied);
+  const closed = commonFields((await matching(actor, policy, before)).map(closedFields));
+  const reading = candidates(actor, 'read', sent.resourceType).policy;
+  const hidden = (await hiddenByPolicy(actor, reading, before)) ?? [];
+  return keepFields(sent, before, [...closed, ...hidden], emptied);
+}
+
+/**
+ * Whether the actor may turn one state of a resource into the next, undefined for none: some rule
+ * speaks of both, and none of what changes is closed by it.
+ */
+export async function allowsChange(
+  actor: Actor,
+  before: Resource | undefined,
+  after: Resource,
+): Promise<boolean> {
+  const interaction = before ? 'update' : 'create';
+  const { policy, scope } = candidates(actor, interaction, after.resourceType);
+  const states = before ? [before, after] : [after];
+  for (const state of states) if (await isClosedByContext(actor, interaction, state)) return false;
+  const open = policy?.filter((rule) => changesOpenFields(rule, before, after));
+  return (await matchesSome(actor, scope, ...states)) && (await matchesSome(actor, open, ...states));
+}
+
+function changesOpenFields(rule: Rule, before: Resource | undefined, after: Resource): boolean {
+  const closed = closedFields(rule);
+  if (!before) return isDeepStrictEqual(withoutFields(after, closed), after);
+  if (!changedElements(before, after).every((name) => rule.writableFields?.includes(name) ?? true))
+    return false;
+  return isDeepStrictEqual(keepFields(after, before, closed), after);
+}
+
+function changedElements(before: Resource, after: Resource): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const elementOf = (state: Resource, name: string) => (name === 'meta' ? ownMeta(state.meta) : state[name]);
+  return [...names].filter(
+    (name) => stringifyJson(elementOf(before, name)) !== stringifyJson(elementOf(after, name)),
+  );
+}
+
+/** Tags, security labels, profiles: what of `meta` the sender says. The rest changes with every version. */
+function ownMeta({ versionId, lastUpdated, project, author, ...own }: Resource['meta']) {
+  return own;
+}
+
+/** A rule has a few criteria, and each looks at a few values. */
+const comparisonsPerRule = 10;
+
+/** Whether one rule matches all of the states; without rules nothing narrows. */
+async function matchesSome(
+  actor: Actor,
+  rules: readonly Rule[] | undefined,
+  ...states: Resource[]
+): Promise<boolean> {
+  if (!rules) return true;
+  for (const rule of rules) {
+    actor.budget.spend('comparisons', states.length * comparisonsPerRule);
+    const matches = await Promise.all(states.map((state) => speaksOf(actor, rule, state)));
+    if (matches.every(Boolean)) return true;
+  }
+  return false;
+}
+
+async function matching(actor: Actor, rules: readonly Rule[], resource: Resource): Promise<Rule[]> {
+  actor.budget.spend('comparisons', rules.length * comparisonsPerRule);
+  const matches = await Promise.all(rules.map((rule) => speaksOf(actor, rule, resource)));
+  return rules.filter((_, i) => matches[i]);
+}
+
+/** What is in the compartment of a Patient takes its Binaries along. */
+async function speaksOf(actor: Actor, rule: Rule, state: Resource): Promise<boolean> {
+  const isPart = rule.compartment !== undefined && state.resourceType === 'Binary';
+  return matchesRule(rule, state, isPart ? await actor.contextOf(state) : undefined);
+}

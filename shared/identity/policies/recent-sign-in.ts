@@ -1,0 +1,62 @@
+import { exactOptional, number, object, optional, string } from 'valibot';
+import { signInMaxAgeSeconds } from '../../base/limits.ts';
+import { Refusal } from '../../base/refusal.ts';
+import { stored } from '../../base/schema.ts';
+import type { Item } from '../../carry/table/item.ts';
+
+/** What a login says of how its person signed in, or its program got a token. */
+interface LoginStart {
+  kind: string;
+  createdAtMs: number;
+  /** When the person last showed who they are, where that was not when the login was made, or an issuer said when. */
+  signedInAtMs?: number;
+  issuer?: string | undefined;
+}
+
+const read = stored(
+  'sign-in of a login',
+  object({
+    kind: string(),
+    createdAtMs: number(),
+    signedInAtMs: exactOptional(number()),
+    issuer: optional(string()),
+  }),
+);
+
+/** Undefined where nobody knows: an issuer may vouch for somebody who signed in there a week ago. */
+export function signedInAtMs({ issuer, createdAtMs, signedInAtMs }: LoginStart): number | undefined {
+  return signedInAtMs ?? (issuer === undefined ? createdAtMs : undefined);
+}
+
+export function hasSignedInRecently(login: LoginStart, nowMs: number): boolean {
+  const atMs = signedInAtMs(login);
+  return atMs !== undefined && atMs + signInMaxAgeSeconds * 1000 > nowMs;
+}
+
+/**
+ * For what can take or lock an account, or makes keys: whoever calls has signed in within the last five minutes.
+ * Refreshing renews nothing; `POST auth/reauthenticate` does, for the same tokens.
+ * @param actor.login as it was read with them; a run has none
+ * @param of people: programs may do it with any token of theirs
+ * @throws {Refusal} insufficient-user-authentication
+ */
+export function requireRecentSignIn(
+  { login }: { login?: Item | undefined },
+  nowMs: number,
+  of: 'everybody' | 'people' = 'everybody',
+): void {
+  const start = read(login);
+  const isProgram = start?.kind === 'client';
+  if ((isProgram && of === 'people') || (start && hasSignedInRecently(start, nowMs))) return;
+  throw insufficientSignIn(isProgram);
+}
+
+function insufficientSignIn(isProgram = false): Refusal {
+  const minutes = signInMaxAgeSeconds / 60;
+  return new Refusal(
+    'insufficient-user-authentication',
+    isProgram
+      ? `This needs a token of the last ${minutes} minutes: ask for another`
+      : `This needs a sign-in of the last ${minutes} minutes: show again who you are`,
+  );
+}

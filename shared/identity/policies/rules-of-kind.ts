@@ -1,0 +1,61 @@
+import type { ProfileType } from '../../base/resource.ts';
+import { isKeyOf } from '../../base/values.ts';
+import type { Interaction, Rule } from './rule.ts';
+
+const everything: readonly Interaction[] = [
+  'create',
+  'read',
+  'vread',
+  'update',
+  'delete',
+  'search',
+  'history',
+];
+const reading: readonly Interaction[] = ['read', 'vread', 'search', 'history'];
+
+/** A record by its reference, and by its id alone. */
+interface Named {
+  reference: string;
+  id: string;
+}
+
+type RulesOf = (own: Named, patients: readonly Named[]) => Rule[];
+
+const all: RulesOf = () => [rule('*', everything), rule('Bot', ['execute'])];
+
+const kinds: Record<ProfileType | 'ClientApplication' | 'Bot', RulesOf> = {
+  Practitioner: all,
+  ClientApplication: all,
+  Bot: all,
+  Patient: patientRules,
+  RelatedPerson: ({ id }, patients) => [
+    rule('RelatedPerson', reading, { criteria: `RelatedPerson?_id=${id}` }),
+    ...patients.flatMap((patient) => patientRules(patient)),
+  ],
+};
+
+/**
+ * What a membership allows that names no policy, by the type of its profile. Pure.
+ * @param own the profile
+ * @param patients those whose compartments are the member's own
+ */
+export function rulesOfKind(type: string, own: Named, patients: readonly Named[]): Rule[] {
+  return isKeyOf(kinds, type) ? kinds[type](own, patients) : [];
+}
+
+/** Contact details that a patient keeps up to date; everything else of the record is the clinic's. */
+const patientContactFields = ['telecom', 'address', 'communication', 'photo', 'contact'] as const;
+
+function patientRules({ reference, id }: Named): Rule[] {
+  return [
+    rule('Patient', [...reading, 'update'], {
+      criteria: `Patient?_id=${id}`,
+      writableFields: patientContactFields,
+    }),
+    rule('*', reading, { compartment: reference }),
+  ];
+}
+
+function rule(resourceType: string, interactions: readonly Interaction[], more: Partial<Rule> = {}): Rule {
+  return { resourceType, interactions: new Set(interactions), hiddenFields: [], readonlyFields: [], ...more };
+}

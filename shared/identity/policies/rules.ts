@@ -1,0 +1,186 @@
+import { parseReference, type Reference, type Resource } from '../../base/resource.ts';
+import type { ProjectMembership } from '../../store/fhir/membership.ts';
+import type { Filter } from '../../store/search/filter.ts';
+import type { Actor, NamedPolicy } from '../gate/actor.ts';
+import { parsePolicy } from './parse-policy.ts';
+import { type Rule, variable } from './rule.ts';
+import { rulesOfKind } from './rules-of-kind.ts';
+import { interactionsOf, type ResourceScope, resourceScopes } from './smart-scope.ts';
+
+/** Whose rights they are, as far as variables and the rights of a kind of profile depend on it. */
+export interface Subject {
+  profile: string;
+  membership: Pick<ProjectMembership, 'profile' | 'patient'>;
+}
+
+/** The rules of the policies that a membership names. An entry that cannot be understood grants nothing. */
+export function policyRules(member: Subject, policies: readonly NamedPolicy[]): Rule[] {
+  return policies.flatMap(({ policy, parameters }) => {
+    const variables = variablesOf(member, parameters);
+    return rulesWith(policy, (name) => variables.get(name));
+  });
+}
+
+/** What a membership allows that names no policy, by its kind of profile. */
+export function defaultRules({ profile, membership }: Subject): Rule[] {
+  const own = parseReference(profile);
+  const patients = patientsOf(membership).map((reference) => ({
+    reference,
+    id: parseReference(reference)?.id ?? '',
+  }));
+  return own ? rulesOfKind(own.type, { reference: profile, id: own.id }, patients) : [];
+}
+
+/** Stands for what nobody can know: no value of a variable is this. */
+export const unknownValue = crypto.randomUUID();
+
+/** The rules of a policy for whoever has it: a variable has the same value as itself, and as nothing else. */
+export function rulesForAnybody(policy: Resource): Rule[] {
+  return rulesWith(policy, (name) => `${unknownValue}.${name}`);
+}
+
+function rulesWith(policy: Resource, valueFor: (name: string) => string | undefined): Rule[] {
+  return parsePolicy(policy, () => undefined).flatMap((entry) => {
+    if (entry.criteria === undefined) return [entry];
+    const criteria = replaceVariables(entry.criteria, valueFor);
+    return criteria === undefined ? [] : [{ ...entry, criteria }];
+  });
+}
+
+/** Undefined when a variable has no value: a criterion with a hole must not match more. */
+function replaceVariables(
+  criteria: string,
+  valueFor: (name: string) => string | undefined,
+): string | undefined {
+  let complete = true;
+  const text = criteria.replace(variable, (name) => {
+    const value = valueFor(name.slice(1));
+    if (!value) complete = false;
+    return encodeURIComponent(value ?? '');
+  });
+  return complete ? text : undefined;
+}
+
+/**
+ * `%profile` is the profile's reference. `%patient` is that of a Patient, and of a RelatedPerson all
+ * patients that it is linked to, as alternatives. Parameters have their own names.
+ */
+export function variablesOf(actor: Subject, parameters: NamedPolicy['parameters']): Map<string, string> {
+  const variables = new Map<string, string>();
+  const patients = patientsOf(actor.membership);
+  variables.set('patient', patients.join(','));
+  variables.set('patient.id', patients.map((one) => one.replace('Patient/', '')).join(','));
+  for (const { name, valueString, valueReference } of parameters) {
+    addReference(variables, name, valueReference ?? { reference: valueString ?? '' });
+  }
+  addReference(variables, 'profile', { reference: actor.profile });
+  return variables;
+}
+
+const mostPatients = 20;
+
+/** References of the patients whose compartments are the member's own: themself, or those it is linked to. */
+export function patientsOf({
+  profile,
+  patient = [],
+}: Pick<ProjectMembership, 'profile' | 'patient'>): string[] {
+  const own = profile.reference;
+  const type = parseReference(own)?.type;
+  if (type === 'Patient') return [own];
+  if (type !== 'RelatedPerson') return [];
+  return patient
+    .filter(({ reference }) => parseReference(reference)?.type === 'Patient')
+    .map(({ reference }) => reference)
+    .slice(0, mostPatients);
+}
+
+function addReference(variables: Map<string, string>, name: string, { reference }: Reference): void {
+  variables.set(name, reference);
+  variables.set(`${name}.id`, parseReference(reference)?.id ?? '');
+}
+
+/**
+ * The rules that the scopes of a login amount to; undefined when it has no resource scope, for then
+ * only the policy narrows. A scope whose context the actor has not grants nothing.
+ */
+export function scopeRules(
+  actor: Pick<Actor, 'scope' | 'profile' | 'membership' | 'patient'>,
+): Rule[] | undefined {
+  const scopes = resourceScopes(actor.scope);
+  if (scopes.length === 0) return undefined;
+  const rules = scopes.flatMap((scope) => {
+    const rule = ruleOf(scope);
+    if (scope.context === 'patient')
+      return patientsInContext(actor).map((compartment) => ({ ...rule, compartment }));
+    return (scope.context === 'system') === isProgram(actor) ? [rule] : [];
+  });
+  return [...rules, ...ownProfileRules(actor)];
+}
+
+/** SMART App Launch 2, `fhirUser`: an app that is told who the person is may read that one resource. */
+function ownProfileRules(actor: Pick<Actor, 'scope' | 'profile'>): Rule[] {
+  const own = parseReference(actor.profile);
+  if (!own || isProgram(actor) || !actor.scope.split(' ').includes('fhirUser')) return [];
+  const criteria = `${own.type}?_id=${own.id}`;
+  return [
+    {
+      ...{ resourceType: own.type, criteria, interactions: new Set(['read']) },
+      hiddenFields: [],
+      readonlyFields: [],
+    },
+  ];
+}
+
+function patientsInContext({ membership, patient }: Pick<Actor, 'membership' | 'patient'>): string[] {
+  const all = patientsOf(membership);
+  return patient === undefined ? all : all.filter((one) => one === `Patient/${patient}`);
+}
+
+function ruleOf(scope: ResourceScope): Rule {
+  return {
+    resourceType: scope.type,
+    ...(scope.query === undefined ? {} : { criteria: `${scope.type}?${scope.query}` }),
+    interactions: interactionsOf(scope),
+    hiddenFields: [],
+    readonlyFields: [],
+  };
+}
+
+function isProgram({ profile }: Pick<Actor, 'profile'>): boolean {
+  const type = parseReference(profile)?.type;
+  return type === 'ClientApplication' || type === 'Bot';
+}
+
+/**
+ * Whether a resource is one that the rule speaks of. A criterion that cannot be read matches nothing.
+ * @param whole what the resource is a part of, and shares its compartment with
+ */
+export async function matchesRule(rule: Rule, resource: Resource, whole = resource): Promise<boolean> {
+  if (rule.compartment !== undefined && !(await inCompartment(whole, rule.compartment))) return false;
+  if (rule.criteria === undefined) return true;
+  const filters = await filtersOf(rule.criteria, resource.resourceType);
+  return filters.length > 0 && filters.every((filter) => filter.matches(resource));
+}
+
+/** In a Patient's compartment: the Patient itself, or what R4 says belongs to it. Loaded when needed. */
+async function inCompartment(resource: Resource, patient: string): Promise<boolean> {
+  if (`${resource.resourceType}/${resource.id}` === patient) return true;
+  const { isInCompartment } = await import('../../store/index/reference.ts');
+  return isInCompartment(resource, patient);
+}
+
+/** By type and criteria. */
+const known = new Map<string, readonly Filter[]>();
+const mostKnown = 1000;
+
+/** The matcher is loaded with the first criterion: most memberships have none, and it is large. */
+async function filtersOf(criteria: string, type: string): Promise<readonly Filter[]> {
+  const name = `${type} ${criteria}`;
+  const remembered = known.get(name);
+  if (remembered) return remembered;
+  const { criteriaFilters } = await import('../../store/search/search-request.ts');
+  if (known.size >= mostKnown) known.clear();
+  const filters = criteriaFilters(criteria, type);
+  known.set(name, filters);
+  return filters;
+}

@@ -1,0 +1,158 @@
+import type { Services } from '../../carry/services.ts';
+import { ownerOfAddress } from '../../carry/table/item.ts';
+import { keys } from '../../carry/table/keys.ts';
+import { type Action, ConditionFailed } from '../../carry/table/transact.ts';
+import { inlineResource } from '../../store/items/content.ts';
+import { auditItem, targetOf } from '../audit/audit-event.ts';
+import { choicesOf } from '../invitations/choices.ts';
+import type { Standing } from '../invitations/state.ts';
+import { normaliseAddress } from '../mail/address.ts';
+import { endLogins, noticeActions } from '../sign-in/logins.ts';
+import { invalidPasswordAction } from '../sign-in/replace-password.ts';
+import {
+  firstAdministrator,
+  knownAdministrator,
+  type NewAdministrator,
+  type Provisioned,
+} from './provision.ts';
+
+/** The event that lets an administrator of a Project sign in again who has lost their second factor. */
+export interface RecoverRequest {
+  /** Id of a Project. */
+  project: string;
+  /** Address of one of its administrators. */
+  recover: string;
+}
+
+export interface Recovered {
+  recovered: { email: string; membershipId: string };
+}
+
+/**
+ * Lets an administrator begin their sign-in anew: the password that they have opens nothing any more, all their
+ * logins end, and the second factor and the recovery codes are removed, in this order. They choose another password
+ * by a mailed link before they can enrol a second factor, so whoever has learned the old one cannot enrol first.
+ * A person without a password loses the logins and the second factor. May be repeated at any point; a password
+ * that was chosen in between is replaced too.
+ * @throws {Error} when there is no such active administrator of the Project, or their address was changed meanwhile
+ */
+export async function recoverAdministrator(services: Services, request: RecoverRequest): Promise<Recovered> {
+  const email = normaliseAddress(request.recover) ?? '';
+  const { project } = request;
+  const addressKey = keys.address(email || 'none');
+  const userId = ownerOfAddress((await services.table.read([addressKey])).get(addressKey));
+  const { membership } = await requireAdministrator(services, project, userId);
+  const id = userId ?? '';
+  const audit = (what: string): Action => {
+    const event = {
+      ...({ project, subtype: 'provision', action: 'U', outcome: '0' } as const),
+      agent: { reference: 'system' },
+      entities: [
+        { reference: `User/${id}`, detail: [{ type: 'recovered', valueString: what }] },
+        targetOf(membership),
+      ],
+    };
+    return { name: 'audit', put: auditItem(event, services.newId(), services.now()) };
+  };
+  // The link to another password is mailed there: whoever has a login might move the address away meanwhile.
+  const addressed: Action = {
+    name: 'address',
+    check: addressKey,
+    if: 'userId = :user AND attribute_not_exists(keptUntilMs)',
+    values: { ':user': id },
+  };
+  const hadPassword = await invalidatePassword(services, id, [addressed, audit('password made invalid')]);
+  // No login begins with the password any more, and one that has ended enrols nothing.
+  await endLogins(services, id);
+  const notice = hadPassword ? 'sign-in-recovered' : 'second-factor-removed';
+  const removed: Action[] = [
+    { name: 'second factor', update: keys.mfa(id), set: 'REMOVE seed, lastStep, recovery' },
+    ...noticeActions(notice, { userId: id, email, nowMs: services.now() }),
+    addressed,
+    audit('second factor removed'),
+  ];
+  await services.table.transact(removed).catch(refuseMoved);
+  return { recovered: { email, membershipId: membership.id } };
+}
+
+/** @returns whether there was a password */
+async function invalidatePassword(
+  { table }: Services,
+  userId: string,
+  more: readonly Action[],
+): Promise<boolean> {
+  try {
+    await table.transact([await invalidPasswordAction(userId), ...more]);
+    return true;
+  } catch (error) {
+    const isWithout = error instanceof ConditionFailed && !error.failed.has('address');
+    return isWithout ? false : refuseMoved(error);
+  }
+}
+
+function refuseMoved(error: unknown): never {
+  if (!(error instanceof ConditionFailed)) throw error;
+  throw new Error(
+    'Their address was changed meanwhile, and the second factor stays: find out whether it was them before you recover by the new one',
+  );
+}
+
+async function requireAdministrator(
+  services: Services,
+  project: string,
+  userId: string | undefined,
+): Promise<Standing> {
+  const standings = userId ? await choicesOf(services, userId, project, { mfa: true }) : [];
+  const found = standings.find(({ membership: { active, admin } }) => active && admin === true);
+  if (!found) throw new Error('This is no active administrator of the Project who signs in with a password');
+  return found;
+}
+
+/** The event that gives a Project another administrator, where the last one has left for good. */
+export interface AddRequest {
+  /** Id of a Project. */
+  project: string;
+  admin: NewAdministrator;
+}
+
+/**
+ * Invites an administrator into a Project that is there; with a password, a member at once.
+ * @throws {Error} when there is no such Project, or it knows this person already
+ */
+export async function addAdministrator(services: Services, request: AddRequest): Promise<Provisioned> {
+  const { project, admin } = request;
+  const known = await knownAdministrator(services, admin);
+  const projectKey = keys.resource(project, 'Project', project);
+  const head = (await services.table.read([projectKey])).get(projectKey);
+  const resource = inlineResource('Project', head);
+  if (!resource) throw new Error('There is no such Project');
+  const name = String(resource.name ?? project);
+  const reference = { reference: `Project/${project}`, display: name };
+  const author = { reference: 'system' };
+  const stamp = { project, nowMs: services.now(), author, newId: services.newId };
+  const { password } = admin;
+  const about = { ...admin, ...known, password, project: reference, invitationDays: undefined };
+  const member = await firstAdministrator(about, stamp);
+  const event = {
+    ...({ project, subtype: 'provision', action: 'C', outcome: '0' } as const),
+    agent: author,
+    entities: member.made,
+  };
+  try {
+    await services.table.transact([
+      // Nobody joins a Project that is being deleted: they would outlive it.
+      {
+        name: 'project',
+        check: projectKey,
+        if: 'attribute_exists(pk) AND attribute_not_exists(deletion)',
+      },
+      ...member.actions,
+      { name: 'audit', put: auditItem(event, services.newId(), stamp.nowMs) },
+    ]);
+  } catch (error) {
+    if (!(error instanceof ConditionFailed)) throw error;
+    if (error.failed.has('project')) throw new Error('The Project is being deleted');
+    throw new Error('The Project knows this person already: an administrator of it, or --recover, can help');
+  }
+  return { project: { id: project, name }, admin: { email: known.email, membershipId: member.membershipId } };
+}

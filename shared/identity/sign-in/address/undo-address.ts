@@ -1,0 +1,104 @@
+import { invalidField } from '../../../base/refusal.ts';
+import { parse } from '../../../base/schema.ts';
+import { keys } from '../../../carry/table/keys.ts';
+import type { Found } from '../../../carry/table/table.ts';
+import { type Action, untilWritten } from '../../../carry/table/transact.ts';
+import { inlineResource } from '../../../store/items/content.ts';
+import { type AddressUndo, addressUndos, undosAction } from '../address-undo.ts';
+import { undoAddressBody } from '../bodies.ts';
+import { deadLink, type LoginServices } from '../invitation-of-link.ts';
+import { isAddressSecret, parseAddressId } from '../links.ts';
+import { endLogins, noticeActions } from '../logins.ts';
+import { gatherMove, moveActions } from '../move-address.ts';
+import { invalidPasswordAction } from '../replace-password.ts';
+import { countCode, proveEarlier, restoreActions, secondFactorOf, wrongCode } from '../second-factor.ts';
+
+/**
+ * Uses the link that was mailed to the address that a person has left: it is theirs again, in every Project, and what
+ * the change could have been used for is undone with it. Their password is good no more, all their logins end, the second
+ * factor is the one that it was, and no other address waits to be confirmed; links to undo later changes are dead. It is
+ * done in this order, so that wherever it breaks off nobody else comes in, and the link does the rest.
+ * @param body `{id, secret, token?}`: id and secret from the link's fragment; the token is a code of the second factor that
+ *   there was when the address was changed, if there was one
+ * @throws {Refusal} invalid, one text for every link that is not live; naming `token` without a right code; throttled;
+ *   conflict where somebody has the address in a Project
+ */
+export async function undoAddress(services: LoginServices, body: unknown): Promise<void> {
+  const { id, secret, token = '' } = parse(undoAddressBody, body);
+  const link = parseAddressId(id);
+  if (!link) throw deadLink();
+  const { userId } = link;
+  const { table, keyRings } = services;
+  const [userKey, undoKey, mfaKey] = [keys.user(userId), keys.addressUndo(userId), keys.mfa(userId)];
+  const passwordKey = keys.password(userId);
+
+  async function gather() {
+    const nowMs = services.now();
+    const found = await table.read([userKey, undoKey, mfaKey, passwordKey]);
+    const undos = addressUndos(found.get(undoKey), nowMs);
+    const undo = undos.find(({ generation }) => generation === link?.generation);
+    const user = inlineResource('User', found.get(userKey));
+    if (!user || !undo) throw deadLink();
+    return {
+      found,
+      nowMs,
+      user,
+      undo,
+      earlier: undos.filter(({ generation }) => generation < undo.generation),
+    };
+  }
+
+  const { undo, user } = await gather();
+  const { email } = undo;
+  if (!(await isAddressSecret(keyRings['address-link'], 'undo', { ...link, email }, secret)))
+    throw deadLink();
+  if (undo.seed !== undefined && token === '')
+    throw invalidField('token', 'Give a code of your second factor');
+  // Before anything ends: where somebody else has the address in a Project it cannot be theirs.
+  await gatherMove(services, { user, joins: undefined }, email);
+  const takeBack = undo.seed === undefined ? undefined : await countCode(services, userId, 'link');
+  await untilWritten(async () => {
+    const { found, undo, nowMs } = await gather();
+    const proof = await proveEarlier(keyRings.totp, secondFactorOf(userId, found), factorOf(undo, nowMs));
+    await table.transact([await withoutPassword(found), ...proof, stillAction(found)]);
+  }, refuseCode);
+  await endLogins(services, userId);
+
+  await untilWritten(async () => {
+    const { found, nowMs, user, undo, earlier } = await gather();
+    const left = String(user.email);
+    const more: Action[] = [
+      // Until now a new one could be asked for at the address that goes.
+      await withoutPassword(found),
+      { name: 'change', remove: keys.addressChange(userId) },
+      undosAction(userId, found.get(undoKey), earlier, nowMs),
+      ...restoreActions(secondFactorOf(userId, found), factorOf(undo, nowMs)),
+      ...noticeActions('address-restored', { userId, email, nowMs }),
+      ...noticeActions('address-undone', { userId, email: left, nowMs }),
+    ];
+    const move = await gatherMove(services, { user, joins: found.get(userKey)?.joins }, email);
+    await table.transact(moveActions(services, move, { subtype: 'undo-address', more }));
+  });
+  await endLogins(services, userId);
+  await takeBack?.();
+
+  function factorOf({ seed, recovery = new Set() }: AddressUndo, nowMs: number) {
+    return { seed, recovery, code: token, nowMs };
+  }
+
+  /** Who has no password loses none, and has none by then. */
+  async function withoutPassword(found: Found): Promise<Action> {
+    if (found.get(passwordKey)) return invalidPasswordAction(userId);
+    return { name: 'password', check: passwordKey, if: 'attribute_not_exists(pk)' };
+  }
+
+  function stillAction(found: Found): Action {
+    const seen = found.get(undoKey)?.revision;
+    return { name: 'undo', check: undoKey, if: 'revision = :seen', values: { ':seen': seen } };
+  }
+}
+
+/** A code that was good a moment ago has been used. */
+function refuseCode(failed: ReadonlySet<string>): void {
+  if (failed.has('second factor')) throw wrongCode();
+}

@@ -1,0 +1,187 @@
+import { boolean, exactOptional, type InferInput, number, object, optional, picklist, string } from 'valibot';
+import { Refusal } from '../../base/refusal.ts';
+import { stored } from '../../base/schema.ts';
+import type { Services } from '../../carry/services.ts';
+import type { Item } from '../../carry/table/item.ts';
+import { type Key, keys } from '../../carry/table/keys.ts';
+import type { Table } from '../../carry/table/table.ts';
+import type { Action } from '../../carry/table/transact.ts';
+import { inlineResource } from '../../store/items/content.ts';
+import { builtInClient } from '../gate/built-in-client.ts';
+import type { MailKind, SecurityEvent } from '../mail/letters.ts';
+import { isForResourcesOnly } from '../policies/smart-scope.ts';
+
+/** A login: of a program with its tokens, or of a person from the sign-in to its last refresh. */
+const loginSchema = object({
+  pk: string(),
+  sk: string(),
+  kind: picklist(['person', 'client']),
+  subject: string(),
+  /** Empty for the own app. */
+  clientId: string(),
+  scope: string(),
+  createdAtMs: number(),
+  /** See `signedInAtMs` of shared/identity/policies/recent-sign-in.ts. */
+  signedInAtMs: exactOptional(number()),
+  /** Seconds since the epoch. */
+  ttl: exactOptional(number()),
+  revoked: exactOptional(boolean()),
+  /** Once a membership is chosen. */
+  project: optional(string()),
+  membershipId: optional(string()),
+  /** Reference of the Patient whose record it is for. */
+  patient: optional(string()),
+  /** Memberships of this Project only. */
+  onlyProject: optional(string()),
+  codeChallenge: optional(string()),
+  codeChallengeMethod: optional(picklist(['S256', 'plain'])),
+  redirectUri: optional(string()),
+  nonce: optional(string()),
+  needsMfa: optional(boolean()),
+  /** Whether a second factor was shown. */
+  mfa: optional(boolean()),
+  /** Whether that was a recovery code. */
+  recovered: optional(boolean()),
+  /** The issuer that vouched for the person; undefined for a password. */
+  issuer: optional(string()),
+  /** Whose own issuer that is; undefined for one of the stage. */
+  issuerProject: optional(string()),
+  /** The login that ends when this one chooses a membership, and in which Project as whom. */
+  replaces: exactOptional(object({ loginId: string(), project: string(), profile: string() })),
+  /** When the membership was chosen, where that was later. */
+  chosenAtMs: exactOptional(number()),
+  codeHash: exactOptional(string()),
+  codeExpiresAtMs: exactOptional(number()),
+  /** When the person was last known to use it. */
+  usedAtMs: exactOptional(number()),
+  /** Whether its code was exchanged. */
+  granted: exactOptional(boolean()),
+  /** The attempt that did. */
+  grantedBy: exactOptional(string()),
+  refreshFamilyHash: exactOptional(string()),
+  refreshHash: exactOptional(string()),
+  /** The successor of the last refresh token that was spent, which that token alone opens. */
+  rotation: exactOptional(object({ sealed: string(), untilMs: number() })),
+});
+
+export type Login = InferInput<typeof loginSchema>;
+
+export const loginOf = stored('login', loginSchema);
+
+export function idOfLogin({ pk }: Pick<Login, 'pk'>): string {
+  return pk.replace(/^L#/, '');
+}
+
+/** A person's logins that are alive, whatever they were made for. */
+export async function loginsOf({ table }: Services, userId: string): Promise<Login[]> {
+  const { pk, sk } = keys.userLogin(userId, '');
+  const mirrors: Item[] = [];
+  for (let from: Key | undefined; ; ) {
+    const page = await table.query({
+      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
+      ExpressionAttributeValues: { ':pk': pk, ':prefix': sk },
+      ...(from ? { ExclusiveStartKey: from } : {}),
+    });
+    mirrors.push(...page.items);
+    from = page.next;
+    if (!from) break;
+  }
+  const wanted = mirrors.map(({ loginId }) => keys.login(String(loginId)));
+  if (wanted.length === 0) return [];
+  const found = await table.read(wanted);
+  return wanted.flatMap((key) => {
+    const login = loginOf(found.get(key));
+    return login && login.revoked !== true ? [login] : [];
+  });
+}
+
+/**
+ * Ends a login: every token of it, refresh tokens too, is refused from the next request on.
+ * @returns whether it had not been ended before
+ */
+export async function endLogin(table: Table, loginId: string): Promise<boolean> {
+  // One that is swept ended long ago.
+  const { held } = await table.updateIf({
+    Key: keys.login(loginId),
+    UpdateExpression: 'SET revoked = :true',
+    ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(revoked)',
+    ExpressionAttributeValues: { ':true': true },
+  });
+  return held;
+}
+
+/**
+ * Ends all logins of a person but the one to keep, once none begins with their password any more. Until the last has
+ * ended another may come of it, by a change of the Project: it is looked again until there is none, which who makes such
+ * changes delays only while they are faster every time.
+ */
+export async function endLogins(services: Services, userId: string, keep?: string): Promise<void> {
+  for (;;) {
+    const alive = (await loginsOf(services, userId)).map(idOfLogin).filter((id) => id !== keep);
+    if (alive.length === 0) return;
+    for (const id of alive) await endLogin(services.table, id);
+  }
+}
+
+/**
+ * Whether a login speaks for the whole person, above Projects: made with their password, in the own app
+ * or on the command line, for more than resources. An app or an issuer of one Project sees and changes nothing
+ * beyond it.
+ */
+export function isOwnLogin(login: Login): boolean {
+  const { kind, issuer, clientId, scope } = login;
+  const isOurs = clientId === '' || builtInClient(clientId) !== undefined;
+  return kind === 'person' && issuer === undefined && isOurs && !isForResourcesOnly(scope);
+}
+
+/** @throws {Refusal} forbidden */
+export function requireOwnLogin(item: Item | undefined): Login {
+  const login = loginOf(item);
+  if (login && isOwnLogin(login)) return login;
+  throw new Refusal('forbidden', 'Sign in with your password, in the own app');
+}
+
+/**
+ * For a transaction that a person may make by this login: it has not ended since it was read. Named `login` when it
+ * fails.
+ */
+export function aliveAction(loginId: string): Action {
+  return {
+    name: 'login',
+    check: keys.login(loginId),
+    if: 'attribute_exists(pk) AND attribute_not_exists(revoked)',
+  };
+}
+
+const noticeSeconds = 7 * 86_400;
+
+/**
+ * The mail by which a person learns of a change to how they sign in, for the transaction of that change.
+ * Nothing for a person without an address.
+ * @param email the address that was theirs before the change
+ */
+export function noticeActions(
+  event: SecurityEvent,
+  { userId, email, nowMs }: { userId: string; email: unknown; nowMs: number },
+): Action[] {
+  if (typeof email !== 'string') return [];
+  const ttl = Math.ceil(nowMs / 1000) + noticeSeconds;
+  return [
+    {
+      name: 'notice',
+      put: {
+        ...keys.noticeMail(userId, event, email),
+        kind: event satisfies MailKind,
+        ...{ email, userId },
+        generation: nowMs,
+        ttl,
+      },
+    },
+  ];
+}
+
+/** The address of a User, normalised; undefined for one who has none. */
+export function emailOf(user: Item | undefined): string | undefined {
+  const email = inlineResource('User', user)?.email;
+  return typeof email === 'string' ? email : undefined;
+}

@@ -1,0 +1,281 @@
+import { Refusal } from '../../base/refusal.ts';
+import type { Resource } from '../../base/resource.ts';
+import type { Services } from '../../carry/services.ts';
+import { freeName, type Item, isKept } from '../../carry/table/item.ts';
+import { type Key, keys } from '../../carry/table/keys.ts';
+import type { Action } from '../../carry/table/transact.ts';
+import { updateActions } from '../../store/items/change.ts';
+import { headAttributes } from '../../store/items/content.ts';
+import { type Audited, auditItem } from '../audit/audit-event.ts';
+import { emailLogin, externalLogin, personOf } from '../invitations/person.ts';
+import { type Standing, standingOf } from '../invitations/state.ts';
+
+/** DynamoDB: a transaction holds 100 actions; some are left for taking the address back. */
+const mostActions = 95;
+
+/** What is to become of the address that is left, and what else is written with the change. */
+interface MoveOptions {
+  /** Nobody else gets it until then; left out, it is free at once. */
+  keptUntilMs?: number;
+  subtype: 'change-address' | 'undo-address';
+  more: readonly Action[];
+}
+
+/**
+ * The change of an address as one transaction: the User, the locks above Projects and inside each, and what
+ * memberships remember of it.
+ * @throws {Refusal} invalid for a person in more Projects than fit one transaction
+ */
+export function moveActions(
+  services: Pick<Services, 'now' | 'newId'>,
+  { user, joins, email, projects }: AddressMove,
+  { keptUntilMs, subtype, more }: MoveOptions,
+): Action[] {
+  const old = String(user.email);
+  const nowMs = services.now();
+  const meta = { ...user.meta, versionId: services.newId(), lastUpdated: new Date(nowMs).toISOString() };
+  const { versionId, lastUpdated, content } = headAttributes({ ...user, meta, email });
+  const of = {
+    userId: user.id,
+    old,
+    email,
+    nowMs,
+    kept: keptUntilMs === undefined ? undefined : keptFor(keptUntilMs),
+  };
+  const actions: Action[] = [
+    {
+      name: 'user',
+      update: keys.user(user.id),
+      set: 'SET versionId = :version, lastUpdated = :at, content = :content, #email = :email',
+      if: `versionId = :seen AND ${joins === undefined ? 'attribute_not_exists(joins)' : 'joins = :joins'}`,
+      names: { '#email': 'email' },
+      values: {
+        ':version': versionId,
+        ':at': lastUpdated,
+        ':content': content,
+        ':email': email,
+        ':seen': user.meta.versionId,
+        ...(joins === undefined ? {} : { ':joins': joins }),
+      },
+    },
+    ...(user.project === undefined ? lockActions(of) : []),
+    ...projects.flatMap((one) => projectActions(services, one, { ...of, subtype })),
+    ...more,
+  ];
+  if (keptUntilMs === undefined || actions.length <= mostActions) return actions;
+  throw new Refusal(
+    'invalid',
+    'You are a member of too many projects to change your address: leave some first',
+  );
+}
+
+/** Of an address that was left: see shared/carry/table/item.ts. */
+function keptFor(keptUntilMs: number) {
+  return { keptUntilMs, ttl: Math.ceil(keptUntilMs / 1000) };
+}
+
+interface Moving {
+  userId: string;
+  old: string;
+  email: string;
+  nowMs: number;
+  kept: ReturnType<typeof keptFor> | undefined;
+}
+
+function lockActions({ userId, old, email, nowMs, kept }: Moving): Action[] {
+  const free = freeName(nowMs);
+  const isTheirs = { if: 'userId = :user', values: { ':user': userId } };
+  return [
+    {
+      name: 'new address',
+      put: { ...keys.address(email), userId },
+      if: `${free.if} OR (attribute_exists(keptUntilMs) AND userId = :user)`,
+      values: { ...free.values, ...isTheirs.values },
+    },
+    kept
+      ? { name: 'old address', put: { ...keys.address(old), userId, ...kept }, ...isTheirs }
+      : { name: 'old address', remove: keys.address(old), ...isTheirs },
+  ];
+}
+
+function projectActions(
+  { newId, now }: Pick<Services, 'now' | 'newId'>,
+  { project, known, replaced, alias, standings }: ProjectMove,
+  { userId, old, email, kept, subtype }: Moving & Pick<MoveOptions, 'subtype'>,
+): Action[] {
+  const [from, to] = [emailLogin(old), emailLogin(email)];
+  const audited: Audited = {
+    project,
+    subtype,
+    action: 'U',
+    outcome: '0',
+    agent: standings[0]?.membership.profile ?? { reference: `User/${userId}` },
+    entities: [standings[0]?.membership.user ?? { reference: `User/${userId}` }],
+  };
+  return [
+    ...(known
+      ? renameActions(project, { known, replaced }, { from, to, kept: kept && { keptFor: userId, ...kept } })
+      : []),
+    ...(alias
+      ? [
+          {
+            name: 'alias',
+            update: { pk: alias.pk, sk: alias.sk },
+            set: 'SET #primary = :to',
+            if: '#primary = :from',
+            names: { '#primary': 'primary' },
+            values: { ':from': from, ':to': to },
+          },
+        ]
+      : []),
+    ...standings
+      .filter(({ login }) => login === from)
+      .flatMap((standing) => memberActions({ newId, now }, project, standing, email)),
+    { name: 'audit', put: auditItem(audited, newId(), now()) },
+  ];
+}
+
+/** The address stands in the membership, which the list of members is searched by, and beside it. */
+function memberActions(
+  { newId, now }: Pick<Services, 'now' | 'newId'>,
+  project: string,
+  { membership }: Standing,
+  email: string,
+): Action[] {
+  const meta = {
+    ...membership.meta,
+    versionId: newId(),
+    lastUpdated: new Date(now()).toISOString(),
+    author: membership.profile,
+  };
+  return updateActions(project, { ...membership, meta, userName: email }, membership, {
+    login: emailLogin(email),
+  });
+}
+
+/**
+ * What stood under the old address stands under the new one: the person, or the name that leads to them. What stands
+ * there by now is left over, or kept for them.
+ * @param of.kept what keeps the old one for them
+ */
+function renameActions(
+  project: string,
+  { known, replaced }: { known: Item; replaced: Item | undefined },
+  { from, to, kept }: { from: string; to: string; kept: object | undefined },
+): Action[] {
+  const { pk: _pk, sk: _sk, ...item } = known;
+  const isPerson = item.primary === undefined;
+  const seen: Pick<Action, 'names' | 'values'> & { if: string } = isPerson
+    ? { if: 'revision = :seen', values: { ':seen': item.revision } }
+    : { if: '#primary = :seen', names: { '#primary': 'primary' }, values: { ':seen': item.primary } };
+  const oldKey = keys.person(project, from);
+  return [
+    kept
+      ? { name: 'old name', put: { ...oldKey, ...kept }, ...seen }
+      : { name: 'old name', remove: oldKey, ...seen },
+    {
+      name: 'new name',
+      put: { ...item, ...keys.person(project, to), ...(isPerson ? { login: to } : {}) },
+      ...replacing(replaced),
+    },
+  ];
+}
+
+function replacing(replaced: Item | undefined) {
+  if (!replaced) return { if: 'attribute_not_exists(pk)' };
+  const name = replaced.keptUntilMs === undefined ? 'revision' : 'keptUntilMs';
+  return { if: `${name} = :replaced`, values: { ':replaced': replaced[name] } };
+}
+
+/** Everything that names a person by their address. */
+interface AddressMove {
+  user: Resource;
+  /** How often the User was invited when this was gathered: once more, and it is not all. */
+  joins: unknown;
+  email: string;
+  projects: readonly ProjectMove[];
+}
+
+/** Of one Project: what it knows the person by, and their memberships. */
+interface ProjectMove {
+  project: string;
+  /** The item under the old address: the person, or a second name that leads to them. */
+  known: Item | undefined;
+  /** What stands under the new address: left over from somebody who is no member any more, or nothing. */
+  replaced: Item | undefined;
+  /** The external id as second name, which leads to the old address. */
+  alias: Item | undefined;
+  standings: readonly Standing[];
+}
+
+/** @throws {Refusal} conflict when a Project knows somebody else by the new address */
+export async function gatherMove(
+  services: Services,
+  { user, joins }: Pick<AddressMove, 'user' | 'joins'>,
+  email: string,
+): Promise<AddressMove> {
+  const mirrors = await membershipsOf(services, user.id);
+  const byProject = [...Map.groupBy(mirrors, ({ project }) => String(project))];
+  const projects = await Promise.all(
+    byProject.map(([project, of]) => gatherProject(services, { project, of, user, email })),
+  );
+  return { user, joins, email, projects };
+}
+
+async function gatherProject(
+  { table, now }: Services,
+  { project, of, user, email }: { project: string; of: readonly Item[]; user: Resource; email: string },
+): Promise<ProjectMove> {
+  const oldKey = keys.person(project, emailLogin(String(user.email)));
+  const newKey = keys.person(project, emailLogin(email));
+  const memberships = of.map(({ membershipId }) =>
+    keys.resource(project, 'ProjectMembership', String(membershipId)),
+  );
+  const found = await table.read([oldKey, newKey, ...memberships]);
+  const standings = memberships.flatMap((key) => standingOf(found.get(key)) ?? []);
+  const externalId = standings.find(({ membership }) => membership.externalId)?.membership.externalId;
+  const aliasKey = externalId === undefined ? undefined : keys.person(project, externalLogin(externalId));
+  const alias = aliasKey && (await table.read([aliasKey])).get(aliasKey);
+  const replaced = found.get(newKey);
+  if (
+    replaced &&
+    replaced.userId !== user.id &&
+    !isLeftOver(replaced) &&
+    !isGivenUp(replaced, user.id, now())
+  )
+    throw new Refusal('conflict', 'This address belongs to another user');
+  return {
+    project,
+    known: found.get(oldKey),
+    replaced,
+    alias: alias?.primary === emailLogin(String(user.email)) ? alias : undefined,
+    standings,
+  };
+}
+
+/** Kept for them themselves, or for nobody any more. */
+function isGivenUp(item: Item, userId: string, nowMs: number): boolean {
+  return item.keptFor !== undefined && (item.keptFor === userId || !isKept(item, nowMs));
+}
+
+/** A User above Projects who was removed and has left the address since. */
+function isLeftOver(item: Item): boolean {
+  const person = personOf(item);
+  return person?.scope === 'server' && Object.keys(person.memberships).length === 0;
+}
+
+async function membershipsOf({ table }: Services, userId: string): Promise<Item[]> {
+  const { pk, sk } = keys.userMembership(userId, '', '');
+  const found: Item[] = [];
+  for (let from: Key | undefined; ; ) {
+    const page = await table.query({
+      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
+      ExpressionAttributeValues: { ':pk': pk, ':prefix': sk.slice(0, 2) },
+      ConsistentRead: true,
+      ...(from ? { ExclusiveStartKey: from } : {}),
+    });
+    found.push(...page.items);
+    from = page.next;
+    if (!from) return found;
+  }
+}

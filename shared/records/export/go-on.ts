@@ -1,0 +1,249 @@
+import type { Services } from '../../carry/services.ts';
+import { type Key, keys } from '../../carry/table/keys.ts';
+import { ConditionFailed } from '../../carry/table/transact.ts';
+import { Later } from '../../carry/work/queue.ts';
+import { type Audited, auditItem } from '../../identity/audit/audit-event.ts';
+import { isDisabled } from '../../identity/projects/settings.ts';
+import {
+  agentOfExport,
+  type ExportJob,
+  exportEntity,
+  exportItem,
+  exportOf,
+  isOverdue,
+  listFiles,
+  partKeys,
+  type WrittenFile,
+  writeFile,
+} from './export-job.ts';
+import { type Line, notesInTable } from './page.ts';
+import { exportPages } from './walk.ts';
+
+/** So many characters are held until they are written, those of one page more. */
+const mostCharacters = 3_000_000;
+/** A transaction names the files that it keeps. */
+const mostKinds = 60;
+
+/** Lines that are not written yet, by the kind of file that they belong to. */
+function gathered() {
+  let lines = new Map<string, string[]>();
+  let characters = 0;
+  return {
+    add(more: readonly Line[]): void {
+      for (const { file, text } of more) {
+        const own = lines.get(file);
+        if (own) own.push(text);
+        else lines.set(file, [text]);
+        characters += text.length;
+      }
+    },
+    isFull: () => characters >= mostCharacters || lines.size >= mostKinds,
+    /** All of them; then there are none. */
+    take(): ReadonlyMap<string, readonly string[]> {
+      const taken = lines;
+      lines = new Map();
+      characters = 0;
+      return taken;
+    },
+  };
+}
+
+/** What one answer holds with room to spare. A single line may be longer: then it is a file by itself. */
+const mostFileBytes = 4_000_000;
+
+/** Lines as the texts of files of bounded size. */
+export function inFiles(lines: readonly string[], mostBytes: number = mostFileBytes): string[][] {
+  const files: string[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const line of lines) {
+    const size = Buffer.byteLength(line) + 1;
+    if (bytes + size > mostBytes) {
+      files.push([]);
+      bytes = 0;
+    }
+    files.at(-1)?.push(line);
+    bytes += size;
+  }
+  return files;
+}
+
+/** What becomes of an export with a step. */
+type Next = Partial<ExportJob> & Pick<ExportJob, 'status'>;
+
+interface Step {
+  lines?: ReadonlyMap<string, readonly string[]>;
+  /** What the audit log is told of it, in the same transaction. */
+  auditedOf?(after: ExportJob): Audited;
+}
+
+/**
+ * Takes an export one step on: its files are written first, then named together with where it goes on, all or none.
+ * @returns undefined when somebody else has taken that step, or it was cancelled: then nothing is kept
+ */
+export async function moveExport(
+  services: Services,
+  job: ExportJob,
+  next: Next,
+  { lines = new Map(), auditedOf }: Step,
+): Promise<ExportJob | undefined> {
+  const { table } = services;
+  const filesOf = { ...job.filesOf };
+  const written: WrittenFile[] = [];
+  const attempt = services.newId();
+  for (const [kind, own] of lines) {
+    for (const some of inFiles(own)) {
+      const nth = (filesOf[kind] ?? 0) + 1;
+      filesOf[kind] = nth;
+      written.push(await writeFile(table, job, { kind, nth, lines: some }, attempt));
+    }
+  }
+  const count = written.reduce((sum, { file }) => sum + file.count, 0);
+  const after: ExportJob = {
+    ...job,
+    ...next,
+    step: job.step + 1,
+    filesOf,
+    files: job.files + written.length,
+    lines: job.lines + count,
+  };
+  const audited = auditedOf?.(after);
+  try {
+    await table.transact([
+      {
+        name: 'export',
+        put: exportItem(after, false),
+        if: 'step = :step AND #status <> :cancelled',
+        names: { '#status': 'status' },
+        values: { ':step': job.step, ':cancelled': 'cancelled' },
+      },
+      ...written.map(({ item }) => ({ name: 'file', put: item })),
+      ...(audited ? [{ name: 'audit', put: auditItem(audited, services.newId(), services.now()) }] : []),
+    ]);
+  } catch (error) {
+    if (!(error instanceof ConditionFailed)) throw error;
+    await table.write(
+      [],
+      written.flatMap(({ parts }) => parts),
+    );
+    return undefined;
+  }
+  return after;
+}
+
+/**
+ * Removes the files of an export that was cancelled, its parts before what names them; then the export itself.
+ * @throws {Later} when there are more
+ */
+async function removeFiles(
+  { table, now }: Pick<Services, 'table' | 'now'>,
+  job: ExportJob,
+  untilMs: number,
+): Promise<void> {
+  for await (const files of listFiles(table, job)) {
+    for (const file of files) {
+      await table.write([], [...partKeys(job, file), keys.exportFile(job.project, job.id, file.name)]);
+      if (now() > untilMs) throw new Later(0);
+    }
+  }
+  await table.write([], [keys.export(job.project, job.id)]);
+}
+
+/** A disabled Project is looked at again after so long. */
+const disabledMs = 300_000;
+
+/**
+ * Goes on with an export for a while: reads on from where it was, and keeps what it has read, files and position
+ * together. Broken off anywhere and called again, it goes on from what was kept; what was not kept leads nowhere.
+ * @param untilMs when to stop, ms since the epoch
+ * @throws {Later} when there is more to do
+ */
+export async function goOn(services: Services, key: Key, untilMs: number): Promise<void> {
+  const job = await exportAt(services, key);
+  if (job?.status === 'cancelled') return removeFiles(services, job, untilMs);
+  if (!job || (job.status !== 'accepted' && job.status !== 'active')) return;
+  const projectKey = keys.resource(job.project, 'Project', job.project);
+  const project = (await services.table.read([projectKey])).get(projectKey);
+  if (isOverdue(job, services.now())) {
+    await end(services, job, {
+      status: 'error',
+      problem: 'The export was given up: it took more than a day',
+    });
+    return;
+  }
+  if (!project) return;
+  if (isDisabled(project)) throw new Later(disabledMs);
+  await readOn(services, job, untilMs);
+}
+
+async function exportAt({ table }: Services, key: Key): Promise<ExportJob | undefined> {
+  return exportOf((await table.read([key])).get(key));
+}
+
+async function readOn(services: Services, begun: ExportJob, untilMs: number): Promise<void> {
+  const { table, now } = services;
+  let job = begun;
+  const source = { table, project: job.project, notes: notesInTable(table, job, job.ttl) };
+  const some = gathered();
+  for await (const { lines, next } of exportPages(source, job, job.position)) {
+    if (await hasEnded(services, job, untilMs)) return;
+    some.add(lines);
+    const isLate = now() > untilMs;
+    if (!some.isFull() && !isLate) continue;
+    const moved = await moveExport(
+      services,
+      job,
+      { status: 'active', position: next },
+      { lines: some.take() },
+    );
+    if (!moved) return;
+    job = moved;
+    if (hasTooMany(job)) {
+      const problem = `The export has more than ${mostFiles} files: ask for some types with _type, or since a time with _since`;
+      await end(services, job, { status: 'error', problem });
+      return;
+    }
+    if (isLate) throw new Later(0);
+  }
+  await end(services, job, { status: 'completed' }, some.take());
+}
+
+/**
+ * Whether an export was cancelled meanwhile, or somebody else goes on with it: asked at each page, for else its Project,
+ * which may begin another one at once, would keep several at work. Of a cancelled one the files are removed.
+ */
+async function hasEnded(services: Services, { project, id, step }: ExportJob, untilMs: number) {
+  const standing = await exportAt(services, keys.export(project, id));
+  if (standing?.status === 'cancelled') await removeFiles(services, standing, untilMs);
+  return standing?.status === 'cancelled' || standing?.step !== step;
+}
+
+/** Of one export: its manifest is one answer. */
+const mostFiles = 8_000;
+
+function hasTooMany({ files }: ExportJob): boolean {
+  return files > mostFiles;
+}
+
+/** There is one entry of its end in the audit log, by whoever has ended it. */
+async function end(
+  services: Services,
+  job: ExportJob,
+  next: Next,
+  lines?: ReadonlyMap<string, readonly string[]>,
+): Promise<void> {
+  const ended = { ...next, endedAtMs: services.now() };
+  await moveExport(services, job, ended, { ...(lines ? { lines } : {}), auditedOf: auditedEnd });
+}
+
+function auditedEnd(ended: ExportJob): Audited {
+  const { project, status, files, lines, problem } = ended;
+  return {
+    project,
+    subtype: 'end-export',
+    action: 'E',
+    outcome: status === 'completed' ? '0' : '8',
+    ...(problem === undefined ? {} : { outcomeDesc: problem }),
+    agent: agentOfExport(ended),
+    entities: [exportEntity(ended, { files, lines })],
+  };
+}

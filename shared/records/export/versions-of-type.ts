@@ -1,0 +1,147 @@
+import { stringifyJson } from '../../base/json.ts';
+import { parseReference } from '../../base/resource.ts';
+import type { Item } from '../../carry/table/item.ts';
+import { keys, versionPrefix } from '../../carry/table/keys.ts';
+import { queryOf, readPages } from '../../carry/table/pages.ts';
+import { invitationOf } from '../../identity/invitations/state.ts';
+import { historyIndex, historyShards, indexPartition } from '../../store/index/index-items.ts';
+import { inlineResource } from '../../store/items/content.ts';
+import { getVersion, listVersions } from '../../store/items/versions.ts';
+import { deletedFile } from './export-job.ts';
+import { type ExportSource, type Line, linesOfState, type Position, type Wanted } from './page.ts';
+
+/** The history of a type has one entry for each version, in so many partitions. */
+export const typeShards = historyShards().length;
+
+/** So many heads are held at once, each up to 400 KB. */
+const entriesAtOnce = 25;
+
+interface Entry {
+  sk: string;
+  type: string;
+  id: string;
+  lastUpdated: string;
+  versionId: string;
+}
+
+/**
+ * The resources of a type as they stood at `until`: of the entries of its history, one for each version, those that
+ * are the newest by then. A write that comes meanwhile adds an entry behind `until` and takes none away, so wherever
+ * this goes on it finds the same.
+ */
+export async function* versionsOfType(
+  source: ExportSource,
+  wanted: Wanted,
+  { type, shard }: { type: string; shard: number },
+  from: Position,
+): AsyncGenerator<{ lines: Line[]; position: Position }> {
+  for await (const entries of entriesOf(source, wanted, { type, shard }, from.after)) {
+    const keysOfHeads = entries.map(({ id }) => keys.resource(source.project, type, id));
+    const heads = await source.table.read(keysOfHeads);
+    for (const [i, entry] of entries.entries()) {
+      const key = keysOfHeads[i];
+      const head = key && heads.get(key);
+      const lines = head ? await linesOfEntry(source, wanted, entry, head) : [];
+      yield { lines, position: { ...from, after: entry.sk } };
+    }
+  }
+}
+
+/** Every resource that a type has had, those that are deleted too, each at least once. */
+export async function* idsOfType(
+  source: ExportSource,
+  { type, shard }: { type: string; shard: number },
+  after: string | undefined,
+): AsyncGenerator<{ ids: string[]; after: string }> {
+  for await (const entries of entriesOf(source, {}, { type, shard }, after)) {
+    const last = entries.at(-1);
+    if (last) yield { ids: [...new Set(entries.map(({ id }) => id))], after: last.sk };
+  }
+}
+
+async function* entriesOf(
+  { table, project }: ExportSource,
+  { since = '0', until = '9' }: Partial<Wanted>,
+  { type, shard }: { type: string; shard: number },
+  after: string | undefined,
+): AsyncGenerator<Entry[]> {
+  const { index = '', bucket = '' } = historyShards()[shard] ?? {};
+  const { pk } = indexPartition(project, type, index, bucket);
+  // `~` sorts after the `#` that ends an instant.
+  const reading = { from: since, to: `${until}~`, after, limit: entriesAtOnce };
+  for await (const items of readPages(table, pk, reading)) {
+    yield items.map(({ sk }) => ({ sk, type, ...historyIndex.parse(sk) }));
+  }
+}
+
+async function linesOfEntry(source: ExportSource, wanted: Wanted, entry: Entry, head: Item): Promise<Line[]> {
+  const { type, id } = entry;
+  const name = `${type}/${id}`;
+  const isHead = head.versionId === entry.versionId;
+  if (!isHead && (await newestAt(source, wanted, entry, head)) !== entry.versionId) {
+    if (!wanted.history) return [];
+    const version = await versionOf(source, entry, head);
+    const file = `${type}.history`;
+    return version
+      ? linesOfState(source, version, { file, name: `${name}/_history/${entry.versionId}` })
+      : [];
+  }
+  const item = isHead ? head : await versionOf(source, entry, head);
+  if (!item) return [];
+  if (item.deleted === true) return wanted.since === undefined ? [] : [deletion(name)];
+  if (type === 'ProjectMembership' && wanted.people) await noteUser(source, entry, { item, head });
+  return linesOfState(source, item, { file: type, name });
+}
+
+/** The version of a resource that was the newest at `until`. */
+async function newestAt(
+  { table, project }: ExportSource,
+  { until }: Wanted,
+  { type, id }: Entry,
+  head: Item,
+): Promise<unknown> {
+  if (String(head.lastUpdated) <= until) return head.versionId;
+  const { pk, sk } = keys.version(project, type, id, { lastUpdated: until, versionId: '~' });
+  const { items } = await table.query({
+    ...queryOf(pk, { from: versionPrefix, to: sk }),
+    ScanIndexForward: false,
+    Limit: 1,
+  });
+  if (items[0]?.doubtful !== true) return items[0]?.versionId;
+  // Whether it counts is known by those after it.
+  const versions = listVersions(table, head, { expected: String(head.versionId) });
+  for await (const { item } of versions) {
+    if (String(item.lastUpdated) <= until) return item.versionId;
+  }
+  return undefined;
+}
+
+/** Undefined for what a write left behind that was cut off. */
+async function versionOf(
+  { table, project }: ExportSource,
+  entry: Entry,
+  head: Item,
+): Promise<Item | undefined> {
+  const { type, id, versionId } = entry;
+  const key = keys.version(project, type, id, entry);
+  const version = (await table.read([key])).get(key);
+  return version?.doubtful === true ? getVersion(table, head, versionId) : version;
+}
+
+/** As FHIR Bulk Data tells of what was deleted since. */
+function deletion(url: string): Line {
+  const entry = [{ request: { method: 'DELETE', url } }];
+  return { file: deletedFile, text: stringifyJson({ resourceType: 'Bundle', type: 'transaction', entry }) };
+}
+
+/** Who has not joined is passed over: their names and address may be known from other Projects only. */
+async function noteUser(
+  { project, notes }: ExportSource,
+  { type, id }: Entry,
+  { item, head }: { item: Item; head: Item },
+): Promise<void> {
+  if (invitationOf(head)?.state !== 'accepted') return;
+  const membership = inlineResource('ProjectMembership', { ...item, ...keys.resource(project, type, id) });
+  const user = parseReference(membership?.user?.reference ?? '');
+  if (user?.type === 'User') await notes.add('user', [user.id]);
+}

@@ -1,0 +1,209 @@
+import { isExactNumber, stringifyJson } from '../../base/json.ts';
+import { invalidField, Refusal } from '../../base/refusal.ts';
+import { parseReference, type Resource } from '../../base/resource.ts';
+import { fieldsOf, isObject } from '../../base/values.ts';
+import type { Services } from '../../carry/services.ts';
+import type { Caller } from '../../identity/gate/access-token.ts';
+import { admit } from '../../identity/gate/actor.ts';
+import { compartmentRange, patientsOf } from '../../store/index/key-range.ts';
+import { parseDate } from '../../store/index/ordered.ts';
+import { isResourceType } from '../../store/index/registry.ts';
+import { type OpenedResource, openState } from '../../store/items/content.ts';
+import { isSortKey, type Positioned, readCursor, takePage, writeCursor } from '../../store/items/page.ts';
+import {
+  type Candidate,
+  candidatesInTurn,
+  inBatches,
+  openInTurn,
+  type RangePosition,
+} from '../../store/items/read-ranges.ts';
+import { batch, readHeads } from '../../store/items/versions.ts';
+import type { Reader } from '../../store/search/hit.ts';
+import { type Bundle, entryOf, linkTo } from './bundle.ts';
+import { Gathered, readerOf, readReferenced } from './included.ts';
+import { readResource } from './read-resource.ts';
+
+const mostCount = 1000;
+
+/** What a record refers to beside the patient, and cannot be read without. */
+const supporting = new Set([
+  'Device',
+  'Location',
+  'Medication',
+  'Organization',
+  'Practitioner',
+  'PractitionerRole',
+  'Substance',
+]);
+
+interface Wanted {
+  types: readonly string[] | undefined;
+  /** Last updated from here on, as an instant. */
+  since: string | undefined;
+  count: number;
+  cursor: string | undefined;
+}
+
+/**
+ * R4 operation Patient/$everything: the Patient, and page by page whatever refers to it, as far as the
+ * caller may see it; with each page the practitioners, organizations … that it names, as `include`.
+ * @throws {Refusal} not-found, gone, forbidden, invalid
+ */
+export async function readEverything(
+  services: Services,
+  caller: Caller,
+  { id, query }: { id: string; query: URLSearchParams },
+): Promise<Bundle> {
+  const wanted = parseWanted(query);
+  const path = `Patient/${id}/$everything`;
+  const listing = { project: caller.project, name: JSON.stringify([path, wanted.types, wanted.since]) };
+  const after = readCursor(listing, wanted.cursor, parsePlace);
+  const { resource: patient } = await readResource(services, caller, { type: 'Patient', id });
+  const { actor } = await admit(services, caller, []);
+  const reader = readerOf(services, actor);
+  const record = recordOf(reader, patient, wanted, after);
+  const page = await takePage(record, { count: wanted.count, sizeOf: ({ characters }) => characters });
+
+  const resources = page.values.map(({ resource }) => resource);
+  const gathered = new Gathered(page.values.reduce((sum, { characters }) => sum + characters, 0));
+  const known = new Set(resources.map(({ resourceType, id: own }) => `${resourceType}/${own}`));
+  await readReferenced(reader, [...supportingOf(resources)], known, gathered);
+  const following = new URLSearchParams(query);
+  if (page.next !== undefined) following.set('_cursor', writeCursor(listing, page.next));
+  const entry = [
+    ...resources.map((resource) => entryOf(services, resource, 'match')),
+    ...[...gathered.resources.values()].map((resource) => entryOf(services, resource, 'include')),
+  ];
+  return {
+    resourceType: 'Bundle',
+    type: 'searchset',
+    ...(entry.length > 0 ? { entry } : {}),
+    link: [
+      linkTo(services.baseUrl, path, query, 'self'),
+      ...(page.next === undefined ? [] : [linkTo(services.baseUrl, path, following, 'next' as const)]),
+    ],
+  };
+}
+
+/** Behind the Patient, which comes first, or behind an item of the compartment's index. */
+type Place = 'patient' | RangePosition;
+
+function parsePlace(value: unknown): Place | undefined {
+  if (value === 'patient') return value;
+  // Cursors of earlier releases call the range a stretch.
+  const { stretch, range = stretch, sk } = fieldsOf(value);
+  return typeof range === 'string' && isSortKey(sk) ? { range, sk } : undefined;
+}
+
+/** The Patient, and whatever refers to it, as far as the caller may see it. */
+async function* recordOf(
+  reader: Reader,
+  patient: Resource,
+  { types, since }: Wanted,
+  after: Place | undefined,
+): AsyncGenerator<Positioned<OpenedResource, Place>> {
+  const reference = `Patient/${patient.id}`;
+  const isWanted = (resource: Resource) => since === undefined || resource.meta.lastUpdated >= since;
+  if (after === undefined && (types === undefined || types.includes('Patient')) && isWanted(patient)) {
+    yield { position: 'patient', value: { resource: patient, characters: stringifyJson(patient).length } };
+  }
+  const ranges = types
+    ? types.map((type) => compartmentRange(reference, type))
+    : [compartmentRange(reference)];
+  const owner = { table: reader.table, project: reader.project, type: 'Patient' };
+  const opened = openInTurn(owner, ranges, batch, after === 'patient' ? undefined : after);
+  for await (const some of inBatches(candidatesInTurn(opened), () => batch)) {
+    const states = await openAll(reader, some);
+    for (const [i, { range, sk }] of some.entries()) {
+      const { resource, characters = 0 } = states[i] ?? {};
+      const isOther = resource && !(resource.resourceType === 'Patient' && resource.id === patient.id);
+      const seen = isOther && isWanted(resource) ? await reader.see(resource, []) : undefined;
+      // By what the caller sees: a hidden element must not tell whose record it belongs to.
+      const isOfPatient = seen !== undefined && patientsOf(seen).has(reference);
+      yield { position: { range, sk }, value: isOfPatient ? { resource: seen, characters } : undefined };
+    }
+  }
+}
+
+/** The resources of a batch, in its order; their types stand in the sort keys. */
+async function openAll(reader: Reader, some: readonly Candidate[]): Promise<(OpenedResource | undefined)[]> {
+  const types = some.map(({ sk }) => sk.slice(0, sk.indexOf('#')));
+  const heads = new Map(
+    await Promise.all(
+      [...new Set(types)].map(async (type) => {
+        const ids = some.filter((_, i) => types[i] === type).map(({ id }) => id);
+        return [type, await readHeads(reader, type, ids)] as const;
+      }),
+    ),
+  );
+  const states: (OpenedResource | undefined)[] = [];
+  for (const [i, { id }] of some.entries()) {
+    const head = heads.get(types[i] ?? '')?.get(id);
+    states.push(head && (await openState(reader.table, head)));
+  }
+  return states;
+}
+
+function supportingOf(resources: readonly Resource[]): Set<string> {
+  const found = new Set<string>();
+  const collect = (value: unknown): void => {
+    if (!isObject(value)) return;
+    const { reference } = value;
+    const target = parseReference(reference);
+    if (target && supporting.has(target.type)) found.add(String(reference));
+    for (const part of Object.values(value)) collect(part);
+  };
+  for (const resource of resources) collect(resource);
+  return found;
+}
+
+/** @throws {Refusal} invalid, with the parameter as expression */
+function parseWanted(query: URLSearchParams): Wanted {
+  const wanted: Wanted = { types: undefined, since: undefined, count: mostCount, cursor: undefined };
+  for (const [name, value] of query) {
+    if (name === '_count') {
+      if (!/^[1-9]\d{0,8}$/.test(value)) throw invalidField(name, '_count must be a whole number above 0');
+      wanted.count = Math.min(Number(value), mostCount);
+    } else if (name === '_since') {
+      wanted.since = parseDate(value)?.low;
+      if (wanted.since === undefined) throw invalidField(name, `${value} is not a date`);
+    } else if (name === '_type') {
+      wanted.types = [...new Set(value.split(','))];
+      const wrong = wanted.types.find((type) => !isResourceType(type));
+      if (wrong !== undefined) throw invalidField(name, `${wrong} is not a resource type`);
+    } else if (name === '_cursor') wanted.cursor = value;
+    else if (name !== '_format' && name !== '_pretty') {
+      throw new Refusal('invalid', `Unknown parameter ${name}`, {
+        issues: [{ text: `Unknown parameter ${name} of $everything`, expression: name }],
+      });
+    }
+  }
+  return wanted;
+}
+
+/**
+ * The parameters of an operation that was called by POST, as they would stand in the URL.
+ * @param body Parameters; undefined without a body
+ * @throws {Refusal} invalid
+ */
+export function operationParameters(body: unknown, query: URLSearchParams): URLSearchParams {
+  if (body === undefined) return query;
+  const { resourceType, parameter = [] } = fieldsOf(body);
+  if (resourceType !== 'Parameters' || !Array.isArray(parameter)) {
+    throw new Refusal('invalid', 'The body must be a Parameters resource');
+  }
+  const all = new URLSearchParams(query);
+  for (const [i, one] of parameter.entries()) {
+    const { name, ...rest } = fieldsOf(one);
+    const [value] = Object.entries(rest).flatMap(([key, found]) => (key.startsWith('value') ? [found] : []));
+    if (
+      typeof name !== 'string' ||
+      value === undefined ||
+      (typeof value === 'object' && !isExactNumber(value))
+    ) {
+      throw invalidField(`Parameters.parameter[${i}]`, 'A parameter has a name and a primitive value');
+    }
+    all.append(name, isExactNumber(value) ? value.rawJSON : String(value));
+  }
+  return all;
+}

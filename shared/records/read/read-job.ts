@@ -1,0 +1,129 @@
+import { Refusal } from '../../base/refusal.ts';
+import { isId } from '../../base/resource.ts';
+import { botOf } from '../../bots/bot/bot.ts';
+import { releaseLease } from '../../bots/run/bounds.ts';
+import { keyOfJob, requestCancel } from '../../bots/run/cancel.ts';
+import { unknownRun } from '../../bots/run/execute.ts';
+import {
+  endJob,
+  freeKey,
+  isOverdue,
+  type Job,
+  jobKey,
+  jobOf,
+  loadText,
+  cancelJob as takeBack,
+} from '../../bots/run/job.ts';
+import { boundsText } from '../../bots/run/run-request.ts';
+import { type OperationOutcome, refusalOutcome } from '../../carry/http/response.ts';
+import type { Services } from '../../carry/services.ts';
+import type { Item } from '../../carry/table/item.ts';
+import { keys } from '../../carry/table/keys.ts';
+import type { Caller } from '../../identity/gate/access-token.ts';
+import { type Actor, admit, isRoot, mayAdminister } from '../../identity/gate/actor.ts';
+import { requireAccess } from '../../identity/policies/access.ts';
+import { type Giver, requireWithinMembers } from '../../identity/policies/bounds.ts';
+
+/** A job as FHIR clients of this field read it. */
+interface AsyncJob {
+  resourceType: 'AsyncJob';
+  id: string;
+  meta: { lastUpdated: string };
+  status: Job['status'];
+  request: string;
+  requestTime: string;
+  transactionTime?: string;
+  /** R4 Parameters, in the digits in which it was stored. */
+  output?: unknown;
+}
+
+/**
+ * How far a job is, for who asked for it, as long as they may execute its Bot, and for administrators. One whose time
+ * is over without an end was cut off: it is ended here.
+ * @throws {Refusal} not-found, forbidden
+ */
+export async function readJob(services: Services, caller: Caller, { id }: { id: string }): Promise<AsyncJob> {
+  const { actor, item, job } = await requireJob(services, caller, id);
+  await requireRight(services, { caller, actor }, job);
+  if (!isOverdue(job, services.now())) return asyncJob(services, item);
+  const output = JSON.stringify({
+    resourceType: 'Parameters',
+    parameter: [{ name: 'outcome', resource: cutOff(job) }],
+  });
+  const ended = await endJob(services, job, job.status, { status: 'error', output });
+  if (ended) await releaseLease(services, job.lease);
+  if (ended && job.status === 'accepted') await freeKey(services, job);
+  return asyncJob(services, ended ?? (await requireJob(services, caller, id)).item);
+}
+
+/**
+ * Takes back a job that has not begun, and has one that runs stopped: it is `active` until it has been. One that
+ * has ended stays as it is.
+ * @throws {Refusal} not-found
+ */
+export async function cancelJob(services: Services, caller: Caller, { id }: { id: string }): Promise<void> {
+  const { actor, job } = await requireJob(services, caller, id);
+  if (await takeBack(services, job.project, job.id)) {
+    await freeKey(services, job);
+    return releaseLease(services, job.lease);
+  }
+  const { job: now } = await requireJob(services, caller, id);
+  if (now.status === 'active') await requestCancel(services, actor, keyOfJob(job.id));
+}
+
+async function requireJob(
+  services: Services,
+  caller: Caller,
+  id: string,
+): Promise<{ actor: Actor; item: Item; job: Job }> {
+  const key = jobKey(caller.project, isId(id) ? id : 'none');
+  const { actor, found } = await admit(services, caller, [key]);
+  const item = found.get(key);
+  const job = jobOf(item);
+  const mayRead = job && (job.caller.membershipId === actor.membershipId || mayAdminister(actor));
+  if (!item || !mayRead) throw new Refusal('not-found', 'Not found');
+  return { actor, item, job };
+}
+
+/** What a run returned is for who may have it run now, and within the same rights. */
+async function requireRight(services: Services, { caller, actor }: Giver, job: Job): Promise<void> {
+  const isOwn = job.caller.membershipId === actor.membershipId;
+  if (isRoot(actor) || (isOwn && job.scheduledAt !== undefined)) return;
+  const botKey = keys.resource(job.project, 'Bot', job.botId);
+  const bot = botOf((await services.table.read([botKey])).get(botKey));
+  if (!bot) throw new Refusal('not-found', 'Not found');
+  if (!isOwn) {
+    // It may tell of all that the Bot may read.
+    const through = { membershipId: bot.membershipId, of: `Bot/${job.botId}` };
+    await requireWithinMembers(services, { caller, actor }, [through]);
+    return;
+  }
+  const isOthers = bot.resource.runAsUser === true && boundsText(actor) !== boundsText(job.caller);
+  if (isOthers) throw new Refusal('not-found', 'Not found');
+  await requireAccess(actor, 'execute', bot.resource);
+}
+
+function cutOff({ id, status }: Job): OperationOutcome {
+  const refusal =
+    status === 'accepted' ? new Refusal('conflict', `Run ${id} was not started in time`) : unknownRun(id);
+  return refusalOutcome(refusal);
+}
+
+async function asyncJob({ table, baseUrl }: Services, item: Item): Promise<AsyncJob> {
+  const { id, status, botId, createdAtMs, endedAtMs } = jobOf(item);
+  const output = await loadText(table, item, 'output');
+  return {
+    resourceType: 'AsyncJob',
+    id,
+    meta: { lastUpdated: instant(endedAtMs ?? createdAtMs) },
+    status,
+    request: `${baseUrl}/fhir/R4/Bot/${botId}/$execute`,
+    requestTime: instant(createdAtMs),
+    ...(endedAtMs === undefined ? {} : { transactionTime: instant(endedAtMs) }),
+    ...(output === undefined ? {} : { output: JSON.parse(output) }),
+  };
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,251 @@
+import { invalidField, Refusal } from '../../base/refusal.ts';
+import { isId, type Resource } from '../../base/resource.ts';
+import { withoutKeys } from '../../base/values.ts';
+import type { Services } from '../../carry/services.ts';
+import type { Item } from '../../carry/table/item.ts';
+import { keys } from '../../carry/table/keys.ts';
+import type { Caller } from '../../identity/gate/access-token.ts';
+import { type Actor, admit } from '../../identity/gate/actor.ts';
+import { summaryElements } from '../../store/fhir/structures.ts';
+import { isResourceType } from '../../store/index/registry.ts';
+import { runSearch, type SearchPage } from '../../store/search/run-search.ts';
+import { mostOffset, parseSearch, type SearchRequest } from '../../store/search/search-request.ts';
+import { type Bundle, type BundleEntry, entryOf, type Link, linkTo } from './bundle.ts';
+import { gatherIncluded, readerOf, requireSearchable } from './included.ts';
+
+const always = new Set(['resourceType', 'id', 'meta']);
+
+/** R4 `_fields`, `_elements` and `_summary`: a resource with some of its top-level elements. */
+async function subsetOf(
+  resource: Resource,
+  { fields, summary }: Pick<SearchRequest, 'fields' | 'summary'>,
+): Promise<Resource> {
+  if (fields) return pick(resource, (name) => fields.includes(name));
+  if (summary === 'false' || summary === 'count') return resource;
+  if (summary === 'data') return pick(marked(resource), (name) => name !== 'text');
+  const { required, summarised } = await summaryElements(resource.resourceType);
+  if (summary === 'text') return pick(marked(resource), (name) => name === 'text' || required.has(name));
+  return pick(marked(resource), (name) => summarised.has(name) || required.has(name));
+}
+
+function pick(resource: Resource, isKept: (name: string) => boolean): Resource {
+  return withoutKeys(resource, (name) => !always.has(name) && !isKept(name.replace(/^_/, '')));
+}
+
+/** R4 search, `_summary`: a part must not be taken for the whole and written back. */
+function marked(resource: Resource): Resource {
+  const tag = [resource.meta.tag ?? []].flat();
+  return { ...resource, meta: { ...resource.meta, tag: [...tag, subsetted] } };
+}
+
+const subsetted = {
+  system: 'http://terminology.hl7.org/CodeSystem/v3-ObservationValue',
+  code: 'SUBSETTED',
+};
+
+/** How long the next page of a POST _search may be asked for. */
+const pageSeconds = 86_400;
+
+export interface SearchInput {
+  type: string;
+  /** The parameters, from the URL or a form. */
+  query: URLSearchParams;
+  /** Only what is in the compartment of this Patient: its reference. */
+  within?: string;
+  /** They came in a body: no link of the answer may hold them. */
+  isPrivate?: boolean;
+}
+
+/**
+ * One page of a search as a searchset Bundle.
+ * @throws {Refusal} forbidden, invalid (unknown parameters too), too-costly
+ */
+export async function searchResources(
+  services: Services,
+  caller: Caller,
+  { type, query, within, isPrivate = false }: SearchInput,
+): Promise<Bundle> {
+  const path = within === undefined ? type : `${within}/${type}`;
+  const { actor, going } = await askedFor(services, caller, { path, query, isPrivate });
+  if (type === 'User') {
+    throw new Refusal('forbidden', 'Users live above Projects: see admin/projects/<id>/members');
+  }
+  const asked = inOwnProject(going.query, caller.project);
+  if (within !== undefined) asked.append('_compartment', within);
+  const { page, entries } = await searchPage(services, actor, { type, query: asked });
+  return {
+    resourceType: 'Bundle',
+    type: 'searchset',
+    ...(page.total === undefined ? {} : { total: page.total }),
+    ...(entries.length > 0 ? { entry: entries } : {}),
+    link: await linksOf(services, caller, going, page),
+  };
+}
+
+/** The hits of a page of one type, with what is included. */
+async function searchPage(
+  services: Services,
+  actor: Actor,
+  { type, query }: Pick<SearchInput, 'type' | 'query'>,
+): Promise<{ page: SearchPage; entries: BundleEntry[]; count: number }> {
+  const request = parseSearch(type, query, `${services.baseUrl}/fhir/R4/`);
+  requireSearchable(actor, request);
+  const reader = readerOf(services, actor);
+  const page = await runSearch(reader, request);
+  const { resources, characters } = page;
+  const included = await gatherIncluded(reader, resources, request.includes, characters);
+  const entries = await Promise.all([
+    ...resources.map(async (one) => entryOf(services, await subsetOf(one, request), 'match')),
+    ...included.map(async (one) => entryOf(services, one, 'include')),
+  ]);
+  return { page, entries, count: request.count };
+}
+
+/** A search as it was asked for, now or, where its links name only a page, at first. */
+interface Asked {
+  /** From fhir/R4/ on. */
+  path: string;
+  query: URLSearchParams;
+  isPrivate: boolean;
+}
+
+/** Who asks, and for what. @throws {Refusal} invalid for a page of another search */
+async function askedFor(
+  services: Services,
+  caller: Caller,
+  asked: Asked,
+): Promise<{ actor: Actor; going: Asked }> {
+  const token = asked.query.get('_page');
+  const pageKey = keys.page(caller.project, token ?? '');
+  const { actor, found } = await admit(services, caller, isId(token ?? '') ? [pageKey] : []);
+  return { actor, going: token === null ? asked : storedPage(found.get(pageKey), asked.path) };
+}
+
+/**
+ * The search without `_project`, which says what is so anyway.
+ * @throws {Refusal} invalid for another Project
+ */
+function inOwnProject(query: URLSearchParams, project: string): URLSearchParams {
+  const named = query.getAll('_project').map((one) => one.replace(/^Project\//, ''));
+  if (named.some((one) => one !== project)) {
+    throw invalidField('_project', 'Only the own Project can be searched');
+  }
+  return new URLSearchParams([...query].filter(([name]) => name !== '_project'));
+}
+
+function storedPage(item: Item | undefined, path: string): Asked {
+  if (item?.type !== path) {
+    throw invalidField('_page', 'The page does not belong to this search, or is too old');
+  }
+  return { path, query: new URLSearchParams(String(item.query)), isPrivate: true };
+}
+
+/** Where pages are, beside the own: a private search is kept here, and its link names only where. */
+async function linksOf(
+  { table, baseUrl, now, newId }: Services,
+  { project }: Caller,
+  { path, query, isPrivate }: Asked,
+  { next, offset, before, size }: Pick<SearchPage, 'next' | 'offset' | 'before' | 'size'>,
+): Promise<Link[]> {
+  const self = linkTo(baseUrl, path, isPrivate ? new URLSearchParams() : query, 'self');
+  const at = (values: Record<string, string | number | undefined>) => {
+    const other = new URLSearchParams(query);
+    for (const [name, value] of Object.entries(values)) {
+      if (value === undefined || value === 0) other.delete(name);
+      else other.set(name, String(value));
+    }
+    return other;
+  };
+  const links = [self];
+  if (before > 0 && !isPrivate) {
+    links.push(linkTo(baseUrl, path, at({ _cursor: undefined, _offset: undefined }), 'first'));
+    const start = Math.max(0, before - size);
+    if (start <= mostOffset) {
+      links.push(linkTo(baseUrl, path, at({ _cursor: undefined, _offset: start }), 'previous'));
+    }
+  }
+  if (next === undefined) return links;
+  const following = at({ _cursor: next, _offset: offset });
+  if (!isPrivate) return [...links, linkTo(baseUrl, path, following, 'next')];
+  const token = newId();
+  const ttl = Math.floor(now() / 1000) + pageSeconds;
+  await table.put({ ...keys.page(project, token), type: path, query: following.toString(), ttl });
+  return [...links, linkTo(baseUrl, path, new URLSearchParams({ _page: token }), 'next')];
+}
+
+const mostTypes = 20;
+
+/**
+ * One page of a search over several types, R4's search of the system: the hits of one type after those of
+ * another, in the order in which `_type` names them.
+ * @throws {Refusal} forbidden, invalid, too-costly, as for each of the types
+ */
+export async function searchTypes(
+  services: Services,
+  caller: Caller,
+  { query, isPrivate = false }: { query: URLSearchParams; isPrivate?: boolean },
+): Promise<Bundle> {
+  const { actor, going } = await askedFor(services, caller, { path: '', query, isPrivate });
+  const asked = inOwnProject(going.query, caller.project);
+  const { types, start, cursor } = parsePlace(asked);
+  const entries: BundleEntry[] = [];
+  let total: number | undefined;
+  let left: number | undefined;
+  let next: string | undefined;
+  for (const [i, type] of types.entries()) {
+    if (i < start) continue;
+    const own = new URLSearchParams(asked);
+    if (i === start && cursor !== '') own.set('_cursor', cursor);
+    if (left !== undefined) own.set('_count', String(left));
+    const { page, entries: some, count } = await searchPage(services, actor, { type, query: own });
+    left = (left ?? count) - page.resources.length;
+    entries.push(...some);
+    if (page.total !== undefined) total = (total ?? 0) + page.total;
+    const follows = page.next !== undefined || (left <= 0 && i + 1 < types.length && count > 0);
+    if (!follows) continue;
+    next = page.next === undefined ? `${i + 1}.` : `${i}.${page.next}`;
+    if (total !== undefined) total += await countAll(services, actor, types.slice(i + 1), asked);
+    break;
+  }
+  const distinct = new Map(entries.map((entry) => [`${entry.search?.mode} ${entry.fullUrl}`, entry]));
+  return {
+    resourceType: 'Bundle',
+    type: 'searchset',
+    // Of some of the types it would be taken for that of all: the first page alone tells it.
+    ...(total === undefined || start > 0 ? {} : { total }),
+    ...(distinct.size > 0 ? { entry: [...distinct.values()] } : {}),
+    link: await linksOf(services, caller, going satisfies Asked, { next, offset: 0, before: 0, size: 0 }),
+  };
+}
+
+async function countAll(
+  services: Services,
+  actor: Actor,
+  types: readonly string[],
+  asked: URLSearchParams,
+): Promise<number> {
+  let sum = 0;
+  for (const type of types) {
+    const query = new URLSearchParams(asked);
+    query.set('_summary', 'count');
+    sum += (await searchPage(services, actor, { type, query })).page.total ?? 0;
+  }
+  return sum;
+}
+
+/** Takes what is of the whole search out of the parameters that each type is asked for. */
+function parsePlace(query: URLSearchParams): { types: string[]; start: number; cursor: string } {
+  const types = [...new Set(query.getAll('_type').join().split(',').filter(Boolean))];
+  const wrong = types.find((type) => !isResourceType(type) || type === 'User');
+  if (wrong !== undefined) throw invalidField('_type', `${wrong} is not a resource type that is searched`);
+  if (types.length === 0 || types.length > mostTypes) {
+    throw invalidField('_type', `A search over types names 1 to ${mostTypes} of them in _type`);
+  }
+  for (const name of types.length > 1 ? ['_sort', '_offset'] : []) {
+    if (query.has(name)) throw invalidField(name, `${name} is for a search of one type`);
+  }
+  const [, start = '0', cursor = ''] = /^(\d{1,2})\.(.*)$/s.exec(query.get('_cursor') ?? '0.') ?? [];
+  query.delete('_type');
+  query.delete('_cursor');
+  return { types, start: Number(start), cursor };
+}

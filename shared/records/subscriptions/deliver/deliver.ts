@@ -1,0 +1,183 @@
+import { Refusal } from '../../../base/refusal.ts';
+import { Later, sendAll } from '../../../carry/work/queue.ts';
+import { recordDelivery } from '../../../identity/audit/record-access.ts';
+import { type Attempted, type Lane, laneMessage } from '../delivery.ts';
+import type { Standing } from '../subscription.ts';
+import { readStates } from '../writer.ts';
+import { type DeliverServices, type Prepared, seenByAuthor, type Verdict, waitAfter } from './prepared.ts';
+import {
+  claimAttempt,
+  countFailure,
+  endAttempt,
+  fail,
+  type Gathered,
+  gatherNext,
+  leavePlace,
+  type Next,
+  returnAttempt,
+  takePlace,
+  wait,
+} from './steps.ts';
+import { prepareRun, TooDeep } from './to-bot.ts';
+import { prepareHook } from './to-url.ts';
+
+/** From the end of an attempt's time until nobody can be at it any more. */
+const graceMs = 2_000;
+const throttledMs = 2_000;
+
+/**
+ * Attempts the next delivery of a lane; what follows in it comes when this one has ended.
+ * @throws {Later} when the lane has to wait
+ */
+export async function deliverNext(services: DeliverServices, lane: Lane): Promise<void> {
+  const gathered = await gatherNext(services, lane);
+  if (!gathered) return;
+  const { delivery, state } = gathered;
+  if (state === 'gone') {
+    await endAttempt(services, delivery, { outcome: 'off', isSuccess: false }, { ended: 'dropped' });
+    return goOn(services, lane);
+  }
+  if (state === 'held') return hold(services, lane);
+  const nowMs = services.now();
+  const laterMs = Math.max(delivery.claimedUntilMs ?? 0, delivery.notBeforeMs ?? 0);
+  if (laterMs > nowMs) throw new Later(laterMs - nowMs);
+  if (delivery.claimedUntilMs !== undefined) {
+    // Whoever began it is gone: it may have arrived.
+    const attempted = { outcome: 'unknown', isSuccess: false, isUnknown: true };
+    return afterAttempt(services, lane, gathered, state, { kind: 'again', attempted });
+  }
+  await attempt(services, lane, gathered, state);
+}
+
+async function attempt(
+  services: DeliverServices,
+  lane: Lane,
+  gathered: Gathered,
+  standing: Standing,
+): Promise<void> {
+  const states = await readStates(services.table, gathered.delivery);
+  const prepared = await orVerdict(() => prepare(services, gathered, standing, states.writer));
+  if ('kind' in prepared) return withoutAttempt(services, lane, gathered, standing, prepared);
+  const about = { subscription: standing.subscription, delivery: gathered.delivery };
+  const seen = await seenByAuthor(services, prepared.actor, about, states.current);
+  if (!seen) {
+    const attempted = { outcome: 'not for its author', isSuccess: false };
+    await endAttempt(services, gathered.delivery, attempted, { ended: 'dropped' });
+    return goOn(services, lane);
+  }
+  const untilMs = services.now() + prepared.longestMs + graceMs;
+  const place = await takePlace(services, lane, untilMs);
+  if (!place) return;
+  let ended: 'done' | 'failed' | undefined;
+  try {
+    const begun = await claimAttempt(services, gathered.delivery, untilMs);
+    if (!begun) throw new Later(throttledMs);
+    // Before it goes out: who dies while it does has told of it.
+    if (prepared.sendsRecord) await recordDelivery(services, prepared.actor, begun, states.current);
+    const verdict = await orVerdict(() => prepared.send(begun, seen));
+    if (verdict.kind === 'not-begun' || verdict.kind === 'error') {
+      await returnAttempt(services, begun);
+      throw new Later(verdict.kind === 'not-begun' ? verdict.waitMs : throttledMs);
+    }
+    ended = endOf(verdict, begun.attempt, standing.subscription.maxAttempts);
+    await afterAttempt(services, lane, { ...gathered, delivery: begun }, standing, verdict);
+  } finally {
+    await leavePlace(services, place, standing.versionId, ended);
+  }
+}
+
+function prepare(
+  services: DeliverServices,
+  { delivery, project }: Gathered,
+  standing: Standing,
+  writer: Parameters<typeof prepareRun>[1]['writer'],
+): Promise<Prepared> {
+  const { target } = standing.subscription;
+  return target.kind === 'bot'
+    ? prepareRun(services, { standing, botId: target.botId, writer }, delivery)
+    : prepareHook(services, { standing, url: target.url, project }, delivery);
+}
+
+/** What a refusal means for a delivery. */
+async function orVerdict<T>(work: () => Promise<T>): Promise<T | Verdict> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof TooDeep) {
+      return { kind: 'final', attempted: { outcome: 'too deep', isSuccess: false }, endsLoop: true };
+    }
+    if (!(error instanceof Refusal)) throw error;
+    const attempted = { outcome: error.message, isSuccess: false };
+    switch (error.kind) {
+      case 'throttled':
+      case 'not-started':
+      case 'unavailable':
+        return { kind: 'not-begun', waitMs: (error.retryAfterSeconds ?? 2) * 1000 };
+      case 'unauthorized':
+        return { kind: 'error', reason: 'Its author is no active member' };
+      case 'not-found':
+      case 'forbidden':
+      case 'too-large':
+        return { kind: 'final', attempted };
+      default:
+        return { kind: 'again', attempted };
+    }
+  }
+}
+
+/** It did not come to an attempt; one is counted where trying again may mend it. */
+async function withoutAttempt(
+  services: DeliverServices,
+  lane: Lane,
+  gathered: Gathered,
+  standing: Standing,
+  verdict: Verdict,
+): Promise<void> {
+  if (verdict.kind === 'not-begun') throw new Later(verdict.waitMs);
+  if (verdict.kind !== 'error') {
+    const begun = await claimAttempt(services, gathered.delivery, services.now());
+    if (!begun) throw new Later(throttledMs);
+    const ended = endOf(verdict, begun.attempt, standing.subscription.maxAttempts);
+    const isFailure = ended === 'failed' && !(verdict.kind === 'final' && verdict.endsLoop);
+    if (isFailure) await countFailure(services, lane, standing.versionId);
+    return afterAttempt(services, lane, { ...gathered, delivery: begun }, standing, verdict);
+  }
+  await fail(services, lane, standing.versionId, verdict.reason);
+  await wait(services, lane);
+}
+
+/** Until somebody lets the Subscription go on, who then looks for such notes: perhaps just before it was left. */
+async function hold(services: DeliverServices, lane: Lane): Promise<void> {
+  await wait(services, lane);
+  const again = await gatherNext(services, lane);
+  if (again && again.state !== 'held') throw new Later(throttledMs);
+}
+
+function endOf(verdict: Verdict, attempts: number, most: number): 'done' | 'failed' | undefined {
+  if (verdict.kind === 'ended') return 'done';
+  return verdict.kind === 'final' || (verdict.kind === 'again' && attempts >= most) ? 'failed' : undefined;
+}
+
+/** @throws {Later} until the next attempt */
+async function afterAttempt(
+  services: DeliverServices,
+  lane: Lane,
+  { delivery }: Gathered,
+  { subscription }: Standing,
+  verdict: Extract<Verdict, { attempted: Attempted }>,
+): Promise<void> {
+  const ended = endOf(verdict, delivery.attempt, subscription.maxAttempts);
+  const waitMs = waitAfter(delivery.attempt, verdict.kind === 'again' ? verdict.retryAfterMs : 0);
+  const next: Next = ended ? { ended } : { notBeforeMs: services.now() + waitMs };
+  await endAttempt(services, delivery, verdict.attempted, next);
+  if (!ended) throw new Later(waitMs);
+  await goOn(services, lane);
+}
+
+/** Lets the next delivery of the lane come, if there is one: the message that told of it may be gone. */
+async function goOn(services: DeliverServices, lane: Lane): Promise<void> {
+  const next = await gatherNext(services, lane);
+  if (!next) return;
+  const { deliveryId, redelivery } = next.delivery;
+  await sendAll(services.queues.deliveries, [laneMessage(lane, `${deliveryId}#${redelivery}#next`)]);
+}

@@ -1,0 +1,113 @@
+import { stringifyJson } from '../../../base/json.ts';
+import { deepestRun } from '../../../base/limits.ts';
+import { Refusal } from '../../../base/refusal.ts';
+import type { Resource } from '../../../base/resource.ts';
+import { limitsOf } from '../../../bots/bot/settings.ts';
+import { leavePlace, returnPlace, takePlace } from '../../../bots/run/bounds.ts';
+import { carryOutRun } from '../../../bots/run/carry-out-run.ts';
+import { gatherRun } from '../../../bots/run/gather-run.ts';
+import { refusedRecord } from '../../../bots/run/record.ts';
+import { runRequest } from '../../../bots/run/run-request.ts';
+import type { Delivery } from '../delivery.ts';
+import type { Standing } from '../subscription.ts';
+import { callerForAuthor, type Writer } from '../writer.ts';
+import { type DeliverServices, deliveryHeaders, type Prepared, type Verdict } from './prepared.ts';
+
+const mediaType = 'application/fhir+json';
+/** For the invoker to start, beside the Bot's own time. */
+const startMs = 3_000;
+
+/**
+ * A run of the Bot that the Subscription names, asked for by the Subscription's author, on a record that
+ * somebody wrote. It counts the runs that it starts anew, and is one deeper than the run that wrote it.
+ * @throws {Refusal} when it cannot run
+ */
+export async function prepareRun(
+  services: DeliverServices,
+  { standing, botId, writer }: { standing: Standing; botId: string; writer: Writer | undefined },
+  delivery: Delivery,
+): Promise<Prepared> {
+  const { project } = delivery;
+  const runId = services.newId();
+  const parent = {
+    id: runId,
+    root: runId,
+    depth: writer?.run?.depth ?? 0,
+    origin: writer?.run?.origin ?? delivery.deliveryId,
+    deadlineAtMs: Number.POSITIVE_INFINITY,
+  };
+  const caller = callerForAuthor(project, standing.author, parent);
+  const gathered = { ...(await gatherRun(services, caller, { id: botId })), cause: causeOf(delivery) };
+  if (parent.depth >= deepestRun) {
+    await services.table.put(refusedRecord(gathered, 'too deep', services.newId(), services.now()));
+    throw new TooDeep();
+  }
+  const { timeoutMs } = limitsOf(gathered.bot.resource, false);
+  return {
+    actor: gathered.actor,
+    sendsRecord: true,
+    longestMs: timeoutMs + startMs,
+    send: (begun, seen) => run(services, { gathered, runId, writer, timeoutMs }, begun, seen),
+  };
+}
+
+/** What follows from one call goes no deeper. */
+export class TooDeep extends Error {}
+
+/** For the record of the run. */
+function causeOf({ subscriptionId, deliveryId, attempt }: Delivery): Record<string, string> {
+  return { subscription: subscriptionId, delivery: deliveryId, attempt: String(attempt) };
+}
+
+interface Running {
+  gathered: Awaited<ReturnType<typeof gatherRun>>;
+  runId: string;
+  writer: Writer | undefined;
+  timeoutMs: number;
+}
+
+async function run(
+  services: DeliverServices,
+  { gathered, runId, writer, timeoutMs }: Running,
+  delivery: Delivery,
+  seen: Resource,
+): Promise<Verdict> {
+  const startedAtMs = services.now();
+  const { actor } = gathered;
+  const deadlineAtMs = startedAtMs + timeoutMs + startMs;
+  const text =
+    delivery.interaction === 'delete' ? stringifyJson({ deletedResource: seen }) : stringifyJson(seen);
+  const whole = {
+    ...gathered,
+    cause: causeOf(delivery),
+    actor: { ...actor, ...(actor.run ? { run: { ...actor.run, deadlineAtMs } } : {}) },
+  };
+  const request = {
+    contentType: mediaType,
+    body: undefined,
+    headers: deliveryHeaders(delivery),
+    traceId: runId,
+  };
+  const begun = { runId, startedAtMs, isAsync: false, asked: writer?.callers };
+  const prepared = await runRequest(services, whole, { kind: 'fhir', text }, request, begun);
+  const place = await takePlace(services, {
+    project: delivery.project,
+    settings: gathered.settings,
+    run: { id: runId, root: runId },
+    untilMs: deadlineAtMs,
+    isNested: false,
+    isAsync: true,
+  });
+  try {
+    const result = await carryOutRun(services, whole, prepared);
+    await leavePlace(services, place);
+    if (!result)
+      return { kind: 'again', attempted: { outcome: 'unknown', isSuccess: false, isUnknown: true, runId } };
+    const { outcome, durationMs } = result;
+    const attempted = { outcome: outcome.kind, isSuccess: outcome.kind === 'returned', durationMs, runId };
+    return { kind: attempted.isSuccess ? 'ended' : 'again', attempted };
+  } catch (error) {
+    await (error instanceof Refusal ? returnPlace : leavePlace)(services, place);
+    throw error;
+  }
+}

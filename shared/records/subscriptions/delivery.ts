@@ -1,0 +1,172 @@
+import { exactOptional, type InferInput, is, number, object, picklist, string } from 'valibot';
+import type { Resource } from '../../base/resource.ts';
+import { stored } from '../../base/schema.ts';
+import type { Item } from '../../carry/table/item.ts';
+import { type Key, keys } from '../../carry/table/keys.ts';
+import type { Table } from '../../carry/table/table.ts';
+import type { Action } from '../../carry/table/transact.ts';
+import type { Message } from '../../carry/work/queue.ts';
+import { details, entryOf } from '../../identity/audit/audit-event.ts';
+import { readResource } from '../../store/fhir/stored-resource.ts';
+import { unpackText } from '../../store/items/content.ts';
+import { changeEntries, nameOfParts, type RecordChange } from './change.ts';
+
+/** One version of a record, to be delivered to one Subscription. */
+const deliverySchema = object({
+  ...changeEntries,
+  deliveryId: string(),
+  subscriptionId: string(),
+  /** What is delivered one after the other: the versions of the record, or this alone. */
+  lane: string(),
+  /** Its place in the lane. */
+  place: string(),
+  /** How often it was begun anew by hand. */
+  redelivery: number(),
+  /** The attempt that was begun last, from 1; 0 before the first. */
+  attempt: number(),
+  /** That attempt is under way until then at most, in ms since the epoch. */
+  claimedUntilMs: exactOptional(number()),
+  /** The next attempt is not before. */
+  notBeforeMs: exactOptional(number()),
+  /** Absent as long as it has not ended. */
+  ended: exactOptional(picklist(['done', 'failed', 'dropped'])),
+});
+export type Delivery = InferInput<typeof deliverySchema>;
+
+const readDelivery = stored('delivery', deliverySchema);
+
+/** As long as a repeat of it is known as one. */
+const keptSeconds = 15 * 86_400;
+
+function deliveryIdOf(
+  subscriptionId: string,
+  { project, type, id, version }: Pick<RecordChange, 'project' | 'type' | 'id' | 'version'>,
+): string {
+  return nameOfParts(project, subscriptionId, type, id, version.versionId);
+}
+
+export function newDelivery(subscriptionId: string, change: RecordChange, resend?: string): Delivery {
+  const { project, type, id, interaction, version, previous } = change;
+  const own = deliveryIdOf(subscriptionId, change);
+  const deliveryId = resend === undefined ? own : nameOfParts(own, resend);
+  const lane = `${type}#${id}`;
+  return {
+    ...{ project, type, id, interaction, version, ...(previous ? { previous } : {}) },
+    ...{ deliveryId, subscriptionId, redelivery: 0, attempt: 0 },
+    lane: resend === undefined ? lane : `${lane}#${deliveryId}`,
+    place: `${version.lastUpdated}#${version.versionId}`,
+  };
+}
+
+export function deliveryKey({ project, deliveryId }: Pick<Delivery, 'project' | 'deliveryId'>): Key {
+  return keys.delivery(project, deliveryId);
+}
+
+export function laneKey({ project, subscriptionId, lane, place }: Lane & { place: string }): Key {
+  return keys.laneEntry(project, subscriptionId, lane, place);
+}
+
+/** Writes it once: it waits in its lane, and whoever decides the same again finds it there. */
+export function beginActions(delivery: Delivery, nowMs: number): Action[] {
+  const ttl = expiryOf(nowMs);
+  return [
+    { name: 'delivery', put: { ...deliveryKey(delivery), ...delivery, ttl }, if: 'attribute_not_exists(pk)' },
+    { name: 'lane', put: { ...laneKey(delivery), deliveryId: delivery.deliveryId, ttl } },
+  ];
+}
+
+export function expiryOf(nowMs: number): number {
+  return Math.floor(nowMs / 1000) + keptSeconds;
+}
+
+/** @throws {Error} when the item is none */
+export function deliveryOf(item: Item | undefined): Delivery {
+  if (!item || typeof item.deliveryId !== 'string') throw new Error('The item is no delivery');
+  return readDelivery(item);
+}
+
+/** What a message of the queue says: this lane has something to deliver. The table knows what. */
+const laneSchema = object({ project: string(), subscriptionId: string(), lane: string() });
+export type Lane = InferInput<typeof laneSchema>;
+
+/** @param occasion two messages for one occasion are one */
+export function laneMessage({ project, subscriptionId, lane }: Lane, occasion: string): Message {
+  return {
+    body: { project, subscriptionId, lane } satisfies Lane,
+    group: {
+      id: nameOfParts(project, subscriptionId, lane),
+      message: nameOfParts(project, subscriptionId, lane, occasion),
+    },
+  };
+}
+
+/** Removes the note that a lane waits; one that was left meanwhile stays. */
+export async function removeNote(table: Table, lane: Lane, note: string): Promise<void> {
+  await table.removeIf(keys.waitingLane(lane.project, lane.subscriptionId, lane.lane), {
+    ConditionExpression: 'note = :note',
+    ExpressionAttributeValues: { ':note': note },
+  });
+}
+
+/** @throws {Error} when the body is none */
+export function parseLane(body: unknown): Lane {
+  if (is(laneSchema, body)) return body;
+  throw new Error('The message names no lane');
+}
+
+/** What became of one attempt. */
+export interface Attempted {
+  /** A word or two: `returned`, `threw`, `204`, `timeout`, `off`. */
+  outcome: string;
+  isSuccess: boolean;
+  /** Nobody knows whether it arrived. */
+  isUnknown?: boolean;
+  durationMs?: number;
+  /** Of the answer of a URL. */
+  status?: number;
+  /** Of the run of a Bot. */
+  runId?: string;
+}
+
+const attemptSeconds = 365 * 86_400;
+
+/** An attempt as an AuditEvent in the list of its Subscription: never what was sent, or answered. */
+export function attemptItem(delivery: Delivery, attempted: Attempted, uuid: string, nowMs: number): Item {
+  const { project, subscriptionId, type, id } = delivery;
+  const { outcome, isSuccess, isUnknown, durationMs, status, runId } = attempted;
+  const detail = details({
+    delivery: delivery.deliveryId,
+    attempt: delivery.attempt,
+    redelivery: delivery.redelivery > 0 ? delivery.redelivery : undefined,
+    interaction: delivery.interaction,
+    version: delivery.version.versionId,
+    outcome,
+    durationMs: durationMs === undefined ? undefined : Math.round(durationMs),
+    status,
+    run: runId,
+  });
+  const entry = entryOf(
+    {
+      project,
+      subtype: 'delivery',
+      action: 'E',
+      outcome: isSuccess ? '0' : isUnknown ? '8' : '4',
+      outcomeDesc: outcome,
+      agent: { reference: `Subscription/${subscriptionId}` },
+      entities: [{ reference: `${type}/${id}`, detail }],
+    },
+    `d-${uuid}`,
+    nowMs,
+  );
+  const sort = `${new Date(nowMs).toISOString()}#d-${uuid}`;
+  return {
+    ...keys.attempt(project, subscriptionId, sort),
+    ...entry,
+    ttl: Math.floor(nowMs / 1000) + attemptSeconds,
+  };
+}
+
+/** The AuditEvent that an item of the list holds. */
+export function attemptOf(item: Item): Resource {
+  return readResource(JSON.parse(unpackText(item.content)));
+}

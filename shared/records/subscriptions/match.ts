@@ -1,0 +1,246 @@
+import { stringifyJson } from '../../base/json.ts';
+import { Refusal } from '../../base/refusal.ts';
+import type { Resource } from '../../base/resource.ts';
+import { errorName, fieldsOf } from '../../base/values.ts';
+import { entryOf, holdEntry, leaveEntry } from '../../bots/run/bounds.ts';
+import type { RunRequest } from '../../bots/run/contract.ts';
+import type { Invoker } from '../../bots/run/services.ts';
+import type { Services } from '../../carry/services.ts';
+import { keys } from '../../carry/table/keys.ts';
+import { whenConditionFailed } from '../../carry/table/transact.ts';
+import { Later, type Purpose, type Queue, sendAll } from '../../carry/work/queue.ts';
+import { visible } from '../../identity/policies/access.ts';
+import { matchesAll } from '../../store/search/filter.ts';
+import type { Candidate } from './change.ts';
+import { attemptItem, beginActions, type Delivery, laneMessage, newDelivery } from './delivery.ts';
+import { type Standing, standingOf } from './subscription.ts';
+import { admitAuthor, type ChangedStates, readStates, type Writer } from './writer.ts';
+
+/** So many deliveries may follow from one call or tick. */
+const mostOfOrigin = 10_000;
+/** Longer than what follows from one goes on. */
+const keptSeconds = 15 * 86_400;
+
+/**
+ * Counts deliveries that follow from a run among all that its call or tick has brought about.
+ * @returns those that there is room for; the Subscriptions of the others are to turn `error`
+ */
+async function countDeliveries(
+  { table, queues, now }: MatchServices,
+  project: string,
+  writer: Writer | undefined,
+  deliveries: readonly Delivery[],
+): Promise<readonly Delivery[]> {
+  const origin = writer?.run?.origin;
+  if (origin === undefined || deliveries.length === 0) return deliveries;
+  const { held } = await table.updateIf({
+    Key: keys.origin(project, origin),
+    UpdateExpression: 'SET #ttl = :ttl ADD deliveries :n',
+    ConditionExpression: 'attribute_not_exists(deliveries) OR deliveries <= :most',
+    ExpressionAttributeNames: { '#ttl': 'ttl' },
+    ExpressionAttributeValues: {
+      ':ttl': Math.floor(now() / 1000) + keptSeconds,
+      ':n': deliveries.length,
+      ':most': mostOfOrigin - deliveries.length,
+    },
+  });
+  if (held) return deliveries;
+  const reason = `One call has brought about ${mostOfOrigin} deliveries: a loop`;
+  await sendAll(
+    queues['subscription-status'],
+    deliveries.map(({ subscriptionId: id }) => ({ body: { project, id, failed: reason } })),
+  );
+  return [];
+}
+
+/** Changes of one Project whose expressions are evaluated at once, of the twenty of the stage (`infra/queues.ts`). */
+export const mostOfProject = 10;
+/** The expressions of all Subscriptions to one change together: the function has two minutes for the change. */
+const longestMs = 40_000;
+/** The last of them begins before that, and its invoker may have to start. */
+const graceMs = 30_000;
+const waitMs = 3_000;
+
+/** The turn of a change to have expressions evaluated: what one Project writes in them takes no other's turn. */
+interface ExpressionTurn {
+  /**
+   * Whether there is time for one more. The first takes a place among those of the Project.
+   * @throws {Later} when there is none
+   */
+  hasTime(): Promise<boolean>;
+  /** Gives the place to others. Never fails: what is not given back ends by itself. */
+  leave(): Promise<void>;
+}
+
+function expressionTurn(services: Services, project: string): ExpressionTurn {
+  const key = keys.evaluating(project);
+  let held: { entry: string; untilMs: number } | undefined;
+  return {
+    async hasTime() {
+      if (!held) {
+        const untilMs = services.now() + longestMs;
+        const entry = entryOf(services.newId(), untilMs + graceMs);
+        if (!(await holdEntry(services, key, entry, mostOfProject))) throw new Later(waitMs);
+        held = { entry, untilMs };
+      }
+      return services.now() < held.untilMs;
+    },
+    async leave() {
+      if (held) await leaveEntry(services, key, held.entry);
+    },
+  };
+}
+
+/** What FHIRPath is evaluated with, in the sandbox: it is a customer's text, and so is the record. */
+const program = `
+const { evalFhirPathTyped, toTypedValue } = require('@medplum/core');
+exports.handler = async (medplum, event) => {
+  const { expression, current, previous } = event.input;
+  const found = evalFhirPathTyped(expression, [toTypedValue(current)], {
+    '%current': toTypedValue(current),
+    '%previous': toTypedValue(previous || {}),
+  });
+  return { isMet: found.length > 0 && found[0].value === true };
+};`;
+
+const code = { version: 'fhir-path-1', format: 'cjs', filename: 'fhir-path.js', text: program } as const;
+const limits = { timeoutMs: 2_000, memoryMb: 128, resultBytes: 1_000, logBytes: 0, calls: 0 };
+/** The invoker and its child may have to start. */
+const evaluationMs = 15_000;
+
+/** `failed` when it came to no value, and why. */
+type Evaluated = { isMet: boolean } | { failed: string };
+
+interface EvaluateServices {
+  evaluator: Invoker;
+  now(): number;
+  newId(): string;
+}
+
+/** @throws {Later} when it could not be evaluated now */
+export async function evaluate(
+  { evaluator, now, newId }: EvaluateServices,
+  project: string,
+  expression: string,
+  { current, previous }: { current: Resource; previous: Resource | undefined },
+): Promise<Evaluated> {
+  const runId = newId();
+  const self = { reference: `Project/${project}` };
+  const request: RunRequest = {
+    ...{ kind: 'run', runId, project, code, limits, deadlineAtMs: now() + evaluationMs },
+    input: { kind: 'json', text: stringifyJson({ expression, current, previous }) },
+    event: { bot: self, requester: self, headers: {}, secrets: {}, traceId: runId },
+  };
+  const invoked = await evaluator.invoke(request);
+  if (invoked.kind !== 'result') throw new Later(2_000);
+  const { outcome } = invoked.result;
+  if (outcome.kind === 'returned' && outcome.value.type === 'json') {
+    return { isMet: fieldsOf(JSON.parse(outcome.value.text)).isMet === true };
+  }
+  return {
+    failed: outcome.kind === 'limit' ? `expression: limit of ${outcome.limit}` : 'expression: failed',
+  };
+}
+
+/**
+ * Whether a change meets the expression of a Subscription, as its author sees it: else the expression
+ * would tell of what is hidden from them.
+ * @returns why it could not be said, where it could not
+ */
+async function meetsExpression(
+  services: MatchServices,
+  { author, expression }: Standing & { expression: string },
+  project: string,
+  { current, previous }: ChangedStates,
+): Promise<boolean | { failed: string }> {
+  try {
+    const actor = await admitAuthor(services, project, author);
+    const seen = await visible(actor, 'read', current);
+    if (!seen) return false;
+    const before = previous && (await visible(actor, 'read', previous));
+    const evaluated = await evaluate(services, project, expression, { current: seen, previous: before });
+    return 'failed' in evaluated ? evaluated : evaluated.isMet;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    // What an author without membership is to be told comes with the delivery.
+    if (error.kind === 'unauthorized') return true;
+    return { failed: 'expression: too long to be evaluated' };
+  }
+}
+
+/**
+ * Decides which Subscriptions a change is for, and leaves a delivery to each: once, however often it is
+ * asked. Nothing is delivered here, and nobody's code runs.
+ * @throws {Later} while as many of the Project's changes have expressions evaluated as may at once
+ * @throws {Error} when something of it has to be done again
+ */
+export async function matchChange(services: MatchServices, candidate: Candidate): Promise<void> {
+  const standing = await standingSubscriptions(services, candidate);
+  if (standing.length === 0) return;
+  const states = await readStates(services.table, candidate);
+  // Who asks for it by hand is told all the same.
+  if (states.writer?.isQuiet && candidate.resend === undefined) return;
+  const deliveries: Delivery[] = [];
+  const turn = expressionTurn(services, candidate.project);
+  try {
+    for (const one of standing) {
+      if (!matchesAll(states.current, one.subscription.filters)) continue;
+      const delivery = newDelivery(one.subscription.id, candidate, candidate.resend);
+      if (await isMet(services, turn, one, { delivery, states })) deliveries.push(delivery);
+    }
+  } finally {
+    await turn.leave();
+  }
+  const counted = await countDeliveries(services, candidate.project, states.writer, deliveries);
+  const begin = (delivery: Delivery) => services.table.transact(beginActions(delivery, services.now()));
+  // Where a condition failed it was decided before.
+  await Promise.all(counted.map((one) => begin(one).catch(whenConditionFailed(() => undefined))));
+  await sendAll(
+    services.queues.deliveries,
+    counted.map((delivery) => laneMessage(delivery, delivery.deliveryId)),
+  );
+}
+
+/** Those to this type and kind of change that go on: what comes for one in error waits for it. */
+async function standingSubscriptions(services: MatchServices, candidate: Candidate): Promise<Standing[]> {
+  const { project, type, interaction, subscriptions } = candidate;
+  const heads = subscriptions.map((id) => keys.resource(project, 'Subscription', id));
+  const found = await services.table.read(heads);
+  return heads.flatMap((key) => {
+    try {
+      const standing = standingOf(found.get(key), services.now(), services.allowsLoopback);
+      if (!standing) return [];
+      const { subscription } = standing;
+      return subscription.type === type && subscription.interactions.includes(interaction) ? standing : [];
+    } catch (error) {
+      // One that an earlier release let in must not stop the others.
+      services.log.error('subscription not read', { project, subscription: key.pk, error: errorName(error) });
+      return [];
+    }
+  });
+}
+
+async function isMet(
+  services: MatchServices,
+  turn: ExpressionTurn,
+  standing: Standing,
+  { delivery, states }: { delivery: Delivery; states: ChangedStates },
+): Promise<boolean> {
+  const { expression } = standing.subscription;
+  if (expression === undefined) return true;
+  const met = (await turn.hasTime())
+    ? await meetsExpression(services, { ...standing, expression }, delivery.project, states)
+    : { failed: 'expression: those of other Subscriptions took too long' };
+  if (typeof met === 'boolean') return met;
+  const attempted = { outcome: met.failed, isSuccess: false };
+  await services.table.put(attemptItem(delivery, attempted, services.newId(), services.now()));
+  return false;
+}
+
+interface MatchServices extends Services {
+  queues: Readonly<Record<Extract<Purpose, 'deliveries' | 'subscription-status'>, Queue>>;
+  /** Evaluates expressions, and nothing else. */
+  evaluator: Invoker;
+  /** Whether hooks may be on this machine. */
+  allowsLoopback: boolean;
+}

@@ -1,0 +1,329 @@
+import { isDeepStrictEqual } from 'node:util';
+import { longestBodyBytes } from '../../base/limits.ts';
+import { invalidField, Refusal } from '../../base/refusal.ts';
+import { parseReference, type Resource, type Stamp } from '../../base/resource.ts';
+import { fieldsOf, isObject, withoutKeys } from '../../base/values.ts';
+import { requireOwnSources, withOwnBinaries } from '../../bots/bot/bot.ts';
+import { requireSettings } from '../../bots/bot/settings.ts';
+import type { Item } from '../../carry/table/item.ts';
+import type { Actor } from '../../identity/gate/actor.ts';
+import { allows, allowsChange, keepClosed, mayInteract, visible } from '../../identity/policies/access.ts';
+import { requireRecentSignIn } from '../../identity/policies/recent-sign-in.ts';
+import { requireValid } from '../../store/fhir/validate.ts';
+import { createChange, deleteChange, type PriorState, updateChange } from '../../store/items/change.ts';
+import { type BinaryContent, type Packed, packResource, withBytes } from '../../store/items/content.ts';
+import { standingState } from '../../store/items/versions.ts';
+import { namesVersion } from '../read/read-resource.ts';
+import { requireSoundPolicy } from './access-policy.ts';
+import { contentOf, type Sent, withCodeContext, withKeptElements } from './parse-resource.ts';
+import {
+  botScheduleActions,
+  changesKeys,
+  credentialChanges,
+  endProgramActions,
+  identifierChanges,
+  isProgram,
+} from './programs.ts';
+import { endSubscriptionActions, planSubscription } from './subscription.ts';
+import { type Context, type Located, type Outcome, type Planned, patched, type Write } from './write.ts';
+
+type Forbidden = Partial<Record<'create' | 'update' | 'delete', string>>;
+
+const user = 'Users live above Projects: invite them with POST admin/projects/<id>/invite';
+const ownUser = 'A User is changed by that user only, by PUT or PATCH fhir/R4/User/<id>';
+const membership =
+  'Memberships are made by POST admin/projects/<id>/invite and changed under admin/projects/<id>/members/<id>';
+const audit = 'AuditEvents are written by the system only';
+
+/** SPEC section 1: what no policy can allow here, and where it is done instead. */
+const forbidden: Readonly<Record<string, Forbidden>> = {
+  User: { create: user, update: ownUser, delete: user },
+  ProjectMembership: { create: membership, update: membership, delete: membership },
+  AuditEvent: { create: audit, update: audit, delete: audit },
+  Project: {
+    create: 'Projects are made by npm run provision',
+    update: 'Projects are changed under admin/projects/<id>',
+    delete: 'Projects are not deleted through the API',
+  },
+  Bot: { create: 'Bots are created by POST admin/projects/<id>/bot' },
+  ClientApplication: { create: 'Clients are created by POST admin/projects/<id>/client' },
+};
+
+/**
+ * Whether the actor may do any of this to resources of the type, whichever they are.
+ * @throws {Refusal} forbidden, naming the right endpoint where there is one
+ */
+export function requireInteraction(actor: Actor, any: readonly (keyof Forbidden)[], type: string): void {
+  const texts = any.map((interaction) => forbidden[type]?.[interaction]);
+  if (texts[0] !== undefined && texts.every(Boolean)) throw new Refusal('forbidden', texts[0]);
+  if (any.some((interaction) => mayInteract(actor, interaction, type))) return;
+  throw new Refusal('forbidden', 'Forbidden');
+}
+
+/** Elements that only the admin endpoints set; what a client sends of them is dropped. */
+const serverOwned: Readonly<Record<string, readonly string[]>> = {
+  ClientApplication: ['secret', 'retiringSecret'],
+};
+
+function withoutServerOwned<T extends object>(type: string, resource: T): T {
+  const owned = serverOwned[type];
+  if (!owned) return resource;
+  return withoutKeys(resource, (name) => owned.includes(name));
+}
+
+/** Elements of meta that are ours to say. */
+const ownedMeta = new Set(['versionId', 'lastUpdated', 'project', 'author', 'onBehalfOf', 'compartment']);
+
+/**
+ * The resource as it will be stored: what was sent, under its id, with meta of our own.
+ * @param before the state that it follows, so that time never runs backwards
+ * @throws {Refusal} invalid, unprocessable (R4), too-large
+ */
+export async function nextState(
+  sent: Sent,
+  id: string,
+  stamp: Stamp,
+  before: Item | undefined,
+): Promise<{ resource: Resource; packed: Packed }> {
+  const { resourceType, id: _sentId, meta, ...elements } = withoutServerOwned(sent.resourceType, sent);
+  const kept = metaOf(meta);
+  const checked = { resourceType, id, ...(kept ? { meta: kept } : {}), ...elements };
+  await requireValid(checked);
+  requireOwnProject(checked, stamp.project);
+  if (resourceType === 'AccessPolicy') await requireSoundPolicy(checked);
+
+  const resource: Resource = {
+    resourceType,
+    id,
+    meta: {
+      ...fieldsOf(kept),
+      versionId: stamp.newId(),
+      lastUpdated: instantAfter(before?.lastUpdated, stamp.nowMs),
+      project: stamp.project,
+      author: stamp.author,
+    },
+    ...elements,
+  };
+  const packed = packResource(stamp.project, resource);
+  if (packed.sizeBytes > longestBodyBytes)
+    throw new Refusal('too-large', 'The resource is longer than 4 MiB');
+  return { resource, packed };
+}
+
+/** Now, or a millisecond after the state before when another machine's clock was ahead. */
+function instantAfter(before: unknown, nowMs: number): string {
+  const atLeast = typeof before === 'string' ? Date.parse(before) + 1 : 0;
+  return new Date(Math.max(nowMs, atLeast)).toISOString();
+}
+
+/** @throws {Refusal} unprocessable for what would else be lost in silence */
+function metaOf(meta: unknown): unknown {
+  if (!isObject(meta) || Array.isArray(meta)) return meta;
+  const account = ['account', 'accounts'].find((name) => Object.hasOwn(meta, name));
+  if (account !== undefined) {
+    const text = `meta.${account} is not supported: refer to the account in the resource, or label it by meta.tag`;
+    throw new Refusal('unprocessable', text, { issues: [{ text, expression: `meta.${account}` }] });
+  }
+  const all = Object.entries(meta);
+  const kept = all.filter(([name]) => !ownedMeta.has(name));
+  // Empty as it was sent, it is not valid.
+  return kept.length > 0 || all.length === 0 ? Object.fromEntries(kept) : undefined;
+}
+
+/** Ids lead nowhere but into the caller's own Project; naming another one is a mistake or an attempt. */
+function requireOwnProject(value: unknown, project: string, at = ''): void {
+  if (!isObject(value)) return;
+  for (const [name, part] of Object.entries(value)) {
+    const path = Array.isArray(value) ? `${at}[${name}]` : at ? `${at}.${name}` : name;
+    const target = name === 'reference' ? parseReference(part) : undefined;
+    if (target?.type === 'Project' && target.id !== project) {
+      throw invalidField(path, 'References to another project are not allowed');
+    }
+    requireOwnProject(part, project, path);
+  }
+}
+
+/**
+ * Decides a write on the state that was read: what is to be written, or why not. Rights come before what the request
+ * says of the state, so that no answer tells of what the actor may not see.
+ * @throws {Refusal} forbidden, not-found, gone, precondition-failed, conflict, invalid, unprocessable;
+ *   insufficient-user-authentication where the keys of a client change
+ */
+export async function plan(context: Context, write: Write, located: Located): Promise<Planned> {
+  const { actor } = context;
+  const { resource: before } = located;
+  const interaction = interactionOf(write, before);
+  requireInteraction(actor, [interaction], write.type);
+  if (before && interaction !== 'create' && !(await allows(actor, interaction, before))) {
+    // Who may not see it either is told what holds where nothing is.
+    if (!(await allows(actor, 'read', before))) {
+      requireInteraction(actor, [interactionOf(write, undefined)], write.type);
+      requireMatch(write, { resource: undefined });
+    }
+    throw new Refusal('forbidden', 'Forbidden');
+  }
+  requireMatch(write, located);
+  switch (write.kind) {
+    case 'create':
+      // R4 conditional create: the one that matches is the answer.
+      if (before) return unchanged(context, write, before);
+      return planCreate(context, write, located);
+    case 'update':
+      return located.head ? planUpdate(context, write, located, write) : planCreate(context, write, located);
+    case 'patch': {
+      if (!before) throw await absent(context, located);
+      const { body, emptied } = await patched(actor, write, before);
+      return planUpdate(context, write, located, { ...contentOf(body), emptied });
+    }
+    case 'delete':
+      return planDelete(context, write, located);
+  }
+}
+
+/** What a write does to what is there. */
+function interactionOf({ kind }: Write, before: Resource | undefined): 'create' | 'update' | 'delete' {
+  if (kind === 'delete') return kind;
+  return kind === 'create' || (kind === 'update' && !before) ? 'create' : 'update';
+}
+
+/** That a resource was deleted is told to who could see it. */
+async function absent({ services, actor }: Context, { head }: Located): Promise<Refusal> {
+  if (!head) return new Refusal('not-found', 'Not found');
+  const last = await standingState(services.table, head);
+  if (last && (await allows(actor, 'read', last.resource))) return new Refusal('gone', 'Gone');
+  return new Refusal('forbidden', 'Forbidden');
+}
+
+interface Next {
+  body: Sent;
+  binary?: BinaryContent;
+  isRaw?: boolean;
+  /** What a patch has emptied in it. */
+  emptied?: WeakSet<object>;
+}
+
+type Saving = Extract<Write, { kind: 'create' | 'update' }>;
+
+async function planCreate(context: Context, write: Saving, { id, lock }: Located): Promise<Planned> {
+  const { actor, stamp } = context;
+  const sent = await keepClosed(actor, withCodeContext(write.body, actor), undefined);
+  const own = write.type === 'Subscription' ? planSubscription(context, id, sent, undefined) : undefined;
+  const { resource, packed } = await nextState(own?.body ?? sent, id, stamp, undefined);
+  const whole = withBytes(stamp.project, resource, packed, write.binary);
+  if (!(await allowsChange(actor, undefined, resource))) throw new Refusal('forbidden', 'Forbidden');
+  const { head, more } = (await own?.finish(resource)) ?? nothingMore;
+  return {
+    change: createChange(stamp.project, resource, head, whole),
+    more: [...lock, ...more],
+    outcome: await outcomeOf(context, 'created', write, resource),
+  };
+}
+
+async function planUpdate(
+  context: Context,
+  write: Exclude<Write, { kind: 'create' | 'delete' }>,
+  located: Located,
+  { body, binary, isRaw, emptied }: Next,
+): Promise<Planned> {
+  const { actor, stamp } = context;
+  const { id, head, resource: before, lock } = located;
+  const whole = isRaw ? withKeptElements(body, before) : body;
+  const sent =
+    write.type === 'Bot' ? withOwnBinaries(whole, context.services.baseUrl) : withCodeContext(whole, actor);
+  const open = await keepClosed(actor, sent, before, emptied);
+  const own = write.type === 'Subscription' ? planSubscription(context, id, open, before) : undefined;
+  const { resource, packed } = await nextState(own?.body ?? open, id, stamp, head);
+  const content = withBytes(stamp.project, resource, packed, binary, head);
+  if (!(await allowsChange(actor, before, resource))) throw new Refusal('forbidden', 'Forbidden');
+  const isSame = before && !binary && !own?.isChange && saysTheSame(before, resource);
+  if (before && isSame) return unchanged(context, write, before);
+  if (before && changesKeys(before, resource)) requireRecentSignIn(actor, stamp.nowMs);
+  if (write.type === 'Bot') {
+    requireSettings(resource);
+    await requireOwnSources({ ...context.services, project: stamp.project }, before, resource);
+  }
+  const further = (await own?.finish(resource)) ?? nothingMore;
+  const schedule = write.type === 'Bot' ? await botScheduleActions(context, before, resource) : [];
+  const seen: PriorState = { versionId: String(head?.versionId), resource: before };
+  return {
+    change: updateChange(stamp.project, resource, seen, further.head, content),
+    more: [
+      ...lock,
+      ...further.more,
+      ...schedule,
+      ...(before ? identifierChanges(stamp.project, before, resource) : []),
+      ...(before ? credentialChanges(before, resource) : []),
+    ],
+    outcome: await outcomeOf(context, before ? 'updated' : 'created', write, resource),
+  };
+}
+
+/** Whether two states differ in nothing but when and by whom they were written: then there is no new version. */
+function saysTheSame(before: Resource, after: Resource): boolean {
+  const { versionId, lastUpdated, author, project } = after.meta;
+  const meta = { ...before.meta, versionId, lastUpdated, author, project };
+  return isDeepStrictEqual({ ...before, meta }, after);
+}
+
+async function planDelete(context: Context, write: Write, { id, head, resource }: Located): Promise<Planned> {
+  const { actor, stamp } = context;
+  // R4: deleting what is not there succeeds.
+  if (!head || !resource) return { ...nothing, outcome: deleted(write, id) };
+  if (changesKeys(resource, undefined)) requireRecentSignIn(actor, stamp.nowMs);
+  const own = isProgram(write.type) ? 1 : 0;
+  if (Number(head.refs ?? 0) > own) throw inUse(write.type);
+  const seen = { versionId: String(head.versionId), resource };
+  const at = Date.parse(instantAfter(head.lastUpdated, stamp.nowMs));
+  const change = deleteChange(
+    stamp.project,
+    { type: write.type, id },
+    { versionId: stamp.newId(), nowMs: at },
+    // The condition that no interleaving of invite and delete can get round.
+    {
+      if: 'versionId = :seen AND (attribute_not_exists(refs) OR refs <= :own)',
+      values: { ':seen': seen.versionId, ':own': own },
+    },
+    seen,
+  );
+  const more = isProgram(write.type) ? await endProgramActions(context, resource, head) : [];
+  if (write.type === 'Subscription') more.push(...endSubscriptionActions(stamp.project, id));
+  return { change, was: resource, more, outcome: deleted(write, id) };
+}
+
+const nothing = { change: undefined, more: [] };
+const nothingMore = { head: {}, more: [] };
+
+async function unchanged(context: Context, write: Write, resource: Resource): Promise<Planned> {
+  return { ...nothing, outcome: await outcomeOf(context, 'unchanged', write, resource) };
+}
+
+/** R4 http, managing resource contention: `W/"version"`; `*` is any. */
+export function requireMatch(write: Write, { resource }: Pick<Located, 'resource'>): void {
+  const { ifMatch } = write;
+  const version = resource?.meta.versionId;
+  if (ifMatch !== undefined) {
+    if (version === undefined || !namesVersion(ifMatch, version)) {
+      throw new Refusal('precondition-failed', 'The resource is not at the version that If-Match names');
+    }
+  }
+  if (write.kind === 'update' && write.ifNoneMatch?.trim() === '*' && resource) {
+    throw new Refusal('precondition-failed', 'The resource exists already');
+  }
+}
+
+function inUse(type: string): Refusal {
+  return new Refusal('conflict', `The ${type} is the profile of a membership: remove the member first`);
+}
+
+function deleted({ type }: Write, id: string): Outcome {
+  return { kind: 'deleted', type, id, resource: undefined, shown: undefined };
+}
+
+async function outcomeOf(
+  { actor }: Context,
+  kind: Outcome['kind'],
+  { type }: Write,
+  resource: Resource,
+): Promise<Outcome> {
+  return { kind, type, id: resource.id, resource, shown: await visible(actor, 'read', resource) };
+}

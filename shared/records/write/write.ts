@@ -1,0 +1,175 @@
+import { requireDepth, stringifyJson } from '../../base/json.ts';
+import { Refusal } from '../../base/refusal.ts';
+import type { Resource, Stamp } from '../../base/resource.ts';
+import type { HttpRequest } from '../../carry/http/request.ts';
+import type { Services } from '../../carry/services.ts';
+import type { Item } from '../../carry/table/item.ts';
+import type { Action } from '../../carry/table/transact.ts';
+import type { Actor } from '../../identity/gate/actor.ts';
+import { hiddenFields } from '../../identity/policies/access.ts';
+import { withoutEmpty } from '../../store/fhir/empty.ts';
+import { isClosed, withoutFields } from '../../store/fhir/fields.ts';
+import { beginPatch, type PatchOperation, pointerNames } from '../../store/fhir/json-patch.ts';
+import type { PathOperation } from '../../store/fhir/path-patch/parse-path-patch.ts';
+import { patchOperations } from '../../store/fhir/path-patch/patch-operations.ts';
+import type { Change } from '../../store/items/change.ts';
+import type { BinaryContent } from '../../store/items/content.ts';
+import {
+  contentOf,
+  parseBody,
+  rawBinary,
+  readPatch,
+  requireResource,
+  requireSameId,
+  type Sent,
+} from './parse-resource.ts';
+
+/** One change that a client asks for, as a request of its own or as an entry of a Bundle. */
+export type Write = {
+  type: string;
+  /** Which resource; undefined for a create, and where `query` says it. */
+  id?: string;
+  /** R4 conditional interactions: the search that names the resource. */
+  query?: string;
+  ifMatch?: string;
+  /** Wakes no Subscription. */
+  isQuiet?: boolean;
+} & (
+  | { kind: 'create'; body: Sent; binary?: BinaryContent }
+  | {
+      kind: 'update';
+      body: Sent;
+      binary?: BinaryContent;
+      /** Of a Binary: only bytes and their type were sent. */
+      isRaw?: boolean;
+      ifNoneMatch?: string;
+    }
+  | { kind: 'patch'; operations: readonly (PatchOperation | PathOperation)[] }
+  | { kind: 'delete' }
+);
+
+/** The resource that a write is about, as it stands. */
+export interface Located {
+  id: string;
+  /** Its head, a tombstone too; undefined when it never existed. */
+  head: Item | undefined;
+  /** Undefined when it does not exist or was deleted. */
+  resource: Resource | undefined;
+  /** Makes two conditional creates of one condition exclude each other. */
+  lock: Action[];
+}
+
+/** What every plan works with; nothing in it changes while the plan is made. */
+export interface Context {
+  services: Services;
+  actor: Actor;
+  stamp: Stamp;
+}
+
+/** A write decided: what is to be written, and what will be answered. */
+export interface Planned {
+  change: Change | undefined;
+  /** The resource that a delete ends. */
+  was?: Resource;
+  /** Further actions of the same transaction. */
+  more: Action[];
+  outcome: Outcome;
+}
+
+/** What became of a write. */
+export interface Outcome {
+  kind: 'created' | 'updated' | 'deleted' | 'unchanged';
+  type: string;
+  id: string;
+  /** The state after it; undefined after a delete. */
+  resource: Resource | undefined;
+  /** The same as the actor may see it; undefined when not at all. */
+  shown: Resource | undefined;
+}
+
+type Of<Kind extends Write['kind']> = Extract<Write, { kind: Kind }>;
+
+/** @throws {Refusal} invalid, unsupported-media-type */
+export function parseCreate(type: string, request: HttpRequest): Of<'create'> {
+  const condition = request.headers['if-none-exist']?.replace(/^\?/, '');
+  return {
+    kind: 'create',
+    type,
+    ...(condition === undefined ? {} : { query: condition }),
+    ...parseContent(type, request),
+  };
+}
+
+/** By id, or by the search in its query string. */
+export function parseUpdate(type: string, id: string | undefined, request: HttpRequest): Of<'update'> {
+  const content = parseContent(type, request, id);
+  if (id !== undefined) requireSameId(content.body, id);
+  const { 'if-none-match': ifNoneMatch } = request.headers;
+  return {
+    kind: 'update',
+    type,
+    ...targetOf(id, request),
+    ...content,
+    ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }),
+  };
+}
+
+export function parsePatchRequest(type: string, id: string | undefined, request: HttpRequest): Of<'patch'> {
+  const operations = readPatch(parseBody(request.bytes(), request.headers['content-type']));
+  return { kind: 'patch', type, ...targetOf(id, request), operations };
+}
+
+export function parseDelete(type: string, id: string | undefined, request: HttpRequest): Of<'delete'> {
+  return { kind: 'delete', type, ...targetOf(id, request) };
+}
+
+function targetOf(id: string | undefined, { headers, query }: HttpRequest) {
+  const match = headers['if-match'] === undefined ? {} : { ifMatch: headers['if-match'] };
+  return id === undefined ? { query: query.toString(), ...match } : { id, ...match };
+}
+
+/** A resource as JSON, or the bytes of a Binary under whatever type they have. */
+function parseContent(type: string, request: HttpRequest, id?: string) {
+  const contentType = request.headers['content-type'];
+  const bytes = request.bytes();
+  if (type === 'Binary' && !/^application\/fhir\+json\b/i.test(contentType ?? '')) {
+    if (!contentType) throw new Refusal('unsupported-media-type', 'A Binary needs a Content-Type');
+    const body = rawBinary(contentType, request.headers['x-security-context']);
+    return {
+      body: id === undefined ? body : { ...body, id },
+      binary: { bytes: bytes ?? Buffer.alloc(0) },
+      isRaw: true,
+    };
+  }
+  return contentOf(requireResource(parseBody(bytes, contentType), type));
+}
+
+/**
+ * What a patch makes of a resource as the actor sees it: no operation tests, copies or moves what is
+ * hidden, and one that names it is refused.
+ * @returns what it says, and what in it was taken empty: that is left out once what is hidden is there again
+ * @throws {Refusal} forbidden, invalid, precondition-failed
+ */
+export async function patched(
+  actor: Actor,
+  { type, operations }: Extract<Write, { kind: 'patch' }>,
+  resource: Resource,
+): Promise<{ body: Sent; emptied: WeakSet<object> }> {
+  const hidden = await hiddenFields(actor, 'read', resource);
+  if (!hidden) throw new Refusal('forbidden', 'Forbidden');
+  const patching = beginPatch(withoutFields(withoutEmpty(resource), hidden));
+  for (const operation of operations) {
+    const pointers = 'op' in operation ? [operation] : await patchOperations(patching.value, type, operation);
+    if (pointers.some((pointer) => names(pointer, hidden))) throw new Refusal('forbidden', 'Forbidden');
+    for (const pointer of pointers) patching.apply(pointer);
+  }
+  const next = patching.value;
+  requireDepth(stringifyJson(next));
+  return { body: requireSameId(requireResource(next, type), resource.id), emptied: patching.emptied };
+}
+
+function names({ path, from }: PatchOperation, hidden: readonly string[]): boolean {
+  return [path, from ?? '']
+    .map((pointer) => pointerNames(pointer).filter((name) => !/^(\d+|-)$/.test(name)))
+    .some((steps) => hidden.some((one) => isClosed(one, steps)));
+}

@@ -1,0 +1,167 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isExactNumber, stringifyJson } from '../../base/json.ts';
+import { isObject } from '../../base/values.ts';
+import { isEmpty } from './empty.ts';
+
+/**
+ * Elements named by path, such as `birthDate`, `name.family` or `value[x]`: taken out of a resource,
+ * or kept as they were. A path goes through lists, and takes the extensions of a primitive (`_birthDate`)
+ * with it. Pure: what is given stays as it is.
+ */
+
+/** Whether one of the paths is this one, or holds it. */
+export function covers(paths: readonly string[], path: string): boolean {
+  return paths.some((one) => isWithin(path.split('.'), one.split('.')));
+}
+
+/** What all of the lists close; of a list of none nothing. */
+export function commonFields(lists: readonly (readonly string[])[]): string[] {
+  const all = new Set(lists.flat());
+  return [...all].filter((path) => lists.every((paths) => covers(paths, path)));
+}
+
+/** Whether two places touch: either holds the other. `steps` are names as they stand in JSON. */
+export function touches(path: string, steps: readonly string[]): boolean {
+  const names = path.split('.');
+  const length = Math.min(names.length, steps.length);
+  return names.slice(0, length).every((name, i) => namesMember(name, steps[i] ?? ''));
+}
+
+/** Whether the place is in what the path closes. `steps` are names as they stand in JSON. */
+export function isClosed(path: string, steps: readonly string[]): boolean {
+  return path.split('.').length <= steps.length && touches(path, steps);
+}
+
+/** @param emptied is told of objects and lists that nothing is left of: they stay, so that others keep their places */
+export function withoutFields<T extends object>(
+  resource: T,
+  paths: readonly string[],
+  emptied?: WeakSet<object>,
+): T {
+  return paths.reduce<unknown>((value, path) => without(value, path.split('.'), emptied), resource) as T;
+}
+
+/**
+ * What was sent, with the named elements as they are stored. An entry of a list keeps those of the
+ * stored entry that otherwise equals it, else of the one at its place; a list that lost such an entry
+ * stays as it is stored.
+ * @param emptied as for `withoutFields`, and holds those of what was sent
+ */
+export function keepFields<T extends object>(
+  sent: T,
+  stored: object,
+  paths: readonly string[],
+  emptied = new WeakSet<object>(),
+): T {
+  return paths.reduce<unknown>((value, path) => keep(value, stored, path.split('.'), emptied), sent) as T;
+}
+
+function isWithin(names: readonly string[], holder: readonly string[]): boolean {
+  return holder.length <= names.length && holder.every((name, i) => name === names[i]);
+}
+
+/** `_name` holds the extensions of `name`; `value[x]` is any of valueString, valueQuantity, … */
+function namesMember(name: string, member: string): boolean {
+  const plain = member.startsWith('_') ? member.slice(1) : member;
+  if (!name.endsWith('[x]')) return plain === name;
+  const stem = name.slice(0, -3);
+  return plain.startsWith(stem) && /^[A-Z]/.test(plain.slice(stem.length));
+}
+
+/** Exact decimals are objects of their own kind: leaves. */
+function isNode(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && !isExactNumber(value);
+}
+
+function without(
+  value: unknown,
+  [name = '', ...rest]: readonly string[],
+  emptied?: WeakSet<object>,
+): unknown {
+  if (Array.isArray(value)) {
+    return noted(
+      value.map((part) => without(part, [name, ...rest], emptied)),
+      value,
+      emptied,
+    );
+  }
+  if (!isNode(value)) return value;
+  const left = Object.entries(value).flatMap(([member, part]) => {
+    if (!namesMember(name, member)) return [[member, part]];
+    return rest.length === 0 ? [] : [[member, without(part, rest, emptied)]];
+  });
+  return noted(Object.fromEntries(left), value, emptied);
+}
+
+/** What is left of an object or list, which may have been emptied before. */
+function noted<T extends object>(left: T, of: object, emptied: WeakSet<object> | undefined): T {
+  if (emptied && isEmpty(left) && (!isEmpty(of) || emptied.has(of))) emptied.add(left);
+  return left;
+}
+
+function keep(sent: unknown, stored: unknown, path: readonly string[], emptied: WeakSet<object>): unknown {
+  if (Array.isArray(sent) || Array.isArray(stored))
+    return keepInList(listOf(sent), listOf(stored), path, emptied);
+  if (!isNode(sent)) return holds(stored, path) ? stored : sent;
+  const [name = '', ...rest] = path;
+  const old = isNode(stored) ? Object.entries(stored).filter(([member]) => namesMember(name, member)) : [];
+  const kept = Object.entries(sent).flatMap(([member, part]) => {
+    if (!namesMember(name, member)) return [[member, part]];
+    return rest.length === 0
+      ? []
+      : [[member, keep(part, isNode(stored) ? stored[member] : undefined, rest, emptied)]];
+  });
+  const missing = old.filter(
+    ([member, part]) => rest.length === 0 || (!Object.hasOwn(sent, member) && holds(part, rest)),
+  );
+  return noted(Object.fromEntries([...kept, ...missing]), sent, emptied);
+}
+
+function keepInList(
+  sent: unknown[],
+  stored: unknown[],
+  path: readonly string[],
+  emptied: WeakSet<object>,
+): unknown[] {
+  const free = new Set(stored.keys());
+  const take = (at: number | undefined) => {
+    if (at === undefined || !free.delete(at)) return undefined;
+    return at;
+  };
+  // By their text: comparing each with each would take the square of what a caller sends.
+  const places = new Map<string, number[]>();
+  for (const [at, entry] of stored.entries()) {
+    const text = textWithout(entry, path);
+    const same = places.get(text);
+    if (same) same.push(at);
+    else places.set(text, [at]);
+  }
+  const equal = sent.map((entry) => take(places.get(textWithout(entry, path))?.shift()));
+  const found = equal.map((at, i) => at ?? take(i));
+  if ([...free].some((at) => holds(stored[at], path))) return stored;
+  const kept = sent.map((entry, i) => {
+    const at = found[i];
+    return at === undefined ? without(entry, path, emptied) : keep(entry, stored[at], path, emptied);
+  });
+  return noted(kept, sent, emptied);
+}
+
+/** Equal for entries that differ in what the path closes only, whatever the order of their members. */
+function textWithout(entry: unknown, path: readonly string[]): string {
+  return stringifyJson(sorted(without(entry, path))) ?? '';
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isNode(value)) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
+}
+
+function holds(value: unknown, path: readonly string[]): boolean {
+  return !isDeepStrictEqual(without(value, path), value);
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : value === undefined ? [] : [value];
+}

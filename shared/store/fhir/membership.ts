@@ -1,0 +1,71 @@
+import type { InferOutput } from 'valibot';
+import type { Meta, Resource } from '../../base/resource.ts';
+import { type membershipSchema, rightsFields } from './stored-resource.ts';
+
+/** R4-style ProjectMembership, as clients of this field know it. */
+export interface ProjectMembership extends Resource, InferOutput<typeof membershipSchema> {
+  resourceType: 'ProjectMembership';
+  id: string;
+  meta: Meta;
+}
+
+export type MembershipAccess = NonNullable<ProjectMembership['access']>[number];
+
+export type RightName = keyof typeof rightsFields;
+
+/** What a membership allows; an invite names all of it, an update some. */
+export type Rights = Pick<ProjectMembership, RightName>;
+
+/** Rights of which some are left out. */
+export type NamedRights = { [Name in keyof Rights]?: Rights[Name] | undefined };
+
+/** The named rights alone, without those left out. */
+export function rightsOf(membership: NamedRights): Rights {
+  return Object.fromEntries(
+    (Object.keys(rightsFields) as RightName[]).flatMap((name) =>
+      membership[name] === undefined ? [] : [[name, membership[name]]],
+    ),
+  );
+}
+
+/** A policy that rights name: in which field, what it does there, and the values of its variables. */
+export interface PolicyInRights {
+  expression: string;
+  /** It allows; it is added in an emergency; it may be given to others. */
+  kind: 'standing' | 'emergency' | 'mayGrant';
+  reference: string;
+  parameters: NonNullable<MembershipAccess['parameter']>;
+}
+
+/**
+ * Whether a change makes somebody an administrator, or one whom a policy narrowed one whom none does.
+ * @param before undefined for who was no active member
+ */
+export function makesAdministrator(after: Rights | undefined, before: Rights | undefined): boolean {
+  if (after?.admin !== true) return false;
+  return before?.admin !== true || (!isUnbounded(before) && isUnbounded(after));
+}
+
+/** Whether they are those of the root of a Project: an administrator whom no policy narrows. */
+export function isUnbounded({ admin, accessPolicy, access = [] }: Rights): boolean {
+  return admin === true && accessPolicy === undefined && access.length === 0;
+}
+
+export function policiesIn({
+  accessPolicy,
+  access = [],
+  emergencyPolicy,
+  mayGrant = [],
+}: Rights): PolicyInRights[] {
+  const at = (
+    expression: string,
+    kind: PolicyInRights['kind'],
+    { policy: { reference }, parameter: parameters = [] }: MembershipAccess,
+  ): PolicyInRights => ({ expression, kind, reference, parameters });
+  return [
+    ...(accessPolicy ? [at('accessPolicy', 'standing', { policy: accessPolicy })] : []),
+    ...access.map((one, i) => at(`access[${i}].policy`, 'standing', one)),
+    ...(emergencyPolicy ? [at('emergencyPolicy', 'emergency', { policy: emergencyPolicy })] : []),
+    ...mayGrant.map((policy, i) => at(`mayGrant[${i}]`, 'mayGrant', { policy })),
+  ];
+}

@@ -1,0 +1,37 @@
+import { fallback, pipe, string, transform } from 'valibot';
+import { parseReference, type Reference } from '../../base/resource.ts';
+import { fields, optionalField, readText, whole } from '../../base/schema.ts';
+
+const longestDisplay = 200;
+
+/**
+ * A relative reference to a resource of one type, in its one form; of its other members `display` is kept.
+ * @param name of the field, for the text
+ */
+export function referenceTo(type: string, name: string) {
+  return referenceThat(`${name} must be a reference such as ${type}/123`, (target) => target.type === type);
+}
+
+/** @param isWanted says of a well-formed reference whether it leads to what is meant */
+export function referenceThat(
+  text: string,
+  isWanted: (target: { type: string; id: string }) => boolean = () => true,
+) {
+  const read = (given: string) => {
+    const target = parseReference(given);
+    return target && isWanted(target) ? given : undefined;
+  };
+  const members = { reference: readText(text, read), display: fallback(optionalField(string()), undefined) };
+  return whole(
+    pipe(
+      fields(members),
+      transform(
+        ({ reference, display }): Reference => ({
+          reference,
+          ...(display ? { display: display.slice(0, longestDisplay) } : {}),
+        }),
+      ),
+    ),
+    text,
+  );
+}

@@ -1,0 +1,80 @@
+import { inflateRawSync } from 'node:zlib';
+import { type Element, elementsOf, hasElementIn, type Structures, structuresIn } from './elements.ts';
+
+let known: Promise<Structures> | undefined;
+
+/** All definitions by name, unpacked when first asked for, each parsed when it is. */
+export function structures(): Promise<Structures> {
+  known ??= import('./definitions.ts').then(({ definitions }) =>
+    structuresIn(inflateRawSync(Buffer.from(definitions, 'base64')).toString('utf8')),
+  );
+  return known;
+}
+
+/** Whether a type has an element: `birthDate`, `name.family`, `deceasedBoolean`, `deceased[x]`. */
+export async function hasElement(type: string, path: string): Promise<boolean> {
+  return hasElementIn(await structures(), type, path);
+}
+
+/**
+ * @param owner a type, `HumanName`, or the path of an element with members of its own, `Patient.contact`
+ * @param name as FHIR names it, that of a choice without its `[x]`
+ */
+export async function elementOf(owner: string, name: string): Promise<Element | undefined> {
+  const all = elementsOf(await structures(), owner);
+  return all.find((one) => one.name === name) ?? all.find((one) => one.name === `${name}[x]`);
+}
+
+/** A member of an object: where its own members are defined, and which codes it may have. */
+interface Member {
+  owner: string;
+  codes: string | undefined;
+}
+
+const knownMembers = new Map<string, ReadonlyMap<string, Member>>();
+
+/** The members that JSON may name, of a type or of an element with members of its own. */
+export function membersOf(all: Structures, owner: string): ReadonlyMap<string, Member> {
+  const found = knownMembers.get(owner);
+  if (found) return found;
+  const members = elementsOf(all, owner).flatMap((element) =>
+    element.members.map((one) => [one.property, { owner: one.owner, codes: element.codes }] as const),
+  );
+  const byName = new Map(members);
+  knownMembers.set(owner, byName);
+  return byName;
+}
+
+/**
+ * The types that a reference or canonical may lead to.
+ * @param names of elements, as JSON names them, from the resource on
+ * @returns undefined when it may be any
+ */
+export async function targetsOf(type: string, names: readonly string[]): Promise<string[] | undefined> {
+  const all = await structures();
+  let found: Element[] = [];
+  let owners = [type];
+  for (const name of names) {
+    const isNamed = ({ members }: Element) => members.some(({ property }) => property === name);
+    found = owners.flatMap((owner) => elementsOf(all, owner).filter(isNamed));
+    owners = found.flatMap(({ members }) =>
+      members.flatMap(({ property, owner }) => (property === name ? [owner] : [])),
+    );
+  }
+  const profiles = found.flatMap(({ targets }) => targets);
+  const targets = [...new Set(profiles.map((profile) => profile.split('/').at(-1) ?? ''))];
+  return targets.length === 0 || targets.includes('Resource') ? undefined : targets;
+}
+
+/** Which elements of a resource type `_summary` answers, as JSON names them: those that R4 marks so, and those that must be there. */
+export async function summaryElements(
+  type: string,
+): Promise<{ summarised: ReadonlySet<string>; required: ReadonlySet<string> }> {
+  const all = elementsOf(await structures(), type);
+  const namesOf = (some: readonly Element[]) =>
+    new Set(some.flatMap(({ members }) => members.map(({ property }) => property)));
+  return {
+    summarised: namesOf(all.filter(({ isSummary }) => isSummary)),
+    required: namesOf(all.filter(({ isRequired }) => isRequired)),
+  };
+}

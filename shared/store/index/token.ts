@@ -1,0 +1,171 @@
+import { invalidField } from '../../base/refusal.ts';
+import {
+  type ConditionRequest,
+  type ParameterKind,
+  requireModifier,
+  type ValueCondition,
+} from './condition.ts';
+import { bucketOf, nearHash } from './key-range.ts';
+import { modifiers } from './registry.ts';
+import { fieldOf, listOf, normaliseText, splitValue, textOf, unescapeValue, type Value } from './value.ts';
+
+/** A code in its system, as R4's token search sees it. */
+export interface Token {
+  system: string | undefined;
+  value: string | undefined;
+  /** What `:text` looks at. */
+  text: string | undefined;
+  /** A plain code, whose system follows from the element: any system in the search is right. */
+  implied?: boolean;
+  /** Identifiers and ids: another case is another one. */
+  exact?: boolean;
+}
+
+/** A searched token: `system` undefined means any, the empty string means none. */
+interface SearchedToken {
+  system: string | undefined;
+  value: string | undefined;
+}
+
+/** R4 token search: `system|code`, `|code`, `system|`, `code`, with `:not` and `:text`. */
+export const tokenKind: ParameterKind = {
+  /**
+   * Under its value, whatever the system and case; these stand in the sort key, so that an item alone tells
+   * whether its token is the one that is searched.
+   */
+  entries: (values) =>
+    values.flatMap((one) =>
+      tokensOf(one).flatMap(({ system = '', value, implied, exact }) => {
+        if (value === undefined || value === usualValues[one.type]) return [];
+        const bucket = tokenBucket(value);
+        if (implied) return [{ bucket }];
+        const sort = exact ? `x${nearHash(value)}${nearHash(system)}` : `c${nearHash(system)}`;
+        return [{ bucket, sort }];
+      }),
+    ),
+  condition(asked) {
+    const modifier = requireModifier(modifiers.token, asked);
+    if (modifier === 'text') return textCondition(asked);
+    const codes = codeCondition(asked);
+    return modifier === 'not' ? { matches: (values) => !codes.matches(values) } : codes;
+  },
+  sortTexts: (one) => tokensOf(one).flatMap(({ value }) => value?.toLowerCase() ?? []),
+};
+
+export function tokensOf({ type, value }: Value): Token[] {
+  switch (type) {
+    case 'Identifier':
+      return [{ ...tokenOf(value, 'value', textOf(fieldOf(fieldOf(value, 'type'), 'text'))), exact: true }];
+    case 'id':
+      return [{ ...plain(textOf(value)), exact: true }];
+    case 'Coding':
+      return [tokenOf(value, 'code', textOf(fieldOf(value, 'display')))];
+    case 'ContactPoint':
+      return [tokenOf(value, 'value', undefined)];
+    case 'CodeableConcept':
+      return [
+        ...listOf(fieldOf(value, 'coding')).map((one) =>
+          tokenOf(one, 'code', textOf(fieldOf(one, 'display'))),
+        ),
+        { system: undefined, value: undefined, text: textOf(fieldOf(value, 'text')) },
+      ];
+    case 'type':
+      return [plain(String(fieldOf(value, 'reference')).split('/')[0])];
+    case '$deceased':
+      return [plain(String(isDeceased(value)))];
+    default:
+      return [plain(typeof value === 'boolean' ? String(value) : textOf(value))];
+  }
+}
+
+/** @param text one alternative of a search value */
+export function parseToken(text: string): SearchedToken {
+  const [first = '', second] = splitValue(text, '|', 2).map(unescapeValue);
+  if (second === undefined) return { system: undefined, value: first || undefined };
+  return { system: first, value: second || undefined };
+}
+
+/**
+ * R4 token search: codes are compared without regard to case, systems are URIs and compared exactly.
+ * Identifiers too: a medical record number that differs by case only is another patient's.
+ */
+export function tokenMatcher(searched: readonly SearchedToken[]): (token: Token) => boolean {
+  const byValue = Map.groupBy(searched, ({ value }) => value?.toLowerCase() ?? anyValue);
+  return (token) => {
+    const same = byValue.get(token.value?.toLowerCase() ?? anyValue) ?? [];
+    const any = byValue.get(anyValue) ?? [];
+    return [...same, ...any].some((one) => matches(token, one));
+  };
+}
+
+/** No value is empty. */
+const anyValue = '';
+
+function matches(token: Token, { system, value }: SearchedToken): boolean {
+  if (value !== undefined && token.exact && token.value !== value) return false;
+  if (value !== undefined && token.value === undefined) return false;
+  if (system === undefined || token.implied) return token.value !== undefined;
+  return system === '' ? token.system === undefined : token.system === system;
+}
+
+/** Where the index items of a value are, whatever its case. */
+export function tokenBucket(value: string): string {
+  return bucketOf(value.toLowerCase());
+}
+
+function codeCondition({ parameter, name, values }: ConditionRequest): ValueCondition {
+  const { code, paths } = parameter;
+  const searched = values.map(parseToken);
+  if (searched.some(({ system, value }) => value === undefined && !system)) {
+    throw invalidField(name, `${code} has no value`);
+  }
+  const isSearched = tokenMatcher(searched);
+  const texts = searched.flatMap(({ value }) => value ?? []);
+  // No index item leads to a system alone, or to what nearly all have.
+  const usual = usualValues[paths[0]?.type ?? ''];
+  const isLed = texts.length === searched.length && !texts.some((text) => text.toLowerCase() === usual);
+  const buckets = code === '_id' ? new Set(texts) : isLed ? texts.map(tokenBucket) : undefined;
+  const isPlain = paths.every(({ type }) => plainTypes.has(type));
+  return {
+    matches: (found) => found.flatMap(tokensOf).some(isSearched),
+    ranges: buckets && [...buckets].map((bucket) => ({ bucket })),
+    proves: (bucket, sort) =>
+      searched.some(({ system, value }) => {
+        if (value === undefined || tokenBucket(value) !== bucket) return false;
+        // Items of earlier releases do not tell of the system.
+        if (sort === '') return isPlain;
+        if (sort.startsWith('c')) return system === undefined || sort === `c${nearHash(system)}`;
+        const exact = `x${nearHash(value)}`;
+        return system === undefined ? sort.startsWith(exact) : sort === `${exact}${nearHash(system)}`;
+      }),
+  };
+}
+
+/** R4 `:text`: the text or display of the code begins so. */
+function textCondition({ values }: ConditionRequest): ValueCondition {
+  const searched = values.map((text) => normaliseText(unescapeValue(text)));
+  const isFound = ({ text }: Token) => {
+    const normal = text === undefined ? undefined : normaliseText(text);
+    return searched.some((one) => normal?.startsWith(one));
+  };
+  return { matches: (found) => found.flatMap(tokensOf).some(isFound), alternatives: searched.length };
+}
+
+/** Of these, any system in the search is right. */
+const plainTypes: ReadonlySet<string> = new Set(['code', 'boolean', 'string', 'uri', '$deceased']);
+
+/** What nearly every resource has: an index item for it would lead from one value to all of them. */
+const usualValues: Readonly<Record<string, string>> = { $deceased: 'false' };
+
+function tokenOf(from: unknown, valueField: string, text: string | undefined): Token {
+  return { system: textOf(fieldOf(from, 'system')), value: textOf(fieldOf(from, valueField)), text };
+}
+
+function plain(value: string | undefined): Token {
+  return { system: undefined, value, text: value, implied: true };
+}
+
+/** R4 Patient.deceased: `deceased.exists() and deceased != false`. */
+function isDeceased(patient: unknown): boolean {
+  return fieldOf(patient, 'deceasedBoolean') === true || fieldOf(patient, 'deceasedDateTime') !== undefined;
+}

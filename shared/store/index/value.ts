@@ -1,0 +1,99 @@
+import type { Resource } from '../../base/resource.ts';
+import type { Parameter, Path, Step } from './registry.ts';
+
+/** A value of a resource that a search parameter sees. */
+export interface Value {
+  /** Its FHIR data type. */
+  type: string;
+  value: unknown;
+  /** For references: only one to this type counts. */
+  target: string | undefined;
+}
+
+/** A resource is looked at by several conditions, and does not change meanwhile. */
+const known = new WeakMap<Resource, Map<Parameter, readonly Value[]>>();
+
+/** All values of a resource that the parameter sees. */
+export function valuesOf(resource: Resource, parameter: Parameter): readonly Value[] {
+  const found = known.get(resource) ?? new Map<Parameter, readonly Value[]>();
+  const values = found.get(parameter) ?? parameter.paths.flatMap((path) => walk(resource, path));
+  known.set(resource, found.set(parameter, values));
+  return values;
+}
+
+function walk(resource: Resource, { steps, type, target }: Path): Value[] {
+  let found: unknown[] = [resource];
+  for (const step of steps) found = found.flatMap((value) => advance(value, step));
+  return found.map((value) => ({ type, value, target }));
+}
+
+function advance(from: unknown, { element, at, where }: Step): unknown[] {
+  const member = fieldOf(from, element);
+  if (member === undefined || member === null) return [];
+  const all = Array.isArray(member) ? member : [member];
+  if (at !== undefined) return all.slice(at, at + 1);
+  const chosen = where ? all.filter((value) => fieldOf(value, where.name) === where.value) : all;
+  return chosen.filter((value) => value !== null && value !== undefined);
+}
+
+/** An own field of an object; undefined for everything else. */
+export function fieldOf(value: unknown, name: string): unknown {
+  return hasOwn(value, name) ? value[name] : undefined;
+}
+
+function hasOwn(value: unknown, name: string): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+export function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+}
+
+/**
+ * Cuts a search value at a separator, except where a backslash stands before it (R4 search, escaping).
+ * @param most how many pieces at most; the last keeps the rest
+ * @returns the pieces, still escaped
+ */
+export function splitValue(
+  text: string,
+  separator: ',' | '|' | '$',
+  most = Number.POSITIVE_INFINITY,
+): string[] {
+  const pieces: string[] = [];
+  let start = 0;
+  for (let i = 0; i < text.length && pieces.length < most - 1; i++) {
+    if (text[i] === '\\') i++;
+    else if (text[i] === separator) {
+      pieces.push(text.slice(start, i));
+      start = i + 1;
+    }
+  }
+  return [...pieces, text.slice(start)];
+}
+
+/** R4 search, escaping: `\,` `\|` `\$` and `\\` stand for themselves. */
+export function unescapeValue(text: string): string {
+  return text.replace(/\\([,|$\\])/g, '$1');
+}
+
+/** A text as a search value that means just it. */
+export function escapeValue(text: string): string {
+  return text.replace(/[,|$\\]/g, '\\$&');
+}
+
+/**
+ * R4 string search: without regard to case, accents and width of spaces. A sigma is one letter wherever it
+ * stands: `toLowerCase` writes the last of a word in another way, so the beginning of a name would not be found.
+ */
+export function normaliseText(text: string): string {
+  return withFinalSigma(text).replaceAll('ς', 'σ');
+}
+
+/** The form that texts of earlier index items have. */
+export function withFinalSigma(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/g, ' ').trim();
+}

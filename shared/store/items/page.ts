@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { mostEntryCharacters } from '../../base/limits.ts';
+import { invalidField } from '../../base/refusal.ts';
+
+/** One thing that a listing comes to, in its order. */
+export interface Positioned<T, P> {
+  /** Where the listing goes on behind it. */
+  position: P;
+  /** Undefined for what was looked at and is not for the caller. */
+  value: T | undefined;
+}
+
+/** Some values of a listing; `next` is where the following page goes on, if there may be one. */
+export interface Page<T, P> {
+  values: T[];
+  next: P | undefined;
+  /** How many values the following page has still to leave out. */
+  offset: number;
+}
+
+export interface PageOptions<T> {
+  /** How many values a page holds. */
+  count: number;
+  /** Values that come first and are left out. */
+  offset?: number;
+  /** Characters of a value in the answer: a page ends early rather than being longer than an answer may be. */
+  sizeOf(value: T): number;
+}
+
+/** A page looks at no more than this: it then ends early, even empty, and the next goes on from there. */
+const mostLooked = 1000;
+
+/** The first page of a listing. */
+export async function takePage<T, P>(
+  listing: AsyncIterable<Positioned<T, P>>,
+  { count, offset = 0, sizeOf }: PageOptions<T>,
+): Promise<Page<T, P>> {
+  const values: T[] = [];
+  let last: P | undefined;
+  let left = offset;
+  let characters = 0;
+  let looked = 0;
+  for await (const { position, value } of listing) {
+    if (value !== undefined && left > 0) left--;
+    else if (value !== undefined) {
+      characters += sizeOf(value);
+      const isFull = values.length === count || (characters > mostEntryCharacters && values.length > 0);
+      if (isFull) return { values, next: last, offset: 0 };
+      values.push(value);
+    }
+    last = position;
+    if (++looked >= mostLooked) return { values, next: last, offset: Math.max(left, 0) };
+  }
+  return { values, next: undefined, offset: 0 };
+}
+
+const usualCount = 20;
+const mostCount = 100;
+
+/** `_count`, 20 unless it is said and 100 at most, and `_cursor` of a list. @throws {Refusal} invalid */
+export function parsePage(query: URLSearchParams): { count: number; cursor: string | undefined } {
+  const text = query.get('_count') ?? String(usualCount);
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw invalidField('_count', '_count must be a positive whole number');
+  return { count: Math.min(Number(text), mostCount), cursor: query.get('_cursor') ?? undefined };
+}
+
+/** What a cursor belongs to: a Project, and one listing with its parameters. */
+export interface Listing {
+  project: string;
+  /** Equal for equal listings. */
+  name: string;
+}
+
+/**
+ * Where the next page goes on, as an opaque text bound to its listing: with another it is refused. It
+ * holds a place inside the very partitions that the listing reads anyway, whose keys are built from the
+ * caller's own Project, so there is nothing to gain by forging it.
+ */
+export function writeCursor(listing: Listing, position: unknown): string {
+  return Buffer.from(JSON.stringify([bindingOf(listing), position])).toString('base64url');
+}
+
+/**
+ * The position of a cursor. It comes back from outside, so any JSON may stand there.
+ * @param parse undefined for what cannot be a position of this listing
+ * @returns undefined when there is no cursor
+ * @throws {Refusal} invalid
+ */
+export function readCursor<P>(
+  listing: Listing,
+  cursor: string | undefined,
+  parse: (position: unknown) => P | undefined,
+): P | undefined {
+  if (cursor === undefined) return undefined;
+  const [binding, position] = pairIn(cursor);
+  const parsed = binding === bindingOf(listing) ? parse(position) : undefined;
+  if (parsed === undefined) throw invalidField('_cursor', 'The cursor does not belong to this search');
+  return parsed;
+}
+
+/** A position that is a sort key between two others, both inside; DynamoDB takes none longer than 1,024 bytes. */
+export function sortKeyBetween(from: string, to: string) {
+  return (position: unknown): string | undefined =>
+    isSortKey(position) && position >= from && position <= to ? position : undefined;
+}
+
+/** A position that is a sort key with this prefix. */
+export function sortKeyWith(prefix: string) {
+  return (position: unknown): string | undefined =>
+    isSortKey(position) && position.startsWith(prefix) ? position : undefined;
+}
+
+const longestSortKey = 1024;
+
+/** Whether DynamoDB would take it as a sort key. */
+export function isSortKey(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= longestSortKey;
+}
+
+function pairIn(cursor: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+function bindingOf({ project, name }: Listing): string {
+  return createHash('sha256').update(`${project}\n${name}`).digest('base64url').slice(0, 16);
+}

@@ -1,0 +1,231 @@
+import { inParallel } from '../../base/in-parallel.ts';
+import type { Resource } from '../../base/resource.ts';
+import { errorName, fieldsOf } from '../../base/values.ts';
+import type { Item } from '../../carry/table/item.ts';
+import { type Key, keys, parseHead, pendingPartitions, versionPrefix } from '../../carry/table/keys.ts';
+import { readAll, readPages } from '../../carry/table/pages.ts';
+import type { Table } from '../../carry/table/table.ts';
+import { ConditionFailed } from '../../carry/table/transact.ts';
+import { historyIndex, indexKeys } from '../index/index-items.ts';
+import { isResourceType } from '../index/registry.ts';
+import { pendingItem } from './change.ts';
+import { MissingPart, openState } from './content.ts';
+import { getVersion, type ResourceKey } from './versions.ts';
+
+/** Longer than any request lives: a note older than this is of a write that was cut off. */
+const cutOffMs = 120_000;
+
+interface Store {
+  table: Table;
+  now(): number;
+}
+
+/** A version of a resource: all that its key needs. */
+interface VersionName {
+  versionId: string;
+  lastUpdated: string;
+}
+
+/** What a change left to do: index items of the version before go. It names both and holds neither. */
+export interface Upkeep extends ResourceKey {
+  after: VersionName;
+  before: VersionName | undefined;
+}
+
+/** The upkeep that a head asks for, by its states before and after a write; undefined when none. */
+export function upkeepOf(before: Item | undefined, after: Item | undefined): Upkeep | undefined {
+  const target = after?.untidy === true ? parseHead(after) : undefined;
+  if (!after || !target || !isResourceType(target.type) || target.type === 'AuditEvent') return undefined;
+  if (before?.versionId === after.versionId) return undefined;
+  return { ...target, after: nameOf(after), before: before && nameOf(before) };
+}
+
+function nameOf({ versionId, lastUpdated }: Item): VersionName {
+  return { versionId: String(versionId), lastUpdated: String(lastUpdated) };
+}
+
+/** @throws {Error} when the body is no upkeep */
+export function parseUpkeep(body: unknown): Upkeep {
+  const { project, type, id, after, before } = fieldsOf(body);
+  if (typeof project !== 'string' || typeof type !== 'string' || typeof id !== 'string') {
+    throw new Error('The message names no resource');
+  }
+  return { project, type, id, after: parseName(after), before: before ? parseName(before) : undefined };
+}
+
+function parseName(value: unknown): VersionName {
+  const { versionId, lastUpdated } = fieldsOf(value);
+  if (typeof versionId === 'string' && typeof lastUpdated === 'string') return { versionId, lastUpdated };
+  throw new Error('The message names no version');
+}
+
+/** Does it. Doing it twice, late, or after the next change does no harm. */
+export async function keepIndex(store: Store, { after, before, ...target }: Upkeep): Promise<void> {
+  const { project, type, id } = target;
+  const key = before && keys.version(project, type, id, before);
+  const version = key && (await store.table.read([key])).get(key);
+  await removeStale(store, target, after.versionId, await keysOfStates(store.table, project, [version]));
+}
+
+/** Removes those of the index items that the head as it stands does not have, or leaves a note for the sweep. */
+export async function removeStale(
+  store: Store,
+  target: ResourceKey,
+  versionId: string,
+  candidates: ReadonlyMap<string, Key>,
+): Promise<void> {
+  const { table, now } = store;
+  const own = keys.pending(target.project, target.type, target.id, versionId);
+  if (await staleAreGone(store, target, own, candidates)) return table.write([], [own]);
+  return table.write([pendingItem({ ...target, versionId, parts: 0 }, now())]);
+}
+
+/**
+ * Removes those of the index items that the head as it stands does not have. The order of the three
+ * reads matters: an item that another write put after the first of them is protected by its version,
+ * one put before by that write's note or its head.
+ * @param own the note of who removes them
+ * @returns false when nothing was removed, because another write may be between its steps
+ */
+async function staleAreGone(
+  { table, now }: Store,
+  { project, type, id }: ResourceKey,
+  own: Key,
+  candidates: ReadonlyMap<string, Key>,
+): Promise<boolean> {
+  const all = [...candidates.values()];
+  const found = await table.read(all);
+  const seen = all.flatMap((key) => found.get(key) ?? []);
+  const notes = await readAll(table, own.pk, { prefix: `${project}#${type}#${id}#` });
+  if (notes.some(({ sk, atMs }) => sk !== own.sk && Number(atMs) > now() - cutOffMs)) return false;
+  const headKey = keys.resource(project, type, id);
+  const live = await keysOfStates(table, project, [(await table.read([headKey])).get(headKey)]);
+  await removeUnchanged(
+    table,
+    seen.filter((item) => !live.has(`${item.pk}\n${item.sk}`)),
+  );
+  return true;
+}
+
+/** So many in a transaction, and transactions at once: a resource of thousands of values is one among many. */
+const removedTogether = 50;
+const transactionsAtOnce = 4;
+
+/** Removes items that nobody has written since they were read. */
+async function removeUnchanged(table: Table, items: readonly Item[]): Promise<void> {
+  const batches = Math.ceil(items.length / removedTogether);
+  const starts = Array.from({ length: batches }, (_, i) => i * removedTogether);
+  await inParallel(starts, transactionsAtOnce, (at) =>
+    removeBatch(table, items.slice(at, at + removedTogether)),
+  );
+}
+
+/** One that was written meanwhile keeps all from going: the others go without it. */
+async function removeBatch(table: Table, items: readonly Item[]): Promise<void> {
+  let left = items.map(({ pk, sk, v }, i) => ({
+    name: `stale ${i}`,
+    remove: { pk, sk },
+    if: 'v = :v',
+    values: { ':v': v },
+  }));
+  while (left.length > 0) {
+    try {
+      return await table.transact(left);
+    } catch (error) {
+      if (!(error instanceof ConditionFailed)) throw error;
+      left = left.filter(({ name }) => !error.failed.has(name));
+    }
+  }
+}
+
+/** The index items that these states of a resource have, by their key as text. */
+export async function keysOfStates(
+  table: Table,
+  project: string,
+  items: readonly (Item | undefined)[],
+): Promise<Map<string, Key>> {
+  const states = await Promise.all(items.map((item) => item && stateOf(table, item)));
+  return new Map(states.flatMap((resource) => (resource ? [...indexKeys(project, resource)] : [])));
+}
+
+/** Index items are written after all parts: a state without one of them has none. */
+async function stateOf(table: Table, item: Item): Promise<Resource | undefined> {
+  try {
+    return (await openState(table, item))?.resource;
+  } catch (error) {
+    if (error instanceof MissingPart) return undefined;
+    throw error;
+  }
+}
+
+/** How a sweep went. */
+export interface Swept {
+  done: number;
+  /** Kept for the next sweep; the names of their errors. */
+  failed: string[];
+}
+
+/** Tidies up after writes that were cut off before or after their commit, each for itself. */
+export async function sweepCutOff(store: Store): Promise<Swept> {
+  const swept: Swept = { done: 0, failed: [] };
+  for (const partition of pendingPartitions()) {
+    for await (const notes of readPages(store.table, partition)) {
+      for (const note of notes) {
+        if (Number(note.atMs) > store.now() - cutOffMs) continue;
+        try {
+          await sweepOne(store, note);
+          swept.done++;
+        } catch (error) {
+          swept.failed.push(errorName(error));
+        }
+      }
+    }
+  }
+  return swept;
+}
+
+/**
+ * A version that was not committed goes after all that it alone names, and the note of it last: what is cut off here
+ * is found again.
+ */
+async function sweepOne(store: Store, note: Item): Promise<void> {
+  const { table, now } = store;
+  const target = { project: String(note.project), type: String(note.type), id: String(note.id) };
+  const { project, type, id } = target;
+  const versionId = String(note.versionId);
+  const { written, previous } = await findVersions(table, target, versionId);
+  const candidates = await keysOfStates(table, project, [written, previous]);
+  const headKey = keys.resource(project, type, id);
+  const head = (await table.read([headKey])).get(headKey);
+  const isUndone = !head || !(await getVersion(table, head, versionId));
+  const { pk, sk } = note;
+  if (!(await staleAreGone(store, target, { pk, sk }, candidates))) {
+    return table.write([{ ...note, atMs: now() }]);
+  }
+  if (isUndone) {
+    const parts = Array.from({ length: Number(note.parts) }, (_, n) =>
+      keys.part(project, type, id, versionId, n),
+    );
+    const at = written && { ...target, versionId, lastUpdated: String(written.lastUpdated) };
+    await table.write([], [...(at ? [historyIndex.key(project, at)] : []), ...parts]);
+    if (written) await table.write([], [written]);
+  }
+  await table.write([], [{ pk, sk }]);
+}
+
+/** A version, committed or not, and the one that it follows. */
+async function findVersions(
+  table: Table,
+  { project, type, id }: ResourceKey,
+  versionId: string,
+): Promise<{ written?: Item; previous?: Item }> {
+  const { pk } = keys.resource(project, type, id);
+  let written: Item | undefined;
+  for await (const page of readPages(table, pk, { prefix: versionPrefix, newestFirst: true })) {
+    for (const item of page) {
+      if (item.versionId === versionId) written = item;
+      else if (written && item.versionId === written.follows) return { written, previous: item };
+    }
+  }
+  return written ? { written } : {};
+}

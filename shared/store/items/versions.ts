@@ -1,0 +1,107 @@
+import { fieldsOf } from '../../base/values.ts';
+import type { Item } from '../../carry/table/item.ts';
+import { type Key, keys, versionPrefix } from '../../carry/table/keys.ts';
+import { readPages } from '../../carry/table/pages.ts';
+import type { Table } from '../../carry/table/table.ts';
+import { isStanding, type OpenedResource, openState, type ProjectTable } from './content.ts';
+import { sortKeyWith } from './page.ts';
+
+/** One resource of a Project. */
+export interface ResourceKey {
+  project: string;
+  type: string;
+  id: string;
+}
+
+/** Where a listing of versions goes on: below this sort key, and the version that comes next. */
+export interface VersionPosition {
+  sk: string;
+  expected: string;
+}
+
+interface ListOptions {
+  /** The version that comes first. */
+  expected: string;
+  /** Only versions below this sort key. */
+  after?: string | undefined;
+  /** How many are read at once. */
+  limit?: number;
+}
+
+/**
+ * States of a resource, newest first, by the key of its head or of any of them. A version that was written before its head counts only when
+ * the head or the version after it names it: a write that was cut off leaves no trace here.
+ */
+export async function* listVersions(
+  table: Table,
+  { pk }: Key,
+  { expected: first, after, limit = 50 }: ListOptions,
+): AsyncGenerator<{ item: Item; position: VersionPosition }> {
+  let expected = first;
+  const pages = readPages(table, pk, { prefix: versionPrefix, newestFirst: true, after, limit });
+  for await (const page of pages) {
+    for (const item of page) {
+      if (item.doubtful === true && item.versionId !== expected) continue;
+      if (typeof item.follows === 'string') expected = item.follows;
+      yield { item, position: { sk: item.sk, expected } };
+    }
+  }
+}
+
+/** A position of `listVersions` as it comes back in a cursor; undefined for anything else. */
+export function parseVersionPosition(value: unknown): VersionPosition | undefined {
+  const { sk, expected } = fieldsOf(value);
+  const at = sortKeyWith(versionPrefix)(sk);
+  return at !== undefined && typeof expected === 'string' ? { sk: at, expected } : undefined;
+}
+
+/** One state by its version id: the head as it stands, or one of its history. Its content is not opened. */
+export async function getVersion(table: Table, head: Item, versionId: string): Promise<Item | undefined> {
+  if (head.versionId === versionId) return head;
+  for await (const { item } of listVersions(table, head, { expected: String(head.versionId) })) {
+    if (item.versionId === versionId) return item;
+  }
+  return undefined;
+}
+
+/** The last state before a deletion; undefined when nothing of it is left. @param deletion a head or a version */
+export async function stateBefore(table: Table, deletion: Item): Promise<OpenedResource | undefined> {
+  const start = deletion.sk.startsWith(versionPrefix)
+    ? { expected: String(deletion.follows), after: deletion.sk }
+    : { expected: String(deletion.versionId) };
+  for await (const { item } of listVersions(table, deletion, { ...start, limit: 3 })) {
+    if (item.deleted !== true) return openState(table, item);
+  }
+  return undefined;
+}
+
+/** How a resource stands: as it is, or as it was before it was deleted. */
+export async function standingState(table: Table, head: Item): Promise<OpenedResource | undefined> {
+  return head.deleted === true ? stateBefore(table, head) : openState(table, head);
+}
+
+/** DynamoDB: a batch reads a hundred items. */
+export const batch = 100;
+
+/** The heads of the resources that exist, by their ids. */
+export async function readHeads(
+  { table, project }: ProjectTable,
+  type: string,
+  ids: readonly string[],
+): Promise<Map<string, Item>> {
+  const distinct = [...new Set(ids)];
+  const starts = Array.from({ length: Math.ceil(distinct.length / batch) }, (_, i) => i * batch);
+  const heads = await Promise.all(
+    starts.map(async (at) => {
+      const some = distinct
+        .slice(at, at + batch)
+        .map((id) => [id, keys.resource(project, type, id)] as const);
+      const found = await table.read(some.map(([, key]) => key));
+      return some.flatMap(([id, key]) => {
+        const item = found.get(key);
+        return isStanding(item) ? [[id, item] as const] : [];
+      });
+    }),
+  );
+  return new Map(heads.flat());
+}

@@ -1,0 +1,316 @@
+import { invalidField } from '../../base/refusal.ts';
+import type { Resource } from '../../base/resource.ts';
+import { entriesIn } from '../index/index-items.ts';
+import { isInside, type KeyRange, keyRangesOf, nameOfRange, shards, sortKeyOf } from '../index/key-range.ts';
+import { jointRanges } from '../index/ordered.ts';
+import { lastUpdatedOf, type Parameter } from '../index/registry.ts';
+import { valuesOf } from '../index/value.ts';
+import {
+  type Candidate,
+  candidatesInTurn,
+  candidatesMerged,
+  inBatches,
+  openInTurn,
+  type RangeReader,
+  type TypeTable,
+} from '../items/read-ranges.ts';
+import { batch, readHeads } from '../items/versions.ts';
+import { type Filter, unindexed } from './filter.ts';
+import { findEntries } from './find-entries.ts';
+import {
+  type Hit,
+  openHit,
+  type Position,
+  type Search,
+  type SortKey,
+  type Source,
+  sortedHits,
+  tooCostly,
+} from './hit.ts';
+
+/** Up to so many candidates a `_sort` is done in memory. */
+const mostSorted = 1000;
+/** More sources are not compared: the first ones promise most. */
+const mostCompared = 3;
+/** A source of more key ranges is not read ahead. */
+const mostRanges = 16;
+
+/** All hits in their order, read as they are asked for. @param after the position of the last one seen */
+export async function* findHits(search: Search, after?: Position): AsyncGenerator<Hit> {
+  const { reader, type, filters, sort } = search;
+  if (type === 'AuditEvent') return yield* findEntries(search, after);
+  const narrowed = reader.narrow?.(type);
+  const sources = [...sourcesOf(filters), ...(narrowed ? [narrowed] : [])].sort((a, b) => a.rank - b.rank);
+  const [key] = sort;
+  if (key) return yield* inOrder(search, key, sources, after);
+  if (after !== undefined && after.by !== 'turn') return yield* list(search, after);
+  const chosen = after
+    ? resumed(search, sources, after)
+    : await chooseSource(search, sources, pageOf(search));
+  if (!chosen) return yield* list(search, undefined);
+  const { source, readers } = chosen;
+  yield* matching(search, candidatesInTurn(readers), source.keyRanges, 'in turn', ({ range, sk }) => ({
+    by: 'turn',
+    source: source.name,
+    range,
+    sk,
+  }));
+}
+
+/** A source, its key ranges ready to be read. */
+interface Chosen {
+  source: Source;
+  readers: readonly RangeReader[];
+}
+
+/** @throws {Refusal} invalid when the search does not have that source any more */
+function resumed(
+  search: Search,
+  sources: readonly Source[],
+  after: Extract<Position, { by: 'turn' }>,
+): Chosen {
+  const source = sources.find(({ name }) => name === after.source);
+  if (!source) throw invalidField('_cursor', 'The cursor does not belong to this search');
+  return { source, readers: openInTurn(tableOf(search), source.keyRanges, pageOf(search), after) };
+}
+
+/**
+ * The source with the fewest candidates, its items read `limit` at once. With several to choose from, the first items of each are
+ * asked for at once: whichever turns out to be short is taken, else the most promising by its kind.
+ */
+async function chooseSource(
+  search: Search,
+  sources: readonly Source[],
+  limit: number,
+): Promise<Chosen | undefined> {
+  const open = (source: Source, size: number) => ({
+    source,
+    readers: openInTurn(tableOf(search), source.keyRanges, size),
+  });
+  const [best] = sources;
+  if (!best) return undefined;
+  if (sources.length === 1 || best.rank <= 1) return open(best, limit);
+  const ahead = Math.max(limit, batch);
+  const compared = sources
+    .filter(({ keyRanges }) => keyRanges.length <= mostRanges)
+    .slice(0, mostCompared)
+    .map((source) => open(source, ahead));
+  if (!compared.some(({ source }) => source === best)) compared.unshift(open(best, limit));
+  const sizes = await Promise.all(compared.map(({ readers }) => sizeOf(readers, ahead)));
+  const least = Math.min(...sizes);
+  return compared[Number.isFinite(least) ? sizes.indexOf(least) : 0];
+}
+
+/** How many candidates there are; infinite when the first pages do not hold them all. */
+async function sizeOf(readers: readonly RangeReader[], limit: number): Promise<number> {
+  if (readers.length > mostRanges) return Number.POSITIVE_INFINITY;
+  const pages = await Promise.all(readers.map((reader) => reader.prefetch()));
+  if (pages.some(({ length }) => length >= limit)) return Number.POSITIVE_INFINITY;
+  return pages.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** The look-ups that the filters of a search allow, the most promising first. */
+export function sourcesOf(filters: readonly Filter[]): Source[] {
+  const sources = filters.flatMap(({ name, rank, interval, keyRanges, parameters }): Source[] => {
+    const [parameter] = parameters;
+    if (parameter?.code === '_lastUpdated') return [];
+    // Two bounds of one date narrow one look-up. Of several values each bound may be met by another.
+    const intervals = parameter && interval && !parameter.repeats ? intervalsOf(parameter, filters) : [];
+    const joint = parameter && intervals.length > 1 ? jointRanges(parameter, intervals) : undefined;
+    if (joint && parameter?.index !== undefined) {
+      const ranges = keyRangesOf(parameter.index, joint);
+      return [{ name: `joint ${parameter.code}`, keyRanges: ranges, rank: Math.min(rank, 5) }];
+    }
+    return keyRanges ? [{ name, keyRanges, rank }] : [];
+  });
+  const distinct = new Map(sources.map((source) => [source.name, source]));
+  return [...distinct.values()].sort((a, b) => a.rank - b.rank);
+}
+
+function intervalsOf(parameter: Parameter, filters: readonly Filter[]) {
+  return filters.flatMap(({ parameters: [first], interval }) =>
+    first === parameter && interval ? [interval] : [],
+  );
+}
+
+/**
+ * Every value of a date, number or quantity by its low bound, inside the bounds that the search sets
+ * to it. `wide` is where values are that begin before those bounds and reach into them.
+ */
+export function orderedRanges(
+  parameter: Parameter,
+  filters: readonly Filter[],
+): { ranges: KeyRange[]; wide: KeyRange[] } {
+  const intervals = intervalsOf(parameter, filters);
+  const isBound = intervals.length === 1 || (intervals.length > 1 && !parameter.repeats);
+  const bounded = isBound ? jointRanges(parameter, intervals) : undefined;
+  const all = Array.from({ length: shards }, (_, shard) => ({ bucket: `S${shard}` }));
+  const ranges = keyRangesOf(parameter.index ?? parameter.code, bounded ?? all);
+  return {
+    ranges: ranges.filter(({ bucket }) => bucket.startsWith('S')),
+    wide: ranges.filter(({ bucket }) => bucket.startsWith('E')),
+  };
+}
+
+/** Newest first: the order of a search that names none, and that no index helps. */
+function list(search: Search, after: Position | undefined): AsyncGenerator<Hit> {
+  return walk(search, { parameter: lastUpdatedOf(search.type), descending: true }, after);
+}
+
+async function* inOrder(
+  search: Search,
+  key: SortKey,
+  sources: readonly Source[],
+  after: Position | undefined,
+): AsyncGenerator<Hit> {
+  const { parameter } = key;
+  const isWalked = search.sort.length === 1 && isOrdered(parameter);
+  if (after && after.by !== 'rank' && isWalked) return yield* walkAll(search, key, after);
+  const chosen = await chooseSource(search, sources, mostSorted + 1);
+  const isListed = isWalked && (parameter.code === '_lastUpdated' || !after);
+  if (chosen || !isListed) {
+    // A later page uses the way of the first one, even when entries were added in between.
+    const ids = await idsOf(search, chosen?.readers, after ? 2 * mostSorted : mostSorted);
+    if (ids) return yield* sortedHits(search, ids, after);
+    if (!isWalked || after) {
+      throw tooCostly(search, `would sort more than ${mostSorted} resources of ${search.type}`);
+    }
+  }
+  yield* walkAll(search, key, after);
+}
+
+/** Whether the index of the parameter holds its values in their order. */
+function isOrdered({ type, index }: Parameter): boolean {
+  return index !== undefined && (type === 'date' || type === 'number' || type === 'quantity');
+}
+
+/** All ids of a source, or of the type; undefined when they are too many to be put in order. */
+async function idsOf(
+  search: Search,
+  readers: readonly RangeReader[] | undefined,
+  most: number,
+): Promise<Set<string> | undefined> {
+  const everything = () => orderedRanges(lastUpdatedOf(search.type), search.filters).ranges;
+  const candidates = readers
+    ? candidatesInTurn(readers)
+    : candidatesMerged(tableOf(search), everything(), mostSorted, { newestFirst: true });
+  const ids = new Set<string>();
+  for await (const { id } of candidates) {
+    ids.add(id);
+    if (ids.size > most) return undefined;
+  }
+  return ids;
+}
+
+/** In the order of an index; afterwards those that have no value in it. */
+async function* walkAll(search: Search, key: SortKey, after: Position | undefined): AsyncGenerator<Hit> {
+  if (after?.by !== 'tail') yield* walk(search, key, after);
+  const { parameter } = key;
+  const nothing: Resource = { resourceType: search.type, id: '', meta: { versionId: '', lastUpdated: '' } };
+  const isBound = search.filters.some(
+    ({ parameters, matches }) => parameters.length === 1 && parameters[0] === parameter && !matches(nothing),
+  );
+  if (parameter.code === '_lastUpdated' || isBound) return;
+  const lacking = unindexed(
+    `no ${parameter.code}`,
+    [{ parameters: [parameter], alternatives: 1 }],
+    (resource) => valuesOf(resource, parameter).length === 0,
+  );
+  const without: Search = { ...search, filters: [...search.filters, lacking], count: batch };
+  const start = after?.by === 'tail' ? ({ ...after, by: 'walk' } as const) : undefined;
+  for await (const hit of list(without, start)) {
+    const { position } = hit;
+    yield position.by === 'walk' ? { ...hit, position: { by: 'tail', sk: position.sk } } : hit;
+  }
+}
+
+async function* walk(
+  search: Search,
+  { parameter, descending }: SortKey,
+  after: Position | undefined,
+): AsyncGenerator<Hit> {
+  const ranges = await walkedRanges(search, parameter);
+  const candidates = candidatesMerged(tableOf(search), ranges, pageOf(search), {
+    newestFirst: descending,
+    after: after?.by === 'walk' ? after.sk : undefined,
+  });
+  const order = descending ? 'descending' : 'ascending';
+  yield* matching(search, candidates, ranges, order, ({ sk }) => ({ by: 'walk', sk }));
+}
+
+/** A value that begins before the bounds and reaches into them is only found by reading from the start. */
+async function walkedRanges(search: Search, parameter: Parameter): Promise<KeyRange[]> {
+  const { ranges, wide } = orderedRanges(parameter, search.filters);
+  if (parameter.code === '_lastUpdated' || wide.length === 0) return ranges;
+  const reaching = candidatesMerged(tableOf(search), wide, 1, { newestFirst: true });
+  if ((await reaching.next()).done) return ranges;
+  return ranges.map(({ from: _, ...range }) => range);
+}
+
+/** How candidates come: range after range, or all ranges as one list. */
+type Order = 'in turn' | 'ascending' | 'descending';
+
+/** Candidates as they come: each counts at the first place where it turns up, and only there. */
+async function* matching(
+  search: Search,
+  candidates: AsyncGenerator<Candidate>,
+  ranges: readonly KeyRange[],
+  order: Order,
+  positionOf: (candidate: Candidate) => Position,
+): AsyncGenerator<Hit> {
+  let size = pageOf(search);
+  for await (const some of inBatches(candidates, () => size)) {
+    search.spend(some.length);
+    const ids = some.map(({ id }) => id);
+    const heads = await readHeads(search.reader, search.type, ids);
+    for (const candidate of some) {
+      const head = heads.get(candidate.id);
+      const isFirst = (resource: Resource) => {
+        const first = firstEntry(ranges, resource, order);
+        return first?.sk === candidate.sk && (order !== 'in turn' || first.range === candidate.range);
+      };
+      const hit = head && (await openHit(search, head, isFirst));
+      if (hit) yield { ...hit, position: positionOf(candidate) };
+    }
+    size = batch;
+  }
+}
+
+/**
+ * Where a resource first turns up in a reading: candidates at any later place are repeats of it, and a
+ * candidate at a place that its resource no longer has is left over from an earlier state.
+ */
+export function firstEntry(
+  ranges: readonly KeyRange[],
+  resource: Resource,
+  order: Order,
+): Pick<Candidate, 'range' | 'sk'> | undefined {
+  const indexes = new Set(ranges.map(({ index }) => index));
+  const found = [...indexes].flatMap((index) =>
+    entriesIn(index, resource).flatMap((entry) => {
+      const sk = sortKeyOf(entry, resource.id);
+      return ranges
+        .filter((range) => range.index === index && isInside(range, entry.bucket, sk))
+        .map((range) => ({ range: nameOfRange(range), sk }));
+    }),
+  );
+  const direction = order === 'descending' ? -1 : 1;
+  return found.sort((a, b) =>
+    order === 'in turn'
+      ? compare(a.range, b.range) || compare(a.sk, b.sk)
+      : direction * (compare(a.sk, b.sk) || compare(a.range, b.range)),
+  )[0];
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** One more than a page, so that the answer knows whether there is a next. */
+function pageOf({ count }: Search): number {
+  return Math.min(count + 1, batch);
+}
+
+export function tableOf({ reader: { table, project }, type }: Search): TypeTable {
+  return { table, project, type };
+}

@@ -1,0 +1,228 @@
+import { Refusal } from '../../base/refusal.ts';
+import type { Resource } from '../../base/resource.ts';
+import { isObject } from '../../base/values.ts';
+import type { Item } from '../../carry/table/item.ts';
+import type { Table } from '../../carry/table/table.ts';
+import type { KeyRange } from '../index/key-range.ts';
+import { kinds } from '../index/kinds.ts';
+import { type Parameter, parametersOf } from '../index/registry.ts';
+import { valuesOf } from '../index/value.ts';
+import { openState } from '../items/content.ts';
+import { isSortKey } from '../items/page.ts';
+import { batch, readHeads } from '../items/versions.ts';
+import { type Filter, matchesAll } from './filter.ts';
+
+/** On whose behalf a search reads. */
+export interface Reader {
+  table: Table;
+  project: string;
+  /**
+   * The resource as the caller may see it; undefined when not at all.
+   * @param searched what a search looks at in it: what is hidden there must not be found out
+   */
+  see(resource: Resource, searched: readonly Parameter[]): Promise<Resource | undefined>;
+  /** Whether the caller may see everything of the type: then what the index holds is what there is to see. */
+  seesAll?(type: string): boolean;
+  /** Whether the caller may search the type at all; everybody may when left out. */
+  maySearch?(type: string): boolean;
+  /** Where everything is that the caller may see of the type, when the caller's rules tell. */
+  narrow?(type: string): Source | undefined;
+}
+
+/** Where all hits of a search can be found; every candidate is matched against its resource afterwards. */
+export interface Source {
+  /** By which a cursor knows it. */
+  name: string;
+  keyRanges: readonly KeyRange[];
+  /** How few candidates it promises; the lowest is the best. */
+  rank: number;
+}
+
+/** A search of one type whose conditions are all at hand. */
+export interface Search {
+  reader: Reader;
+  type: string;
+  filters: readonly Filter[];
+  sort: readonly SortKey[];
+  /** How many hits are needed at first. */
+  count: number;
+  /**
+   * Counts resources that are opened, beside the budget of the request.
+   * @throws {Refusal} too-costly, saying which parameter to add
+   */
+  spend(reads: number): void;
+}
+
+/** One parameter of `_sort`. */
+export interface SortKey {
+  parameter: Parameter;
+  descending: boolean;
+}
+
+/** Resources that one page may read before the search is refused as too costly. */
+const mostReads = 2000;
+
+/** @param options `reads`: how many resources it may open */
+export function newSearch(
+  reader: Reader,
+  type: string,
+  filters: readonly Filter[],
+  options: { sort?: readonly SortKey[]; count?: number; reads?: number } = {},
+): Search {
+  const { sort = [], count = batch, reads = mostReads } = options;
+  let left = reads;
+  return {
+    ...{ reader, type, filters, sort, count },
+    spend(some) {
+      left -= some;
+      if (left < 0) throw tooCostly({ type, filters }, `would read more than ${reads} resources of ${type}`);
+    },
+  };
+}
+
+/** Parameters that usually leave few, best first. */
+const selective = [
+  ...['identifier', 'patient', 'subject', 'entity', 'name'],
+  ...['birthdate', 'code', 'date', '_lastUpdated'],
+];
+
+/** @param why `… would read too much`, after "The search" */
+export function tooCostly({ type, filters }: Pick<Search, 'type' | 'filters'>, why: string): Refusal {
+  const given = new Set(filters.flatMap(({ parameters }) => parameters.map(({ code }) => code)));
+  const known = parametersOf(type);
+  const helpful = selective.filter((code) => known.get(code)?.index !== undefined && !given.has(code));
+  const advice = helpful.slice(0, 3).join(' or ') || 'a parameter that fewer match';
+  return new Refusal('too-costly', `The search ${why}: add ${advice}`);
+}
+
+export interface Hit {
+  /** As the caller may see it. */
+  resource: Resource;
+  /** Of its JSON text. */
+  characters: number;
+  /** Where the next page goes on after it. */
+  position: Position;
+}
+
+/** A value that a search looks at takes some so many characters of a resource. */
+const charactersPerValue = 200;
+
+/** The resource as the caller may see it, when what the caller sees of it matches. */
+export async function openHit(
+  { reader, filters, sort }: Search,
+  head: Item,
+  isRightPlace: (resource: Resource) => boolean = () => true,
+): Promise<Omit<Hit, 'position'> | undefined> {
+  const opened = await openState(reader.table, head);
+  if (!opened) return undefined;
+  const { resource, characters } = opened;
+  const alternatives = filters.reduce((sum, filter) => sum + filter.alternatives, 0);
+  reader.table.budget.spend('comparisons', alternatives * (1 + characters / charactersPerValue));
+  if (!isRightPlace(resource) || !matchesAll(resource, filters)) return undefined;
+  const searched = [...filters.flatMap(({ parameters }) => parameters), ...sort.map((key) => key.parameter)];
+  const seen = await reader.see(resource, searched);
+  if (!seen || (seen !== resource && !matchesAll(seen, filters))) return undefined;
+  return { resource: seen, characters };
+}
+
+/** Where in a search the next page goes on, by the way in which the search was carried out. */
+export type Position =
+  /** Behind a candidate of a source that is read in turn. */
+  | { by: 'turn'; source: string; range: string; sk: string }
+  /** Behind a candidate of an ordered list. */
+  | { by: 'walk'; sk: string }
+  /** The same, among those without a value to be ordered by. */
+  | { by: 'tail'; sk: string }
+  /** Behind a hit that was put in order in memory. */
+  | ({ by: 'rank' } & Rank);
+
+/** What a resource is put in order by: a text for each key, null where it has no value; then its id. */
+interface Rank {
+  values: readonly (string | null)[];
+  id: string;
+}
+
+/** A position as it comes back in a cursor; undefined for anything else. */
+export function parsePosition(value: unknown): Position | undefined {
+  if (!isObject(value)) return undefined;
+  // Cursors of earlier releases call the range a stretch.
+  const { by, source, stretch, range = stretch, sk, values, id } = value;
+  const isValue = (one: unknown) => one === null || typeof one === 'string';
+  if (by === 'rank' && Array.isArray(values) && values.every(isValue) && typeof id === 'string') {
+    return { by, values, id };
+  }
+  if (!isSortKey(sk)) return undefined;
+  if (by === 'walk' || by === 'tail') return { by, sk };
+  const isTurn = by === 'turn' && typeof source === 'string' && typeof range === 'string';
+  return isTurn ? { by, source, range, sk } : undefined;
+}
+
+/** Of what was read to be put in order, this much is kept for the answer; the rest is read again. */
+const mostKeptBytes = 32 * 1024 * 1024;
+
+/**
+ * Few enough to be read at once and put in order here.
+ * @param after the position of the last one seen
+ * @throws {Refusal} too-costly
+ */
+export async function* sortedHits(
+  search: Search,
+  ids: Iterable<string>,
+  after: Position | undefined,
+): AsyncGenerator<Hit> {
+  const { reader, type, sort } = search;
+  const all = [...ids];
+  search.spend(all.length);
+  const ranked: { rank: Rank; head: Item | undefined }[] = [];
+  let bytes = 0;
+  for (let at = 0; at < all.length; at += 4 * batch) {
+    for (const [id, head] of await readHeads(reader, type, all.slice(at, at + 4 * batch))) {
+      const rank = await rankOfHead(search, id, head);
+      if (!rank || (after?.by === 'rank' && compareRanks(rank, after, sort) <= 0)) continue;
+      bytes += sizeOf(head);
+      ranked.push({ rank, head: bytes <= mostKeptBytes ? head : undefined });
+    }
+  }
+  ranked.sort((a, b) => compareRanks(a.rank, b.rank, sort));
+  for (const { rank, head } of ranked) {
+    const item = head ?? (await readHeads(reader, type, [rank.id])).get(rank.id);
+    const hit = item && (await openHit(search, item));
+    if (hit) yield { ...hit, position: { by: 'rank', ...rank } };
+  }
+}
+
+/** A head tells its own `_lastUpdated`; for every other order it must be opened. */
+async function rankOfHead(search: Search, id: string, head: Item): Promise<Rank | undefined> {
+  const { sort } = search;
+  if (sort.every(({ parameter }) => parameter.code === '_lastUpdated')) {
+    return { values: sort.map(() => String(head.lastUpdated)), id };
+  }
+  const hit = await openHit(search, head);
+  return hit && { values: sort.map((key) => sortValueOf(hit.resource, key)), id };
+}
+
+/** The lowest value when ascending, the highest when descending (R4 search, `_sort`). */
+function sortValueOf(resource: Resource, { parameter, descending }: SortKey): string | null {
+  const { sortTexts } = kinds[parameter.type];
+  const texts = valuesOf(resource, parameter).flatMap(sortTexts);
+  return texts.reduce<string | null>(
+    (best, text) => (best === null || (descending ? text > best : text < best) ? text : best),
+    null,
+  );
+}
+
+/** Resources without a value come last, whatever the direction; equal ones by id. */
+function compareRanks(a: Rank, b: Rank, sort: readonly SortKey[]): number {
+  for (const [i, { descending }] of sort.entries()) {
+    const [x = null, y = null] = [a.values[i], b.values[i]];
+    if (x === y) continue;
+    if (x === null || y === null) return x === null ? 1 : -1;
+    return x < y === descending ? 1 : -1;
+  }
+  if (a.id === b.id) return 0;
+  return a.id < b.id === (sort[0]?.descending ?? false) ? 1 : -1;
+}
+
+function sizeOf({ content }: Item): number {
+  return typeof content === 'string' || content instanceof Uint8Array ? content.length : 0;
+}

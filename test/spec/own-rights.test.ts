@@ -1,0 +1,513 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { newPerson, type TestPerson } from './people.ts';
+import { type Answer, type Call, type Portico, startPortico } from './portico.ts';
+import { botThat, createBot, createClient, execute, type TestClient } from './running.ts';
+import { newAddress, password, signingIn } from './signing-in.ts';
+import { newSubscription } from './subscribing.ts';
+
+/**
+ * Rights never grow: Tess administers under a policy that allows Tasks, and what it takes to administer by FHIR
+ * writes. She tries each way to more, then does what is hers.
+ */
+let portico: Portico;
+let tess: TestClient & { membership: string };
+/** What she holds; what she does not; what she may give. */
+let tasks: Reference;
+let all: Reference;
+let patients: Reference;
+let readers: Reference;
+let roots: {
+  bot: string;
+  version: string;
+  client: string;
+  app: string;
+  /** Memberships, the last of which is a Patient of this Project alone. */
+  member: string;
+  left: string;
+  invited: string;
+  patient: string;
+  /** A person who administers without a policy. */
+  root: TestPerson;
+};
+
+type Reference = { reference: string };
+type Fields = Record<string, unknown>;
+
+const administering = ['AccessPolicy', 'Binary', 'Bot', 'ClientApplication', 'Subscription'];
+const own = ['Task', ...administering].map((resourceType) => ({ resourceType }));
+
+beforeAll(async () => {
+  portico = await startPortico();
+  tasks = await policyOf([{ resourceType: 'Task' }]);
+  all = await policyOf([{ resourceType: '*' }]);
+  patients = await policyOf([{ resourceType: 'Patient', criteria: 'Patient?_id=%patient.id' }]);
+  readers = await policyOf([{ resourceType: 'Patient', readonly: true }]);
+  tess = await administratorUnder(own, [patients, readers]);
+  const bot = await botThat(portico, 'console.log("seen"); return event.input');
+  const { json } = await api('GET', `fhir/R4/Bot/${bot}/$versions`);
+  const left = (await newPerson(portico)).membershipId;
+  await api('POST', admin(`members/${left}`), { active: false });
+  roots = {
+    bot,
+    left,
+    version: json.parameter[0].part[0].valueString,
+    client: (await createClient(portico)).id,
+    app: await signingIn(portico).newApp({ redirectUris: ['https://app.example.org/in'] }),
+    member: (await newPerson(portico, { mfaRequired: true })).membershipId,
+    invited: (await api('POST', admin('invite'), someone())).json.id,
+    patient: newAddress(),
+    root: await newPerson(portico, { admin: true }),
+  };
+  const body = someone({ resourceType: 'Patient', scope: 'project', email: roots.patient, password });
+  expect((await api('POST', admin('invite'), body)).status).toBe(200);
+});
+afterAll(() => portico.stop());
+
+function api(method: string, path: string, body?: unknown, token?: string): Promise<Answer> {
+  const type = Array.isArray(body) ? 'application/json-patch+json' : 'application/fhir+json';
+  const isFhir = /^fhir\/R4\/[^$]*$/.test(path) && body !== undefined;
+  const call: Call = {
+    ...(token === undefined ? {} : { token }),
+    ...(body === undefined ? {} : { body }),
+    ...(isFhir ? { headers: { 'content-type': type } } : {}),
+  };
+  return portico.api(method, path, call);
+}
+
+const byTess = (method: string, path: string, body?: unknown) => api(method, path, body, tess.token);
+const admin = (path: string) => `admin/projects/${portico.projects[0]?.id}/${path}`;
+const someone = (change: Fields = {}) => ({
+  ...{ resourceType: 'Practitioner', firstName: 'Ann', lastName: 'Lee', email: newAddress() },
+  ...{ sendEmail: false, ...change },
+});
+const policy = (resource: Fields[], change: Fields = {}) => ({
+  ...{ resourceType: 'AccessPolicy', name: `P ${randomUUID()}`, resource },
+  ...change,
+});
+
+async function policyOf(resource: Fields[], token?: string): Promise<Reference> {
+  const answer = await api('POST', 'fhir/R4/AccessPolicy', policy(resource), token);
+  if (answer.status !== 201) throw new Error(answer.text);
+  return { reference: `AccessPolicy/${answer.json.id}` };
+}
+
+/** A client that administers under a policy of these entries. */
+async function administratorUnder(resource: Fields[], mayGrant?: Reference[], access?: Fields) {
+  const held = await policyOf(resource);
+  const rights = access ? { access: [{ policy: held, ...access }] } : { accessPolicy: held };
+  const client = await createClient(portico, { admin: true, ...rights });
+  const { json } = await api('GET', 'auth/me', undefined, client.token);
+  const membership: string = json.membership.id;
+  if (mayGrant) {
+    const answer = await api('POST', admin(`members/${membership}`), { mayGrant });
+    expect([answer.status, answer.json.mayGrant]).toEqual([200, mayGrant]);
+  }
+  return { ...client, membership, held };
+}
+
+/** An app within her rights, by which people of any rights sign in. */
+async function newApp({
+  redirectUri,
+  redirectUris = ['https://app.example.org/in'],
+}: Fields = {}): Promise<string> {
+  const { json } = await api('POST', admin('client'), {
+    ...{ name: 'App', accessPolicy: tasks, ...(redirectUri ? {} : { redirectUris }) },
+  });
+  if (redirectUri)
+    await api('PATCH', `fhir/R4/ClientApplication/${json.id}`, [
+      { op: 'add', path: '/redirectUri', value: redirectUri },
+    ]);
+  return json.id;
+}
+
+/** Changes a resource as she reads it. */
+async function rewritten(path: string, change: Fields, method = 'PUT'): Promise<Answer> {
+  const { json } = await byTess('GET', `fhir/R4/${path}`);
+  return byTess(method, `fhir/R4/${path}`, { ...json, ...change });
+}
+
+const inBundle = (type: string, resource: { resourceType: string }, method = 'POST', id = '') =>
+  byTess('POST', 'fhir/R4', {
+    ...{ resourceType: 'Bundle', type },
+    entry: [{ resource, request: { method, url: `${resource.resourceType}${id && `/${id}`}` } }],
+  });
+
+/** Invited as root; the membership's id. */
+async function newRoot(change: Fields = {}): Promise<string> {
+  const { status, text, json } = await api('POST', admin('invite'), someone({ admin: true, ...change }));
+  if (status !== 200) throw new Error(text);
+  return json.id;
+}
+
+const alsoPatient = (externalId: string) =>
+  someone({
+    resourceType: 'Patient',
+    scope: 'project',
+    forceNewMembership: true,
+    externalId,
+    accessPolicy: tasks,
+  });
+
+const wider = [...own, { resourceType: 'Patient' }];
+
+/** What she tries. What she is refused names her policy. */
+const attacks: Record<string, () => Promise<Answer>> = {
+  'taking her policy off': () => byTess('POST', admin(`members/${tess.membership}`), { accessPolicy: null }),
+  'another policy for herself': () =>
+    byTess('POST', admin(`members/${tess.membership}`), { accessPolicy: all }),
+  'one that she may give for herself': () =>
+    byTess('POST', admin(`members/${tess.membership}`), { access: [{ policy: readers }] }),
+  'more that she may give': () =>
+    byTess('POST', admin(`members/${tess.membership}`), { mayGrant: [patients, readers, all] }),
+  'a member made administrator': () =>
+    byTess('POST', admin(`members/${roots.member}`), { admin: true, accessPolicy: null }),
+  'a policy for somebody else': async () =>
+    byTess('POST', admin(`members/${await newMember(tasks)}`), {
+      access: [{ policy: tasks }, { policy: all }],
+    }),
+  'no policy for somebody else': async () =>
+    byTess('POST', admin(`members/${await newMember(tasks)}`), { accessPolicy: null }),
+  'an administrator of whom she may give what they have': async () =>
+    byTess('POST', admin(`members/${await newMember(tasks)}`), { admin: true, accessPolicy: readers }),
+  'emergency access': async () =>
+    byTess('POST', admin(`members/${await newMember(tasks)}`), { emergencyPolicy: all }),
+  'a member who was sent away': () => byTess('POST', admin(`members/${roots.left}`), { active: true }),
+  'no second factor for somebody with more': () =>
+    byTess('POST', admin(`members/${roots.member}`), { mfaRequired: false }),
+  'another way in for somebody with more': () =>
+    byTess('POST', admin(`members/${roots.member}`), {
+      authentication: { issuer: 'https://id.example.org' },
+    }),
+  'root under a policy': () =>
+    byTess('POST', admin(`members/${roots.root.membershipId}`), { accessPolicy: tasks }),
+  'root no administrator any more': () =>
+    byTess('POST', admin(`members/${roots.root.membershipId}`), { admin: false, accessPolicy: tasks }),
+  'root deactivated': () => byTess('POST', admin(`members/${roots.root.membershipId}`), { active: false }),
+  'root removed': () => byTess('DELETE', admin(`members/${roots.root.membershipId}`)),
+  'root invited again with less': () =>
+    byTess('POST', admin('invite'), someone({ email: roots.root.email, upsert: true, accessPolicy: tasks })),
+  'a root invitation revoked': async () =>
+    byTess('DELETE', admin(`members/${await newRoot({ email: newAddress() })}/invitation`)),
+  'a root invitation removed': async () => byTess('DELETE', admin(`members/${await newRoot()}`)),
+  'a root invitation with less': async () => {
+    const email = newAddress();
+    await newRoot({ email });
+    return byTess('POST', admin('invite'), someone({ email, upsert: true, accessPolicy: tasks }));
+  },
+  'a root invitation replaced by one as a Patient': async () => {
+    const email = newAddress();
+    await newRoot({ email });
+    const body = { resourceType: 'Patient', email, upsert: true, accessPolicy: tasks };
+    return byTess('POST', admin('invite'), someone(body));
+  },
+  'a root who was deactivated, removed': async () => {
+    const { membershipId } = await newPerson(portico, { admin: true });
+    await api('POST', admin(`members/${membershipId}`), { active: false });
+    return byTess('DELETE', admin(`members/${membershipId}`));
+  },
+  'an address for a person of the Project who has none': async () => {
+    const externalId = randomUUID();
+    await newRoot({ externalId, email: undefined, scope: 'project' });
+    return byTess('POST', admin('invite'), alsoPatient(externalId));
+  },
+  'another address for a person of the Project': async () => {
+    const externalId = randomUUID();
+    await newRoot({ externalId, scope: 'project' });
+    return byTess('POST', admin('invite'), alsoPatient(externalId));
+  },
+  'a link of a person who holds no more, at another address': async () => {
+    const externalId = randomUUID();
+    const body = someone({ externalId, scope: 'project', accessPolicy: tasks });
+    await api('POST', admin('invite'), body);
+    const again = { ...body, email: newAddress(), upsert: true, mfaRequired: true };
+    return byTess('POST', admin('invite'), again);
+  },
+  'an account of which the password is known': () =>
+    byTess('POST', admin('invite'), someone({ scope: 'project', accessPolicy: tasks, password })),
+  'the password of somebody who has left': async () => {
+    const email = newAddress();
+    const { json } = await api('POST', admin('invite'), someone({ email, scope: 'project', password }));
+    await api('DELETE', admin(`members/${json.id}`));
+    return byTess('POST', admin('setpassword'), { email, password: 'another long password' });
+  },
+  'an administrator without a policy': () => byTess('POST', admin('invite'), someone({ admin: true })),
+  'an invite without a policy': () => byTess('POST', admin('invite'), someone()),
+  'an invite of a Patient without a policy': () =>
+    byTess('POST', admin('invite'), someone({ resourceType: 'Patient' })),
+  'an invite with access': () => byTess('POST', admin('invite'), someone({ access: [{ policy: all }] })),
+  'an invite with a policy inside membership': () =>
+    byTess('POST', admin('invite'), someone({ membership: { accessPolicy: all } })),
+  'an invite for emergencies': () =>
+    byTess('POST', admin('invite'), someone({ accessPolicy: tasks, emergencyPolicy: all })),
+  'an invite of somebody who may give more': () =>
+    byTess('POST', admin('invite'), someone({ admin: true, accessPolicy: tasks, mayGrant: [all] })),
+  'an upsert of a member': async () => {
+    const email = newAddress();
+    await api('POST', admin('invite'), someone({ email, accessPolicy: tasks }));
+    return byTess('POST', admin('invite'), someone({ email, upsert: true, access: [{ policy: all }] }));
+  },
+  'an invitation sent again': () => byTess('POST', admin(`members/${roots.invited}/invitation`)),
+  'the password of an account': () =>
+    byTess('POST', admin('setpassword'), { email: roots.patient, password: 'another long password' }),
+  'a new unrestricted key': () => byTess('POST', admin('client'), { name: 'Key' }),
+  'a new administering key': () => byTess('POST', admin('client'), { name: 'Key', admin: true }),
+  'an unrestricted key rotated': () => byTess('POST', admin(`client/${roots.client}/secret`)),
+  'an unrestricted key that never expires': () =>
+    byTess('POST', admin(`client/${roots.client}`), { expires: null }),
+  'a client with keys of hers': () =>
+    rewritten(`ClientApplication/${roots.client}`, { jwksUri: 'https://tess.example.org/keys' }),
+  'an app that people sign in by, sent to her': () =>
+    rewritten(`ClientApplication/${roots.app}`, { redirectUris: ['https://tess.example.org/in'] }),
+  'an app that holds no more, sent to her by its older field': async () =>
+    rewritten(`ClientApplication/${await newApp()}`, { redirectUri: 'https://tess.example.org/in' }),
+  'an app of the older field, sent to her': async () =>
+    rewritten(
+      `ClientApplication/${await newApp({ redirectUris: null, redirectUri: 'https://app.example.org/in' })}`,
+      {
+        redirectUris: ['https://tess.example.org/in'],
+      },
+    ),
+  'a page of hers after signing out': async () =>
+    rewritten(`ClientApplication/${await newApp()}`, {
+      postLogoutRedirectUris: ['https://tess.example.org/'],
+    }),
+  'the secret of an app that holds no more': async () =>
+    byTess('POST', admin(`client/${await newApp()}/secret`)),
+  'a new Bot': () => byTess('POST', admin('bot'), { name: 'Reader' }),
+  'code for a Bot': () =>
+    byTess('POST', `fhir/R4/Bot/${roots.bot}/$deploy`, { code: 'exports.handler = () => 1;' }),
+  'a version of a Bot': () =>
+    byTess('POST', `fhir/R4/Bot/${roots.bot}/$rollback`, { version: roots.version }),
+  'code for a Bot that Subscriptions bring more': async () => {
+    const { token } = await createClient(portico, { admin: true });
+    const bot = await createBot(portico, { accessPolicy: tasks });
+    const subscription = newSubscription(`Bot/${bot}`, 'Patient');
+    expect((await api('POST', 'fhir/R4/Subscription', subscription, token)).status).toBe(201);
+    return byTess('POST', `fhir/R4/Bot/${bot}/$deploy`, { code: 'exports.handler = () => 1;' });
+  },
+  'secrets of a Bot': () =>
+    byTess('POST', admin(`bot/${roots.bot}/secrets`), [{ name: 'A', valueString: 'b' }]),
+  'secrets of the Project': () => byTess('POST', admin('secrets'), [{ name: 'A', valueString: 'b' }]),
+  'what a Bot logs': () => byTess('GET', `fhir/R4/Bot/${roots.bot}/$logs`),
+  'a Bot that acts for itself': () => rewritten(`Bot/${roots.bot}`, { runAsUser: true }),
+  'the schedule of a Bot': () => rewritten(`Bot/${roots.bot}`, { cronString: '* * * * *' }),
+  'the source of a Bot, patched': () =>
+    byTess('PATCH', `fhir/R4/Bot/${roots.bot}`, [{ op: 'add', path: '/description', value: 'x' }]),
+  'the code that a Bot names': async () => {
+    const { sourceCode } = (await byTess('GET', `fhir/R4/Bot/${roots.bot}`)).json;
+    const id = sourceCode.url.replace('Binary/', '');
+    return byTess('PUT', `fhir/R4/Binary/${id}`, {
+      ...{ resourceType: 'Binary', id, contentType: 'text/typescript' },
+      ...{ securityContext: { reference: `Bot/${roots.bot}` }, data: 'eA==' },
+    });
+  },
+  'a policy': () => byTess('POST', 'fhir/R4/AccessPolicy', policy([{ resourceType: 'Patient' }])),
+  'a policy of every type': () => byTess('POST', 'fhir/R4/AccessPolicy', policy([{ resourceType: '*' }])),
+  'a policy in a batch': async () => {
+    const { json, status } = await inBundle('batch', policy(wider));
+    const [{ response }] = json.entry;
+    return { status, headers: new Headers(), json, text: `${response.status} ${JSON.stringify(response)}` };
+  },
+  'a policy in a transaction': () => inBundle('transaction', policy(wider)),
+  'her own policy, changed': async () => rewritten(await pathOfHers(), { resource: wider }),
+  'her own policy, patched': async () =>
+    byTess('PATCH', `fhir/R4/${await pathOfHers()}`, [
+      { op: 'add', path: '/resource/-', value: { resourceType: 'Patient' } },
+    ]),
+  'her own policy, found by a search': async () =>
+    byTess('PUT', `fhir/R4/AccessPolicy?_id=${(await pathOfHers()).split('/')[1]}`, policy(wider)),
+  'a policy that was deleted': async () => {
+    const { reference } = await policyOf([{ resourceType: 'Patient' }]);
+    await api('DELETE', `fhir/R4/${reference}`);
+    return byTess('PUT', `fhir/R4/${reference}`, policy(wider, { id: reference.split('/')[1] }));
+  },
+  'the mails and times of the Project': () =>
+    byTess('POST', admin('').slice(0, -1), { emergencyMinutes: 480 }),
+  'an issuer': () => byTess('POST', admin('issuers'), { issuer: 'https://id.example.org', clientId: 'x' }),
+  'the hosts that Bots fetch from': () =>
+    byTess('POST', admin('fetch-hosts'), { allow: ['tess.example.org'] }),
+  'a record sent to Subscriptions': async () => {
+    const { json } = await api('POST', 'fhir/R4/Patient', { resourceType: 'Patient' });
+    return byTess('POST', `fhir/R4/Patient/${json.id}/$resend`);
+  },
+  'a delivery of somebody': async () => {
+    const body = newSubscription('https://hooks.example.org/', 'Patient', { status: 'off' });
+    const { json } = await api('POST', 'fhir/R4/Subscription', body);
+    return byTess('POST', `fhir/R4/Subscription/${json.id}/$redeliver`, { delivery: '0'.repeat(40) });
+  },
+  'what a run has returned': async () => {
+    const answer = await execute(portico, roots.bot, 'x', 'text/plain', {
+      headers: { prefer: 'respond-async' },
+    });
+    return byTess('GET', answer.headers.get('content-location')?.replace(`${portico.baseUrl}/`, '') ?? '');
+  },
+};
+
+const pathOfHers = async () =>
+  (await api('GET', admin(`members/${tess.membership}`))).json.accessPolicy.reference;
+
+async function newMember(accessPolicy: Reference): Promise<string> {
+  return (await newPerson(portico, { accessPolicy })).membershipId;
+}
+
+describe('an administrator whose policy allows Tasks does not get', () => {
+  test.each(Object.entries(attacks))('%s', async (_, act) => {
+    const answer = await act();
+    const isRefused = answer.status === 403 || /^403 /.test(answer.text);
+    expect([isRefused, answer.text]).toEqual([true, expect.stringContaining('accessPolicy')]);
+  });
+});
+
+describe('she does', () => {
+  const ok = async (status: number, answering: Promise<Answer>) => {
+    const answer = await answering;
+    expect([answer.status, answer.text]).toEqual([status, answer.text]);
+    return answer.json;
+  };
+
+  test('invite within her policy, and Patients by one that she may give', async () => {
+    await ok(200, byTess('POST', admin('invite'), someone({ accessPolicy: tasks })));
+    await ok(200, byTess('POST', admin('invite'), someone({ admin: true, accessPolicy: tasks })));
+    const email = newAddress();
+    const patient = someone({ resourceType: 'Patient', accessPolicy: patients, email, sendEmail: true });
+    const { id } = await ok(200, byTess('POST', admin('invite'), patient));
+    await ok(200, byTess('POST', admin(`members/${id}/invitation`)));
+    const answer = await ok(
+      200,
+      byTess('POST', admin('invite/bulk'), [patient, someone(), someone({ accessPolicy: readers })]),
+    );
+    expect(answer.results.map(({ status }: { status: number }) => status)).toEqual([200, 403, 200]);
+    const grants = await ok(
+      200,
+      byTess(
+        'POST',
+        admin('invite'),
+        someone({ admin: true, accessPolicy: tasks, mayGrant: [readers, tasks] }),
+      ),
+    );
+    expect(grants.mayGrant).toEqual([readers, tasks]);
+  });
+
+  test('take away from whoever has more, and end what they have', async () => {
+    const { membershipId } = await newPerson(portico);
+    const path = admin(`members/${membershipId}`);
+    await ok(200, byTess('POST', path, { mfaRequired: true }));
+    await ok(200, byTess('POST', path, { accessPolicy: readers, access: [{ policy: patients }] }));
+    await ok(200, byTess('POST', path, { access: null, active: false }));
+    expect((await byTess('POST', path, { active: true })).status).toBe(200);
+    await ok(200, byTess('DELETE', path));
+    await ok(200, byTess('DELETE', admin(`members/${roots.invited}/invitation`)));
+    const like = await newPerson(portico, { admin: true, accessPolicy: all });
+    await ok(200, byTess('POST', admin(`members/${like.membershipId}`), { accessPolicy: tasks }));
+    await ok(200, byTess('DELETE', admin(`members/${like.membershipId}`)));
+  });
+
+  test('make and change keys and Bots that hold no more', async () => {
+    const client = await ok(201, byTess('POST', admin('client'), { name: 'Key', accessPolicy: tasks }));
+    await ok(200, byTess('POST', admin(`client/${client.id}/secret`)));
+    await ok(200, byTess('POST', admin(`client/${client.id}`), { expires: null }));
+    await ok(200, rewritten(`ClientApplication/${client.id}`, { redirectUris: ['https://x.example.org/'] }));
+    const bot = await ok(201, byTess('POST', admin('bot'), { name: 'Tasks', accessPolicy: tasks }));
+    await ok(200, byTess('POST', `fhir/R4/Bot/${bot.id}/$deploy`, { code: 'exports.handler = () => 1;' }));
+    await ok(200, byTess('POST', admin(`bot/${bot.id}/secrets`), [{ name: 'A', valueString: 'b' }]));
+    await ok(200, byTess('GET', `fhir/R4/Bot/${bot.id}/$logs`));
+    await ok(200, rewritten(`Bot/${bot.id}`, { runAsUser: true, cronString: '0 4 * * *' }));
+  });
+
+  test('deploy what is given the Bot’s own secrets, and not the Project’s', async () => {
+    const bot = await createBot(portico, { accessPolicy: tasks });
+    const secret = (name: string) => [{ name, valueString: 'correct horse' }];
+    await ok(200, api('POST', admin('secrets'), secret('OF_PROJECT')));
+    await ok(200, byTess('POST', admin(`bot/${bot}/secrets`), secret('OF_BOT')));
+    const code = { code: 'exports.handler = (_, event) => Object.keys(event.secrets).sort();' };
+    for (const [token, names] of [
+      [undefined, ['OF_BOT', 'OF_PROJECT']],
+      [tess.token, ['OF_BOT']],
+    ] as const) {
+      await ok(200, api('POST', `fhir/R4/Bot/${bot}/$deploy`, code, token));
+      expect((await execute(portico, bot, 'x')).json).toEqual(names);
+    }
+    await ok(200, api('POST', admin('secrets'), []));
+  });
+
+  test('run Bots that hold more, and is not told what they log', async () => {
+    const under = await administratorUnder([{ resourceType: 'Bot', interaction: ['execute'] }]);
+    const bot = await botThat(portico, 'console.log("seen"); throw new Error("no");');
+    const run = (token?: string) => execute(portico, bot, 'x', 'text/plain', token ? { token } : {});
+    expect((await run()).text).toContain('seen');
+    const { status, text } = await run(under.token);
+    expect([status, text]).toEqual([400, expect.not.stringContaining('seen')]);
+  });
+
+  test('write policies within hers, or within what they were', async () => {
+    const mine = policy([{ resourceType: 'Task', criteria: 'Task?owner=%profile', readonly: true }]);
+    const { id } = await ok(201, byTess('POST', 'fhir/R4/AccessPolicy', mine));
+    await ok(
+      200,
+      byTess('PUT', `fhir/R4/AccessPolicy/${id}`, { ...mine, id, resource: [{ resourceType: 'Task' }] }),
+    );
+    const { reference } = await policyOf([{ resourceType: 'Patient' }, { resourceType: 'Observation' }]);
+    const put = (...resource: Fields[]) =>
+      byTess('PUT', `fhir/R4/${reference}`, policy(resource, { id: reference.split('/')[1] }));
+    const observations = { resourceType: 'Observation', criteria: 'Observation?subject=%patient' };
+    await ok(200, put({ resourceType: 'Patient', hiddenFields: ['birthDate'] }, observations));
+    for (const more of [
+      [{ resourceType: 'Patient' }, observations],
+      [{ resourceType: 'Patient', hiddenFields: ['name'] }],
+      [{ resourceType: 'Observation', criteria: 'Observation?subject=%other' }],
+      [{ resourceType: 'Observation', criteria: 'Observation?subject=%patient,Patient/1' }],
+    ]) {
+      expect([more, (await put(...more)).status]).toEqual([more, 403]);
+    }
+    await ok(200, put({ ...observations, criteria: 'Observation?subject=%patient&status=final' }));
+    await ok(200, byTess('DELETE', `fhir/R4/${reference}`));
+  });
+});
+
+describe('a variable', () => {
+  const wards = [{ resourceType: 'Task', criteria: 'Task?owner=%ward' }];
+  const ward = (name: string) => [{ name: 'ward', valueString: `Organization/${name}` }];
+
+  test('is the same only where its value is', async () => {
+    const ann = await administratorUnder([...wards, ...own.slice(1)], undefined, { parameter: ward('7') });
+    const invite = (accessPolicy: Fields) => api('POST', admin('invite'), someone(accessPolicy), ann.token);
+    const given = (parameter?: Fields[]) => invite({ access: [{ policy: ann.held, parameter }] });
+    expect((await given(ward('7'))).status).toBe(200);
+    expect((await given(ward('8'))).status).toBe(403);
+    // Without a value the entry grants nothing.
+    expect((await given()).status).toBe(200);
+    const written = (criteria: string) => policyOf([{ resourceType: 'Task', criteria }]);
+    expect((await invite({ accessPolicy: await written('Task?owner=Organization/7') })).status).toBe(200);
+    expect(
+      (await invite({ accessPolicy: await written('Task?status=draft&owner=Organization/7') })).status,
+    ).toBe(200);
+    expect(
+      (await invite({ accessPolicy: await written('Task?owner=Organization/7,Organization/8') })).status,
+    ).toBe(403);
+    // Whoever has the policy has wards of their own.
+    const write = (resource: Fields[]) => api('POST', 'fhir/R4/AccessPolicy', policy(resource), ann.token);
+    expect((await write(wards)).status).toBe(403);
+    expect(
+      (await write([{ resourceType: 'Task', criteria: 'Task?owner=Organization/7&code=%x' }])).status,
+    ).toBe(201);
+  });
+
+  test('of a profile is nobody else’s', async () => {
+    const criteria = 'Task?owner=%profile';
+    const bea = await administratorUnder([{ resourceType: 'Task', criteria }]);
+    const accessPolicy = bea.held;
+    expect((await api('POST', admin('invite'), someone({ accessPolicy }), bea.token)).status).toBe(403);
+  });
+});
+
+test('a token of hers with scopes for resources administers nothing at all', async () => {
+  const body = new URLSearchParams({ grant_type: 'client_credentials', scope: 'system/*.cruds' });
+  const { json } = await portico.api('POST', 'oauth2/token', {
+    token: null,
+    body: `${body}&client_id=${tess.id}&client_secret=${tess.secret}`,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+  const call = { body: someone({ accessPolicy: tasks }), token: json.access_token };
+  expect((await portico.api('POST', admin('invite'), call)).status).toBe(403);
+});

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { mostBatchEntries } from '../../shared/base/limits.ts';
+import { newBudget } from '../../shared/carry/table/budget.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
+import { meteredTable } from '../../shared/carry/table/metered.ts';
+import type { Table } from '../../shared/carry/table/table.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { readEntry, runBundle } from '../../shared/records/bundle/run-bundle.ts';
+import { carryOut } from '../../shared/records/write/carry-out.ts';
+import { indexKeys } from '../../shared/store/index/index-items.ts';
+import { newProject, newResource, type Stage, startStage } from './stage.ts';
+
+let stage: Stage;
+let caller: Caller<'administrator'>;
+
+beforeAll(async () => {
+  stage = await startStage();
+});
+beforeEach(async () => {
+  caller = await newProject(stage);
+});
+afterAll(() => stage.stop());
+
+const creates = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({
+    request: { method: 'POST', url: 'Basic' },
+    resource: { resourceType: 'Basic', id: `b${n}`, code: { text: 'x' } },
+  }));
+
+/** Runs a Bundle, and something before a write: the first is the one with number 1. */
+function run(type: string, entry: readonly object[], before: (nth: number) => Promise<void>) {
+  const { table } = stage.services;
+  let writes = 0;
+  const transact: Table['transact'] = async (actions) => {
+    await before(++writes);
+    await table.transact(actions);
+  };
+  const services = { ...stage.services, carryOut, readEntry, table: { ...table, transact } };
+  return runBundle(services, caller, { resourceType: 'Bundle', type, entry });
+}
+
+const endLogin = () =>
+  stage.services.table.put({
+    ...keys.login(caller.loginId),
+    membershipId: caller.membershipId,
+    revoked: true,
+  });
+
+type Answered = Awaited<ReturnType<typeof run>>;
+const statusesOf = ({ entry = [] }: Answered) => entry.map(({ response }) => response?.status);
+
+test('a batch begins no entry when its time is over, and answers those that it began', async () => {
+  // A table that takes seven seconds to write.
+  const answer = await run('batch', creates(30), async () => {
+    stage.clock.nowMs += 7000;
+  });
+  const statuses = statusesOf(answer);
+  expect(statuses).toHaveLength(30);
+  const made = statuses.filter((status) => status === '201').length;
+  expect(made).toBeGreaterThanOrEqual(3);
+  expect(statuses.filter((status) => status === '503')).toHaveLength(30 - made);
+  expect(made).toBeLessThan(30);
+});
+
+test('a batch whose caller is ended midway answers each entry as it was done', async () => {
+  const answer = await run('batch', creates(30), async (nth) => {
+    if (nth === 10) await endLogin();
+  });
+  const statuses = statusesOf(answer);
+  const found = await Promise.all(
+    (answer.entry ?? []).map(async ({ fullUrl }) => {
+      const id = fullUrl?.split('/').at(-1) ?? 'none';
+      const key = keys.resource(caller.project, 'Basic', id);
+      return (await stage.services.table.read([key])).get(key) ? '201' : '401';
+    }),
+  );
+  expect(statuses).toEqual(found);
+  const made = statuses.filter((status) => status === '201').length;
+  expect([made >= 10, made < 30]).toEqual([true, true]);
+  expect(answer.entry?.at(-1)?.response?.outcome).toMatchObject({ issue: [{ code: 'login' }] });
+});
+
+test('a batch of one whose login had ended is refused as a whole', async () => {
+  await endLogin();
+  for (const entry of [creates(3), [{ request: { method: 'GET', url: 'Basic' } }], []])
+    await expect(run('batch', entry, async () => undefined)).rejects.toMatchObject({ kind: 'unauthorized' });
+});
+
+test.each([
+  ['a table that is throttled', Object.assign(new Error(), { name: 'ThrottlingException' }), '503'],
+  ['a fault', new Error('meant'), '500'],
+])('%s at one entry of a batch is the answer to that entry', async (_what, fault, status) => {
+  const answer = await run('batch', creates(20), async (nth) => {
+    if (nth === 5) throw fault;
+  });
+  expect(statusesOf(answer).filter((one) => one === '201')).toHaveLength(19);
+  expect(statusesOf(answer).filter((one) => one === status)).toHaveLength(1);
+});
+
+test('a transaction that is written before its caller is ended says so, and what was not read', async () => {
+  const basic = await newResource(stage, caller.project, { resourceType: 'Basic', code: { text: 'x' } });
+  const entry = [...creates(1), { request: { method: 'GET', url: basic } }];
+  const answer = await run('transaction', entry, endLogin);
+  expect(statusesOf(answer)).toEqual(['201', '401']);
+});
+
+test('a batch of as many entries as there may be can be creates of ordinary records', async () => {
+  const entry = Array.from({ length: mostBatchEntries }, (_, n) => ({
+    resource: ordinaryPatient(n),
+    request: { method: 'POST', url: 'Patient' },
+  }));
+  const budget = newBudget();
+  const services = {
+    ...stage.services,
+    ...{ carryOut, readEntry, table: meteredTable(stage.services.table, budget) },
+  };
+  const send = (entries: readonly object[]) =>
+    runBundle(services, caller, { resourceType: 'Bundle', type: 'batch', entry: entries });
+  expect(statusesOf(await send(entry))).toEqual(Array(mostBatchEntries).fill('201'));
+  // All that they have together is a change's 4 ms of CPU for each.
+  expect(budget.units * 80).toBeLessThanOrEqual(mostBatchEntries * 4_000);
+}, 300_000);
+
+/** With as many values that searches look at as docs/limits.md says. */
+function ordinaryPatient(n: number) {
+  const patient = {
+    resourceType: 'Patient',
+    active: true,
+    identifier: ['mrn', 'ssn', 'insurance', 'passport', 'ward', 'study', 'old'].map((kind) => ({
+      system: `urn:batch:${kind}`,
+      value: `${n}`,
+    })),
+    name: [{ use: 'official', family: `Meyer-${n}`, given: ['Anna', 'Maria', 'Luise'] }],
+    telecom: [
+      { system: 'phone', value: `+49 30 ${n}` },
+      { system: 'email', value: `batch-${n}@example.org` },
+    ],
+    gender: 'female',
+    birthDate: '1970-01-02',
+    address: [{ line: [`Street ${n}`], city: 'Berlin', postalCode: '10115', country: 'DE' }],
+  };
+  const meta = { versionId: 'v', lastUpdated: '2026-01-31T12:00:00.000Z' };
+  expect(indexKeys('p', { ...patient, id: 'x', meta }).size).toBe(25);
+  return patient;
+}

@@ -1,0 +1,132 @@
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useAction, useApi } from '../api/use-api.ts';
+import { isExternal } from '../session/session.ts';
+import { useSession } from '../session/session-context.tsx';
+import { Button, Failure } from '../ui/basics.tsx';
+import { Confirm } from '../ui/confirm.tsx';
+import { PasswordField, TextField } from '../ui/fields.tsx';
+import type { Emergency } from './emergency.ts';
+
+const tickMs = 60_000;
+
+/** The emergency access of whoever is signed in; `prepared` is undefined for whom there is none. */
+export function useEmergency() {
+  const { me, emergency } = useSession();
+  const { get, send } = useApi();
+  const [prepared, setPrepared] = useState(me.emergency);
+  const [nowMs, setNowMs] = useState(Date.now);
+  const isPrepared = prepared !== undefined;
+  const isActive = prepared?.active !== undefined;
+  const isSaid = useSyncExternalStore(emergency.subscribe, emergency.isOn);
+  // It may begin or end in another tab, by an administrator, or by the clock of the service, which decides.
+  useEffect(() => {
+    if (!isPrepared && !isSaid) return;
+    const gone = new AbortController();
+    const ask = () => {
+      setNowMs(Date.now());
+      get<{ emergency?: Emergency }>('auth/me', gone.signal).then(
+        (answer) => setPrepared(answer.emergency),
+        () => undefined,
+      );
+    };
+    ask();
+    const asking = isActive ? setInterval(ask, tickMs) : undefined;
+    return () => {
+      gone.abort();
+      clearInterval(asking);
+    };
+  }, [get, isPrepared, isActive, isSaid]);
+  const leftMs = prepared?.active ? Date.parse(prepared.active.until) - nowMs : 0;
+  const take = useAction(async (asked: { reason: string; password?: string }) => {
+    setPrepared(await send<Emergency>('POST', 'auth/emergency', asked));
+    setNowMs(Date.now());
+    return true;
+  });
+  const end = useAction(async () => {
+    await send('DELETE', 'auth/emergency');
+    setPrepared((before) => before && { ...before, active: undefined });
+  });
+  return { prepared, minutesLeft: isActive ? Math.max(1, Math.ceil(leftMs / 60_000)) : 0, take, end };
+}
+
+/** On every page while emergency access goes on: how long still, and the way to end it. */
+export function EmergencyBar({ emergency }: { emergency: ReturnType<typeof useEmergency> }) {
+  const { minutesLeft, end } = emergency;
+  if (minutesLeft === 0) return null;
+  return (
+    <section className="notice notice-bad" aria-label="Emergency access">
+      <p>
+        <strong>
+          You have emergency access for {minutesLeft === 1 ? '1 minute' : `${minutesLeft} minutes`}.
+        </strong>{' '}
+        What you read and change is recorded.
+      </p>
+      <Button isPending={end.isBusy} onPress={() => void end.run()}>
+        End now
+      </Button>
+      <Failure message={end.message} />
+    </section>
+  );
+}
+
+/** For whom emergency access is prepared: what it opens, who is told, and the reason that they give. */
+export function TakeEmergency({ emergency }: { emergency: ReturnType<typeof useEmergency> }) {
+  const { prepared, minutesLeft, take } = emergency;
+  const [isAsking, setAsking] = useState(false);
+  const [reason, setReason] = useState('');
+  const [password, setPassword] = useState('');
+  const session = useSession();
+  if (!prepared || minutesLeft > 0) return null;
+  const close = () => {
+    setAsking(false);
+    setReason('');
+    setPassword('');
+    take.clear();
+  };
+  return (
+    <>
+      <Button kind="quiet" onPress={() => setAsking(true)}>
+        Emergency access
+      </Button>
+      <Confirm
+        isOpen={isAsking}
+        title="Take emergency access?"
+        deed="Take emergency access"
+        isBusy={take.isBusy}
+        message={take.message}
+        onConfirm={async () => {
+          if (await take.run({ reason, ...(password ? { password } : {}) })) close();
+        }}
+        onClose={close}
+      >
+        <p>For {prepared.minutes} minutes you may also:</p>
+        <ul>
+          {prepared.opens.map((sentence) => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+        </ul>
+        <p>
+          The administrators are told by e-mail at once. The reason, and everything that you read and change,
+          is recorded.
+        </p>
+        <TextField
+          label="Why do you need it?"
+          help="At least ten characters."
+          value={reason}
+          onChange={setReason}
+          rows={3}
+          isRequired
+        />
+        {!isExternal(session) && (
+          <PasswordField
+            label="Your password"
+            help="It is asked for when you signed in more than five minutes ago."
+            autoComplete="current-password"
+            value={password}
+            onChange={setPassword}
+          />
+        )}
+      </Confirm>
+    </>
+  );
+}

@@ -1,0 +1,127 @@
+import { OperationOutcomeError, type Portico } from '../../../client/src/index.ts';
+
+/** Asks a person to show again who they are, where the service wants a recent sign-in, and goes on with what they began. */
+export interface SignInAgain {
+  isAsked(): boolean;
+  /** @returns ends it */
+  subscribe(listener: () => void): () => void;
+  /** @throws what the service refused */
+  show(proof: { password: string } | { token: string }): Promise<void>;
+  /** The same at the issuer that they sign in with, in a window of its own. @throws what the service refused */
+  showAtIssuer(): Promise<void>;
+  /** They do not want to: what they began is refused. */
+  giveUp(): void;
+  /** The same API; a request that is refused for an old sign-in waits for another, and is made once more. */
+  heeding(portico: Portico): Portico;
+}
+
+/** Of a state that comes back from an issuer, to the window that is there for nothing else. */
+const prefix = 'again.';
+const news = 'portico.sign-in-again';
+
+/** What came back from an issuer. */
+interface IssuerAnswer {
+  state: string;
+  refusal?: string | undefined;
+}
+
+export function signInAgain(): SignInAgain {
+  const listeners = new Set<() => void>();
+  let asked: { answer: Promise<boolean>; end(isShown: boolean): void } | undefined;
+  let api: Portico | undefined;
+  const tell = () => {
+    for (const listener of listeners) listener();
+  };
+  /** One question for all requests that wait. */
+  const ask = (): Promise<boolean> => {
+    if (asked) return asked.answer;
+    let end: (isShown: boolean) => void = () => undefined;
+    const answer = new Promise<boolean>((resolve) => {
+      end = (isShown) => {
+        asked = undefined;
+        resolve(isShown);
+        tell();
+      };
+    });
+    asked = { answer, end };
+    tell();
+    return answer;
+  };
+  const post = async (path: string, body: object, credentials?: 'same-origin') => {
+    const request = { method: 'POST', body, contentType: 'application/json' };
+    return (await api?.fetch(path, { ...request, ...(credentials ? { credentials } : {}) }))?.json();
+  };
+  return {
+    isAsked: () => asked !== undefined,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async show(proof) {
+      await post('auth/reauthenticate', proof);
+      asked?.end(true);
+    },
+    async showAtIssuer() {
+      // Before anything is waited for: browsers let a page open a window only in answer to a press.
+      const window = open('', '_blank');
+      if (!window) throw new Error('The window of the sign-in was not opened: allow this page to open it.');
+      const state = `${prefix}${crypto.randomUUID()}`;
+      const back = answerOf(state);
+      try {
+        const body = { redirectUri: `${location.origin}/app/external`, state };
+        // Its cookie binds the way there and back to this browser.
+        const answer = await post('auth/external/reauthenticate', body, 'same-origin');
+        window.location.href = answer.location;
+        const refusal = await back.answer;
+        if (refusal !== undefined) throw new Error(refusal);
+        asked?.end(true);
+      } catch (error) {
+        window.close();
+        throw error;
+      } finally {
+        back.stop();
+      }
+    },
+    giveUp: () => asked?.end(false),
+    heeding(portico) {
+      api = portico;
+      return {
+        ...portico,
+        async fetch(path, request, options) {
+          try {
+            return await portico.fetch(path, request, options);
+          } catch (error) {
+            if (!isTooLongAgo(error) || !(await ask())) throw error;
+            return portico.fetch(path, request, options);
+          }
+        },
+      };
+    },
+  };
+}
+
+/** RFC 9470: who calls has signed in too long ago for what they ask. */
+function isTooLongAgo(error: unknown): boolean {
+  return error instanceof OperationOutcomeError && error.outcome.id === 'insufficient-user-authentication';
+}
+
+/** What the window of a sign-in says when it is back: why it was refused, or undefined. */
+function answerOf(state: string): { answer: Promise<string | undefined>; stop(): void } {
+  const channel = new BroadcastChannel(news);
+  const answer = new Promise<string | undefined>((resolve) => {
+    channel.addEventListener('message', ({ data }: MessageEvent<IssuerAnswer>) => {
+      if (data.state === state) resolve(data.refusal);
+    });
+  });
+  return { answer, stop: () => channel.close() };
+}
+
+/** In the window of such a sign-in, when the issuer has led back to the app: tells the page that asked. @returns whether it is one */
+export function tellSignedInAgain(query: URLSearchParams): boolean {
+  const state = query.get('state') ?? '';
+  if (!state.startsWith(prefix)) return false;
+  const refusal = query.get('error_description') ?? query.get('error') ?? undefined;
+  new BroadcastChannel(news).postMessage({ state, refusal } satisfies IssuerAnswer);
+  close();
+  return true;
+}
