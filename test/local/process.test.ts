@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -7,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { longTest } from '../setup/long.ts';
 import { end, type Instance, npmStart } from './npm-start.ts';
-import { left, running } from './processes.ts';
+import { descendants, left, running } from './processes.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 let dataDir: string;
@@ -34,16 +33,6 @@ async function slowness(): Promise<number> {
   const startedAt = Date.now();
   await new Promise((done) => spawn(process.execPath, ['-e', '0']).once('exit', done));
   return Math.max(1, (Date.now() - startedAt) / 100);
-}
-
-/** Processes below `pid`, by /proc. */
-function descendants(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-    .trim()
-    .split(' ')
-    .filter(Boolean)
-    .map(Number);
-  return children.flatMap((child) => [child, ...descendants(child)]);
 }
 
 async function signIn(baseUrl: string, folder = dataDir) {

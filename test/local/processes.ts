@@ -1,5 +1,18 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+
+/** Processes below `pid`, by /proc; below one that has ended there are none. */
+export function descendants(pid: number): number[] {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  } catch {
+    return [];
+  }
+  const children = text.trim().split(' ').filter(Boolean).map(Number);
+  return children.flatMap((child) => [child, ...descendants(child)]);
+}
 
 /** Those of the processes that run, as `ps` shows them. A zombie has ended; when init collects it is none of our business. */
 export function running(pids: readonly number[]): string[] {
