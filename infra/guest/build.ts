@@ -270,7 +270,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /** Called while CDK bundles the invoker: `node infra/guest/build.ts <folder> <platform>`. */
-if (realpathSync(String(process.argv[1])) === fileURLToPath(import.meta.url)) {
+if (realpathSync(process.argv[1] ?? '.') === fileURLToPath(import.meta.url)) {
   const [, , outDir, platform] = process.argv;
   if (!outDir) throw new Error('Give a folder for the guest');
   await buildGuest(outDir, platform as GuestPlatform | undefined);

@@ -80,7 +80,7 @@ export async function openSite(): Promise<LocalSite> {
 }
 
 /** Called while CDK bundles the app's function: `node infra/site/build.ts <folder>` puts the app into it. */
-if (realpathSync(String(process.argv[1])) === fileURLToPath(import.meta.url)) {
+if (realpathSync(process.argv[1] ?? '.') === fileURLToPath(import.meta.url)) {
   const [, , outDir] = process.argv;
   if (!outDir) throw new Error('Give a folder for the app');
   const built = await siteFolder();
