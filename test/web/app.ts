@@ -1,6 +1,8 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { chromiumPath, hasChromium, openBrowser } from '../../infra/site/browser.ts';
+import { typedKeys } from '../../shared/base/values.ts';
 import { describeUnless } from '../setup/left-out.ts';
+import { isLong } from '../setup/long.ts';
 import { type Portico, startPortico } from '../spec/portico.ts';
 
 /** A suite that needs a browser. */
@@ -11,6 +13,14 @@ export const views = {
   desktop: { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
   phone: { viewport: { width: 360, height: 740 }, colorScheme: 'dark', hasTouch: true },
 } as const;
+
+/**
+ * The views in which a walk goes through the app: this one, in the long form both. How each page looks in both is held
+ * by `every-page`.
+ */
+export function walkedOn(view: keyof typeof views): readonly (keyof typeof views)[] {
+  return isLong ? typedKeys(views) : [view];
+}
 
 export interface App {
   portico: Portico;

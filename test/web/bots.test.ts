@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { execute } from '../spec/running.ts';
-import { type App, arrived, describeInBrowser, go, signIn, startApp, write } from './app.ts';
+import { type App, arrived, describeInBrowser, go, signIn, startApp, walkedOn, write } from './app.ts';
 import { badManners } from './manners.ts';
 
 const code = `export async function handler(medplum: unknown, event: { input: any; contentType: string; secrets: any }) {
@@ -27,7 +27,7 @@ describeInBrowser('a Bot in the app', () => {
   });
   afterAll(() => app?.stop());
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('phone'))(
     'on a %s: created, deployed, run in five content types, rolled back',
     async (view) => {
       const page = await app.open(view);

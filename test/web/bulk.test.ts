@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { projectOf } from '../spec/running.ts';
-import { type App, arrived, describeInBrowser, go, signIn, startApp } from './app.ts';
+import { type App, arrived, describeInBrowser, go, signIn, startApp, walkedOn } from './app.ts';
 import { badManners } from './manners.ts';
 
 describeInBrowser('many people from a file', () => {
@@ -13,7 +13,7 @@ describeInBrowser('many people from a file', () => {
   }, 240_000);
   afterAll(() => app?.stop());
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('desktop'))(
     'on a %s: what is wrong is said before anything is sent, and nobody is sent a second e-mail',
     async (view) => {
       const page = await app.open(view);

@@ -5,7 +5,7 @@ import { handlerLoader } from '../../infra/local/gateway/handlers.ts';
 import { keys } from '../../shared/carry/table/keys.ts';
 import { botThat, execute, projectOf } from '../spec/running.ts';
 import { put, subscribe, until } from '../spec/subscribing.ts';
-import { type App, arrived, describeInBrowser, go, pick, signIn, startApp, write } from './app.ts';
+import { type App, arrived, describeInBrowser, go, pick, signIn, startApp, walkedOn, write } from './app.ts';
 import { badManners } from './manners.ts';
 
 describeInBrowser('the console', () => {
@@ -16,7 +16,7 @@ describeInBrowser('the console', () => {
     // The key that the demo comes with is used.
     await app.portico.token();
     const { email, password } = projectOf(app.portico, 0).admin;
-    for (const view of ['desktop', 'phone'] as const) {
+    for (const view of walkedOn('phone')) {
       const page = await app.open(view);
       await signIn(page, email, password);
       pages.push(page);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { projectOf } from '../spec/running.ts';
-import { type App, arrived, describeInBrowser, go, signIn, startApp, write } from './app.ts';
+import { type App, arrived, describeInBrowser, go, signIn, startApp, walkedOn, write } from './app.ts';
 import { badManners } from './manners.ts';
 
 const code = 'export async function handler() { return "not saved yet"; }';
@@ -45,7 +45,7 @@ describeInBrowser('what was typed and not saved', () => {
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
   }
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('desktop'))(
     'on a %s: the session is killed while a Bot is edited, and the code is found again',
     async (view) => {
       const { page, again, kill } = await open(view);
@@ -76,7 +76,7 @@ describeInBrowser('what was typed and not saved', () => {
     240_000,
   );
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('phone'))(
     'on a %s: inputs that may hold health data outlive tabs and the session, in memory only',
     async (view) => {
       const { page, again, kill } = await open(view);
@@ -109,7 +109,7 @@ describeInBrowser('what was typed and not saved', () => {
     240_000,
   );
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('desktop'))(
     'on a %s: a template replaces what was written only when asked to, and signing out leaves nothing',
     async (view) => {
       const { page, again } = await open(view);

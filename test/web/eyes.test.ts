@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newPerson, type TestPerson } from '../spec/people.ts';
 import { projectOf } from '../spec/running.ts';
-import { type App, arrived, describeInBrowser, signIn, startApp } from './app.ts';
+import { type App, arrived, describeInBrowser, signIn, startApp, walkedOn } from './app.ts';
 import { badManners } from './manners.ts';
 
 describeInBrowser('viewing as a member', () => {
@@ -30,7 +30,7 @@ describeInBrowser('viewing as a member', () => {
   }, 240_000);
   afterAll(() => app?.stop());
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('phone'))(
     'on a %s: what they see, by which rule, and why not',
     async (view) => {
       const page = await app.open(view);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mailedReset } from '../spec/mailed-link.ts';
 import { signingIn } from '../spec/signing-in.ts';
-import { type App, arrived, describeInBrowser, signIn, startApp } from './app.ts';
+import { type App, arrived, describeInBrowser, signIn, startApp, walkedOn } from './app.ts';
 import { badManners } from './manners.ts';
 
 describeInBrowser('a person who has forgotten their password', () => {
@@ -11,7 +11,7 @@ describeInBrowser('a person who has forgotten their password', () => {
   }, 240_000);
   afterAll(() => app?.stop());
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('phone'))(
     'on a %s: asks for a link, chooses a new one, signs in with it',
     async (view) => {
       const { email } = await signingIn(app.portico).newMember();

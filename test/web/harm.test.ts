@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { projectOf } from '../spec/running.ts';
-import { type App, arrived, describeInBrowser, pick, signIn, startApp } from './app.ts';
+import { type App, arrived, describeInBrowser, pick, signIn, startApp, walkedOn } from './app.ts';
 import { badManners } from './manners.ts';
 
 describeInBrowser('before something is done that hurts', () => {
@@ -42,7 +42,7 @@ describeInBrowser('before something is done that hurts', () => {
     return page;
   };
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('phone'))(
     'on a %s: a policy in use says who has it, and a secret is not removed by one press',
     async (view) => {
       const page = await open(view);
@@ -67,7 +67,7 @@ describeInBrowser('before something is done that hurts', () => {
     240_000,
   );
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('desktop'))(
     'on a %s: a related person: patients are told apart, the relationship is asked, and both are kept',
     async (view) => {
       const page = await open(view);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { projectOf } from '../spec/running.ts';
-import { type App, arrived, describeInBrowser, signIn, startApp } from './app.ts';
+import { type App, arrived, describeInBrowser, signIn, startApp, walkedOn } from './app.ts';
 import { badManners } from './manners.ts';
 import { seedMembers } from './many-members.ts';
 
@@ -88,7 +88,7 @@ describeInBrowser('ten thousand members', () => {
     60_000,
   );
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('desktop'))(
     'on a %s: counted, searched, sorted, scrolled, and found again from the address',
     async (view) => {
       const { email, password } = projectOf(app.portico, 0).admin;

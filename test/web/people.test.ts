@@ -2,7 +2,17 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { projectOf } from '../spec/running.ts';
 import { until } from '../spec/subscribing.ts';
-import { type App, arrived, describeInBrowser, go, pick, signIn, startApp, type views } from './app.ts';
+import {
+  type App,
+  arrived,
+  describeInBrowser,
+  go,
+  pick,
+  signIn,
+  startApp,
+  type views,
+  walkedOn,
+} from './app.ts';
 import { badManners } from './manners.ts';
 
 const password = 'correct horse battery';
@@ -25,7 +35,7 @@ describeInBrowser('the way of a person through the app', () => {
   }, 240_000);
   afterAll(() => app?.stop());
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('phone'))(
     'on a %s: invited, joined, sees what the policy allows, removed',
     async (view) => {
       const email = `grace-${view}@example.org`;

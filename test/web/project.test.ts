@@ -4,33 +4,40 @@ import type { Page, Request } from 'playwright-core';
 import { startOwnIssuer } from '../issuer/own-issuer.ts';
 import { projectOf } from '../spec/running.ts';
 import { password, signingIn } from '../spec/signing-in.ts';
-import { type App, arrived, describeInBrowser, go, pick, signIn, startApp, write } from './app.ts';
+import {
+  type App,
+  arrived,
+  describeInBrowser,
+  go,
+  pick,
+  signIn,
+  startApp,
+  type views,
+  walkedOn,
+  write,
+} from './app.ts';
 import { badManners } from './manners.ts';
 
 describeInBrowser('what a Project sets up: policies, keys, itself', () => {
   let app: App;
-  const pages: Partial<Record<'desktop' | 'phone', Page>> = {};
+  const pages: Partial<Record<keyof typeof views, Page>> = {};
   beforeAll(async () => {
     app = await startApp();
-    const { email, password } = projectOf(app.portico, 0).admin;
-    for (const view of ['desktop', 'phone'] as const) {
-      const page = await app.open(view);
-      await signIn(page, email, password);
-      pages[view] = page;
-    }
   }, 240_000);
   afterAll(() => app?.stop());
 
-  const pageOf = (view: 'desktop' | 'phone') => {
-    const page = pages[view];
-    if (!page) throw new Error('Not open');
+  const pageOf = async (view: keyof typeof views) => {
+    const { email, password } = projectOf(app.portico, 0).admin;
+    const page = pages[view] ?? (await app.open(view));
+    if (!pages[view]) await signIn(page, email, password);
+    pages[view] = page;
     return page;
   };
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('desktop'))(
     'on a %s: a policy is built from sentences and as JSON, and loses nothing on either way',
     async (view) => {
-      const page = pageOf(view);
+      const page = await pageOf(view);
       await page.goto('/app/policies/new');
       await arrived(page, 'Create a policy');
       await page.getByText('Deletes nothing.').waitFor();
@@ -121,10 +128,10 @@ describeInBrowser('what a Project sets up: policies, keys, itself', () => {
     240_000,
   );
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('phone'))(
     'on a %s: a key tells when it was used, expires, has two secrets for a while, and is given other rights',
     async (view) => {
-      const page = pageOf(view);
+      const page = await pageOf(view);
       const { id: project } = projectOf(app.portico, 0);
       const name = `Feed of the ${view}`;
       const body = { name, redirectUris: ['https://app.example/cb'] };
@@ -207,10 +214,10 @@ describeInBrowser('what a Project sets up: policies, keys, itself', () => {
     240_000,
   );
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('desktop'))(
     'on a %s: the settings of the project: name, sender, secrets, hosts, issuers with a test, limits, an export',
     async (view) => {
-      const page = pageOf(view);
+      const page = await pageOf(view);
       const { id } = projectOf(app.portico, 0);
       const path = `admin/projects/${id}`;
       const tab = async (name: string) => {
@@ -289,7 +296,7 @@ describeInBrowser('what a Project sets up: policies, keys, itself', () => {
     240_000,
   );
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('phone'))(
     'on a %s: somebody of two Projects changes between them without signing in again',
     async (view) => {
       const at = signingIn(app.portico);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { botThat, createBot, projectOf } from '../spec/running.ts';
 import { until } from '../spec/subscribing.ts';
-import { type App, arrived, describeInBrowser, go, signIn, startApp, write } from './app.ts';
+import { type App, arrived, describeInBrowser, go, signIn, startApp, walkedOn, write } from './app.ts';
 import { badManners } from './manners.ts';
 
 describeInBrowser('several tabs, and the way back', () => {
@@ -32,7 +32,7 @@ describeInBrowser('several tabs, and the way back', () => {
     return sent;
   }
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('desktop'))(
     'on a %s: a second tab is signed in, none ends the session of another, and signing out ends all',
     async (view) => {
       const first = await app.open(view);
@@ -70,7 +70,7 @@ describeInBrowser('several tabs, and the way back', () => {
     240_000,
   );
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('phone'))(
     'on a %s: filters and tabs stand in the address, and back leads to the row',
     async (view) => {
       const page = await app.open(view);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { botThat, change } from '../spec/running.ts';
 import { put } from '../spec/subscribing.ts';
-import { type App, arrived, describeInBrowser, go, signIn, startApp } from './app.ts';
+import { type App, arrived, describeInBrowser, go, signIn, startApp, walkedOn } from './app.ts';
 import { badManners } from './manners.ts';
 
 const code = `if (event.input.active === false) throw new Error('not active');
@@ -15,7 +15,7 @@ describeInBrowser("what wakes a Bot, on the Bot's page", () => {
   });
   afterAll(() => app?.stop());
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('desktop'))(
     'on a %s: a Subscription is tried, saved, delivers, is turned off and on; a schedule is set',
     async (view) => {
       const bot = await botThat(app.portico, code, { name: `Woken on a ${view}` });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { createBot } from '../spec/running.ts';
-import { type App, arrived, describeInBrowser, go, signIn, startApp, write } from './app.ts';
+import { type App, arrived, describeInBrowser, go, signIn, startApp, walkedOn, write } from './app.ts';
 import { badManners } from './manners.ts';
 
 const failing = `export async function handler(medplum: any, event: any) {
@@ -29,7 +29,7 @@ describeInBrowser("a Bot's workbench", () => {
   });
   afterAll(() => app?.stop());
 
-  test.each(['desktop', 'phone'] as const)(
+  test.each(walkedOn('desktop'))(
     'on a %s: an example, saving by keyboard, errors that lead to their line, cancelling, ready calls',
     async (view) => {
       const name = `Bench on a ${view}`;
