@@ -257,6 +257,15 @@ const attacks: Record<string, () => Promise<Answer>> = {
     byTess('POST', admin(`client/${roots.client}`), { expires: null }),
   'a client with keys of hers': () =>
     rewritten(`ClientApplication/${roots.client}`, { jwksUri: 'https://tess.example.org/keys' }),
+  'an app that people sign in by': () =>
+    byTess('POST', admin('client'), {
+      ...{ name: 'App', accessPolicy: tasks, redirectUris: ['https://tess.example.org/in'] },
+    }),
+  'a key of hers that becomes an app': async () => {
+    const { json } = await byTess('POST', admin('client'), { name: 'Key', accessPolicy: tasks });
+    expect(json.secret).toBeDefined();
+    return rewritten(`ClientApplication/${json.id}`, { redirectUris: ['https://tess.example.org/in'] });
+  },
   'an app that people sign in by, sent to her': () =>
     rewritten(`ClientApplication/${roots.app}`, { redirectUris: ['https://tess.example.org/in'] }),
   'an app that holds no more, sent to her by its older field': async () =>
@@ -407,7 +416,7 @@ describe('she does', () => {
     const client = await ok(201, byTess('POST', admin('client'), { name: 'Key', accessPolicy: tasks }));
     await ok(200, byTess('POST', admin(`client/${client.id}/secret`)));
     await ok(200, byTess('POST', admin(`client/${client.id}`), { expires: null }));
-    await ok(200, rewritten(`ClientApplication/${client.id}`, { redirectUris: ['https://x.example.org/'] }));
+    await ok(200, rewritten(`ClientApplication/${client.id}`, { description: 'For tasks' }));
     const bot = await ok(201, byTess('POST', admin('bot'), { name: 'Tasks', accessPolicy: tasks }));
     await ok(200, byTess('POST', `fhir/R4/Bot/${bot.id}/$deploy`, { code: 'exports.handler = () => 1;' }));
     await ok(200, byTess('POST', admin(`bot/${bot.id}/secrets`), [{ name: 'A', valueString: 'b' }]));

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Resource } from '../../base/resource.ts';
 import { redirectUrisOf } from '../sign-in/redirect-uri.ts';
 
-/** Whether people sign in by a client, with rights of their own: what becomes of it is for root. */
+/** Whether people sign in by a client, with rights of their own, whatever its own are: to make and to change one is for root. */
 export function isAppOfPeople(client: Resource): boolean {
   return client.resourceType === 'ClientApplication' && redirectUrisOf(client).length > 0;
 }
@@ -13,6 +13,6 @@ const signInFields = [
   ...['postLogoutRedirectUris', 'launchUri', 'signInForm'],
 ];
 
-export function changesSignIn(before: Resource, after: Resource): boolean {
-  return signInFields.some((name) => !isDeepStrictEqual(before[name], after[name]));
+export function changesSignIn(before: Resource | undefined, after: Resource): boolean {
+  return signInFields.some((name) => !isDeepStrictEqual(before?.[name], after[name]));
 }

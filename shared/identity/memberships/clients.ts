@@ -167,7 +167,7 @@ export const createClientBody = fields({
 /**
  * Creates an API key, or an app that people use: ClientApplication, membership and secret in one transaction.
  * @returns the ClientApplication with its `secret`, shown this once; without one when it is `public`
- * @throws {Refusal} invalid; forbidden for more than the caller holds
+ * @throws {Refusal} invalid; forbidden for more than the caller holds, and for an app that people use unless by root
  */
 export async function createClient(
   services: Services,
@@ -200,6 +200,7 @@ export async function createClient(
       { reference: `Project/${caller.project}` },
       stamp,
     );
+    if (isAppOfPeople(client)) requireRoot(actor);
     const event = {
       subtype: 'create-client',
       action: 'C',

@@ -43,7 +43,7 @@ export async function requireWritesWithin(
 
 /** People sign in by an app with rights of their own: where it has them sent, and who has its keys, is not within anybody's. */
 function movesPeople(before: Resource | undefined, after: Resource): boolean {
-  return before !== undefined && isAppOfPeople(before) && changesSignIn(before, after);
+  return [before, after].some((one) => one && isAppOfPeople(one)) && changesSignIn(before, after);
 }
 
 /** Any Bot may name it, also one that names what is not there yet. One that is created gets an id of ours. */
