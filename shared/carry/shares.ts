@@ -2,6 +2,7 @@ import type { Log } from '../base/log.ts';
 import { Recent } from '../base/recent.ts';
 import { Refusal } from '../base/refusal.ts';
 import { errorName, isKeyOf } from '../base/values.ts';
+import { count } from './table/counter.ts';
 import { keys } from './table/keys.ts';
 import type { Table } from './table/table.ts';
 
@@ -96,7 +97,7 @@ interface SharesOptions {
   stage: StageShares;
   /** This one serves all there is at once; else there are many, each with one execution at a time, as on Lambda. */
   isOnlyProcess: boolean;
-  table: Pick<Table, 'read' | 'update'>;
+  table: Pick<Table, 'read' | 'update' | 'updateIf'>;
   log: Log;
   now(): number;
 }
@@ -208,16 +209,12 @@ export class Shares {
     const before = keys.share(name, held.owner, second - 1);
     try {
       const [told, found] = await Promise.all([
-        table.update({
-          Key: keys.share(name, held.owner, second),
-          UpdateExpression: 'ADD #sum :own SET #ttl = :ttl',
-          ExpressionAttributeNames: { '#sum': 'sum', '#ttl': 'ttl' },
-          ExpressionAttributeValues: { ':own': own, ':ttl': second + 60 },
-          ReturnValues: 'UPDATED_NEW',
+        count({ table }, keys.share(name, held.owner, second), {
+          ...{ name: 'sum', by: own, untilSeconds: second + 60 },
         }),
         table.read([before]),
       ]);
-      const together = Math.max(Number(told?.sum), Number(found.get(before)?.sum ?? 0));
+      const together = Math.max(told, Number(found.get(before)?.sum ?? 0));
       const change = Math.min(recovery, held.most / together);
       held.part = Math.min(1, Math.max(leastPart, held.part * change));
     } catch (error) {

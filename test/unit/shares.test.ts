@@ -33,7 +33,7 @@ function addingTable() {
     async update({ Key, ExpressionAttributeValues: values }: { Key: Item; ExpressionAttributeValues: Item }) {
       if (fails) throw new Error('out of reach');
       writes.push(Date.now());
-      const sum = Number(items.get(Key.pk)?.sum ?? 0) + Number(values[':own']);
+      const sum = Number(items.get(Key.pk)?.sum ?? 0) + Number(values[':by']);
       items.set(Key.pk, { ...Key, sum });
       return { sum };
     },

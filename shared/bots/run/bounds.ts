@@ -2,6 +2,7 @@ import { object, optional, set, string } from 'valibot';
 import { Refusal } from '../../base/refusal.ts';
 import { stored } from '../../base/schema.ts';
 import type { Services } from '../../carry/services.ts';
+import { count } from '../../carry/table/counter.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
 import type { Run } from '../../identity/gate/access-token.ts';
@@ -69,14 +70,8 @@ export async function holdEntry(store: Store, key: Key, entry: string, limit: nu
   return (await giveUpExpired(store, key)) && (await add(store, key, entry, limit));
 }
 
-async function add({ table }: Store, key: Key, entry: string, limit: number): Promise<boolean> {
-  const { held } = await table.updateIf({
-    Key: key,
-    UpdateExpression: 'ADD held :entry',
-    ConditionExpression: 'attribute_not_exists(held) OR size(held) < :limit',
-    ExpressionAttributeValues: { ':entry': new Set([entry]), ':limit': limit },
-  });
-  return held;
+async function add(store: Store, key: Key, entry: string, limit: number): Promise<boolean> {
+  return (await count(store, key, { name: 'held', by: new Set([entry]), most: limit })) !== undefined;
 }
 
 const read = stored('list of runs', object({ held: optional(set(string())) }));
@@ -114,24 +109,12 @@ const keptSeconds = 86_400;
  * @returns which one it is of its tree, from 1
  * @throws {Refusal} too-costly
  */
-async function countStart(
-  { table, now }: TreeStore,
-  { project, root }: RunTree,
-  most: number,
-): Promise<number> {
-  const counted = await table.updateIf({
-    Key: keys.runTree(project, root),
-    UpdateExpression: 'SET #ttl = :ttl ADD started :one',
-    ConditionExpression: 'attribute_not_exists(started) OR started < :most',
-    ExpressionAttributeNames: { '#ttl': 'ttl' },
-    ExpressionAttributeValues: {
-      ':ttl': Math.floor(now() / 1000) + keptSeconds,
-      ':one': 1,
-      ':most': most,
-    },
-    ReturnValues: 'UPDATED_NEW',
+async function countStart(store: TreeStore, { project, root }: RunTree, most: number): Promise<number> {
+  const untilSeconds = Math.floor(store.now() / 1000) + keptSeconds;
+  const nth = await count(store, keys.runTree(project, root), {
+    ...{ name: 'started', by: 1, most, untilSeconds },
   });
-  if (counted.held) return Number(counted.attributes.started);
+  if (nth !== undefined) return nth;
   throw new Refusal('too-costly', `A run and all that follow from it may start ${most} runs`);
 }
 
@@ -140,14 +123,9 @@ async function discountStart(
   services: Pick<Services, 'table' | 'log'>,
   { project, root }: RunTree,
 ): Promise<void> {
-  const input = {
-    Key: keys.runTree(project, root),
-    UpdateExpression: 'ADD started :less',
-    ExpressionAttributeValues: { ':less': -1 },
-  };
-  await services.table
-    .update(input)
-    .catch((error: Error) => services.log.error('start not taken back', { error: error.name }));
+  await count(services, keys.runTree(project, root), { name: 'started', by: -1 }).catch((error: Error) =>
+    services.log.error('start not taken back', { error: error.name }),
+  );
 }
 
 /** Calls that one run may make, to the API and elsewhere. */

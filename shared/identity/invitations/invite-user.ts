@@ -1,8 +1,8 @@
 import { Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import type { Services } from '../../carry/services.ts';
+import { type Counted, countRate } from '../../carry/table/counter.ts';
 import { keys } from '../../carry/table/keys.ts';
-import { type Counted, countRate } from '../../carry/table/rate.ts';
 import { type Action, ConditionFailed, OutcomeUnknown, untilWritten } from '../../carry/table/transact.ts';
 import { makesAdministrator, type ProjectMembership, rightsOf } from '../../store/fhir/membership.ts';
 import { type Audited, auditAction, targetOf } from '../audit/audit-event.ts';

@@ -1,5 +1,6 @@
 import { isKeyOf } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
+import { count } from '../../carry/table/counter.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { type Key, keys, outboxPartitions } from '../../carry/table/keys.ts';
 import { type Mail, type MailKind, type SecurityEvent, securityMail } from './letters.ts';
@@ -54,35 +55,14 @@ async function dropMail({ table }: Store, item: Item): Promise<void> {
   });
 }
 
-/** Counts a mail to an address, over all Projects; false when there were `most` today. */
-function takeQuota(store: Store, email: string, most: number): Promise<boolean> {
-  return countMail(store, email, 1, most);
-}
-
-/** The mail service did not take it. */
-async function giveBackQuota(store: Store, email: string): Promise<void> {
-  await countMail(store, email, -1, Number.MAX_SAFE_INTEGER);
-}
-
-async function countMail(
-  { table, now }: Store,
-  email: string,
-  count: 1 | -1,
-  most: number,
-): Promise<boolean> {
+/** Counts a mail to an address, over all Projects; undefined when there were `most` today. @param by -1 takes it back */
+function countMail({ table, now }: Store, email: string, by: 1 | -1, most?: number) {
   const day = new Date(now()).toISOString().slice(0, 10);
-  const { held } = await table.updateIf({
-    Key: keys.mailQuota(email, day),
-    UpdateExpression: 'ADD #count :count SET #ttl = :ttl',
-    ConditionExpression: 'attribute_not_exists(#count) OR #count < :most',
-    ExpressionAttributeNames: { '#count': 'count', '#ttl': 'ttl' },
-    ExpressionAttributeValues: {
-      ':count': count,
-      ':most': most,
-      ':ttl': Math.floor(now() / 1000) + 2 * 86_400,
-    },
+  const untilSeconds = Math.floor(now() / 1000) + 2 * 86_400;
+  return count({ table }, keys.mailQuota(email, day), {
+    ...{ by, untilSeconds },
+    ...(most === undefined ? {} : { most }),
   });
-  return held;
 }
 
 function keyOf({ pk, sk }: Item) {
@@ -149,14 +129,15 @@ export async function sendMail(services: OutboxServices, outboxKey: Key): Promis
 
   if (!(await claim(services, item))) return;
   const { mostADay } = kind;
-  if (mostADay !== undefined && !(await takeQuota(services, mail.to, mostADay))) {
+  if (mostADay !== undefined && (await countMail(services, mail.to, 1, mostADay)) === undefined) {
     services.log.info('mail quota of this address is used up', { kind: item.kind });
     return dropMail(services, item);
   }
   try {
     await services.mailer.send(mail);
   } catch (error) {
-    if (mostADay !== undefined) await giveBackQuota(services, mail.to);
+    // The mail service did not take it.
+    if (mostADay !== undefined) await countMail(services, mail.to, -1);
     await releaseClaim(services, item);
     throw error;
   }

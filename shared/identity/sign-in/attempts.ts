@@ -5,6 +5,7 @@ import { Refusal } from '../../base/refusal.ts';
 import { stored } from '../../base/schema.ts';
 import type { KeyRings } from '../../carry/keys/key-ring.ts';
 import type { Services } from '../../carry/services.ts';
+import { count, sizeOf } from '../../carry/table/counter.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
 import type { Found } from '../../carry/table/table.ts';
 import type { HashingTurn } from './password.ts';
@@ -27,13 +28,13 @@ export async function countAttempt(
   source: string,
 ): Promise<() => Promise<void>> {
   const [fromSource, forPerson] = await Promise.all([
-    count(services, [person, source], 1),
-    count(services, [person], 1),
+    countTry(services, [person, source], 1),
+    countTry(services, [person], 1),
   ]);
   const most = forPerson > manyForOnePerson ? fewFromOneSource : mostFromOneSource;
   if (fromSource > most) throw tooManyAttempts(services);
   return async () => {
-    await Promise.all([count(services, [person, source], -1), count(services, [person], -1)]);
+    await Promise.all([countTry(services, [person, source], -1), countTry(services, [person], -1)]);
   };
 }
 
@@ -50,16 +51,9 @@ function attemptWindow({ now }: Pick<Services, 'now'>, keyOf: (window: number) =
   return { Key: keyOf(window), ttl: ((window + 2) * windowMs) / 1000 };
 }
 
-async function count(services: Services, of: string[], by: 1 | -1): Promise<number> {
+async function countTry(services: Services, of: string[], by: 1 | -1): Promise<number> {
   const { Key, ttl } = attemptWindow(services, (window) => keys.attempts(of, window));
-  const counted = await services.table.update({
-    Key,
-    UpdateExpression: 'ADD #count :by SET #ttl = :ttl',
-    ExpressionAttributeNames: { '#count': 'count', '#ttl': 'ttl' },
-    ExpressionAttributeValues: { ':by': by, ':ttl': ttl },
-    ReturnValues: 'UPDATED_NEW',
-  });
-  return Number(counted?.count);
+  return count(services, Key, { by, untilSeconds: ttl });
 }
 
 /** So many are told apart. */
@@ -144,7 +138,7 @@ export async function admitFromSource(
           ExpressionAttributeValues: { ':one': new Set([member]) },
           ReturnValues: 'UPDATED_NEW',
         });
-        note(sizeOf(left));
+        note(sizeOf(left.addresses));
       };
       await Promise.all([
         failed.has(member) ? forget() : undefined,
@@ -157,23 +151,15 @@ export async function admitFromSource(
 /** @returns how many there are now, up to 250 */
 async function addAddress(services: Services, source: string, address: string): Promise<number> {
   const { Key, ttl } = failedKey(services, source);
-  const counted = await services.table.updateIf({
-    Key,
-    UpdateExpression: 'ADD addresses :one SET #ttl = :ttl',
-    ConditionExpression: 'attribute_not_exists(addresses) OR size(addresses) < :most',
-    ExpressionAttributeNames: { '#ttl': 'ttl' },
-    ExpressionAttributeValues: { ':one': new Set([memberOf(address)]), ':most': mostAddresses, ':ttl': ttl },
-    ReturnValues: 'UPDATED_NEW',
+  const by = new Set([memberOf(address)]);
+  const counted = await count(services, Key, {
+    ...{ name: 'addresses', by, most: mostAddresses, untilSeconds: ttl },
   });
-  return counted.held ? sizeOf(counted.attributes) : mostAddresses;
+  return counted ?? mostAddresses;
 }
 
 function memberOf(address: string): string {
   return createHash('sha256').update(address).digest('base64url').slice(0, 16);
-}
-
-function sizeOf(attributes: Readonly<Record<string, unknown>> | undefined): number {
-  return attributes?.addresses instanceof Set ? attributes.addresses.size : 0;
 }
 
 const readFailed = stored('failed addresses', object({ addresses: optional(set(string())) }));

@@ -6,6 +6,7 @@ import { entryOf, holdEntry, leaveEntry } from '../../bots/run/bounds.ts';
 import type { RunRequest } from '../../bots/run/contract.ts';
 import type { Invoker } from '../../bots/run/services.ts';
 import type { Services } from '../../carry/services.ts';
+import { count } from '../../carry/table/counter.ts';
 import { keys } from '../../carry/table/keys.ts';
 import { whenConditionFailed } from '../../carry/table/transact.ts';
 import { Later, type Purpose, type Queue, sendAll } from '../../carry/work/queue.ts';
@@ -33,18 +34,11 @@ async function countDeliveries(
 ): Promise<readonly Delivery[]> {
   const origin = writer?.run?.origin;
   if (origin === undefined || deliveries.length === 0) return deliveries;
-  const { held } = await table.updateIf({
-    Key: keys.origin(project, origin),
-    UpdateExpression: 'SET #ttl = :ttl ADD deliveries :n',
-    ConditionExpression: 'attribute_not_exists(deliveries) OR deliveries <= :most',
-    ExpressionAttributeNames: { '#ttl': 'ttl' },
-    ExpressionAttributeValues: {
-      ':ttl': Math.floor(now() / 1000) + keptSeconds,
-      ':n': deliveries.length,
-      ':most': mostOfOrigin - deliveries.length,
-    },
+  const counted = await count({ table }, keys.origin(project, origin), {
+    ...{ name: 'deliveries', by: deliveries.length, most: mostOfOrigin - deliveries.length + 1 },
+    untilSeconds: Math.floor(now() / 1000) + keptSeconds,
   });
-  if (held) return deliveries;
+  if (counted !== undefined) return deliveries;
   const reason = `One call has brought about ${mostOfOrigin} deliveries: a loop`;
   await sendAll(
     queues['subscription-status'],
