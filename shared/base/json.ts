@@ -60,13 +60,25 @@ export function requireDepth(text: string): void {
 
 /**
  * What is worked on by us: checked, compared, stored. (A Bot's input is only passed on.)
- * @throws {Refusal} invalid; too-costly when it holds more values than a request may
+ * @throws {Refusal} invalid, also for what no store keeps as it is; too-costly when it holds more values than a
+ *   request may
  */
 export function requireModest(text: string): void {
   requireDepth(text);
+  if (hasHalfCharacter(text)) {
+    throw new Refusal('invalid', 'The body holds half of a surrogate pair, which is no character');
+  }
   if (valuesIn(text) <= mostJsonValues) return;
   const advice = 'send it in several requests (npm run import divides Bundles)';
   throw new Refusal('too-costly', `The body holds more than ${mostJsonValues} values: ${advice}`);
+}
+
+const surrogate = /\\u[dD][89a-fA-F]/;
+const escapes = /\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F])|.)/gs;
+
+/** Whether an escape of a JSON text is half of a surrogate pair; as they are UTF-8 has none. */
+function hasHalfCharacter(text: string): boolean {
+  return surrogate.test(text) && [...text.matchAll(escapes)].some(([, half]) => half !== undefined);
 }
 
 /** How many values, members of objects and entries of lists, a JSON text holds; a few more where some are empty. */

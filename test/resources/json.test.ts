@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseJson, stringifyJson } from '../../shared/base/json.ts';
+import { parseJson, requireModest, stringifyJson } from '../../shared/base/json.ts';
 import fc from '../setup/fast-check.ts';
 
 describe('numbers in JSON', () => {
@@ -50,5 +50,29 @@ describe('numbers in JSON', () => {
     '100000000000000000000000',
   ])('%s', (text) => {
     expect(stringifyJson(parseJson(text))).toBe(text);
+  });
+});
+
+describe('characters in JSON', () => {
+  const piece = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('\ud83d', '\ude00', '\ud83d\ude00', '\\', '\\ud83d', '"', 'u'),
+  );
+
+  test('are whole: who sends half of one is refused, escaped as it may be', () => {
+    fc.assert(
+      fc.property(fc.array(piece), (pieces) => {
+        const text = pieces.join('');
+        // Surrogates, as clients may send them: each as an escape, whole pairs too.
+        const sent = JSON.stringify({ [text]: text }).replaceAll(
+          /[\ud800-\udfff]/g,
+          (half) => `\\u${half.charCodeAt(0).toString(16)}`,
+        );
+        const ask = () => requireModest(sent);
+        if (text.isWellFormed()) expect(ask).not.toThrow();
+        else expect(ask).toThrow('half of a surrogate pair');
+      }),
+    );
   });
 });

@@ -271,6 +271,7 @@ describe('an invite is refused', () => {
     ['null', 'null', 400],
     ['an array', '[]', 400],
     ['text', '"x"', 400],
+    ['half of a character', '{"resourceType":"Patient","firstName":"\\ud83d","lastName":"Lee"}', 400],
     ['with __proto__', '{"__proto__":{"admin":true},"resourceType":"Patient"}', 400],
   ])('for a body that is %s', async (_, text, status) => {
     const answer = await at.invite(text, { 'content-type': 'application/json' });

@@ -398,6 +398,33 @@ describe('she does', () => {
     expect(grants.mayGrant).toEqual([readers, tasks]);
   });
 
+  test('is told of no record that she may not read, and binds none to anybody', async () => {
+    const email = newAddress();
+    const telecom = [{ system: 'email', value: email }];
+    const record = await ok(201, api('POST', 'fhir/R4/Patient', { resourceType: 'Patient', telecom }));
+    const reference = `Patient/${record.id}`;
+    const invite = (change: Fields) =>
+      byTess(
+        'POST',
+        admin('invite'),
+        someone({ resourceType: 'Patient', accessPolicy: patients, ...change }),
+      );
+    for (const { status, text } of [
+      await invite({ profile: { reference } }),
+      await invite({ resourceType: 'RelatedPerson', patient: { reference }, relationship: undefined }),
+    ]) {
+      expect([status, text]).toEqual([400, expect.stringMatching(/does not (?:belong to project|exist)/)]);
+    }
+    const { id, profile } = await ok(200, invite({ email }));
+    expect(profile.reference).not.toBe(reference);
+    const change = { patient: { reference } };
+    expect((await byTess('POST', admin(`members/${id}`), change)).status).toBe(400);
+    // Who may read it is asked which of the two is meant.
+    expect((await api('POST', admin('invite'), someone({ resourceType: 'Patient', email }))).status).toBe(
+      409,
+    );
+  });
+
   test('take away from whoever has more, and end what they have', async () => {
     const { membershipId } = await newPerson(portico);
     const path = admin(`members/${membershipId}`);

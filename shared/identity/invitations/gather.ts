@@ -15,9 +15,10 @@ import { valuesOf } from '../../store/index/value.ts';
 import { inlineResource, isStanding, openState } from '../../store/items/content.ts';
 import { readHeads } from '../../store/items/versions.ts';
 import type { Caller } from '../gate/access-token.ts';
-import { type Actor, admit } from '../gate/actor.ts';
+import { type Actor, admit, isRoot } from '../gate/actor.ts';
 import type { EmergencyHeads } from '../gate/emergency.ts';
 import { normaliseAddress } from '../mail/address.ts';
+import { allows, visible } from '../policies/access.ts';
 import { projectSettings } from '../projects/settings.ts';
 import { emailOf as emailOfUser } from '../sign-in/logins.ts';
 import type { Invite } from './parse-invite.ts';
@@ -59,9 +60,10 @@ function writtenForms(email: string): string[] {
   return [...new Set([email, email.slice(0, at) + domainToUnicode(email.slice(at))])];
 }
 
-/** References of those that have the address and are used by no membership. */
+/** References of those that have the address, are used by no membership, and that the actor may find by it. */
 export async function unboundProfiles(
   table: Table,
+  actor: Actor,
   { project, type, email }: Wanted,
   ids: readonly string[],
 ): Promise<string[]> {
@@ -69,7 +71,9 @@ export async function unboundProfiles(
   const { parameter } = emailOf(type);
   const hasAddress = async (head: Item) => {
     const opened = await openState(table, head);
-    const tokens = opened ? valuesOf(opened.resource, parameter).flatMap(tokensOf) : [];
+    if (!opened || !(await visible(actor, 'search', opened.resource, { searched: [parameter] })))
+      return false;
+    const tokens = valuesOf(opened.resource, parameter).flatMap(tokensOf);
     return tokens.some(({ value }) => value !== undefined && normaliseAddress(value) === email);
   };
   const found: string[] = [];
@@ -142,7 +146,7 @@ export async function gather(
     ...(addressKey ? [addressKey] : []),
     ...named.map((one) => one.key),
   ]);
-  requireNamed(named, found);
+  await requireNamed(services.table, actor, named, found);
   if ([firstKey, ...(secondKey ? [secondKey] : [])].some((key) => isKept(found.get(key), services.now())))
     throw new Refusal(
       'conflict',
@@ -220,29 +224,42 @@ function namedKey(project: string, { reference }: Reference): Key {
 
 interface Named {
   key: Key;
+  isRecord?: boolean;
   expression: string;
   text: string;
 }
 
 function namedResources(project: string, { rights, profile }: Invite): Named[] {
-  const name = (reference: string, expression: string, text: string): Named => ({
-    key: namedKey(project, { reference }),
-    expression,
-    text,
+  const name = (reference: string, expression: string, text: string, isRecord = false): Named => ({
+    ...{ key: namedKey(project, { reference }), expression, text, isRecord },
   });
   return [
     ...policiesIn(rights).map(({ reference, expression }) =>
       name(reference, expression, `Access policy ${reference} does not exist`),
     ),
     ...(rights.patient ?? []).map(({ reference }) =>
-      name(reference, 'patient', `${reference} does not exist`),
+      name(reference, 'patient', `${reference} does not exist`, true),
     ),
-    ...(profile ? [name(profile.reference, 'profile', 'Profile does not belong to project')] : []),
+    ...(profile ? [name(profile.reference, 'profile', 'Profile does not belong to project', true)] : []),
   ];
 }
 
-function requireNamed(named: readonly Named[], found: Found): void {
-  for (const { key, expression, text } of named) {
-    if (!isStanding(found.get(key))) throw invalidField(expression, text);
+async function requireNamed(
+  table: Table,
+  actor: Actor,
+  named: readonly Named[],
+  found: Found,
+): Promise<void> {
+  for (const { key, expression, text, isRecord } of named) {
+    const head = found.get(key);
+    const mayBeNamed = isRecord ? await mayName(table, actor, head) : isStanding(head);
+    if (!mayBeNamed) throw invalidField(expression, text);
   }
+}
+
+/** Whether a record is there for an administrator who gives it to somebody: to who may not read it, it is not. */
+export async function mayName(table: Table, actor: Actor, head: Item | undefined): Promise<boolean> {
+  if (!isStanding(head) || isRoot(actor)) return isStanding(head);
+  const opened = await openState(table, head);
+  return opened !== undefined && allows(actor, 'read', opened.resource);
 }

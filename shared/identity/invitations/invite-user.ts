@@ -247,10 +247,10 @@ async function requireNoTwin(
   { table }: Services,
   project: string,
   { email, profileType: type }: Invite,
-  { login, person, notedProfile, indexedProfiles }: Gathered,
+  { actor, login, person, notedProfile, indexedProfiles }: Gathered,
 ): Promise<void> {
   if (email === undefined || notedProfile !== undefined || indexedProfiles.length === 0) return;
-  const found = await unboundProfiles(table, { project, type, email }, indexedProfiles);
+  const found = await unboundProfiles(table, actor, { project, type, email }, indexedProfiles);
   if (found.length === 0) return;
   const key = keys.person(project, login);
   const now = personOf((await table.read([key])).get(key));

@@ -17,6 +17,7 @@ import type { Caller } from '../gate/access-token.ts';
 import { type Actor, admit, requireAdministrator } from '../gate/actor.ts';
 import { latestGrant } from '../gate/emergency.ts';
 import { changeAdministrator, refuseLastAdministrator } from '../invitations/accept.ts';
+import { mayName } from '../invitations/gather.ts';
 import { changeMembership, endMembershipActions } from '../invitations/membership-actions.ts';
 import { rightsEntries, unfitRights } from '../invitations/parse-rights.ts';
 import { type Person, personAction, personOf } from '../invitations/person.ts';
@@ -60,7 +61,7 @@ export async function changeMember(
     const { actor, found } = await admit(services, caller, [key, projectKey]);
     const member = requireMember(found.get(key));
     const { rights, active } = changeOf(input.body, member);
-    const named = await requireNamed(services, caller.project, rights);
+    const named = await requireNamed(services, actor, rights, member.membership);
     const heads = { member: found.get(key), project: found.get(projectKey) };
     const emergencyTakenAtMs = latestGrant(heads.member)?.startedAtMs;
     const change = { rights, active, emergencyTakenAtMs };
@@ -140,7 +141,14 @@ function requireSame(sent: Fixed, membership: ProjectMembership): void {
   }
 }
 
-async function requireNamed(services: Services, project: string, rights: Rights): Promise<Found | undefined> {
+async function requireNamed(
+  services: Services,
+  actor: Actor,
+  rights: Rights,
+  before: ProjectMembership,
+): Promise<Found | undefined> {
+  const { project } = actor;
+  const known = new Set((before.patient ?? []).map(({ reference }) => reference));
   const patients = (rights.patient ?? []).map(({ reference }) => ({
     reference,
     key: keys.resource(project, 'Patient', parseReference(reference)?.id ?? 'none'),
@@ -150,7 +158,9 @@ async function requireNamed(services: Services, project: string, rights: Rights)
   const found = await services.table.read(wanted);
   requirePolicies(project, rights, found);
   for (const { key, reference } of patients) {
-    if (!isStanding(found.get(key))) throw invalidField('patient', `${reference} does not exist`);
+    const head = found.get(key);
+    const mayBeNamed = known.has(reference) ? isStanding(head) : await mayName(services.table, actor, head);
+    if (!mayBeNamed) throw invalidField('patient', `${reference} does not exist`);
   }
   return found;
 }
