@@ -300,6 +300,22 @@ const attacks: Record<string, () => Promise<Answer>> = {
   'secrets of the Project': () => byTess('POST', admin('secrets'), [{ name: 'A', valueString: 'b' }]),
   'what a Bot logs': () => byTess('GET', `fhir/R4/Bot/${roots.bot}/$logs`),
   'a Bot that acts for itself': () => rewritten(`Bot/${roots.bot}`, { runAsUser: true }),
+  'a Bot deleted, whose identifier another one may take': () => byTess('DELETE', `fhir/R4/Bot/${roots.bot}`),
+  'a Bot deleted by a search': () => byTess('DELETE', `fhir/R4/Bot?_id=${roots.bot}`),
+  'a Bot deleted in a transaction': () =>
+    byTess('POST', 'fhir/R4', {
+      ...{ resourceType: 'Bundle', type: 'transaction' },
+      entry: [{ request: { method: 'DELETE', url: `Bot/${roots.bot}` } }],
+    }),
+  'no second factor for somebody who holds no more': async () => {
+    const { membershipId } = await newPerson(portico, { accessPolicy: tasks, mfaRequired: true });
+    return byTess('POST', admin(`members/${membershipId}`), { mfaRequired: null });
+  },
+  'another way in for somebody who holds no more': async () => {
+    const { membershipId } = await newPerson(portico, { accessPolicy: tasks });
+    await api('POST', admin(`members/${membershipId}`), { authentication: 'password' });
+    return byTess('POST', admin(`members/${membershipId}`), { authentication: null });
+  },
   'the schedule of a Bot': () => rewritten(`Bot/${roots.bot}`, { cronString: '* * * * *' }),
   'the source of a Bot, patched': () =>
     byTess('PATCH', `fhir/R4/Bot/${roots.bot}`, [{ op: 'add', path: '/description', value: 'x' }]),

@@ -6,6 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Refusal, type RefusalIssue } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
+import { typedKeys } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
 import { Found } from '../../carry/table/table.ts';
@@ -163,9 +164,15 @@ type PolicyAt = (reference: string) => Resource | undefined;
 /** What is given beyond what the actor holds, and beyond what the member had: each is asked for the whole. */
 function faultOf(actor: Actor, grant: Grant, policyAt: PolicyAt): RefusalIssue | undefined {
   const { membership } = grant;
+  const before = 'before' in grant ? grant.before : undefined;
+  const demand = before && demands.find((name) => asksLess[name](before, membership));
+  if (demand)
+    return {
+      text: 'What is asked of their sign-in is lowered without an accessPolicy only',
+      expression: demand,
+    };
   const more = beyond(holderOf(actor), membership, policyAt);
   if (!more) return undefined;
-  const before = 'before' in grant ? grant.before : undefined;
   if (before && isLess(before, membership, policyAt)) return undefined;
   const text =
     'of' in grant
@@ -200,13 +207,22 @@ function beyond(
   return undefined;
 }
 
+/** What a membership may ask of its logins, and whether a change would ask for less: whoever asked for it was root, or had it so. */
+const asksLess = {
+  mfaRequired: (before, after) => before.mfaRequired === true && after.mfaRequired !== true,
+  authentication: (before, after) =>
+    before.authentication !== undefined &&
+    !isDeepStrictEqual(before.authentication, after.authentication),
+} satisfies Partial<Record<RightName, (before: Rights, after: Rights) => boolean>>;
+const demands = typedKeys(asksLess);
+
 const byItsRules = () => true;
 
 /** Of each right, whether a change gives no more, or asks no less; what has rules is compared by those. */
 const isNoMore: Record<RightName, (before: Rights, after: Rights) => boolean> = {
   admin: (before, after) => before.admin === true || after.admin !== true,
   authentication: (before, after) => isDeepStrictEqual(before.authentication, after.authentication),
-  mfaRequired: (before, after) => before.mfaRequired !== true || after.mfaRequired === true,
+  mfaRequired: (before, after) => !asksLess.mfaRequired(before, after),
   ...{ accessPolicy: byItsRules, access: byItsRules, emergencyPolicy: byItsRules, mayGrant: byItsRules },
   patient: byItsRules,
 };

@@ -15,7 +15,7 @@ import type { Located, Planned, Write } from './write.ts';
 
 /**
  * Whoever writes a policy gives by it, and who writes a Bot, a client or the code of one acts through it. Records of
- * care give nothing, a deletion takes away, and a Subscription is held to its author's rights at each delivery.
+ * care give nothing, a deletion takes away unless it is of a Bot, and a Subscription is held to its author's rights at each delivery.
  * @returns what must still hold when it is written
  * @throws {Refusal} forbidden
  */
@@ -30,10 +30,13 @@ export async function requireWritesWithin(
   for (const [i, { change, outcome }] of planned.entries()) {
     const { type, resource: after } = outcome;
     const { resource: before, head } = located[i] ?? {};
-    if (!change || !after) continue;
     const membershipId = String(head?.membershipId);
+    const standing = after ?? before;
+    // Deleted too: whoever makes the next one with its identifiers is sent what callers send to it.
+    if (change && standing && type === 'Bot')
+      checks.push(await requireOwnBot(services, giver, { resource: standing, membershipId }));
+    if (!change || !after) continue;
     if (type === 'AccessPolicy') checks.push(requirePolicyWithin(giver, before, after));
-    if (type === 'Bot') checks.push(await requireOwnBot(services, giver, { resource: after, membershipId }));
     if (type === 'ClientApplication')
       checks.push(await requireWithinMembers(services, giver, [{ membershipId, of: `${type}/${after.id}` }]));
     if (movesPeople(before, after) || isCode(writes[i], before, after)) requireRoot(giver.actor);
