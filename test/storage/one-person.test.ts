@@ -38,14 +38,70 @@ test('an external id that two addresses had leads no link to the other one', asy
 
   stage.clock.nowMs += 61_000;
   for (const upsert of [false, true]) {
-    await expect(invite({ ...stranger, upsert })).rejects.toMatchObject({
-      kind: 'conflict',
-      message: 'A user with this external ID or e-mail address already exists in this project',
-    });
+    const stray = await invite({ ...stranger, newProfile: true, upsert });
+    expect(stray.id).not.toBe(id);
   }
   const mail = await getItem(stage.services, keys.outbox(caller.project, id));
   expect([mail?.email, mail?.generation]).toEqual([victim.email, 1]);
   expect((await invite(victim)).id).toBe(id);
+});
+
+const nobody = { firstName: 'Ann', lastName: 'Lee', resourceType: 'Practitioner', sendEmail: false };
+
+test('whoever had an external id before is not let in by it, at no address and by no other scope', async () => {
+  for (const scope of ['project', 'server']) {
+    const externalId = `ext-${randomUUID()}`;
+    const before = await inviteAndRemove({ ...person(), scope, externalId });
+    for (const next of [
+      { ...person(), externalId },
+      { ...nobody, externalId },
+    ]) {
+      const { id, user, profile } = await invite({ ...next, scope: 'project' });
+      expect([user, profile]).not.toContainEqual(before.user);
+      expect((profile as Reference).reference).not.toBe(profileOf(before));
+      const head = await getItem(
+        stage.services,
+        keys.resource(caller.project, 'ProjectMembership', String(id)),
+      );
+      // A link that is sent again goes to the address of the login.
+      expect(head?.login).toBe(`X:${externalId}`);
+      await removeMember(stage.services, caller, { membershipId: String(id) });
+    }
+  }
+});
+
+test('nor where they had another membership, whichever ended first', async () => {
+  for (const isReplaced of [false, true]) {
+    const externalId = `ext-${randomUUID()}`;
+    const before = person({ externalId });
+    const first = await invite(before);
+    const again = { ...before, externalId: undefined, resourceType: 'Patient', newProfile: true };
+    const second = await invite({
+      ...again,
+      ...(isReplaced ? { upsert: true } : { forceNewMembership: true }),
+    });
+    if (!isReplaced) await removeMember(stage.services, caller, { membershipId: first.id });
+    await removeMember(stage.services, caller, { membershipId: second.id });
+    const { id } = await invite({ ...nobody, externalId, scope: 'project' });
+    const head = await getItem(
+      stage.services,
+      keys.resource(caller.project, 'ProjectMembership', String(id)),
+    );
+    expect(head?.login).toBe(`X:${externalId}`);
+  }
+});
+
+test('one who is here by an external id is not invited by another address', async () => {
+  const externalId = `ext-${randomUUID()}`;
+  const first = { ...person(), scope: 'project', externalId };
+  const { id } = await invite(first);
+  for (const upsert of [false, true]) {
+    await expect(invite({ ...first, ...person(), upsert })).rejects.toMatchObject({
+      kind: 'conflict',
+      message: 'A user with this external ID or e-mail address already exists in this project',
+    });
+  }
+  expect((await invite(first)).id).toBe(id);
 });
 
 test('an address that has another User now gets none of the earlier one’s record', async () => {

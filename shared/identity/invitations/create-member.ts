@@ -45,7 +45,8 @@ export function createMember(
   stamp: Stamp,
 ): NewMember {
   const { project, nowMs, author, trace } = stamp;
-  const existing = gathered.person?.scope === invite.scope ? gathered.person.userId : undefined;
+  const { person, isStranger, login, alias, left } = gathered;
+  const existing = person?.scope === invite.scope && !isStranger ? person.userId : undefined;
   const knownUserId = invite.scope === 'server' ? gathered.knownUserId : existing;
   const userId = knownUserId ?? stamp.newId();
   const membershipId = stamp.newId();
@@ -84,12 +85,11 @@ export function createMember(
             { versionId, nowMs },
           )),
       personAction(project, nextPerson(invite, gathered, replaces, { userId, membershipId }), {
-        seen: gathered.person,
+        seen: person,
         nowMs,
+        left: left.login,
       }),
-      ...(gathered.alias
-        ? [aliasAction(project, { alias: gathered.alias, login: gathered.login }, nowMs)]
-        : []),
+      ...(alias ? [aliasAction(project, { alias, login, left: left.alias }, nowMs)] : []),
       ...profile.actions,
       ...created.actions,
       ...replaces.flatMap((standing) =>

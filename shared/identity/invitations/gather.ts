@@ -22,7 +22,7 @@ import { allows, visible } from '../policies/access.ts';
 import { projectSettings } from '../projects/settings.ts';
 import { emailOf as emailOfUser } from '../sign-in/logins.ts';
 import type { Invite } from './parse-invite.ts';
-import { membershipKeys, namesOf, type Person, personOf, primaryOf, requireSecondName } from './person.ts';
+import { knownNames, membershipKeys, namesOf, type Person, personOf, requireSecondName } from './person.ts';
 import { type Standing, standingOf } from './state.ts';
 
 /** Profiles of one type in one Project, by an e-mail address in them. */
@@ -106,6 +106,10 @@ export interface Gathered {
   knownUserId: string | undefined;
   /** The address of a User of this Project whom the Project knows. */
   knownEmail: string | undefined;
+  /** Whether who is invited by the external id of a User of this Project has another address than they had, and is nobody here. */
+  isStranger: boolean;
+  /** Whose second names the login and the alias were, of people who are nobody here any more. */
+  left: { login: string | undefined; alias: string | undefined };
   standings: Standing[];
   /** What says whether the emergency access of one of them goes on. */
   emergencyHeadsOf(membershipId: string): EmergencyHeads;
@@ -153,12 +157,12 @@ export async function gather(
       'A member had this address until lately, and may take it back for three days',
     );
 
-  const login = primaryOf(found, firstKey) ?? firstName;
+  const names = secondName ? [firstName, secondName] : [firstName];
+  const { of: known, people } = await knownNames(services.table, project, names, found);
+  const login = known(firstName).primary ?? firstName;
   const alias = secondName === login ? undefined : secondName;
-  if (alias && secondKey) requireSecondName(found, secondKey, login);
-  const personKey = keys.person(project, login);
-  const people = login === firstName ? found : await services.table.read([personKey]);
-  const person = personOf(people.get(personKey));
+  if (alias && secondKey) requireSecondName(found.get(secondKey), known(alias), login);
+  const person = personOf(people.get(keys.person(project, login)));
   const knownUserId = addressKey && holderOfAddress(found.get(addressKey), services.now());
   // Who had the address before, and is another User now, had a record of their own.
   const isSame = person?.scope === invite.scope && (!addressKey || person.userId === knownUserId);
@@ -176,7 +180,10 @@ export async function gather(
     ? membershipKeys(project, person).flatMap((key) => standingOf(more.get(key)) ?? [])
     : [];
   const notedItem = notedKey && more.get(notedKey);
-  const isFree = isFreeProfile(notedItem);
+  const knownEmail = userKey && emailOfUser(more.get(userKey));
+  // Whom nobody is any more may have been somebody else, who is not to be let in as whoever is invited now.
+  const isStranger = userKey !== undefined && standings.length === 0 && invite.email !== knownEmail;
+  const isFree = isFreeProfile(notedItem) && !isStranger;
   const projectItem = found.get(projectKey);
   const { invitesPerHour, invitationDays } = projectSettings(projectItem);
   const profileItem = invite.profile && found.get(namedKey(project, invite.profile));
@@ -188,7 +195,9 @@ export async function gather(
     login,
     alias,
     knownUserId,
-    knownEmail: userKey && emailOfUser(more.get(userKey)),
+    knownEmail,
+    isStranger,
+    left: { login: known(login).left, alias: alias && known(alias).left },
     standings,
     emergencyHeadsOf: (membershipId) => ({
       member: more.get(keys.resource(project, 'ProjectMembership', membershipId)),

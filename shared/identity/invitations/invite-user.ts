@@ -137,8 +137,8 @@ export async function inviteUser(
     });
     _counted ??= await requireRate(services, caller, gathered, counting);
     if (invite.password !== undefined) await parseNewPassword(invite.password, { email: invite.email });
-    requireSamePerson(invite, gathered);
     requireMayOpen(invite, gathered);
+    requireSamePerson(invite, gathered);
     const decision = decide(invite, gathered.standings, services.now());
     const { actor, found } = gathered;
     const grant = { membership: memberBy(invite, gathered, decision) };
@@ -212,13 +212,15 @@ async function requireRate(
  * id may have led here from another address: whose memberships these are must have this one, for the
  * link goes to it.
  */
-function requireSamePerson(invite: Invite, { person, standings, knownUserId }: Gathered): void {
+function requireSamePerson(invite: Invite, { person, standings, knownUserId, knownEmail }: Gathered): void {
   if (standings.length > 0 && person?.scope !== invite.scope) {
     throw new Refusal('conflict', 'User is already invited to this project with another scope');
   }
   if (invite.scope === 'server' && standings.some(({ userId }) => userId !== knownUserId)) {
     throw new Refusal('conflict', inUse);
   }
+  const isOther = invite.email !== undefined && knownEmail !== undefined && invite.email !== knownEmail;
+  if (invite.scope === 'project' && standings.length > 0 && isOther) throw new Refusal('conflict', inUse);
 }
 
 /**
@@ -226,8 +228,11 @@ function requireSamePerson(invite: Invite, { person, standings, knownUserId }: G
  * come to hold: both are root's to give.
  * @throws {Refusal} forbidden
  */
-function requireMayOpen({ password, scope, email }: Invite, { actor, person, knownEmail }: Gathered): void {
-  const isKnown = scope === 'project' && person?.scope === 'project';
+function requireMayOpen(
+  { password, scope, email }: Invite,
+  { actor, person, standings, knownEmail }: Gathered,
+): void {
+  const isKnown = scope === 'project' && person?.scope === 'project' && standings.length > 0;
   if (password !== undefined || (isKnown && email !== undefined && email !== knownEmail)) requireRoot(actor);
 }
 

@@ -70,27 +70,35 @@ export function membershipKeys(project: string, person: Person): Key[] {
 export function personAction(
   project: string,
   next: Omit<Person, 'revision'>,
-  { seen, nowMs }: { seen: Person | undefined; nowMs: number },
+  { seen, nowMs, left }: { seen: Person | undefined; nowMs: number; left?: string | undefined },
 ): Action {
   const put = { ...keys.person(project, next.login), ...next, revision: (seen?.revision ?? 0) + 1 };
   return seen
     ? { name: 'person', put, if: 'revision = :seen', values: { ':seen': seen.revision } }
-    : { name: 'person', put, ...freeName(nowMs) };
+    : { name: 'person', put, ...freeOrSecond(nowMs, left) };
 }
 
 /** A second name of a person, unique in the Project like the first. */
 export function aliasAction(
   project: string,
-  { alias, login }: { alias: string; login: string },
+  { alias, login, left }: { alias: string; login: string; left: string | undefined },
   nowMs: number,
 ): Action {
+  const put = { ...keys.person(project, alias), primary: login };
+  return { name: 'alias', put, ...freeOrSecond(nowMs, left ?? login) };
+}
+
+/** That a name is nobody's, or still the second one of this person. */
+function freeOrSecond(
+  nowMs: number,
+  primary: string | undefined,
+): Pick<Action & { put: Item }, 'if' | 'names' | 'values'> {
   const free = freeName(nowMs);
+  if (primary === undefined) return free;
   return {
-    name: 'alias',
-    put: { ...keys.person(project, alias), primary: login },
-    if: `${free.if} OR #primary = :login`,
+    if: `${free.if} OR #primary = :primary`,
     names: { '#primary': 'primary' },
-    values: { ...free.values, ':login': login },
+    values: { ...free.values, ':primary': primary },
   };
 }
 
@@ -158,17 +166,43 @@ export function namesOf({ email, externalId, scope }: Invite): [string, string |
   return first ? [first, second] : [second ?? '', undefined];
 }
 
-/** The name under which the person is kept, when this one is their second. */
-export function primaryOf(found: Found, name: Key): string | undefined {
-  return textOf(found.get(name)?.primary);
+/** What a name that an invite gives is in a Project. */
+interface KnownName {
+  /** The name under which the person is kept whose second one it is, and who is somebody here. */
+  primary: string | undefined;
+  /** The same of one who is nobody here any more: the name is free, and leads nobody to what they had. */
+  left: string | undefined;
+}
+
+/** How a Project knows names. @param found the items of the names */
+export async function knownNames(
+  table: Table,
+  project: string,
+  names: readonly string[],
+  found: Found,
+): Promise<{ of(name: string): KnownName; people: Found }> {
+  const primaryOf = (name: string) => textOf(found.get(keys.person(project, name))?.primary);
+  const missing = names.flatMap((name) => {
+    const primary = primaryOf(name);
+    return primary === undefined || names.includes(primary) ? [] : [keys.person(project, primary)];
+  });
+  const people = missing.length > 0 ? found.with(await table.read(missing)) : found;
+  return {
+    people,
+    of(name) {
+      const primary = primaryOf(name);
+      const person = personOf(people.get(keys.person(project, primary ?? 'none')));
+      const isHere = person !== undefined && Object.keys(person.memberships).length > 0;
+      return { primary: isHere ? primary : undefined, left: isHere ? undefined : primary };
+    },
+  };
 }
 
 export const inUse = 'A user with this external ID or e-mail address already exists in this project';
 
 /** @throws {Refusal} conflict when the second name leads to somebody else */
-export function requireSecondName(found: Found, alias: Key, login: string): void {
-  const item = found.get(alias);
-  if (item && item.keptUntilMs === undefined && item.primary !== login) {
+export function requireSecondName(item: Item | undefined, { left }: KnownName, login: string): void {
+  if (item && item.keptUntilMs === undefined && left === undefined && item.primary !== login) {
     throw new Refusal('conflict', inUse);
   }
 }

@@ -211,8 +211,7 @@ function beyond(
 const asksLess = {
   mfaRequired: (before, after) => before.mfaRequired === true && after.mfaRequired !== true,
   authentication: (before, after) =>
-    before.authentication !== undefined &&
-    !isDeepStrictEqual(before.authentication, after.authentication),
+    before.authentication !== undefined && !isDeepStrictEqual(before.authentication, after.authentication),
 } satisfies Partial<Record<RightName, (before: Rights, after: Rights) => boolean>>;
 const demands = typedKeys(asksLess);
 
