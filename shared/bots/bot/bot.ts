@@ -17,6 +17,8 @@ export interface StoredBot {
   codeVersion: string | undefined;
   /** A policy narrowed who deployed it: it is not given the Project's secrets. */
   isNarrowed?: boolean | undefined;
+  /** When it was deployed last. */
+  deployedAt?: string | undefined;
 }
 
 /** One immutable version. */
@@ -27,7 +29,12 @@ export interface DeployedCode extends BotCode {
 
 const readHead = stored(
   'Bot',
-  object({ membershipId: string(), codeVersion: optional(string()), isNarrowed: optional(boolean()) }),
+  object({
+    membershipId: string(),
+    codeVersion: optional(string()),
+    isNarrowed: optional(boolean()),
+    deployed: optional(object({ at: string() })),
+  }),
 );
 
 const readCode = stored(
@@ -44,8 +51,8 @@ const readCode = stored(
 export function botOf(item: Item | undefined): StoredBot | undefined {
   const resource = inlineResource('Bot', item);
   if (!item || !resource) return undefined;
-  const { membershipId, codeVersion, isNarrowed } = readHead(item);
-  return { resource, membershipId, codeVersion, isNarrowed };
+  const { membershipId, codeVersion, isNarrowed, deployed } = readHead(item);
+  return { resource, membershipId, codeVersion, isNarrowed, deployedAt: deployed?.at };
 }
 
 /** SPEC: one item, one read. */

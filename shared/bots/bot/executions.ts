@@ -1,12 +1,13 @@
 import { inflateRawSync } from 'node:zlib';
 import { array, exactOptional, object, string, tuple } from 'valibot';
-import { invalidField } from '../../base/refusal.ts';
+import { invalidField, Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import { stored } from '../../base/schema.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { parseOutcome } from '../../identity/audit/audit-event.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
+import { type Actor, isRoot } from '../../identity/gate/actor.ts';
 import { reference } from '../../store/fhir/stored-resource.ts';
 import { indexedId } from '../../store/index/key-range.ts';
 import { inlineResource } from '../../store/items/content.ts';
@@ -30,6 +31,7 @@ import { type Filter, matchesAll } from '../../store/search/filter.ts';
 import { timeBounds } from '../../store/search/find-entries.ts';
 import { parseSearch } from '../../store/search/search-request.ts';
 import type { LogEntry } from '../run/contract.ts';
+import type { StoredBot } from './bot.ts';
 import { admitToBot, admitToOwnBot, nextParameter, type Parameter, type Parameters } from './versions.ts';
 
 const readExecution = stored(
@@ -137,17 +139,20 @@ export async function listExecutions(
   { botId, query }: { botId: string; query: URLSearchParams },
 ): Promise<Parameters> {
   const { project } = caller;
-  // What a Bot logs tells of what it may read.
-  await admitToOwnBot(services, caller, botId);
+  const since = readableSince(await admitToOwnBot(services, caller, botId));
   const path = `Bot/${botId}/$logs`;
   const wanted = parseExecutions(query);
-  const { bounds, count, cursor, canonical } = wanted;
+  const { count, cursor, canonical } = wanted;
+  const bounds = { ...wanted.bounds, from: latest(wanted.bounds.from, since) };
   const listing = { project, name: `${path}?${canonical}` };
   const after = readCursor(listing, cursor, sortKeyBetween(bounds.from ?? '0', `${bounds.to ?? ''}~`));
-  const { values, next } = await takePage(executions(services, { project, botId }, wanted, after), {
-    count,
-    sizeOf: (execution) => Buffer.byteLength(JSON.stringify(execution)),
-  });
+  const { values, next } = await takePage(
+    executions(services, { project, botId }, { ...wanted, bounds }, after),
+    {
+      count,
+      sizeOf: (execution) => Buffer.byteLength(JSON.stringify(execution)),
+    },
+  );
   return {
     resourceType: 'Parameters',
     parameter: [
@@ -155,6 +160,24 @@ export async function listExecutions(
       ...nextParameter(services.baseUrl, path, query, next && writeCursor(listing, next)),
     ],
   };
+}
+
+/**
+ * From when on an administrator reads what a Bot logged: of what it may read and is sent it tells. One whom a policy
+ * narrows reads what was logged since one of them deployed it; it may have been able to read more before.
+ * @throws {Refusal} forbidden
+ */
+function readableSince({ actor, bot }: { actor: Actor; bot: StoredBot }): string | undefined {
+  if (isRoot(actor)) return undefined;
+  if (bot.isNarrowed && bot.deployedAt !== undefined) return bot.deployedAt;
+  throw new Refusal(
+    'forbidden',
+    'What it has logged is for administrators without an accessPolicy until one with a policy deploys it',
+  );
+}
+
+function latest(one: string | undefined, other: string | undefined): string | undefined {
+  return one !== undefined && other !== undefined && one > other ? one : (other ?? one);
 }
 
 /** Every record as it is passed on the way; without a value where it is not wanted. */

@@ -141,7 +141,11 @@ export async function inviteUser(
     requireSamePerson(invite, gathered);
     const decision = decide(invite, gathered.standings, services.now());
     const { actor, found } = gathered;
-    const grant = { membership: memberBy(invite, gathered, decision) };
+    const grant = {
+      membership: memberBy(invite, gathered, decision),
+      // Who is only invited does not hold it yet.
+      ...(decision.kind === 'update' ? { before: decision.standing.membership } : {}),
+    };
     const bounds = await requireWithin(services, { caller, actor }, [grant], found);
     if (decision.kind !== 'update' && invite.sendEmail && invite.email !== undefined) {
       requireFeature(gathered.actor, 'email');

@@ -66,8 +66,15 @@ export async function changeMember(
     const emergencyTakenAtMs = latestGrant(heads.member)?.startedAtMs;
     const change = { rights, active, emergencyTakenAtMs };
     const { changed, actions } = decideChange(services, actor, member, change);
-    const grant = { membership: changed, before: member.membership };
-    const bounds = await requireWithin(services, { caller, actor }, [grant], named);
+    const { membership: before } = member;
+    // Who made a program's rights smaller could act through it, which may know and be sent more than it still may do.
+    const program = member.standing ? [] : [{ membership: before, of: before.profile.reference }];
+    const bounds = await requireWithin(
+      services,
+      { caller, actor },
+      [...program, { membership: changed, before }],
+      named,
+    );
     if (makesAdministrator(ifActive(changed), ifActive(member.membership)))
       requireRecentSignIn(actor, services.now(), 'people');
     const isEnding =

@@ -104,35 +104,47 @@ export async function requireWithinMembers(
     key: keys.resource(project, 'ProjectMembership', one.membershipId),
   }));
   const found = await services.table.read(at.map(({ key }) => key));
-  const grants = at.flatMap(({ key, of }): Grant[] => {
+  const grants = at.map(({ key, of }): Grant => {
     const membership = inlineResource('ProjectMembership', found.get(key));
-    return membership ? [{ membership, of }] : [];
+    // What it held is not known any more.
+    if (!membership)
+      throw new Refusal('forbidden', `${of} may have held more than your own accessPolicy allows`);
+    return { membership, of };
   });
   return requireWithin(services, { caller, actor }, grants);
 }
 
 /**
- * Whoever writes a policy changes what everybody has who holds it, with variables of their own: it must be within what
- * it was, or within what the writer holds whatever the variables are.
+ * Whoever writes or deletes a policy changes what everybody has who holds it, with variables of their own: what it
+ * allowed and what it will must be within what the writer holds, whatever the variables are. Who made a Bot's policy
+ * smaller could else act through the Bot, which may have more behind it than it still may do.
  * @param before undefined where there was none, or it was deleted
+ * @param after undefined when it is deleted
  * @throws {Refusal} forbidden
  */
 export function requirePolicyWithin(
   { caller, actor }: Giver,
   before: Resource | undefined,
-  after: Resource,
+  after: Resource | undefined,
 ): Action[] {
   givesNothing(caller);
   if (isRoot(actor)) return [];
-  const own = actor.policies?.find(({ policy }) => policy.id === after.id);
+  const own = actor.policies?.find(({ policy }) => policy.id === (after ?? before)?.id);
   // Found by a search after the caller was admitted, and changed in between: to be decided on one state.
   if (own && own.policy.meta.versionId !== before?.meta.versionId) throw new ConditionFailed([boundsName]);
-  const rules = rulesForAnybody(after);
-  const more = exceeding(holderOf(actor).rules.standing, rules);
-  if (!more || (before && !exceeding(rulesForAnybody(before), rules))) return checksOf(actor, []);
-  const text = `This allows more than your own accessPolicy does: ${more.resourceType}`;
-  const entry = rules.indexOf(more);
-  throw new Refusal('forbidden', text, { issues: [{ text, expression: `resource[${entry}]` }] });
+  for (const [policy, what] of [
+    [before, 'What is there'],
+    [after, 'This'],
+  ] as const) {
+    const rules = policy ? rulesForAnybody(policy) : [];
+    const more = exceeding(holderOf(actor).rules.standing, rules);
+    if (!more) continue;
+    const text = `${what} allows more than your own accessPolicy does: ${more.resourceType}`;
+    throw new Refusal('forbidden', text, {
+      issues: [{ text, expression: `resource[${rules.indexOf(more)}]` }],
+    });
+  }
+  return checksOf(actor, []);
 }
 
 /** The actions, and of the conditions those on other items: what is written is conditional by itself. */

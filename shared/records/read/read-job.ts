@@ -22,7 +22,6 @@ import { keys } from '../../carry/table/keys.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { type Actor, admit, isRoot, mayAdminister } from '../../identity/gate/actor.ts';
 import { requireAccess } from '../../identity/policies/access.ts';
-import { type Giver, requireWithinMembers } from '../../identity/policies/bounds.ts';
 
 /** A job as FHIR clients of this field read it. */
 interface AsyncJob {
@@ -44,7 +43,7 @@ interface AsyncJob {
  */
 export async function readJob(services: Services, caller: Caller, { id }: { id: string }): Promise<AsyncJob> {
   const { actor, item, job } = await requireJob(services, caller, id);
-  await requireRight(services, { caller, actor }, job);
+  await requireRight(services, actor, job);
   if (!isOverdue(job, services.now())) return asyncJob(services, item);
   const output = JSON.stringify({
     resourceType: 'Parameters',
@@ -86,18 +85,15 @@ async function requireJob(
 }
 
 /** What a run returned is for who may have it run now, and within the same rights. */
-async function requireRight(services: Services, { caller, actor }: Giver, job: Job): Promise<void> {
+async function requireRight(services: Services, actor: Actor, job: Job): Promise<void> {
   const isOwn = job.caller.membershipId === actor.membershipId;
   if (isRoot(actor) || (isOwn && job.scheduledAt !== undefined)) return;
+  // It may tell of all that the Bot could read then.
+  if (!isOwn)
+    throw new Refusal('forbidden', 'What a run of others has returned is not within an accessPolicy');
   const botKey = keys.resource(job.project, 'Bot', job.botId);
   const bot = botOf((await services.table.read([botKey])).get(botKey));
   if (!bot) throw new Refusal('not-found', 'Not found');
-  if (!isOwn) {
-    // It may tell of all that the Bot may read.
-    const through = { membershipId: bot.membershipId, of: `Bot/${job.botId}` };
-    await requireWithinMembers(services, { caller, actor }, [through]);
-    return;
-  }
   const isOthers = bot.resource.runAsUser === true && boundsText(actor) !== boundsText(job.caller);
   if (isOthers) throw new Refusal('not-found', 'Not found');
   await requireAccess(actor, 'execute', bot.resource);

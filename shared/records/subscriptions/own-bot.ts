@@ -18,10 +18,11 @@ import { standingOf } from './subscription.ts';
 export async function requireOwnBot(
   services: Pick<Services, 'table' | 'now'>,
   giver: Giver,
-  { resource: { id }, membershipId }: Pick<StoredBot, 'resource' | 'membershipId'>,
+  { resource: { id }, membershipId }: Pick<StoredBot, 'resource'> & { membershipId: string | undefined },
 ): Promise<Action[]> {
   const authors = isRoot(giver.actor) ? [] : await authorsTo(services, giver.actor.project, id);
-  return requireWithinMembers(services, giver, [{ membershipId, of: `Bot/${id}` }, ...authors]);
+  const own = membershipId === undefined ? [] : [{ membershipId, of: `Bot/${id}` }];
+  return requireWithinMembers(services, giver, [...own, ...authors]);
 }
 
 async function authorsTo({ table, now }: Pick<Services, 'table' | 'now'>, project: string, botId: string) {

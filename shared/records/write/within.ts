@@ -10,12 +10,13 @@ import {
   requirePolicyWithin,
   requireWithinMembers,
 } from '../../identity/policies/bounds.ts';
+import { textOf } from '../../store/index/value.ts';
 import { requireOwnBot } from '../subscriptions/own-bot.ts';
 import type { Located, Planned, Write } from './write.ts';
 
 /**
  * Whoever writes a policy gives by it, and who writes a Bot, a client or the code of one acts through it. Records of
- * care give nothing, a deletion takes away unless it is of a Bot, and a Subscription is held to its author's rights at each delivery.
+ * care give nothing, and a Subscription is held to its author's rights at each delivery.
  * @returns what must still hold when it is written
  * @throws {Refusal} forbidden
  */
@@ -30,14 +31,14 @@ export async function requireWritesWithin(
   for (const [i, { change, outcome }] of planned.entries()) {
     const { type, resource: after } = outcome;
     const { resource: before, head } = located[i] ?? {};
-    const membershipId = String(head?.membershipId);
+    const membershipId = textOf(head?.membershipId);
     const standing = after ?? before;
-    // Deleted too: whoever makes the next one with its identifiers is sent what callers send to it.
+    // A deleted one too: whoever makes the next one with its identifiers is sent what callers send to it.
     if (change && standing && type === 'Bot')
       checks.push(await requireOwnBot(services, giver, { resource: standing, membershipId }));
+    if (change && standing && type === 'AccessPolicy') checks.push(requirePolicyWithin(giver, before, after));
     if (!change || !after) continue;
-    if (type === 'AccessPolicy') checks.push(requirePolicyWithin(giver, before, after));
-    if (type === 'ClientApplication')
+    if (type === 'ClientApplication' && membershipId !== undefined)
       checks.push(await requireWithinMembers(services, giver, [{ membershipId, of: `${type}/${after.id}` }]));
     if (movesPeople(before, after) || isCode(writes[i], before, after)) requireRoot(giver.actor);
   }
