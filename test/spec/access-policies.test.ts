@@ -192,6 +192,38 @@ describe('a hidden element', () => {
     ]);
   });
 
+  test('is not told by a rule of R4 that reads it', async () => {
+    const status = { system: 'http://terminology.hl7.org/CodeSystem/condition-clinical', code: 'active' };
+    const said = { code: { text: 'x' }, subject: { reference: 'Patient/1' } };
+    for (const [seen, hidden, change] of [
+      [
+        { resourceType: 'Observation', status: 'final', code: { text: 'x' } },
+        { valueString: 'secret' },
+        { dataAbsentReason: { text: 'unknown' } },
+      ],
+      [
+        { resourceType: 'Condition', ...said },
+        { clinicalStatus: { coding: [status] } },
+        { abatementString: 'last year' },
+      ],
+    ] as const) {
+      const hiddenFields = [Object.hasOwn(hidden, 'valueString') ? 'value[x]' : 'clinicalStatus'];
+      const under = await tokenUnder([{ resourceType: seen.resourceType, hiddenFields }]);
+      const answers = [];
+      for (const stored of [seen, { ...seen, ...hidden }]) {
+        const path = `${seen.resourceType}/${await created(stored)}`;
+        const body = { ...seen, id: path.split('/')[1] };
+        expect((await fhir('PUT', path, { token: under, body: { ...body, language: 'en' } })).status).toBe(
+          200,
+        );
+        const { status, text } = await fhir('PUT', path, { token: under, body: { ...body, ...change } });
+        answers.push([status, text.replaceAll(/"id":"[^"]*"/g, '')]);
+      }
+      expect(answers[0]).toEqual([403, expect.anything()]);
+      expect(answers[1]).toEqual(answers[0]);
+    }
+  });
+
   test('is not told to whoever may write but not read', async () => {
     const writer = await tokenUnder([
       { resourceType: 'Patient', interaction: ['create', 'update'], readonlyFields: ['birthDate'] },

@@ -7,8 +7,17 @@ import { requireOwnSources, withOwnBinaries } from '../../bots/bot/bot.ts';
 import { requireSettings } from '../../bots/bot/settings.ts';
 import type { Item } from '../../carry/table/item.ts';
 import type { Actor } from '../../identity/gate/actor.ts';
-import { allows, allowsChange, keepClosed, mayInteract, visible } from '../../identity/policies/access.ts';
+import {
+  allows,
+  allowsChange,
+  hiddenFields,
+  keepClosed,
+  mayInteract,
+  visible,
+} from '../../identity/policies/access.ts';
 import { requireRecentSignIn } from '../../identity/policies/recent-sign-in.ts';
+import { withoutFields } from '../../store/fhir/fields.ts';
+import { membersReadWith } from '../../store/fhir/structures.ts';
 import { requireValid } from '../../store/fhir/validate.ts';
 import { createChange, deleteChange, type PriorState, updateChange } from '../../store/items/change.ts';
 import { type BinaryContent, type Packed, packResource, withBytes } from '../../store/items/content.ts';
@@ -219,6 +228,24 @@ async function planCreate(context: Context, write: Saving, { id, lock }: Located
   };
 }
 
+/**
+ * A rule of R4 that reads what is hidden from the actor would tell by its refusal what is there: what it reads besides is
+ * not theirs to change, whatever is there.
+ * @throws {Refusal} forbidden
+ */
+async function requireUntold(actor: Actor, before: Resource, sent: Sent): Promise<void> {
+  const hidden = (await hiddenFields(actor, 'update', before)) ?? [];
+  if (hidden.length === 0) return;
+  const was = fieldsOf(withoutFields(before, hidden));
+  const is = fieldsOf(withoutFields(sent, hidden));
+  const told = (await membersReadWith(sent.resourceType, hidden)).find(
+    (name) => !isDeepStrictEqual(was[name], is[name]),
+  );
+  if (told === undefined) return;
+  const text = `R4 reads ${told} together with what you may not see: it is not yours to change`;
+  throw new Refusal('forbidden', 'Forbidden', { issues: [{ text, expression: told }] });
+}
+
 async function planUpdate(
   context: Context,
   write: Exclude<Write, { kind: 'create' | 'delete' }>,
@@ -230,6 +257,7 @@ async function planUpdate(
   const whole = isRaw ? withKeptElements(body, before) : body;
   const sent =
     write.type === 'Bot' ? withOwnBinaries(whole, context.services.baseUrl) : withCodeContext(whole, actor);
+  if (before) await requireUntold(actor, before, sent);
   const open = await keepClosed(actor, sent, before, emptied);
   const own = write.type === 'Subscription' ? planSubscription(context, id, open, before) : undefined;
   const { resource, packed } = await nextState(own?.body ?? open, id, stamp, head);

@@ -12,6 +12,8 @@ interface StructureElement {
   contentReference?: string;
   /** The URL of the value set that a code must be from. */
   codes?: string;
+  /** Its rules, in FHIRPath. */
+  constraint?: { expression: string }[];
   type?: { code: string; targetProfile?: string[] }[];
 }
 

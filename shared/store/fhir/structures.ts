@@ -78,3 +78,33 @@ export async function summaryElements(
     required: namesOf(all.filter(({ isRequired }) => isRequired)),
   };
 }
+
+/**
+ * The members that rules of R4 on a whole resource read together with some of its elements, as obs-6 reads
+ * `dataAbsentReason` with `value[x]`.
+ * @param paths of the elements, as policies name them
+ */
+export async function membersReadWith(type: string, paths: readonly string[]): Promise<string[]> {
+  const all = await structures();
+  const first = new Set(paths.map((path) => path.split('.')[0]));
+  const elements = elementsOf(all, type);
+  const rules = all.get(type)?.snapshot.element[0]?.constraint ?? [];
+  return rules.flatMap(({ expression }) => {
+    const names = namesIn(expression);
+    const read = elements.filter(({ name }) => names.has(name.replace('[x]', '')));
+    const isAsked = read.some(
+      ({ name, members }) => first.has(name) || members.some(({ property }) => first.has(property)),
+    );
+    return isAsked ? read.flatMap(({ members }) => members.map(({ property }) => property)) : [];
+  });
+}
+
+/** The elements of the resource that a rule names: not what is behind a dot, in quotes, or in the condition of a `where`. */
+function namesIn(expression: string): Set<string> {
+  let plain = expression.replaceAll(/'[^']*'/g, '');
+  for (let before = ''; before !== plain; ) {
+    before = plain;
+    plain = plain.replaceAll(/\.where\([^()]*\)/g, '').replaceAll(/(where\([^()]*)\([^()]*\)/g, '$1');
+  }
+  return new Set(plain.match(/(?<![.\w%])[A-Za-z]\w*/g));
+}
