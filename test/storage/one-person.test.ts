@@ -4,6 +4,7 @@ import type { Reference, Resource } from '../../shared/base/resource.ts';
 import { keys } from '../../shared/carry/table/keys.ts';
 import type { Caller } from '../../shared/identity/gate/access-token.ts';
 import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
+import { revokeInvitation } from '../../shared/identity/memberships/change-invitation.ts';
 import { removeMember } from '../../shared/identity/memberships/change-member.ts';
 import { getItem, newProject, person, type Stage, startStage } from './stage.ts';
 
@@ -89,6 +90,25 @@ test('nor where they had another membership, whichever ended first', async () =>
     );
     expect(head?.login).toBe(`X:${externalId}`);
   }
+});
+
+test('nor where what is left of them is an invitation that was revoked', async () => {
+  const externalId = `ext-${randomUUID()}`;
+  const before = { ...person(), scope: 'project', externalId };
+  const { id, user } = await invite(before);
+  await revokeInvitation(stage.services, caller, { membershipId: String(id) });
+  for (const next of [
+    { ...nobody, scope: 'project', externalId },
+    { ...person(), scope: 'project', externalId },
+  ]) {
+    const made = await invite(next);
+    expect([made.id, made.user]).not.toContainEqual(user);
+    expect(made.id).not.toBe(id);
+    await revokeInvitation(stage.services, caller, { membershipId: String(made.id) });
+  }
+  const alias = await getItem(stage.services, keys.person(caller.project, `E:${before.email}`));
+  expect(alias).toBeUndefined();
+  expect((await invite({ ...before, newProfile: true })).user).not.toEqual(user);
 });
 
 test('one who is here by an external id is not invited by another address', async () => {

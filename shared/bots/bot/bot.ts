@@ -17,8 +17,8 @@ export interface StoredBot {
   codeVersion: string | undefined;
   /** A policy narrowed who deployed it: it is not given the Project's secrets. */
   isNarrowed?: boolean | undefined;
-  /** When it was deployed last. */
-  deployedAt?: string | undefined;
+  /** When it was deployed last, and by whom: their profile. */
+  deployed?: { at: string; by?: string | undefined } | undefined;
 }
 
 /** One immutable version. */
@@ -33,7 +33,7 @@ const readHead = stored(
     membershipId: string(),
     codeVersion: optional(string()),
     isNarrowed: optional(boolean()),
-    deployed: optional(object({ at: string() })),
+    deployed: optional(object({ at: string(), by: optional(string()) })),
   }),
 );
 
@@ -52,7 +52,7 @@ export function botOf(item: Item | undefined): StoredBot | undefined {
   const resource = inlineResource('Bot', item);
   if (!item || !resource) return undefined;
   const { membershipId, codeVersion, isNarrowed, deployed } = readHead(item);
-  return { resource, membershipId, codeVersion, isNarrowed, deployedAt: deployed?.at };
+  return { resource, membershipId, codeVersion, isNarrowed, deployed };
 }
 
 /** SPEC: one item, one read. */

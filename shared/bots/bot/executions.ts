@@ -164,15 +164,15 @@ export async function listExecutions(
 
 /**
  * From when on an administrator reads what a Bot logged: of what it may read and is sent it tells. One whom a policy
- * narrows reads what was logged since one of them deployed it; it may have been able to read more before.
+ * narrows reads what was logged since they deployed it themselves; it may have been able to read more before.
  * @throws {Refusal} forbidden
  */
 function readableSince({ actor, bot }: { actor: Actor; bot: StoredBot }): string | undefined {
   if (isRoot(actor)) return undefined;
-  if (bot.isNarrowed && bot.deployedAt !== undefined) return bot.deployedAt;
+  if (bot.deployed?.by === actor.profile) return bot.deployed.at;
   throw new Refusal(
     'forbidden',
-    'What it has logged is for administrators without an accessPolicy until one with a policy deploys it',
+    'What it has logged is for administrators without an accessPolicy, and for whoever has deployed it',
   );
 }
 

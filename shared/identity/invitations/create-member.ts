@@ -13,7 +13,14 @@ import {
   outboxAction,
 } from './membership-actions.ts';
 import type { Invite } from './parse-invite.ts';
-import { aliasAction, createUserActions, knownUserActions, type Person, personAction } from './person.ts';
+import {
+  aliasAction,
+  createUserActions,
+  dropAlias,
+  knownUserActions,
+  type Person,
+  personAction,
+} from './person.ts';
 import { type Invitation, type Standing, stateOf } from './state.ts';
 
 /** Everything one new member needs, as one transaction. */
@@ -45,7 +52,7 @@ export function createMember(
   stamp: Stamp,
 ): NewMember {
   const { project, nowMs, author, trace } = stamp;
-  const { person, isStranger, login, alias, left } = gathered;
+  const { person, isStranger, login, alias, left, leftAliasKey } = gathered;
   const existing = person?.scope === invite.scope && !isStranger ? person.userId : undefined;
   const knownUserId = invite.scope === 'server' ? gathered.knownUserId : existing;
   const userId = knownUserId ?? stamp.newId();
@@ -90,6 +97,7 @@ export function createMember(
         left: left.login,
       }),
       ...(alias ? [aliasAction(project, { alias, login, left: left.alias }, nowMs)] : []),
+      ...(leftAliasKey ? [dropAlias(leftAliasKey, login)] : []),
       ...profile.actions,
       ...created.actions,
       ...replaces.flatMap((standing) =>

@@ -22,8 +22,17 @@ import { allows, visible } from '../policies/access.ts';
 import { projectSettings } from '../projects/settings.ts';
 import { emailOf as emailOfUser } from '../sign-in/logins.ts';
 import type { Invite } from './parse-invite.ts';
-import { knownNames, membershipKeys, namesOf, type Person, personOf, requireSecondName } from './person.ts';
-import { type Standing, standingOf } from './state.ts';
+import {
+  emailLogin,
+  knownNames,
+  membershipKeys,
+  namesOf,
+  type Person,
+  personOf,
+  requireSecondName,
+} from './person.ts';
+import { type Standing, standingOf, stateOf } from './state.ts';
+import type { InvitationState } from './states.ts';
 
 /** Profiles of one type in one Project, by an e-mail address in them. */
 interface Wanted {
@@ -110,6 +119,8 @@ export interface Gathered {
   isStranger: boolean;
   /** Whose second names the login and the alias were, of people who are nobody here any more. */
   left: { login: string | undefined; alias: string | undefined };
+  /** The address by which a stranger's predecessor was known, which leads to nobody from now on. */
+  leftAliasKey: Key | undefined;
   standings: Standing[];
   /** What says whether the emergency access of one of them goes on. */
   emergencyHeadsOf(membershipId: string): EmergencyHeads;
@@ -182,7 +193,13 @@ export async function gather(
   const notedItem = notedKey && more.get(notedKey);
   const knownEmail = userKey && emailOfUser(more.get(userKey));
   // Whom nobody is any more may have been somebody else, who is not to be let in as whoever is invited now.
-  const isStranger = userKey !== undefined && standings.length === 0 && invite.email !== knownEmail;
+  const isStranger =
+    userKey !== undefined &&
+    invite.email !== knownEmail &&
+    !standings.some(({ invitation }) => isOpen(stateOf(invitation, services.now())));
+  const leftAliasKey =
+    isStranger && knownEmail !== undefined ? keys.person(project, emailLogin(knownEmail)) : undefined;
+  const leftAlias = leftAliasKey && (await services.table.read([leftAliasKey])).get(leftAliasKey);
   const isFree = isFreeProfile(notedItem) && !isStranger;
   const projectItem = found.get(projectKey);
   const { invitesPerHour, invitationDays } = projectSettings(projectItem);
@@ -198,6 +215,7 @@ export async function gather(
     knownEmail,
     isStranger,
     left: { login: known(login).left, alias: alias && known(alias).left },
+    leftAliasKey: leftAlias?.primary === login ? leftAliasKey : undefined,
     standings,
     emergencyHeadsOf: (membershipId) => ({
       member: more.get(keys.resource(project, 'ProjectMembership', membershipId)),
@@ -251,6 +269,10 @@ function namedResources(project: string, { rights, profile }: Invite): Named[] {
     ),
     ...(profile ? [name(profile.reference, 'profile', 'Profile does not belong to project', true)] : []),
   ];
+}
+
+function isOpen(state: InvitationState): boolean {
+  return state === 'accepted' || state === 'pending';
 }
 
 async function requireNamed(

@@ -139,12 +139,17 @@ export async function inviteUser(
     if (invite.password !== undefined) await parseNewPassword(invite.password, { email: invite.email });
     requireMayOpen(invite, gathered);
     requireSamePerson(invite, gathered);
-    const decision = decide(invite, gathered.standings, services.now());
+    const decision = gathered.isStranger
+      ? ({ kind: 'create', replaces: gathered.standings } as const)
+      : decide(invite, gathered.standings, services.now());
     const { actor, found } = gathered;
     const grant = {
       membership: memberBy(invite, gathered, decision),
       // Who is only invited does not hold it yet.
       ...(decision.kind === 'update' ? { before: decision.standing.membership } : {}),
+      asked: (decision.kind === 'create' ? decision.replaces : [decision.standing]).map(
+        (standing) => standing.membership,
+      ),
     };
     const bounds = await requireWithin(services, { caller, actor }, [grant], found);
     if (decision.kind !== 'update' && invite.sendEmail && invite.email !== undefined) {
@@ -216,7 +221,10 @@ async function requireRate(
  * id may have led here from another address: whose memberships these are must have this one, for the
  * link goes to it.
  */
-function requireSamePerson(invite: Invite, { person, standings, knownUserId, knownEmail }: Gathered): void {
+function requireSamePerson(
+  invite: Invite,
+  { person, standings, knownUserId, knownEmail, isStranger }: Gathered,
+): void {
   if (standings.length > 0 && person?.scope !== invite.scope) {
     throw new Refusal('conflict', 'User is already invited to this project with another scope');
   }
@@ -224,7 +232,7 @@ function requireSamePerson(invite: Invite, { person, standings, knownUserId, kno
     throw new Refusal('conflict', inUse);
   }
   const isOther = invite.email !== undefined && knownEmail !== undefined && invite.email !== knownEmail;
-  if (invite.scope === 'project' && standings.length > 0 && isOther) throw new Refusal('conflict', inUse);
+  if (invite.scope === 'project' && !isStranger && isOther) throw new Refusal('conflict', inUse);
 }
 
 /**
@@ -234,9 +242,9 @@ function requireSamePerson(invite: Invite, { person, standings, knownUserId, kno
  */
 function requireMayOpen(
   { password, scope, email }: Invite,
-  { actor, person, standings, knownEmail }: Gathered,
+  { actor, person, isStranger, knownEmail }: Gathered,
 ): void {
-  const isKnown = scope === 'project' && person?.scope === 'project' && standings.length > 0;
+  const isKnown = scope === 'project' && person?.scope === 'project' && !isStranger;
   if (password !== undefined || (isKnown && email !== undefined && email !== knownEmail)) requireRoot(actor);
 }
 

@@ -102,6 +102,14 @@ function freeOrSecond(
   };
 }
 
+/** Ends a second name of a person, as it was read. */
+export function dropAlias(alias: Key, login: string): Action {
+  return {
+    ...{ name: 'left alias', remove: alias, if: '#primary = :login' },
+    ...{ names: { '#primary': 'primary' }, values: { ':login': login } },
+  };
+}
+
 /** A person who is to be a User. */
 export interface NewUser {
   id: string;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { looseObject, string } from 'valibot';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { parseReference, type Resource } from '../../base/resource.ts';
@@ -67,14 +68,11 @@ export async function changeMember(
     const change = { rights, active, emergencyTakenAtMs };
     const { changed, actions } = decideChange(services, actor, member, change);
     const { membership: before } = member;
-    // Who made a program's rights smaller could act through it, which may know and be sent more than it still may do.
-    const program = member.standing ? [] : [{ membership: before, of: before.profile.reference }];
-    const bounds = await requireWithin(
-      services,
-      { caller, actor },
-      [...program, { membership: changed, before }],
-      named,
-    );
+    // Who made somebody's rights smaller could act through Bots, which may have, know and be sent more than that.
+    const isShut = member.standing !== undefined && isDeepStrictEqual(heldIn(changed), heldIn(before));
+    const whole = isShut ? [] : [{ membership: before, of: before.profile.reference }];
+    const grants = [...whole, { membership: changed, before }];
+    const bounds = await requireWithin(services, { caller, actor }, grants, named);
     if (makesAdministrator(ifActive(changed), ifActive(member.membership)))
       requireRecentSignIn(actor, services.now(), 'people');
     const isEnding =
@@ -83,6 +81,11 @@ export async function changeMember(
     await services.table.transact(provided([...actions, ...ended], bounds));
     return withInvitation(changed, member.standing?.invitation, services.now());
   }, refuseLastAdministrator);
+}
+
+/** What a membership allows, whatever is asked of its sign-in. */
+function heldIn(membership: ProjectMembership): object {
+  return { ...rightsOf(membership), mfaRequired: undefined, authentication: undefined };
 }
 
 function ifActive(membership: ProjectMembership): ProjectMembership | undefined {

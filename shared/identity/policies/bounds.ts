@@ -10,7 +10,7 @@ import { typedKeys } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
 import { Found } from '../../carry/table/table.ts';
-import { type Action, ConditionFailed, keyOf } from '../../carry/table/transact.ts';
+import { type Action, keyOf } from '../../carry/table/transact.ts';
 import {
   isUnbounded,
   type PolicyInRights,
@@ -38,6 +38,8 @@ export type Grant =
       membership: Rights & Pick<ProjectMembership, 'profile'> & { active?: boolean };
       /** As it stands, where the operation changes it: to take away is not to give. */
       before?: ProjectMembership;
+      /** Memberships and invitations that it replaces: as much is asked of the next sign-in. */
+      asked?: readonly Rights[];
     }
   | {
       membership: ProjectMembership;
@@ -117,21 +119,29 @@ export async function requireWithinMembers(
 /**
  * Whoever writes or deletes a policy changes what everybody has who holds it, with variables of their own: what it
  * allowed and what it will must be within what the writer holds, whatever the variables are. Who made a Bot's policy
- * smaller could else act through the Bot, which may have more behind it than it still may do.
- * @param before undefined where there was none, or it was deleted
- * @param after undefined when it is deleted
+ * smaller could else act through the Bot, which may have more behind it than it still may do. And it must be of the
+ * writer's own making: what two administrators hold would else come together in who holds policies of both.
+ * @param policy.before undefined where there was none, or it was deleted
+ * @param policy.after undefined when it is deleted
+ * @param policy.isRevived it was deleted, and memberships may name it still
  * @throws {Refusal} forbidden
  */
 export function requirePolicyWithin(
   { caller, actor }: Giver,
-  before: Resource | undefined,
-  after: Resource | undefined,
+  {
+    before,
+    after,
+    isRevived,
+  }: { before: Resource | undefined; after: Resource | undefined; isRevived: boolean },
 ): Action[] {
   givesNothing(caller);
   if (isRoot(actor)) return [];
-  const own = actor.policies?.find(({ policy }) => policy.id === (after ?? before)?.id);
-  // Found by a search after the caller was admitted, and changed in between: to be decided on one state.
-  if (own && own.policy.meta.versionId !== before?.meta.versionId) throw new ConditionFailed([boundsName]);
+  const isOthers = before !== undefined && before.meta.author?.reference !== actor.profile;
+  if (isOthers || isRevived)
+    throw new Refusal(
+      'forbidden',
+      'Under an accessPolicy only policies are changed that one has written oneself',
+    );
   for (const [policy, what] of [
     [before, 'What is there'],
     [after, 'This'],
@@ -177,13 +187,18 @@ type PolicyAt = (reference: string) => Resource | undefined;
 function faultOf(actor: Actor, grant: Grant, policyAt: PolicyAt): RefusalIssue | undefined {
   const { membership } = grant;
   const before = 'before' in grant ? grant.before : undefined;
-  const demand = before && demands.find((name) => asksLess[name](before, membership));
+  const asked = 'asked' in grant ? (grant.asked ?? []) : before ? [before] : [];
+  const demand = demands.find((name) => asked.some((one) => asksLess[name](one, membership)));
   if (demand)
     return {
       text: 'What is asked of their sign-in is lowered without an accessPolicy only',
       expression: demand,
     };
-  const more = beyond(holderOf(actor), membership, policyAt);
+  const lost = 'of' in grant && policiesIn(membership).find(({ reference }) => !policyAt(reference));
+  // What it allowed, and will where it is made again, is not known.
+  const more = lost
+    ? { expression: lost.expression, what: lost.reference }
+    : beyond(holderOf(actor), membership, policyAt);
   if (!more) return undefined;
   if (before && isLess(before, membership, policyAt)) return undefined;
   const text =

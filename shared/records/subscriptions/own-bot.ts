@@ -1,3 +1,4 @@
+import { Refusal } from '../../base/refusal.ts';
 import { fieldsOf } from '../../base/values.ts';
 import type { StoredBot } from '../../bots/bot/bot.ts';
 import type { Services } from '../../carry/services.ts';
@@ -36,6 +37,12 @@ async function authorsTo({ table, now }: Pick<Services, 'table' | 'now'>, projec
     const { endpoint } = fieldsOf(inlineResource('Subscription', head)?.channel);
     if (endpoint !== `Bot/${botId}`) return [];
     const author = standingOf(head, now(), true)?.author[0];
-    return author ? [{ membershipId: author.membershipId, of: `The author of Subscription/${id}` }] : [];
+    // One that is off or over may go on, and who its author is then is not known.
+    if (!author)
+      throw new Refusal(
+        'forbidden',
+        `Subscription/${id} may bring it more than your own accessPolicy allows`,
+      );
+    return [{ membershipId: author.membershipId, of: `The author of Subscription/${id}` }];
   });
 }

@@ -36,7 +36,8 @@ export async function requireWritesWithin(
     // A deleted one too: whoever makes the next one with its identifiers is sent what callers send to it.
     if (change && standing && type === 'Bot')
       checks.push(await requireOwnBot(services, giver, { resource: standing, membershipId }));
-    if (change && standing && type === 'AccessPolicy') checks.push(requirePolicyWithin(giver, before, after));
+    if (change && standing && type === 'AccessPolicy')
+      checks.push(requirePolicyWithin(giver, { before, after, isRevived: head !== undefined && !before }));
     if (!change || !after) continue;
     if (type === 'ClientApplication' && membershipId !== undefined)
       checks.push(await requireWithinMembers(services, giver, [{ membershipId, of: `${type}/${after.id}` }]));
