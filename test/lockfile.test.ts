@@ -33,6 +33,21 @@ describe('completing a lockfile', () => {
     });
   });
 
+  test.each([
+    ['a-linux-x64-gnu', { cpu: ['x64'], libc: ['glibc'], os: ['linux'] }],
+    ['a-linux-x64-musl', { cpu: ['x64'], libc: ['musl'], os: ['linux'] }],
+    ['a-linux-arm-musleabihf', { cpu: ['arm'], libc: ['musl'], os: ['linux'] }],
+    ['@a/linux-x64', { cpu: ['x64'], os: ['linux'] }],
+    ['a-win32-x64-msvc', { cpu: ['x64'], os: ['win32'] }],
+    ['a-wasm32-wasi', { cpu: ['wasm32'] }],
+    ['fsevents', {}],
+  ])('%s is for %j', (name, platform) => {
+    const packages = { 'node_modules/tool': { version: '1.0.0', optionalDependencies: { [name]: '1.0.0' } } };
+    expect(missingEntries(packages)).toEqual({
+      [`node_modules/${name}`]: { version: '1.0.0', optional: true, ...platform },
+    });
+  });
+
   test('finds a sibling nested below its parent or any folder above', () => {
     const packages = {
       'node_modules/a/node_modules/b': {

@@ -96,6 +96,12 @@ describe('--send', () => {
     expect([code, receiver.ids(), log[0]?.reason]).toEqual([0, ['1', '1', '2'], 'silence']);
   });
 
+  test('takes an acknowledgement that names no message', async () => {
+    const nameless: Behaviour = (socket) => void socket.write(ackOf('AA', ''));
+    const { code, receiver } = await send({ behaviours: [nameless] });
+    expect([code, receiver.ids()]).toEqual([0, ['1', '2']]);
+  });
+
   test('gives up with 1 where nobody listens', async () => {
     const args = ['--send', String(await freePort()), '--attempts', '2'];
     const { code, stderr } = await runProgram(args, { input: messageOf('1') });

@@ -252,6 +252,14 @@ describe('a redirect', () => {
     expect(await value(body)).toEqual([true, '/fhir/R4/Patient/1', '1']);
   });
 
+  test('is said of no answer that came at once', async () => {
+    const url = `${api.baseUrl}fhir/R4/Patient/1`;
+    expect(await value(`const r = await fetch('${url}'); return [r.redirected, r.url]`)).toEqual([
+      false,
+      url,
+    ]);
+  });
+
   test('is checked like a first request', async () => {
     for (const target of [elsewhere, 'http://169.254.169.254/', 'http://2130706433/', 'file:///etc/passwd']) {
       expect(await fetched(to(target))).toMatch(/^TypeError: /);

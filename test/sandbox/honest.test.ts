@@ -220,6 +220,12 @@ describe('what a Bot has', () => {
     ]);
   });
 
+  test('base64 of what is no byte, and of what is no base64, is refused by name', async () => {
+    const body = `return [() => btoa('\u0100'), () => btoa('a\u20ac'), () => atob('a'), () => atob('\u00e4aaa')]
+      .map((run) => { try { return run() } catch (e) { return e.name } })`;
+    expect(await value(body)).toEqual(Array(4).fill('InvalidCharacterError'));
+  });
+
   test('Buffer', async () => {
     const body = `const b = Buffer.from('h\u00e9llo'); const n = Buffer.alloc(8); n.writeUInt16BE(0x1234, 0); n.writeDoubleLE && n.writeInt32LE(-5, 4);
       return [b.toString('hex'), b.toString('base64'), Buffer.from('aGk_', 'base64url').toString('latin1'), Buffer.concat([b, n]).length,

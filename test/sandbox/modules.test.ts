@@ -123,6 +123,13 @@ describe.each(Object.entries(alike))('%s is as in Node', (name, expressions) => 
   });
 });
 
+test('crypto.randomInt takes no range but one of whole numbers', async () => {
+  for (const range of ['1.5', '0, 1.5', '0.5, 2', '0', '2, 1', '2 ** 53']) {
+    const body = `try { return require('crypto').randomInt(${range}) } catch (e) { return e.name }`;
+    expect([range, await value(body)]).toEqual([range, 'RangeError']);
+  }
+});
+
 test('each module is there by all of its names, for import, require and import()', async () => {
   for (const name of [...nodeModules.flatMap((one) => [one, `node:${one}`]), ...fetchPackages]) {
     const text = `import all, * as named from '${name}';
@@ -253,6 +260,18 @@ describe('signatures', () => {
       Buffer.from('data'),
     );
     expect(isGood).toBe(true);
+  });
+
+  test.each([
+    ['p384', { name: 'ECDSA', namedCurve: 'P-256' }],
+    ['p256', { name: 'ECDSA', namedCurve: 'P-384' }],
+    ['rsa', { name: 'ECDSA', namedCurve: 'P-256' }],
+    ['ed25519', { name: 'RSA-PSS', hash: 'SHA-256' }],
+  ])('crypto.subtle imports no key of %s as one for %j', async (pair, importing) => {
+    const spki = pairs[pair]?.publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+    const body = `const key = Buffer.from(${literal(spki)}, 'base64');
+      return crypto.subtle.importKey('spki', key, ${literal(importing)}, true, ['verify']).then(() => 'imported', (e) => e.name)`;
+    expect(await value(body)).toBe('DataError');
   });
 
   test('of JWTs by the bundled library of others', async () => {

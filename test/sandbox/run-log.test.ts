@@ -55,6 +55,19 @@ describe('the log', () => {
     expect(log[5]).toBe('0');
   });
 
+  test('shows a hundred entries of what has more, and says that there are more', async () => {
+    const body = `const items = Array.from({ length: event.input }, (_, i) => i);
+      console.log(Object.fromEntries(items.map((i) => ['k' + i, i]))); console.log(items);
+      console.log(new Map(items.map((i) => [i, i]))); console.log(new Set(items))`;
+    for (const [length, end] of [
+      [100, /99 [\]}]$/],
+      [101, /99, … [\]}]$/],
+    ] as const) {
+      const { log } = await run(body, { input: { kind: 'json', text: `${length}` } });
+      expect(log.map(({ text }) => text)).toEqual(Array(4).fill(expect.stringMatching(end)));
+    }
+  });
+
   test('names an unhandled rejection', async () => {
     const body =
       'Promise.reject(new TypeError("forgotten")); await new Promise((r) => setTimeout(r, 20)); return 1';

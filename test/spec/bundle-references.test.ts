@@ -14,7 +14,7 @@ afterAll(() => portico.stop());
 interface Entry {
   fullUrl?: string;
   resource: { resourceType: string; [element: string]: unknown };
-  request?: { method: string; url: string };
+  request?: { method: string; url: string; ifNoneExist?: string };
 }
 
 async function send(type: 'batch' | 'transaction', entries: Entry[]) {
@@ -140,4 +140,18 @@ test('a transaction with a reference to no entry writes nothing', async () => {
   ]);
   expect([answer.status, answer.json.issue[0].expression]).toEqual([400, ['Observation.subject.reference']]);
   expect((await fhir('GET', 'Patient?_summary=count')).json.total).toBe(before);
+});
+
+test('two entries of a transaction that would both be created by one condition are refused', async () => {
+  const query = `identifier=urn:twice|${randomUUID()}`;
+  const entry = {
+    resource: { resourceType: 'Patient' },
+    request: { method: 'POST', url: 'Patient', ifNoneExist: query },
+  };
+  const answer = await send('transaction', [entry, entry]);
+  expect([answer.status, answer.json.issue[0].details.text]).toEqual([
+    400,
+    'Two entries of the transaction have the same condition or identifier',
+  ]);
+  expect((await send('transaction', [entry])).status).toBe(200);
 });

@@ -73,6 +73,24 @@ describe('the list of members', () => {
     expect(all.every(({ resource }) => resource.extension)).toBe(true);
   });
 
+  test.each([
+    [1, [1, 1, 1]],
+    [2, [2, 1]],
+    [3, [3]],
+    [4, [3]],
+  ])('of three by pages of %i ends with the last of them, which names no next page', async (count, sizes) => {
+    const tag = randomUUID().slice(0, 8);
+    for (const lastName of ['A', 'B', 'C']) await invite({ lastName: `${lastName} ${tag}` });
+    const found: number[] = [];
+    for (let path = `${members}?text=${tag}&_count=${count}`; path !== '' && found.length < 9; ) {
+      const { json } = await portico.api('GET', path);
+      found.push((json.entry ?? []).length);
+      const next = json.link.find(({ relation }: { relation: string }) => relation === 'next');
+      path = next ? next.url.replace(`${portico.baseUrl}/`, '') : '';
+    }
+    expect(found).toEqual(sizes);
+  });
+
   test('is searched by name and address, sorted by either, counted, and filtered by role and policy', async () => {
     const policy = await portico.api('POST', 'fhir/R4/AccessPolicy', {
       body: { resourceType: 'AccessPolicy', name: 'Ward 7', resource: [{ resourceType: 'Patient' }] },

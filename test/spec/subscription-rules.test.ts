@@ -35,6 +35,12 @@ describe('a Subscription is refused', () => {
     ['for a private address', 'Patient', { channel: { endpoint: 'https://10.0.0.1/' } }, 'channel.endpoint'],
     ['for this machine', 'Patient', { channel: { endpoint: 'http://127.0.0.1:1/' } }, 'channel.endpoint'],
     ['with a password', 'Patient', { channel: { endpoint: 'https://a:b@example.org/' } }, 'channel.endpoint'],
+    [
+      'with nothing but a password',
+      'Patient',
+      { channel: { endpoint: 'https://:b@example.org/' } },
+      'channel.endpoint',
+    ],
     ['for an unknown Bot', 'Patient', { channel: { endpoint: 'Bot/unknown' } }, 'channel.endpoint'],
     ['for XML', 'Patient', { channel: { payload: 'application/fhir+xml' } }, 'channel.payload'],
     ['with a header of ours', 'Patient', { channel: { header: ['X-Signature: a'] } }, 'channel.header[0]'],

@@ -172,6 +172,18 @@ describe('an address that was left', () => {
     },
   );
 
+  test.each([1, 2])(
+    'tells what they had in between of no change back to it, from which nothing is undone, after %i',
+    async (times) => {
+      await move(second);
+      if (times === 2) await move(third);
+      const left = await address();
+      await move(own);
+      expect(await getItem(services, keys.noticeMail(userId, 'address-changed', own))).toBeDefined();
+      expect(await getItem(services, keys.noticeMail(userId, 'address-changed', left))).toBeUndefined();
+    },
+  );
+
   test('goes with the person who is erased', async () => {
     await move(second);
     for (const { pk, sk } of await mirrors()) await services.table.write([], [{ pk, sk }]);

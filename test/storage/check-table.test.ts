@@ -117,6 +117,11 @@ describe('checking a whole table', () => {
       const { ttl: _, ...item } = ofPattern('rate');
       return [ofPattern('rate'), item, /no time to live/];
     },
+    'a record that is forgotten before what leads to it': () => {
+      const item = ofPattern('logEntry', ({ content }) => content !== undefined);
+      const ttl = Math.floor(stage.clock.nowMs / 1000) + 60;
+      return [item, { ...item, ttl }, /^(\d+) of \1 index items are missing/];
+    },
   };
   test('notices what items say that is not so', async () => {
     const damaged = Object.values(damages).map((damage) => damage());

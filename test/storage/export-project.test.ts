@@ -9,6 +9,7 @@ import type { Item } from '../../shared/carry/table/item.ts';
 import { keys, parseHead } from '../../shared/carry/table/keys.ts';
 import { Later } from '../../shared/carry/work/queue.ts';
 import {
+  errorFile,
   exportItem,
   exportOf,
   listFiles,
@@ -139,6 +140,16 @@ test('is no export without its manifest, and none over another', async () => {
   await expect(writeExport(join(folder, 'broken'), broken, about)).rejects.toThrow('broken off');
   expect(await readdir(join(folder, 'broken'))).toEqual(['Patient.ndjson']);
   await expect(writeExport(join(folder, 'all'), pages(), about)).rejects.toThrow('is not empty');
+});
+
+test('names what could not be read apart from what was', async () => {
+  const lines = ['Patient', 'Patient.history', errorFile].map((file) => ({ file, text: '{}' }));
+  const read = (async function* () {
+    yield { lines };
+  })();
+  const { output, error } = await writeExport(join(folder, 'torn'), read, about);
+  expect(error).toEqual([{ type: errorFile, url: 'OperationOutcome.ndjson', count: 1 }]);
+  expect(output.map(({ url }) => url)).toEqual(['Patient.ndjson', 'Patient.history.ndjson']);
 });
 
 async function found(wanted: Partial<Wanted>, from?: Position, notes = notesInMemory()) {
@@ -311,6 +322,17 @@ test('has its entry in the audit log with its end, all or none', async () => {
   await goOn({ ...stage.services, table: { ...stage.services.table, put } }, one.key, later());
   const entries = (await found({ types: ['AuditEvent'] })).filter((line) => line.includes(one.job.id));
   expect(entries).toEqual([expect.stringContaining('"end-export"')]);
+});
+
+test('whose time is over keeps what it has read, and is to be gone on with', async () => {
+  const [one, undisturbed] = [await asked(some), await asked(some)];
+  stage.clock.nowMs += 1;
+  await expect(goOn(stage.services, one.key, 0)).rejects.toThrow(Later);
+  const kept = exportOf(await getItem(stage.services, one.key));
+  expect(kept).toMatchObject({ status: 'active', step: 1, position: expect.anything() });
+  for (const { key } of [one, undisturbed]) await goOn(stage.services, key, later());
+  expect(exportOf(await getItem(stage.services, one.key))?.status).toBe('completed');
+  expect(await filesOf(one)).toEqual(await filesOf(undisturbed));
 });
 
 test('broken off at any write, delivered twice and in many slices, it ends with the same files', async () => {

@@ -241,6 +241,17 @@ describe('a schedule', () => {
     expect(runs.map((item) => storedResource(item)?.outcomeDesc)).toEqual(['schedule stopped: no code']);
   });
 
+  test('stays as it was when its Bot is given another name: a run that is due by then is not passed over', async () => {
+    at('2026-11-20T07:29:10Z');
+    const bot = await scheduledBot('30 7 * * *');
+    at('2026-11-20T07:30:05Z');
+    const due = await dueItems();
+    await save(bot, { name: 'Another' });
+    expect(await dueItems()).toEqual(due);
+    await ticking();
+    expect(await jobsOf(bot)).toMatchObject([{ scheduledAt: '2026-11-20T07:30:00.000Z' }]);
+  });
+
   test.each([{ paused: true }, { featuresOff: ['cron'] }, { featuresOff: ['bots'] }])(
     'of a Project with %j goes on without running',
     async (settings) => {

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { AuditEvent } from '@medplum/fhirtypes';
+import { parseOutcome } from '../../shared/identity/audit/audit-event.ts';
 import { subtypes } from '../../shared/identity/audit/subtypes.ts';
 import { auditCsv, deeds } from '../../web/src/audit/audit-entry.ts';
 
@@ -7,6 +8,18 @@ test('the app has words for all that the audit log tells of', () => {
   const words = deeds.map(({ value }) => value).filter((value) => value !== '');
   expect([...words].sort()).toEqual([...subtypes].sort());
   expect(new Set(deeds.map(({ label }) => label)).size).toBe(deeds.length);
+});
+
+test.each([
+  ['success', '0'],
+  ['failure', '4'],
+  ['unknown', '8'],
+])('an outcome is said by its word, %s, or by its code, %s', (word, code) => {
+  expect([parseOutcome(word), parseOutcome(code)]).toEqual([code, code]);
+});
+
+test.each(['', 'Failure', '12', 'constructor', '__proto__'])('%j is no outcome', (word) => {
+  expect(() => parseOutcome(word)).toThrow('outcome must be success, failure or unknown');
 });
 
 test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', ' =1', '＝1'])(

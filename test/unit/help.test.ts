@@ -83,6 +83,8 @@ test.each([
   ['check-table', ['--table', 'portico', '--stage', 'prod'], 2, 'Either --table or --stage'],
   ['check-table', ['--region', 'eu-west-1'], 2, '--region says where a --table is'],
   ['restore', ['--stage', 'dev', '--to', 'new', '--at', '2026-01-31T12:00:00'], 2, '--at .* is no instant'],
+  ['drill', ['nothing'], 2, 'There is no nothing'],
+  ['drill', ['rotate', 'restored'], 2, 'There is no restored'],
   ['reindex', ['--stage', ''], 1, 'The setting stage is malformed'],
   [
     'provision',
