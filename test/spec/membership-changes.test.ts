@@ -184,6 +184,13 @@ describe('a change of a membership', () => {
     }
   });
 
+  test('is an object: a list is none', async () => {
+    const { id } = await member();
+    for (const body of [[], [{ admin: true }]]) {
+      expect((await portico.api('POST', `${members}/${id}`, { body })).status).toBe(400);
+    }
+  });
+
   test('is refused for what the Project does not have', async () => {
     const { id } = await member();
     for (const [field, reference] of [

@@ -165,8 +165,11 @@ describe('keys of a new client are refused', () => {
     ['with a private key', { jwks: { keys: [rsa.privateKey.export({ format: 'jwk' })] } }, 'jwks'],
     ['with a shared secret', { jwks: { keys: [{ kty: 'oct', k: 'c2VjcmV0' }] } }, 'jwks'],
     ['beyond 32 KiB', { jwks: { keys: [{ ...jwks.keys[0], x5c: ['x'.repeat(33_000)] }] } }, 'jwks'],
-  ])('%s', async (_what, keys, field) => {
+  ])('%s', async (what, keys, field) => {
     const answer = await create(keys);
     expect([answer.status, answer.json.issue[0].expression]).toEqual([400, [field]]);
+    // Whoever has sent a secret is told that it is none any more.
+    const isKnown = /private|shared/.test(what);
+    expect(answer.text.includes('make new ones, these are known now')).toBe(isKnown);
   });
 });

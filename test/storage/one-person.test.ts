@@ -111,6 +111,17 @@ test('nor where what is left of them is an invitation that was revoked', async (
   expect((await invite({ ...before, newProfile: true })).user).not.toEqual(user);
 });
 
+test('nobody is given the external id of somebody else who is here', async () => {
+  const externalId = `ext-${randomUUID()}`;
+  const first = person({ externalId });
+  await invite(first);
+  await expect(invite(person({ externalId }))).rejects.toMatchObject({
+    kind: 'conflict',
+    message: 'A user with this external ID or e-mail address already exists in this project',
+  });
+  expect((await invite(first)).id).toBeDefined();
+});
+
 test('one who is here by an external id is not invited by another address', async () => {
   const externalId = `ext-${randomUUID()}`;
   const first = { ...person(), scope: 'project', externalId };

@@ -36,6 +36,12 @@ test('of any other fault nobody knows whether the Bot ran', async () => {
   expect(await invoked(new Error('died'))).toEqual({ kind: 'unknown', reason: 'Unhandled' });
 });
 
+test('an invoker that is not there has run nothing, and is a fault of the stage', async () => {
+  const invoker = lambdaInvoker('another', api.url);
+  const run = runOf(bot('return 1'), { deadlineAtMs: Date.now() + 20_000 });
+  await expect(invoker.invoke(run)).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
+});
+
 test.each([{}, 'text', null, { outcome: { kind: 'limit', limit: 'patience', message: '' } }])(
   'nor what came of it when the answer is no result: %j',
   async (said) => {
