@@ -562,6 +562,21 @@ describe('she does', () => {
     await ok(200, api('POST', admin('secrets'), []));
   });
 
+  test('read what a Bot has logged since she deployed it, and nothing before', async () => {
+    const bot = await createBot(portico, { accessPolicy: tasks });
+    const logging = (text: string) => ({ code: `exports.handler = () => console.log('${text}');` });
+    for (const [text, token] of [
+      ['from before', undefined],
+      ['from hers', tess.token],
+    ] as const) {
+      await ok(200, api('POST', `fhir/R4/Bot/${bot}/$deploy`, logging(text), token));
+      await execute(portico, bot, 'x');
+    }
+    const { text } = await byTess('GET', `fhir/R4/Bot/${bot}/$logs`);
+    expect([text.includes('from hers'), text.includes('from before')]).toEqual([true, false]);
+    expect((await api('GET', `fhir/R4/Bot/${bot}/$logs`)).text).toContain('from before');
+  });
+
   test('run Bots that hold more, and is not told what they log', async () => {
     const under = await administratorUnder([{ resourceType: 'Bot', interaction: ['execute'] }]);
     const bot = await botThat(portico, 'console.log("seen"); throw new Error("no");');

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { chromiumPath, hasChromium, openBrowser } from '../../infra/site/browser.ts';
 import { typedKeys } from '../../shared/base/values.ts';
@@ -79,6 +80,12 @@ export async function go(page: Page, name: string): Promise<void> {
   const menu = page.getByRole('button', { name: 'Menu' });
   if (await menu.isVisible()) await menu.click();
   await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+}
+
+/** Until a page finds an expression true. Asked from here: the page's own policy lets nothing in it evaluate text. */
+export async function untilTrue(page: Page, expression: string): Promise<void> {
+  for (const untilMs = Date.now() + 45_000; !(await page.evaluate(expression)); await pause(50))
+    if (Date.now() > untilMs) throw new Error(`Never: ${expression}`);
 }
 
 /** Until the page has its heading. */

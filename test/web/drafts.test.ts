@@ -1,7 +1,17 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { projectOf } from '../spec/running.ts';
-import { type App, arrived, describeInBrowser, go, signIn, startApp, walkedOn, write } from './app.ts';
+import {
+  type App,
+  arrived,
+  describeInBrowser,
+  go,
+  signIn,
+  startApp,
+  untilTrue,
+  walkedOn,
+  write,
+} from './app.ts';
 import { badManners } from './manners.ts';
 
 const code = 'export async function handler() { return "not saved yet"; }';
@@ -52,7 +62,7 @@ describeInBrowser('what was typed and not saved', () => {
       await page.goto(`/app/bots/${bot}`);
       await arrived(page, 'Drafted');
       await write(page, 'Code of the Bot', code);
-      await page.waitForFunction('localStorage.length === 1');
+      await untilTrue(page, 'localStorage.length === 1');
       expect(await stored(page)).not.toContain('not saved yet');
       await kill();
       await page.getByRole('tab', { name: 'Executions' }).click();
@@ -127,7 +137,7 @@ describeInBrowser('what was typed and not saved', () => {
       await entries.getByText('execute').waitFor();
       expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Night nurses');
       await write(page, 'Entries of the policy', '[{"resourceType":"Condition"}]');
-      await page.waitForFunction('localStorage.length === 1');
+      await untilTrue(page, 'localStorage.length === 1');
       await page.reload();
       await entries.getByText('Condition').waitFor();
 

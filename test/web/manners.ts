@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 export async function badManners(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   // Until a dialog's first frame is due React Aria keeps it unseen, and axe knows of none.
-  await page.waitForFunction(`!document.querySelector('.overlay[style*="opacity: 0"]')`);
+  await page.locator('.overlay[style*="opacity: 0"]').first().waitFor({ state: 'detached' });
   return page.evaluate(async () => {
     const { axe, document } = globalThis as unknown as InPage;
     const { violations } = await axe.run(document, {

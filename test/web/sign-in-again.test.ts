@@ -5,7 +5,7 @@ import { ageAll } from '../spec/aging.ts';
 import { mailedConfirmation, mailedUndo } from '../spec/mailed-link.ts';
 import { newPerson, type TestPerson, tokenOf } from '../spec/people.ts';
 import { newAddress, password } from '../spec/signing-in.ts';
-import { type App, arrived, describeInBrowser, go, signIn, startApp, write } from './app.ts';
+import { type App, arrived, describeInBrowser, go, signIn, startApp, untilTrue, write } from './app.ts';
 import { badManners } from './manners.ts';
 
 describeInBrowser('a person who signed in more than five minutes ago', () => {
@@ -53,7 +53,7 @@ describeInBrowser('a person who signed in more than five minutes ago', () => {
     await arrived(page, 'Drafted');
     const draft = 'export async function handler() { return "not saved yet"; }';
     await write(page, 'Code of the Bot', draft);
-    await page.waitForFunction('localStorage.length === 1');
+    await untilTrue(page, 'localStorage.length === 1');
     await ageAll(portico, admin.email);
     await go(page, 'Your account');
     await page.getByLabel('New e-mail address').fill(newAddress());

@@ -142,12 +142,11 @@ export async function listExecutions(
   const since = readableSince(await admitToOwnBot(services, caller, botId));
   const path = `Bot/${botId}/$logs`;
   const wanted = parseExecutions(query);
-  const { count, cursor, canonical } = wanted;
-  const bounds = { ...wanted.bounds, from: latest(wanted.bounds.from, since) };
+  const { bounds, count, cursor, canonical } = wanted;
   const listing = { project, name: `${path}?${canonical}` };
   const after = readCursor(listing, cursor, sortKeyBetween(bounds.from ?? '0', `${bounds.to ?? ''}~`));
   const { values, next } = await takePage(
-    executions(services, { project, botId }, { ...wanted, bounds }, after),
+    executions(services, { project, botId }, since === undefined ? wanted : begunSince(wanted, since), after),
     {
       count,
       sizeOf: (execution) => Buffer.byteLength(JSON.stringify(execution)),
@@ -167,17 +166,34 @@ export async function listExecutions(
  * narrows reads what was logged since they deployed it themselves; it may have been able to read more before.
  * @throws {Refusal} forbidden
  */
-function readableSince({ actor, bot }: { actor: Actor; bot: StoredBot }): string | undefined {
+function readableSince({ actor, bot }: { actor: Actor; bot: StoredBot }): Deployment | undefined {
   if (isRoot(actor)) return undefined;
-  if (bot.deployed?.by === actor.profile) return bot.deployed.at;
+  if (bot.deployed?.by === actor.profile) return { version: bot.codeVersion, at: bot.deployed.at };
   throw new Refusal(
     'forbidden',
     'What it has logged is for administrators without an accessPolicy, and for whoever has deployed it',
   );
 }
 
-function latest(one: string | undefined, other: string | undefined): string | undefined {
-  return one !== undefined && other !== undefined && one > other ? one : (other ?? one);
+/** Which code, and from when on. */
+interface Deployment {
+  version: string | undefined;
+  at: string;
+}
+
+/** Of the runs those of this code that began with it, or later. */
+function begunSince(wanted: WantedExecutions, { version, at }: Deployment): WantedExecutions {
+  const filter: Filter = {
+    name: `since ${at}`,
+    matches(resource) {
+      const { recorded, entity } = readExecution(resource);
+      const details = new Map((entity[0]?.detail ?? []).map((one) => [one.type, one.valueString]));
+      const beganMs = Date.parse(recorded) - Number(details.get('durationMs') || Number.NaN);
+      return details.get('version') === version && beganMs >= Date.parse(at);
+    },
+    ...{ keyRanges: undefined, rank: 9, parameters: [], alternatives: 1 },
+  };
+  return { ...wanted, filters: [...wanted.filters, filter] };
 }
 
 /** Every record as it is passed on the way; without a value where it is not wanted. */

@@ -182,7 +182,7 @@ interface KnownName {
   left: string | undefined;
 }
 
-/** How a Project knows names. @param found the items of the names */
+/** How a Project knows names. @param found the items of the names @throws {Refusal} conflict */
 export async function knownNames(
   table: Table,
   project: string,
@@ -200,6 +200,8 @@ export async function knownNames(
     of(name) {
       const primary = primaryOf(name);
       const person = personOf(people.get(keys.person(project, primary ?? 'none')));
+      // They have moved to another address: whose name it is then is not told by it.
+      if (primary !== undefined && !person) throw new Refusal('conflict', inUse);
       const isHere = person !== undefined && Object.keys(person.memberships).length > 0;
       return { primary: isHere ? primary : undefined, left: isHere ? undefined : primary };
     },
