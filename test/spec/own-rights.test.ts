@@ -332,6 +332,17 @@ const attacks: Record<string, () => Promise<Answer>> = {
     await api('DELETE', `fhir/R4/${held.reference}`);
     return byTess('POST', `fhir/R4/Bot/${bot}/$deploy`, { code: 'exports.handler = () => 1;' });
   },
+  'a Bot whose policy grants nothing': async () => {
+    const held = await policyOf([{ resourceType: 'Task', criteria: 'Task?owner=%ward' }]);
+    const bot = await createBot(portico, { accessPolicy: held });
+    return byTess('POST', `fhir/R4/Bot/${bot}/$deploy`, { code: 'exports.handler = () => 1;' });
+  },
+  'a policy of hers made wider, which others may hold': async () => {
+    const mine = policy([{ resourceType: 'Task', readonly: true }]);
+    const { json } = await byTess('POST', 'fhir/R4/AccessPolicy', mine);
+    const wider = { ...mine, id: json.id, resource: [{ resourceType: 'Task' }] };
+    return byTess('PUT', `fhir/R4/AccessPolicy/${json.id}`, wider);
+  },
   'a Bot of hers to which a Subscription is off': async () => {
     const bot = await createBot(portico, { accessPolicy: tasks });
     const { token } = await createClient(portico, { admin: true });
@@ -586,12 +597,15 @@ describe('she does', () => {
     expect([status, text]).toEqual([400, expect.not.stringContaining('seen')]);
   });
 
-  test('write policies that were within hers and are', async () => {
+  test('write policies, and make less of her own', async () => {
     const mine = policy([{ resourceType: 'Task', criteria: 'Task?owner=%profile', readonly: true }]);
     const { id } = await ok(201, byTess('POST', 'fhir/R4/AccessPolicy', mine));
     await ok(
       200,
-      byTess('PUT', `fhir/R4/AccessPolicy/${id}`, { ...mine, id, resource: [{ resourceType: 'Task' }] }),
+      byTess('PUT', `fhir/R4/AccessPolicy/${id}`, {
+        ...{ ...mine, id },
+        resource: [{ resourceType: 'Task', criteria: 'Task?owner=%profile&status=draft', readonly: true }],
+      }),
     );
     const { reference } = await policyOf([{ resourceType: 'Patient' }, { resourceType: 'Observation' }]);
     const put = (...resource: Fields[]) =>

@@ -120,7 +120,8 @@ export async function requireWithinMembers(
  * Whoever writes or deletes a policy changes what everybody has who holds it, with variables of their own: what it
  * allowed and what it will must be within what the writer holds, whatever the variables are. Who made a Bot's policy
  * smaller could else act through the Bot, which may have more behind it than it still may do. And it must be of the
- * writer's own making: what two administrators hold would else come together in who holds policies of both.
+ * writer's own making, and is not widened: what two administrators hold would else come together in who holds policies
+ * of both.
  * @param policy.before undefined where there was none, or it was deleted
  * @param policy.after undefined when it is deleted
  * @param policy.isRevived it was deleted, and memberships may name it still
@@ -154,6 +155,11 @@ export function requirePolicyWithin(
       issues: [{ text, expression: `resource[${rules.indexOf(more)}]` }],
     });
   }
+  if (before && after && exceeding(rulesForAnybody(before), rulesForAnybody(after)))
+    throw new Refusal(
+      'forbidden',
+      'Under an accessPolicy no policy is widened, which others may hold: write another one',
+    );
   return checksOf(actor, []);
 }
 
@@ -194,11 +200,10 @@ function faultOf(actor: Actor, grant: Grant, policyAt: PolicyAt): RefusalIssue |
       text: 'What is asked of their sign-in is lowered without an accessPolicy only',
       expression: demand,
     };
-  const lost = 'of' in grant && policiesIn(membership).find(({ reference }) => !policyAt(reference));
-  // What it allowed, and will where it is made again, is not known.
-  const more = lost
-    ? { expression: lost.expression, what: lost.reference }
-    : beyond(holderOf(actor), membership, policyAt);
+  const more =
+    'of' in grant && holdsNothing(membership, policyAt)
+      ? { expression: 'accessPolicy', what: 'its policy grants nothing just now' }
+      : beyond(holderOf(actor), membership, policyAt);
   if (!more) return undefined;
   if (before && isLess(before, membership, policyAt)) return undefined;
   const text =
@@ -206,6 +211,15 @@ function faultOf(actor: Actor, grant: Grant, policyAt: PolicyAt): RefusalIssue |
       ? `${grant.of} may do more than your own accessPolicy allows: ${more.what}`
       : `This allows more than your own accessPolicy does: ${more.what}`;
   return { text, expression: more.expression };
+}
+
+/** Whether a policy is gone or grants nothing: what it allowed, and will when it is there again, is not known. */
+function holdsNothing(membership: Grant['membership'], policyAt: PolicyAt): boolean {
+  const isGone = policiesIn(membership).some(({ reference }) => !policyAt(reference));
+  return (
+    isGone ||
+    partsOf(membership, policyAt).every(({ kind, rules }) => kind !== 'standing' || rules.length === 0)
+  );
 }
 
 /** A part of what a membership allows. */
