@@ -326,6 +326,10 @@ const attacks: Record<string, () => Promise<Answer>> = {
     byTess('DELETE', `fhir/R4/${(await policyOf([{ resourceType: 'Patient' }])).reference}`),
   'less for somebody who holds more': async () =>
     byTess('POST', admin(`members/${(await newPerson(portico)).membershipId}`), { accessPolicy: tasks }),
+  'less for somebody who holds more, by an invite': async () => {
+    const { email } = await newPerson(portico);
+    return byTess('POST', admin('invite'), someone({ email, accessPolicy: tasks, upsert: true }));
+  },
   'a Bot whose policy is gone': async () => {
     const held = await policyOf([{ resourceType: 'Task' }]);
     const bot = await createBot(portico, { accessPolicy: held });

@@ -9,7 +9,7 @@ import { type Audited, auditAction, targetOf } from '../audit/audit-event.ts';
 import type { Caller } from '../gate/access-token.ts';
 import { admit, isLately, requireRoot } from '../gate/actor.ts';
 import { latestGrant } from '../gate/emergency.ts';
-import { type Grant, newProfile, provided, requireWithin } from '../policies/bounds.ts';
+import { changeGrants, type Grant, newProfile, provided, requireWithin } from '../policies/bounds.ts';
 import { requireRecentSignIn } from '../policies/recent-sign-in.ts';
 import { requireFeature, settingDefaults } from '../projects/settings.ts';
 import { endedByActions } from '../sign-in/emergency.ts';
@@ -143,15 +143,15 @@ export async function inviteUser(
       ? ({ kind: 'create', replaces: gathered.standings } as const)
       : decide(invite, gathered.standings, services.now());
     const { actor, found } = gathered;
-    const grant = {
-      membership: memberBy(invite, gathered, decision),
-      // Who is only invited does not hold it yet.
-      ...(decision.kind === 'update' ? { before: decision.standing.membership } : {}),
-      asked: (decision.kind === 'create' ? decision.replaces : [decision.standing]).map(
-        (standing) => standing.membership,
-      ),
-    };
-    const bounds = await requireWithin(services, { caller, actor }, [grant], found);
+    const given = memberBy(invite, gathered, decision);
+    const standings = decision.kind === 'create' ? decision.replaces : [decision.standing];
+    const asked = standings.map((standing) => standing.membership);
+    // Who is only invited does not hold it yet.
+    const grants =
+      decision.kind === 'update'
+        ? changeGrants(decision.standing.membership, given)
+        : [{ membership: given, asked }];
+    const bounds = await requireWithin(services, { caller, actor }, grants, found);
     if (decision.kind !== 'update' && invite.sendEmail && invite.email !== undefined) {
       requireFeature(gathered.actor, 'email');
     }
@@ -162,7 +162,7 @@ export async function inviteUser(
     }
     const { membership, invitation, actions } = carryOut(services, invite, gathered, decision, passwordHash);
     const before = decision.kind === 'update' ? decision.standing.membership : undefined;
-    if (decision.kind !== 'keep' && makesAdministrator(memberBy(invite, gathered, decision), before))
+    if (decision.kind !== 'keep' && makesAdministrator(given, before))
       requireRecentSignIn(actor, services.now(), 'people');
     if (actions.length > 0) await services.table.transact(provided(actions, bounds)).catch(refuseUnanswered);
     return withInvitation(membership, invitation, services.now(), outcomes[decision.kind]);

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { looseObject, string } from 'valibot';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { parseReference, type Resource } from '../../base/resource.ts';
@@ -23,7 +22,7 @@ import { changeMembership, endMembershipActions } from '../invitations/membershi
 import { rightsEntries, unfitRights } from '../invitations/parse-rights.ts';
 import { type Person, personAction, personOf } from '../invitations/person.ts';
 import { type Standing, withInvitation } from '../invitations/state.ts';
-import { provided, requireWithin } from '../policies/bounds.ts';
+import { changeGrants, provided, requireWithin } from '../policies/bounds.ts';
 import { requireRecentSignIn } from '../policies/recent-sign-in.ts';
 import { isForResourcesOnly } from '../policies/smart-scope.ts';
 import { endedByActions } from '../sign-in/emergency.ts';
@@ -67,11 +66,7 @@ export async function changeMember(
     const emergencyTakenAtMs = latestGrant(heads.member)?.startedAtMs;
     const change = { rights, active, emergencyTakenAtMs };
     const { changed, actions } = decideChange(services, actor, member, change);
-    const { membership: before } = member;
-    // Who made somebody's rights smaller could act through Bots, which may have, know and be sent more than that.
-    const isShut = member.standing !== undefined && isDeepStrictEqual(heldIn(changed), heldIn(before));
-    const whole = isShut ? [] : [{ membership: before, of: before.profile.reference }];
-    const grants = [...whole, { membership: changed, before }];
+    const grants = changeGrants(member.membership, changed);
     const bounds = await requireWithin(services, { caller, actor }, grants, named);
     if (makesAdministrator(ifActive(changed), ifActive(member.membership)))
       requireRecentSignIn(actor, services.now(), 'people');
@@ -81,11 +76,6 @@ export async function changeMember(
     await services.table.transact(provided([...actions, ...ended], bounds));
     return withInvitation(changed, member.standing?.invitation, services.now());
   }, refuseLastAdministrator);
-}
-
-/** What a membership allows, whatever is asked of its sign-in. */
-function heldIn(membership: ProjectMembership): object {
-  return { ...rightsOf(membership), mfaRequired: undefined, authentication: undefined };
 }
 
 function ifActive(membership: ProjectMembership): ProjectMembership | undefined {

@@ -18,6 +18,7 @@ import {
   policiesIn,
   type RightName,
   type Rights,
+  rightsOf,
 } from '../../store/fhir/membership.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import type { Caller } from '../gate/access-token.ts';
@@ -46,6 +47,27 @@ export type Grant =
       /** Whose it is, which stays as it is: `Bot/<id>`. */
       of: string;
     };
+
+/**
+ * What a change of a membership gives, and what it was, unless it only deactivates a person or asks more of their sign-in:
+ * who made somebody's rights smaller could act through Bots, which may have, know and be sent more than that.
+ */
+export function changeGrants(
+  before: ProjectMembership,
+  membership: Rights & Pick<ProjectMembership, 'profile'> & { active?: boolean },
+  asked: readonly Rights[] = [before],
+): Grant[] {
+  const { reference } = before.profile;
+  const isKept =
+    isDeepStrictEqual(heldIn(membership), heldIn(before)) && !/^(?:Bot|ClientApplication)\//.test(reference);
+  return [...(isKept ? [] : [{ membership: before, of: reference }]), { membership, before, asked }];
+}
+
+/** What a membership allows, whatever is asked of its sign-in. */
+function heldIn(rights: Rights): object {
+  const { mfaRequired: _factor, authentication: _issuer, ...held } = rightsOf(rights as ProjectMembership);
+  return held;
+}
 
 /** The profile of somebody who is new: nobody's rights speak of it. */
 export function newProfile(type: string): { reference: string } {
