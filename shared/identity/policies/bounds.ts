@@ -36,11 +36,11 @@ export interface Giver {
 /** What somebody would hold by an operation, or holds whom it acts through. */
 export type Grant =
   | {
-      membership: Rights & Pick<ProjectMembership, 'profile'> & { active?: boolean };
-      /** As it stands, where the operation changes it: to take away is not to give. */
-      before?: ProjectMembership;
+      membership: Rights & Pick<ProjectMembership, 'profile'>;
       /** Memberships and invitations that it replaces: as much is asked of the next sign-in. */
       asked?: readonly Rights[];
+      /** It is held already, and not to be given. */
+      isHeld?: boolean;
     }
   | {
       membership: ProjectMembership;
@@ -49,23 +49,28 @@ export type Grant =
     };
 
 /**
- * What a change of a membership gives, and what it was, unless it only deactivates a person or asks more of their sign-in:
+ * What a change of a membership gives, and what it was, unless it only deactivates a person or asks for a second factor:
  * who made somebody's rights smaller could act through Bots, which may have, know and be sent more than that.
  */
 export function changeGrants(
   before: ProjectMembership,
   membership: Rights & Pick<ProjectMembership, 'profile'> & { active?: boolean },
-  asked: readonly Rights[] = [before],
 ): Grant[] {
   const { reference } = before.profile;
-  const isKept =
-    isDeepStrictEqual(heldIn(membership), heldIn(before)) && !/^(?:Bot|ClientApplication)\//.test(reference);
-  return [...(isKept ? [] : [{ membership: before, of: reference }]), { membership, before, asked }];
+  const isBack = !before.active && membership.active === true;
+  const isProgram = /^(?:Bot|ClientApplication)\//.test(reference);
+  const asked = [before];
+  if (!isBack && !isProgram && isDeepStrictEqual(heldIn(membership), heldIn(before)))
+    return [{ membership, asked, isHeld: true }];
+  return [
+    { membership: before, of: reference },
+    { membership, asked },
+  ];
 }
 
-/** What a membership allows, whatever is asked of its sign-in. */
+/** What a membership allows, and how its holder signs in; a second factor may be asked for besides. */
 function heldIn(rights: Rights): object {
-  const { mfaRequired: _factor, authentication: _issuer, ...held } = rightsOf(rights as ProjectMembership);
+  const { mfaRequired: _more, ...held } = rightsOf(rights);
   return held;
 }
 
@@ -96,8 +101,8 @@ export async function requireWithin(
   if (grants.length === 0 || isRoot(actor)) return [];
   const { project } = actor;
   const wanted = grants
-    .flatMap((grant) => [grant.membership, ...('before' in grant ? [grant.before] : [])])
-    .flatMap((one) => policiesIn(one).map(({ reference }) => policyKey(project, reference)));
+    .flatMap(({ membership }) => policiesIn(membership))
+    .map(({ reference }) => policyKey(project, reference));
   const missing = wanted.filter((key) => !found.get(key));
   const all = missing.length > 0 ? found.with(await table.read(missing)) : found;
   const policyAt = (reference: string) =>
@@ -211,23 +216,22 @@ function holderOf(actor: Actor): Holder {
 
 type PolicyAt = (reference: string) => Resource | undefined;
 
-/** What is given beyond what the actor holds, and beyond what the member had: each is asked for the whole. */
+/** What is given beyond what the actor holds, or asked less of a sign-in than before. */
 function faultOf(actor: Actor, grant: Grant, policyAt: PolicyAt): RefusalIssue | undefined {
   const { membership } = grant;
-  const before = 'before' in grant ? grant.before : undefined;
-  const asked = 'asked' in grant ? (grant.asked ?? []) : before ? [before] : [];
+  const asked = 'asked' in grant ? (grant.asked ?? []) : [];
   const demand = demands.find((name) => asked.some((one) => asksLess[name](one, membership)));
   if (demand)
     return {
       text: 'What is asked of their sign-in is lowered without an accessPolicy only',
       expression: demand,
     };
+  if ('isHeld' in grant) return undefined;
   const more =
     'of' in grant && holdsNothing(membership, policyAt)
       ? { expression: 'accessPolicy', what: 'its policy grants nothing just now' }
       : beyond(holderOf(actor), membership, policyAt);
   if (!more) return undefined;
-  if (before && isLess(before, membership, policyAt)) return undefined;
   const text =
     'of' in grant
       ? `${grant.of} may do more than your own accessPolicy allows: ${more.what}`
@@ -277,34 +281,6 @@ const asksLess = {
     before.authentication !== undefined && !isDeepStrictEqual(before.authentication, after.authentication),
 } satisfies Partial<Record<RightName, (before: Rights, after: Rights) => boolean>>;
 const demands = typedKeys(asksLess);
-
-const byItsRules = () => true;
-
-/** Of each right, whether a change gives no more, or asks no less; what has rules is compared by those. */
-const isNoMore: Record<RightName, (before: Rights, after: Rights) => boolean> = {
-  admin: (before, after) => before.admin === true || after.admin !== true,
-  authentication: (before, after) => isDeepStrictEqual(before.authentication, after.authentication),
-  mfaRequired: (before, after) => !asksLess.mfaRequired(before, after),
-  ...{ accessPolicy: byItsRules, access: byItsRules, emergencyPolicy: byItsRules, mayGrant: byItsRules },
-  patient: byItsRules,
-};
-
-/** Whether a membership would allow nothing more than it did, and ask as much of its logins. */
-function isLess(before: ProjectMembership, after: Grant['membership'], policyAt: PolicyAt): boolean {
-  const isBack = !before.active && after.active === true;
-  if (isBack || !Object.values(isNoMore).every((holds) => holds(before, after))) return false;
-  if (isUnbounded(before)) return true;
-  const parts = partsOf(before, policyAt);
-  const rulesOf = (kind: Part['kind']) => parts.flatMap((part) => (part.kind === kind ? part.rules : []));
-  const [standing, emergency] = [rulesOf('standing'), rulesOf('emergency')];
-  const holder: Holder = {
-    // To hold something was not to give it: many a member administers nothing.
-    rules: { standing, emergency: [...standing, ...emergency], mayGrant: [] },
-    mayGive: [],
-    mayGrant: (before.mayGrant ?? []).map(({ reference }) => reference),
-  };
-  return beyond(holder, after, policyAt) === undefined;
-}
 
 function partsOf(membership: Grant['membership'], policyAt: PolicyAt): Part[] {
   const subject = { profile: membership.profile.reference, membership };
