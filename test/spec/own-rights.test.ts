@@ -592,6 +592,22 @@ describe('she does', () => {
     expect((await api('GET', `fhir/R4/Bot/${bot}/$logs`)).text).toContain('from before');
   });
 
+  test('read nothing of a run that began before she deployed it, with the same code either', async () => {
+    const bot = await createBot(portico, { accessPolicy: tasks });
+    const code =
+      "exports.handler = async () => { console.log('slow'); await new Promise((go) => setTimeout(go, 1500)); };";
+    const deploy = () => ok(200, byTess('POST', `fhir/R4/Bot/${bot}/$deploy`, { code }));
+    const logs = async () => (await byTess('GET', `fhir/R4/Bot/${bot}/$logs`)).text;
+    await deploy();
+    const running = execute(portico, bot, 'x');
+    await new Promise((go) => setTimeout(go, 700));
+    await deploy();
+    expect((await running).status).toBe(200);
+    expect(await logs()).not.toContain('slow');
+    await execute(portico, bot, 'x');
+    expect(await logs()).toContain('slow');
+  });
+
   test('run Bots that hold more, and is not told what they log', async () => {
     const under = await administratorUnder([{ resourceType: 'Bot', interaction: ['execute'] }]);
     const bot = await botThat(portico, 'console.log("seen"); throw new Error("no");');

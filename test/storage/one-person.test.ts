@@ -111,6 +111,18 @@ test('nor where what is left of them is an invitation that was revoked', async (
   expect((await invite({ ...before, newProfile: true })).user).not.toEqual(user);
 });
 
+test('nor that of somebody who has moved to another address since', async () => {
+  const externalId = `ext-${randomUUID()}`;
+  const name = keys.person(caller.project, `X:${externalId}`);
+  await stage.services.table.put({ ...name, primary: `E:${person().email}` });
+  for (const next of [{ ...nobody, externalId, scope: 'project' }, person({ externalId })]) {
+    await expect(invite(next)).rejects.toMatchObject({
+      kind: 'conflict',
+      message: 'A user with this external ID or e-mail address already exists in this project',
+    });
+  }
+});
+
 test('nobody is given the external id of somebody else who is here', async () => {
   const externalId = `ext-${randomUUID()}`;
   const first = person({ externalId });
