@@ -617,6 +617,28 @@ describe('she does', () => {
     expect([status, text]).toEqual([400, expect.not.stringContaining('seen')]);
   });
 
+  test('end what she began, and nothing that others did', async () => {
+    const bot = await botThat(portico, 'return 1');
+    const headers = { prefer: 'respond-async' };
+    const begin = [
+      (token?: string) => execute(portico, bot, 'x', 'text/plain', { headers, ...(token ? { token } : {}) }),
+      (token?: string) =>
+        portico.api('GET', 'fhir/R4/$export?_type=Task', { headers, ...(token ? { token } : {}) }),
+    ];
+    for (const [at, under] of [await administratorUnder([{ resourceType: 'Bot' }]), tess].entries()) {
+      const placeOf = async (token?: string) => {
+        const { status, headers } = await (begin[at] as (typeof begin)[number])(token);
+        expect(status).toBe(202);
+        return new URL(String(headers.get('content-location'))).pathname.slice(1);
+      };
+      const end = async (path: string, token?: string) =>
+        (await api('DELETE', path, undefined, token)).status;
+      const theirs = await placeOf();
+      expect([await end(theirs, under.token), await end(theirs)]).toEqual([403, 202]);
+      expect(await end(await placeOf(under.token), under.token)).toBe(202);
+    }
+  });
+
   test('write policies, and make less of her own', async () => {
     const mine = policy([{ resourceType: 'Task', criteria: 'Task?owner=%profile', readonly: true }]);
     const { id } = await ok(201, byTess('POST', 'fhir/R4/AccessPolicy', mine));

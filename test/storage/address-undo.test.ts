@@ -184,6 +184,20 @@ describe('an address that was left', () => {
     },
   );
 
+  test('takes every external id of theirs along', async () => {
+    const here = await newProject(stage);
+    const each = ['Practitioner', 'RelatedPerson'].map((resourceType) => ({
+      ...{ resourceType, externalId: `ext-${randomUUID()}`, scope: 'server', forceNewMembership: true },
+    }));
+    for (const one of each) await inviteUser(services, here, person({ email: own, ...one }));
+    await move(second);
+    for (const one of each) {
+      const again = person({ email: second, ...one });
+      const { user } = (await inviteUser(services, here, again)) as ProjectMembership;
+      expect(user.reference).toBe(`User/${userId}`);
+    }
+  });
+
   test('goes with the person who is erased', async () => {
     await move(second);
     for (const { pk, sk } of await mirrors()) await services.table.write([], [{ pk, sk }]);

@@ -212,6 +212,11 @@ export function requireRoot(actor: Actor): void {
   throw new Refusal('forbidden', text, { issues: [{ text, expression: 'accessPolicy' }] });
 }
 
+/** For what ends something that a member began: they do, or somebody whom no policy narrows. @throws {Refusal} forbidden */
+export function requireOwn(actor: Actor, membershipId: string): void {
+  if (actor.membershipId !== membershipId) requireRoot(actor);
+}
+
 /** The same body whether or not there is such a Project. */
 function forbidden(): Refusal {
   return new Refusal('forbidden', 'Forbidden');

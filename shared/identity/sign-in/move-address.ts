@@ -100,7 +100,7 @@ function lockActions({ userId, old, email, nowMs, kept }: Moving): Action[] {
 
 function projectActions(
   { newId, now }: Pick<Services, 'now' | 'newId'>,
-  { project, known, replaced, alias, standings }: ProjectMove,
+  { project, known, replaced, aliases, standings }: ProjectMove,
   { userId, old, email, kept, subtype }: Moving & Pick<MoveOptions, 'subtype'>,
 ): Action[] {
   const [from, to] = [emailLogin(old), emailLogin(email)];
@@ -116,18 +116,14 @@ function projectActions(
     ...(known
       ? renameActions(project, { known, replaced }, { from, to, kept: kept && { keptFor: userId, ...kept } })
       : []),
-    ...(alias
-      ? [
-          {
-            name: 'alias',
-            update: { pk: alias.pk, sk: alias.sk },
-            set: 'SET #primary = :to',
-            if: '#primary = :from',
-            names: { '#primary': 'primary' },
-            values: { ':from': from, ':to': to },
-          },
-        ]
-      : []),
+    ...aliases.map(({ pk, sk }) => ({
+      name: 'alias',
+      update: { pk, sk },
+      set: 'SET #primary = :to',
+      if: '#primary = :from',
+      names: { '#primary': 'primary' },
+      values: { ':from': from, ':to': to },
+    })),
     ...standings
       .filter(({ login }) => login === from)
       .flatMap((standing) => memberActions({ newId, now }, project, standing, email)),
@@ -203,8 +199,8 @@ interface ProjectMove {
   known: Item | undefined;
   /** What stands under the new address: left over from somebody who is no member any more, or nothing. */
   replaced: Item | undefined;
-  /** The external id as second name, which leads to the old address. */
-  alias: Item | undefined;
+  /** External ids as second names, which lead to the old address. */
+  aliases: readonly Item[];
   standings: readonly Standing[];
 }
 
@@ -233,9 +229,9 @@ async function gatherProject(
   );
   const found = await table.read([oldKey, newKey, ...memberships]);
   const standings = memberships.flatMap((key) => standingOf(found.get(key)) ?? []);
-  const externalId = standings.find(({ membership }) => membership.externalId)?.membership.externalId;
-  const aliasKey = externalId === undefined ? undefined : keys.person(project, externalLogin(externalId));
-  const alias = aliasKey && (await table.read([aliasKey])).get(aliasKey);
+  const externalIds = new Set(standings.flatMap(({ membership }) => membership.externalId ?? []));
+  const aliasKeys = [...externalIds].map((id) => keys.person(project, externalLogin(id)));
+  const named = await table.read(aliasKeys);
   const replaced = found.get(newKey);
   if (
     replaced &&
@@ -248,7 +244,10 @@ async function gatherProject(
     project,
     known: found.get(oldKey),
     replaced,
-    alias: alias?.primary === emailLogin(String(user.email)) ? alias : undefined,
+    aliases: aliasKeys.flatMap((key) => {
+      const alias = named.get(key);
+      return alias?.primary === emailLogin(String(user.email)) ? [alias] : [];
+    }),
     standings,
   };
 }

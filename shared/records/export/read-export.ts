@@ -11,7 +11,7 @@ import { whenConditionFailed } from '../../carry/table/transact.ts';
 import { agentOf, auditAction } from '../../identity/audit/audit-event.ts';
 import { record } from '../../identity/audit/record.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
-import { type Actor, admit, isRoot, mayAdminister } from '../../identity/gate/actor.ts';
+import { type Actor, admit, isRoot, mayAdminister, requireOwn } from '../../identity/gate/actor.ts';
 import { readResource } from '../../store/fhir/stored-resource.ts';
 import { isResourceType } from '../../store/index/registry.ts';
 import { mayExport, mayExportAgain } from './begin-export.ts';
@@ -131,7 +131,7 @@ const longestName = 100;
 
 /**
  * Ends an export that goes on, and has the files of one that has ended removed: from now on it is not found.
- * @throws {Refusal} not-found
+ * @throws {Refusal} not-found; forbidden for an administrator under a policy, of what others asked for
  */
 export async function cancelExport(
   services: Services,
@@ -139,6 +139,7 @@ export async function cancelExport(
   { id }: { id: string },
 ): Promise<void> {
   const { actor, job } = await requireExport(services, caller, id);
+  requireOwn(actor, job.asker.membershipId);
   const event = { subtype: 'cancel-export', action: 'D', entities: [exportEntity(job)] } as const;
   const cancelled = services.table.transact([
     {

@@ -20,7 +20,7 @@ import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
-import { type Actor, admit, isRoot, mayAdminister } from '../../identity/gate/actor.ts';
+import { type Actor, admit, isRoot, mayAdminister, requireOwn } from '../../identity/gate/actor.ts';
 import { requireAccess } from '../../identity/policies/access.ts';
 
 /** A job as FHIR clients of this field read it. */
@@ -58,10 +58,11 @@ export async function readJob(services: Services, caller: Caller, { id }: { id: 
 /**
  * Takes back a job that has not begun, and has one that runs stopped: it is `active` until it has been. One that
  * has ended stays as it is.
- * @throws {Refusal} not-found
+ * @throws {Refusal} not-found; forbidden for an administrator under a policy, of what others asked for
  */
 export async function cancelJob(services: Services, caller: Caller, { id }: { id: string }): Promise<void> {
   const { actor, job } = await requireJob(services, caller, id);
+  requireOwn(actor, job.caller.membershipId);
   if (await takeBack(services, job.project, job.id)) {
     await freeKey(services, job);
     return releaseLease(services, job.lease);
