@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A resource of a template, as CloudFormation gets it. */
@@ -47,19 +49,30 @@ export function resourcesOf(
   return Object.fromEntries(named) as ReturnType<typeof resourcesOf>;
 }
 
-/**
- * The templates of a stage with these settings, by stack. In a process of its own: within jest the CDK takes ten times
- * as long to load.
- */
+/** The templates of a stage with these settings, by stack; of several files that ask for the same, one makes them. */
 export function wholeTemplates(settings: Record<string, unknown> = {}): Record<Stack, StackTemplate> {
+  const asked = JSON.stringify(settings);
+  const name = `${createHash('sha256').update(asked).digest('hex')}.json`;
+  const kept = join(String(process.env.PORTICO_TEMPLATES), name);
+  if (!existsSync(kept)) {
+    // Renamed when it is whole: another worker may look for it meanwhile.
+    const whole = `${kept}.${process.pid}`;
+    writeFileSync(whole, synthesised(asked));
+    renameSync(whole, kept);
+  }
+  return JSON.parse(readFileSync(kept, 'utf8'));
+}
+
+/** In a process of its own: within jest the CDK takes ten times as long to load. */
+function synthesised(settings: string): string {
   const program = join(import.meta.dirname, 'print-templates.ts');
-  const args = ['--disable-warning=ExperimentalWarning', program, JSON.stringify(settings)];
+  const args = ['--disable-warning=ExperimentalWarning', program, settings];
   const options = {
     maxBuffer: 64 * 1024 ** 2,
     encoding: 'utf8',
     env: { ...process.env, NODE_OPTIONS: '' },
   } as const;
-  return JSON.parse(execFileSync(process.execPath, args, options));
+  return execFileSync(process.execPath, args, options);
 }
 
 /** The resources of one type, by logical id. */
