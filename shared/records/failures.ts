@@ -6,7 +6,8 @@ import type { Item } from '../carry/table/item.ts';
 import { keys } from '../carry/table/keys.ts';
 import type { Table } from '../carry/table/table.ts';
 import type { Caller } from '../identity/gate/access-token.ts';
-import { admit } from '../identity/gate/actor.ts';
+import { type Actor, admit } from '../identity/gate/actor.ts';
+import { visible } from '../identity/policies/access.ts';
 import { inlineResource } from '../store/items/content.ts';
 import { readTimed, recordWithoutLog, runRecordLists } from '../store/items/read-ranges.ts';
 import { readHeads } from '../store/items/versions.ts';
@@ -14,7 +15,7 @@ import { runDays } from '../store/search/find-entries.ts';
 import type { Reader } from '../store/search/hit.ts';
 import { runSearch } from '../store/search/run-search.ts';
 import { parseSearch } from '../store/search/search-request.ts';
-import { attemptOf } from './subscriptions/delivery.ts';
+import { attemptOf, mayKnow } from './subscriptions/delivery.ts';
 
 /** Of each Bot and Subscription the latest entries are looked at. */
 const mostEntries = 20;
@@ -22,7 +23,8 @@ const mostEntries = 20;
 /** Where failures are looked for. */
 interface Within {
   table: Table;
-  project: string;
+  /** Told of what they may read. */
+  actor: Actor;
   /** ISO 8601 */
   since: string;
 }
@@ -93,7 +95,8 @@ interface RanBot {
 async function failingBots(
   within: Within,
 ): Promise<{ failing: FailingBot[]; ran: RanBot[]; isAll: boolean }> {
-  const { table, project, since } = within;
+  const { table, actor, since } = within;
+  const { project } = actor;
   const ids = new Set<string>();
   const reading = { newestFirst: true, from: since, most: mostEntries };
   for await (const { botId } of runDays({ table, project, reading, isAsked: () => true })) {
@@ -104,7 +107,8 @@ async function failingBots(
   const heads = await readHeads({ table, project }, 'Bot', looked);
   const all = await Promise.all(
     looked.map(async (id) => {
-      const bot = inlineResource('Bot', heads.get(id));
+      const whole = inlineResource('Bot', heads.get(id));
+      const bot = whole && (await visible(actor, 'read', whole));
       if (!bot) return [];
       const lists = runRecordLists(project, id);
       const { latest, ...count } = await countFailures(within, lists, recordWithoutLog, (item) => {
@@ -138,8 +142,9 @@ interface FailingSubscription extends FailureCount {
 async function failingSubscriptions(
   within: Within,
 ): Promise<{ failing: FailingSubscription[]; isAll: boolean }> {
-  const { table, project } = within;
-  const reader: Reader = { table, project, see: async (resource) => resource };
+  const { table, actor } = within;
+  const { project } = actor;
+  const reader: Reader = { table, project, see: (resource) => visible(actor, 'read', resource) };
   const search = new URLSearchParams({ _count: String(mostSubscriptions) });
   const { resources, next } = await runSearch(reader, parseSearch('Subscription', search));
   const failing = await Promise.all(
@@ -148,7 +153,8 @@ async function failingSubscriptions(
       const status = String(subscription.status);
       if (status === 'off') return [];
       const list = keys.attempt(project, id, '').pk;
-      const { latest: _, ...count } = await countFailures(within, [list], ['content'], (item) => {
+      const { latest: _, ...count } = await countFailures(within, [list], ['content', 'isSeen'], (item) => {
+        if (!mayKnow(actor, item)) return undefined;
         const { outcome, recorded, entity } = attemptOf(item);
         return { id: deliveryOf(entity), isFailed: outcome === '4', at: String(recorded) };
       });
@@ -195,9 +201,9 @@ export async function listFailures(
   query: URLSearchParams,
 ): Promise<Failures> {
   for (const name of query.keys()) throw invalidField(name, `Unknown parameter ${name}`);
-  await admit(services, caller, []);
+  const { actor } = await admit(services, caller, []);
   const since = new Date(services.now() - dayMs).toISOString();
-  const within = { table: services.table, project: caller.project, since };
+  const within = { table: services.table, actor, since };
   const [bots, subscriptions] = await Promise.all([failingBots(within), failingSubscriptions(within)]);
   return {
     since,

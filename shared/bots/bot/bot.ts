@@ -17,8 +17,8 @@ export interface StoredBot {
   codeVersion: string | undefined;
   /** A policy narrowed who deployed it: it is not given the Project's secrets. */
   isNarrowed?: boolean | undefined;
-  /** When it was deployed last, and by whom: their profile. */
-  deployed?: { at: string; by?: string | undefined } | undefined;
+  /** When it was deployed last, and by which membership. */
+  deployed?: { at: string; membershipId?: string | undefined } | undefined;
 }
 
 /** One immutable version. */
@@ -33,7 +33,7 @@ const readHead = stored(
     membershipId: string(),
     codeVersion: optional(string()),
     isNarrowed: optional(boolean()),
-    deployed: optional(object({ at: string(), by: optional(string()) })),
+    deployed: optional(object({ at: string(), membershipId: optional(string()) })),
   }),
 );
 

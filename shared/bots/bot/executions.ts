@@ -168,7 +168,8 @@ export async function listExecutions(
  */
 function readableSince({ actor, bot }: { actor: Actor; bot: StoredBot }): Deployment | undefined {
   if (isRoot(actor)) return undefined;
-  if (bot.deployed?.by === actor.profile) return { version: bot.codeVersion, at: bot.deployed.at };
+  if (bot.deployed?.membershipId === actor.membershipId)
+    return { version: bot.codeVersion, at: bot.deployed.at };
   throw new Refusal(
     'forbidden',
     'What it has logged is for administrators without an accessPolicy, and for whoever has deployed it',

@@ -54,7 +54,8 @@ export async function moveBot(
   const { table, now, traceId } = services;
   const entities = [{ ...targetOf(bot), detail: [{ type: 'version', valueString: version }] }];
   const at = new Date(now()).toISOString();
-  const deployed = { at, by: actor.profile, ...(traceId === undefined ? {} : { trace: traceId }) };
+  const { membershipId, profile: by } = actor;
+  const deployed = { at, by, membershipId, ...(traceId === undefined ? {} : { trace: traceId }) };
   const pointer: Action = {
     name: 'bot',
     update: keys.resource(actor.project, 'Bot', bot.id),

@@ -62,6 +62,8 @@ export interface Actor extends Claims {
   emergency?: { grant: EmergencyGrant; policies: readonly NamedPolicy[] };
   /** In whose name a run acts beside the Bot's: it may only what each of them may too. */
   within?: readonly Actor[];
+  /** Who looks at what they may: no rule tells of what is hidden from the one who looks on. */
+  onlooker?: Actor;
   /** The features that their Project is provisioned without. */
   lacking?: readonly ProjectFeature[];
   /** What a Binary is part of, which decides who may have it. */

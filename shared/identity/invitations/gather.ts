@@ -200,7 +200,7 @@ export async function gather(
   const leftAliasKey =
     isStranger && knownEmail !== undefined ? keys.person(project, emailLogin(knownEmail)) : undefined;
   const leftAlias = leftAliasKey && (await services.table.read([leftAliasKey])).get(leftAliasKey);
-  const isFree = isFreeProfile(notedItem) && !isStranger;
+  const isFree = isFreeProfile(notedItem) && !isStranger && (await mayName(services.table, actor, notedItem));
   const projectItem = found.get(projectKey);
   const { invitesPerHour, invitationDays } = projectSettings(projectItem);
   const profileItem = invite.profile && found.get(namedKey(project, invite.profile));

@@ -2,10 +2,11 @@ import { invalidField, Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import { noteWhole } from '../../carry/disclosure.ts';
 import { withoutEmpty } from '../../store/fhir/empty.ts';
-import { touches, withoutFields } from '../../store/fhir/fields.ts';
+import { withoutFields } from '../../store/fhir/fields.ts';
 import type { Actor } from '../gate/actor.ts';
 import * as own from './own-access.ts';
 import type { Interaction, Rule } from './rule.ts';
+import { looksAt, type Searched } from './rules.ts';
 
 /**
  * Who may what. A run that acts for its caller too (`within`) may do what each of them may: the Bot by
@@ -101,12 +102,6 @@ export async function requireAccess(
 /** The reading interactions. */
 export type Reading = Extract<Interaction, 'read' | 'vread' | 'search' | 'history'>;
 
-/** A search parameter, as far as it matters what it looks at. */
-interface Searched {
-  code: string;
-  paths: readonly { steps: readonly { element: string }[] }[];
-}
-
 interface Looking {
   /**
    * How the resource stands now, when `resource` is one of its versions: who may not see it as it stands
@@ -150,11 +145,4 @@ export function requireSearchableBy(actor: Actor, type: string, searched: readon
   if (!closed) return;
   const { issues } = invalidField(closed.code, `You may not search by ${closed.code}`);
   throw new Refusal('forbidden', 'Forbidden', { issues });
-}
-
-function looksAt({ paths }: Searched, hidden: readonly string[]): boolean {
-  return paths.some(({ steps }) => {
-    const names = steps.map(({ element }) => element);
-    return hidden.some((path) => touches(path, names));
-  });
 }

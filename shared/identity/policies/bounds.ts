@@ -23,7 +23,7 @@ import {
 import { inlineResource } from '../../store/items/content.ts';
 import type { Caller } from '../gate/access-token.ts';
 import { type Actor, isRoot, policyKey } from '../gate/actor.ts';
-import { exceeding } from './contains.ts';
+import * as pure from './contains.ts';
 import type { Rule } from './rule.ts';
 import { defaultRules, policyRules, rulesForAnybody, unknownValue } from './rules.ts';
 
@@ -151,6 +151,7 @@ export async function requireWithinMembers(
  * of both.
  * @param policy.before undefined where there was none, or it was deleted
  * @param policy.after undefined when it is deleted
+ * @param policy.writtenBy the membership that wrote it last; undefined where that is not known
  * @param policy.isRevived it was deleted, and memberships may name it still
  * @throws {Refusal} forbidden
  */
@@ -159,12 +160,18 @@ export function requirePolicyWithin(
   {
     before,
     after,
+    writtenBy,
     isRevived,
-  }: { before: Resource | undefined; after: Resource | undefined; isRevived: boolean },
+  }: {
+    before: Resource | undefined;
+    after: Resource | undefined;
+    writtenBy: string | undefined;
+    isRevived: boolean;
+  },
 ): Action[] {
   givesNothing(caller);
   if (isRoot(actor)) return [];
-  const isOthers = before !== undefined && before.meta.author?.reference !== actor.profile;
+  const isOthers = before !== undefined && writtenBy !== actor.membershipId;
   if (isOthers || isRevived)
     throw new Refusal(
       'forbidden',
@@ -175,14 +182,14 @@ export function requirePolicyWithin(
     [after, 'This'],
   ] as const) {
     const rules = policy ? rulesForAnybody(policy) : [];
-    const more = exceeding(holderOf(actor).rules.standing, rules);
+    const more = exceeding(actor, holderOf(actor).rules.standing, rules);
     if (!more) continue;
     const text = `${what} allows more than your own accessPolicy does: ${more.resourceType}`;
     throw new Refusal('forbidden', text, {
       issues: [{ text, expression: `resource[${rules.indexOf(more)}]` }],
     });
   }
-  if (before && after && exceeding(rulesForAnybody(before), rulesForAnybody(after)))
+  if (before && after && exceeding(actor, rulesForAnybody(before), rulesForAnybody(after)))
     throw new Refusal(
       'forbidden',
       'Under an accessPolicy no policy is widened, which others may hold: write another one',
@@ -195,6 +202,19 @@ export function provided(actions: readonly Action[], checks: readonly Action[]):
   const written = new Set(actions.map((action) => nameOf(keyOf(action))));
   const others = new Map(checks.map((check) => [nameOf(keyOf(check)), check]));
   return [...actions, ...[...others].flatMap(([name, check]) => (written.has(name) ? [] : [check]))];
+}
+
+/**
+ * The first of the rules that none of `held` contains.
+ * @throws {Refusal} too-costly where there are too many of both
+ */
+function exceeding(
+  { budget }: Pick<Actor, 'budget'>,
+  held: readonly Rule[],
+  rules: readonly Rule[],
+): Rule | undefined {
+  budget.spend('comparisons', held.length * rules.length);
+  return pure.exceeding(held, rules);
 }
 
 interface Holder {
@@ -230,7 +250,7 @@ function faultOf(actor: Actor, grant: Grant, policyAt: PolicyAt): RefusalIssue |
   const more =
     'of' in grant && holdsNothing(membership, policyAt)
       ? { expression: 'accessPolicy', what: 'its policy grants nothing just now' }
-      : beyond(holderOf(actor), membership, policyAt);
+      : beyond(actor, membership, policyAt);
   if (!more) return undefined;
   const text =
     'of' in grant
@@ -260,15 +280,16 @@ interface Part {
 const everything = 'everything in the Project, as an administrator without an accessPolicy does';
 
 function beyond(
-  { rules, mayGive, mayGrant }: Holder,
+  actor: Actor,
   membership: Grant['membership'],
   policyAt: PolicyAt,
 ): { expression: string; what: string } | undefined {
   if (isUnbounded(membership)) return { expression: 'accessPolicy', what: everything };
+  const { rules, mayGive, mayGrant } = holderOf(actor);
   for (const part of partsOf(membership, policyAt)) {
     const given = part.kind === 'mayGrant' ? mayGrant : membership.admin ? [] : mayGive;
     if (part.reference !== undefined && given.includes(part.reference)) continue;
-    const more = exceeding(rules[part.kind], part.rules);
+    const more = exceeding(actor, rules[part.kind], part.rules);
     if (more) return { expression: part.expression, what: more.resourceType };
   }
   return undefined;

@@ -13,13 +13,15 @@ export function exceeding(held: readonly Rule[], rules: readonly Rule[]): Rule |
 
 /**
  * Whether one rule allows all that another one does: it speaks of the same type, with as many interactions, of the
- * same criteria or fewer conditions, and closes no element that the other leaves open.
+ * same criteria or fewer conditions, and closes no element that the other leaves open. Where it hides elements, the
+ * other asks nothing more of a resource than it does: what it matches would tell of them.
  */
 export function contains(wide: Rule, narrow: Rule): boolean {
   const interactions = effectiveInteractions(narrow);
   if (interactions.length === 0) return true;
   return (
     speaksOfAll(wide, narrow) &&
+    (wide.hiddenFields.length === 0 || asksNoMore(wide, narrow)) &&
     interactions.every((one) => wide.interactions.has(one)) &&
     closesAll(narrow.hiddenFields, wide.hiddenFields) &&
     closesAll(closedFields(narrow), closedFields(wide)) &&
@@ -49,7 +51,7 @@ export function speaksOfAll(wide: Rule, narrow: Rule): boolean {
   return (
     (wide.resourceType === type || (wide.resourceType === '*' && isInEvery(type))) &&
     (wide.compartment === undefined || wide.compartment === narrow.compartment) &&
-    (wide.criteria === undefined || hasConditionsOf(narrow.criteria, wide.criteria))
+    (wide.criteria === undefined || hasConditionsOf(narrow, wide))
   );
 }
 
@@ -59,14 +61,35 @@ export function isInEvery(type: string): boolean {
 }
 
 /** Criteria without a condition match nothing. */
-function hasConditionsOf(narrow: string | undefined, wide: string): boolean {
-  if (narrow === undefined) return false;
+function hasConditionsOf(narrow: Rule, wide: Rule): boolean {
+  if (narrow.criteria === undefined) return false;
   const [some, all] = [conditionsOf(wide), conditionsOf(narrow)];
   return some.of === all.of && some.pairs.size > 0 && [...some.pairs].every((pair) => all.pairs.has(pair));
 }
 
+/** Names of what every resource shows of itself, whoever may see it. */
+const ofEverybody = /^\["(?:_id|_lastUpdated)"/;
+
+function asksNoMore(wide: Rule, narrow: Rule): boolean {
+  const asked = conditionsOf(wide).pairs;
+  return [...conditionsOf(narrow).pairs].every((pair) => asked.has(pair) || ofEverybody.test(pair));
+}
+
+interface Conditions {
+  of: string | undefined;
+  pairs: ReadonlySet<string>;
+}
+
+/** A rule is compared with many. */
+const known = new WeakMap<Rule, Conditions>();
+
 /** As a search reads them: each narrows by itself. */
-function conditionsOf(criteria: string): { of: string | undefined; pairs: ReadonlySet<string> } {
-  const [of, query = ''] = criteria.split(/\?(.*)/s);
-  return { of, pairs: new Set([...new URLSearchParams(query)].map((pair) => JSON.stringify(pair))) };
+function conditionsOf(rule: Rule): Conditions {
+  const remembered = known.get(rule);
+  if (remembered) return remembered;
+  const [of, query = ''] = (rule.criteria ?? '').split(/\?(.*)/s);
+  const pairs = new Set([...new URLSearchParams(query)].map((pair) => JSON.stringify(pair)));
+  const conditions = { of, pairs };
+  known.set(rule, conditions);
+  return conditions;
 }

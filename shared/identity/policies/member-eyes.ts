@@ -48,6 +48,7 @@ export async function eyesOf(
     admin: membership.admin === true,
     policies: named.length > 0 ? standing(named) : undefined,
     ...(grant ? { emergency: { grant, policies: standing(added) } } : {}),
+    onlooker: asker,
     contextOf: asker.contextOf,
     budget: asker.budget,
   };

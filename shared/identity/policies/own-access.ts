@@ -7,7 +7,15 @@ import { commonFields, keepFields, withoutFields } from '../../store/fhir/fields
 import { type Actor, mayAdminister } from '../gate/actor.ts';
 import { closedFields, isInEvery } from './contains.ts';
 import type { Interaction, Rule } from './rule.ts';
-import { defaultRules, matchesRule, policyRules, scopeRules } from './rules.ts';
+import {
+  type Criterion,
+  criterionOf,
+  defaultRules,
+  looksAt,
+  matchesRule,
+  policyRules,
+  scopeRules,
+} from './rules.ts';
 
 const reading = new Set<Interaction>(['read', 'vread', 'search', 'history']);
 
@@ -118,7 +126,7 @@ function opensAll({ compartment, criteria, hiddenFields }: Rule): boolean {
 export async function allows(actor: Actor, interaction: Interaction, resource: Resource): Promise<boolean> {
   if (await isClosedByContext(actor, interaction, resource)) return false;
   const { policy, scope } = candidates(actor, interaction, resource.resourceType);
-  return (await matchesSome(actor, scope, resource)) && (await matchesSome(actor, policy, resource));
+  return (await isInScope(actor, scope, resource)) && (await matchesSome(actor, policy, [resource]));
 }
 
 /**
@@ -133,7 +141,7 @@ export async function hiddenFields(
 ): Promise<readonly string[] | undefined> {
   if (await isClosedByContext(actor, interaction, resource)) return undefined;
   const { policy, scope } = candidates(actor, interaction, resource.resourceType);
-  return (await matchesSome(actor, scope, resource)) ? hiddenByPolicy(actor, policy, resource) : undefined;
+  return (await isInScope(actor, scope, resource)) ? hiddenByPolicy(actor, policy, resource) : undefined;
 }
 
 async function hiddenByPolicy(
@@ -156,7 +164,7 @@ export async function matchingRules(
 ): Promise<'all' | readonly Rule[]> {
   if (await isClosedByContext(actor, interaction, resource)) return [];
   const { policy, scope } = candidates(actor, interaction, resource.resourceType);
-  if (!(await matchesSome(actor, scope, resource))) return [];
+  if (!(await isInScope(actor, scope, resource))) return [];
   return policy ? matching(actor, policy, resource) : 'all';
 }
 
@@ -200,7 +208,10 @@ export async function allowsChange(
   const states = before ? [before, after] : [after];
   for (const state of states) if (await isClosedByContext(actor, interaction, state)) return false;
   const open = policy?.filter((rule) => changesOpenFields(rule, before, after));
-  return (await matchesSome(actor, scope, ...states)) && (await matchesSome(actor, open, ...states));
+  const isScoped = before
+    ? await isInScope(actor, scope, before, after)
+    : await matchesSome(actor, scope, [after]);
+  return isScoped && (await matchesSome(actor, open, states));
 }
 
 function changesOpenFields(rule: Rule, before: Resource | undefined, after: Resource): boolean {
@@ -224,32 +235,75 @@ function ownMeta({ versionId, lastUpdated, project, author, ...own }: Resource['
   return own;
 }
 
-/** A rule has a few criteria, and each looks at a few values. */
-const comparisonsPerRule = 10;
+/**
+ * Scopes are of the actor's own choice: a criterion that looks at what their policies hide from them of a state matches
+ * nothing, for else it would tell.
+ */
+async function isInScope(
+  actor: Actor,
+  scope: readonly Rule[] | undefined,
+  ...states: Resource[]
+): Promise<boolean> {
+  const [{ resourceType: type } = { resourceType: '' }] = states;
+  if (!scope?.some(({ criteria }) => criteria !== undefined)) return matchesSome(actor, scope, states);
+  const { policy } = candidates(actor, 'read', type);
+  const hidden: string[] = [];
+  for (const state of states) {
+    const fields = await hiddenByPolicy(actor, policy, state);
+    if (!fields) return matchesSome(actor, scope, states, 'all');
+    hidden.push(...fields);
+  }
+  return matchesSome(actor, scope, states, hidden);
+}
+
+/** Elements that criteria must not look at, or they would tell of them. */
+type Hidden = readonly string[] | 'all';
+
+/** What a rule takes beside its criterion, in comparisons. */
+const comparisonsOfRule = 10;
 
 /** Whether one rule matches all of the states; without rules nothing narrows. */
 async function matchesSome(
   actor: Actor,
   rules: readonly Rule[] | undefined,
-  ...states: Resource[]
+  states: readonly Resource[],
+  hidden: Hidden = [],
 ): Promise<boolean> {
   if (!rules) return true;
   for (const rule of rules) {
-    actor.budget.spend('comparisons', states.length * comparisonsPerRule);
-    const matches = await Promise.all(states.map((state) => speaksOf(actor, rule, state)));
-    if (matches.every(Boolean)) return true;
+    if (await matchesEvery(actor, rule, states, hidden)) return true;
   }
   return false;
 }
 
 async function matching(actor: Actor, rules: readonly Rule[], resource: Resource): Promise<Rule[]> {
-  actor.budget.spend('comparisons', rules.length * comparisonsPerRule);
-  const matches = await Promise.all(rules.map((rule) => speaksOf(actor, rule, resource)));
-  return rules.filter((_, i) => matches[i]);
+  const { onlooker } = actor;
+  const hidden = onlooker ? ((await hiddenFields(onlooker, 'read', resource)) ?? 'all') : [];
+  const found: Rule[] = [];
+  for (const rule of rules) if (await matchesEvery(actor, rule, [resource], hidden)) found.push(rule);
+  return found;
 }
 
-/** What is in the compartment of a Patient takes its Binaries along. */
-async function speaksOf(actor: Actor, rule: Rule, state: Resource): Promise<boolean> {
-  const isPart = rule.compartment !== undefined && state.resourceType === 'Binary';
-  return matchesRule(rule, state, isPart ? await actor.contextOf(state) : undefined);
+async function matchesEvery(
+  actor: Actor,
+  rule: Rule,
+  states: readonly Resource[],
+  hidden: Hidden,
+): Promise<boolean> {
+  for (const state of states) {
+    const criterion = await criterionOf(rule, state.resourceType, actor.budget);
+    actor.budget.spend('comparisons', comparisonsOfRule + (criterion?.comparisons ?? 0));
+    if (criterion && tells(criterion, hidden)) return false;
+    // What is in the compartment of a Patient takes its Binaries along.
+    const isPart = rule.compartment !== undefined && state.resourceType === 'Binary';
+    const whole = isPart ? await actor.contextOf(state) : undefined;
+    if (!(await matchesRule(rule, criterion, state, whole))) return false;
+  }
+  return true;
+}
+
+function tells({ filters }: Criterion, hidden: Hidden): boolean {
+  if (hidden === 'all') return true;
+  if (hidden.length === 0) return false;
+  return filters.some(({ parameters }) => parameters.some((one) => looksAt(one, hidden)));
 }

@@ -1,4 +1,6 @@
 import { parseReference, type Reference, type Resource } from '../../base/resource.ts';
+import type { Budget } from '../../carry/table/budget.ts';
+import { touches } from '../../store/fhir/fields.ts';
 import type { ProjectMembership } from '../../store/fhir/membership.ts';
 import type { Filter } from '../../store/search/filter.ts';
 import type { Actor, NamedPolicy } from '../gate/actor.ts';
@@ -151,14 +153,59 @@ function isProgram({ profile }: Pick<Actor, 'profile'>): boolean {
   return type === 'ClientApplication' || type === 'Bot';
 }
 
+/** What a criterion asks for, and looks at. */
+export interface Criterion {
+  filters: readonly Filter[];
+  /** How many comparisons a resource takes, about. */
+  comparisons: number;
+}
+
+/** The values of a resource that an alternative is compared with, about. */
+const valuesOfParameter = 2;
+/** Reading an alternative takes as long as so many comparisons. */
+const comparisonsToRead = 20;
+
+/** What was read of each rule, by the type of resources that it was asked of: as long as the rule is held. */
+const known = new WeakMap<Rule, Map<string, Criterion>>();
+
 /**
- * Whether a resource is one that the rule speaks of. A criterion that cannot be read matches nothing.
+ * A rule's criterion for resources of a type; without filters, that is with a text that cannot be read, it matches
+ * nothing. The matcher is loaded with the first criterion: most memberships have none, and it is large.
+ */
+export async function criterionOf(
+  rule: Rule,
+  type: string,
+  budget: Pick<Budget, 'spend'>,
+): Promise<Criterion | undefined> {
+  if (rule.criteria === undefined) return undefined;
+  const ofRule = known.get(rule) ?? new Map<string, Criterion>();
+  known.set(rule, ofRule);
+  const remembered = ofRule.get(type);
+  if (remembered) return remembered;
+  const { criteriaFilters } = await import('../../store/search/search-request.ts');
+  budget.spend('comparisons', comparisonsToRead);
+  const filters = criteriaFilters(rule.criteria, type);
+  const alternatives = filters.reduce((sum, one) => sum + one.alternatives, 0);
+  budget.spend('comparisons', alternatives * comparisonsToRead);
+  const criterion = { filters, comparisons: alternatives * valuesOfParameter };
+  ofRule.set(type, criterion);
+  return criterion;
+}
+
+/**
+ * Whether a resource is one that the rule speaks of.
+ * @param criterion what the rule asks of resources of this type
  * @param whole what the resource is a part of, and shares its compartment with
  */
-export async function matchesRule(rule: Rule, resource: Resource, whole = resource): Promise<boolean> {
-  if (rule.compartment !== undefined && !(await inCompartment(whole, rule.compartment))) return false;
-  if (rule.criteria === undefined) return true;
-  const filters = await filtersOf(rule.criteria, resource.resourceType);
+export async function matchesRule(
+  { compartment }: Rule,
+  criterion: Criterion | undefined,
+  resource: Resource,
+  whole = resource,
+): Promise<boolean> {
+  if (compartment !== undefined && !(await inCompartment(whole, compartment))) return false;
+  if (!criterion) return true;
+  const { filters } = criterion;
   return filters.length > 0 && filters.every((filter) => filter.matches(resource));
 }
 
@@ -169,18 +216,16 @@ async function inCompartment(resource: Resource, patient: string): Promise<boole
   return isInCompartment(resource, patient);
 }
 
-/** By type and criteria. */
-const known = new Map<string, readonly Filter[]>();
-const mostKnown = 1000;
+/** A search parameter, as far as it matters what it looks at. */
+export interface Searched {
+  code: string;
+  paths: readonly { steps: readonly { element: string }[] }[];
+}
 
-/** The matcher is loaded with the first criterion: most memberships have none, and it is large. */
-async function filtersOf(criteria: string, type: string): Promise<readonly Filter[]> {
-  const name = `${type} ${criteria}`;
-  const remembered = known.get(name);
-  if (remembered) return remembered;
-  const { criteriaFilters } = await import('../../store/search/search-request.ts');
-  if (known.size >= mostKnown) known.clear();
-  const filters = criteriaFilters(criteria, type);
-  known.set(name, filters);
-  return filters;
+/** Whether a search by the parameter tells of an element that is hidden. */
+export function looksAt({ paths }: Pick<Searched, 'paths'>, hidden: readonly string[]): boolean {
+  return paths.some(({ steps }) => {
+    const names = steps.map(({ element }) => element);
+    return hidden.some((path) => touches(path, names));
+  });
 }

@@ -25,7 +25,7 @@ import {
 import { readTimed } from '../../store/items/read-ranges.ts';
 import { listVersions } from '../../store/items/versions.ts';
 import { type Candidate, candidateMessage, changeOf, type Interaction, interactions } from './change.ts';
-import { attemptOf, type Delivery, deliveryOf, expiryOf, laneKey, laneMessage } from './delivery.ts';
+import { attemptOf, type Delivery, deliveryOf, expiryOf, laneKey, laneMessage, mayKnow } from './delivery.ts';
 import { listSubscriptions } from './listed.ts';
 
 /** @throws {Refusal} forbidden, not-found */
@@ -63,13 +63,13 @@ export async function listDeliveries(
   caller: Caller<'administrator'>,
   { id, query }: { id: string; query: URLSearchParams },
 ): Promise<Deliveries> {
-  await requireSubscription(services, caller, id);
+  const { actor } = await requireSubscription(services, caller, id);
   const { project } = caller;
   const { count, cursor, outcome } = parseListing(query);
   const path = `Subscription/${id}/$deliveries`;
   const listing = { project, name: `${path}?${outcome ?? ''}` };
   const after = readCursor(listing, cursor, sortKeyBetween('0', '~'));
-  const page = await takePage(attempts(services, project, id, { count, outcome, after }), {
+  const page = await takePage(attempts(services, actor, id, { count, outcome, after }), {
     count,
     sizeOf: (attempt) => JSON.stringify(attempt).length,
   });
@@ -87,14 +87,14 @@ export async function listDeliveries(
 
 async function* attempts(
   { table }: Services,
-  project: string,
+  actor: Actor,
   id: string,
   { count, outcome, after }: { count: number; outcome: string | undefined; after: string | undefined },
 ): AsyncGenerator<Positioned<Resource, string>> {
-  const list = keys.attempt(project, id, '').pk;
+  const list = keys.attempt(actor.project, id, '').pk;
   for await (const item of readTimed(table, [list], { newestFirst: true, after, most: count + 1 })) {
     const attempt = attemptOf(item);
-    const isWanted = outcome === undefined || attempt.outcome === outcome;
+    const isWanted = mayKnow(actor, item) && (outcome === undefined || attempt.outcome === outcome);
     yield { position: item.sk, value: isWanted ? attempt : undefined };
   }
 }

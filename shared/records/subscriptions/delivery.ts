@@ -7,6 +7,7 @@ import type { Table } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import type { Message } from '../../carry/work/queue.ts';
 import { details, entryOf } from '../../identity/audit/audit-event.ts';
+import { type Actor, isRoot } from '../../identity/gate/actor.ts';
 import { readResource } from '../../store/fhir/stored-resource.ts';
 import { unpackText } from '../../store/items/content.ts';
 import { changeEntries, nameOfParts, type RecordChange } from './change.ts';
@@ -121,6 +122,8 @@ export interface Attempted {
   isSuccess: boolean;
   /** Nobody knows whether it arrived. */
   isUnknown?: boolean;
+  /** The author of the Subscription may see the record: that it was changed tells them nothing. */
+  isSeen?: boolean;
   durationMs?: number;
   /** Of the answer of a URL. */
   status?: number;
@@ -133,7 +136,7 @@ const attemptSeconds = 365 * 86_400;
 /** An attempt as an AuditEvent in the list of its Subscription: never what was sent, or answered. */
 export function attemptItem(delivery: Delivery, attempted: Attempted, uuid: string, nowMs: number): Item {
   const { project, subscriptionId, type, id } = delivery;
-  const { outcome, isSuccess, isUnknown, durationMs, status, runId } = attempted;
+  const { outcome, isSuccess, isUnknown, isSeen, durationMs, status, runId } = attempted;
   const detail = details({
     delivery: delivery.deliveryId,
     attempt: delivery.attempt,
@@ -162,8 +165,17 @@ export function attemptItem(delivery: Delivery, attempted: Attempted, uuid: stri
   return {
     ...keys.attempt(project, subscriptionId, sort),
     ...entry,
+    ...(isSeen ? { isSeen } : {}),
     ttl: Math.floor(nowMs / 1000) + attemptSeconds,
   };
+}
+
+/**
+ * Whether an administrator may be told of an attempt. One whom a policy narrows is told of none that came to nothing
+ * before it was known whether its record is within the author's rights: by the criteria it tells of records.
+ */
+export function mayKnow(actor: Actor, item: Item): boolean {
+  return item.isSeen === true || isRoot(actor);
 }
 
 /** The AuditEvent that an item of the list holds. */

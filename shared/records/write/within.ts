@@ -1,8 +1,9 @@
 import type { Resource } from '../../base/resource.ts';
 import { isAdministratorsOwn } from '../../bots/bot/bot.ts';
 import type { Services } from '../../carry/services.ts';
+import { keys } from '../../carry/table/keys.ts';
 import type { Action } from '../../carry/table/transact.ts';
-import { requireRoot } from '../../identity/gate/actor.ts';
+import { isRoot, requireRoot } from '../../identity/gate/actor.ts';
 import { changesSignIn, isAppOfPeople } from '../../identity/memberships/app-of-people.ts';
 import {
   type Giver,
@@ -12,6 +13,7 @@ import {
 } from '../../identity/policies/bounds.ts';
 import { textOf } from '../../store/index/value.ts';
 import { requireOwnBot } from '../subscriptions/own-bot.ts';
+import { writerIn } from '../subscriptions/writer.ts';
 import type { Located, Planned, Write } from './write.ts';
 
 /**
@@ -36,14 +38,28 @@ export async function requireWritesWithin(
     // A deleted one too: whoever makes the next one with its identifiers is sent what callers send to it.
     if (change && standing && type === 'Bot')
       checks.push(await requireOwnBot(services, giver, { resource: standing, membershipId }));
-    if (change && standing && type === 'AccessPolicy')
-      checks.push(requirePolicyWithin(giver, { before, after, isRevived: head !== undefined && !before }));
+    if (change && standing && type === 'AccessPolicy') {
+      const writtenBy = before && (await lastWriter(services, giver, before));
+      const isRevived = head !== undefined && !before;
+      checks.push(requirePolicyWithin(giver, { before, after, writtenBy, isRevived }));
+    }
     if (!change || !after) continue;
     if (type === 'ClientApplication' && membershipId !== undefined)
       checks.push(await requireWithinMembers(services, giver, [{ membershipId, of: `${type}/${after.id}` }]));
     if (movesPeople(before, after) || isCode(writes[i], before, after)) requireRoot(giver.actor);
   }
   return checks.flat();
+}
+
+/** The membership that wrote a policy last: its profile may be another member's by now. */
+async function lastWriter(
+  { table }: Services,
+  { actor }: Giver,
+  { id, meta }: Resource,
+): Promise<string | undefined> {
+  if (isRoot(actor)) return undefined;
+  const key = keys.version(actor.project, 'AccessPolicy', id, meta);
+  return writerIn((await table.read([key])).get(key))?.callers[0]?.membershipId;
 }
 
 /** People sign in by an app with rights of their own: where it has them sent, and who has its keys, is not within anybody's. */

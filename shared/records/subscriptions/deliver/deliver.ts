@@ -80,7 +80,8 @@ async function attempt(
       throw new Later(verdict.kind === 'not-begun' ? verdict.waitMs : throttledMs);
     }
     ended = endOf(verdict, begun.attempt, standing.subscription.maxAttempts);
-    await afterAttempt(services, lane, { ...gathered, delivery: begun }, standing, verdict);
+    const told = { ...verdict, attempted: { ...verdict.attempted, isSeen: true } };
+    await afterAttempt(services, lane, { ...gathered, delivery: begun }, standing, told);
   } finally {
     await leavePlace(services, place, standing.versionId, ended);
   }

@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { newPerson, tokenOf as personToken } from './people.ts';
+import { type Answer, type Portico, startPortico } from './portico.ts';
+import { botThat, createClient, type TestClient } from './running.ts';
+import { subscribe, until } from './subscribing.ts';
+
+/**
+ * What is hidden from somebody is told by nothing that they choose themselves: no scope, no policy, no Subscription, no
+ * look at the rights of others.
+ */
+let portico: Portico;
+type Fields = Record<string, unknown>;
+
+const hiddenFields = ['birthDate'];
+const birthDate = '1980-01-01';
+const tag = { system: 'urn:test', code: randomUUID() };
+/** The Patient who was born then, and one who was not. */
+let [born, other] = ['', ''];
+
+beforeAll(async () => {
+  portico = await startPortico();
+  [born = '', other = ''] = await Promise.all([newPatient(birthDate), newPatient('1999-09-09')]);
+});
+afterAll(() => portico.stop());
+
+const api = (method: string, path: string, body?: unknown, token?: string): Promise<Answer> =>
+  portico.api(method, path, {
+    ...(token === undefined ? {} : { token }),
+    ...(body === undefined ? {} : { body, headers: { 'content-type': 'application/fhir+json' } }),
+  });
+
+const admin = (path: string) => `admin/projects/${portico.projects[0]?.id}/${path}`;
+
+async function newPatient(date: string): Promise<string> {
+  const body = { resourceType: 'Patient', meta: { tag: [tag] }, birthDate: date };
+  return (await api('POST', 'fhir/R4/Patient', body)).json.id;
+}
+
+async function newPolicy(resource: Fields[], token?: string): Promise<Answer> {
+  const body = { resourceType: 'AccessPolicy', name: `P ${randomUUID()}`, resource };
+  return api('POST', 'fhir/R4/AccessPolicy', body, token);
+}
+
+async function policyOf(resource: Fields[]): Promise<{ reference: string }> {
+  const { status, json, text } = await newPolicy(resource);
+  if (status !== 201) throw new Error(text);
+  return { reference: `AccessPolicy/${json.id}` };
+}
+
+async function clientUnder(resource: Fields[], change: Fields = {}): Promise<TestClient> {
+  return createClient(portico, { accessPolicy: await policyOf(resource), ...change });
+}
+
+async function tokenOf({ id, secret }: TestClient, scope: string): Promise<string> {
+  const body = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: id,
+    client_secret: secret,
+  });
+  const { json } = await portico.api('POST', 'oauth2/token', {
+    token: null,
+    body: `${body}&scope=${encodeURIComponent(scope)}`,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+  return json.access_token;
+}
+
+const found = async (token: string, type = 'Patient') => {
+  const { json } = await api('GET', `fhir/R4/${type}?_tag=urn:test|${tag.code}`, undefined, token);
+  return ((json.entry ?? []) as { resource: { id: string } }[]).map(({ resource }) => resource.id).sort();
+};
+
+const administering = ['AccessPolicy', 'Bot', 'ClientApplication', 'Subscription'].map((resourceType) => ({
+  resourceType,
+}));
+const mine = [{ resourceType: 'Patient', hiddenFields }, ...administering];
+
+describe('a scope that looks at a hidden element', () => {
+  test('matches nothing, by no interaction', async () => {
+    const client = await clientUnder([{ resourceType: 'Patient', hiddenFields }]);
+    expect(await found(await tokenOf(client, 'system/Patient.rs'))).toEqual([born, other].sort());
+    expect(await found(await tokenOf(client, `system/Patient.rs?_tag=urn:test|${tag.code}`))).toEqual(
+      [born, other].sort(),
+    );
+    for (const query of [`birthdate=${birthDate}`, 'birthdate=lt1990', 'birthdate=ge1990']) {
+      const token = await tokenOf(client, `system/Patient.cruds?${query}`);
+      expect(await found(token)).toEqual([]);
+      for (const id of [born, other]) {
+        const patch = [{ op: 'add', path: '/active', value: true }];
+        const headers = { 'content-type': 'application/json-patch+json' };
+        const changed = await portico.api('PATCH', `fhir/R4/Patient/${id}`, { token, headers, body: patch });
+        const read = await api('GET', `fhir/R4/Patient/${id}`, undefined, token);
+        const history = await api('GET', `fhir/R4/Patient/${id}/_history`, undefined, token);
+        expect([changed.status, read.status, history.status]).toEqual([403, 403, 403]);
+      }
+    }
+  });
+
+  test('is for records that hide it only', async () => {
+    const client = await clientUnder([
+      { resourceType: 'Patient', hiddenFields },
+      { resourceType: 'Patient', criteria: `Patient?_id=${born}` },
+    ]);
+    expect(await found(await tokenOf(client, 'system/Patient.rs?birthdate=gt1900'))).toEqual([born]);
+  });
+});
+
+describe('an administrator from whom an element is hidden', () => {
+  let narrowed: TestClient;
+  beforeAll(async () => {
+    narrowed = await clientUnder(mine, { admin: true });
+  });
+
+  test('gives no rights by criteria that look at it, by a policy or a key', async () => {
+    const rule = { resourceType: 'Patient', hiddenFields };
+    const asks = (criteria: string) => newPolicy([{ ...rule, criteria }], narrowed.token);
+    expect((await asks(`Patient?birthdate=${birthDate}`)).status).toBe(403);
+    expect((await asks(`Patient?_id=${born}&birthdate=lt1990`)).status).toBe(403);
+    expect((await asks(`Patient?_id=${born}`)).status).toBe(201);
+    const accessPolicy = await policyOf([{ ...rule, criteria: `Patient?birthdate=${birthDate}` }]);
+    const body = { name: 'Key', accessPolicy };
+    expect((await api('POST', admin('client'), body, narrowed.token)).status).toBe(403);
+  });
+
+  test('is not told by the rights of others which records have it', async () => {
+    const person = await newPerson(portico, {
+      accessPolicy: await policyOf([
+        { resourceType: 'Patient', criteria: `Patient?birthdate=${birthDate}&_tag=urn:test|${tag.code}` },
+      ]),
+    });
+    const explain = async (body: Fields, token?: string) => {
+      const path = `fhir/R4/ProjectMembership/${person.membershipId}/$explain`;
+      const { json } = await api('POST', path, body, token);
+      return JSON.stringify(json.parameter);
+    };
+    const reads = (token?: string) =>
+      Promise.all([born, other].map((id) => explain({ resource: `Patient/${id}` }, token)));
+    const search = { search: `Patient?_tag=urn:test|${tag.code}` };
+    const [seen = '', unseen] = await reads();
+    expect([seen.includes('"seen"'), unseen?.includes('"seen"')]).toEqual([true, false]);
+    expect(await explain(search)).toContain(`"${born}"`);
+    const [first, second] = await reads(narrowed.token);
+    expect(first).toBe(second);
+    expect(await explain(search, narrowed.token)).not.toContain(born);
+  });
+
+  test('is not told by deliveries that came to nothing which records matched', async () => {
+    const bot = await botThat(portico, 'return 1');
+    const narrow = await clientUnder([...mine, { resourceType: 'Bot', interaction: ['execute', 'read'] }], {
+      admin: true,
+    });
+    const criteria = `Patient?birthdate=${birthDate}&_tag=urn:test|${tag.code}`;
+    const byBirth = await subscribe(portico, `Bot/${bot}`, criteria, {}, narrow.token);
+    const gone = await subscribe(portico, `Bot/${randomUUID()}`, criteria, {}, narrow.token).catch(
+      () => undefined,
+    );
+    const { json } = await api('GET', `fhir/R4/Patient/${born}`);
+    await api('PUT', `fhir/R4/Patient/${born}`, { ...json, active: false });
+    const listed = async (id: string, token?: string) =>
+      (await api('GET', `fhir/R4/Subscription/${id}/$deliveries`, undefined, token)).json.entry ?? [];
+    for (const id of [byBirth, ...(gone ? [gone] : [])]) {
+      await until(async () => ((await listed(id)).length > 0 ? true : undefined), 'an attempt');
+      expect(await listed(id, narrow.token)).toEqual([]);
+    }
+    const { json: failures } = await api('GET', admin('failures'), undefined, narrow.token);
+    expect(JSON.stringify(failures.subscriptions)).not.toContain(byBirth);
+  });
+
+  test('is told of no Subscription and no Bot among failures that they may not read', async () => {
+    const task = await clientUnder([{ resourceType: 'Task' }], { admin: true });
+    const bot = await botThat(portico, 'throw new Error("no")');
+    const id = await subscribe(portico, `Bot/${bot}`, `Patient?_tag=urn:test|${tag.code}`);
+    await newPatient('2000-02-02');
+    const of = async (token?: string) => (await api('GET', admin('failures'), undefined, token)).text;
+    await until(async () => ((await of()).includes(id) ? true : undefined), 'the failure');
+    for (const unread of [id, bot]) expect(await of(task.token)).not.toContain(unread);
+  });
+});
+
+describe('a profile that is another member’s by now', () => {
+  test('takes along neither what was deployed nor what was written by the one before', async () => {
+    const rules = ['Practitioner', 'AccessPolicy', 'Bot', 'Task'].map((resourceType) => ({ resourceType }));
+    const accessPolicy = await policyOf(rules);
+    const first = await newPerson(portico, { admin: true, accessPolicy });
+    const token = await personToken(portico, first);
+    const policy = (await newPolicy([{ resourceType: 'Task' }], token)).json;
+    const made = await api('POST', admin('bot'), { name: 'B', accessPolicy }, token);
+    const code = { code: 'exports.handler = () => console.log("told");' };
+    expect((await api('POST', `fhir/R4/Bot/${made.json.id}/$deploy`, code, token)).status).toBe(200);
+    const tries = async (by: string) => [
+      (await api('GET', `fhir/R4/Bot/${made.json.id}/$logs`, undefined, by)).status,
+      (await api('PUT', `fhir/R4/AccessPolicy/${policy.id}`, { ...policy, name: randomUUID() }, by)).status,
+    ];
+    expect(await tries(token)).toEqual([200, 200]);
+    const { json } = await api('GET', admin(`members/${first.membershipId}`));
+    expect((await api('DELETE', admin(`members/${first.membershipId}`))).status).toBe(200);
+    const next = await newPerson(portico, { admin: true, accessPolicy, profile: json.profile });
+    expect(next.profile).toBe(json.profile.reference);
+    expect(await tries(await personToken(portico, next))).toEqual([403, 403]);
+  });
+});
