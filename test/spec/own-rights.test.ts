@@ -538,6 +538,17 @@ describe('she does', () => {
     );
   });
 
+  test('lets nobody back into a record that they had and that she may not read', async () => {
+    const patient = someone({ resourceType: 'Patient', accessPolicy: patients });
+    const before = await ok(200, api('POST', admin('invite'), patient));
+    await ok(200, api('DELETE', admin(`members/${before.id}`)));
+    const after = await ok(200, byTess('POST', admin('invite'), patient));
+    expect(after.profile.reference).not.toBe(before.profile.reference);
+    await ok(200, api('DELETE', admin(`members/${after.id}`)));
+    const byRoot = await ok(200, api('POST', admin('invite'), patient));
+    expect(byRoot.profile.reference).toBe(after.profile.reference);
+  });
+
   test('take away from whoever has more, and end what they have', async () => {
     const { membershipId } = await newPerson(portico);
     const path = admin(`members/${membershipId}`);

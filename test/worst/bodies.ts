@@ -61,3 +61,14 @@ export const post = (resource: Resource, ifNoneExist?: string) => ({
   resource,
   request: { method: 'POST', url: resource.resourceType, ...(ifNoneExist ? { ifNoneExist } : {}) },
 });
+
+/** Rules that match nothing: of one policy as many as it may hold, of another as many alternatives as rules may have. */
+export function manyRules(nth: number): object[] {
+  const word = (i: number) => (1000 + i).toString(36);
+  const alternatives = Array.from({ length: 199 }, (_, i) => word(i)).join(',');
+  const queries =
+    nth % 2 === 0
+      ? Array.from({ length: 70 }, (_, i) => `name:contains=${nth}z${i},${alternatives}`)
+      : Array.from({ length: 400 }, (_, i) => `name=${nth}z${word(i)}`);
+  return queries.map((query) => ({ resourceType: 'Patient', criteria: `Patient?${query}` }));
+}

@@ -12,6 +12,8 @@ export interface World {
   subscription: string;
   membership: string;
   client: string;
+  /** As many as a membership may name, each as long as it may be. */
+  policies: readonly string[];
   /** A Patient of as many index items as one may have, and one of 4 MiB. */
   indexed: string;
   long: string;
@@ -245,7 +247,18 @@ export const cases: WorstRequests<World> = {
     endEmergency: () => [{ what: 'nobody', params: { membershipId: made.text(5000) } }],
     setMemberPassword: () => jsonBodies({ email: 'ann@example.com' }, 'password'),
     setPasswordInOwnProject: () => jsonBodies({ email: 'ann@example.com' }, 'password'),
-    createClient: () => jsonBodies({ name: 'x' }, 'description'),
+    createClient: ({ policies }) => [
+      ...jsonBodies({ name: 'x' }, 'description'),
+      {
+        what: 'many rules within many',
+        headers: json,
+        body: JSON.stringify({
+          name: 'x',
+          access: policies.map((reference) => ({ policy: { reference } })),
+        }),
+        as: 'ruled',
+      },
+    ],
     client: ({ client }) => [{ what: 'one', params: { clientId: client } }],
     changeClient: ({ client }) => jsonBodies({}, 'expires', { clientId: client }),
     rotateSecret: ({ client }) => [{ what: 'one', params: { clientId: client } }],
@@ -348,6 +361,8 @@ export const cases: WorstRequests<World> = {
       ...searches({ resourceType: 'Patient' })
         .slice(0, 2)
         .map((each) => ({ ...each, as: 'hiding' as const })),
+      { what: 'many rules', params: { resourceType: 'Patient' }, query: '_count=1000', as: 'ruled' },
+      { what: 'many rules', params: { resourceType: 'Patient' }, query: '_count=1', as: 'ruled' },
       {
         what: 'all of the audit log',
         params: { resourceType: 'AuditEvent' },

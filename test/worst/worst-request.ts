@@ -1,7 +1,7 @@
 import type { routes } from '../../functions/routes.ts';
 
-/** Whose token a request bears; `nobody` may see nothing of what is there, `hiding` has fields hidden. */
-export type Bearer = 'administrator' | 'nobody' | 'hiding';
+/** Whose token a request bears; `nobody` may see nothing of what is there, `hiding` has fields hidden, `ruled` administers under as many long rules as it may have. */
+export type Bearer = 'administrator' | 'nobody' | 'hiding' | 'ruled';
 
 /** A request that makes a route work as hard as it can with 4 MiB. */
 export interface WorstRequest {

@@ -5,7 +5,7 @@ import { fhirCalls } from '../spec/fhir-calls.ts';
 import { type Portico, startPortico } from '../spec/portico.ts';
 import { botThat, createClient, execute } from '../spec/running.ts';
 import { until } from '../spec/subscribing.ts';
-import { longPatient, patientWith } from './bodies.ts';
+import { longPatient, manyRules, patientWith } from './bodies.ts';
 import { cases, type World } from './cases.ts';
 import type { RunOfExport } from './export-run.ts';
 import { runExport, seedExport } from './exports.ts';
@@ -22,7 +22,7 @@ const functionMb = 512;
 
 let portico: Portico;
 let world: World;
-const tokens: Record<Bearer, string> = { administrator: '', nobody: '', hiding: '' };
+const tokens: Record<Bearer, string> = { administrator: '', nobody: '', hiding: '', ruled: '' };
 const costs = watchCosts();
 const table: (Measured & { route: string; what: string })[] = [];
 
@@ -49,6 +49,13 @@ beforeAll(async () => {
       readonlyFields: ['identifier', 'telecom'],
     },
   ]);
+  const policies = await Promise.all(
+    Array.from({ length: 20 }, async (_, n) => ({
+      reference: `AccessPolicy/${await created({ resourceType: 'AccessPolicy', name: 'P', resource: manyRules(n) })}`,
+    })),
+  );
+  const access = policies.map((policy) => ({ policy }));
+  tokens.ruled = (await createClient(portico, { admin: true, access })).token;
   const bots = await Promise.all(['1', '2', '3'].map((value) => newBot(value)));
   const exported = await seedExport(portico.local.store, project);
   for (let run = 0; run < 50; run++) await execute(portico, bots[2] ?? '', 'x');
@@ -64,6 +71,7 @@ beforeAll(async () => {
       channel: { type: 'rest-hook', endpoint: `Bot/${bots[0]}` },
     }),
     client: (await createClient(portico)).id,
+    policies: policies.map(({ reference }) => reference),
     membership: (await portico.api('GET', 'auth/me')).json.membership.id,
     indexed: await created(patientWith(3000)),
     long: await created(longPatient()),

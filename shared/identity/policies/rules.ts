@@ -161,9 +161,9 @@ export interface Criterion {
 }
 
 /** The values of a resource that an alternative is compared with, about. */
-const valuesOfParameter = 2;
+const valuesOfParameter = 3;
 /** Reading an alternative takes as long as so many comparisons. */
-const comparisonsToRead = 20;
+const comparisonsToRead = 30;
 
 /** What was read of each rule, by the type of resources that it was asked of: as long as the rule is held. */
 const known = new WeakMap<Rule, Map<string, Criterion>>();
