@@ -6,7 +6,7 @@ import { parseMediaType } from '../../shared/carry/http/request.ts';
 import { answerHelp, text } from '../command.ts';
 import { asEvent } from './bot-cli/as-event.ts';
 import { type BotService, demoService, type LocalRun, readBotFiles, runBotHere } from './bot-cli/bot-run.ts';
-import { settings } from './settings.ts';
+import { settings } from './environment.ts';
 
 /**
  * `npm run bot -- <bot file> [<input file>]`: runs a Bot here, in the sandbox of the service, without deploying
@@ -67,7 +67,7 @@ async function serviceOf(
   if ((baseUrl === undefined) !== (token === undefined))
     throw new Error('--base-url and --token go together');
   if (baseUrl !== undefined && token !== undefined) return { baseUrl, token };
-  return project === undefined ? undefined : demoService(settings(process.env).dataDir, project);
+  return project === undefined ? undefined : demoService(settings().dataDir, project);
 }
 
 function print(run: LocalRun, { outcome, log, logTruncated, durationMs }: RunResult): boolean {

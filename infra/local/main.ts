@@ -1,13 +1,13 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { answerHelp, endWithUsage, text } from '../command.ts';
-import { settings } from './settings.ts';
+import { settings } from './environment.ts';
 import { startStack } from './stack.ts';
 
 /** `npm start`; with `-- --from cdk.out` the bundles that `npm run synth` has put there run, and not the sources. */
 const usage = 'npm start -- [--from cdk.out]\n';
 answerHelp(usage);
-const given = settings(process.env);
+const given = settings();
 const { dataDir } = given;
 const stack = await startStack({ ...given, from: folderAsked() }).catch(
   (error: Error & { code?: string }) => {

@@ -1,58 +1,44 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  DescribeStreamCommand,
-  DynamoDBStreamsClient,
-  GetShardIteratorCommand,
-  ListStreamsCommand,
-} from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { createExchanger, createSigner, leanClient } from '../../shared/aws/wire/transport.ts';
+import { createExchanger, createSigner } from '../../shared/aws/wire/transport.ts';
 import { fieldsOf } from '../../shared/base/values.ts';
 import { matchesPattern, type Pattern } from '../table-definition.ts';
 import { clientOptions } from './environment.ts';
 
-interface StreamPage {
-  /** As the engine tells them: bytes are base64, as Lambda has them. */
-  records: DynamoDBRecord[];
-  /** Undefined at the end of a closed shard. */
-  next: string | undefined;
-}
-
-interface StreamReader {
-  read(iterator: string, most: number): Promise<StreamPage>;
-  close(): void;
+/** What the operations of DynamoDB Streams that are used here answer; bytes are base64, as Lambda has them. */
+interface Answered {
+  Streams?: { StreamArn: string }[];
+  StreamDescription?: { Shards: { ShardId: string }[] };
+  ShardIterator?: string;
+  Records?: DynamoDBRecord[];
+  /** Absent at the end of a closed shard. */
+  NextShardIterator?: string;
 }
 
 /**
- * GetRecords of a local engine, twenty times a second: what Lambda's event source mapping does is not to weigh on
- * what is measured here, so nothing is unpacked that Lambda would pack again.
+ * DynamoDB Streams of a local engine, asked twenty times a second: what Lambda's event source mapping does is not to
+ * weigh on what is measured here, so nothing is unpacked that Lambda would pack again.
  */
-function streamReader(endpoint: string): StreamReader {
+function connectStreams(endpoint: string) {
   const { protocol, hostname, port, host } = new URL(endpoint);
   const exchanger = createExchanger();
   const sign = createSigner('dynamodb', clientOptions.region);
-  return {
-    async read(iterator, most) {
-      const body = Buffer.from(JSON.stringify({ ShardIterator: iterator, Limit: most }));
-      const headers = {
-        host,
-        'content-type': 'application/x-amz-json-1.0',
-        'x-amz-target': 'DynamoDBStreams_20120810.GetRecords',
-      };
-      const request = { method: 'POST', path: '/', headers, body };
-      const signature = sign(request, clientOptions.credentials, Date.now());
-      const answer = await exchanger.send({
-        ...{ ...request, protocol, hostname, port },
-        headers: { ...headers, ...signature, 'content-length': String(body.length) },
-      });
-      const text = answer.body.toString('utf8');
-      if (answer.statusCode >= 300) throw new Error(`GetRecords: ${answer.statusCode} ${text.slice(0, 200)}`);
-      const said = JSON.parse(text) as { Records?: DynamoDBRecord[]; NextShardIterator?: string };
-      return { records: said.Records ?? [], next: said.NextShardIterator };
-    },
-    close: () => exchanger.close(),
+  const ask = async (operation: string, input: object): Promise<Answered> => {
+    const body = Buffer.from(JSON.stringify(input));
+    const target = `DynamoDBStreams_20120810.${operation}`;
+    const headers = { host, 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target };
+    const request = { method: 'POST', path: '/', headers, body };
+    const signature = sign(request, clientOptions.credentials, Date.now());
+    const { statusCode, body: answer } = await exchanger.send({
+      ...{ ...request, protocol, hostname, port },
+      headers: { ...headers, ...signature, 'content-length': String(body.length) },
+    });
+    const text = answer.toString('utf8');
+    if (statusCode >= 300) throw new Error(`${operation}: ${statusCode} ${text.slice(0, 200)}`);
+    return JSON.parse(text) as Answered;
   };
+  return { ask, close: exchanger.close };
 }
 
 /** A stream record as Lambda hands it over: with where it comes from, its time in whole seconds. */
@@ -77,25 +63,22 @@ interface StreamPosition {
  * start, and when the stream is another one or has forgotten that record.
  */
 async function openStream(
-  client: DynamoDBStreamsClient,
-  tableName: string,
-  positionFile: string,
+  ask: ReturnType<typeof connectStreams>['ask'],
+  { tableName, positionFile }: StreamOptions,
 ): Promise<StreamPosition> {
-  const { Streams = [] } = await client.send(new ListStreamsCommand({ TableName: tableName }));
-  const streamArn = Streams.at(-1)?.StreamArn;
-  if (!streamArn) throw new Error(`The table ${tableName} has no stream`);
-  const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn: streamArn }));
-  const shard = { StreamArn: streamArn, ShardId: StreamDescription?.Shards?.at(-1)?.ShardId };
-  const SequenceNumber = await readPosition(positionFile, streamArn);
-  const after = { ...shard, ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber } as const;
-  const oldest = { ...shard, ShardIteratorType: 'TRIM_HORIZON' } as const;
-  const iteratorAt = async (place: typeof after | typeof oldest) =>
-    (await client.send(new GetShardIteratorCommand(place))).ShardIterator;
-  const iterator = SequenceNumber
-    ? await iteratorAt(after).catch(() => iteratorAt(oldest))
-    : await iteratorAt(oldest);
+  const { Streams = [] } = await ask('ListStreams', { TableName: tableName });
+  const StreamArn = Streams.at(-1)?.StreamArn;
+  if (!StreamArn) throw new Error(`The table ${tableName} has no stream`);
+  const { StreamDescription } = await ask('DescribeStream', { StreamArn });
+  const shard = { StreamArn, ShardId: StreamDescription?.Shards.at(-1)?.ShardId };
+  const iteratorAt = async (place: object) =>
+    (await ask('GetShardIterator', { ...shard, ...place })).ShardIterator;
+  const oldest = () => iteratorAt({ ShardIteratorType: 'TRIM_HORIZON' });
+  const SequenceNumber = await readPosition(positionFile, StreamArn);
+  const after = { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber };
+  const iterator = await (SequenceNumber ? iteratorAt(after).catch(oldest) : oldest());
   if (!iterator) throw new Error(`The stream of ${tableName} cannot be read`);
-  return { streamArn, iterator };
+  return { streamArn: StreamArn, iterator };
 }
 
 /** Remembers the last record taken. */
@@ -105,12 +88,9 @@ async function savePosition(positionFile: string, streamArn: string, sequenceNum
 }
 
 async function readPosition(positionFile: string, streamArn: string): Promise<string | undefined> {
-  const stored = await readFile(positionFile, 'utf8').then(
-    (text) => fieldsOf(JSON.parse(text)),
-    () => fieldsOf(undefined),
-  );
-  const { sequenceNumber } = stored;
-  return stored.streamArn === streamArn && typeof sequenceNumber === 'string' ? sequenceNumber : undefined;
+  const text = await readFile(positionFile, 'utf8').catch(() => '{}');
+  const { streamArn: known, sequenceNumber } = fieldsOf(JSON.parse(text));
+  return known === streamArn && typeof sequenceNumber === 'string' ? sequenceNumber : undefined;
 }
 
 interface StreamOptions {
@@ -146,14 +126,8 @@ const batchSize = 100;
  * looks closed, so only iterators are followed.
  */
 export async function followStream(options: StreamOptions): Promise<FollowedStream> {
-  const { endpoint } = options;
-  const client = leanClient(
-    'dynamodb',
-    createExchanger(),
-    (lean) => new DynamoDBStreamsClient({ ...clientOptions, endpoint, ...lean }),
-  );
-  const reader = streamReader(endpoint);
-  const open = () => openStream(client, options.tableName, options.positionFile);
+  const { ask, close } = connectStreams(options.endpoint);
+  const open = () => openStream(ask, options);
   const stopping = new AbortController();
   const wait = (ms: number) => pause(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
   let { streamArn, iterator } = await open();
@@ -164,7 +138,8 @@ export async function followStream(options: StreamOptions): Promise<FollowedStre
   let catchingUp: PromiseWithResolvers<void> | undefined;
 
   async function step(): Promise<void> {
-    const { records, next } = await reader.read(iterator, batchSize);
+    const page = await ask('GetRecords', { ShardIterator: iterator, Limit: batchSize });
+    const { Records: records = [], NextShardIterator: next } = page;
     const wanted = records.filter(
       (record) => options.filters?.some((pattern) => matchesPattern(pattern, record)) ?? true,
     );
@@ -220,8 +195,7 @@ export async function followStream(options: StreamOptions): Promise<FollowedStre
       stopping.abort();
       held?.resolve();
       await running;
-      reader.close();
-      client.destroy();
+      close();
     },
   };
 }

@@ -12,7 +12,7 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import { tableDefinition } from '../table-definition.ts';
-import { clientOptions } from './environment.ts';
+import { clientOptions, usualTable } from './environment.ts';
 import { freePort } from './gateway/listen.ts';
 import { supervise } from './supervise.ts';
 
@@ -37,9 +37,6 @@ export interface LocalTable {
   tableName: string;
   stop(): Promise<void>;
 }
-
-/** What the table of a data folder is called. */
-export const usualTable = 'portico';
 
 /** What follows a table is kept in files of its own: a restored one knows nothing of the queues of the lost one. */
 export function fileOf(tableName: string, name: string): string {

@@ -3,7 +3,7 @@ import { InvokeCommand, type InvokeCommandInput, LambdaClient } from '@aws-sdk/c
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { clientOptions } from '../../infra/local/environment.ts';
 import type { Listening } from '../../infra/local/gateway/listen.ts';
-import { serveInvokeApi } from '../../infra/local/lambda/invoke-api.ts';
+import { invokeService, serveAws } from '../../infra/local/services/aws.ts';
 
 class Full extends Error {}
 
@@ -13,7 +13,7 @@ let seen: unknown[];
 const faults: string[] = [];
 
 beforeAll(async () => {
-  api = await serveInvokeApi({
+  const service = invokeService({
     isTenanted: true,
     functionNames: ['runner'],
     async invoke(payload, tenantId) {
@@ -26,6 +26,7 @@ beforeAll(async () => {
     isThrottle: (error) => error instanceof Full,
     onEventFault: ({ message }) => faults.push(message),
   });
+  api = await serveAws(service);
   lambda = new LambdaClient({ ...clientOptions, endpoint: api.url, maxAttempts: 1 });
 });
 afterAll(async () => {

@@ -3,63 +3,45 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { openingOnly } from '../../../shared/composition/stage-keys.ts';
 import { addonOf, thisPlatform } from '../../guest/build.ts';
-import type { DeployedFunction } from '../../permissions.ts';
 import { localAws } from '../environment.ts';
-import type { handlerLoader } from '../gateway/handlers.ts';
+import type { LoadHandler } from '../functions.ts';
 import { type Environment, startEnvironment } from './environment.ts';
 import { onlyOnAws, readAssembly, type SynthesisedFunction, variablesOf } from './read-assembly.ts';
 import { guardTable, openPurposes } from './role.ts';
 
-export interface Unpacked {
-  /** The functions, their assets where no `node_modules` of ours can help them. */
-  functions: SynthesisedFunction[];
-  stop(): Promise<void>;
-}
-
 /**
- * Copies the assets into a temporary folder, as Lambda unpacks them. One file is exchanged: the sandbox's native addon,
- * which is built for Lambda's processor, for the same release of it for this machine's.
+ * Copies the assets into a temporary folder, as Lambda unpacks them, where no `node_modules` of ours can help them.
+ * One file is exchanged: the sandbox's native addon, which is built for Lambda's processor, for the same release of it
+ * for this machine's.
  */
-export async function unpack(functions: readonly SynthesisedFunction[]): Promise<Unpacked> {
+export async function unpack(functions: readonly SynthesisedFunction[]) {
   const root = await mkdtemp(join(tmpdir(), 'portico-lambda-'));
   const stop = () => rm(root, { recursive: true, force: true });
   try {
-    const copied = new Map<string, Promise<string>>();
-    const copyOnce = (one: SynthesisedFunction) => {
-      const copying = copied.get(one.asset) ?? copyAsset(one, join(root, `${copied.size}-${one.folder}`));
-      copied.set(one.asset, copying);
-      return copying;
-    };
-    const unpacked = functions.map(async (one) => ({ ...one, asset: await copyOnce(one) }));
-    return { functions: await Promise.all(unpacked), stop };
+    const copies = new Map(functions.map((one) => [one.asset, one.folder]));
+    const copied = [...copies].map(async ([asset, folder], i) => {
+      const to = join(root, `${i}-${folder}`);
+      await copyAsset(asset, to, folder === 'invoker');
+      return [asset, to] as const;
+    });
+    const folders = new Map(await Promise.all(copied));
+    return { functions: functions.map((one) => ({ ...one, asset: folders.get(one.asset) ?? '' })), stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-async function copyAsset({ asset, folder }: SynthesisedFunction, to: string): Promise<string> {
+async function copyAsset(asset: string, to: string, isInvoker: boolean): Promise<void> {
   await mkdir(to);
   for (const entry of await readdir(asset, { recursive: true, withFileTypes: true })) {
     const from = join(entry.parentPath, entry.name);
     const copy = join(to, relative(asset, from));
-    const isExchanged = folder === 'invoker' && entry.name === 'isolated-vm.node';
     if (entry.isDirectory()) await mkdir(copy, { recursive: true });
-    else if (isExchanged) await copyFile(addonOf(thisPlatform()), copy);
+    else if (isInvoker && entry.name === 'isolated-vm.node') await copyFile(addonOf(thisPlatform()), copy);
     // Nothing writes into an asset: a second name for its files is a copy, where one disk holds both.
     else await link(from, copy).catch(() => copyFile(from, copy));
   }
-  return to;
-}
-
-/** A synthesised app on this machine. */
-export interface Assembly {
-  /** The invoker's unpacked asset. */
-  invokerFolder: string;
-  load: ReturnType<typeof handlerLoader>;
-  /** What the templates refer to, and where this machine's engines are; to be called before `load`. */
-  use(environment: Readonly<Record<string, string>>): void;
-  stop(): Promise<void>;
 }
 
 /**
@@ -68,7 +50,7 @@ export interface Assembly {
  * @param folder such as `cdk.out`
  * @param onFault is told of what a role does not allow: its caller sees a fault only
  */
-export async function openAssembly(folder: string, onFault: (error: Error) => void): Promise<Assembly> {
+export async function openAssembly(folder: string, onFault: (error: Error) => void) {
   const { functions, stop: removeAssets } = await unpack(await readAssembly(folder));
   const started = new Map<string, Promise<Environment>>();
   const stops: (() => Promise<void>)[] = [removeAssets];
@@ -90,16 +72,18 @@ export async function openAssembly(folder: string, onFault: (error: Error) => vo
     return environment;
   }
 
-  const load = async (name: DeployedFunction) => {
+  const load = async (name: string) => {
     const starting = started.get(name) ?? start(name);
     started.set(name, starting);
-    const environment = await starting;
-    return (event: unknown) => environment.invoke(event);
+    const { invoke } = await starting;
+    return (event: unknown) => invoke(event);
   };
   return {
+    /** The invoker's unpacked asset. */
     invokerFolder: functionNamed(functions, 'invoker').asset,
-    load: load as Assembly['load'],
-    use(environment) {
+    load: load as LoadHandler,
+    /** What the templates refer to, and where this machine's engines are; to be called before `load`. */
+    use(environment: Readonly<Record<string, string>>) {
       values = { ...environment, ...localAws, ...onlyOnAws };
     },
     async stop() {

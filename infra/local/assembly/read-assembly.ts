@@ -22,7 +22,18 @@ export interface SynthesisedFunction {
 
 interface Resource {
   Type: string;
-  Properties: Record<string, unknown>;
+  Properties: {
+    Description?: string;
+    Role: { 'Fn::GetAtt': [string] };
+    Code: { S3Key: string };
+    Handler: string;
+    Timeout: number;
+    MemorySize: number;
+    Environment?: { Variables: Record<string, unknown> };
+    TenancyConfig?: object;
+    Roles: { Ref?: string }[];
+    PolicyDocument: { Statement: Statement[] };
+  };
 }
 
 /**
@@ -37,50 +48,33 @@ export async function readAssembly(folder: string): Promise<SynthesisedFunction[
   const stages = new Set(templates.map((file) => file.replace(/-[a-z]+\.template\.json$/, '')));
   if (stages.size > 1)
     throw new Error(`${folder} holds several stages: delete it and run npm run synth again`);
-  const read = templates.map(async (file) => {
-    const { Resources } = JSON.parse(await readFile(join(folder, file), 'utf8')) as {
-      Resources: Record<string, Resource>;
-    };
-    return functionsOf(Resources, folder);
-  });
-  return (await Promise.all(read)).flat();
+  const texts = await Promise.all(templates.map((file) => readFile(join(folder, file), 'utf8')));
+  return texts.flatMap((text) => functionsOf(JSON.parse(text).Resources, folder));
 }
 
 function functionsOf(resources: Record<string, Resource>, root: string): SynthesisedFunction[] {
-  return (
-    Object.values(resources)
-      .filter(({ Type }) => Type === 'AWS::Lambda::Function')
-      .map(({ Properties }) => ({
-        properties: Properties,
-        roleId: (Properties.Role as { 'Fn::GetAtt': [string] })['Fn::GetAtt'][0],
-      }))
-      // What the CDK brings along to make a resource has no description.
-      .filter(({ roleId }) => resources[roleId]?.Properties.Description !== undefined)
-      .map(({ properties, roleId }) => {
-        const environment = properties.Environment as { Variables: Record<string, unknown> } | undefined;
-        return {
-          folder: String(resources[roleId]?.Properties.Description).split(':', 1)[0] ?? '',
-          // The CDK names both an asset's folder and its object by the hash.
-          asset: join(root, `asset.${(properties.Code as { S3Key: string }).S3Key.replace(/\.zip$/, '')}`),
-          handler: String(properties.Handler),
-          timeoutSeconds: Number(properties.Timeout),
-          memoryMb: Number(properties.MemorySize),
-          variables: environment?.Variables ?? {},
-          statements: statementsOf(resources, roleId),
-          isTenanted: properties.TenancyConfig !== undefined,
-        };
-      })
-  );
-}
-
-function statementsOf(resources: Record<string, Resource>, roleId: string): Statement[] {
-  return Object.values(resources)
-    .filter(({ Type, Properties }) => Type === 'AWS::IAM::Policy' && isAttached(Properties, roleId))
-    .flatMap(({ Properties }) => (Properties.PolicyDocument as { Statement: Statement[] }).Statement);
-}
-
-function isAttached({ Roles }: Record<string, unknown>, roleId: string): boolean {
-  return (Roles as { Ref?: string }[]).some(({ Ref }) => Ref === roleId);
+  const ofType = (type: string) =>
+    Object.values(resources).flatMap(({ Type, Properties }) => (Type === type ? [Properties] : []));
+  return ofType('AWS::Lambda::Function').flatMap((properties) => {
+    const [roleId] = properties.Role['Fn::GetAtt'];
+    const description = resources[roleId]?.Properties.Description;
+    // What the CDK brings along to make a resource has no description.
+    if (description === undefined) return [];
+    const policies = ofType('AWS::IAM::Policy').filter(({ Roles }) =>
+      Roles.some(({ Ref }) => Ref === roleId),
+    );
+    return {
+      folder: description.split(':', 1)[0] ?? '',
+      // The CDK names both an asset's folder and its object by the hash.
+      asset: join(root, `asset.${properties.Code.S3Key.replace(/\.zip$/, '')}`),
+      handler: properties.Handler,
+      timeoutSeconds: properties.Timeout,
+      memoryMb: properties.MemorySize,
+      variables: properties.Environment?.Variables ?? {},
+      statements: policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement),
+      isTenanted: properties.TenancyConfig !== undefined,
+    };
+  });
 }
 
 /**
@@ -88,26 +82,13 @@ function isAttached({ Roles }: Record<string, unknown>, roleId: string): boolean
  * Nothing of a function's own configuration is among them.
  */
 const ofThisMachine = [
-  ...[
-    'DYNAMODB_ENDPOINT',
-    'LAMBDA_ENDPOINT',
-    'JOBS_ENDPOINT',
-    'SES_ENDPOINT',
-    'EVENTS_ENDPOINT',
-    'SUBSCRIPTION_MEMORY_SECONDS',
-    'ACCESS_LOG',
-  ],
-  ...['STAGE', 'PORTICO_ALLOW_LOOPBACK_HOOKS', ...Object.keys(localAws)],
+  ...['DYNAMODB', 'LAMBDA', 'JOBS', 'SES', 'EVENTS'].map((service) => `${service}_ENDPOINT`),
+  ...['SUBSCRIPTION_MEMORY_SECONDS', 'ACCESS_LOG', 'STAGE', 'PORTICO_ALLOW_LOOPBACK_HOOKS'],
+  ...Object.keys(localAws),
 ];
 
 /** What this machine says wins over a stage's setting: its address, its bounds, and sets of search parameters where it names some. */
-const chosenHere = [
-  'BASE_URL',
-  'SEARCH_PARAMETERS',
-  'FAILED_ADDRESSES',
-  'ACCOUNT_CONCURRENCY',
-  'TRUSTED_HOPS',
-];
+const chosenHere = /^(?:BASE_URL|SEARCH_PARAMETERS|FAILED_ADDRESSES|ACCOUNT_CONCURRENCY|TRUSTED_HOPS)$/;
 
 /** What the templates refer to and a laptop's stack has no name for. */
 export const onlyOnAws = { SES_CONFIGURATION_SET: 'portico-local' };
@@ -120,71 +101,22 @@ export function variablesOf(
   { folder, variables }: Pick<SynthesisedFunction, 'folder' | 'variables'>,
   values: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const own = Object.entries(variables).filter(([name]) => name !== 'ORIGIN_SECRETS');
-  const told = own.map(([name, said]) => {
-    const literal = typeof said === 'string' ? said : undefined;
-    const value = (chosenHere.includes(name) && values[name]) || (literal ?? values[name]);
+  const given: Record<string, string> = {};
+  for (const [name, said] of Object.entries(variables)) {
+    if (name === 'ORIGIN_SECRETS') continue;
+    const here = values[name];
+    const value = (chosenHere.test(name) && here) || (typeof said === 'string' ? said : here);
     if (value === undefined) throw new Error(`${folder} needs ${name}, which a laptop has nothing for`);
-    return [name, value];
-  });
-  const engines = ofThisMachine.flatMap((name) => {
+    given[name] = value;
+  }
+  for (const name of ofThisMachine) {
     const value = values[name];
-    return value === undefined ? [] : [[name, value]];
-  });
-  return Object.fromEntries([...told, ...engines]);
-}
-
-/** What SAM needs of a template: every value a text, because it resolves no value of another stack. */
-export interface SamTemplate {
-  AWSTemplateFormatVersion: '2010-09-09';
-  Transform: 'AWS::Serverless-2016-10-31';
-  Resources: Record<string, SamFunction>;
-}
-
-interface SamFunction {
-  Type: 'AWS::Serverless::Function';
-  Properties: {
-    /** Relative to the template. */
-    CodeUri: string;
-    Handler: string;
-    Runtime: 'nodejs24.x';
-    Architectures: ['arm64' | 'x86_64'];
-    Timeout: number;
-    MemorySize: number;
-    Environment: { Variables: Record<string, string> };
-  };
+    if (value !== undefined) given[name] = value;
+  }
+  return given;
 }
 
 /** `execute-by-id` → `ExecuteById`: what `sam local invoke` is given. */
 export function samName(folder: string): string {
   return folder.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-/**
- * One template with every function of a synthesised app, once each.
- * @param values what the templates refer to, as on this machine
- */
-export function samTemplate(
-  functions: readonly SynthesisedFunction[],
-  values: Readonly<Record<string, string>>,
-  architecture: 'arm64' | 'x86_64',
-): SamTemplate {
-  const resources = functions.map((one): [string, SamFunction] => [
-    samName(one.folder),
-    {
-      Type: 'AWS::Serverless::Function',
-      Properties: {
-        ...{ CodeUri: `./${samName(one.folder)}`, Handler: one.handler, Runtime: 'nodejs24.x' },
-        Architectures: [architecture],
-        Timeout: one.timeoutSeconds,
-        MemorySize: one.memoryMb,
-        Environment: { Variables: one.folder === 'invoker' ? {} : variablesOf(one, values) },
-      },
-    },
-  ]);
-  return {
-    AWSTemplateFormatVersion: '2010-09-09',
-    Transform: 'AWS::Serverless-2016-10-31',
-    Resources: Object.fromEntries(resources),
-  };
 }

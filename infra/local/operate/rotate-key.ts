@@ -2,8 +2,8 @@ import { generateKeyPairSync, type JsonWebKey } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { command } from '../../command.ts';
+import { settings } from '../environment.ts';
 import { lockedBy } from '../folder-lock.ts';
-import { settings } from '../settings.ts';
 
 /**
  * `npm run rotate-key -- prepare|sign|retire`: what the stage setting `signingKeys` does on AWS, in the key file of a
@@ -56,7 +56,7 @@ const steps: Readonly<Record<string, Step>> = {
 await command(usage, 2, async () => {
   const step = steps[process.argv[2] ?? ''];
   if (!step || process.argv.length > 3) throw new Error('What is to be done?');
-  const { dataDir } = settings(process.env);
+  const { dataDir } = settings();
   if ((await lockedBy(dataDir)) !== undefined) throw new Error(`Stop the stack of ${dataDir} first`);
   const path = join(dataDir, 'keys.json');
   const file = step.change(JSON.parse(await readFile(path, 'utf8')));

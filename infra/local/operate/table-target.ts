@@ -1,10 +1,9 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { stageNamed } from '../../context.ts';
 import { provisionName } from '../../stage.ts';
-import { environmentFile, type HandlerEnvironment, useLocalCredentials } from '../environment.ts';
+import { readEnvironment, settings, useLocalCredentials } from '../environment.ts';
 import { lockedBy, lockFolder } from '../folder-lock.ts';
-import { settings } from '../settings.ts';
 import { startTable } from '../table.ts';
 
 /** A table, and how it is reached. */
@@ -32,7 +31,7 @@ export async function tableTarget({ stage, table, region }: Chosen): Promise<Tab
   if (table === undefined && region !== undefined) throw new Error('--region says where a --table is');
   if (table !== undefined) {
     if (region) process.env.AWS_REGION = region;
-    return { name: table, searchParameters: settings(process.env).searchParameters };
+    return { name: table, searchParameters: settings().searchParameters };
   }
   return stage === undefined ? localTable() : deployedTable(stage);
 }
@@ -59,10 +58,10 @@ async function deployedTable(name: string): Promise<TableTarget> {
 }
 
 async function localTable(): Promise<TableTarget> {
-  const { dataDir, searchParameters, tableName } = settings(process.env);
+  const { dataDir, searchParameters, tableName } = settings();
   useLocalCredentials();
   if ((await lockedBy(dataDir)) !== undefined) {
-    const running = JSON.parse(await readFile(environmentFile(dataDir), 'utf8')) as HandlerEnvironment;
+    const running = await readEnvironment(dataDir);
     const { TABLE_NAME: name, DYNAMODB_ENDPOINT: endpoint, SEARCH_PARAMETERS } = running;
     return { name, endpoint, searchParameters: SEARCH_PARAMETERS };
   }

@@ -90,7 +90,7 @@ export interface Asked {
 }
 
 /** The two Projects that the HTTP spec runs with. */
-export interface SpecRequest {
+interface SpecRequest {
   forSpec: string;
   baseUrl: string;
 }

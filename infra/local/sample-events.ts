@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { allRoutes } from '../../../functions/routes.ts';
-import type { RunRequest } from '../../../shared/bots/run/contract.ts';
-import { matchRoute } from '../../../shared/carry/http/routes.ts';
-import type { Demo } from '../demo-projects.ts';
-import { buildEvent } from '../gateway/event.ts';
-import type { FunctionsHere, Invocable } from './functions-here.ts';
+import { allRoutes } from '../../functions/routes.ts';
+import type { RunRequest } from '../../shared/bots/run/contract.ts';
+import { matchRoute } from '../../shared/carry/http/routes.ts';
+import type { DeployedFunction } from '../permissions.ts';
+import type { Demo } from './demo-projects.ts';
+import { buildEvent } from './gateway/event.ts';
+
+/** Every function that is deployed. */
+export type Invocable = DeployedFunction | 'invoker';
 
 /**
  * A request as API Gateway hands it over.
@@ -138,20 +141,17 @@ const code = 'export async function handler(medplum, event) { return { got: even
 /** Makes what samples need by the functions themselves, in the first Project of the demo. */
 export async function sampleGround(
   { projects: [project] }: Demo,
-  { invoke }: FunctionsHere,
+  invoke: (name: Invocable, event: unknown) => Promise<unknown>,
 ): Promise<SampleGround> {
   if (!project) throw new Error('The demo has no Project');
-  const { access_token: token } = await ask('token', tokenEvent(project));
-  const authorization = `Bearer ${token}`;
-
-  async function ask(name: Invocable, event: unknown) {
+  const ask = async (name: Invocable, event: unknown) => {
     const answer = (await invoke(name, event)) as APIGatewayProxyStructuredResultV2;
     if ((answer.statusCode ?? 200) >= 300) throw new Error(`${name}: ${answer.statusCode} ${answer.body}`);
     return JSON.parse(answer.body ?? '');
-  }
+  };
+  const { access_token: token } = await ask('token', tokenEvent(project));
   const asked = (name: Invocable, line: string, body?: object) =>
-    ask(name, httpEvent(line, { authorization, ...json }, body && JSON.stringify(body)));
-
+    ask(name, asClient({ token }, line, json, body));
   return {
     project,
     token,

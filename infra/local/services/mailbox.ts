@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Answer } from '../gateway/answer.ts';
+import { headerOf } from '../gateway/event.ts';
 import type { LocalPage } from '../gateway/gateway.ts';
-import { listen, readBody } from '../gateway/listen.ts';
+import { type AwsService, refusal } from './aws.ts';
 import {
   decodeWords,
   type MailServiceEvent,
@@ -27,40 +27,53 @@ export interface SentMails {
   waitFor(fits: (mail: StoredMail) => boolean, timeoutMs?: number): Promise<StoredMail>;
 }
 
-export interface Mailbox extends SentMails {
-  /** Of the SES v2 API. */
-  endpoint: string;
-  fail(fault: MailFault): void;
-  /** Whom the service tells of mails to its simulator's addresses: bounce@ and complaint@simulator.amazonses.com. */
-  onEvent(tell: (event: MailServiceEvent) => Promise<unknown>): void;
-  stop(): Promise<void>;
-}
+export type Mailbox = Awaited<ReturnType<typeof openMailbox>>;
 
 /** SES takes 40 MB; nothing here sends more than a letter. */
 const longestMailBytes = 10 * 1024 * 1024;
 
 /** Receives what SES v2 would (SendEmail) and keeps each mail as a file in `folder`. */
-export async function startMailbox(folder: string): Promise<Mailbox> {
+export async function openMailbox(folder: string) {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   let fault: MailFault = 'none';
   let tell: (event: MailServiceEvent) => Promise<unknown> = async () => undefined;
-  const server = await listen(0, (request, response) => {
-    receive(folder, { fault, tell }, request, response).catch(() =>
-      refuse(response, 400, 'BadRequestException'),
-    );
-  });
+
+  async function receive(body: Buffer) {
+    if (fault === 'down') return undefined;
+    if (fault === 'throttled') return refusal(429, 'TooManyRequestsException');
+    if (typeof fault === 'object') await pause(fault.delayMs);
+    const receivedAt = new Date().toISOString();
+    number += 1;
+    const id = `${receivedAt.replace(/[:.]/g, '-')}-${String(number).padStart(6, '0')}-${randomUUID()}`;
+    const mail = readSendEmail(JSON.parse(body.toString('utf8')) as SendEmail, id, receivedAt);
+    if (!mail) return refusal(400, 'BadRequestException');
+    await store(folder, mail);
+    // After the answer, whose sender knows the mail by it.
+    setImmediate(async () => {
+      for (const event of simulatedEvents(mail)) await tell(event).catch(() => undefined);
+    });
+    return { status: 200, value: { MessageId: id } };
+  }
+
+  const service: AwsService = ({ method, url }) =>
+    method === 'POST' && url === '/v2/email/outbound-emails'
+      ? { mostBytes: longestMailBytes, answer: receive }
+      : undefined;
   return {
     ...sentMails(folder),
-    endpoint: server.url,
-    fail(next) {
+    service,
+    fail(next: MailFault) {
       fault = next;
     },
-    onEvent(next) {
+    /** Whom the service tells of mails to its simulator's addresses: bounce@ and complaint@simulator.amazonses.com. */
+    onEvent(next: typeof tell) {
       tell = next;
     },
-    stop: server.stop,
   };
 }
+
+/** Keeps mails of one millisecond in their order. */
+let number = 0;
 
 /** The mails in the folder of a mailbox, which another process may be filling. */
 export function sentMails(folder: string): SentMails {
@@ -78,37 +91,6 @@ export function sentMails(folder: string): SentMails {
   };
 }
 
-async function receive(
-  folder: string,
-  { fault, tell }: { fault: MailFault; tell: (event: MailServiceEvent) => Promise<unknown> },
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  if (fault === 'down') return void request.socket.destroy();
-  const body = await readBody(request, longestMailBytes);
-  if (fault === 'throttled') return refuse(response, 429, 'TooManyRequestsException');
-  if (typeof fault === 'object') await pause(fault.delayMs);
-  if (request.method !== 'POST' || request.url !== '/v2/email/outbound-emails' || !body) {
-    return refuse(response, 404, 'NotFoundException');
-  }
-  const receivedAt = new Date().toISOString();
-  const id = `${receivedAt.replace(/[:.]/g, '-')}-${nextNumber()}-${randomUUID()}`;
-  const mail = readSendEmail(JSON.parse(body.toString('utf8')) as SendEmail, id, receivedAt);
-  if (!mail) return refuse(response, 400, 'BadRequestException');
-  await store(folder, mail);
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ MessageId: id }));
-  for (const event of simulatedEvents(mail)) await tell(event).catch(() => undefined);
-}
-
-let number = 0;
-
-/** Keeps mails of one millisecond in their order. */
-function nextNumber(): string {
-  number += 1;
-  return String(number).padStart(6, '0');
-}
-
 /** Renamed into place, so that no listing sees half a mail. */
 async function store(folder: string, mail: StoredMail): Promise<void> {
   const path = join(folder, mail.id);
@@ -121,11 +103,6 @@ async function listMails(folder: string): Promise<StoredMail[]> {
   return Promise.all(
     files.map(async (name) => JSON.parse(await readFile(join(folder, name), 'utf8')) as StoredMail),
   );
-}
-
-function refuse(response: ServerResponse, status: number, type: string): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'x-amzn-errortype': type });
-  response.end(JSON.stringify({ message: type }));
 }
 
 /**
@@ -146,20 +123,13 @@ export function mailPages(mailbox: Pick<Mailbox, 'list' | 'read'>): LocalPage {
   };
 }
 
-function headerOf(rawHeaders: readonly string[], name: string): string | undefined {
-  const index = rawHeaders.findIndex((text, at) => at % 2 === 0 && text.toLowerCase() === name);
-  return index < 0 ? undefined : rawHeaders[index + 1];
+function json(statusCode: number, value: unknown): Answer {
+  return pageOf(statusCode, 'application/json', JSON.stringify(value));
 }
 
-function json(statusCode: number, value: unknown): Answer {
-  return {
-    statusCode,
-    headers: [
-      ['content-type', 'application/json'],
-      ['cache-control', 'no-store'],
-    ],
-    body: Buffer.from(JSON.stringify(value)),
-  };
+function pageOf(statusCode: number, type: string, text: string, more: Record<string, string> = {}): Answer {
+  const headers = { 'content-type': type, 'cache-control': 'no-store', ...more };
+  return { statusCode, headers: Object.entries(headers), body: Buffer.from(text) };
 }
 
 /** The text parts only: what somebody put into a mail never becomes markup of our origin. */
@@ -180,29 +150,16 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere } article { border-top: 1px
 ${list.join('\n') || '<p>No mail yet.</p>'}
 </html>
 `;
-  return {
-    statusCode: 200,
-    headers: [
-      ['content-type', 'text/html; charset=utf-8'],
-      ['content-security-policy', "default-src 'none'; style-src 'unsafe-inline'"],
-      ['x-content-type-options', 'nosniff'],
-      ['referrer-policy', 'no-referrer'],
-      ['cache-control', 'no-store'],
-    ],
-    body: Buffer.from(html),
-  };
+  return pageOf(200, 'text/html; charset=utf-8', html, {
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  });
 }
 
-const entities: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
 function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
+  const marks = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+  return Object.entries(marks).reduce((said, [mark, entity]) => said.replaceAll(mark, entity), text);
 }
 
 function linked(escapedText: string): string {

@@ -10,7 +10,7 @@ import { SandboxNotStarted } from '../../../shared/bots/sandbox/child-process.ts
 import { createSandbox, superviseCompile } from '../../../shared/bots/sandbox/supervisor.ts';
 import { timeoutSeconds } from '../../deployed-functions.ts';
 import { startEnvironment } from '../assembly/environment.ts';
-import { serveInvokeApi } from './invoke-api.ts';
+import { invokeService, serveAws } from '../services/aws.ts';
 import { inTurn, PoolBusy, patienceOfCall, tenantPool } from './tenant-pool.ts';
 
 interface Call {
@@ -72,23 +72,22 @@ function ofAsset(folder: string) {
 
 const [, , kind, folder = '', ...functionNames] = process.argv;
 const invoker = kind === 'asset' ? ofAsset(folder) : ofSources(folder);
-/** Nothing has run: the caller may repeat it. */
-const isBusy = (error: unknown) => error instanceof PoolBusy;
-const answer = inTurn({
+const run = inTurn({
   run: invoker.run,
-  isBusy,
   mostWaiting: 64,
   patienceMs: ({ request }) => patienceOfCall(request),
 });
 
-const server = await serveInvokeApi({
+const invoked = {
   functionNames,
   isTenanted: true,
-  invoke: async (payload, tenantId) =>
-    answer({ request: unpack(payload as Call['request'] | Deflated), payload, tenantId }),
-  isThrottle: isBusy,
-  onEventFault: ({ message }) => process.stderr.write(`A run that nobody waited for: ${message}\n`),
-});
+  invoke: async (payload: unknown, tenantId: string) =>
+    run({ request: unpack(payload as Call['request'] | Deflated), payload, tenantId }),
+  /** Nothing has run: the caller may repeat it. */
+  isThrottle: (error: unknown) => error instanceof PoolBusy,
+  onEventFault: ({ message }: Error) => process.stderr.write(`A run that nobody waited for: ${message}\n`),
+};
+const server = await serveAws(invokeService(invoked));
 process.stdout.write(`invoker listening on ${server.url}\n`);
 
 process.once('SIGTERM', async () => {
