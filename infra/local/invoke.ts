@@ -67,8 +67,7 @@ await command(usage, 2, async () => {
     const functions = await functionsHere(values.from);
     try {
       const read = async (file: string) => JSON.parse(await readFile(file, 'utf8')) as unknown;
-      const ground = async () =>
-        sampleGround((await read(join(where.dataDir, 'demo.json'))) as Demo, functions.invoke);
+      const ground = async () => sampleGround((await read(join(where.dataDir, 'demo.json'))) as Demo);
       const event = eventFile ? await read(eventFile) : await sampleEvents[name](await ground());
       return values.sample ? event : await functions.invoke(name, event);
     } finally {

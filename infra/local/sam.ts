@@ -9,7 +9,7 @@ import {
   type SynthesisedFunction,
   samName,
   variablesOf,
-} from './assembly/read-assembly.ts';
+} from './assembly/assembly.ts';
 import { localAws, readEnvironment, settings } from './environment.ts';
 
 /**

@@ -12,7 +12,7 @@ import { queues as definitions } from '../queues.ts';
 import { openSite } from '../site/build.ts';
 import { streamFilters } from '../table-definition.ts';
 import { openAssembly } from './assembly/assembly.ts';
-import { type Demo, provisionDemo } from './demo-projects.ts';
+import { provisionDemo } from './demo-projects.ts';
 import {
   environmentFile,
   readEnvironment,
@@ -21,33 +21,20 @@ import {
   usualTable,
 } from './environment.ts';
 import { lockedBy, lockFolder } from './folder-lock.ts';
-import { handlerLoader, type LoadHandler } from './functions.ts';
+import { handlerLoader } from './functions.ts';
 import { executions, startGateway } from './gateway/gateway.ts';
 import { startInvoker } from './invoker/invoker.ts';
 import { busService, invokeService, serveAws } from './services/aws.ts';
-import { type Mailbox, mailPages, openMailbox } from './services/mailbox.ts';
+import { mailPages, openMailbox } from './services/mailbox.ts';
 import { openLocalQueues } from './services/queues.ts';
-import { type FollowedStream, followStream } from './stream.ts';
+import { followStream } from './stream.ts';
 import { fileOf, startTable } from './table.ts';
 
 interface Stoppable {
   stop(): Promise<unknown>;
 }
 
-export interface Stack extends Stoppable {
-  baseUrl: string;
-  demo: Demo;
-  mailbox: Mailbox;
-  table: { endpoint: string; tableName: string };
-  /** Does once more what was left undone, mail above all; it happens by itself every 15 s. */
-  sweep(): Promise<void>;
-  /** A function by its name, such as an operator calls on AWS. */
-  load: LoadHandler;
-  /** Holds back what changes in the table bring about, mail and the upkeep of indexes among it, until it is released. */
-  holdChanges: FollowedStream['hold'];
-  /** Ends every process and closes every socket; the data folder is free again. */
-  stop(): Promise<void>;
-}
+export type Stack = Awaited<ReturnType<typeof startStack>>;
 
 interface StackOptions {
   dataDir: string;
@@ -82,11 +69,12 @@ let isRunning = false;
  * environment once; one after the other is fine.
  * @throws {Error} when the folder or the port is in use
  */
-export async function startStack(options: StackOptions): Promise<Stack> {
+export async function startStack(options: StackOptions) {
   if (isRunning) throw new Error('A stack runs in this process already');
   isRunning = true;
   const stops: (() => Promise<unknown>)[] = [];
-  const stop = async () => {
+  /** Ends every process and closes every socket; the data folder is free again. */
+  const stop = async (): Promise<void> => {
     for (const end of stops.splice(0).reverse()) await end();
     isRunning = false;
   };
@@ -118,7 +106,7 @@ async function startParts(
     tableName = usualTable,
   }: StackOptions,
   keep: Keep,
-): Promise<Omit<Stack, 'stop'>> {
+) {
   const fileNamed = (name: string) => join(dataDir, fileOf(tableName, name));
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await keep(lockFolder(dataDir));
@@ -212,7 +200,15 @@ async function startParts(
   keep(repeat(sweep, sweepEveryMs));
   const tick = await load('tick');
   keep(repeat(() => tick(schedule), tickEveryMs));
-  return { baseUrl, demo, mailbox, table, sweep, load, holdChanges: hold };
+  return {
+    ...{ baseUrl, demo, mailbox, table },
+    /** Does once more what was left undone, mail above all; it happens by itself every 15 s. */
+    sweep,
+    /** A function by its name, such as an operator calls on AWS. */
+    load,
+    /** Holds back what changes in the table bring about, mail and the upkeep of indexes among it, until it is released. */
+    holdChanges: hold,
+  };
 }
 
 /** A test's webhooks are on this machine. */

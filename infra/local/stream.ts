@@ -43,19 +43,10 @@ function connectStreams(endpoint: string) {
 
 /** A stream record as Lambda hands it over: with where it comes from, its time in whole seconds. */
 function lambdaRecord({ dynamodb, ...record }: DynamoDBRecord, streamArn: string): DynamoDBRecord {
-  const at = dynamodb?.ApproximateCreationDateTime;
-  return {
-    ...record,
-    awsRegion: streamArn.split(':')[3] ?? '',
-    eventSource: 'aws:dynamodb',
-    eventSourceARN: streamArn,
-    dynamodb: { ...dynamodb, ...(at === undefined ? {} : { ApproximateCreationDateTime: Math.floor(at) }) },
-  };
-}
-
-interface StreamPosition {
-  streamArn: string;
-  iterator: string;
+  const { ApproximateCreationDateTime: at } = dynamodb ?? {};
+  const time = at === undefined ? {} : { ApproximateCreationDateTime: Math.floor(at) };
+  const from = { awsRegion: streamArn.split(':')[3] ?? '', eventSource: 'aws:dynamodb' };
+  return { ...record, ...from, eventSourceARN: streamArn, dynamodb: { ...dynamodb, ...time } };
 }
 
 /**
@@ -65,7 +56,7 @@ interface StreamPosition {
 async function openStream(
   ask: ReturnType<typeof connectStreams>['ask'],
   { tableName, positionFile }: StreamOptions,
-): Promise<StreamPosition> {
+) {
   const { Streams = [] } = await ask('ListStreams', { TableName: tableName });
   const StreamArn = Streams.at(-1)?.StreamArn;
   if (!StreamArn) throw new Error(`The table ${tableName} has no stream`);
@@ -106,15 +97,7 @@ interface StreamOptions {
   retryMs?: number;
 }
 
-export interface FollowedStream {
-  /**
-   * Takes nothing more until it is released, one hold at a time: what changes then brings about is done later, so that a request can be
-   * measured by itself.
-   * @returns releases it; resolves when all that has gathered is taken
-   */
-  hold(): Promise<() => Promise<void>>;
-  stop(): Promise<void>;
-}
+export type FollowedStream = Awaited<ReturnType<typeof followStream>>;
 
 const pollEveryMs = 50;
 const longestRetryMs = 60_000;
@@ -125,7 +108,7 @@ const batchSize = 100;
  * records at once, from the first failed record again until it is taken. The engine's one shard always
  * looks closed, so only iterators are followed.
  */
-export async function followStream(options: StreamOptions): Promise<FollowedStream> {
+export async function followStream(options: StreamOptions) {
   const { ask, close } = connectStreams(options.endpoint);
   const open = () => openStream(ask, options);
   const stopping = new AbortController();
@@ -179,7 +162,12 @@ export async function followStream(options: StreamOptions): Promise<FollowedStre
     catchingUp?.resolve();
   })();
   return {
-    async hold() {
+    /**
+     * Takes nothing more until it is released, one hold at a time: what changes then brings about is done later, so that a
+     * request can be measured by itself.
+     * @returns releases it; resolves when all that has gathered is taken
+     */
+    async hold(): Promise<() => Promise<void>> {
       const own = Promise.withResolvers<void>();
       held = own;
       await stepping;
@@ -191,7 +179,7 @@ export async function followStream(options: StreamOptions): Promise<FollowedStre
         await catchingUp.promise;
       };
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
       held?.resolve();
       await running;
@@ -201,10 +189,7 @@ export async function followStream(options: StreamOptions): Promise<FollowedStre
 }
 
 /** Offers a batch once; returns what of it has to be offered again, from the first failed record on. */
-async function offer(
-  { consume, onFault }: StreamOptions,
-  batch: DynamoDBRecord[],
-): Promise<DynamoDBRecord[]> {
+async function offer({ consume, onFault }: StreamOptions, batch: DynamoDBRecord[]) {
   try {
     const failures = (await consume({ Records: batch }))?.batchItemFailures ?? [];
     const failed = new Set(failures.map(({ itemIdentifier }) => itemIdentifier));

@@ -17,11 +17,10 @@ export interface ReceivedRequest {
 }
 
 /** What the gateway adds of its own. */
-export interface RequestStamp {
+interface RequestStamp {
   requestId: string;
   /** `Root=1-<8 hex>-<24 hex>` */
   traceId: string;
-  /** Ms since the epoch. */
   atMs: number;
 }
 

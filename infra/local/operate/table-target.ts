@@ -1,5 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
+import { openTable, type Table } from '../../../shared/carry/table/table.ts';
 import { stageNamed } from '../../context.ts';
 import { provisionName } from '../../stage.ts';
 import { readEnvironment, settings, useLocalCredentials } from '../environment.ts';
@@ -29,20 +32,24 @@ export async function tableTarget({ stage, table, region }: Chosen): Promise<Tab
   if (table !== undefined && stage !== undefined)
     throw new Error('Either --table or --stage says which table');
   if (table === undefined && region !== undefined) throw new Error('--region says where a --table is');
-  if (table !== undefined) {
-    if (region) process.env.AWS_REGION = region;
-    return { name: table, searchParameters: settings().searchParameters };
-  }
-  return stage === undefined ? localTable() : deployedTable(stage);
+  if (stage !== undefined) return deployedTable(stage);
+  if (table === undefined) return localTable();
+  if (region) process.env.AWS_REGION = region;
+  return { name: table, searchParameters: settings().searchParameters };
 }
 
 /** Does something with the table that an operator's command names. */
 export async function withTable<Result>(
   chosen: Chosen,
-  run: (target: TableTarget) => Promise<Result>,
+  run: (opened: { client: DynamoDBDocumentClient; table: Table } & TableTarget) => Promise<Result>,
 ): Promise<Result> {
   const target = await tableTarget(chosen);
-  return run(target).finally(() => target.stop?.());
+  const client = connectDynamoDb(target.endpoint);
+  const table = openTable(client, target.name, Date.now);
+  return run({ ...target, client, table }).finally(() => {
+    client.destroy();
+    return target.stop?.();
+  });
 }
 
 /** As the functions of the stage know it. */

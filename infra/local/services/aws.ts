@@ -29,17 +29,21 @@ export function refusal(status: number, type: string, message = type): ServiceAn
 /** Services of AWS on loopback, behind one port: the SDK of handlers is led here. */
 export function serveAws(...services: AwsService[]): Promise<Listening> {
   return listen(0, async (request, response) => {
-    const asked = services.map((service) => service(request)).find((one) => one !== undefined);
-    const body = await readBody(request, asked?.mostBytes ?? 0);
-    const unknown = refusal(404, 'UnknownOperationException');
-    const tooLong = refusal(413, 'RequestTooLargeException', 'Request must be smaller');
-    const answering = body ? asked?.answer(body).catch(() => refusal(500, 'InternalError')) : tooLong;
-    const answer = await (asked ? answering : unknown);
+    // Who breaks off while they send is answered nothing either.
+    const answer = await ask(services, request).catch(() => undefined);
     if (!answer) return void request.socket.destroy();
     const headers = { 'content-type': 'application/json', 'x-amzn-requestid': randomUUID() };
     response.writeHead(answer.status, { ...headers, ...answer.headers });
     response.end(answer.value === undefined ? undefined : JSON.stringify(answer.value));
   });
+}
+
+async function ask(services: AwsService[], request: IncomingMessage) {
+  const asked = services.map((service) => service(request)).find((one) => one !== undefined);
+  const body = await readBody(request, asked?.mostBytes ?? 0);
+  if (!asked) return refusal(404, 'UnknownOperationException');
+  if (!body) return refusal(413, 'RequestTooLargeException', 'Request must be smaller');
+  return asked.answer(body).catch(() => refusal(500, 'InternalError'));
 }
 
 interface Invoked {

@@ -18,15 +18,7 @@ import {
 /** How the service misbehaves, for tests: no answer but a closed connection, a 429, or a late answer. */
 export type MailFault = 'none' | 'down' | 'throttled' | { delayMs: number };
 
-/** What was sent. */
-export interface SentMails {
-  /** Oldest first. */
-  list(): Promise<StoredMail[]>;
-  read(id: string): Promise<StoredMail | undefined>;
-  /** The first mail that fits, now or within `timeoutMs`; throws an Error when none came. */
-  waitFor(fits: (mail: StoredMail) => boolean, timeoutMs?: number): Promise<StoredMail>;
-}
-
+export type SentMails = ReturnType<typeof sentMails>;
 export type Mailbox = Awaited<ReturnType<typeof openMailbox>>;
 
 /** SES takes 40 MB; nothing here sends more than a letter. */
@@ -76,12 +68,18 @@ export async function openMailbox(folder: string) {
 let number = 0;
 
 /** The mails in the folder of a mailbox, which another process may be filling. */
-export function sentMails(folder: string): SentMails {
-  const list = () => listMails(folder);
+export function sentMails(folder: string) {
+  /** Oldest first. */
+  const list = async () => {
+    const files = (await readdir(folder)).filter((name) => name.endsWith('.json')).sort();
+    const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
+    return texts.map((text) => JSON.parse(text) as StoredMail);
+  };
   return {
     list,
-    read: async (id) => (await list()).find((mail) => mail.id === id),
-    async waitFor(fits, timeoutMs = 30_000) {
+    read: async (id: string) => (await list()).find((mail) => mail.id === id),
+    /** The first mail that fits, now or within `timeoutMs`; throws an Error when none came. */
+    async waitFor(fits: (mail: StoredMail) => boolean, timeoutMs = 30_000): Promise<StoredMail> {
       for (const untilMs = Date.now() + timeoutMs; ; await pause(20)) {
         const found = (await list()).find(fits);
         if (found) return found;
@@ -96,13 +94,6 @@ async function store(folder: string, mail: StoredMail): Promise<void> {
   const path = join(folder, mail.id);
   await writeFile(`${path}.part`, `${JSON.stringify(mail, null, 2)}\n`, { mode: 0o600 });
   await rename(`${path}.part`, `${path}.json`);
-}
-
-async function listMails(folder: string): Promise<StoredMail[]> {
-  const files = (await readdir(folder)).filter((name) => name.endsWith('.json')).sort();
-  return Promise.all(
-    files.map(async (name) => JSON.parse(await readFile(join(folder, name), 'utf8')) as StoredMail),
-  );
 }
 
 /**
