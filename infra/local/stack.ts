@@ -36,20 +36,15 @@ interface Stoppable {
 
 export type Stack = Awaited<ReturnType<typeof startStack>>;
 
-interface StackOptions {
+type Settings = ReturnType<typeof settings>;
+
+/** A port of 0 takes a free one; 1,000 executions when the account's concurrency is left out. */
+interface StackOptions extends Partial<Settings> {
   dataDir: string;
-  /** 0 takes a free one. */
   port: number;
   /** The output folder of `cdk synth`, whose bundles are to run; without it the sources do. */
   from?: string | undefined;
-  /** Sets of search parameters that are served beside R4's, between commas; none when left out. */
-  searchParameters?: string;
-  /** As a stage's settings of these names; 1,000 executions when left out. */
-  accountConcurrency?: number;
-  trustedHops?: number;
   failedAddresses?: number;
-  /** The table of the data folder; another one was restored. */
-  tableName?: string;
 }
 
 /** Ten minutes on AWS. */
@@ -144,7 +139,6 @@ async function startParts(
       const leave = await jobsAtOnce.enter();
       return (await load('jobs'))(event as JobEvent).finally(leave);
     },
-    isThrottle: () => false,
     onEventFault: onFault,
   });
   const bus = busService(join(dataDir, 'events.ndjson'));
@@ -237,10 +231,7 @@ function onFault(error: Error): void {
 }
 
 /** Runs something that imports handlers beside the stack of a data folder: a running one, else one of its own. */
-export async function withStack<Result>(
-  given: ReturnType<typeof settings>,
-  run: () => Promise<Result>,
-): Promise<Result> {
+export async function withStack<Result>(given: Settings, run: () => Promise<Result>): Promise<Result> {
   if ((await lockedBy(given.dataDir)) !== undefined) {
     useHandlerEnvironment(await readEnvironment(given.dataDir));
     return run();

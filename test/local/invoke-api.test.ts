@@ -5,7 +5,9 @@ import { clientOptions } from '../../infra/local/environment.ts';
 import type { Listening } from '../../infra/local/gateway/listen.ts';
 import { invokeService, serveAws } from '../../infra/local/services/aws.ts';
 
-class Full extends Error {}
+class Full extends Error {
+  override readonly name = 'TooManyRequestsException';
+}
 
 let api: Listening;
 let lambda: LambdaClient;
@@ -23,7 +25,6 @@ beforeAll(async () => {
       if (fail) throw new TypeError(fail);
       return length ? 'a'.repeat(length) : { payload };
     },
-    isThrottle: (error) => error instanceof Full,
     onEventFault: ({ message }) => faults.push(message),
   });
   api = await serveAws(service);

@@ -15,7 +15,6 @@ beforeAll(async () => {
     functionNames: ['invoker'],
     isTenanted: true,
     invoke: () => answer(),
-    isThrottle: () => false,
     onEventFault: () => undefined,
   });
   api = await serveAws(service);

@@ -21,8 +21,6 @@ export interface SynthesisedFunction {
   variables: Readonly<Record<string, unknown>>;
   /** What its role may do. */
   statements: readonly Statement[];
-  /** In tenant isolation mode. */
-  isTenanted: boolean;
 }
 
 interface Resource {
@@ -35,7 +33,6 @@ interface Resource {
     Timeout: number;
     MemorySize: number;
     Environment?: { Variables: Record<string, unknown> };
-    TenancyConfig?: object;
     Roles: { Ref?: string }[];
     PolicyDocument: { Statement: Statement[] };
   };
@@ -77,7 +74,6 @@ function functionsOf(resources: Record<string, Resource>, root: string): Synthes
       memoryMb: properties.MemorySize,
       variables: properties.Environment?.Variables ?? {},
       statements: policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement),
-      isTenanted: properties.TenancyConfig !== undefined,
     };
   });
 }

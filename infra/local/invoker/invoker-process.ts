@@ -11,7 +11,7 @@ import { createSandbox, superviseCompile } from '../../../shared/bots/sandbox/su
 import { timeoutSeconds } from '../../deployed-functions.ts';
 import { startEnvironment } from '../assembly/environment.ts';
 import { invokeService, serveAws } from '../services/aws.ts';
-import { inTurn, PoolBusy, patienceOfCall, tenantPool } from './tenant-pool.ts';
+import { inTurn, patienceOfCall, tenantPool } from './tenant-pool.ts';
 
 interface Call {
   request: RunRequest | CompileRequest;
@@ -74,8 +74,6 @@ const invoked = {
       throw error;
     });
   },
-  /** Nothing has run: the caller may repeat it. */
-  isThrottle: (error: unknown) => error instanceof PoolBusy,
   onEventFault: ({ message }: Error) => process.stderr.write(`A run that nobody waited for: ${message}\n`),
 };
 const server = await serveAws(invokeService(invoked));

@@ -19,12 +19,10 @@ interface Member<Worker> {
   ending?: NodeJS.Timeout;
 }
 
-/** Like Lambda's TooManyRequestsException: nothing has run, a repeat is safe. */
+/** Lambda's name for it: nothing has run, a repeat is safe. */
 export class PoolBusy extends Error {
-  constructor() {
-    super('Every sandbox is busy');
-    this.name = 'PoolBusy';
-  }
+  override readonly name = 'TooManyRequestsException';
+  override readonly message = 'Every sandbox is busy';
 }
 
 /**

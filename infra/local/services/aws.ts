@@ -50,10 +50,11 @@ interface Invoked {
   functionNames: readonly string[];
   /** In tenant isolation mode: then every call names its tenant. */
   isTenanted: boolean;
-  /** Runs the function, for one tenant when it has them, on a parsed payload; its result goes back as JSON. */
+  /**
+   * Runs the function, for one tenant when it has them, on a parsed payload; its result goes back as JSON.
+   * @throws {Error} called TooManyRequestsException when nothing was run because no place was free
+   */
   invoke(payload: unknown, tenantId: string): Promise<unknown>;
-  /** Whether an error of `invoke` says that nothing was run because no place was free. */
-  isThrottle(error: unknown): boolean;
   /** An Event failed: nobody waited for it. */
   onEventFault(error: Error): void;
 }
@@ -84,9 +85,9 @@ export function invokeService(invoked: Invoked): AwsService {
         const payload = parsed(body);
         if (payload === undefined) return refusal(400, 'InvalidRequestContentException', 'No JSON');
         if (type === 'DryRun') return { status: 204 };
-        const running = () => invoked.invoke(payload, String(tenantId));
-        if (type !== 'Event') return running().then(resultOf, (error) => errorOf(invoked, error));
-        void running().catch(invoked.onEventFault);
+        const running = invoked.invoke(payload, String(tenantId));
+        if (type !== 'Event') return running.then(resultOf, errorOf);
+        void running.catch(invoked.onEventFault);
         return { status: 202 };
       },
     };
@@ -114,10 +115,9 @@ function resultOf(result: unknown): ServiceAnswer {
     : { status: 200, value, headers: version };
 }
 
-function errorOf({ isThrottle }: Invoked, error: unknown): ServiceAnswer {
-  if (isThrottle(error)) return refusal(429, 'TooManyRequestsException', 'Rate exceeded');
+function errorOf(error: unknown): ServiceAnswer {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
-  return failed(name, message);
+  return name === 'TooManyRequestsException' ? refusal(429, name, 'Rate exceeded') : failed(name, message);
 }
 
 /** The function's own error is a 200 that says so; nothing of it is retried. */

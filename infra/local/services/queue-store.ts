@@ -91,13 +91,15 @@ export function openQueueStore(file: string, now: () => number = Date.now) {
   );
   let forgotAtMs = 0;
   const listeners = new Map<string, Set<() => void>>();
-  /** The queues of messages that are being taken. */
-  const receivedFrom = new Map<string, string>();
   const tell = (queue: string) => {
     for (const listener of listeners.get(queue) ?? []) listener();
   };
 
-  function take(row: Record<string, unknown>, { hiddenMs, dead }: Receiving): StoredMessage | undefined {
+  function take(
+    queue: string,
+    row: Record<string, unknown>,
+    { hiddenMs, dead }: Receiving,
+  ): StoredMessage | undefined {
     const id = String(row.id);
     const receives = Number(row.receives) + 1;
     if (dead && receives > dead.mostReceives) {
@@ -106,7 +108,7 @@ export function openQueueStore(file: string, now: () => number = Date.now) {
       return undefined;
     }
     hide.run(now() + hiddenMs, id);
-    const receipt = `${id}/${receives}`;
+    const receipt = `${queue}/${id}/${receives}`;
     return { id, body: String(row.body), receives, sentAtMs: Number(row.sent_at), receipt };
   }
 
@@ -121,12 +123,6 @@ export function openQueueStore(file: string, now: () => number = Date.now) {
     return id;
   }
 
-  /** What a receipt says, with the queue that it was received from. */
-  function delivery(receipt: string) {
-    const [id = '', receives = ''] = receipt.split('/');
-    return { id, receives: Number(receives), queue: receivedFrom.get(id) ?? '' };
-  }
-
   return {
     /** @returns their ids */
     send(queue: string, messages: readonly SentMessage[]): string[] {
@@ -139,25 +135,22 @@ export function openQueueStore(file: string, now: () => number = Date.now) {
         forgotAtMs = now();
         forget.run(forgotAtMs - namedMs);
       }
-      const messages = together(database, () =>
-        visible.all(queue, now(), receiving.most).flatMap((row) => take(row, receiving) ?? []),
+      return together(database, () =>
+        visible.all(queue, now(), receiving.most).flatMap((row) => take(queue, row, receiving) ?? []),
       );
-      for (const { id } of messages) receivedFrom.set(id, queue);
-      return messages;
     },
     /** Takes a delivery; nothing when it has been delivered again since. */
     remove(receipt: string): void {
-      const { id, receives, queue } = delivery(receipt);
-      if (remove.run(id, receives).changes === 0) return;
+      const [queue = '', id = '', receives = ''] = receipt.split('/');
+      if (remove.run(id, Number(receives)).changes === 0) return;
       leave.run(id);
-      receivedFrom.delete(id);
       // Those behind it in its group are to be had now.
       tell(queue);
     },
     /** Keeps a delivery that is not taken from everybody for so long. */
     postpone(receipt: string, hiddenMs: number): void {
-      const { id, receives, queue } = delivery(receipt);
-      postpone.run(now() + hiddenMs, id, receives);
+      const [queue = '', id = '', receives = ''] = receipt.split('/');
+      postpone.run(now() + hiddenMs, id, Number(receives));
       // Whoever waits for the next message waits for another time now.
       tell(queue);
     },

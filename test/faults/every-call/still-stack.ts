@@ -70,7 +70,6 @@ export async function startStillStack(): Promise<StillStack> {
     functionNames: [jobsFunction],
     isTenanted: false,
     invoke: async (event) => void started.push(event as JobEvent),
-    isThrottle: () => false,
     onEventFault: onFault,
   });
   const hook = await listen(0, (request, response) => {
