@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { environmentFile } from '../infra/local/environment.ts';
+import { readEnvironment } from '../infra/local/environment.ts';
 import { startStack } from '../infra/local/stack.ts';
 import { connectDynamoDb } from '../shared/aws/dynamodb.ts';
 import { openTable, type Table } from '../shared/carry/table/table.ts';
@@ -50,7 +50,7 @@ export async function startBench(): Promise<BenchStack> {
     projectId: project.id,
     table: openTable(client, tableName, Date.now),
     token: access_token,
-    environment: JSON.parse(await readFile(environmentFile(dataDir), 'utf8')) as Record<string, string>,
+    environment: await readEnvironment(dataDir),
     async echo(body, contentType) {
       const answer = await fetch(echoUrl, { method: 'POST', body, headers: { 'content-type': contentType } });
       await answer.text();

@@ -4,7 +4,7 @@ import { createPortico, type Portico } from '../../client/src/create-portico.ts'
 import { clientCredentials } from '../../client/src/tokens.ts';
 import { flag, text } from '../command.ts';
 import { demoProject } from '../local/demo-projects.ts';
-import { settings as localSettings } from '../local/settings.ts';
+import { settings as localSettings } from '../local/environment.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

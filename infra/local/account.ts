@@ -25,66 +25,55 @@ export function findings(
   stage: Pick<Stage, 'name' | 'mailFrom' | 'region' | 'mailSandbox' | 'accountConcurrency'>,
 ): string[] {
   const { senderVerified, mailSandbox, concurrency } = facts;
-  const unknown = Object.values(facts).includes(undefined)
-    ? [
-        'Not all could be looked at: it needs ses:GetEmailIdentity, ses:GetAccount and lambda:GetAccountSettings.',
-      ]
-    : [];
-  return [
-    ...(senderVerified === false
-      ? [
-          `No mail will be sent: SES in ${stage.region} has not verified ${stage.mailFrom} or its domain. ` +
-            `aws sesv2 create-email-identity --region ${stage.region} --email-identity ${stage.mailFrom}`,
-        ]
-      : []),
-    ...(mailSandbox === true && !stage.mailSandbox
-      ? [
-          'SES is in its sandbox, and asks for rights to each recipient: no mail will be sent. Ask for production ' +
-            `access, or set "mailSandbox": true for ${stage.name} in cdk.json and verify every recipient.`,
-        ]
-      : []),
-    ...(mailSandbox === true && stage.mailSandbox
-      ? ['SES is in its sandbox: people whose addresses are not verified there get no mail.']
-      : []),
-    ...(mailSandbox === false && stage.mailSandbox
-      ? [
-          `SES has left its sandbox: take "mailSandbox" off ${stage.name} in cdk.json, it grants more than is needed.`,
-        ]
-      : []),
-    ...(concurrency !== undefined && concurrency < littleConcurrency
-      ? [
-          `${concurrency} functions may run at once in this account, and a run of a Bot takes two: ` +
-            `${Math.floor(concurrency / 2)} Bots. Ask for 1,000 (Service Quotas, Lambda, concurrent executions).`,
-        ]
-      : []),
-    ...(concurrency === undefined ? [] : concurrencyFindings(concurrency, stage)),
-    ...unknown,
-  ];
-}
-
-/** Where `accountConcurrency` of the stage is not what the account has. */
-function concurrencyFindings(
-  concurrency: number,
-  { name, accountConcurrency }: Pick<Stage, 'name' | 'accountConcurrency'>,
-): string[] {
-  if (accountConcurrency > concurrency) {
-    const failing =
-      accountConcurrency >= leastToShare
-        ? 'shares of it cannot be reserved, so the deployment fails'
-        : 'the alarm comes too late';
-    return [
-      `The stage counts on ${accountConcurrency} executions at once, and the account has ${concurrency}: ${failing}. ` +
+  const { name, mailFrom, region, accountConcurrency: counted } = stage;
+  const isLittle = concurrency !== undefined && concurrency < littleConcurrency;
+  const isTooMuch = concurrency !== undefined && counted > concurrency;
+  const isUnused = counted < littleConcurrency && concurrency !== undefined && !isLittle;
+  const failing =
+    counted >= leastToShare
+      ? 'shares of it cannot be reserved, so the deployment fails'
+      : 'the alarm comes too late';
+  const all: [holds: boolean, sentence: string][] = [
+    [
+      senderVerified === false,
+      `No mail will be sent: SES in ${region} has not verified ${mailFrom} or its domain. ` +
+        `aws sesv2 create-email-identity --region ${region} --email-identity ${mailFrom}`,
+    ],
+    [
+      mailSandbox === true && !stage.mailSandbox,
+      'SES is in its sandbox, and asks for rights to each recipient: no mail will be sent. Ask for production ' +
+        `access, or set "mailSandbox": true for ${name} in cdk.json and verify every recipient.`,
+    ],
+    [
+      mailSandbox === true && stage.mailSandbox,
+      'SES is in its sandbox: people whose addresses are not verified there get no mail.',
+    ],
+    [
+      mailSandbox === false && stage.mailSandbox,
+      `SES has left its sandbox: take "mailSandbox" off ${name} in cdk.json, it grants more than is needed.`,
+    ],
+    [
+      isLittle,
+      `${concurrency} functions may run at once in this account, and a run of a Bot takes two: ` +
+        `${Math.floor(Number(concurrency) / 2)} Bots. Ask for 1,000 (Service Quotas, Lambda, concurrent executions).`,
+    ],
+    [
+      isTooMuch,
+      `The stage counts on ${counted} executions at once, and the account has ${concurrency}: ${failing}. ` +
         `Set "accountConcurrency": ${concurrency} for ${name} in cdk.json until it has more.`,
-    ];
-  }
-  if (accountConcurrency < littleConcurrency && concurrency >= littleConcurrency) {
-    return [
-      `The account may run ${concurrency} functions at once, and the stage counts on ${accountConcurrency}: no function has a ` +
+    ],
+    [
+      isUnused,
+      `The account may run ${concurrency} functions at once, and the stage counts on ${counted}: no function has a ` +
         `share, and the alarm on what is used goes off early. Set "accountConcurrency": ${concurrency} for ${name} in ` +
         'cdk.json, or its part where several stages share the account.',
-    ];
-  }
-  return [];
+    ],
+    [
+      Object.values(facts).includes(undefined),
+      'Not all could be looked at: it needs ses:GetEmailIdentity, ses:GetAccount and lambda:GetAccountSettings.',
+    ],
+  ];
+  return all.flatMap(([holds, sentence]) => (holds ? [sentence] : []));
 }
 
 /**
@@ -94,10 +83,7 @@ function concurrencyFindings(
 export async function askAccount({
   region,
   mailFrom,
-}: {
-  region: string;
-  mailFrom: string;
-}): Promise<AccountFacts> {
+}: Pick<Stage, 'region' | 'mailFrom'>): Promise<AccountFacts> {
   const ses = new SESv2Client({ region, maxAttempts: 2 });
   const lambda = new LambdaClient({ region, maxAttempts: 2 });
   await lambda.config.credentials().catch((error: Error) => {
@@ -110,18 +96,16 @@ export async function askAccount({
       .send(new GetEmailIdentityCommand({ EmailIdentity }))
       .then(({ VerifiedForSendingStatus }) => VerifiedForSendingStatus === true)
       .catch((error: Error) => (error.name === 'NotFoundException' ? false : undefined));
-  const [address, domain, mailSandbox, concurrency] = await Promise.all([
+  const [address, domain, sending, functions] = await Promise.all([
     isVerified(mailFrom),
     isVerified(mailFrom.slice(mailFrom.indexOf('@') + 1)),
-    ses.send(new GetAccountCommand({})).then(
-      ({ ProductionAccessEnabled }) => ProductionAccessEnabled !== true,
-      () => undefined,
-    ),
-    lambda.send(new GetAccountSettingsCommand({})).then(
-      ({ AccountLimit }) => AccountLimit?.ConcurrentExecutions,
-      () => undefined,
-    ),
+    ses.send(new GetAccountCommand({})).catch(() => undefined),
+    lambda.send(new GetAccountSettingsCommand({})).catch(() => undefined),
   ]);
   const senderVerified = address || domain ? true : address === undefined ? domain : address;
-  return { senderVerified, mailSandbox, concurrency };
+  return {
+    senderVerified,
+    mailSandbox: sending && sending.ProductionAccessEnabled !== true,
+    concurrency: functions?.AccountLimit?.ConcurrentExecutions,
+  };
 }

@@ -1,12 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
+import { longestBodyBytes, longestLogBytes } from '../../shared/base/limits.ts';
 import { Refusal } from '../../shared/base/refusal.ts';
-import type { BotSecret, RunOutcome, RunResult } from '../../shared/bots/run/contract.ts';
+import { typedKeys } from '../../shared/base/values.ts';
+import { compileCode } from '../../shared/bots/bot/deploy-bot.ts';
+import { callsOf } from '../../shared/bots/run/bounds.ts';
+import { traceBack } from '../../shared/bots/run/carry-out-run.ts';
+import type {
+  BotSecret,
+  InputType,
+  RunOutcome,
+  RunRequest,
+  RunResult,
+} from '../../shared/bots/run/contract.ts';
+import { parseInput } from '../../shared/bots/run/input.ts';
 import { type Output, outputOf, printLog } from '../../shared/bots/run/output.ts';
+import type { Compiler } from '../../shared/bots/run/services.ts';
+import { createSandbox, superviseCompile } from '../../shared/bots/sandbox/supervisor.ts';
 import { parseMediaType } from '../../shared/carry/http/request.ts';
 import { answerHelp, text } from '../command.ts';
-import { asEvent } from './bot-cli/as-event.ts';
-import { type BotService, demoService, type LocalRun, readBotFiles, runBotHere } from './bot-cli/bot-run.ts';
-import { settings } from './settings.ts';
+import { cachedGuest } from '../guest/build.ts';
+import { asEvent, type BotFiles } from './bot-event.ts';
+import { demoProject, demoToken } from './demo-projects.ts';
+import { settings } from './environment.ts';
 
 /**
  * `npm run bot -- <bot file> [<input file>]`: runs a Bot here, in the sandbox of the service, without deploying
@@ -21,7 +39,9 @@ answerHelp(usage);
 const mostSeconds = 25;
 const mostMemoryMb = 512;
 
-async function readRun(): Promise<LocalRun> {
+type LocalRun = Awaited<ReturnType<typeof readRun>>;
+
+async function readRun() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
@@ -59,15 +79,81 @@ function readSecret(said: string): [string, BotSecret] {
   return [name, { name, valueString }];
 }
 
+/** Whom the Bot's `medplum` speaks to, and as whom: without anybody, every use of it throws. */
 async function serviceOf(
   project: string | undefined,
   baseUrl: string | undefined,
   token: string | undefined,
-): Promise<BotService | undefined> {
+) {
   if ((baseUrl === undefined) !== (token === undefined))
     throw new Error('--base-url and --token go together');
   if (baseUrl !== undefined && token !== undefined) return { baseUrl, token };
-  return project === undefined ? undefined : demoService(settings(process.env).dataDir, project);
+  if (project === undefined) return undefined;
+  const demo = await demoProject(settings().dataDir, project);
+  return { baseUrl: demo.baseUrl, token: await demoToken(demo.baseUrl, demo.project) };
+}
+
+/** The end of a file's name for each content type; the first that fits is meant. */
+const ends: Record<InputType, string> = {
+  'application/fhir+json': '.fhir.json',
+  'application/json': '.json',
+  'x-application/hl7-v2+er7': '.hl7',
+  'application/x-www-form-urlencoded': '.form',
+  'text/plain': '.txt',
+};
+
+/**
+ * A Bot and its input as the service would take them: deployed from this file, executed with this body.
+ * @param contentType by the input file's name when left out
+ * @throws {Refusal} as $deploy and $execute refuse; Node's error when a file cannot be read
+ */
+async function readBotFiles(
+  botFile: string,
+  inputFile: string | undefined,
+  contentType: string | undefined = typedKeys(ends).find((type) => inputFile?.endsWith(ends[type])),
+): Promise<BotFiles> {
+  if (!/\.[cm]?[jt]s$/.test(botFile)) throw new Error(`${botFile} is neither JavaScript nor TypeScript`);
+  const file = { project: 'local', source: await readFile(botFile, 'utf8'), filename: basename(botFile) };
+  const guestDir = await cachedGuest();
+  const invoker: Compiler = {
+    compile: async (request) => ({ kind: 'result', result: await superviseCompile(guestDir, request) }),
+  };
+  const deadlineAtMs = Date.now() + compileWithinMs;
+  const { code, places } = await compileCode({ now: Date.now, invoker }, { ...file, deadlineAtMs });
+  const body = inputFile === undefined ? undefined : await readFile(inputFile);
+  const { input } = parseInput(contentType, body);
+  return { code, traceBack: places && traceBack(places), input, contentType };
+}
+
+const compileWithinMs = 20_000;
+
+/** One run in the sandbox of the service: same isolate, same limits, same rules for `fetch`. */
+async function runBot(run: LocalRun): Promise<RunResult> {
+  const sandbox = createSandbox({ guestDir: await cachedGuest() });
+  try {
+    return await sandbox.run(requestOf(run));
+  } finally {
+    await sandbox.close();
+  }
+}
+
+function requestOf({ code, input, contentType, headers, timeoutMs, secrets, ...run }: LocalRun): RunRequest {
+  const type = contentType === undefined ? {} : { contentType };
+  return {
+    ...{ kind: 'run', runId: randomUUID(), project: 'local', code, input },
+    event: {
+      bot: { reference: 'Bot/local', display: code.filename },
+      requester: { reference: 'Practitioner/local' },
+      headers: { ...headers, ...(contentType === undefined ? {} : { 'content-type': contentType }) },
+      ...{ ...type, secrets, traceId: randomUUID() },
+    },
+    limits: {
+      ...{ timeoutMs, memoryMb: run.memoryMb, calls: callsOf(undefined) },
+      ...{ resultBytes: longestBodyBytes, logBytes: longestLogBytes },
+    },
+    deadlineAtMs: Date.now() + timeoutMs + 1000,
+    ...(run.service ? { api: run.service } : {}),
+  };
 }
 
 function print(run: LocalRun, { outcome, log, logTruncated, durationMs }: RunResult): boolean {
@@ -92,18 +178,11 @@ function print(run: LocalRun, { outcome, log, logTruncated, durationMs }: RunRes
 
 /** What `$execute` would answer; a terminal gets the segments of HL7 as lines. */
 function answerOf(output: Output): string | Buffer | undefined {
-  switch (output.kind) {
-    case 'ok':
-      return 'All OK';
-    case 'text':
-      return process.stdout.isTTY && output.mediaType.includes('hl7')
-        ? output.text.replaceAll('\r', '\n')
-        : output.text;
-    case 'binary':
-      return output.bytes;
-    default:
-      return undefined;
-  }
+  if (output.kind === 'ok') return 'All OK';
+  if (output.kind === 'binary') return output.bytes;
+  if (output.kind !== 'text') return undefined;
+  const isRead = process.stdout.isTTY && output.mediaType.includes('hl7');
+  return isRead ? output.text.replaceAll('\r', '\n') : output.text;
 }
 
 function failureOf(output: Output): string {
@@ -128,4 +207,4 @@ const run = await readRun().catch((error: Error) => {
   process.stderr.write(`${said}\n`);
   process.exit(2);
 });
-process.exitCode = print(run, await runBotHere(run)) ? 0 : 1;
+process.exitCode = print(run, await runBot(run)) ? 0 : 1;

@@ -19,30 +19,8 @@ export interface LockedPackage {
 /** The `packages` member of a lockfile of version 3, keyed by path (`node_modules/a/node_modules/b`). */
 export type LockedPackages = Record<string, LockedPackage>;
 
-const systems = [
-  'aix',
-  'android',
-  'darwin',
-  'freebsd',
-  'linux',
-  'netbsd',
-  'openbsd',
-  'openharmony',
-  'sunos',
-  'win32',
-];
-const processors = [
-  'arm',
-  'arm64',
-  'ia32',
-  'loong64',
-  'mips64el',
-  'ppc64',
-  'riscv64',
-  's390x',
-  'wasm32',
-  'x64',
-];
+const systems = /^(?:aix|android|darwin|freebsd|linux|netbsd|openbsd|openharmony|sunos|win32)$/;
+const processors = /^(?:arm|arm64|ia32|loong64|mips64el|ppc64|riscv64|s390x|wasm32|x64)$/;
 
 /** The optional dependencies that have no entry, by the path at which npm looks for them last. */
 export function missingEntries(packages: LockedPackages): LockedPackages {
@@ -72,18 +50,14 @@ function resolves(packages: LockedPackages, parent: string, name: string): boole
 /** `@oxc-parser/binding-linux-arm64-musl` says it all in its name, as every such package does. */
 function platformOf(name: string): Pick<LockedPackage, 'cpu' | 'os' | 'libc'> {
   const words = name.split(/[-/]/);
-  const os = words.find((word) => systems.includes(word));
-  const cpu = words.find((word) => processors.includes(word));
+  const os = words.filter((word) => systems.test(word)).slice(0, 1);
+  const cpu = words.filter((word) => processors.test(word)).slice(0, 1);
   const libc = words.some((word) => word.startsWith('musl'))
-    ? 'musl'
+    ? ['musl']
     : words.includes('gnu')
-      ? 'glibc'
-      : undefined;
-  return {
-    ...(cpu ? { cpu: [cpu] } : {}),
-    ...(libc ? { libc: [libc] } : {}),
-    ...(os ? { os: [os] } : {}),
-  };
+      ? ['glibc']
+      : [];
+  return Object.fromEntries(Object.entries({ cpu, libc, os }).filter(([, values]) => values.length > 0));
 }
 
 if (import.meta.main) {

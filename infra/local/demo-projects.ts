@@ -4,17 +4,19 @@ import { join } from 'node:path';
 import { fieldsOf } from '../../shared/base/values.ts';
 import type { ProvisionHandler } from '../../shared/identity/projects/requests.ts';
 
+interface DemoProject {
+  id: string;
+  name: string;
+  clientId: string;
+  clientSecret: string;
+  admin: { email: string; password: string };
+}
+
 /** `<data>/demo.json`: all that a script needs to use a stack on a laptop. */
 export interface Demo {
   baseUrl: string;
   appUrl: string;
-  projects: {
-    id: string;
-    name: string;
-    clientId: string;
-    clientSecret: string;
-    admin: { email: string; password: string };
-  }[];
+  projects: DemoProject[];
 }
 
 const names = ['Demo Clinic', 'Demo Hospital'];
@@ -31,33 +33,23 @@ export async function provisionDemo(
 ): Promise<Demo> {
   const path = join(dataDir, 'demo.json');
   const part = `${path}.part`;
-  const projects = ((await readDemo(path)) ?? (await readDemo(part)))?.projects ?? [];
-  const demo: Demo = { baseUrl, appUrl: `${baseUrl}/app`, projects };
-  for (const name of names.slice(projects.length)) {
-    projects.push(await provisionProject(name, provision));
-    await write(part, demo);
+  // A crash may have cut one off.
+  const read = async (file: string) => JSON.parse(await readFile(file, 'utf8')) as Demo;
+  const before = await read(path).catch(() => read(part).catch(() => undefined));
+  const demo: Demo = { baseUrl, appUrl: `${baseUrl}/app`, projects: before?.projects ?? [] };
+  const write = () => writeFile(part, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
+  for (const name of names.slice(demo.projects.length)) {
+    demo.projects.push(await provisionProject(name, provision));
+    await write();
   }
-  await write(part, demo);
+  await write();
   await rename(part, path);
   return demo;
 }
 
-/** Undefined when there is none, or when a crash has cut it off. */
-async function readDemo(path: string): Promise<Demo | undefined> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as Demo;
-  } catch {
-    return undefined;
-  }
-}
-
-async function provisionProject(
-  name: string,
-  provision: ProvisionHandler,
-): Promise<Demo['projects'][number]> {
+async function provisionProject(name: string, provision: ProvisionHandler): Promise<DemoProject> {
   // Never the address of an earlier attempt, whose password is lost.
-  const suffix = randomBytes(4).toString('hex');
-  const email = `admin-${suffix}@example.org`;
+  const email = `admin-${randomBytes(4).toString('hex')}@example.org`;
   const password = randomBytes(12).toString('base64url');
   const { project, client } = await provision({
     name,
@@ -65,17 +57,32 @@ async function provisionProject(
     client: true,
     invitesPerHour: demoInvitesPerHour,
   });
-  return {
-    id: project.id,
-    name,
-    clientId: client?.id ?? '',
-    clientSecret: client?.secret ?? '',
-    admin: { email, password },
-  };
+  const { id: clientId = '', secret: clientSecret = '' } = client ?? {};
+  return { id: project.id, name, clientId, clientSecret, admin: { email, password } };
 }
 
-async function write(path: string, demo: Demo): Promise<void> {
-  await writeFile(path, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
+/** What a request carries: a token, and a form, a text of some type, or what is sent as JSON. */
+interface Carried {
+  token?: string | undefined;
+  body?: unknown;
+  type?: string;
+}
+
+/** How a client calls a stack. The answer has no fields when its body is no JSON object. */
+export function callsTo(baseUrl: string) {
+  return async (method: string, path: string, { token, body, type = 'application/json' }: Carried = {}) => {
+    const isForm = body instanceof URLSearchParams;
+    const headers = {
+      ...(token ? { authorization: `Bearer ${token}` } : {}),
+      ...(body === undefined || isForm ? {} : { 'content-type': type }),
+    };
+    const sent = isForm || typeof body === 'string' ? body : JSON.stringify(body);
+    const init = { method, headers, ...(body === undefined ? {} : { body: sent }) };
+    const response = await fetch(`${baseUrl}/${path}`, init);
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+    return { status: response.status, text, json: fieldsOf(isJson ? JSON.parse(text) : undefined) };
+  };
 }
 
 /**
@@ -85,15 +92,14 @@ async function write(path: string, demo: Demo): Promise<void> {
  */
 export async function demoProject(
   dataDir: string,
-  project: string | undefined,
-): Promise<{ baseUrl: string; project: Demo['projects'][number] }> {
+  project?: string,
+): Promise<{ baseUrl: string; project: DemoProject }> {
   const file = join(dataDir, 'demo.json');
   const text = await readFile(file, 'utf8').catch(() => {
     throw new Error(`There is no ${file}: start the stack with npm start`);
   });
   const { baseUrl, projects } = JSON.parse(text) as Demo;
-  const found =
-    project === undefined ? projects[0] : projects.find(({ id, name }) => id === project || name === project);
+  const found = projects.find(({ id, name }) => project === undefined || id === project || name === project);
   if (found) return { baseUrl, project: found };
   const known = projects.map(({ name }) => `"${name}"`).join(', ');
   throw new Error(`No Project is called "${project}"; there are ${known}`);
@@ -102,14 +108,13 @@ export async function demoProject(
 /** A token of a demo Project's client. @throws {Error} when the stack does not answer, or gives none */
 export async function demoToken(
   baseUrl: string,
-  { clientId, clientSecret }: Pick<Demo['projects'][number], 'clientId' | 'clientSecret'>,
+  { clientId, clientSecret }: Pick<DemoProject, 'clientId' | 'clientSecret'>,
 ): Promise<string> {
-  const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: clientId });
-  body.set('client_secret', clientSecret);
-  const response = await fetch(`${baseUrl}/oauth2/token`, { method: 'POST', body }).catch(() => {
+  const client = { client_id: clientId, client_secret: clientSecret };
+  const body = new URLSearchParams({ grant_type: 'client_credentials', ...client });
+  const { status, json } = await callsTo(baseUrl)('POST', 'oauth2/token', { body }).catch(() => {
     throw new Error(`Nothing answers at ${baseUrl} (npm start runs the stack)`);
   });
-  const { access_token: token } = fieldsOf(await response.json());
-  if (typeof token !== 'string') throw new Error(`${baseUrl} gave no token: ${response.status}`);
-  return token;
+  if (typeof json.access_token !== 'string') throw new Error(`${baseUrl} gave no token: ${status}`);
+  return json.access_token;
 }

@@ -1,21 +1,41 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { stageNamed } from '../context.ts';
-import type { Stage } from '../stage.ts';
+import { provisionName, reindexName, stageKeysName } from '../stage.ts';
+import { settings } from './environment.ts';
+import { handlerLoader } from './functions.ts';
+import { withStack } from './stack.ts';
 
-/**
- * Invokes functions of a deployed stage by their names, in the account that the credentials name.
- * @throws {Error} with what the function threw
- */
-export function deployedFunctions(stageName: string) {
-  const stage = stageNamed(stageName);
-  const requestHandler = { requestTimeout: 600_000 };
-  const lambda = new LambdaClient({ region: stage.region, maxAttempts: 1, requestHandler });
-  return async <Result>(nameOf: (of: Stage) => string, event: object): Promise<Result> => {
-    const { Payload, FunctionError } = await lambda.send(
-      new InvokeCommand({ FunctionName: nameOf(stage), Payload: JSON.stringify(event) }),
-    );
-    const result = JSON.parse(Buffer.from(Payload ?? []).toString('utf8')) as { errorMessage?: string };
-    if (FunctionError) throw new Error(result.errorMessage ?? FunctionError);
-    return result as Result;
-  };
+/** What the functions are called that operators invoke. */
+const names = { provision: provisionName, 'stage-keys': stageKeysName, reindex: reindexName };
+
+/** Invokes a function of operators. @throws {Error} with what it threw */
+export type InvokeOperation = <Result>(name: keyof typeof names, event: object) => Promise<Result>;
+
+/** The functions of a deployed stage, in the account that the credentials name; without a stage those of this machine. */
+export async function withFunctions<Result>(
+  stageName: string | undefined,
+  run: (invoke: InvokeOperation) => Promise<Result>,
+): Promise<Result> {
+  if (stageName !== undefined) {
+    const stage = stageNamed(stageName);
+    const requestHandler = { requestTimeout: 600_000 };
+    const lambda = new LambdaClient({ region: stage.region, maxAttempts: 1, requestHandler });
+    return run((name, event) => invokeDeployed(lambda, names[name](stage), event));
+  }
+  return withStack(settings(), () => {
+    const load = handlerLoader();
+    return run(async <Answer>(name: keyof typeof names, event: object) => {
+      const handler = (await load(name)) as (event: object) => Promise<unknown>;
+      return (await handler(event)) as Answer;
+    });
+  });
+}
+
+/** @throws {Error} with what the function threw */
+export async function invokeDeployed<Result>(lambda: LambdaClient, name: string, event: object) {
+  const invoked = new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(event) });
+  const { Payload, FunctionError } = await lambda.send(invoked);
+  const result = JSON.parse(Buffer.from(Payload ?? []).toString('utf8')) as { errorMessage?: string };
+  if (FunctionError) throw new Error(result.errorMessage ?? FunctionError);
+  return result as Result;
 }

@@ -1,38 +1,30 @@
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 
-/** All that the handlers read from their environment on a laptop; on AWS the stacks of infra set the same. */
-export interface HandlerEnvironment {
-  STAGE: 'local';
-  /** Without a closing slash. */
-  BASE_URL: string;
-  TABLE_NAME: string;
-  DYNAMODB_ENDPOINT: string;
-  SEARCH_PARAMETERS: string;
-  /** `file:<path>` */
-  KEYS: string;
-  /** The file of the access log. */
-  ACCESS_LOG: string;
-  INVOKER_FUNCTION: string;
-  /** The same invoker by another name. */
-  EVALUATOR_FUNCTION: string;
-  /** One dispatcher reads the stream here, and forgets at once what changed. */
-  SUBSCRIPTION_MEMORY_SECONDS: string;
-  LAMBDA_ENDPOINT: string;
-  JOBS_FUNCTION: string;
-  /** Of the Invoke API in the stack's own process. */
-  JOBS_ENDPOINT: string;
-  SES_ENDPOINT: string;
-  MAIL_FROM: string;
-  BUS_NAME: string;
-  /** Of the bus in the stack's own process. */
-  EVENTS_ENDPOINT: string;
-  /** Of the account that this machine stands for: what Projects and sources have of functions goes by it. */
-  ACCOUNT_CONCURRENCY: string;
-  TRUSTED_HOPS: string;
-  /** How many addresses may fail to sign in from one source. */
-  FAILED_ADDRESSES: string;
-  /** Of the administration app; built when it is first asked for. */
-  SITE_DIR: string;
+/** What the table of a data folder is called. */
+export const usualTable = 'portico';
+
+/**
+ * What the commands of a laptop read from the environment: PORTICO_DATA_DIR (`.data`), PORT (8787),
+ * PORTICO_TABLE, the table of the data folder that is worked on (`portico`), PORTICO_SEARCH_PARAMETERS, sets that
+ * are served beside R4's (none), and two settings of stages, PORTICO_ACCOUNT_CONCURRENCY (1000) and
+ * PORTICO_TRUSTED_HOPS (0).
+ */
+export function settings(env: Readonly<Record<string, string | undefined>> = process.env) {
+  const count = (name: string, usual: number, what: string, most: number) => {
+    const value = Number(env[name] || usual);
+    if (!Number.isInteger(value) || value < 0 || value > most)
+      throw new Error(`${name} is not ${what}: ${env[name]}`);
+    return value;
+  };
+  return {
+    dataDir: resolve(env.PORTICO_DATA_DIR || '.data'),
+    port: count('PORT', 8787, 'a port', 65_535),
+    tableName: env.PORTICO_TABLE || usualTable,
+    searchParameters: env.PORTICO_SEARCH_PARAMETERS ?? '',
+    accountConcurrency: count('PORTICO_ACCOUNT_CONCURRENCY', 1_000, 'a number of executions', 100_000),
+    trustedHops: count('PORTICO_TRUSTED_HOPS', 0, 'a number of proxies', 5),
+  };
 }
 
 /** What the SDK asks for before it signs; the engines on loopback check none of it. */
@@ -58,9 +50,23 @@ export function useLocalCredentials(): void {
   Object.assign(process.env, localAws, { AWS_CONFIG_FILE: none, AWS_SHARED_CREDENTIALS_FILE: none });
 }
 
+/** All that the handlers read from their environment on a laptop; on AWS the stacks of infra set the same. */
+export type HandlerEnvironment = Readonly<
+  Record<'BASE_URL' | 'TABLE_NAME' | 'DYNAMODB_ENDPOINT' | 'SEARCH_PARAMETERS', string> &
+    Record<string, string>
+>;
+
 /** Where a running stack keeps its handlers' environment for other commands. */
 export function environmentFile(dataDir: string): string {
   return join(dataDir, 'environment.json');
+}
+
+/** That of the stack which runs, or has run, on a data folder. @throws {Error} when none has */
+export async function readEnvironment(dataDir: string): Promise<HandlerEnvironment> {
+  const text = await readFile(environmentFile(dataDir), 'utf8').catch(() => {
+    throw new Error(`${dataDir} has no stack: start one with npm start`);
+  });
+  return JSON.parse(text) as HandlerEnvironment;
 }
 
 /**

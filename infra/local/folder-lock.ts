@@ -21,15 +21,13 @@ export async function lockFolder(dataDir: string): Promise<{ stop(): Promise<voi
   await writeFile(draft, JSON.stringify(await holderOf(process.pid)), { mode: 0o600 });
   try {
     for (let attempt = 0; ; attempt++) {
-      // link() fails when the name exists, so of two that start at once one is refused.
-      const taken = await link(draft, path).then(
-        () => true,
-        (error: NodeJS.ErrnoException) => {
-          if (error.code !== 'EEXIST') throw error;
-          return false;
-        },
-      );
-      if (taken) return { stop: () => rm(path, { force: true }) };
+      try {
+        // link() fails when the name exists, so of two that start at once one is refused.
+        await link(draft, path);
+        return { stop: () => rm(path, { force: true }) };
+      } catch (error) {
+        if (errorCode(error) !== 'EEXIST') throw error;
+      }
       const pid = await lockedBy(dataDir);
       if (pid !== undefined) throw new Error(`${dataDir} is in use by process ${pid}`);
       if (attempt > 2) throw new Error(`${dataDir} is in use`);

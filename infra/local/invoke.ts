@@ -1,12 +1,16 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { answerHelp, endWithUsage, flag, text } from '../command.ts';
+import { fieldsOf } from '../../shared/base/values.ts';
+import { command, flag, text } from '../command.ts';
+import { cachedGuest } from '../guest/build.ts';
+import { openAssembly } from './assembly/assembly.ts';
+import { lambdaContext } from './context.ts';
 import type { Demo } from './demo-projects.ts';
-import { functionsHere, type Invocable } from './invocations/functions-here.ts';
-import { sampleEvents, sampleGround } from './invocations/sample-events.ts';
-import { settings } from './settings.ts';
-import { withStack } from './with-stack.ts';
+import { settings } from './environment.ts';
+import { handlerLoader } from './functions.ts';
+import { type Invocable, sampleEvents, sampleGround } from './sample-events.ts';
+import { withStack } from './stack.ts';
 
 /**
  * `npm run invoke`: one handler on one event, here, on the data of the stack that runs or of one started for it.
@@ -20,46 +24,59 @@ npm run invoke -- <function> --sample
   --from        runs the bundle that npm run synth has put into that folder, in the place of the source
   functions:    ${Object.keys(sampleEvents).join(' ')}
 `;
-answerHelp(usage);
 
-function readCall() {
+type Handler = (event: unknown, context?: unknown) => Promise<unknown>;
+
+const timeoutMs = 29_000;
+
+/** The functions in this process, in the environment of the stack that `withStack` has found or started. */
+async function functionsHere(from: string | undefined) {
+  if (from !== undefined) {
+    const assembly = await openAssembly(resolve(from), ({ message }) => process.stderr.write(`${message}\n`));
+    assembly.use(process.env as Record<string, string>);
+    const invoke = async (name: Invocable, event: unknown) =>
+      ((await assembly.load(name as 'provision')) as Handler)(event);
+    return { invoke, stop: assembly.stop };
+  }
+  const load = handlerLoader();
+  const invoke = async (name: Invocable, event: unknown) => {
+    const handler = (name === 'invoker' ? await invokerHandler() : await load(name)) as Handler;
+    // Lambda is told the tenant of the invoker by who invokes.
+    const tenant = name === 'invoker' ? { tenantId: fieldsOf(event).project } : {};
+    return handler(event, { ...lambdaContext(`portico-${name}`, timeoutMs), ...tenant });
+  };
+  return { invoke, stop: async () => undefined };
+}
+
+async function invokerHandler(): Promise<unknown> {
+  process.env.PORTICO_GUEST_DIR = await cachedGuest();
+  return (await import('../../functions/invoker/handler.ts')).handler;
+}
+
+await command(usage, 2, async () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { sample: flag, from: text },
   });
-  const [name = '', eventFile, ...others] = positionals;
-  if (!(name in sampleEvents)) throw new Error(name ? `There is no function ${name}` : 'Name a function');
+  const [named = '', eventFile, ...others] = positionals;
+  if (!(named in sampleEvents)) throw new Error(named ? `There is no function ${named}` : 'Name a function');
   if (others.length > 0) throw new Error('One event at a time');
-  return { name: name as Invocable, eventFile, ...values };
-}
-
-function asked() {
-  try {
-    return readCall();
-  } catch (error) {
-    return endWithUsage(error, usage, 2);
-  }
-}
-
-const { name, eventFile, sample, from } = asked();
-const where = settings(process.env);
-const printed = await withStack(where, async () => {
-  const functions = await functionsHere(from);
-  try {
-    const event: unknown = eventFile
-      ? JSON.parse(await readFile(eventFile, 'utf8'))
-      : await sampleEvents[name](await sampleGround(await readDemo(where.dataDir), functions));
-    return sample ? event : await functions.invoke(name, event);
-  } finally {
-    await functions.stop();
-  }
-}).catch((error: Error) => {
-  process.stderr.write(`${error.stack}\n`);
-  process.exit(1);
+  const name = named as Invocable;
+  const where = settings();
+  const printed = await withStack(where, async () => {
+    const functions = await functionsHere(values.from);
+    try {
+      const read = async (file: string) => JSON.parse(await readFile(file, 'utf8')) as unknown;
+      const ground = async () => sampleGround((await read(join(where.dataDir, 'demo.json'))) as Demo);
+      const event = eventFile ? await read(eventFile) : await sampleEvents[name](await ground());
+      return values.sample ? event : await functions.invoke(name, event);
+    } finally {
+      await functions.stop();
+    }
+  }).catch((error: Error) => {
+    process.stderr.write(`${error.stack}\n`);
+    process.exit(1);
+  });
+  process.stdout.write(`${JSON.stringify(printed ?? null, null, 2)}\n`);
+  process.exit(0);
 });
-process.stdout.write(`${JSON.stringify(printed ?? null, null, 2)}\n`);
-process.exit(0);
-
-async function readDemo(dataDir: string): Promise<Demo> {
-  return JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')) as Demo;
-}

@@ -2,13 +2,9 @@ import { mkdir } from 'node:fs/promises';
 import { errorText } from '../../shared/base/values.ts';
 import type { Answer, ProvisionHandler, Request } from '../../shared/identity/projects/requests.ts';
 import { answerHelp, endWithUsage } from '../command.ts';
-import { provisionName } from '../stage.ts';
 import { type Demo, provisionDemo } from './demo-projects.ts';
-import { deployedFunctions } from './deployed.ts';
-import { handlerLoader } from './gateway/handlers.ts';
-import { type Asked, readRequest, type SpecRequest } from './provision/request.ts';
-import { settings } from './settings.ts';
-import { withStack } from './with-stack.ts';
+import { withFunctions } from './deployed.ts';
+import { type Asked, readRequest } from './provision/request.ts';
 
 /**
  * `npm run provision -- --name <Project> --admin <address>`: a new Project and its first administrator,
@@ -39,35 +35,21 @@ settings: [--invites-per-hour <n>] [--invitation-days <n>] [--execution-days <n>
 `;
 answerHelp(usage);
 
-async function provisionAsked(
-  request: Request | SpecRequest,
-  deployed: string | undefined,
-): Promise<Answer | Demo> {
-  if ('forSpec' in request) {
-    const { forSpec, baseUrl } = request;
-    await mkdir(forSpec, { recursive: true, mode: 0o700 });
-    const invoke = deployedFunctions(String(deployed));
-    const provision = (one: Request) => invoke<Answer>(provisionName, one);
-    return provisionDemo(forSpec, baseUrl, provision as ProvisionHandler);
-  }
-  if (deployed !== undefined) {
-    const invoke = deployedFunctions(deployed);
-    return untilDone((one) => invoke(provisionName, one), request);
-  }
-  return withStack(settings(process.env), () => untilDone(provisionHere, request));
-}
-
-/** A deletion takes as many invocations as it takes. */
-async function untilDone(provision: (one: Request) => Promise<Answer>, request: Request): Promise<Answer> {
-  for (;;) {
-    const answer = await provision(request);
-    if (!('deletion' in answer) || answer.deletion.done) return answer;
-    process.stderr.write(`${JSON.stringify(answer.deletion)}\n`);
-  }
-}
-
-async function provisionHere(request: Request): Promise<Answer> {
-  return (await handlerLoader()('provision'))(request);
+async function provisionAsked({ request, deployed }: Asked): Promise<Answer | Demo> {
+  return withFunctions(deployed, async (invoke) => {
+    const provision = (one: Request) => invoke<Answer>('provision', one);
+    if ('forSpec' in request) {
+      const { forSpec, baseUrl } = request;
+      await mkdir(forSpec, { recursive: true, mode: 0o700 });
+      return provisionDemo(forSpec, baseUrl, provision as ProvisionHandler);
+    }
+    // A deletion takes as many invocations as it takes.
+    for (;;) {
+      const answer = await provision(request);
+      if (!('deletion' in answer) || answer.deletion.done) return answer;
+      process.stderr.write(`${JSON.stringify(answer.deletion)}\n`);
+    }
+  });
 }
 
 let asked: Asked;
@@ -77,9 +59,7 @@ try {
   endWithUsage(error, usage, 1);
 }
 try {
-  const { request, deployed } = asked;
-  const provisioned = await provisionAsked(request, deployed);
-  process.stdout.write(`${JSON.stringify(provisioned, null, 2)}\n`);
+  process.stdout.write(`${JSON.stringify(await provisionAsked(asked), null, 2)}\n`);
   process.exit(0);
 } catch (error) {
   process.stderr.write(`${errorText(error)}\n`);

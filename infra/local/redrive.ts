@@ -1,15 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { LambdaClient } from '@aws-sdk/client-lambda';
 import { GetQueueAttributesCommand, SQSClient, StartMessageMoveTaskCommand } from '@aws-sdk/client-sqs';
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
+import { requireVariable } from '../../shared/base/env.ts';
 import { fieldsOf } from '../../shared/base/values.ts';
 import { type Purpose, purposes } from '../../shared/carry/work/queue.ts';
 import { queueVariables } from '../../shared/composition/queues.ts';
 import { command, text } from '../command.ts';
-import { handlerLoader } from './gateway/handlers.ts';
-import { settings } from './settings.ts';
-import { withStack } from './with-stack.ts';
+import { invokeDeployed } from './deployed.ts';
+import { settings } from './environment.ts';
+import { handlerLoader } from './functions.ts';
+import { withStack } from './stack.ts';
 
 /**
  * `npm run redrive`: puts dead letters back into the queues that they come from, and hands on records of the
@@ -19,15 +21,8 @@ const usage = `npm run redrive -- [<${purposes.join('|')}> …]
 npm run redrive -- --queue <URL of dead letters> …
 npm run redrive -- --records <file> … [--function <deployed dispatch function>]
 `;
-interface Redriven {
-  /** Of dead letters. */
-  queue: string;
-  /** How many were there. */
-  messages: number;
-}
-
 /** SQS itself moves them, to the queue whose dead letters they are. @param url of the dead letters */
-async function redrive(url: string): Promise<Redriven> {
+async function redrive(url: string): Promise<void> {
   const { origin, hostname, pathname } = new URL(url);
   const region = /^sqs\.([a-z0-9-]+)\./.exec(hostname)?.[1];
   const sqs = new SQSClient({ endpoint: origin, ...(region ? { region } : {}) });
@@ -39,7 +34,7 @@ async function redrive(url: string): Promise<Redriven> {
   );
   const messages = Number(attributes.ApproximateNumberOfMessages);
   if (messages > 0) await sqs.send(new StartMessageMoveTaskCommand({ SourceArn: attributes.QueueArn }));
-  return { queue: pathname.split('/').at(-1) ?? '', messages };
+  print({ queue: pathname.split('/').at(-1), messages });
 }
 
 /** The records of an object of the bucket of unread records, or of its `payload` alone. */
@@ -51,18 +46,10 @@ async function readRecords(file: string): Promise<DynamoDBStreamEvent> {
   return event;
 }
 
-async function invoke(functionName: string, event: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
-  const lambda = new LambdaClient({ maxAttempts: 1 });
-  const { Payload, FunctionError } = await lambda.send(
-    new InvokeCommand({ FunctionName: functionName, Payload: JSON.stringify(event) }),
-  );
-  if (FunctionError) throw new Error(FunctionError);
-  return JSON.parse(Buffer.from(Payload ?? []).toString('utf8')) as DynamoDBBatchResponse;
-}
-
 async function handOn(files: readonly string[], functionName: string | undefined): Promise<void> {
   const dispatch = functionName
-    ? (event: DynamoDBStreamEvent) => invoke(functionName, event)
+    ? (event: DynamoDBStreamEvent) =>
+        invokeDeployed<DynamoDBBatchResponse>(new LambdaClient({ maxAttempts: 1 }), functionName, event)
     : await handlerLoader()('dispatch');
   for (const file of files) {
     const event = await readRecords(file);
@@ -78,16 +65,12 @@ function print(said: object): void {
 }
 
 async function redriveHere(named: readonly string[]): Promise<void> {
-  const asked = purposes.filter((one) => named.length === 0 || named.includes(one));
   const unknown = named.filter((one) => !purposes.includes(one as Purpose));
   if (unknown.length > 0) throw new Error(`There is no queue ${unknown.join(', ')}`);
-  await withStack(settings(process.env), async () => {
-    for (const purpose of asked) {
-      const url = process.env[queueVariables(purpose).deadLetters];
-      if (!url) throw new Error(`The queue ${purpose} is not known`);
-      print(await redrive(url));
-    }
-  });
+  for (const purpose of purposes) {
+    if (named.length > 0 && !named.includes(purpose)) continue;
+    await redrive(requireVariable(process.env, queueVariables(purpose).deadLetters));
+  }
 }
 
 await command(usage, 1, async () => {
@@ -100,13 +83,12 @@ await command(usage, 1, async () => {
     },
   });
   const { queue: urls, records: files, function: functionName } = values;
-  if (files.length > 0) {
-    if (functionName) await handOn(files, functionName);
-    else await withStack(settings(process.env), () => handOn(files, undefined));
-  } else if (urls.length > 0) {
-    for (const url of urls) print(await redrive(url));
-  } else {
-    await redriveHere(positionals);
-  }
+  const isHere = files.length > 0 ? functionName === undefined : urls.length === 0;
+  const work = async () => {
+    if (files.length > 0) await handOn(files, functionName);
+    else if (urls.length === 0) await redriveHere(positionals);
+    else for (const url of urls) await redrive(url);
+  };
+  await (isHere ? withStack(settings(), work) : work());
   process.exit(0);
 });

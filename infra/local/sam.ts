@@ -1,11 +1,16 @@
-import { copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { command, text } from '../command.ts';
 import { addonOf } from '../guest/build.ts';
-import { onlyOnAws, readAssembly, samName, samTemplate } from './assembly/read-assembly.ts';
-import { environmentFile, localAws } from './environment.ts';
-import { settings } from './settings.ts';
+import {
+  onlyOnAws,
+  readAssembly,
+  type SynthesisedFunction,
+  samName,
+  variablesOf,
+} from './assembly/assembly.ts';
+import { localAws, readEnvironment, settings } from './environment.ts';
 
 /**
  * `npm run sam`: writes `<data>/sam/template.json` for the AWS SAM CLI, with the functions that `npm run synth` has
@@ -18,14 +23,12 @@ const usage = `npm run sam -- [--from cdk.out] [--host host.docker.internal]
 const lambdaPort = 3001;
 
 async function writeSam(from: string, host: string): Promise<string> {
-  const { dataDir } = settings(process.env);
+  const { dataDir } = settings();
   const folder = join(dataDir, 'sam');
-  const environment = JSON.parse(
-    await readFile(environmentFile(dataDir), 'utf8').catch(() => {
-      throw new Error(`${dataDir} has no stack: start one with npm start`);
-    }),
-  ) as Record<string, string>;
-  const functions = onePerFolder(await readAssembly(from));
+  const environment = await readEnvironment(dataDir);
+  // Several functions may come from one folder: one of them is enough.
+  const named = new Map((await readAssembly(from)).map((one) => [one.folder, one]));
+  const functions = [...named.values()];
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const one of functions) {
@@ -50,14 +53,28 @@ async function writeSam(from: string, host: string): Promise<string> {
     ...{ INVOKER_FUNCTION: samName('invoker'), EVALUATOR_FUNCTION: samName('invoker') },
     JOBS_FUNCTION: samName('jobs'),
   };
-  const template = join(folder, 'template.json');
-  const architecture = process.arch === 'x64' ? 'x86_64' : 'arm64';
-  await writeFile(template, `${JSON.stringify(samTemplate(functions, values, architecture), null, 2)}\n`);
-  return template;
+  const file = join(folder, 'template.json');
+  await writeFile(file, `${JSON.stringify(templateOf(functions, values), null, 2)}\n`);
+  return file;
 }
 
-function onePerFolder<One extends { folder: string }>(functions: readonly One[]): One[] {
-  return [...new Map(functions.map((one) => [one.folder, one])).values()];
+export type SamTemplate = ReturnType<typeof templateOf>;
+
+/** One template with every function. Every value is a text: SAM resolves none of another stack. */
+function templateOf(functions: readonly SynthesisedFunction[], values: Readonly<Record<string, string>>) {
+  const resources = functions.map((one) => {
+    const Variables: Record<string, string> = one.folder === 'invoker' ? {} : variablesOf(one, values);
+    const Properties = {
+      ...{ CodeUri: `./${samName(one.folder)}`, Handler: one.handler, Runtime: 'nodejs24.x' },
+      Architectures: [process.arch === 'x64' ? 'x86_64' : 'arm64'],
+      ...{ Timeout: one.timeoutSeconds, MemorySize: one.memoryMb, Environment: { Variables } },
+    };
+    return [samName(one.folder), { Type: 'AWS::Serverless::Function', Properties }] as const;
+  });
+  return {
+    ...{ AWSTemplateFormatVersion: '2010-09-09', Transform: 'AWS::Serverless-2016-10-31' },
+    Resources: Object.fromEntries(resources),
+  };
 }
 
 await command(usage, 1, async () => {

@@ -1,75 +1,52 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  DescribeStreamCommand,
-  DynamoDBStreamsClient,
-  GetShardIteratorCommand,
-  ListStreamsCommand,
-} from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { createExchanger, createSigner, leanClient } from '../../shared/aws/wire/transport.ts';
+import { createExchanger, createSigner } from '../../shared/aws/wire/transport.ts';
 import { fieldsOf } from '../../shared/base/values.ts';
 import { matchesPattern, type Pattern } from '../table-definition.ts';
 import { clientOptions } from './environment.ts';
 
-interface StreamPage {
-  /** As the engine tells them: bytes are base64, as Lambda has them. */
-  records: DynamoDBRecord[];
-  /** Undefined at the end of a closed shard. */
-  next: string | undefined;
-}
-
-interface StreamReader {
-  read(iterator: string, most: number): Promise<StreamPage>;
-  close(): void;
+/** What the operations of DynamoDB Streams that are used here answer; bytes are base64, as Lambda has them. */
+interface Answered {
+  Streams?: { StreamArn: string }[];
+  StreamDescription?: { Shards: { ShardId: string }[] };
+  ShardIterator?: string;
+  Records?: DynamoDBRecord[];
+  /** Absent at the end of a closed shard. */
+  NextShardIterator?: string;
 }
 
 /**
- * GetRecords of a local engine, twenty times a second: what Lambda's event source mapping does is not to weigh on
- * what is measured here, so nothing is unpacked that Lambda would pack again.
+ * DynamoDB Streams of a local engine, asked twenty times a second: what Lambda's event source mapping does is not to
+ * weigh on what is measured here, so nothing is unpacked that Lambda would pack again.
  */
-function streamReader(endpoint: string): StreamReader {
+function connectStreams(endpoint: string) {
   const { protocol, hostname, port, host } = new URL(endpoint);
   const exchanger = createExchanger();
   const sign = createSigner('dynamodb', clientOptions.region);
-  return {
-    async read(iterator, most) {
-      const body = Buffer.from(JSON.stringify({ ShardIterator: iterator, Limit: most }));
-      const headers = {
-        host,
-        'content-type': 'application/x-amz-json-1.0',
-        'x-amz-target': 'DynamoDBStreams_20120810.GetRecords',
-      };
-      const request = { method: 'POST', path: '/', headers, body };
-      const signature = sign(request, clientOptions.credentials, Date.now());
-      const answer = await exchanger.send({
-        ...{ ...request, protocol, hostname, port },
-        headers: { ...headers, ...signature, 'content-length': String(body.length) },
-      });
-      const text = answer.body.toString('utf8');
-      if (answer.statusCode >= 300) throw new Error(`GetRecords: ${answer.statusCode} ${text.slice(0, 200)}`);
-      const said = JSON.parse(text) as { Records?: DynamoDBRecord[]; NextShardIterator?: string };
-      return { records: said.Records ?? [], next: said.NextShardIterator };
-    },
-    close: () => exchanger.close(),
+  const ask = async (operation: string, input: object): Promise<Answered> => {
+    const body = Buffer.from(JSON.stringify(input));
+    const target = `DynamoDBStreams_20120810.${operation}`;
+    const headers = { host, 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target };
+    const request = { method: 'POST', path: '/', headers, body };
+    const signature = sign(request, clientOptions.credentials, Date.now());
+    const { statusCode, body: answer } = await exchanger.send({
+      ...{ ...request, protocol, hostname, port },
+      headers: { ...headers, ...signature, 'content-length': String(body.length) },
+    });
+    const text = answer.toString('utf8');
+    if (statusCode >= 300) throw new Error(`${operation}: ${statusCode} ${text.slice(0, 200)}`);
+    return JSON.parse(text) as Answered;
   };
+  return { ask, close: exchanger.close };
 }
 
 /** A stream record as Lambda hands it over: with where it comes from, its time in whole seconds. */
 function lambdaRecord({ dynamodb, ...record }: DynamoDBRecord, streamArn: string): DynamoDBRecord {
-  const at = dynamodb?.ApproximateCreationDateTime;
-  return {
-    ...record,
-    awsRegion: streamArn.split(':')[3] ?? '',
-    eventSource: 'aws:dynamodb',
-    eventSourceARN: streamArn,
-    dynamodb: { ...dynamodb, ...(at === undefined ? {} : { ApproximateCreationDateTime: Math.floor(at) }) },
-  };
-}
-
-interface StreamPosition {
-  streamArn: string;
-  iterator: string;
+  const { ApproximateCreationDateTime: at } = dynamodb ?? {};
+  const time = at === undefined ? {} : { ApproximateCreationDateTime: Math.floor(at) };
+  const from = { awsRegion: streamArn.split(':')[3] ?? '', eventSource: 'aws:dynamodb' };
+  return { ...record, ...from, eventSourceARN: streamArn, dynamodb: { ...dynamodb, ...time } };
 }
 
 /**
@@ -77,25 +54,22 @@ interface StreamPosition {
  * start, and when the stream is another one or has forgotten that record.
  */
 async function openStream(
-  client: DynamoDBStreamsClient,
-  tableName: string,
-  positionFile: string,
-): Promise<StreamPosition> {
-  const { Streams = [] } = await client.send(new ListStreamsCommand({ TableName: tableName }));
-  const streamArn = Streams.at(-1)?.StreamArn;
-  if (!streamArn) throw new Error(`The table ${tableName} has no stream`);
-  const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn: streamArn }));
-  const shard = { StreamArn: streamArn, ShardId: StreamDescription?.Shards?.at(-1)?.ShardId };
-  const SequenceNumber = await readPosition(positionFile, streamArn);
-  const after = { ...shard, ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber } as const;
-  const oldest = { ...shard, ShardIteratorType: 'TRIM_HORIZON' } as const;
-  const iteratorAt = async (place: typeof after | typeof oldest) =>
-    (await client.send(new GetShardIteratorCommand(place))).ShardIterator;
-  const iterator = SequenceNumber
-    ? await iteratorAt(after).catch(() => iteratorAt(oldest))
-    : await iteratorAt(oldest);
+  ask: ReturnType<typeof connectStreams>['ask'],
+  { tableName, positionFile }: StreamOptions,
+) {
+  const { Streams = [] } = await ask('ListStreams', { TableName: tableName });
+  const StreamArn = Streams.at(-1)?.StreamArn;
+  if (!StreamArn) throw new Error(`The table ${tableName} has no stream`);
+  const { StreamDescription } = await ask('DescribeStream', { StreamArn });
+  const shard = { StreamArn, ShardId: StreamDescription?.Shards.at(-1)?.ShardId };
+  const iteratorAt = async (place: object) =>
+    (await ask('GetShardIterator', { ...shard, ...place })).ShardIterator;
+  const oldest = () => iteratorAt({ ShardIteratorType: 'TRIM_HORIZON' });
+  const SequenceNumber = await readPosition(positionFile, StreamArn);
+  const after = { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber };
+  const iterator = await (SequenceNumber ? iteratorAt(after).catch(oldest) : oldest());
   if (!iterator) throw new Error(`The stream of ${tableName} cannot be read`);
-  return { streamArn, iterator };
+  return { streamArn: StreamArn, iterator };
 }
 
 /** Remembers the last record taken. */
@@ -105,12 +79,9 @@ async function savePosition(positionFile: string, streamArn: string, sequenceNum
 }
 
 async function readPosition(positionFile: string, streamArn: string): Promise<string | undefined> {
-  const stored = await readFile(positionFile, 'utf8').then(
-    (text) => fieldsOf(JSON.parse(text)),
-    () => fieldsOf(undefined),
-  );
-  const { sequenceNumber } = stored;
-  return stored.streamArn === streamArn && typeof sequenceNumber === 'string' ? sequenceNumber : undefined;
+  const text = await readFile(positionFile, 'utf8').catch(() => '{}');
+  const { streamArn: known, sequenceNumber } = fieldsOf(JSON.parse(text));
+  return known === streamArn && typeof sequenceNumber === 'string' ? sequenceNumber : undefined;
 }
 
 interface StreamOptions {
@@ -126,15 +97,7 @@ interface StreamOptions {
   retryMs?: number;
 }
 
-export interface FollowedStream {
-  /**
-   * Takes nothing more until it is released, one hold at a time: what changes then brings about is done later, so that a request can be
-   * measured by itself.
-   * @returns releases it; resolves when all that has gathered is taken
-   */
-  hold(): Promise<() => Promise<void>>;
-  stop(): Promise<void>;
-}
+export type FollowedStream = Awaited<ReturnType<typeof followStream>>;
 
 const pollEveryMs = 50;
 const longestRetryMs = 60_000;
@@ -145,15 +108,9 @@ const batchSize = 100;
  * records at once, from the first failed record again until it is taken. The engine's one shard always
  * looks closed, so only iterators are followed.
  */
-export async function followStream(options: StreamOptions): Promise<FollowedStream> {
-  const { endpoint } = options;
-  const client = leanClient(
-    'dynamodb',
-    createExchanger(),
-    (lean) => new DynamoDBStreamsClient({ ...clientOptions, endpoint, ...lean }),
-  );
-  const reader = streamReader(endpoint);
-  const open = () => openStream(client, options.tableName, options.positionFile);
+export async function followStream(options: StreamOptions) {
+  const { ask, close } = connectStreams(options.endpoint);
+  const open = () => openStream(ask, options);
   const stopping = new AbortController();
   const wait = (ms: number) => pause(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
   let { streamArn, iterator } = await open();
@@ -164,7 +121,8 @@ export async function followStream(options: StreamOptions): Promise<FollowedStre
   let catchingUp: PromiseWithResolvers<void> | undefined;
 
   async function step(): Promise<void> {
-    const { records, next } = await reader.read(iterator, batchSize);
+    const page = await ask('GetRecords', { ShardIterator: iterator, Limit: batchSize });
+    const { Records: records = [], NextShardIterator: next } = page;
     const wanted = records.filter(
       (record) => options.filters?.some((pattern) => matchesPattern(pattern, record)) ?? true,
     );
@@ -204,7 +162,12 @@ export async function followStream(options: StreamOptions): Promise<FollowedStre
     catchingUp?.resolve();
   })();
   return {
-    async hold() {
+    /**
+     * Takes nothing more until it is released, one hold at a time: what changes then brings about is done later, so that a
+     * request can be measured by itself.
+     * @returns releases it; resolves when all that has gathered is taken
+     */
+    async hold(): Promise<() => Promise<void>> {
       const own = Promise.withResolvers<void>();
       held = own;
       await stepping;
@@ -216,21 +179,17 @@ export async function followStream(options: StreamOptions): Promise<FollowedStre
         await catchingUp.promise;
       };
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
       held?.resolve();
       await running;
-      reader.close();
-      client.destroy();
+      close();
     },
   };
 }
 
 /** Offers a batch once; returns what of it has to be offered again, from the first failed record on. */
-async function offer(
-  { consume, onFault }: StreamOptions,
-  batch: DynamoDBRecord[],
-): Promise<DynamoDBRecord[]> {
+async function offer({ consume, onFault }: StreamOptions, batch: DynamoDBRecord[]) {
   try {
     const failures = (await consume({ Records: batch }))?.batchItemFailures ?? [];
     const failed = new Set(failures.map(({ itemIdentifier }) => itemIdentifier));

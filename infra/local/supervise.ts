@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 
 /**
  * Between us and the child stands a shell in a process group of its own. It holds the read end of
@@ -40,16 +41,10 @@ export interface Program {
 /** Starts a program that cannot outlive this process; throws, with its last output, if it is not ready in time. */
 export async function supervise(program: Program): Promise<Supervised> {
   const { command, args, env, cwd } = program;
-  const shell = spawn(
-    '/bin/sh',
-    ['-c', watchdog, 'watchdog', '/usr/bin/env', '-i', ...pairs(env), command, ...args],
-    {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      detached: true,
-      env: {},
-      ...(cwd ? { cwd } : {}),
-    },
-  );
+  const pairs = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const line = ['-c', watchdog, 'watchdog', '/usr/bin/env', '-i', ...pairs, command, ...args];
+  const options = { detached: true, env: {}, ...(cwd ? { cwd } : {}) };
+  const shell = spawn('/bin/sh', line, { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
   const exited = new Promise<number | null>((resolve) => {
     shell.once('error', () => resolve(null));
     shell.once('exit', (code) => {
@@ -77,10 +72,6 @@ export async function supervise(program: Program): Promise<Supervised> {
   return child;
 }
 
-function pairs(env: Record<string, string>): string[] {
-  return Object.entries(env).map(([name, value]) => `${name}=${value}`);
-}
-
 /** Grandchildren that ignored SIGTERM are still in the group. */
 function sweep(shell: ChildProcess): void {
   try {
@@ -91,27 +82,22 @@ function sweep(shell: ChildProcess): void {
 }
 
 async function readiness(
-  shell: ChildProcess,
-  program: Program,
+  { stdout, stderr }: ChildProcessByStdio<Writable, Readable, Readable>,
+  { command, ready, readyTimeoutMs, onLine }: Program,
   exited: Promise<number | null>,
 ): Promise<void> {
   const last: string[] = [];
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const fail = (what: string) => reject(new Error(`${program.command} ${what}\n${last.join('\n')}`));
-  const timer = setTimeout(
-    () => fail(`was not ready after ${program.readyTimeoutMs} ms`),
-    program.readyTimeoutMs,
-  );
-  for (const stream of [shell.stdout, shell.stderr]) {
-    if (!stream) continue;
-    createInterface({ input: stream }).on('line', (line) => {
+  const fail = (what: string) => reject(new Error(`${command} ${what}\n${last.join('\n')}`));
+  const timer = setTimeout(() => fail(`was not ready after ${readyTimeoutMs} ms`), readyTimeoutMs);
+  for (const input of [stdout, stderr]) {
+    createInterface({ input }).on('line', (line) => {
       last.push(line);
       if (last.length > 20) last.shift();
-      if (program.ready.test(line)) resolve();
-      program.onLine?.(line);
+      if (ready.test(line)) resolve();
+      onLine?.(line);
     });
   }
-  const ended = exited.then((code) => fail(`ended with code ${code}`));
-  await Promise.race([promise, ended]).finally(() => clearTimeout(timer));
-  await promise;
+  void exited.then((code) => fail(`ended with code ${code}`));
+  await promise.finally(() => clearTimeout(timer));
 }

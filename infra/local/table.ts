@@ -12,7 +12,7 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import { tableDefinition } from '../table-definition.ts';
-import { clientOptions } from './environment.ts';
+import { clientOptions, usualTable } from './environment.ts';
 import { freePort } from './gateway/listen.ts';
 import { supervise } from './supervise.ts';
 
@@ -37,9 +37,6 @@ export interface LocalTable {
   tableName: string;
   stop(): Promise<void>;
 }
-
-/** What the table of a data folder is called. */
-export const usualTable = 'portico';
 
 /** What follows a table is kept in files of its own: a restored one knows nothing of the queues of the lost one. */
 export function fileOf(tableName: string, name: string): string {
@@ -75,18 +72,16 @@ export async function startTable(options: TableOptions = {}): Promise<LocalTable
   return { ...engine, tableName };
 }
 
-async function startEngine(
-  dataDir: string | undefined,
-): Promise<{ endpoint: string; stop(): Promise<void> }> {
+async function startEngine(dataDir: string | undefined): Promise<Pick<LocalTable, 'endpoint' | 'stop'>> {
   if (dataDir) await mkdir(dataDir, { recursive: true });
   const file = dataDir && join(dataDir, 'table.db');
-  const { port, stop } = await serve(file).catch(() => serve(file));
+  const engine = await serve(file).catch(() => serve(file));
   if (file) indexStream(file);
-  return { endpoint: `http://127.0.0.1:${port}`, stop };
+  return engine;
 }
 
 /** The engine cannot choose a port itself: it would not say which. Fails when another process takes it in between. */
-async function serve(file: string | undefined): Promise<{ port: number; stop(): Promise<void> }> {
+async function serve(file: string | undefined) {
   const port = await freePort();
   const { stop } = await supervise({
     command: dynoxidePath(),
@@ -95,7 +90,7 @@ async function serve(file: string | undefined): Promise<{ port: number; stop(): 
     ready: /listening on/,
     readyTimeoutMs: 60_000,
   });
-  return { port, stop };
+  return { endpoint: `http://127.0.0.1:${port}`, stop };
 }
 
 function dynoxidePath(): string {
@@ -110,29 +105,26 @@ function dynoxidePath(): string {
 async function ensureTable(endpoint: string, tableName: string, hasStream: boolean): Promise<void> {
   const client = new DynamoDBClient({ endpoint, ...clientOptions });
   const { partitionKey, sortKey, billingMode, stream, ttlAttribute } = tableDefinition;
+  const StreamSpecification = { StreamEnabled: true, StreamViewType: stream };
   try {
     await client.send(
       new CreateTableCommand({
         TableName: tableName,
         BillingMode: billingMode,
-        AttributeDefinitions: [partitionKey, sortKey].map(({ name, type }) => ({
-          AttributeName: name,
-          AttributeType: type,
+        AttributeDefinitions: [partitionKey, sortKey].map(({ name: AttributeName, type: AttributeType }) => ({
+          AttributeName,
+          AttributeType,
         })),
         KeySchema: [
           { AttributeName: partitionKey.name, KeyType: 'HASH' },
           { AttributeName: sortKey.name, KeyType: 'RANGE' },
         ],
-        ...(hasStream ? { StreamSpecification: { StreamEnabled: true, StreamViewType: stream } } : {}),
+        ...(hasStream ? { StreamSpecification } : {}),
       }),
     );
     await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1 }, { TableName: tableName });
-    await client.send(
-      new UpdateTimeToLiveCommand({
-        TableName: tableName,
-        TimeToLiveSpecification: { Enabled: true, AttributeName: ttlAttribute },
-      }),
-    );
+    const TimeToLiveSpecification = { Enabled: true, AttributeName: ttlAttribute };
+    await client.send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification }));
   } catch (error) {
     if (!(error instanceof ResourceInUseException)) throw error;
   } finally {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { answerHelp } from '../command.ts';
-import { demoToken } from '../local/demo-projects.ts';
+import { callsTo, demoToken } from '../local/demo-projects.ts';
 import { type Stack, startStack } from '../local/stack.ts';
 import { openBrowser } from './browser.ts';
 
@@ -17,20 +17,15 @@ async function fillDemo({ baseUrl }: Stack, project: Project): Promise<{ botId: 
   const { id } = project;
   const token = await demoToken(baseUrl, project);
 
-  const post = (path: string, body: object | string, contentType?: string) =>
-    send('POST', path, body, contentType);
+  const call = callsTo(baseUrl);
 
   /** Answers the id of what was made, if anything was. */
-  async function send(method: string, path: string, body: object | string, contentType = 'application/json') {
-    const answer = await fetch(`${baseUrl}/${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': contentType },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
-    return /json/.test(answer.headers.get('content-type') ?? '') ? String(JSON.parse(text).id ?? '') : '';
+  async function send(method: string, path: string, body: object | string, type = 'application/json') {
+    const { status, text, json } = await call(method, path, { token, body, type });
+    if (status >= 400) throw new Error(`${path}: ${status} ${text}`);
+    return String(json.id ?? '');
   }
+  const post = (path: string, body: object | string, type?: string) => send('POST', path, body, type);
 
   for (const [name, resource] of policies) {
     await post('fhir/R4/AccessPolicy', { resourceType: 'AccessPolicy', name, resource });

@@ -5,8 +5,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { addSite, HouseFunction } from '../../infra/constructs/house-function.ts';
 import { LockedInvoker } from '../../infra/constructs/locked-invoker.ts';
-import { unpack } from '../../infra/local/assembly/assembly.ts';
-import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
+import { readAssembly, unpack } from '../../infra/local/assembly/assembly.ts';
 
 export interface Bundles {
   /** Holds a folder for each function, named like it, with what Lambda would unpack. */

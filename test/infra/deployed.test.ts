@@ -249,7 +249,7 @@ describe('the main job, by the bundles alone', () => {
   });
 
   it('tries again with the sweep what had been given up', async () => {
-    const url = stage.queues.environment.AUDIT_DEAD_LETTERS ?? '';
+    const url = stage.queueUrls.AUDIT_DEAD_LETTERS ?? '';
     const audited: Audited = {
       ...{ project, subtype: 'invite', action: 'C', outcome: '0' },
       ...{ agent: { reference: 'Practitioner/lost' }, entities: [] },

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { useLocalCredentials } from '../../infra/local/environment.ts';
-import { type LocalQueues, startQueues } from '../../infra/local/queue/local-queues.ts';
-import { serveBus } from '../../infra/local/serve-bus.ts';
+import { busService, serveAws } from '../../infra/local/services/aws.ts';
+import { type LocalQueues, openLocalQueues } from '../../infra/local/services/queues.ts';
 import { connectDynamoDb } from '../../shared/aws/dynamodb.ts';
 import { openTable, type Table } from '../../shared/carry/table/table.ts';
 import { type Bundles, deployedBundles } from './deployed-bundles.ts';
@@ -15,6 +15,8 @@ export interface HostedStage {
   /** IAM actions on the table that the function has asked for. */
   actionsOf(name: string): string[];
   queues: LocalQueues;
+  /** Where the functions find the queues, by the names of their variables. */
+  queueUrls: Record<string, string>;
   table: Table;
   /** Holds the bundles. */
   root: string;
@@ -31,11 +33,12 @@ export async function startHostedStage(): Promise<HostedStage> {
   const table = await startRecordedTable();
   useLocalCredentials();
   const own = await table.watch();
-  const queues = await startQueues(join(bundles.root, 'queues.db'), raise);
-  const bus = await serveBus(join(bundles.root, 'events.ndjson'));
+  const queues = openLocalQueues(join(bundles.root, 'queues.db'), raise);
+  const aws = await serveAws(queues.service, busService(join(bundles.root, 'events.ndjson')));
+  const queueUrls = queues.environment(aws.url);
   const hosted = new Map<string, HostedFunction>();
   const seen = new Map<string, ReadonlySet<string>>();
-  const stop = () => stopAll([...hosted.values()], [queues, bus, table], bundles);
+  const stop = () => stopAll([...hosted.values()], [aws, queues, table], bundles);
   try {
     const invoker = await hostFunction(join(bundles.root, 'invoker'), {});
     hosted.set('invoker', invoker);
@@ -52,7 +55,7 @@ export async function startHostedStage(): Promise<HostedStage> {
       METRICS: 'test/bundle',
       SEARCH_PARAMETERS: '',
       BUS_NAME: 'portico-test',
-      ...queues.environment,
+      ...queueUrls,
     };
     // Those that others call come first.
     const inOrder = [...variables].sort(([a], [b]) => Number(b === 'jobs') - Number(a === 'jobs'));
@@ -68,7 +71,7 @@ export async function startHostedStage(): Promise<HostedStage> {
       const engines = {
         DYNAMODB_ENDPOINT: endpoint,
         LAMBDA_ENDPOINT: invoker.endpoint,
-        EVENTS_ENDPOINT: bus.url,
+        EVENTS_ENDPOINT: aws.url,
         JOBS_ENDPOINT: hosted.get('jobs')?.endpoint ?? '',
       };
       hosted.set(name, await hostFunction(join(bundles.root, name), { ...given, ...engines, ...runtime }));
@@ -86,6 +89,7 @@ export async function startHostedStage(): Promise<HostedStage> {
     actionsOf: (name) => [...(seen.get(name) ?? [])],
     root: bundles.root,
     queues,
+    queueUrls,
     table: openTable(connectDynamoDb(own.endpoint), table.tableName, Date.now),
     stop,
   };

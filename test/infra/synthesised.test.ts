@@ -3,13 +3,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readAssembly, type SynthesisedFunction, samName } from '../../infra/local/assembly/assembly.ts';
 import { startEnvironment } from '../../infra/local/assembly/environment.ts';
-import {
-  readAssembly,
-  type SamTemplate,
-  type SynthesisedFunction,
-  samName,
-} from '../../infra/local/assembly/read-assembly.ts';
+import type { SamTemplate } from '../../infra/local/sam.ts';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
 import { permissions } from '../../infra/permissions.ts';
 import { isLong } from '../setup/long.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { allRoutes } from '../../functions/routes.ts';
+import { handlerLoader } from '../../infra/local/functions.ts';
 import { startGateway } from '../../infra/local/gateway/gateway.ts';
-import { handlerLoader } from '../../infra/local/gateway/handlers.ts';
 import { type Listening, listen, readBody } from '../../infra/local/gateway/listen.ts';
 import { createExchanger, type Answer as Said } from '../../shared/aws/wire/transport.ts';
 import { type StillStack, startStillStack } from '../faults/every-call/still-stack.ts';

@@ -1,8 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { inTurn } from '../../infra/local/lambda/tenant-pool.ts';
-
-class Busy extends Error {}
+import { inTurn, PoolBusy } from '../../infra/local/invoker/tenant-pool.ts';
 
 /** `places` calls at a time; each takes 20 ms and answers its request. */
 function workshop(places: number) {
@@ -10,9 +8,8 @@ function workshop(places: number) {
   let busy = 0;
   return {
     order,
-    isBusy: (error: unknown) => error instanceof Busy,
     async run(request: number) {
-      if (busy >= places) throw new Busy();
+      if (busy >= places) throw new PoolBusy();
       busy += 1;
       order.push(request);
       await pause(20);
@@ -44,15 +41,13 @@ describe('waiting in turn', () => {
   });
 
   test('nobody waits longer than the patience', async () => {
-    const isBusy = (error: unknown) => error instanceof Busy;
     const run = inTurn({
-      run: () => Promise.reject(new Busy()),
-      isBusy,
+      run: () => Promise.reject(new PoolBusy()),
       mostWaiting: 1,
       patienceMs: () => 60,
     });
     const startedAtMs = performance.now();
-    await expect(run(1)).rejects.toBeInstanceOf(Busy);
+    await expect(run(1)).rejects.toBeInstanceOf(PoolBusy);
     expect(performance.now() - startedAtMs).toBeLessThan(10_000);
   });
 });

@@ -3,9 +3,11 @@ import { InvokeCommand, type InvokeCommandInput, LambdaClient } from '@aws-sdk/c
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { clientOptions } from '../../infra/local/environment.ts';
 import type { Listening } from '../../infra/local/gateway/listen.ts';
-import { serveInvokeApi } from '../../infra/local/lambda/invoke-api.ts';
+import { invokeService, serveAws } from '../../infra/local/services/aws.ts';
 
-class Full extends Error {}
+class Full extends Error {
+  override readonly name = 'TooManyRequestsException';
+}
 
 let api: Listening;
 let lambda: LambdaClient;
@@ -13,7 +15,7 @@ let seen: unknown[];
 const faults: string[] = [];
 
 beforeAll(async () => {
-  api = await serveInvokeApi({
+  const service = invokeService({
     isTenanted: true,
     functionNames: ['runner'],
     async invoke(payload, tenantId) {
@@ -23,9 +25,9 @@ beforeAll(async () => {
       if (fail) throw new TypeError(fail);
       return length ? 'a'.repeat(length) : { payload };
     },
-    isThrottle: (error) => error instanceof Full,
     onEventFault: ({ message }) => faults.push(message),
   });
+  api = await serveAws(service);
   lambda = new LambdaClient({ ...clientOptions, endpoint: api.url, maxAttempts: 1 });
 });
 afterAll(async () => {

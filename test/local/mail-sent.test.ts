@@ -6,24 +6,28 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { useLocalCredentials } from '../../infra/local/environment.ts';
-import { type Mailbox, startMailbox } from '../../infra/local/mail/mailbox.ts';
-import { decodeWords } from '../../infra/local/mail/stored-mail.ts';
+import type { Listening } from '../../infra/local/gateway/listen.ts';
+import { serveAws } from '../../infra/local/services/aws.ts';
+import { type Mailbox, openMailbox } from '../../infra/local/services/mailbox.ts';
+import { decodeWords } from '../../infra/local/services/stored-mail.ts';
 import { sesMailer } from '../../shared/aws/ses.ts';
 import { invitationMail, type Mailer, words } from '../../shared/identity/mail/letters.ts';
 import fc from '../setup/fast-check.ts';
 
 let folder: string;
 let mailbox: Mailbox;
+let server: Listening;
 let mailer: Mailer;
 
 beforeAll(async () => {
   useLocalCredentials();
   folder = await mkdtemp(join(tmpdir(), 'portico-sent-'));
-  mailbox = await startMailbox(folder);
-  mailer = sesMailer({ from: 'portico@example.org', configurationSet: 'set', endpoint: mailbox.endpoint });
+  mailbox = await openMailbox(folder);
+  server = await serveAws(mailbox.service);
+  mailer = sesMailer({ from: 'portico@example.org', configurationSet: 'set', endpoint: server.url });
 });
 afterAll(async () => {
-  await mailbox.stop();
+  await server.stop();
   await rm(folder, { recursive: true });
 });
 

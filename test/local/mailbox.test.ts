@@ -5,21 +5,25 @@ import { SESv2Client, SendEmailCommand, type SendEmailCommandInput } from '@aws-
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { clientOptions } from '../../infra/local/environment.ts';
 import type { ReceivedRequest } from '../../infra/local/gateway/event.ts';
-import { type Mailbox, mailPages, startMailbox } from '../../infra/local/mail/mailbox.ts';
-import { decodeWords } from '../../infra/local/mail/stored-mail.ts';
+import type { Listening } from '../../infra/local/gateway/listen.ts';
+import { serveAws } from '../../infra/local/services/aws.ts';
+import { type Mailbox, mailPages, openMailbox } from '../../infra/local/services/mailbox.ts';
+import { decodeWords } from '../../infra/local/services/stored-mail.ts';
 
 let folder: string;
 let mailbox: Mailbox;
+let server: Listening;
 let ses: SESv2Client;
 
 beforeEach(async () => {
   folder = join(await mkdtemp(join(tmpdir(), 'portico-mail-')), 'mail');
-  mailbox = await startMailbox(folder);
-  ses = new SESv2Client({ ...clientOptions, endpoint: mailbox.endpoint, maxAttempts: 1 });
+  mailbox = await openMailbox(folder);
+  server = await serveAws(mailbox.service);
+  ses = new SESv2Client({ ...clientOptions, endpoint: server.url, maxAttempts: 1 });
 });
 afterEach(async () => {
   ses.destroy();
-  await mailbox.stop();
+  await server.stop();
   await rm(join(folder, '..'), { recursive: true });
 });
 
@@ -73,8 +77,7 @@ describe('the mailbox', () => {
 
   test('lists mails in the order in which they came, over a restart too', async () => {
     for (let index = 0; index < 5; index++) await ses.send(new SendEmailCommand(simple(`mail ${index}`)));
-    await mailbox.stop();
-    mailbox = await startMailbox(folder);
+    mailbox = await openMailbox(folder);
     const subjects = (await mailbox.list()).map(({ subject }) => subject);
     expect(subjects).toEqual(['mail 0', 'mail 1', 'mail 2', 'mail 3', 'mail 4']);
   });

@@ -5,9 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { useLocalCredentials } from '../../infra/local/environment.ts';
-import { followQueue } from '../../infra/local/queue/local-queues.ts';
-import { openQueueStore, type QueueStore } from '../../infra/local/queue/queue-store.ts';
-import { type SqsApi, serveSqs } from '../../infra/local/queue/sqs-api.ts';
+import type { Listening } from '../../infra/local/gateway/listen.ts';
+import { queueService, serveAws } from '../../infra/local/services/aws.ts';
+import { openQueueStore, type QueueStore } from '../../infra/local/services/queue-store.ts';
+import { followQueue } from '../../infra/local/services/queues.ts';
 import { sqsDeadLetters, sqsFeed, sqsQueue } from '../../shared/aws/sqs.ts';
 import { consume, retryDead } from '../../shared/carry/work/consume.ts';
 import { Later } from '../../shared/carry/work/queue.ts';
@@ -15,7 +16,7 @@ import { queueHandler } from '../../shared/composition/queues.ts';
 
 let folder: string;
 let store: QueueStore;
-let api: SqsApi;
+let api: Listening;
 let following: { stop(): Promise<void> }[];
 let logged: unknown[];
 const log = { info: () => undefined, error: (...entry: unknown[]) => void logged.push(entry) };
@@ -24,7 +25,7 @@ beforeEach(async () => {
   useLocalCredentials();
   folder = await mkdtemp(join(tmpdir(), 'portico-queue-'));
   store = openQueueStore(join(folder, 'queues.db'));
-  api = await serveSqs(store);
+  api = await serveAws(queueService(store));
   following = [];
   logged = [];
 });
@@ -35,7 +36,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const send = (...bodies: unknown[]) => sqsQueue(api.urlOf('work')).send(bodies.map((body) => ({ body })));
+const urlOf = (queue: string) => `${api.url}/000000000000/${queue}`;
+const send = (...bodies: unknown[]) => sqsQueue(urlOf('work')).send(bodies.map((body) => ({ body })));
 
 /**
  * Follows the queue; `work` fails for a message by throwing. What is hidden for a short time only may be given
@@ -186,7 +188,7 @@ describe('a queue on a laptop, by the client that AWS has', () => {
 
 describe('a queue that keeps order', () => {
   const sendGrouped = (...messages: [body: unknown, group: string, name?: string][]) =>
-    sqsQueue(api.urlOf('work')).send(
+    sqsQueue(urlOf('work')).send(
       messages.map(([body, id, message = JSON.stringify(body)]) => ({ body, group: { id, message } })),
     );
 
@@ -217,7 +219,7 @@ describe('a queue that keeps order', () => {
 
   test('lets a message wait, and its group with it', async () => {
     const taken: unknown[] = [];
-    const feed = sqsFeed(api.urlOf('work'));
+    const feed = sqsFeed(urlOf('work'));
     const triedAtMs: number[] = [];
     const handler = ({ Records }: SQSEvent) =>
       consume(
@@ -255,14 +257,14 @@ describe('a queue that keeps order', () => {
     const takenAtMs = new Map<unknown, number>();
     follow(async (body) => void takenAtMs.set(body, Date.now()));
     const sentAtMs = Date.now();
-    await sqsQueue(api.urlOf('work')).send([{ body: 'late', delaySeconds: 1 }, { body: 'now' }]);
+    await sqsQueue(urlOf('work')).send([{ body: 'late', delaySeconds: 1 }, { body: 'now' }]);
     await until(() => takenAtMs.size === 2);
     expect(Number(takenAtMs.get('late')) - sentAtMs).toBeGreaterThanOrEqual(1000);
   });
 });
 
 describe('dead letters', () => {
-  const dead = () => sqsDeadLetters(api.urlOf('dead'));
+  const dead = () => sqsDeadLetters(urlOf('dead'));
 
   test('are tried again; what fails again stays', async () => {
     store.send(
@@ -286,7 +288,7 @@ describe('dead letters', () => {
   });
 
   test('of the function that the queue feeds are tried when a schedule calls it, after its sweep', async () => {
-    const variables = { AUDIT_QUEUE: api.urlOf('work'), AUDIT_DEAD_LETTERS: api.urlOf('dead') };
+    const variables = { AUDIT_QUEUE: urlOf('work'), AUDIT_DEAD_LETTERS: urlOf('dead') };
     const did: unknown[] = [];
     const handler = queueHandler(variables, 'audit', { log }, async (body) => void did.push(body), {
       sweep: async () => void did.push('sweep'),
@@ -305,7 +307,7 @@ describe('dead letters', () => {
   test.each([true, false])(
     'and messages that have to wait keep their time only where that is said: %s',
     async (mayWait) => {
-      const variables = { EXPORTS_QUEUE: api.urlOf('work'), EXPORTS_DEAD_LETTERS: api.urlOf('dead') };
+      const variables = { EXPORTS_QUEUE: urlOf('work'), EXPORTS_DEAD_LETTERS: urlOf('dead') };
       const wait = async () => {
         throw new Later(100_000);
       };

@@ -5,8 +5,9 @@ import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { environmentFile, useLocalCredentials } from '../../infra/local/environment.ts';
 import { lockFolder } from '../../infra/local/folder-lock.ts';
-import { openQueueStore, type QueueStore } from '../../infra/local/queue/queue-store.ts';
-import { type SqsApi, serveSqs } from '../../infra/local/queue/sqs-api.ts';
+import type { Listening } from '../../infra/local/gateway/listen.ts';
+import { queueService, serveAws } from '../../infra/local/services/aws.ts';
+import { openQueueStore, type QueueStore } from '../../infra/local/services/queue-store.ts';
 import { sqsQueue } from '../../shared/aws/sqs.ts';
 import { type Purpose, purposes } from '../../shared/carry/work/queue.ts';
 import { queueVariables } from '../../shared/composition/queues.ts';
@@ -14,7 +15,7 @@ import { queueVariables } from '../../shared/composition/queues.ts';
 const root = resolve(import.meta.dirname, '../..');
 let folder: string;
 let store: QueueStore;
-let api: SqsApi;
+let api: Listening;
 let lock: { stop(): Promise<void> };
 
 /** The queues of a stack that runs, without the stack: nobody else takes from them. */
@@ -22,7 +23,7 @@ beforeEach(async () => {
   useLocalCredentials();
   folder = await mkdtemp(join(tmpdir(), 'portico-redrive-'));
   store = openQueueStore(join(folder, 'queues.db'));
-  api = await serveSqs(store);
+  api = await serveAws(queueService(store));
   lock = await lockFolder(folder);
   const environment = {
     ...{ TABLE_NAME: 'none', BASE_URL: 'http://127.0.0.1:9', DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' },
@@ -30,8 +31,8 @@ beforeEach(async () => {
       purposes.flatMap((purpose) => {
         const { queue, deadLetters } = queueVariables(purpose);
         return [
-          [queue, api.urlOf(purpose)],
-          [deadLetters, api.urlOf(deadOf(purpose))],
+          [queue, urlOf(purpose)],
+          [deadLetters, urlOf(deadOf(purpose))],
         ];
       }),
     ),
@@ -45,9 +46,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
+const urlOf = (queue: string) => `${api.url}/000000000000/${queue}`;
 const deadOf = (purpose: Purpose) => `${purpose}-dead`;
 const bury = (purpose: Purpose, ...bodies: unknown[]) =>
-  sqsQueue(api.urlOf(deadOf(purpose))).send(bodies.map((body) => ({ body })));
+  sqsQueue(urlOf(deadOf(purpose))).send(bodies.map((body) => ({ body })));
 const waiting = (queue: string) =>
   store.receive(queue, { most: 10, hiddenMs: 60_000 }).map(({ body }) => JSON.parse(body));
 
@@ -94,7 +96,7 @@ describe('npm run redrive', () => {
   test('of a queue that is named, here or by the URL of its dead letters', async () => {
     await Promise.all([bury('mail', 1), bury('audit', 2), bury('bus', 3)]);
     expect((await redrive('mail')).said).toEqual([{ queue: 'mail-dead', messages: 1 }]);
-    expect((await redrive('--queue', api.urlOf('audit-dead'))).said).toEqual([
+    expect((await redrive('--queue', urlOf('audit-dead'))).said).toEqual([
       { queue: 'audit-dead', messages: 1 },
     ]);
     expect([waiting('mail'), waiting('audit'), waiting('bus')]).toEqual([[1], [2], []]);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
-import { inTurn, PoolBusy, patienceOfCall, tenantPool } from '../../infra/local/lambda/tenant-pool.ts';
+import { inTurn, PoolBusy, patienceOfCall, tenantPool } from '../../infra/local/invoker/tenant-pool.ts';
 import type { CompileRequest } from '../../shared/bots/run/contract.ts';
 import { SandboxNotStarted, startChild } from '../../shared/bots/sandbox/child-process.ts';
 import { createSandbox, type Sandbox, superviseCompile } from '../../shared/bots/sandbox/supervisor.ts';
@@ -216,8 +216,7 @@ linuxTest('who finds all compilers busy waits for a turn, as long as there is ti
   const compilers = tenantPool({ start, end: async () => undefined, most: 1, mostPerTenant: 1, idleMs: 1 });
   const run = (request: CompileRequest) =>
     compilers.use(request.project, (dir) => superviseCompile(dir, request));
-  const isBusy = (error: unknown) => error instanceof PoolBusy;
-  const compile = inTurn({ run, isBusy, mostWaiting: 10, patienceMs: patienceOfCall });
+  const compile = inTurn({ run, mostWaiting: 10, patienceMs: patienceOfCall });
   const text = (n: number, leftMs = 60_000): CompileRequest => ({
     ...{ kind: 'compile', project: 'a', filename: 'a.ts', source: `export const handler = () => ${n}` },
     deadlineAtMs: Date.now() + leftMs,

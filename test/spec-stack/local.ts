@@ -1,14 +1,10 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { expect } from '@jest/globals';
 import type { Demo } from '../../infra/local/demo-projects.ts';
-import {
-  environmentFile,
-  type HandlerEnvironment,
-  useHandlerEnvironment,
-} from '../../infra/local/environment.ts';
-import { type MailFault, type SentMails, sentMails } from '../../infra/local/mail/mailbox.ts';
+import { readEnvironment, useHandlerEnvironment } from '../../infra/local/environment.ts';
+import { type MailFault, type SentMails, sentMails } from '../../infra/local/services/mailbox.ts';
 import type { Stack } from '../../infra/local/stack.ts';
 import type { DeployedFunction } from '../../infra/permissions.ts';
 import { connectDynamoDb } from '../../shared/aws/dynamodb.ts';
@@ -79,7 +75,7 @@ export async function useKeptStack(): Promise<Local> {
   };
   const load = (async (name: DeployedFunction) => (event: unknown) =>
     ask('call', { name, event })) as Local['load'];
-  const environment = JSON.parse(await readFile(environmentFile(dataDir), 'utf8')) as HandlerEnvironment;
+  const environment = await readEnvironment(dataDir);
   const { stop: forgetEnvironment } = useHandlerEnvironment(environment);
   const { DYNAMODB_ENDPOINT: endpoint, TABLE_NAME: tableName, BASE_URL: baseUrl } = environment;
   const table = { endpoint, tableName };

@@ -7,7 +7,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { provisionDemo } from '../../infra/local/demo-projects.ts';
 import { listen, readBody } from '../../infra/local/gateway/listen.ts';
-import type { MailFault } from '../../infra/local/mail/mailbox.ts';
+import type { MailFault } from '../../infra/local/services/mailbox.ts';
 import { startStack } from '../../infra/local/stack.ts';
 
 const [, , dataDir = '', from] = process.argv;

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CloudWatchLogsEvent } from 'aws-lambda';
-import { handlerLoader } from '../../infra/local/gateway/handlers.ts';
+import { handlerLoader } from '../../infra/local/functions.ts';
 import { mailedLink } from './mailed-link.ts';
 import { newPerson, tokenOf } from './people.ts';
 import { type Portico, startPortico } from './portico.ts';

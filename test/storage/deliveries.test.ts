@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { openQueueStore, type QueueStore } from '../../infra/local/queue/queue-store.ts';
+import { openQueueStore, type QueueStore } from '../../infra/local/services/queue-store.ts';
 import { queues } from '../../infra/queues.ts';
 import { createBot } from '../../shared/bots/bot/create-bot.ts';
 import { deployBot } from '../../shared/bots/bot/deploy-bot.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { useLocalCredentials } from '../../infra/local/environment.ts';
 import type { Listening } from '../../infra/local/gateway/listen.ts';
-import { serveInvokeApi } from '../../infra/local/lambda/invoke-api.ts';
+import { invokeService, serveAws } from '../../infra/local/services/aws.ts';
 import { lambdaInvoker } from '../../shared/aws/lambda.ts';
 import { SandboxNotStarted } from '../../shared/bots/sandbox/child-process.ts';
 import { bot, runOf } from '../sandbox/bot-runs.ts';
@@ -11,13 +11,13 @@ let answer: () => Promise<unknown>;
 
 beforeAll(async () => {
   useLocalCredentials();
-  api = await serveInvokeApi({
+  const service = invokeService({
     functionNames: ['invoker'],
     isTenanted: true,
     invoke: () => answer(),
-    isThrottle: () => false,
     onEventFault: () => undefined,
   });
+  api = await serveAws(service);
 });
 afterAll(() => api.stop());
 

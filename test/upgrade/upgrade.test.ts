@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { handlerLoader } from '../../infra/local/gateway/handlers.ts';
+import { handlerLoader } from '../../infra/local/functions.ts';
 import { mailedLink } from '../spec/mailed-link.ts';
 import { type Portico, requestToken, startPortico } from '../spec/portico.ts';
 import { projectOf } from '../spec/running.ts';

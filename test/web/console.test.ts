@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { handlerLoader } from '../../infra/local/gateway/handlers.ts';
+import { handlerLoader } from '../../infra/local/functions.ts';
 import { keys } from '../../shared/carry/table/keys.ts';
 import { botThat, execute, projectOf } from '../spec/running.ts';
 import { put, subscribe, until } from '../spec/subscribing.ts';

@@ -16,12 +16,7 @@ export type Reported =
   | { id: number; result: string }
   | { id: number; error: { name: string; message: string; stack: string | undefined } };
 
-/** An execution environment: the unpacked code, loaded once, with these variables and no others. */
-export interface Environment {
-  /** Calls may overlap, unlike Lambda's: the pool gives an environment one at a time where that counts. */
-  invoke(event: unknown, tenantId?: string): Promise<unknown>;
-  stop(): Promise<void>;
-}
+export type Environment = ReturnType<typeof startEnvironment>;
 
 interface EnvironmentOptions {
   name: string;
@@ -32,8 +27,6 @@ interface EnvironmentOptions {
   timeoutMs: number;
   variables: Readonly<Record<string, string>>;
 }
-
-type Waiting = Omit<PromiseWithResolvers<unknown>, 'promise'>;
 
 let stripped: URL | undefined;
 
@@ -53,35 +46,31 @@ function asModule(source: string): string {
 }
 
 /**
- * Loads a function's code in a thread of its own. A thread, because twenty processes are more than a laptop should
+ * An execution environment: the unpacked code, loaded once in a thread of its own, with these variables and no others. A thread, because twenty processes are more than a laptop should
  * start; it shares neither modules nor `process.env` with the others. One that breaks off is replaced at the next call.
  */
-export function startEnvironment(options: EnvironmentOptions): Environment {
+export function startEnvironment(options: EnvironmentOptions) {
   const [file = '', exported = ''] = options.handler.split('.');
   const entry = join(options.folder, `${file}.mjs`);
-  const waiting = new Map<number, Waiting>();
+  const waiting = new Map<number, Omit<PromiseWithResolvers<unknown>, 'promise'>>();
   let worker: Worker | undefined;
   let lastId = 0;
 
   function start(): Worker {
-    const started = new Worker(runtime(), {
-      workerData: { entry, exported, name: options.name },
-      env: { ...options.variables },
+    const workerData = { entry, exported, name: options.name };
+    const started = new Worker(runtime(), { workerData, env: { ...options.variables } });
+    started.on('message', (reported: Reported) => {
+      const one = waiting.get(reported.id);
+      waiting.delete(reported.id);
+      if ('result' in reported) one?.resolve(JSON.parse(reported.result));
+      else one?.reject(Object.assign(new Error(reported.error.message), reported.error));
     });
-    started.on('message', settle);
-    started.on('error', (error) => breakOff(error));
+    started.on('error', breakOff);
     started.on('exit', () => {
       if (worker === started) worker = undefined;
       breakOff(new Error(`${options.name}: the environment has ended`));
     });
     return started;
-  }
-
-  function settle(reported: Reported): void {
-    const one = waiting.get(reported.id);
-    waiting.delete(reported.id);
-    if ('result' in reported) one?.resolve(JSON.parse(reported.result));
-    else one?.reject(Object.assign(new Error(reported.error.message), reported.error));
   }
 
   function breakOff(error: Error): void {
@@ -90,17 +79,17 @@ export function startEnvironment(options: EnvironmentOptions): Environment {
   }
 
   return {
-    invoke(event, tenantId) {
+    /** Calls may overlap, unlike Lambda's: the pool gives an environment one at a time where that counts. */
+    invoke(event: unknown, tenantId?: string): Promise<unknown> {
       worker ??= start();
-      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      const { promise, ...settling } = Promise.withResolvers<unknown>();
       const id = ++lastId;
-      waiting.set(id, { resolve, reject });
-      const { timeoutMs } = options;
-      const invocation: Invocation = { id, event: JSON.stringify(event), timeoutMs };
-      worker.postMessage(tenantId === undefined ? invocation : { ...invocation, tenantId });
+      waiting.set(id, settling);
+      const invocation = { id, event: JSON.stringify(event), timeoutMs: options.timeoutMs };
+      worker.postMessage({ ...invocation, ...(tenantId === undefined ? {} : { tenantId }) });
       return promise;
     },
-    async stop() {
+    async stop(): Promise<void> {
       const ending = worker;
       worker = undefined;
       await ending?.terminate();

@@ -24,7 +24,8 @@ export interface Access {
   select?: string | undefined;
 }
 
-type Keyed = Record<string, Record<string, { S?: string }> | undefined>;
+type Attributes = Record<string, { S?: string }>;
+type Keyed = Record<string, Attributes | undefined>;
 
 /** The parts of a transaction by IAM's names. */
 const parts: Readonly<Record<string, string>> = {
@@ -36,17 +37,19 @@ const parts: Readonly<Record<string, string>> = {
 
 /** What a request to DynamoDB is checked for. @param operation such as `TransactWriteItems` */
 export function accessesOf(operation: string, body: Record<string, unknown>): Access[] {
-  const one = (partitions: readonly string[] | undefined) => [access(operation, partitions)];
+  const action = `dynamodb:${operation}`;
   switch (operation) {
     case 'TransactWriteItems':
       return (body.TransactItems as Record<string, Keyed>[]).flatMap((item) =>
-        Object.entries(item).map(([part, { Item, Key }]) =>
-          access(parts[part] ?? part, [partitionOf(Item ?? Key)]),
-        ),
+        Object.entries(item).map(([part, { Item, Key }]) => ({
+          action: `dynamodb:${parts[part] ?? part}`,
+          partitions: [partitionOf(Item ?? Key)],
+        })),
       );
     case 'BatchGetItem':
-      return requested(body).map((wanted) => ({
-        ...access(operation, (wanted.Keys as never[]).map(partitionOf)),
+      return Object.values(body.RequestItems as Record<string, Requested>).map((wanted) => ({
+        action,
+        partitions: wanted.Keys.map(partitionOf),
         attributes: wanted.ProjectionExpression === undefined ? undefined : attributesOf(wanted),
       }));
     case 'BatchWriteItem': {
@@ -54,25 +57,18 @@ export function accessesOf(operation: string, body: Record<string, unknown>): Ac
         .flat()
         .map(({ PutRequest, DeleteRequest }) => PutRequest?.Item ?? DeleteRequest?.Key);
       const attributes = [...new Set(items.flatMap((item) => Object.keys(item ?? {})))];
-      return [{ ...access(operation, items.map(partitionOf)), attributes }];
+      return [{ action, partitions: items.map(partitionOf), attributes }];
     }
     case 'Scan':
-    case 'Query':
-      return [
-        {
-          ...access(operation, operation === 'Scan' ? undefined : [queried(body)]),
-          attributes: attributesOf(body),
-          select: body.Select as string | undefined,
-        },
-      ];
-    case 'PutItem':
-      return one([partitionOf(body.Item as never)]);
-    case 'GetItem':
-    case 'UpdateItem':
-    case 'DeleteItem':
-      return one([partitionOf(body.Key as never)]);
-    default:
-      return one(undefined);
+    case 'Query': {
+      const partitions = operation === 'Scan' ? undefined : [queried(body)];
+      const select = body.Select as string | undefined;
+      return [{ action, partitions, attributes: attributesOf(body), select }];
+    }
+    default: {
+      const item = (body.Item ?? body.Key) as Attributes | undefined;
+      return [{ action, partitions: item && [partitionOf(item)] }];
+    }
   }
 }
 
@@ -130,10 +126,6 @@ function asExpression(pattern: string): RegExp {
   return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's');
 }
 
-function access(operation: string, partitions: readonly string[] | undefined): Access {
-  return { action: `dynamodb:${operation}`, partitions };
-}
-
 interface Expressions {
   ProjectionExpression?: string;
   KeyConditionExpression?: string;
@@ -142,11 +134,7 @@ interface Expressions {
 }
 
 interface Requested extends Expressions {
-  Keys: unknown[];
-}
-
-function requested(body: Record<string, unknown>): Requested[] {
-  return Object.values(body.RequestItems as Record<string, Requested>);
+  Keys: Attributes[];
 }
 
 /** The attributes themselves, not what lies in them: neither `:values`, functions nor words between them. */
@@ -158,7 +146,7 @@ function attributesOf({ ExpressionAttributeNames = {}, ...expressions }: Express
   return [...new Set(attributes.map((name) => ExpressionAttributeNames[name] ?? name))];
 }
 
-function partitionOf(item: Record<string, { S?: string }> | undefined): string {
+function partitionOf(item: Attributes | undefined): string {
   return item?.pk?.S ?? '';
 }
 
@@ -187,6 +175,7 @@ export async function guardTable(
 ): Promise<Listening> {
   const { protocol, hostname, port } = new URL(endpoint);
   const exchanger = createExchanger();
+  const type = { 'content-type': 'application/x-amz-json-1.0' };
   const { stop, ...listening } = await listen(0, async (request, response) => {
     const body = (await readBody(request, longestRequestBytes)) ?? Buffer.alloc(0);
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
@@ -196,19 +185,15 @@ export async function guardTable(
     if (refused) {
       const asked = `${refused.action} on ${refused.partitions?.join(', ') ?? 'the table'}`;
       onRefused(asked);
-      response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
-      const type = 'com.amazon.coral.service#AccessDeniedException';
-      response.end(JSON.stringify({ __type: type, message: `not authorized to perform: ${asked}` }));
-      return;
+      const __type = 'com.amazon.coral.service#AccessDeniedException';
+      const message = `not authorized to perform: ${asked}`;
+      return void response.writeHead(400, type).end(JSON.stringify({ __type, message }));
     }
     const { host: _, connection: __, ...headers } = request.headers as Record<string, string>;
     try {
       const exchange = { protocol, hostname, port, method: 'POST', path: '/', headers, body };
       const answer = await exchanger.send(exchange);
-      response.writeHead(answer.statusCode, {
-        'content-type': 'application/x-amz-json-1.0',
-        'content-length': answer.body.length,
-      });
+      response.writeHead(answer.statusCode, { ...type, 'content-length': answer.body.length });
       response.end(answer.body);
     } catch {
       // An engine that is gone looks so to the function too, which repeats the call.

@@ -1,17 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errorText } from '../../../shared/base/values.ts';
-import { answerHelp } from '../../command.ts';
-import { environmentFile, type HandlerEnvironment, useLocalCredentials } from '../environment.ts';
+import { answerHelp, endWithUsage } from '../../command.ts';
+import { useLocalCredentials, usualTable } from '../environment.ts';
 import { freePort } from '../gateway/listen.ts';
-import { usualTable } from '../table.ts';
-import { replaceBotSecret, replaceStageKey, rotate } from './replace-keys.ts';
+import { sentMails } from '../services/mailbox.ts';
+import { replaceBotSecret, replaceSigningKey, replaceStageKey } from './replace-keys.ts';
 import {
   itemsNow,
   linkMailedTo,
-  mailsSent,
   operate,
   type Place,
   type RunningStack,
@@ -25,7 +24,6 @@ import {
  * fit to be used, checked, and the stack is pointed at it; then the signing key is replaced, one of the stage's
  * secret keys, and a Bot's secret. Each line is something that was tried; exit code 1 when one of them went otherwise.
  */
-const restored = 'portico-restored';
 const password = 'a drill of four words';
 let failures = 0;
 
@@ -35,131 +33,103 @@ function tried(what: string, is: boolean): void {
 }
 
 /** Who was what when. */
-interface Story {
-  project: string;
-  oldToken: string;
-  kept: string;
-  lost: string;
-  pending: { email: string; membership: string; link: { id: string; secret: string } };
-  removed: string;
-  changed: string;
-  bot: string;
-}
+type Story = Awaited<ReturnType<typeof live>>['story'];
 
-const address = (name: string) => `${name}-${randomBytes(3).toString('hex')}@example.org`;
-
-async function invite(stack: RunningStack, token: string, project: string, email: string): Promise<string> {
-  const body = { resourceType: 'Practitioner', firstName: 'Dora', lastName: 'Drill', email };
-  const { json } = await stack.call('POST', `admin/projects/${project}/invite`, { token, body });
-  return String(json?.id);
-}
-
-/** Whether an address and password are a sign-in. */
-async function signsIn(stack: RunningStack, email: string, given: string): Promise<string | undefined> {
+/** The access token of a sign-in; undefined when address and password are none. */
+async function signIn({ call }: RunningStack, email: string, given: string): Promise<string | undefined> {
   const verifier = randomBytes(32).toString('base64url');
   const codeChallenge = createHash('sha256').update(verifier).digest('base64url');
   const body = { email, password: given, clientId: '', codeChallenge, codeChallengeMethod: 'S256' };
-  const { status, json } = await stack.call('POST', 'auth/login', { body });
-  if (status !== 200 || typeof json?.code !== 'string') return undefined;
+  const { status, json } = await call('POST', 'auth/login', { body });
+  if (status !== 200 || typeof json.code !== 'string') return undefined;
   const grant = { grant_type: 'authorization_code', code: json.code, code_verifier: verifier };
-  const tokens = await stack.call('POST', 'oauth2/token', { body: new URLSearchParams(grant) });
-  return tokens.status === 200 ? String(tokens.json?.access_token) : undefined;
+  const tokens = await call('POST', 'oauth2/token', { body: new URLSearchParams(grant) });
+  return tokens.status === 200 ? String(tokens.json.access_token) : undefined;
 }
 
 /** What was there at the moment to which the table is put back, and what came after it. */
-async function live(place: Place): Promise<{ story: Story; items: Awaited<ReturnType<typeof itemsNow>> }> {
-  const { dataDir } = place;
-  const stack = await runStack(place, usualTable);
+async function live(place: Place) {
+  const stack = await runStack(place);
   try {
-    const project = stack.demo.projects[0]?.id ?? '';
+    const { call, admin, project } = stack;
     const token = await stack.clientToken();
     const create = async () =>
-      String(
-        (await stack.call('POST', 'fhir/R4/Patient', { token, body: { resourceType: 'Patient' } })).json?.id,
-      );
-    const bot = await stack.call('POST', `admin/projects/${project}/bot`, { token, body: { name: 'Drill' } });
-    const botId = String(bot.json?.id);
-    const code = 'exports.handler = async () => "ran"';
-    await stack.call('POST', `fhir/R4/Bot/${botId}/$deploy`, { token, body: { code } });
+      String((await call('POST', 'fhir/R4/Patient', { token, body: { resourceType: 'Patient' } })).json.id);
+    const bot = await stack.deploy(token, 'exports.handler = async () => "ran"');
+    const address = (name: string) => `${name}-${randomBytes(3).toString('hex')}@example.org`;
     const emails = { pending: address('pending'), removed: address('removed'), changed: address('changed') };
-    const joined: string[] = [];
-    for (const email of [emails.removed, emails.changed]) {
-      joined.push(await invite(stack, token, project, email));
-      const body = { ...(await linkMailedTo(dataDir, email)), password };
-      await stack.call('POST', 'auth/setpassword', { body });
-    }
-    const membership = await invite(stack, token, project, emails.pending);
-    const link = await linkMailedTo(dataDir, emails.pending);
-    const kept = await create();
-    const { DYNAMODB_ENDPOINT } = JSON.parse(
-      await readFile(environmentFile(dataDir), 'utf8'),
-    ) as HandlerEnvironment;
-    const items = await itemsNow(DYNAMODB_ENDPOINT, usualTable);
-
-    const members = `admin/projects/${project}/members`;
-    await stack.call('DELETE', `${members}/${membership}/invitation`, { token });
-    await stack.call('DELETE', `${members}/${joined[0]}`, { token });
-    const own = await signsIn(stack, emails.changed, password);
-    const body = { oldPassword: password, newPassword: `${password} since` };
-    await stack.call('POST', 'auth/changepassword', { token: own ?? '', body });
-    const story = {
-      ...{ project, oldToken: token, kept, lost: await create(), bot: botId },
-      pending: { email: emails.pending, membership, link },
-      ...{ removed: emails.removed, changed: emails.changed },
+    const admit = async (email: string) => {
+      const membership = await stack.invite(token, email);
+      const body = { ...(await linkMailedTo(place, email)), password };
+      await call('POST', 'auth/setpassword', { body });
+      return membership;
     };
-    return { story, items };
+    const leaving = await admit(emails.removed);
+    await admit(emails.changed);
+    const membership = await stack.invite(token, emails.pending);
+    const link = await linkMailedTo(place, emails.pending);
+    const kept = await create();
+    const items = await itemsNow(place);
+
+    await call('DELETE', `${admin}/members/${membership}/invitation`, { token });
+    await call('DELETE', `${admin}/members/${leaving}`, { token });
+    const own = (await signIn(stack, emails.changed, password)) ?? '';
+    const body = { oldPassword: password, newPassword: `${password} since` };
+    await call('POST', 'auth/changepassword', { token: own, body });
+    const lost = await create();
+    return { story: { project, oldToken: token, kept, lost, bot, emails, membership, link }, items };
   } finally {
     await stack.stop();
   }
 }
 
 async function afterwards(place: Place, story: Story): Promise<void> {
-  const { dataDir } = place;
-  const sentBefore = await mailsSent(dataDir);
-  const stack = await runStack(place, restored);
+  const { list } = sentMails(join(place.dataDir, 'mail'));
+  const sentBefore = (await list()).length;
+  const stack = await runStack(place);
   try {
-    const { project, oldToken, pending, bot } = story;
-    const status = async (method: string, path: string, token: string, body?: unknown) =>
-      (await stack.call(method, path, { token, ...(body ? { body } : {}) })).status;
-    tried(
-      'a token of before opens nothing',
-      (await status('GET', `fhir/R4/Patient/${story.kept}`, oldToken)) === 401,
-    );
+    const { project, oldToken, kept, lost, bot, emails, membership, link } = story;
+    const tries = async (
+      what: string,
+      expected: number,
+      line: string,
+      sent: { token?: string; body?: object },
+    ) => {
+      const [method = '', path = ''] = line.split(' ');
+      tried(what, (await stack.call(method, path, sent)).status === expected);
+    };
+    const enters = async (email: string, given: string) => (await signIn(stack, email, given)) !== undefined;
+    const [executes, accepts] = [`POST fhir/R4/Bot/${bot}/$execute`, 'POST auth/setpassword'];
+    await tries('a token of before opens nothing', 401, `GET fhir/R4/Patient/${kept}`, { token: oldToken });
     const token = await stack.clientToken();
-    tried('a new sign-in does', (await status('GET', `fhir/R4/Patient/${story.kept}`, token)) === 200);
-    tried(
-      'what was written later is not there',
-      (await status('GET', `fhir/R4/Patient/${story.lost}`, token)) === 404,
-    );
-    const accept = { ...pending.link, password };
-    tried(
-      'an invitation that was revoked later opens nothing',
-      (await status('POST', 'auth/setpassword', '', accept)) === 400,
-    );
-    tried(
-      'who was removed later does not get in',
-      (await signsIn(stack, story.removed, password)) === undefined,
-    );
-    tried(
-      'a password that was changed later is the new one',
-      (await signsIn(stack, story.changed, password)) === undefined,
-    );
-    tried('and that one opens', (await signsIn(stack, story.changed, `${password} since`)) !== undefined);
-    tried('no Bot runs', (await status('POST', `fhir/R4/Bot/${bot}/$execute`, token, {})) === 400);
-    tried('no mail was sent', (await mailsSent(dataDir)) === sentBefore);
-    await operate(place, restored, ['infra/local/provision.ts', '--project', project, '--resumed']);
-    tried(
-      'a Project that was let go on runs its Bots',
-      (await status('POST', `fhir/R4/Bot/${bot}/$execute`, token, {})) === 200,
-    );
-    const again = `admin/projects/${project}/members/${pending.membership}/invitation`;
-    tried('an invitation may be sent anew', (await status('POST', again, token)) === 200);
-    const link = await linkMailedTo(dataDir, pending.email, (id) => id !== pending.link.id);
-    const body = { ...link, password };
-    tried('and its link opens', (await status('POST', 'auth/setpassword', '', body)) === 200);
+    await tries('a new sign-in does', 200, `GET fhir/R4/Patient/${kept}`, { token });
+    await tries('what was written later is not there', 404, `GET fhir/R4/Patient/${lost}`, { token });
+    const revoked = { body: { ...link, password } };
+    await tries('an invitation that was revoked later opens nothing', 400, accepts, revoked);
+    tried('who was removed later does not get in', !(await enters(emails.removed, password)));
+    tried('a password that was changed later is the new one', !(await enters(emails.changed, password)));
+    tried('and that one opens', await enters(emails.changed, `${password} since`));
+    await tries('no Bot runs', 400, executes, { token, body: {} });
+    tried('no mail was sent', (await list()).length === sentBefore);
+    await operate(place, 'provision', '--project', project, '--resumed');
+    await tries('a Project that was let go on runs its Bots', 200, executes, { token, body: {} });
+    const again = `POST ${stack.admin}/members/${membership}/invitation`;
+    await tries('an invitation may be sent anew', 200, again, { token });
+    const anew = await linkMailedTo(place, emails.pending, (id) => id !== link.id);
+    await tries('and its link opens', 200, accepts, { body: { ...anew, password } });
   } finally {
     await stack.stop();
   }
+}
+
+/** Puts the table back, and looks at what comes of it. */
+async function restore(lost: Place, restored: Place): Promise<void> {
+  const { story, items } = await live(lost);
+  const { prepared, violations } = await recoverLocally(restored, items, lost.tableName);
+  process.stdout.write(`${JSON.stringify(prepared)}\n`);
+  tried('the restored table holds together', violations.length === 0);
+  for (const violation of violations) process.stdout.write(`${JSON.stringify(violation)}\n`);
+  await afterwards(restored, story);
 }
 
 const usage = `npm run drill -- [restore] [rotate]
@@ -170,32 +140,19 @@ const usage = `npm run drill -- [restore] [rotate]
 answerHelp(usage);
 const halves = process.argv.slice(2);
 const unknown = halves.find((half) => half !== 'restore' && half !== 'rotate');
-if (unknown !== undefined) {
-  process.stderr.write(`There is no ${unknown}\n${usage}`);
-  process.exit(2);
-}
+if (unknown !== undefined) endWithUsage(`There is no ${unknown}`, usage, 2);
 useLocalCredentials();
 const dataDir = await mkdtemp(join(tmpdir(), 'portico-drill-'));
-const place = { dataDir, port: await freePort() };
-
-/** Puts the table back, and looks at what comes of it. */
-async function restore(): Promise<void> {
-  const { story, items } = await live(place);
-  const { prepared, violations } = await recoverLocally(dataDir, items, { lost: usualTable, restored });
-  process.stdout.write(`${JSON.stringify(prepared)}\n`);
-  tried('the restored table holds together', violations.length === 0);
-  for (const violation of violations) process.stdout.write(`${JSON.stringify(violation)}\n`);
-  await afterwards(place, story);
-}
-
+let place = { dataDir, port: await freePort(), tableName: usualTable };
 try {
   const wants = (half: string) => halves.length === 0 || halves.includes(half);
-  if (wants('restore')) await restore();
+  if (wants('restore')) {
+    const restored = { ...place, tableName: 'portico-restored' };
+    await restore(place, restored);
+    place = restored;
+  }
   if (wants('rotate')) {
-    const tableName = wants('restore') ? restored : usualTable;
-    await rotate(place, tableName, tried);
-    await replaceStageKey(place, tableName, tried);
-    await replaceBotSecret(place, tableName, tried);
+    for (const replace of [replaceSigningKey, replaceStageKey, replaceBotSecret]) await replace(place, tried);
   }
 } catch (error) {
   tried(errorText(error), false);

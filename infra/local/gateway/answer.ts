@@ -1,6 +1,6 @@
 import { isObject } from '../../../shared/base/values.ts';
 import { cors } from '../../cors.ts';
-import type { ReceivedRequest } from './event.ts';
+import { headerOf, type ReceivedRequest } from './event.ts';
 
 /** A response as node:http sends it. */
 export interface Answer {
@@ -11,15 +11,15 @@ export interface Answer {
 }
 
 /** The gateway computes these itself. */
-const ownHeaders = new Set(['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']);
+const ownHeaders = /^(?:connection|content-length|date|keep-alive|transfer-encoding)$/;
 
 /** What the gateway says itself, before or instead of a handler. */
 export function gatewayAnswer(statusCode: number, message: string): Answer {
-  return {
-    statusCode,
-    headers: [['content-type', 'application/json']],
-    body: Buffer.from(JSON.stringify({ message })),
-  };
+  return jsonAnswer(statusCode, JSON.stringify({ message }));
+}
+
+function jsonAnswer(statusCode: number, text: string): Answer {
+  return { statusCode, headers: [['content-type', 'application/json']], body: Buffer.from(text) };
 }
 
 /**
@@ -31,7 +31,7 @@ export function gatewayAnswer(statusCode: number, message: string): Answer {
 export function answerOf(payload: string): Answer {
   const result: unknown = JSON.parse(payload);
   if (!isObject(result) || !('statusCode' in result)) {
-    return { statusCode: 200, headers: [['content-type', 'application/json']], body: Buffer.from(payload) };
+    return jsonAnswer(200, payload);
   }
   const { headers = {}, cookies = [], body = '', isBase64Encoded = false } = result;
   const statusCode = Number(result.statusCode);
@@ -47,7 +47,7 @@ export function answerOf(payload: string): Answer {
   if (!isValid) return gatewayAnswer(500, 'Internal Server Error');
   const sent = Object.entries(headers)
     .map(([name, value]): [string, string] => [name.toLowerCase(), String(value)])
-    .filter(([name]) => !ownHeaders.has(name));
+    .filter(([name]) => !ownHeaders.test(name));
   if (body !== '' && !sent.some(([name]) => name === 'content-type'))
     sent.push(['content-type', 'text/plain; charset=utf-8']);
   return {
@@ -62,8 +62,7 @@ const methods = 'GET,POST,PUT,PATCH,DELETE';
 
 /** The page that a browser sends a request for, when it was served by this machine. */
 export function loopbackOrigin({ rawHeaders }: Pick<ReceivedRequest, 'rawHeaders'>): string | undefined {
-  const at = rawHeaders.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === 'origin');
-  const origin = at < 0 ? undefined : rawHeaders[at + 1];
+  const origin = headerOf(rawHeaders, 'origin');
   return origin !== undefined && loopback.test(origin) ? origin : undefined;
 }
 

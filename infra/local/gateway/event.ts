@@ -17,26 +17,24 @@ export interface ReceivedRequest {
 }
 
 /** What the gateway adds of its own. */
-export interface RequestStamp {
+interface RequestStamp {
   requestId: string;
   /** `Root=1-<8 hex>-<24 hex>` */
   traceId: string;
-  /** Ms since the epoch. */
   atMs: number;
+}
+
+/** The value of a header as sent, under its lower-case name; the first one of several. */
+export function headerOf(rawHeaders: readonly string[], name: string): string | undefined {
+  const index = rawHeaders.findIndex((text, at) => at % 2 === 0 && text.toLowerCase() === name);
+  return index < 0 ? undefined : rawHeaders[index + 1];
 }
 
 /** Only these arrive as text, everything else as base64: fhir+json, HL7 and forms too. */
 const textTypes = /^(text\/.*|application\/(json|xml|javascript))$/;
 
 /** Meant for one connection; the gateway opens its own to the integration. */
-const hopHeaders = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'transfer-encoding',
-  'upgrade',
-]);
+const hopHeaders = /^(?:connection|keep-alive|proxy-connection|te|transfer-encoding|upgrade)$/;
 
 /** The path of a target, decoded as `rawPath` is; undefined when its escapes are not UTF-8. */
 export function decodedPath(target: string): string | undefined {
@@ -65,11 +63,9 @@ export function buildEvent(
     rawQueryString,
     ...(cookies.length > 0 ? { cookies } : {}),
     headers,
-    ...(rawQueryString ? { queryStringParameters: joinQuery(rawQueryString) } : {}),
+    ...(rawQueryString ? { queryStringParameters: joined(new URLSearchParams(rawQueryString)) } : {}),
     requestContext: {
-      accountId: '000000000000',
-      apiId: 'local',
-      domainName,
+      ...{ accountId: '000000000000', apiId: 'local', stage: '$default', domainName },
       domainPrefix: domainName.split('.')[0] ?? domainName,
       http: {
         method: request.method,
@@ -78,11 +74,8 @@ export function buildEvent(
         sourceIp: request.sourceIp,
         userAgent: headers['user-agent'] ?? '',
       },
-      requestId: stamp.requestId,
-      routeKey: matched.routeKey,
-      stage: '$default',
-      time: accessLogTime(stamp.atMs),
-      timeEpoch: stamp.atMs,
+      ...{ requestId: stamp.requestId, routeKey: matched.routeKey },
+      ...{ time: accessLogTime(stamp.atMs), timeEpoch: stamp.atMs },
     },
     ...(Object.keys(matched.pathParameters).length > 0 ? { pathParameters: matched.pathParameters } : {}),
     ...bodyOf(request.body, headers['content-type']),
@@ -96,44 +89,32 @@ function bodyOf(body: Buffer | undefined, contentType = ''): { body?: string; is
   return { body: body.toString(isText ? 'utf8' : 'base64'), isBase64Encoded: !isText };
 }
 
-function joinHeaders(request: ReceivedRequest, stamp: RequestStamp) {
-  const joined = new Map<string, string>();
-  const cookies: string[] = [];
-  const add = (name: string, value: string) => {
-    const before = joined.get(name);
-    joined.set(name, before === undefined ? value : `${before},${value}`);
-  };
-  for (let index = 0; index + 1 < request.rawHeaders.length; index += 2) {
-    const name = (request.rawHeaders[index] ?? '').toLowerCase();
-    const value = request.rawHeaders[index + 1] ?? '';
-    if (name === 'cookie')
-      cookies.push(
-        ...value
-          .split(';')
-          .map((cookie) => cookie.trim())
-          .filter(Boolean),
-      );
-    else if (!hopHeaders.has(name)) add(name, value);
-  }
+function joinHeaders({ rawHeaders, body, port, sourceIp }: ReceivedRequest, stamp: RequestStamp) {
+  const pairs = rawHeaders.flatMap((name, at): [string, string][] =>
+    at % 2 === 0 ? [[name.toLowerCase(), rawHeaders[at + 1] ?? '']] : [],
+  );
+  const cookies = pairs.flatMap(([name, value]) => (name === 'cookie' ? value.split(';') : []));
+  const kept = pairs.filter(([name]) => name !== 'cookie' && !hopHeaders.test(name));
+  const headers = joined([...kept, ['x-forwarded-for', sourceIp]]);
   // HTTP APIs give a request that says it is empty a type.
-  if (joined.get('content-length') === '0' && !joined.has('content-type')) {
-    joined.set('content-type', 'application/octet-stream');
-  }
-  joined.set('content-length', String(request.body?.length ?? 0));
-  joined.set('x-amzn-trace-id', stamp.traceId);
-  joined.set('x-forwarded-port', String(request.port));
-  joined.set('x-forwarded-proto', 'http');
-  add('x-forwarded-for', request.sourceIp);
-  return { headers: Object.fromEntries(joined), cookies };
+  if (headers['content-length'] === '0') headers['content-type'] ??= 'application/octet-stream';
+  Object.assign(headers, {
+    'content-length': String(body?.length ?? 0),
+    'x-amzn-trace-id': stamp.traceId,
+    'x-forwarded-port': String(port),
+    'x-forwarded-proto': 'http',
+  });
+  return { headers, cookies: cookies.map((cookie) => cookie.trim()).filter(Boolean) };
 }
 
-function joinQuery(rawQueryString: string): Record<string, string> {
-  const joined = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(rawQueryString)) {
-    const before = joined.get(name);
-    joined.set(name, before === undefined ? value : `${before},${value}`);
+/** What stands more than once is joined with commas. */
+function joined(pairs: Iterable<[string, string]>): Record<string, string> {
+  const values = new Map<string, string>();
+  for (const [name, value] of pairs) {
+    const before = values.get(name);
+    values.set(name, before === undefined ? value : `${before},${value}`);
   }
-  return Object.fromEntries(joined);
+  return Object.fromEntries(values);
 }
 
 /** `12/Mar/2020:19:03:58 +0000` */

@@ -58,27 +58,31 @@ async function answer(
   incoming: IncomingMessage,
   requestId: string,
 ): Promise<Answer> {
+  const { method = 'GET', url: target = '/', httpVersion, rawHeaders, socket } = incoming;
   const body = await readBody(incoming, longestBodyBytes);
-  if (headBytes(incoming) > longestHeadBytes) return gatewayAnswer(431, 'Request Header Fields Too Large');
+  const headBytes = rawHeaders.reduce((sum, text) => sum + text.length, method.length + target.length);
+  if (headBytes > longestHeadBytes) return gatewayAnswer(431, 'Request Header Fields Too Large');
   if (!body) return gatewayAnswer(413, 'Request Entity Too Large');
-  const request = received(incoming, body);
+  const request: ReceivedRequest = {
+    ...{ method, target, httpVersion, rawHeaders, ...(body.length > 0 ? { body } : {}) },
+    sourceIp: socket.remoteAddress ?? '127.0.0.1',
+    port: socket.localPort ?? 0,
+  };
   for (const page of options.pages ?? []) {
     const found = await page(request);
     if (found) return found;
   }
-  const path = decodedPath(request.target);
-  if (path === undefined || !path.startsWith('/')) return gatewayAnswer(400, 'Bad Request');
-  const matched = matchRoute(options.routes, request.method, path);
+  const path = decodedPath(target);
+  if (!path?.startsWith('/')) return gatewayAnswer(400, 'Bad Request');
+  const matched = matchRoute(options.routes, method, path);
   if (!matched) return gatewayAnswer(404, 'Not Found');
-  const event = buildEvent(request, path, matched, {
-    requestId,
-    traceId: `Root=1-${Math.floor(Date.now() / 1000).toString(16)}-${randomBytes(12).toString('hex')}`,
-    atMs: Date.now(),
-  });
-  if ((event.body?.length ?? 0) > surelyFitsCharacters && bytesOf(event) > longestPayloadBytes) {
-    return gatewayAnswer(413, 'Request Entity Too Large');
-  }
-  return integrate(options, matched.route.function, event);
+  const atMs = Date.now();
+  const traceId = `Root=1-${Math.floor(atMs / 1000).toString(16)}-${randomBytes(12).toString('hex')}`;
+  const event = buildEvent(request, path, matched, { requestId, traceId, atMs });
+  const mayNotFit = (event.body?.length ?? 0) > surelyFitsCharacters;
+  return mayNotFit && Buffer.byteLength(JSON.stringify(event)) > longestPayloadBytes
+    ? gatewayAnswer(413, 'Request Entity Too Large')
+    : integrate(options, matched.route.function, event);
 }
 
 /**
@@ -97,55 +101,29 @@ async function integrate(
   const end = options.executions ? options.executions(name) : () => undefined;
   // So API Gateway answers where Lambda throttles: it does not wait for a free one.
   if (!end) return gatewayAnswer(503, 'Service Unavailable');
+  const { promise, resolve } = Promise.withResolvers<Answer>();
+  const timedOut = () => fault(options, new Error(`${name}: timed out after ${functionMs} ms`));
+  const timers = [
+    setTimeout(() => resolve(timedOut()), functionMs),
+    setTimeout(() => resolve(gatewayAnswer(503, 'Service Unavailable')), timeouts.integrationMs),
+  ];
   const call = async () => {
     const result = await handler(event, lambdaContext(`portico-${name}`, functionMs));
     const payload = JSON.stringify(result ?? null);
     if (Buffer.byteLength(payload) > longestPayloadBytes) throw new Error(`${name}: response too large`);
     return answerOf(payload);
   };
-  const timers = [
-    later(functionMs, () => fault(options, new Error(`${name}: timed out after ${functionMs} ms`))),
-    later(timeouts.integrationMs, () => gatewayAnswer(503, 'Service Unavailable')),
-  ];
   try {
-    return await Promise.race([
-      call().catch((error: unknown) => fault(options, error)),
-      ...timers.map(({ promise }) => promise),
-    ]);
+    return await Promise.race([call().catch((error: unknown) => fault(options, error)), promise]);
   } finally {
-    for (const { timer } of timers) clearTimeout(timer);
+    for (const timer of timers) clearTimeout(timer);
     end();
   }
-}
-
-function later(ms: number, what: () => Answer): { promise: Promise<Answer>; timer: NodeJS.Timeout } {
-  const { promise, resolve } = Promise.withResolvers<Answer>();
-  return { promise, timer: setTimeout(() => resolve(what()), ms) };
 }
 
 function fault({ onFault }: GatewayOptions, error: unknown): Answer {
   onFault(error instanceof Error ? error : new Error(String(error)));
   return gatewayAnswer(500, 'Internal Server Error');
-}
-
-function received(incoming: IncomingMessage, body: Buffer): ReceivedRequest {
-  return {
-    method: incoming.method ?? 'GET',
-    target: incoming.url ?? '/',
-    httpVersion: incoming.httpVersion,
-    rawHeaders: incoming.rawHeaders,
-    ...(body.length > 0 ? { body } : {}),
-    sourceIp: incoming.socket.remoteAddress ?? '127.0.0.1',
-    port: incoming.socket.localPort ?? 0,
-  };
-}
-
-function headBytes({ method = '', url = '', rawHeaders }: IncomingMessage): number {
-  return rawHeaders.reduce((sum, text) => sum + text.length, method.length + url.length);
-}
-
-function bytesOf(event: APIGatewayProxyEventV2): number {
-  return Buffer.byteLength(JSON.stringify(event));
 }
 
 function send(options: GatewayOptions, response: ServerResponse, requestId: string, answer: Answer): void {

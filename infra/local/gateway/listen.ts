@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server } from 'node:net';
 
@@ -28,17 +29,10 @@ export async function listen(
     // A server that is stopping has no address any more, but its connections do.
     if (isOurs(request.headers.host, request.socket.localPort)) return serve(request, response);
     const body = '{"message":"Forbidden"}';
-    const headers = {
-      'content-type': 'application/json',
-      'content-length': body.length,
-      connection: 'close',
-    };
-    response.writeHead(403, headers).end(body);
+    const headers = { 'content-type': 'application/json', 'content-length': body.length };
+    response.writeHead(403, { ...headers, connection: 'close' }).end(body);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
+  await once(server.listen(port, '127.0.0.1'), 'listening');
   const bound = (server.address() as AddressInfo).port;
   return {
     port: bound,
@@ -59,8 +53,7 @@ function isOurs(host: string | undefined, port: number | undefined): boolean {
 }
 
 /** The whole body; undefined when it is longer than `maxBytes` (then read to its end, but not kept). */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer | undefined>();
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   request.on('data', (chunk: Buffer) => {
@@ -68,9 +61,8 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
     if (bytes <= maxBytes) chunks.push(chunk);
     else chunks.length = 0;
   });
-  request.on('end', () => resolve(bytes <= maxBytes ? Buffer.concat(chunks, bytes) : undefined));
-  request.on('error', reject);
-  return promise;
+  await once(request, 'end');
+  return bytes <= maxBytes ? Buffer.concat(chunks, bytes) : undefined;
 }
 
 /**
@@ -82,16 +74,16 @@ const places = { from: 12_000, below: 32_768 };
 /** A port of 127.0.0.1 that nobody listens on. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 50; attempt++) {
-    const port = randomInt(places.from, places.below);
-    if (await isFree(port)) return port;
+    const server = new Server().listen(randomInt(places.from, places.below), '127.0.0.1');
+    try {
+      await once(server, 'listening');
+    } catch {
+      continue;
+    }
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    return port;
   }
   throw new Error('no free port');
-}
-
-function isFree(port: number): Promise<boolean> {
-  const server = new Server();
-  return new Promise((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 }

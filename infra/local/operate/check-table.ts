@@ -1,14 +1,12 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
 import { errorCode } from '../../../shared/base/values.ts';
 import { scanPage } from '../../../shared/carry/table/scan-page.ts';
-import { openTable } from '../../../shared/carry/table/table.ts';
 import { serveParameterSets } from '../../../shared/store/index/registry.ts';
 import { beginning, checkTable, type Progress } from '../../check-table/check-table.ts';
 import { command, text } from '../../command.ts';
-import { type TableTarget, withTable } from './table-target.ts';
+import { withTable } from './table-target.ts';
 
 /**
  * `npm run check-table`: looks at every item of a table and says what does not hold, a line of JSON for each. On this
@@ -28,45 +26,36 @@ await command(usage, 2, async () => {
   });
   const settleMs = Number(values.settle) * 60_000;
   if (!(settleMs >= 0)) throw new Error(`--settle is no number of minutes: ${values.settle}`);
-  const last = await withTable(values, (target) => check(target, settleMs, values.progress));
+  const { progress: file } = values;
+  const last = await withTable(values, async ({ client, table, name, searchParameters }) => {
+    serveParameterSets(searchParameters);
+    const options = {
+      ...{ table, settleMs, now: Date.now, pause: (ms: number) => pause(ms) },
+      scan: (from: Progress['from']) => scanPage(client, name, { from, limit: itemsTogether }),
+      report: (violation: object) => void process.stdout.write(`${JSON.stringify(violation)}\n`),
+    };
+    let reached = beginning;
+    for await (reached of checkTable(options, file ? await readProgress(file, name) : beginning)) {
+      if (!file) continue;
+      await writeFile(`${file}.new`, JSON.stringify({ table: name, ...reached }), { mode: 0o600 });
+      await rename(`${file}.new`, file);
+    }
+    return reached;
+  });
   process.stderr.write(
     `${last.items} items: ${last.violations} violations, ${last.settling} that may settle by themselves\n`,
   );
   process.exitCode = last.violations > 0 ? 1 : 0;
 });
 
-async function check({ name, endpoint, searchParameters }: TableTarget, settleMs: number, file?: string) {
-  serveParameterSets(searchParameters);
-  const client = connectDynamoDb(endpoint);
-  const options = {
-    table: openTable(client, name, Date.now),
-    scan: (from: Progress['from']) => scanPage(client, name, { from, limit: itemsTogether }),
-    now: Date.now,
-    settleMs,
-    pause: (ms: number) => pause(ms),
-    report: (violation: object) => void process.stdout.write(`${JSON.stringify(violation)}\n`),
-  };
-  let last = beginning;
-  for await (last of checkTable(options, file ? await readProgress(file, name) : beginning)) {
-    if (file) await keepProgress(file, { table: name, ...last });
-  }
-  client.destroy();
-  return last;
-}
-
 /** One that was done begins anew. */
 async function readProgress(file: string, table: string): Promise<Progress> {
-  try {
-    const kept = JSON.parse(await readFile(file, 'utf8')) as Progress & { table?: string };
-    if (kept.table !== table) throw new Error(`${file} is of a check of ${kept.table}`);
-    return kept.done ? beginning : kept;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return beginning;
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
-  }
-}
-
-async function keepProgress(file: string, progress: object): Promise<void> {
-  await writeFile(`${file}.new`, JSON.stringify(progress), { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  });
+  if (text === undefined) return beginning;
+  const kept = JSON.parse(text) as Progress & { table?: string };
+  if (kept.table !== table) throw new Error(`${file} is of a check of ${kept.table}`);
+  return kept.done ? beginning : kept;
 }

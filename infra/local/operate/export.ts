@@ -1,7 +1,5 @@
 import { parseArgs } from 'node:util';
-import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
 import { keys } from '../../../shared/carry/table/keys.ts';
-import { openTable } from '../../../shared/carry/table/table.ts';
 import { notesInMemory } from '../../../shared/records/export/page.ts';
 import { exportPages } from '../../../shared/records/export/walk.ts';
 import { resourceTypes } from '../../../shared/store/index/registry.ts';
@@ -21,21 +19,15 @@ await command(usage, 1, async () => {
   });
   const { project, to } = values;
   if (!project || !to) throw new Error('--project and --to are needed');
-  await withTable(values, async (target) => {
-    const client = connectDynamoDb(target.endpoint);
-    const table = openTable(client, target.name, Date.now);
+  await withTable(values, async ({ table }) => {
     const head = keys.resource(project, 'Project', project);
     if (!(await table.read([head])).get(head)) throw new Error('There is no such Project');
     const until = new Date().toISOString();
-    const types = resourceTypes().sort();
-    const pages = exportPages(
-      { table, project, notes: notesInMemory() },
-      { types, until, history: true, code: true, people: true },
-    );
+    const wanted = { types: resourceTypes().sort(), until, history: true, code: true, people: true };
+    const pages = exportPages({ table, project, notes: notesInMemory() }, wanted);
     const about = { request: `Project/${project}`, transactionTime: until };
     const { output, error } = await writeExport(to, pages, about);
     for (const { url, count } of [...output, ...error])
       process.stdout.write(`${String(count).padStart(9)}  ${url}\n`);
-    client.destroy();
   });
 });

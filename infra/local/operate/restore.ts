@@ -45,14 +45,11 @@ async function restore(client: DynamoDBClient, { from, to, at, canReadLost }: Wa
   if (!(await describe(client, to))) {
     // The restored table would otherwise be under a key of DynamoDB's own.
     const key = (await describe(client, from))?.SSEDescription?.KMSMasterKeyArn;
-    await client.send(
-      new RestoreTableToPointInTimeCommand({
-        SourceTableName: from,
-        TargetTableName: to,
-        RestoreDateTime: at,
-        ...(key ? { SSESpecificationOverride: { Enabled: true, SSEType: 'KMS', KMSMasterKeyId: key } } : {}),
-      }),
-    );
+    const names = { SourceTableName: from, TargetTableName: to, RestoreDateTime: at };
+    const underKey = {
+      SSESpecificationOverride: { Enabled: true, SSEType: 'KMS', KMSMasterKeyId: key },
+    } as const;
+    await client.send(new RestoreTableToPointInTimeCommand({ ...names, ...(key ? underKey : {}) }));
   }
   const made = await untilActive(client, to);
   if (made.StreamSpecification?.StreamEnabled !== true) {
@@ -62,34 +59,21 @@ async function restore(client: DynamoDBClient, { from, to, at, canReadLost }: Wa
       table: openTable(documents, to, Date.now),
       scan: (next) => scanPage(documents, to, { from: next, limit: scannedTogether }),
       lost: canReadLost ? openTable(documents, from, Date.now) : undefined,
-      atMs: at.getTime(),
-      now: Date.now,
-      newId: randomUUID,
+      ...{ atMs: at.getTime(), now: Date.now, newId: randomUUID },
     });
     process.stdout.write(`${JSON.stringify(prepared, null, 2)}\n`);
     // Only now: what was done so far is told to nobody.
+    const StreamSpecification = { StreamEnabled: true, StreamViewType: tableDefinition.stream };
     await client.send(
-      new UpdateTableCommand({
-        TableName: to,
-        DeletionProtectionEnabled: true,
-        StreamSpecification: { StreamEnabled: true, StreamViewType: tableDefinition.stream },
-      }),
+      new UpdateTableCommand({ TableName: to, DeletionProtectionEnabled: true, StreamSpecification }),
     );
   }
   const { LatestStreamArn } = await untilActive(client, to);
-  await client.send(
-    new UpdateContinuousBackupsCommand({
-      TableName: to,
-      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-    }),
-  );
+  const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
+  await client.send(new UpdateContinuousBackupsCommand({ TableName: to, PointInTimeRecoverySpecification }));
+  const TimeToLiveSpecification = { Enabled: true, AttributeName: tableDefinition.ttlAttribute };
   await client
-    .send(
-      new UpdateTimeToLiveCommand({
-        TableName: to,
-        TimeToLiveSpecification: { Enabled: true, AttributeName: tableDefinition.ttlAttribute },
-      }),
-    )
+    .send(new UpdateTimeToLiveCommand({ TableName: to, TimeToLiveSpecification }))
     .catch((error: unknown) => {
       // It is enabled already.
       if (errorName(error) !== 'ValidationException') throw error;

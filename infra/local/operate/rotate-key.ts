@@ -2,8 +2,8 @@ import { generateKeyPairSync, type JsonWebKey } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { command } from '../../command.ts';
+import { settings } from '../environment.ts';
 import { lockedBy } from '../folder-lock.ts';
-import { settings } from '../settings.ts';
 
 /**
  * `npm run rotate-key -- prepare|sign|retire`: what the stage setting `signingKeys` does on AWS, in the key file of a
@@ -20,35 +20,26 @@ interface KeyFile {
   others?: JsonWebKey[];
 }
 
-interface Step {
-  /** @throws {Error} out of turn */
-  change(file: KeyFile): KeyFile;
-  /** What has been done, and what comes next. */
-  said: string;
-}
-
-const steps: Readonly<Record<string, Step>> = {
+/** What becomes of the file, or why nothing can; and what was done, and comes next. */
+const steps: Readonly<Record<string, { change(file: KeyFile): KeyFile | string; said: string }>> = {
   prepare: {
     change(file) {
-      if (file.others?.length) throw new Error('There is another key already: sign with it, or retire it');
+      if (file.others?.length) return 'There is another key already: sign with it, or retire it';
       const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
       return { ...file, others: [privateKey.export({ format: 'jwk' })] };
     },
     said: 'The next key is made and published from the next start on. Then, once whoever keeps the set of keys has asked again (a day is plenty): sign',
   },
   sign: {
-    change(file) {
-      const [next] = file.others ?? [];
-      if (!next) throw new Error('There is no other key: prepare one');
-      return { ...file, privateKey: next, others: [file.privateKey] };
+    change({ others: [next] = [], ...file }) {
+      return next
+        ? { ...file, privateKey: next, others: [file.privateKey] }
+        : 'There is no other key: prepare one';
     },
     said: 'The other key signs from the next start on, and the one before stays published. Then, an hour or more later: retire',
   },
   retire: {
-    change({ others, ...file }) {
-      if (!others?.length) throw new Error('There is no other key');
-      return file;
-    },
+    change: ({ others, ...file }) => (others?.length ? file : 'There is no other key'),
     said: 'The key before is forgotten. That was the last step: the next time begins with prepare',
   },
 };
@@ -56,10 +47,11 @@ const steps: Readonly<Record<string, Step>> = {
 await command(usage, 2, async () => {
   const step = steps[process.argv[2] ?? ''];
   if (!step || process.argv.length > 3) throw new Error('What is to be done?');
-  const { dataDir } = settings(process.env);
+  const { dataDir } = settings();
   if ((await lockedBy(dataDir)) !== undefined) throw new Error(`Stop the stack of ${dataDir} first`);
   const path = join(dataDir, 'keys.json');
   const file = step.change(JSON.parse(await readFile(path, 'utf8')));
+  if (typeof file === 'string') throw new Error(file);
   await writeFile(`${path}.new`, JSON.stringify(file), { mode: 0o600 });
   await rename(`${path}.new`, path);
   process.stdout.write(`${step.said}\n`);

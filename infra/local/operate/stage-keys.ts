@@ -1,12 +1,8 @@
 import { parseArgs } from 'node:util';
 import { type KeyPurpose, keyPurposes } from '../../../shared/carry/keys/key-ring.ts';
-import type { ForgottenEarlier, Retirement } from '../../../shared/identity/projects/retire-stage-key.ts';
+import type { Retirement } from '../../../shared/identity/projects/retire-stage-key.ts';
 import { command, flag, text } from '../../command.ts';
-import { provisionName, stageKeysName } from '../../stage.ts';
-import { deployedFunctions } from '../deployed.ts';
-import { handlerLoader } from '../gateway/handlers.ts';
-import { settings } from '../settings.ts';
-import { withStack } from '../with-stack.ts';
+import { type InvokeOperation, withFunctions } from '../deployed.ts';
 
 /** `npm run stage-keys`: shows the secret keys of a stage, and replaces that of one purpose in three steps. */
 const usage = `npm run stage-keys -- [<purpose> prepare|use|retire] [--stage <stage>]
@@ -19,22 +15,6 @@ npm run stage-keys -- --forget-earlier-secret [--stage <stage>]
 purposes: ${keyPurposes.join(', ')}
 --stage <stage>: of cdk.json, in the account that the credentials name; without it on this machine
 `;
-type FunctionName = 'stage-keys' | 'provision';
-type Invoke = (name: FunctionName, event: object) => Promise<unknown>;
-
-function deployed(stageName: string): Invoke {
-  const invoke = deployedFunctions(stageName);
-  return (name, event) => invoke(name === 'provision' ? provisionName : stageKeysName, event);
-}
-
-function here(): Invoke {
-  const load = handlerLoader();
-  return async (name, event) => {
-    const handler = (await load(name)) as (event: object) => Promise<unknown>;
-    return handler(event);
-  };
-}
-
 interface Asked {
   purpose: KeyPurpose | undefined;
   step: string | undefined;
@@ -42,12 +22,12 @@ interface Asked {
 }
 
 /** @throws {Error} when an earlier version is still needed */
-async function carryOut(invoke: Invoke, { purpose, step, forgetEarlier }: Asked): Promise<unknown> {
-  if (forgetEarlier) return (await invoke('provision', { forgetEarlierSecret: true })) as ForgottenEarlier;
+async function carryOut(invoke: InvokeOperation, { purpose, step, forgetEarlier }: Asked): Promise<unknown> {
+  if (forgetEarlier) return invoke('provision', { forgetEarlierSecret: true });
   if (purpose === undefined) return invoke('stage-keys', { show: true });
   if (step !== 'retire') return invoke('stage-keys', { purpose, step });
   for (;;) {
-    const { retirement } = (await invoke('provision', { retireKey: purpose })) as Retirement;
+    const { retirement } = await invoke<Retirement>('provision', { retireKey: purpose });
     if (retirement.done && retirement.standing === 0) return retirement;
     if (retirement.done) {
       throw new Error(`${retirement.standing} still derive from an earlier version: nothing was forgotten`);
@@ -56,7 +36,7 @@ async function carryOut(invoke: Invoke, { purpose, step, forgetEarlier }: Asked)
   }
 }
 
-function readAsked(): { asked: Asked; stage: string | undefined } {
+await command(usage, 1, async () => {
   const { values, positionals } = parseArgs({
     options: { stage: text, 'forget-earlier-secret': { ...flag, default: false } },
     allowPositionals: true,
@@ -67,15 +47,7 @@ function readAsked(): { asked: Asked; stage: string | undefined } {
   const { stage, 'forget-earlier-secret': forgetEarlier } = values;
   const isOne = !(forgetEarlier && name !== undefined);
   if (purpose !== name || !isStep || !isOne || more.length > 0) throw new Error('What is to be done?');
-  return { asked: { purpose, step, forgetEarlier }, stage };
-}
-
-await command(usage, 1, async () => {
-  const { asked, stage } = readAsked();
-  const done =
-    stage !== undefined
-      ? await carryOut(deployed(stage), asked)
-      : await withStack(settings(process.env), () => carryOut(here(), asked));
+  const done = await withFunctions(stage, (invoke) => carryOut(invoke, { purpose, step, forgetEarlier }));
   process.stdout.write(`${JSON.stringify(done, null, 2)}\n`);
   process.exit(0);
 });

@@ -1,10 +1,12 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
+import { openTable, type Table } from '../../../shared/carry/table/table.ts';
 import { stageNamed } from '../../context.ts';
 import { provisionName } from '../../stage.ts';
-import { environmentFile, type HandlerEnvironment, useLocalCredentials } from '../environment.ts';
+import { readEnvironment, settings, useLocalCredentials } from '../environment.ts';
 import { lockedBy, lockFolder } from '../folder-lock.ts';
-import { settings } from '../settings.ts';
 import { startTable } from '../table.ts';
 
 /** A table, and how it is reached. */
@@ -30,20 +32,24 @@ export async function tableTarget({ stage, table, region }: Chosen): Promise<Tab
   if (table !== undefined && stage !== undefined)
     throw new Error('Either --table or --stage says which table');
   if (table === undefined && region !== undefined) throw new Error('--region says where a --table is');
-  if (table !== undefined) {
-    if (region) process.env.AWS_REGION = region;
-    return { name: table, searchParameters: settings(process.env).searchParameters };
-  }
-  return stage === undefined ? localTable() : deployedTable(stage);
+  if (stage !== undefined) return deployedTable(stage);
+  if (table === undefined) return localTable();
+  if (region) process.env.AWS_REGION = region;
+  return { name: table, searchParameters: settings().searchParameters };
 }
 
 /** Does something with the table that an operator's command names. */
 export async function withTable<Result>(
   chosen: Chosen,
-  run: (target: TableTarget) => Promise<Result>,
+  run: (opened: { client: DynamoDBDocumentClient; table: Table } & TableTarget) => Promise<Result>,
 ): Promise<Result> {
   const target = await tableTarget(chosen);
-  return run(target).finally(() => target.stop?.());
+  const client = connectDynamoDb(target.endpoint);
+  const table = openTable(client, target.name, Date.now);
+  return run({ ...target, client, table }).finally(() => {
+    client.destroy();
+    return target.stop?.();
+  });
 }
 
 /** As the functions of the stage know it. */
@@ -59,10 +65,10 @@ async function deployedTable(name: string): Promise<TableTarget> {
 }
 
 async function localTable(): Promise<TableTarget> {
-  const { dataDir, searchParameters, tableName } = settings(process.env);
+  const { dataDir, searchParameters, tableName } = settings();
   useLocalCredentials();
   if ((await lockedBy(dataDir)) !== undefined) {
-    const running = JSON.parse(await readFile(environmentFile(dataDir), 'utf8')) as HandlerEnvironment;
+    const running = await readEnvironment(dataDir);
     const { TABLE_NAME: name, DYNAMODB_ENDPOINT: endpoint, SEARCH_PARAMETERS } = running;
     return { name, endpoint, searchParameters: SEARCH_PARAMETERS };
   }

@@ -19,13 +19,8 @@ const numberOptions = {
   schedules: 'schedules',
 } as const satisfies Record<keyof ProjectNumbers, string>;
 
-const settings = [
-  ...Object.values(numberOptions),
-  'emit-executions',
-  'audit-reads',
-  'features-off',
-  'idle-minutes',
-];
+const otherSettings = ['emit-executions', 'audit-reads', 'features-off', 'idle-minutes'];
+const settings = [...Object.values(numberOptions), ...otherSettings];
 const person = ['admin', 'first-name', 'last-name'] as const;
 
 /** What is done, and the options that it takes besides `--stage`. The first option tells which it is, in this order. */
@@ -90,7 +85,7 @@ export interface Asked {
 }
 
 /** The two Projects that the HTTP spec runs with. */
-export interface SpecRequest {
+interface SpecRequest {
   forSpec: string;
   baseUrl: string;
 }
@@ -146,17 +141,15 @@ function administratorOf(values: Values): NewAdministrator {
 }
 
 function settingsOf(values: Values): Pick<ChangeRequest, SettingOption> {
-  const {
-    'emit-executions': emitted,
-    'audit-reads': reads,
-    'features-off': off,
-    'idle-minutes': idle,
-  } = values;
+  const emitExecutions = values['emit-executions'];
+  const auditReads = values['audit-reads'];
+  const off = values['features-off'];
+  const idle = values['idle-minutes'];
   const numbers = typedEntries(numberOptions).map(([name, option]) => count(name, values[option]));
   return {
     ...Object.assign({}, ...numbers),
-    ...(typeof emitted === 'boolean' ? { emitExecutions: emitted } : {}),
-    ...(typeof reads === 'boolean' ? { auditReads: reads } : {}),
+    ...(typeof emitExecutions === 'boolean' ? { emitExecutions } : {}),
+    ...(typeof auditReads === 'boolean' ? { auditReads } : {}),
     ...(typeof off === 'string'
       ? { featuresOff: requireFeatures(off === 'none' ? [] : off.split(',')) }
       : {}),

@@ -5,14 +5,13 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { allRoutes } from '../../../functions/routes.ts';
 import { type Demo, provisionDemo } from '../../../infra/local/demo-projects.ts';
 import { useHandlerEnvironment } from '../../../infra/local/environment.ts';
+import { handlerLoader } from '../../../infra/local/functions.ts';
 import { startGateway } from '../../../infra/local/gateway/gateway.ts';
-import { handlerLoader } from '../../../infra/local/gateway/handlers.ts';
 import { listen } from '../../../infra/local/gateway/listen.ts';
-import { serveInvokeApi } from '../../../infra/local/lambda/invoke-api.ts';
-import { startInvoker } from '../../../infra/local/lambda/invoker.ts';
-import { type Mailbox, startMailbox } from '../../../infra/local/mail/mailbox.ts';
-import { startQueues } from '../../../infra/local/queue/local-queues.ts';
-import { serveBus } from '../../../infra/local/serve-bus.ts';
+import { startInvoker } from '../../../infra/local/invoker/invoker.ts';
+import { busService, invokeService, serveAws } from '../../../infra/local/services/aws.ts';
+import { type Mailbox, openMailbox } from '../../../infra/local/services/mailbox.ts';
+import { openLocalQueues } from '../../../infra/local/services/queues.ts';
 import { startTable } from '../../../infra/local/table.ts';
 import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
 import type { JobEvent } from '../../../shared/bots/run/services.ts';
@@ -59,7 +58,7 @@ export async function startStillStack(): Promise<StillStack> {
   const [table, invoker, mailbox] = await Promise.all([
     startTable({ tableName: 'portico', hasStream: false }),
     startInvoker(),
-    startMailbox(join(dataDir, 'mail')),
+    openMailbox(join(dataDir, 'mail')),
   ]);
   const ways = openWays();
   const warm = handlerLoader();
@@ -67,11 +66,10 @@ export async function startStillStack(): Promise<StillStack> {
   const load: Load = (name) => current(name);
   const gateway = await startGateway({ port: 0, routes: allRoutes, loadHandler: load, timeouts, onFault });
   const started: JobEvent[] = [];
-  const jobs = await serveInvokeApi({
+  const jobs = invokeService({
     functionNames: [jobsFunction],
     isTenanted: false,
     invoke: async (event) => void started.push(event as JobEvent),
-    isThrottle: () => false,
     onEventFault: onFault,
   });
   const hook = await listen(0, (request, response) => {
@@ -81,14 +79,9 @@ export async function startStillStack(): Promise<StillStack> {
   const clock = { aheadMs: 0 };
   const realNow = Date.now;
   Date.now = () => realNow() + clock.aheadMs;
-  const bus = await serveBus(join(dataDir, 'events.ndjson'));
-  const queues = await startQueues(join(dataDir, 'queues.db'), onFault);
-  const [queueUrl = ''] = Object.values(queues.environment);
-  const { origin } = new URL(queueUrl);
-  const queueWay = await ways.to('queues', origin);
-  const waysToQueues = Object.entries(queues.environment).map(
-    ([name, url]) => [name, url.replace(origin, queueWay)] as const,
-  );
+  const bus = busService(join(dataDir, 'events.ndjson'));
+  const queues = openLocalQueues(join(dataDir, 'queues.db'), onFault);
+  const aws = await serveAws(queues.service, jobs, mailbox.service, bus);
   const site = join(dataDir, 'site');
   await mkdir(site);
   await writeFile(join(site, 'index.html'), '<!doctype html>');
@@ -109,16 +102,16 @@ export async function startStillStack(): Promise<StillStack> {
     SUBSCRIPTION_MEMORY_SECONDS: '0',
     LAMBDA_ENDPOINT: await ways.to('invoker', invoker.endpoint),
     JOBS_FUNCTION: jobsFunction,
-    JOBS_ENDPOINT: await ways.to('jobs', jobs.url),
-    SES_ENDPOINT: await ways.to('mail', mailbox.endpoint),
+    JOBS_ENDPOINT: await ways.to('jobs', aws.url),
+    SES_ENDPOINT: await ways.to('mail', aws.url),
     MAIL_FROM: 'portico@example.org',
     BUS_NAME: 'portico-local',
-    EVENTS_ENDPOINT: await ways.to('bus', bus.url),
+    EVENTS_ENDPOINT: await ways.to('bus', aws.url),
     ACCOUNT_CONCURRENCY: '1000',
     TRUSTED_HOPS: '0',
     FAILED_ADDRESSES: '100000',
     SITE_DIR: site,
-    ...Object.fromEntries(waysToQueues),
+    ...queues.environment(await ways.to('queues', aws.url)),
   });
   await (await load('stage-keys'))({ ensure: true });
   const demo = await provisionDemo(dataDir, gateway.url, await load('provision'));
@@ -130,7 +123,7 @@ export async function startStillStack(): Promise<StillStack> {
     ...{ tableName: table.tableName, endpoint: table.endpoint, dataDir },
     mailbox,
     jobs: started,
-    queues: queues.environment,
+    queues: queues.environment(aws.url),
     ...{ ways, hookUrl, clock, load },
     coldStart() {
       current = handlerLoader();
@@ -143,7 +136,7 @@ export async function startStillStack(): Promise<StillStack> {
       Date.now = realNow;
       delete process.env.PORTICO_ALLOW_LOOPBACK_HOOKS;
       delete process.env.AWS_ENDPOINT_URL_KMS;
-      for (const part of [gateway, ways, environment, hook, jobs, bus, kms, queues, mailbox, invoker, table])
+      for (const part of [gateway, ways, environment, hook, aws, kms, queues, invoker, table])
         await part.stop();
       await rm(dataDir, { recursive: true, force: true });
     },

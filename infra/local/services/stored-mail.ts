@@ -43,11 +43,7 @@ export function readSendEmail(sent: SendEmail, id: string, receivedAt: string): 
   if (to.length === 0 && raw !== undefined) to.push(...headerOf(content, 'to').split(',').filter(Boolean));
   if (!content || !from || to.length === 0) return undefined;
   return {
-    id,
-    receivedAt,
-    from,
-    to: to.map((address) => address.trim()),
-    ...content,
+    ...{ id, receivedAt, from, to: to.map((address) => address.trim()), ...content },
     ...(sent.ConfigurationSetName ? { configurationSet: sent.ConfigurationSetName } : {}),
     tags: Object.fromEntries((sent.EmailTags ?? []).map(({ Name, Value }) => [Name, Value])),
   };
@@ -57,45 +53,38 @@ type Content = Pick<StoredMail, 'subject' | 'text' | 'html' | 'headers'>;
 
 function readSimple({ Content: sent }: SendEmail): Content | undefined {
   const { Subject, Body, Headers = [] } = sent?.Simple ?? {};
-  if (Subject?.Data === undefined || (Body?.Text?.Data ?? Body?.Html?.Data) === undefined) return undefined;
-  return {
-    subject: Subject.Data,
-    text: Body?.Text?.Data ?? '',
-    html: Body?.Html?.Data ?? '',
-    headers: Headers.map(({ Name, Value }) => ({ name: Name, value: Value })),
-  };
+  const { Text, Html } = Body ?? {};
+  if (Subject?.Data === undefined || (Text?.Data ?? Html?.Data) === undefined) return undefined;
+  const headers = Headers.map(({ Name: name, Value: value }) => ({ name, value }));
+  return { subject: Subject.Data, text: Text?.Data ?? '', html: Html?.Data ?? '', headers };
 }
 
 /** A MIME message: its header fields unfolded, all that follows them as text. */
 function readRaw(message: string): Content {
   const [head = '', ...rest] = message.split(/\r?\n\r?\n/);
-  const headers = head
-    .replace(/\r?\n[ \t]+/g, ' ')
-    .split(/\r?\n/)
-    .map((line) => ({ name: line.split(':', 1)[0] ?? '', value: line.slice(line.indexOf(':') + 1).trim() }));
-  const content = { subject: '', text: rest.join('\n\n'), html: '', headers };
-  return { ...content, subject: decodeWords(headerOf(content, 'subject')) };
+  const lines = head.replace(/\r?\n[ \t]+/g, ' ').split(/\r?\n/);
+  const headers = lines.map((line) => {
+    const [name = '', ...value] = line.split(':');
+    return { name, value: value.join(':').trim() };
+  });
+  const subject = decodeWords(headerOf({ headers }, 'subject'));
+  return { subject, text: rest.join('\n\n'), html: '', headers };
 }
 
-function headerOf(content: Content | undefined, name: string): string {
+function headerOf(content: Pick<Content, 'headers'> | undefined, name: string): string {
   return content?.headers.find((header) => header.name.toLowerCase() === name)?.value ?? '';
 }
 
 /** RFC 2047 encoded-words in UTF-8, for reading; others stay as they are. */
 export function decodeWords(text: string): string {
-  return text
-    .replace(/(\?=)\s+(?==\?)/g, '$1')
-    .replace(/=\?utf-8\?(b|q)\?([^?]*)\?=/gi, (_word, kind: string, encoded: string) =>
-      kind.toLowerCase() === 'b'
-        ? Buffer.from(encoded, 'base64').toString('utf8')
-        : Buffer.from(encoded.replace(/_/g, ' ').replace(/=([0-9a-f]{2})/gi, unquote), 'latin1').toString(
-            'utf8',
-          ),
-    );
-}
-
-function unquote(_match: string, hex: string): string {
-  return String.fromCharCode(Number.parseInt(hex, 16));
+  const words = text.replace(/(\?=)\s+(?==\?)/g, '$1');
+  return words.replace(/=\?utf-8\?(b|q)\?([^?]*)\?=/gi, (_word, kind: string, encoded: string) => {
+    if (kind.toLowerCase() === 'b') return Buffer.from(encoded, 'base64').toString('utf8');
+    const bytes = encoded
+      .replace(/_/g, ' ')
+      .replace(/=([0-9a-f]{2})/gi, (_, hex) => Buffer.from(hex, 'hex').toString('latin1'));
+    return Buffer.from(bytes, 'latin1').toString('utf8');
+  });
 }
 
 /** As EventBridge passes on what SES publishes. */
@@ -115,27 +104,19 @@ export function simulatedEvents({
   tags,
   configurationSet = 'local',
 }: StoredMail): MailServiceEvent[] {
-  return to.flatMap((address): MailServiceEvent[] => {
-    const [, kind] = /^(bounce|complaint)(?:\+[^@]*)?@simulator\.amazonses\.com$/i.exec(address) ?? [];
-    const lists = Object.entries({ ...tags, 'ses:configuration-set': configurationSet });
-    const mail = {
-      messageId: id,
-      destination: [address],
-      tags: Object.fromEntries(lists.map(([name, value]) => [name, [value]])),
-    };
-    if (kind?.toLowerCase() === 'bounce') {
-      const bounce = {
-        bounceType: 'Permanent',
-        bounceSubType: 'General',
-        bouncedRecipients: [{ emailAddress: address }],
-      };
-      return [{ ...said, 'detail-type': 'Email Bounced', detail: { eventType: 'Bounce', bounce, mail } }];
-    }
+  const lists = Object.entries({ ...tags, 'ses:configuration-set': configurationSet });
+  const tagged = Object.fromEntries(lists.map(([name, value]) => [name, [value]]));
+  return to.flatMap((emailAddress): MailServiceEvent[] => {
+    const [, kind] = /^(bounce|complaint)(?:\+[^@]*)?@simulator\.amazonses\.com$/i.exec(emailAddress) ?? [];
     if (kind === undefined) return [];
-    const complaint = { complainedRecipients: [{ emailAddress: address }] };
-    const detail = { eventType: 'Complaint', complaint, mail };
-    return [{ ...said, 'detail-type': 'Email Complaint Received', detail }];
+    const mail = { messageId: id, destination: [emailAddress], tags: tagged };
+    if (kind.toLowerCase() === 'complaint') {
+      const complaint = { complainedRecipients: [{ emailAddress }] };
+      const detail = { eventType: 'Complaint', complaint, mail };
+      return [{ source: 'aws.ses', 'detail-type': 'Email Complaint Received', detail }];
+    }
+    const types = { bounceType: 'Permanent', bounceSubType: 'General' };
+    const detail = { eventType: 'Bounce', bounce: { ...types, bouncedRecipients: [{ emailAddress }] }, mail };
+    return [{ source: 'aws.ses', 'detail-type': 'Email Bounced', detail }];
   });
 }
-
-const said = { source: 'aws.ses' } as const;

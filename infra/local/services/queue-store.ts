@@ -30,24 +30,7 @@ interface SentMessage {
   delayMs?: number | undefined;
 }
 
-/** Queues as SQS has them, in one file; what was sent is there after a `kill -9`. */
-export interface QueueStore {
-  /** @returns their ids */
-  send(queue: string, messages: readonly SentMessage[]): string[];
-  receive(queue: string, receiving: Receiving): StoredMessage[];
-  /** Keeps a delivery that is not taken from everybody for so long. */
-  postpone(receipt: string, hiddenMs: number): void;
-  /** Takes a delivery; nothing when it has been delivered again since. */
-  remove(receipt: string): void;
-  count(queue: string): number;
-  /** Puts all messages of a queue into another, as if they had just been sent there. @returns how many */
-  move(from: string, to: string): number;
-  /** When the next message is to be had, in ms since the epoch; undefined when there is none. */
-  nextAtMs(queue: string): number | undefined;
-  /** @returns ends it */
-  onSend(queue: string, listener: () => void): () => void;
-  close(): void;
-}
+export type QueueStore = ReturnType<typeof openQueueStore>;
 
 const schema = `
   CREATE TABLE IF NOT EXISTS message (
@@ -73,7 +56,8 @@ const forgetEveryMs = 10_000;
 /** SQS's longest retention. */
 const keptMs = 14 * 86_400_000;
 
-export function openQueueStore(file: string, now: () => number = Date.now): QueueStore {
+/** Queues as SQS has them, in one file; what was sent is there after a `kill -9`. */
+export function openQueueStore(file: string, now: () => number = Date.now) {
   const database = new DatabaseSync(file);
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${schema}`);
   // Nobody is at work yet: what a process that died had received is to be had again at once.
@@ -107,13 +91,15 @@ export function openQueueStore(file: string, now: () => number = Date.now): Queu
   );
   let forgotAtMs = 0;
   const listeners = new Map<string, Set<() => void>>();
-  /** The queues of messages that are being taken. */
-  const receivedFrom = new Map<string, string>();
   const tell = (queue: string) => {
     for (const listener of listeners.get(queue) ?? []) listener();
   };
 
-  function take(row: Record<string, unknown>, { hiddenMs, dead }: Receiving): StoredMessage | undefined {
+  function take(
+    queue: string,
+    row: Record<string, unknown>,
+    { hiddenMs, dead }: Receiving,
+  ): StoredMessage | undefined {
     const id = String(row.id);
     const receives = Number(row.receives) + 1;
     if (dead && receives > dead.mostReceives) {
@@ -122,13 +108,8 @@ export function openQueueStore(file: string, now: () => number = Date.now): Queu
       return undefined;
     }
     hide.run(now() + hiddenMs, id);
-    return {
-      id,
-      body: String(row.body),
-      receives,
-      sentAtMs: Number(row.sent_at),
-      receipt: `${id}/${receives}`,
-    };
+    const receipt = `${queue}/${id}/${receives}`;
+    return { id, body: String(row.body), receives, sentAtMs: Number(row.sent_at), receipt };
   }
 
   function put(queue: string, { body, group, deduplication, delayMs = 0 }: SentMessage): string {
@@ -143,53 +124,52 @@ export function openQueueStore(file: string, now: () => number = Date.now): Queu
   }
 
   return {
-    send(queue, messages) {
+    /** @returns their ids */
+    send(queue: string, messages: readonly SentMessage[]): string[] {
       const ids = together(database, () => messages.map((message) => put(queue, message)));
       tell(queue);
       return ids;
     },
-    receive(queue, receiving) {
+    receive(queue: string, receiving: Receiving): StoredMessage[] {
       if (now() - forgotAtMs > forgetEveryMs) {
         forgotAtMs = now();
         forget.run(forgotAtMs - namedMs);
       }
-      const messages = together(database, () =>
-        visible.all(queue, now(), receiving.most).flatMap((row) => take(row, receiving) ?? []),
+      return together(database, () =>
+        visible.all(queue, now(), receiving.most).flatMap((row) => take(queue, row, receiving) ?? []),
       );
-      for (const { id } of messages) receivedFrom.set(id, queue);
-      return messages;
     },
-    remove(receipt) {
-      const [id = '', receives = ''] = receipt.split('/');
-      const { changes } = remove.run(id, Number(receives));
-      if (changes === 0) return;
+    /** Takes a delivery; nothing when it has been delivered again since. */
+    remove(receipt: string): void {
+      const [queue = '', id = '', receives = ''] = receipt.split('/');
+      if (remove.run(id, Number(receives)).changes === 0) return;
       leave.run(id);
-      const queue = receivedFrom.get(id);
-      receivedFrom.delete(id);
       // Those behind it in its group are to be had now.
-      if (queue !== undefined) tell(queue);
+      tell(queue);
     },
-    postpone(receipt, hiddenMs) {
-      const [id = '', receives = ''] = receipt.split('/');
+    /** Keeps a delivery that is not taken from everybody for so long. */
+    postpone(receipt: string, hiddenMs: number): void {
+      const [queue = '', id = '', receives = ''] = receipt.split('/');
       postpone.run(now() + hiddenMs, id, Number(receives));
       // Whoever waits for the next message waits for another time now.
-      const queue = receivedFrom.get(id);
-      if (queue !== undefined) tell(queue);
+      tell(queue);
     },
-    count: (queue) => Number(count.get(queue)?.count),
-    move(from, to) {
-      const { changes } = move.run(to, from);
+    count: (queue: string) => Number(count.get(queue)?.count),
+    /** Puts all messages of a queue into another, as if they had just been sent there. */
+    move(from: string, to: string): void {
+      move.run(to, from);
       tell(to);
-      return Number(changes);
     },
-    nextAtMs(queue) {
+    /** When the next message is to be had, in ms since the epoch; undefined when there is none. */
+    nextAtMs(queue: string): number | undefined {
       const at = next.get(queue)?.at;
       return typeof at === 'number' ? at : undefined;
     },
-    onSend(queue, listener) {
+    /** @returns ends it */
+    onSend(queue: string, listener: () => void): () => void {
       const all = listeners.get(queue) ?? new Set();
       listeners.set(queue, all.add(listener));
-      return () => all.delete(listener);
+      return () => void all.delete(listener);
     },
     close: () => database.close(),
   };

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { allRoutes } from '../../../functions/routes.ts';
-import type { RunRequest } from '../../../shared/bots/run/contract.ts';
-import { matchRoute } from '../../../shared/carry/http/routes.ts';
-import type { Demo } from '../demo-projects.ts';
-import { buildEvent } from '../gateway/event.ts';
-import type { FunctionsHere, Invocable } from './functions-here.ts';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { allRoutes } from '../../functions/routes.ts';
+import { recordOf } from '../../shared/base/values.ts';
+import type { RunRequest } from '../../shared/bots/run/contract.ts';
+import { matchRoute } from '../../shared/carry/http/routes.ts';
+import type { DeployedFunction } from '../permissions.ts';
+import { callsTo, type Demo, demoToken } from './demo-projects.ts';
+import { buildEvent } from './gateway/event.ts';
+
+/** Every function that is deployed. */
+export type Invocable = DeployedFunction | 'invoker';
 
 /**
  * A request as API Gateway hands it over.
@@ -41,7 +45,11 @@ interface SampleGround {
 /** Calls the schedule's consumers to sweep, and the tick. */
 const scheduled = { source: 'aws.events', 'detail-type': 'Scheduled Event', detail: {} };
 const noLines = gzipSync(JSON.stringify({ messageType: 'DATA_MESSAGE', logEvents: [] })).toString('base64');
-const nothingNew = async () => scheduled;
+const nothingNew = async (): Promise<unknown> => scheduled;
+const fedBySchedules = [
+  ...(['outbox', 'index-upkeep', 'audit', 'match', 'subscription-status'] as const),
+  ...(['deliver', 'bus', 'export', 'tick', 'canary'] as const),
+];
 const json = { 'content-type': 'application/json' };
 
 /** An event for each function that its handler takes as it is. */
@@ -73,16 +81,7 @@ export const sampleEvents: Readonly<Record<Invocable, (ground: SampleGround) => 
   // No job has this id: it is not begun, which the log says.
   jobs: async ({ project }) => ({ project: project.id, jobId: randomUUID() }),
   dispatch: async () => ({ Records: [] }),
-  outbox: nothingNew,
-  'index-upkeep': nothingNew,
-  audit: nothingNew,
-  match: nothingNew,
-  'subscription-status': nothingNew,
-  deliver: nothingNew,
-  bus: nothingNew,
-  export: nothingNew,
-  tick: nothingNew,
-  canary: nothingNew,
+  ...recordOf(fedBySchedules, () => nothingNew),
   provision: async () => ({
     name: 'Sample Clinic',
     admin: { email: `ada-${randomUUID().slice(0, 8)}@example.org`, firstName: 'Ada', lastName: 'Admin' },
@@ -94,11 +93,8 @@ export const sampleEvents: Readonly<Record<Invocable, (ground: SampleGround) => 
 
 /** A token of the Project's client is asked for with it. */
 function tokenEvent({ clientId, clientSecret }: SampleGround['project']) {
-  const body = new URLSearchParams({
-    grant_type: 'client_credentials',
-    client_id: clientId,
-    client_secret: clientSecret,
-  });
+  const client = { client_id: clientId, client_secret: clientSecret };
+  const body = new URLSearchParams({ grant_type: 'client_credentials', ...client });
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   return httpEvent('POST /oauth2/token', headers, body.toString());
 }
@@ -135,35 +131,27 @@ function runOf(project: string): RunRequest {
 const identifier = { system: 'https://example.org/bots', value: 'sample' };
 const code = 'export async function handler(medplum, event) { return { got: event.input }; }';
 
-/** Makes what samples need by the functions themselves, in the first Project of the demo. */
-export async function sampleGround(
-  { projects: [project] }: Demo,
-  { invoke }: FunctionsHere,
-): Promise<SampleGround> {
+/** Makes what samples need in the first Project of the demo, which a stack serves. */
+export async function sampleGround({ baseUrl, projects: [project] }: Demo): Promise<SampleGround> {
   if (!project) throw new Error('The demo has no Project');
-  const { access_token: token } = await ask('token', tokenEvent(project));
-  const authorization = `Bearer ${token}`;
-
-  async function ask(name: Invocable, event: unknown) {
-    const answer = (await invoke(name, event)) as APIGatewayProxyStructuredResultV2;
-    if ((answer.statusCode ?? 200) >= 300) throw new Error(`${name}: ${answer.statusCode} ${answer.body}`);
-    return JSON.parse(answer.body ?? '');
-  }
-  const asked = (name: Invocable, line: string, body?: object) =>
-    ask(name, httpEvent(line, { authorization, ...json }, body && JSON.stringify(body)));
-
+  const token = await demoToken(baseUrl, project);
+  const call = callsTo(baseUrl);
   return {
     project,
     token,
     async bot() {
       const named = `${identifier.system}|${identifier.value}`;
-      const found = await asked('resources', `GET /fhir/R4/Bot?identifier=${encodeURIComponent(named)}`);
-      const known = found.entry?.[0]?.resource.id;
-      if (known) return { id: known, identifier: named };
-      const fields = { name: 'Sample', identifier: [identifier] };
-      const { id } = await asked('bots', `POST /admin/projects/${project.id}/bot`, fields);
-      await asked('bots', `POST /fhir/R4/Bot/${id}/$deploy`, { code, filename: 'sample.mjs' });
-      return { id, identifier: named };
+      const search = `fhir/R4/Bot?identifier=${encodeURIComponent(named)}`;
+      const { entry: [found] = [] } = (await call('GET', search, { token })).json as Bundle;
+      if (found) return { id: found.resource.id, identifier: named };
+      const body = { name: 'Sample', identifier: [identifier] };
+      const { id } = (await call('POST', `admin/projects/${project.id}/bot`, { token, body })).json;
+      await call('POST', `fhir/R4/Bot/${id}/$deploy`, { token, body: { code, filename: 'sample.mjs' } });
+      return { id: String(id), identifier: named };
     },
   };
+}
+
+interface Bundle {
+  entry?: { resource: { id: string } }[];
 }

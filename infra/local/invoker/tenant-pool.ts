@@ -19,25 +19,17 @@ interface Member<Worker> {
   ending?: NodeJS.Timeout;
 }
 
-export interface TenantPool<Worker> {
-  /** @throws {PoolBusy} when none is free */
-  use<T>(tenantId: string, work: (worker: Worker) => Promise<T>): Promise<T>;
-  stop(): Promise<void>;
-}
-
-/** Like Lambda's TooManyRequestsException: nothing has run, a repeat is safe. */
+/** Lambda's name for it: nothing has run, a repeat is safe. */
 export class PoolBusy extends Error {
-  constructor() {
-    super('Every sandbox is busy');
-    this.name = 'PoolBusy';
-  }
+  override readonly name = 'TooManyRequestsException';
+  override readonly message = 'Every sandbox is busy';
 }
 
 /**
  * Lambda's tenant isolation on a laptop: a worker does one thing at a time and serves one tenant as long as it lives.
  * None exists before it is needed; one that has nothing to do ends where another tenant needs its place.
  */
-export function tenantPool<Worker>(options: TenantPoolOptions<Worker>): TenantPool<Worker> {
+export function tenantPool<Worker>(options: TenantPoolOptions<Worker>) {
   const members = new Set<Member<Worker>>();
 
   function memberFor(tenantId: string): Member<Worker> {
@@ -62,7 +54,8 @@ export function tenantPool<Worker>(options: TenantPoolOptions<Worker>): TenantPo
   }
 
   return {
-    async use(tenantId, work) {
+    /** @throws {PoolBusy} when none is free */
+    async use<T>(tenantId: string, work: (worker: Worker) => Promise<T>): Promise<T> {
       const member = memberFor(tenantId);
       clearTimeout(member.ending);
       member.isBusy = true;
@@ -80,15 +73,6 @@ export function tenantPool<Worker>(options: TenantPoolOptions<Worker>): TenantPo
   };
 }
 
-interface Turns<Request, Result> {
-  run(request: Request): Promise<Result>;
-  /** Whether an error of `run` says that no place was free and nothing has been run. */
-  isBusy(error: unknown): boolean;
-  /** So many may wait, each so long. */
-  mostWaiting: number;
-  patienceMs(request: Request): number;
-}
-
 /** Long enough for runs that end soon. */
 const runPatienceMs = 5_000;
 /** What a usual file needs to be compiled, on a busy machine. */
@@ -101,14 +85,30 @@ export function patienceOfCall(request: RunRequest | CompileRequest): number {
   return request.deadlineAtMs - needsMs - Date.now();
 }
 
+interface Turns<Request, Result> {
+  /** @throws {PoolBusy} when no place was free and nothing has been run */
+  run(request: Request): Promise<Result>;
+  /** So many may wait, each so long. */
+  mostWaiting: number;
+  patienceMs(request: Request): number;
+}
+
 /**
  * Lets calls that find no free place wait for one, first come first served as far as each fits. Whoever
  * finds too many waiting, or waits too long, gets the error that `run` gave it.
  */
-export function inTurn<Request, Result>({ run, isBusy, mostWaiting, patienceMs }: Turns<Request, Result>) {
+export function inTurn<Request, Result>({ run, mostWaiting, patienceMs }: Turns<Request, Result>) {
   const waiting = new Set<() => void>();
   const wakeAll = () => {
     for (const wake of waiting) wake();
+  };
+  const turn = async (mostMs: number) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, mostMs);
+    waiting.add(resolve);
+    await promise;
+    waiting.delete(resolve);
+    clearTimeout(timer);
   };
   return async (request: Request): Promise<Result> => {
     for (const untilMs = Date.now() + patienceMs(request); ; ) {
@@ -118,21 +118,12 @@ export function inTurn<Request, Result>({ run, isBusy, mostWaiting, patienceMs }
         return result;
       } catch (error) {
         const leftMs = untilMs - Date.now();
-        const isBusyNow = isBusy(error);
+        const isBusy = error instanceof PoolBusy;
         // A place that was free is free again; one that was not must wake nobody.
-        if (!isBusyNow) wakeAll();
-        if (!isBusyNow || waiting.size >= mostWaiting || leftMs <= 0) throw error;
-        await turn(waiting, leftMs);
+        if (!isBusy) wakeAll();
+        if (!isBusy || waiting.size >= mostWaiting || leftMs <= 0) throw error;
+        await turn(leftMs);
       }
     }
   };
-}
-
-async function turn(waiting: Set<() => void>, mostMs: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, mostMs);
-  waiting.add(resolve);
-  await promise;
-  waiting.delete(resolve);
-  clearTimeout(timer);
 }

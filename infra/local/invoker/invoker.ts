@@ -2,33 +2,23 @@ import { fileURLToPath } from 'node:url';
 import { cachedGuest } from '../../guest/build.ts';
 import { supervise } from '../supervise.ts';
 
-export interface LocalInvoker {
-  /** Of the Lambda Invoke API. */
-  endpoint: string;
-  functionName: string;
-  evaluatorName: string;
-  stop(): Promise<void>;
-}
-
 const functionName = 'portico-invoker';
 const evaluatorName = 'portico-evaluator';
 
 /**
  * Starts the invoker in its own process tree, with an empty environment.
  * @param asset the unpacked asset of a synthesised one; without it the sources run
+ * @returns `endpoint` of Lambda's Invoke operation, and the names that the one function has
  */
-export async function startInvoker(asset?: string): Promise<LocalInvoker> {
+export async function startInvoker(asset?: string) {
   let endpoint = '';
   const program = fileURLToPath(new URL('./invoker-process.ts', import.meta.url));
   const source = asset === undefined ? ['guest', await cachedGuest()] : ['asset', asset];
-  const child = await supervise({
+  const { stop } = await supervise({
     command: process.execPath,
     args: [
-      '--disable-warning=ExperimentalWarning',
-      '--no-node-snapshot',
-      program,
-      ...source,
-      ...[functionName, evaluatorName],
+      ...['--disable-warning=ExperimentalWarning', '--no-node-snapshot', program],
+      ...[...source, functionName, evaluatorName],
     ],
     env: {},
     cwd: '/',
@@ -40,5 +30,5 @@ export async function startInvoker(asset?: string): Promise<LocalInvoker> {
       else process.stderr.write(`invoker: ${line}\n`);
     },
   });
-  return { endpoint, functionName, evaluatorName, stop: child.stop };
+  return { endpoint, functionName, evaluatorName, stop };
 }

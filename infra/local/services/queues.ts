@@ -3,8 +3,8 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { type Purpose, purposes } from '../../../shared/carry/work/queue.ts';
 import { queueVariables } from '../../../shared/composition/queues.ts';
 import { type QueueDefinition, queues } from '../../queues.ts';
+import { arnOf, queueService } from './aws.ts';
 import { openQueueStore, type QueueStore, type StoredMessage } from './queue-store.ts';
-import { serveSqs } from './sqs-api.ts';
 
 interface Following
   extends Pick<QueueDefinition, 'batchSize' | 'mostConcurrent' | 'hiddenSeconds' | 'mostReceives'> {
@@ -36,64 +36,55 @@ export function followQueue(following: Following): { stop(): Promise<void> } {
 async function follow(following: Following, stopping: AbortSignal): Promise<void> {
   const { store, queue, deadLetters, batchSize, hiddenSeconds, mostReceives, mostConcurrent } = following;
   const working = new Set<Promise<void>>();
+  const receiving = {
+    ...{ most: batchSize, hiddenMs: hiddenSeconds * 1000 },
+    dead: { queue: deadLetters, mostReceives },
+  };
   while (!stopping.aborted) {
-    const messages = store.receive(queue, {
-      most: batchSize,
-      hiddenMs: hiddenSeconds * 1000,
-      dead: { queue: deadLetters, mostReceives },
-    });
-    if (messages.length === 0) await untilSent(store, queue, stopping);
-    else {
-      const work: Promise<void> = offer(following, messages)
-        .catch(following.onFault)
-        .finally(() => working.delete(work));
-      working.add(work);
-      if (working.size >= mostConcurrent) await Promise.race(working);
+    const messages = store.receive(queue, receiving);
+    if (messages.length === 0) {
+      await untilSent(store, queue, stopping);
+      continue;
     }
+    const work: Promise<void> = offer(following, messages)
+      .catch(following.onFault)
+      .finally(() => working.delete(work));
+    working.add(work);
+    if (working.size >= mostConcurrent) await Promise.race(working);
   }
   await Promise.all(working);
 }
 
-async function offer(
-  { store, queue, consume }: Following,
-  messages: readonly StoredMessage[],
-): Promise<void> {
+async function offer({ store, queue, consume }: Following, messages: readonly StoredMessage[]) {
   const failures = (await consume(eventOf(queue, messages)))?.batchItemFailures ?? [];
   const failed = new Set(failures.map(({ itemIdentifier }) => itemIdentifier));
   for (const { id, receipt } of messages) if (!failed.has(id)) store.remove(receipt);
 }
 
+const longestWaitMs = 60_000;
+
 /** Until something is sent, or becomes visible again. */
 async function untilSent(store: QueueStore, queue: string, stopping: AbortSignal): Promise<void> {
-  const waiting = new AbortController();
-  const end = store.onSend(queue, () => waiting.abort());
-  const nextAtMs = store.nextAtMs(queue);
-  const signal = AbortSignal.any([waiting.signal, stopping]);
-  const ms = nextAtMs === undefined ? longestWaitMs : Math.max(1, nextAtMs - Date.now());
+  const sent = new AbortController();
+  const end = store.onSend(queue, () => sent.abort());
+  const ms = Math.max(1, (store.nextAtMs(queue) ?? Number.POSITIVE_INFINITY) - Date.now());
+  const signal = AbortSignal.any([sent.signal, stopping]);
   await pause(Math.min(ms, longestWaitMs), undefined, { signal }).catch(() => undefined);
   end();
 }
-
-const longestWaitMs = 60_000;
 
 /** As Lambda hands messages over. */
 function eventOf(queue: string, messages: readonly StoredMessage[]): SQSEvent {
   return {
     Records: messages.map(({ id, body, receives, sentAtMs, receipt }) => ({
-      messageId: id,
-      receiptHandle: receipt,
-      body,
+      ...{ messageId: id, receiptHandle: receipt, body, messageAttributes: {}, md5OfBody: '' },
       attributes: {
         ApproximateReceiveCount: String(receives),
         SentTimestamp: String(sentAtMs),
         SenderId: 'local',
         ApproximateFirstReceiveTimestamp: String(sentAtMs),
       },
-      messageAttributes: {},
-      md5OfBody: '',
-      eventSource: 'aws:sqs',
-      eventSourceARN: `arn:aws:sqs:eu-west-1:000000000000:${queue}`,
-      awsRegion: 'eu-west-1',
+      ...{ eventSource: 'aws:sqs', eventSourceARN: arnOf(queue), awsRegion: 'eu-west-1' },
     })),
   };
 }
@@ -101,44 +92,32 @@ function eventOf(queue: string, messages: readonly StoredMessage[]): SQSEvent {
 /** Of one queue: a laptop has a few cores. */
 const mostWorkers = 12;
 
-type Consume = Parameters<typeof followQueue>[0]['consume'];
-
-export interface LocalQueues {
-  /** Where handlers find the queues, by the names of their environment variables. */
-  environment: Record<string, string>;
-  /** Lets a function take from the queue of its purpose. */
-  follow(purpose: Purpose, consume: Consume): Promise<{ stop(): Promise<void> }>;
-  stop(): Promise<void>;
-}
+export type LocalQueues = ReturnType<typeof openLocalQueues>;
 
 /** All queues of a stage in one file. @param file made when it is missing */
-export async function startQueues(file: string, onFault: (error: Error) => void): Promise<LocalQueues> {
+export function openLocalQueues(file: string, onFault: (error: Error) => void) {
   const store = openQueueStore(file);
-  const api = await serveSqs(store);
   const nameOfDead = (purpose: Purpose) => `${purpose}-dead`;
   return {
-    environment: Object.fromEntries(
-      purposes.flatMap((purpose) => {
+    service: queueService(store),
+    /** Where handlers find the queues, by the names of their environment variables. */
+    environment(servicesUrl: string): Record<string, string> {
+      const urlOf = (queue: string) => `${servicesUrl}/000000000000/${queue}`;
+      const variables = purposes.flatMap((purpose) => {
         const { queue, deadLetters } = queueVariables(purpose);
         return [
-          [queue, api.urlOf(purpose)],
-          [deadLetters, api.urlOf(nameOfDead(purpose))],
+          [queue, urlOf(purpose)],
+          [deadLetters, urlOf(nameOfDead(purpose))],
         ];
-      }),
-    ),
-    follow: async (queue, consume) =>
-      followQueue({
-        ...queues[queue],
-        mostConcurrent: Math.min(queues[queue].mostConcurrent, mostWorkers),
-        store,
-        queue,
-        deadLetters: nameOfDead(queue),
-        consume,
-        onFault,
-      }),
-    async stop() {
-      await api.stop();
-      store.close();
+      });
+      return Object.fromEntries(variables);
     },
+    /** Lets a function take from the queue of its purpose. */
+    follow(purpose: Purpose, consume: Following['consume']): { stop(): Promise<void> } {
+      const mostConcurrent = Math.min(queues[purpose].mostConcurrent, mostWorkers);
+      const names = { queue: purpose, deadLetters: nameOfDead(purpose) };
+      return followQueue({ ...queues[purpose], ...names, mostConcurrent, store, consume, onFault });
+    },
+    stop: async () => store.close(),
   };
 }

@@ -10,8 +10,8 @@ import { SandboxNotStarted } from '../../../shared/bots/sandbox/child-process.ts
 import { createSandbox, superviseCompile } from '../../../shared/bots/sandbox/supervisor.ts';
 import { timeoutSeconds } from '../../deployed-functions.ts';
 import { startEnvironment } from '../assembly/environment.ts';
-import { serveInvokeApi } from './invoke-api.ts';
-import { inTurn, PoolBusy, patienceOfCall, tenantPool } from './tenant-pool.ts';
+import { invokeService, serveAws } from '../services/aws.ts';
+import { inTurn, patienceOfCall, tenantPool } from './tenant-pool.ts';
 
 interface Call {
   request: RunRequest | CompileRequest;
@@ -35,60 +35,48 @@ function ofSources(guestDir: string) {
     end: async () => undefined,
     ...{ most: 2, mostPerTenant: 2, idleMs: 60_000 },
   });
-  return {
-    async run({ request, tenantId }: Call): Promise<unknown> {
-      if (request.project !== tenantId) throw new Error('The run belongs to another tenant');
-      try {
-        return pack(
-          request.kind === 'compile'
-            ? await compilers.use(tenantId, (folder) => superviseCompile(folder, request))
-            : await pool.use(tenantId, (sandbox) => sandbox.run(request)),
-        );
-      } catch (error) {
-        if (error instanceof SandboxNotStarted) process.stderr.write(`${error.message}: ${error.words}\n`);
-        throw error;
-      }
-    },
-    stop: pool.stop,
+  const run = async ({ request, tenantId }: Call): Promise<unknown> => {
+    if (request.project !== tenantId) throw new Error('The run belongs to another tenant');
+    return request.kind === 'compile'
+      ? pack(await compilers.use(tenantId, (folder) => superviseCompile(folder, request)))
+      : pack(await pool.use(tenantId, (sandbox) => sandbox.run(request)));
   };
+  return { run, stop: pool.stop };
 }
 
 function ofAsset(folder: string) {
+  const timeoutMs = timeoutSeconds.longInvoker * 1000;
+  const invoker = { name: 'invoker', folder, handler: 'index.handler', variables: {}, timeoutMs };
   const pool = tenantPool({
-    start: () =>
-      startEnvironment({
-        ...{ name: 'invoker', folder, handler: 'index.handler', variables: {} },
-        timeoutMs: timeoutSeconds.longInvoker * 1000,
-      }),
+    start: () => startEnvironment(invoker),
     end: (environment) => environment.stop(),
     ...{ ...places, idleMs: 600_000 },
   });
-  return {
-    run: ({ payload, tenantId }: Call) =>
-      pool.use(tenantId, (environment) => environment.invoke(payload, tenantId)),
-    stop: pool.stop,
-  };
+  const run = ({ payload, tenantId }: Call) => pool.use(tenantId, ({ invoke }) => invoke(payload, tenantId));
+  return { run, stop: pool.stop };
 }
 
 const [, , kind, folder = '', ...functionNames] = process.argv;
 const invoker = kind === 'asset' ? ofAsset(folder) : ofSources(folder);
-/** Nothing has run: the caller may repeat it. */
-const isBusy = (error: unknown) => error instanceof PoolBusy;
-const answer = inTurn({
+const run = inTurn({
   run: invoker.run,
-  isBusy,
   mostWaiting: 64,
   patienceMs: ({ request }) => patienceOfCall(request),
 });
 
-const server = await serveInvokeApi({
+const invoked = {
   functionNames,
   isTenanted: true,
-  invoke: async (payload, tenantId) =>
-    answer({ request: unpack(payload as Call['request'] | Deflated), payload, tenantId }),
-  isThrottle: isBusy,
-  onEventFault: ({ message }) => process.stderr.write(`A run that nobody waited for: ${message}\n`),
-});
+  async invoke(payload: unknown, tenantId: string): Promise<unknown> {
+    const request = unpack(payload as Call['request'] | Deflated);
+    return run({ request, payload, tenantId }).catch((error: unknown) => {
+      if (error instanceof SandboxNotStarted) process.stderr.write(`${error.message}: ${error.words}\n`);
+      throw error;
+    });
+  },
+  onEventFault: ({ message }: Error) => process.stderr.write(`A run that nobody waited for: ${message}\n`),
+};
+const server = await serveAws(invokeService(invoked));
 process.stdout.write(`invoker listening on ${server.url}\n`);
 
 process.once('SIGTERM', async () => {

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Answer } from '../gateway/answer.ts';
+import { headerOf } from '../gateway/event.ts';
+import type { LocalPage } from '../gateway/gateway.ts';
+import { type AwsService, refusal } from './aws.ts';
+import {
+  decodeWords,
+  type MailServiceEvent,
+  readSendEmail,
+  type SendEmail,
+  type StoredMail,
+  simulatedEvents,
+} from './stored-mail.ts';
+
+/** How the service misbehaves, for tests: no answer but a closed connection, a 429, or a late answer. */
+export type MailFault = 'none' | 'down' | 'throttled' | { delayMs: number };
+
+export type SentMails = ReturnType<typeof sentMails>;
+export type Mailbox = Awaited<ReturnType<typeof openMailbox>>;
+
+/** SES takes 40 MB; nothing here sends more than a letter. */
+const longestMailBytes = 10 * 1024 * 1024;
+
+/** Receives what SES v2 would (SendEmail) and keeps each mail as a file in `folder`. */
+export async function openMailbox(folder: string) {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  let fault: MailFault = 'none';
+  let tell: (event: MailServiceEvent) => Promise<unknown> = async () => undefined;
+
+  async function receive(body: Buffer) {
+    if (fault === 'down') return undefined;
+    if (fault === 'throttled') return refusal(429, 'TooManyRequestsException');
+    if (typeof fault === 'object') await pause(fault.delayMs);
+    const receivedAt = new Date().toISOString();
+    number += 1;
+    const id = `${receivedAt.replace(/[:.]/g, '-')}-${String(number).padStart(6, '0')}-${randomUUID()}`;
+    const mail = readSendEmail(JSON.parse(body.toString('utf8')) as SendEmail, id, receivedAt);
+    if (!mail) return refusal(400, 'BadRequestException');
+    await store(folder, mail);
+    // After the answer, whose sender knows the mail by it.
+    setImmediate(async () => {
+      for (const event of simulatedEvents(mail)) await tell(event).catch(() => undefined);
+    });
+    return { status: 200, value: { MessageId: id } };
+  }
+
+  const service: AwsService = ({ method, url }) =>
+    method === 'POST' && url === '/v2/email/outbound-emails'
+      ? { mostBytes: longestMailBytes, answer: receive }
+      : undefined;
+  return {
+    ...sentMails(folder),
+    service,
+    fail(next: MailFault) {
+      fault = next;
+    },
+    /** Whom the service tells of mails to its simulator's addresses: bounce@ and complaint@simulator.amazonses.com. */
+    onEvent(next: typeof tell) {
+      tell = next;
+    },
+  };
+}
+
+/** Keeps mails of one millisecond in their order. */
+let number = 0;
+
+/** The mails in the folder of a mailbox, which another process may be filling. */
+export function sentMails(folder: string) {
+  /** Oldest first. */
+  const list = async () => {
+    const files = (await readdir(folder)).filter((name) => name.endsWith('.json')).sort();
+    const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
+    return texts.map((text) => JSON.parse(text) as StoredMail);
+  };
+  return {
+    list,
+    read: async (id: string) => (await list()).find((mail) => mail.id === id),
+    /** The first mail that fits, now or within `timeoutMs`; throws an Error when none came. */
+    async waitFor(fits: (mail: StoredMail) => boolean, timeoutMs = 30_000): Promise<StoredMail> {
+      for (const untilMs = Date.now() + timeoutMs; ; await pause(20)) {
+        const found = (await list()).find(fits);
+        if (found) return found;
+        if (Date.now() > untilMs) throw new Error(`No such mail came within ${timeoutMs} ms`);
+      }
+    },
+  };
+}
+
+/** Renamed into place, so that no listing sees half a mail. */
+async function store(folder: string, mail: StoredMail): Promise<void> {
+  const path = join(folder, mail.id);
+  await writeFile(`${path}.part`, `${JSON.stringify(mail, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${path}.part`, `${path}.json`);
+}
+
+/**
+ * `GET /local/mail` and `/local/mail/<id>`: the mailbox, as a page or (Accept: application/json) as data.
+ * Mails hold invitation links. A Bot may call this origin, but its host adds a token to every request,
+ * which it cannot take off: whoever comes with credentials is not the person at the laptop.
+ */
+export function mailPages(mailbox: Pick<Mailbox, 'list' | 'read'>): LocalPage {
+  return async ({ method, target, rawHeaders }) => {
+    const [, id] = /^\/local\/mail(?:\/([\w-]+))?(?:\?.*)?$/.exec(target) ?? [undefined];
+    if (!target.startsWith('/local/mail') || method !== 'GET') return undefined;
+    if (headerOf(rawHeaders, 'authorization') !== undefined) return json(403, { message: 'Forbidden' });
+    const found = id === undefined ? await mailbox.list() : await mailbox.read(id);
+    if (!found) return json(404, { message: 'Not Found' });
+    return (headerOf(rawHeaders, 'accept') ?? '').includes('text/html')
+      ? page([found].flat())
+      : json(200, found);
+  };
+}
+
+function json(statusCode: number, value: unknown): Answer {
+  return pageOf(statusCode, 'application/json', JSON.stringify(value));
+}
+
+function pageOf(statusCode: number, type: string, text: string, more: Record<string, string> = {}): Answer {
+  const headers = { 'content-type': type, 'cache-control': 'no-store', ...more };
+  return { statusCode, headers: Object.entries(headers), body: Buffer.from(text) };
+}
+
+/** The text parts only: what somebody put into a mail never becomes markup of our origin. */
+function page(mails: readonly StoredMail[]): Answer {
+  const list = mails.toReversed().map(
+    ({ id, receivedAt, from, to, subject, text }) => `<article>
+<h2><a href="/local/mail/${id}">${escaped(subject)}</a></h2>
+<p>${escaped(decodeWords(from))} to ${escaped(to.join(', '))}, ${receivedAt}</p>
+<pre>${linked(escaped(text))}</pre>
+</article>`,
+  );
+  const html = `<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Mailbox</title>
+<style>:root { color-scheme: light dark; font-family: system-ui } body { max-width: 45rem; margin: auto; padding: 1rem }
+pre { white-space: pre-wrap; overflow-wrap: anywhere } article { border-top: 1px solid }</style>
+<h1>Mailbox</h1>
+${list.join('\n') || '<p>No mail yet.</p>'}
+</html>
+`;
+  return pageOf(200, 'text/html; charset=utf-8', html, {
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  });
+}
+
+function escaped(text: string): string {
+  const marks = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+  return Object.entries(marks).reduce((said, [mark, entity]) => said.replaceAll(mark, entity), text);
+}
+
+function linked(escapedText: string): string {
+  return escapedText.replace(/https?:\/\/[^\s<]+/g, (url) => `<a href="${url}" rel="noreferrer">${url}</a>`);
+}
