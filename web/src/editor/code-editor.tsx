@@ -9,9 +9,7 @@ interface Props {
   language: 'typescript' | 'json';
   label: string;
   onChange(text: string): void;
-  /** Filled once the editor is there. */
   handle?: RefObject<MountedEditor | undefined>;
-  /** With these the code is checked while it is written. */
   checks?: Checks;
 }
 
@@ -39,7 +37,15 @@ export function CodeEditor({ text, language, label, onChange, handle, checks }: 
             latest.current.text = next;
             latest.current.onChange(next);
           },
-          ...(isChecked ? { checks: asOfNow(() => latest.current.checks) } : {}),
+          // Those that hold when they are asked: the editor lives longer than one drawing of the page.
+          ...(isChecked
+            ? {
+                checks: {
+                  filename: () => latest.current.checks?.filename() ?? '',
+                  onProblems: (problems) => latest.current.checks?.onProblems(problems),
+                },
+              }
+            : {}),
         });
         if (handle) handle.current = mounted;
       },
@@ -53,12 +59,4 @@ export function CodeEditor({ text, language, label, onChange, handle, checks }: 
   }, [language, label, handle, isChecked]);
   if (failure) return <Notice kind="bad">The editor could not be loaded. {failure}</Notice>;
   return <div className="editor" ref={host} />;
-}
-
-/** Those that hold when they are asked: the editor lives longer than one drawing of the page. */
-function asOfNow(current: () => Checks | undefined): Checks {
-  return {
-    filename: () => current()?.filename() ?? '',
-    onProblems: (problems) => current()?.onProblems(problems),
-  };
 }

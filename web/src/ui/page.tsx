@@ -1,30 +1,20 @@
-import { type ReactNode, useEffect, useRef } from 'react';
-import {
-  Tabs as AriaTabs,
-  Dialog,
-  DialogTrigger,
-  Heading,
-  Modal,
-  ModalOverlay,
-  Tab,
-  TabList,
-  TabPanel,
-} from 'react-aria-components';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Tabs as AriaTabs, Tab, TabList, TabPanel } from 'react-aria-components';
 import { useLocation } from 'wouter';
-import { useAddressState } from '../api/use-pages.ts';
+import { useAddress } from '../api/use-pages.ts';
 import { topicOf } from '../help/topics.ts';
 import { Button, Link } from './basics.tsx';
+import { Dialog } from './dialog.tsx';
 
-/** A page with its heading, which takes the focus when the page opens so that a screen reader says it. */
-export function Page({
-  title,
-  actions,
-  children,
-}: {
+interface PageProps {
   title: string;
   actions?: ReactNode;
+  back?: { label: string; href: string };
   children: ReactNode;
-}) {
+}
+
+/** A page with its heading, which takes the focus when the page opens so that a screen reader says it. */
+export function Page({ title, actions, back, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Portico`;
@@ -42,6 +32,11 @@ export function Page({
         {actions && <div className="page-actions">{actions}</div>}
       </div>
       {children}
+      {back && (
+        <p>
+          <Link href={back.href}>{back.label}</Link>
+        </p>
+      )}
     </>
   );
 }
@@ -49,34 +44,30 @@ export function Page({
 /** Says what the page is about; nothing where there is nothing to say. */
 function WhatIsThis() {
   const [path] = useLocation();
+  const [isOpen, setOpen] = useState(false);
   const topic = topicOf(path);
   if (!topic) return null;
+  const { title, paragraphs, more } = topic;
+  const close = () => setOpen(false);
   return (
-    <DialogTrigger>
-      <Button kind="quiet">What is this?</Button>
-      <ModalOverlay className="overlay" isDismissable>
-        <Modal className="modal">
-          <Dialog className="dialog">
-            {({ close }) => (
-              <>
-                <Heading slot="title">{topic.title}</Heading>
-                {topic.paragraphs.map((text) => (
-                  <p key={text}>{text}</p>
-                ))}
-                <div className="buttons">
-                  {topic.more && (
-                    <Link href={topic.more.href} onPress={close}>
-                      {topic.more.label}
-                    </Link>
-                  )}
-                  <Button onPress={close}>Close</Button>
-                </div>
-              </>
-            )}
-          </Dialog>
-        </Modal>
-      </ModalOverlay>
-    </DialogTrigger>
+    <>
+      <Button kind="quiet" onPress={() => setOpen(true)}>
+        What is this?
+      </Button>
+      <Dialog isOpen={isOpen} title={title} isDismissable onClose={close}>
+        {paragraphs.map((text) => (
+          <p key={text}>{text}</p>
+        ))}
+        <div className="buttons">
+          {more && (
+            <Link href={more.href} onPress={close}>
+              {more.label}
+            </Link>
+          )}
+          <Button onPress={close}>Close</Button>
+        </div>
+      </Dialog>
+    </>
   );
 }
 
@@ -107,25 +98,21 @@ export function Mark() {
   return <img src="/app/mark.svg" alt="Portico" width="32" height="32" className="mark" />;
 }
 
-interface Props {
-  label: string;
-  tabs: readonly (readonly [title: string, content: ReactNode])[];
-}
-
-/** Pages of one thing; only the chosen one is there, and it stands in the address. */
-export function Tabs({ label, tabs }: Props) {
-  const titles = tabs.map(([title]) => title);
-  const [chosen, choose] = useAddressState('tab', titles, titles[0] ?? '');
+/** Pages of one thing, by their titles; only the chosen one is there, and it stands in the address. */
+export function Tabs({ label, tabs }: { label: string; tabs: Record<string, ReactNode> }) {
+  const titles = Object.keys(tabs);
+  const options = titles.map((value) => ({ value }));
+  const { values, change } = useAddress({ tab: titles[0] ?? '' }, { tab: options });
   return (
-    <AriaTabs selectedKey={chosen} onSelectionChange={(key) => choose(String(key))}>
+    <AriaTabs selectedKey={values.tab} onSelectionChange={(key) => change({ tab: String(key) })}>
       <TabList className="tab-list" aria-label={label}>
-        {tabs.map(([title]) => (
+        {titles.map((title) => (
           <Tab key={title} id={title} className="tab">
             {title}
           </Tab>
         ))}
       </TabList>
-      {tabs.map(([title, content]) => (
+      {Object.entries(tabs).map(([title, content]) => (
         <TabPanel key={title} id={title} className="tab-panel">
           {content}
         </TabPanel>

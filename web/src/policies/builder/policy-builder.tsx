@@ -1,8 +1,7 @@
 import { useRef } from 'react';
-import { Button, Notice } from '../../ui/basics.tsx';
+import { Button, Notice, Sentences } from '../../ui/basics.tsx';
 import { type Entry, entriesIn } from './entry.ts';
-import { EntryFields } from './entry-fields.tsx';
-import { useKnowledge } from './use-knowledge.ts';
+import { EntryFields, type Knowledge, useKnowledge } from './entry-fields.tsx';
 
 interface Props {
   /** The entries as JSON, as they stand in the editor beside. */
@@ -60,11 +59,7 @@ export function PolicyBuilder({ text, onChange }: Props) {
         {warnings.length > 0 && (
           <div className="notice">
             <p className="legend">Is this meant?</p>
-            <ul>
-              {warnings.map((warning) => (
-                <li key={warning}>{warning}</li>
-              ))}
-            </ul>
+            <Sentences of={warnings} />
           </div>
         )}
       </div>
@@ -72,8 +67,7 @@ export function PolicyBuilder({ text, onChange }: Props) {
   );
 }
 
-function hasElementOf(knowledge: NonNullable<ReturnType<typeof useKnowledge>>) {
-  const { structures, hasElementIn } = knowledge;
+function hasElementOf({ structures, hasElementIn }: Knowledge) {
   return structures && ((type: string, path: string) => hasElementIn(structures, type, path));
 }
 
