@@ -159,28 +159,25 @@ export function useLoad<T>(
   load: (signal: AbortSignal) => Promise<T>,
   before?: T | undefined,
 ): Loaded<T> {
-  const [loaded, setLoaded] = useState({
-    value: before,
-    isLoading: true,
-    message: undefined as string | undefined,
-  });
+  const begun = { key, value: before, isLoading: true, message: undefined as string | undefined };
+  const [loaded, setLoaded] = useState(begun);
   const [round, setRound] = useState(0);
   const latest = useRef(load);
   latest.current = load;
   useEffect(() => {
-    void [key, round];
+    void round;
     const gone = new AbortController();
-    setLoaded(({ value }) => ({ value, isLoading: true, message: undefined }));
+    const now = { key, isLoading: false, message: undefined };
+    setLoaded(({ value }) => ({ ...now, value, isLoading: true }));
     latest.current(gone.signal).then(
-      (value) => gone.signal.aborted || setLoaded({ value, isLoading: false, message: undefined }),
+      (value) => gone.signal.aborted || setLoaded({ ...now, value }),
       (error: unknown) =>
-        gone.signal.aborted ||
-        setLoaded(({ value }) => ({ value, isLoading: false, message: messageOf(error) })),
+        gone.signal.aborted || setLoaded(({ value }) => ({ ...now, value, message: messageOf(error) })),
     );
     return () => gone.abort();
   }, [key, round]);
   const reload = useCallback(() => setRound((earlier) => earlier + 1), []);
-  return { ...loaded, reload };
+  return { ...loaded, isLoading: loaded.isLoading || loaded.key !== key, reload };
 }
 
 /** Loads what stands at a path of the API. */
