@@ -1,4 +1,5 @@
 import { type RefObject, useEffect, useRef, useState } from 'react';
+import { errorText } from '../../../shared/base/values.ts';
 import { messageOf } from '../api/use-api.ts';
 import { Notice } from '../ui/basics.tsx';
 import type { Checks, MountedEditor } from './mount-editor.ts';
@@ -59,4 +60,13 @@ export function CodeEditor({ text, language, label, onChange, handle, checks }: 
   }, [language, label, handle, isChecked]);
   if (failure) return <Notice kind="bad">The editor could not be loaded. {failure}</Notice>;
   return <div className="editor" ref={host} />;
+}
+
+/** What was typed as JSON. @throws {Error} with what is wrong and where */
+export function parseTyped(text: string) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`This is not JSON: ${errorText(error)}`);
+  }
 }

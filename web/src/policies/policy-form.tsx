@@ -1,10 +1,9 @@
 import type { AccessPolicy, AccessPolicyResource } from '@medplum/fhirtypes';
 import { useEffect, useRef, useState } from 'react';
 import { OperationOutcomeError } from '../../../client/src/index.ts';
-import { errorText } from '../../../shared/base/values.ts';
 import { useApi } from '../api/use-api.ts';
 import { Drafted, type DraftState } from '../drafts/use-draft.tsx';
-import { CodeEditor } from '../editor/code-editor.tsx';
+import { CodeEditor, parseTyped } from '../editor/code-editor.tsx';
 import type { MountedEditor } from '../editor/mount-editor.ts';
 import { Card } from '../ui/basics.tsx';
 import { TextField } from '../ui/fields.tsx';
@@ -128,12 +127,7 @@ function located(error: unknown): never {
 
 /** The JSON of the editor. @throws {Error} with what is wrong and where */
 function parseEntries(text: string): AccessPolicyResource[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new Error(`This is not JSON: ${errorText(error)}`);
-  }
+  const value: unknown = parseTyped(text);
   if (!Array.isArray(value)) throw new Error('The policy must be a list of entries: [ … ].');
   for (const [index, entry] of value.entries()) {
     if (typeof entry?.resourceType !== 'string') throw new Error(`Entry ${index + 1} has no resourceType.`);

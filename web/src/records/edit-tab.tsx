@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { OperationOutcomeError, type OutcomeIssue } from '../../../client/src/index.ts';
 import { textOfIssue, useAction, useApi } from '../api/use-api.ts';
 import { useKept } from '../drafts/use-draft.tsx';
-import { CodeEditor } from '../editor/code-editor.tsx';
+import { CodeEditor, parseTyped } from '../editor/code-editor.tsx';
 import { ActionButton, Button, Card, Notice } from '../ui/basics.tsx';
 import { DiffView } from '../ui/diff-view.tsx';
 import { Form } from '../ui/form.tsx';
@@ -31,21 +31,20 @@ export function EditTab({ path, resource, onSaved }: EditTabProps) {
   const [typed, setTyped] = useKept<Typed | undefined>(`record ${path}`, undefined);
   const [round, setRound] = useState(0);
   const [theirs, setTheirs] = useState<Resource>();
-  const [said, setSaid] = useState<{ text: string; isGood: boolean }>();
+  const [said, setSaid] = useState<string>();
   const { text, base } = typed ?? begin;
 
   const check = useAction(async () => {
     setSaid(undefined);
+    save.clear();
     const outcome = await send<OperationOutcome>('POST', `${path}/$validate`, parse(text, resource));
     const faults = outcome.issue.filter(({ severity }) => severity === 'error' || severity === 'fatal');
-    setSaid(
-      faults.length > 0
-        ? { text: faults.map(sentenceOf).join(' '), isGood: false }
-        : { text: 'The record is valid. Nothing is saved yet.', isGood: true },
-    );
+    if (faults.length > 0) throw new Error(faults.map(sentenceOf).join(' '));
+    setSaid('The record is valid. Nothing is saved yet.');
   });
   const save = useAction(async () => {
     setSaid(undefined);
+    check.clear();
     setTheirs(undefined);
     try {
       await send('PUT', path, parse(text, resource), base);
@@ -57,13 +56,14 @@ export function EditTab({ path, resource, onSaved }: EditTabProps) {
       throw told(error);
     }
     setTyped(undefined);
-    setSaid({ text: 'Saved.', isGood: true });
+    setSaid('Saved.');
     onSaved();
   });
   const anew = () => {
     setTyped(undefined);
     setTheirs(undefined);
     setSaid(undefined);
+    check.clear();
     setRound(round + 1);
     onSaved();
   };
@@ -92,6 +92,7 @@ export function EditTab({ path, resource, onSaved }: EditTabProps) {
             label="The record, as JSON"
             onChange={(next) => {
               setSaid(undefined);
+              check.clear();
               setTyped(next === begin.text ? undefined : { text: next, base });
             }}
           />
@@ -107,11 +108,7 @@ export function EditTab({ path, resource, onSaved }: EditTabProps) {
             onTake={anew}
           />
         )}
-        {said && (
-          <Notice kind={said.isGood ? 'good' : 'bad'} key={said.text}>
-            {said.text}
-          </Notice>
-        )}
+        {said && <Notice kind="good">{said}</Notice>}
       </Form>
     </Card>
   );
@@ -119,12 +116,7 @@ export function EditTab({ path, resource, onSaved }: EditTabProps) {
 
 /** @throws {Error} when the text is no such record */
 function parse(text: string, { resourceType, id }: Resource): unknown {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch (error) {
-    throw new Error(`This is not JSON: ${error instanceof Error ? error.message : ''}`);
-  }
+  const parsed = parseTyped(text);
   const { resourceType: type, id: own } = (parsed ?? {}) as Partial<Resource>;
   if (type !== resourceType || own !== id)
     throw new Error(`It must stay ${resourceType}/${id}: resourceType and id cannot be changed.`);
