@@ -33,7 +33,9 @@ const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeSty
 
 interface MomentProps {
   at: string | undefined;
+  /** The words before it. */
   before?: string;
+  /** What is said when there is none. */
   or?: string;
   className?: string;
 }
@@ -88,6 +90,7 @@ export function Output({ label, children }: { label: string; children: ReactNode
 }
 
 interface CardProps {
+  /** Its heading, which names it too. */
   title?: string;
   /** Its name, where it has no heading. */
   label?: string;
@@ -109,6 +112,7 @@ export function Card({ title, label, className = 'card', children }: CardProps) 
 interface ButtonProps extends Omit<AriaButtonProps, 'className' | 'isPending'> {
   kind?: 'primary' | 'plain' | 'danger' | 'quiet';
   className?: string;
+  /** What it began is not done yet: it keeps its place and its focus. */
   isPending?: boolean;
 }
 

@@ -31,9 +31,13 @@ interface FormProps {
   submit?: string;
   kind?: 'primary' | 'plain';
   isDisabled?: boolean;
+  /** In place of the action, which may follow. */
   onSubmit?(): void;
+  /** What is said once it is saved. */
   saved?: ReactNode;
+  /** Further buttons beside its own. */
   beside?: ReactNode;
+  /** All of its buttons, in place of the one. */
   buttons?: ReactNode;
   children: ReactNode;
 }
@@ -43,17 +47,7 @@ interface FormProps {
  * first; what the service refuses stands at its field, which takes the focus.
  */
 export function Form(props: FormProps) {
-  const {
-    label,
-    action,
-    submit,
-    kind = 'primary',
-    isDisabled = false,
-    saved,
-    beside,
-    buttons,
-    children,
-  } = props;
+  const { label, action, submit, kind = 'primary', isDisabled = false, saved, beside, buttons } = props;
   const { fieldErrors } = action;
   const form = useRef<HTMLFormElement>(null);
   const [checks] = useState(() => new Set<Check>());
@@ -92,7 +86,7 @@ export function Form(props: FormProps) {
           void send();
         }}
       >
-        {children}
+        {props.children}
         <Failure message={action.message} />
         {action.isSaved && saved && <Notice kind="good">{saved}</Notice>}
         {buttons}

@@ -5,8 +5,11 @@ import { Button, Empty, Link, Loading } from './basics.tsx';
 
 interface RowProps {
   title: ReactNode;
+  /** The page that the title leads to. */
   href?: string;
+  /** What stands below the title, a line each. */
   more?: readonly ReactNode[];
+  /** What stands beside. */
   side?: ReactNode;
   children?: ReactNode;
 }
@@ -42,6 +45,7 @@ interface RowsProps<T> {
   label: string;
   of: readonly T[];
   keyOf(item: T): string;
+  /** What is shown when there is none. */
   empty?: ReactNode;
   isOrdered?: boolean;
   isBusy?: boolean;
