@@ -2,10 +2,10 @@ import type { Bot, Bundle, Identifier, ProjectMembership } from '@medplum/fhirty
 import { useState } from 'react';
 import { type Api, useApi, useGet, useLoad } from '../api/use-api.ts';
 import { Card, Empty, Link, Loading, Notice } from '../ui/basics.tsx';
-import { ConfirmedButton } from '../ui/dialog.tsx';
 import { PasswordField, Switch, TextField } from '../ui/fields.tsx';
 import { Form, FormCard, useForm } from '../ui/form.tsx';
 import { Rows } from '../ui/lists.tsx';
+import { ConfirmedButton } from '../ui/page.tsx';
 
 /** Name, identifiers and limits of a Bot, and where its rights and its schedule are set. */
 export function SettingsTab({ bot, onChange }: { bot: Bot; onChange(): void }) {
@@ -109,7 +109,7 @@ function settingsOf({ name = '', description = '', identifier = [], timeout, mem
 /** @throws what the service refused, a change by others meanwhile too */
 async function saveSettings(api: Api, bot: Limited, typed: ReturnType<typeof settingsOf>): Promise<void> {
   const { name, description, identifier, timeout, memory, runAsUser } = typed;
-  const { timeout: _1, memory: _2, description: _3, identifier: known = [], ...kept } = bot;
+  const { timeout: _time, memory: _size, description: _text, identifier: known = [], ...kept } = bot;
   const lines = identifier.split('\n').filter((line) => line.trim() !== '');
   const body = {
     ...kept,

@@ -3,10 +3,9 @@ import { useState } from 'react';
 import { useApi, useLoad } from '../api/use-api.ts';
 import { type Member, RightsForm } from '../members/rights-form.tsx';
 import { Card, CopyButton, Details, Loading, Moment } from '../ui/basics.tsx';
-import { ConfirmedButton, DeleteResource } from '../ui/dialog.tsx';
 import { Select, TextField } from '../ui/fields.tsx';
 import { Form, useForm } from '../ui/form.tsx';
-import { Page } from '../ui/page.tsx';
+import { ConfirmedButton, DeleteResource, Page } from '../ui/page.tsx';
 import { type NewClient, NewSecret, urisIn } from './clients-page.tsx';
 
 type Client = ClientApplication & { redirectUris?: string[]; redirectUri?: string; public?: boolean };

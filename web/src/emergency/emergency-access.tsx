@@ -3,8 +3,8 @@ import { useAction, useApi } from '../api/use-api.ts';
 import { isExternal } from '../session/session.ts';
 import { useSession } from '../session/session-context.tsx';
 import { ActionButton, Button, Card, counted, Failure, Sentences } from '../ui/basics.tsx';
-import { Confirm } from '../ui/dialog.tsx';
 import { PasswordField, TextField } from '../ui/fields.tsx';
+import { Confirm } from '../ui/page.tsx';
 import type { Emergency } from './emergency.ts';
 
 const tickMs = 60_000;

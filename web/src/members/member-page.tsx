@@ -18,8 +18,7 @@ import {
   Moment,
   Notice,
 } from '../ui/basics.tsx';
-import { ConfirmedButton } from '../ui/dialog.tsx';
-import { Page } from '../ui/page.tsx';
+import { ConfirmedButton, Page } from '../ui/page.tsx';
 import { type Invitation, invitationOf, profileType, standingOf } from './invitation.ts';
 import { type Member, RightsForm } from './rights-form.tsx';
 

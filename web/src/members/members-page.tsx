@@ -15,10 +15,9 @@ import {
   Notice,
   Sentences,
 } from '../ui/basics.tsx';
-import { ConfirmedButton } from '../ui/dialog.tsx';
 import { SearchField, Select } from '../ui/fields.tsx';
 import { type Column, PagedTable } from '../ui/lists.tsx';
-import { Page } from '../ui/page.tsx';
+import { ConfirmedButton, Page } from '../ui/page.tsx';
 import { columnsOf, lastSignInOf, standingOf } from './invitation.ts';
 
 const stateLabels: Record<InvitationState, string> = {

@@ -5,9 +5,9 @@ import { useApi, useLoad } from '../api/use-api.ts';
 import { emergencyPolicyOf } from '../emergency/emergency.ts';
 import { useSession } from '../session/session-context.tsx';
 import { Card, Sentences } from '../ui/basics.tsx';
-import { Confirm } from '../ui/dialog.tsx';
 import { Switch } from '../ui/fields.tsx';
 import { Form, useForm } from '../ui/form.tsx';
+import { Confirm } from '../ui/page.tsx';
 import { type Choice, type PickedPolicy, PolicyPicker, referenceOf } from '../ui/resource-picker.tsx';
 import { invitationOf } from './invitation.ts';
 

@@ -6,10 +6,9 @@ import { useSearch } from '../api/use-pages.ts';
 import { removeDraft } from '../drafts/drafts.ts';
 import { useSession } from '../session/session-context.tsx';
 import { ButtonLink, Empty, Loading } from '../ui/basics.tsx';
-import { Confirm, DeleteResource } from '../ui/dialog.tsx';
 import { Select } from '../ui/fields.tsx';
 import { PagedList, Row } from '../ui/lists.tsx';
-import { Page } from '../ui/page.tsx';
+import { Confirm, DeleteResource, Page } from '../ui/page.tsx';
 import { draftNameOf, PolicyForm } from './policy-form.tsx';
 import { type TemplateName, templates } from './templates.ts';
 

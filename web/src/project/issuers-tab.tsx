@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { useAction, useApi, useGet } from '../api/use-api.ts';
 import { ActionButton, Empty, Failure, Loading, Notice } from '../ui/basics.tsx';
-import { ConfirmedButton } from '../ui/dialog.tsx';
 import { PasswordField, TextField } from '../ui/fields.tsx';
 import { FormCard, useForm } from '../ui/form.tsx';
 import { Row, Rows } from '../ui/lists.tsx';
+import { ConfirmedButton } from '../ui/page.tsx';
 
 /** The identity providers that this Project trusts. */
 export function IssuersTab() {

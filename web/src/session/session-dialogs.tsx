@@ -3,9 +3,9 @@ import { useAction } from '../api/use-api.ts';
 import type { IdleWatch } from '../idle/idle-watch.ts';
 import { TokenField } from '../sign-in/next-step.tsx';
 import { ActionButton, Button, Failure } from '../ui/basics.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { PasswordField } from '../ui/fields.tsx';
 import { Form, useForm } from '../ui/form.tsx';
+import { Dialog } from '../ui/page.tsx';
 import { hasEnded, isExternal, type Session } from './session.ts';
 import { endedNotice, useSession, useSessionState } from './session-context.tsx';
 

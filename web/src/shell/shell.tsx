@@ -9,8 +9,7 @@ import { useSession, useSessionState } from '../session/session-context.tsx';
 import { baseUrl } from '../session/session.ts';
 import { useSignInSteps } from '../sign-in/next-step.tsx';
 import { ActionButton, Button, Failure, Link } from '../ui/basics.tsx';
-import { Confirm, Dialog } from '../ui/dialog.tsx';
-import { Mark } from '../ui/page.tsx';
+import { Confirm, Dialog, Mark } from '../ui/page.tsx';
 
 /** The frame around every page: Project, navigation, who is signed in. */
 export function Shell({ children }: { children: ReactNode }) {

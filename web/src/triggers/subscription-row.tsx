@@ -13,9 +13,9 @@ import {
   Moment,
   Notice,
 } from '../ui/basics.tsx';
-import { ConfirmedButton } from '../ui/dialog.tsx';
 import { Select } from '../ui/fields.tsx';
 import { PagedRows } from '../ui/lists.tsx';
+import { ConfirmedButton } from '../ui/page.tsx';
 import {
   type Attempt,
   byDelivery,

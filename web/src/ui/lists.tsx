@@ -181,9 +181,11 @@ export function PagedTable<R extends Resource>(props: PagedTableProps<R>) {
           )
         }
       </Loading>
-      <div ref={more}>
-        <ShowMore onPress={loadMore} isBusy={isLoading} />
-      </div>
+      {loadMore && (
+        <div ref={more}>
+          <ShowMore onPress={loadMore} isBusy={isLoading} />
+        </div>
+      )}
     </div>
   );
 }
