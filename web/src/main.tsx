@@ -6,10 +6,68 @@ import './styles/lists.css';
 import './styles/people.css';
 // biome-ignore lint/correctness/noUnresolvedImports: it is there, among what Biome does not read of react's types
 import { StrictMode } from 'react';
+import { I18nProvider, RouterProvider } from 'react-aria-components';
 import { createRoot } from 'react-dom/client';
-import { App } from './app.tsx';
+import { Redirect, Route, Router, Switch, useLocation, useSearch } from 'wouter';
 import { noticeOfLeaving } from './idle/idle-watch.ts';
-import { restoreSession } from './session/session.ts';
+import { restoreSession, type Session } from './session/session.ts';
+import { SessionProvider, useSessionState } from './session/session-context.tsx';
+import { IdleNotice, ReplacedNotice, SignInAgainDialog } from './session/session-dialogs.tsx';
+import { Shell } from './shell/shell.tsx';
+import { SignedInPages } from './shell/signed-in-pages.tsx';
+import { AcceptPage } from './sign-in/accept-page.tsx';
+import { ForgotPage, ResetPage, SignedOutPage, UndoPage, VerifyPage } from './sign-in/link-pages.tsx';
+import { ExternalPage, SignInPage } from './sign-in/sign-in-page.tsx';
+
+/** @param told why nobody is signed in */
+function App({ restored, told }: { restored: Session | undefined; told: string | undefined }) {
+  return (
+    <I18nProvider>
+      <Router base="/app">
+        <SessionProvider restored={restored} told={told}>
+          <Pages />
+        </SessionProvider>
+      </Router>
+    </I18nProvider>
+  );
+}
+
+function Pages() {
+  const { session, isReplaced } = useSessionState();
+  const [path, navigate] = useLocation();
+  const search = useSearch();
+  const wanted = search ? `${path}?${search}` : path;
+  return (
+    <RouterProvider navigate={navigate} useHref={(href) => `/app${href}`}>
+      <Switch>
+        <Route path="/accept" component={AcceptPage} />
+        <Route path="/forgot" component={ForgotPage} />
+        <Route path="/reset" component={ResetPage} />
+        <Route path="/sign-in" component={SignInPage} />
+        <Route path="/external" component={ExternalPage} />
+        <Route path="/undo" component={UndoPage} />
+        <Route path="/verify" component={VerifyPage} />
+        <Route path="/signed-out" component={SignedOutPage} />
+        <Route>
+          {session ? (
+            // Nothing that one Project has shown stays when the person goes to another.
+            <Shell key={session.id}>
+              <SignedInPages />
+              <IdleNotice />
+              <ReplacedNotice isOpen={isReplaced} />
+            </Shell>
+          ) : (
+            <Redirect
+              to={path === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(wanted)}`}
+              replace
+            />
+          )}
+        </Route>
+      </Switch>
+      {session && <SignInAgainDialog session={session} />}
+    </RouterProvider>
+  );
+}
 
 const root = document.getElementById('root');
 if (root) {

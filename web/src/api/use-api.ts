@@ -9,12 +9,14 @@ import { hasEnded } from '../session/session.ts';
 import { endedNotice, useSession, useSessionState } from '../session/session-context.tsx';
 
 export interface Api {
-  projectId: string;
   /** `admin/projects/<id>` of this Project. */
   admin: string;
   get<T>(path: string, signal?: AbortSignal): Promise<T>;
-  /** JSON in, JSON out; no body when left out. */
-  send<T>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<T>;
+  /**
+   * JSON in, JSON out; with PATCH the body is a JSON Patch.
+   * @param versionId of the resource as it was read: refused when somebody else has changed it since
+   */
+  send<T>(method: string, path: string, body?: unknown, versionId?: string): Promise<T>;
   /** The answer as it came. @throws {OperationOutcomeError} */
   fetch(path: string, request?: ApiRequest, signal?: AbortSignal): Promise<Response>;
 }
@@ -32,14 +34,16 @@ export function useApi(): Api {
         throw error;
       }
     };
-    const json = async <T>(answer: Promise<Response>) => (await (await answer).json()) as T;
     return {
-      projectId: me.project.id,
       admin: `admin/projects/${encodeURIComponent(me.project.id)}`,
-      get: <T>(path: string, signal?: AbortSignal) => json<T>(fetchAs(path, {}, signal)),
-      send: <T>(method: string, path: string, body?: unknown, headers = {}) => {
-        const content = body === undefined ? {} : { body, contentType: 'application/json' };
-        return json<T>(fetchAs(path, { method, headers, ...content }));
+      get: async <T>(path: string, signal?: AbortSignal): Promise<T> =>
+        (await fetchAs(path, {}, signal)).json(),
+      async send<T>(method: string, path: string, body?: unknown, versionId?: string) {
+        const contentType = method === 'PATCH' ? 'application/json-patch+json' : 'application/json';
+        const headers: Record<string, string> = versionId ? { 'if-match': `W/"${versionId}"` } : {};
+        const content = body === undefined ? {} : { body, contentType };
+        const text = await (await fetchAs(path, { method, headers, ...content })).text();
+        return (text ? JSON.parse(text) : undefined) as T;
       },
       fetch: fetchAs,
     };
@@ -54,7 +58,7 @@ export function messageOf(error: unknown): string;
 export function messageOf(error: unknown, fields: readonly string[]): string | undefined;
 export function messageOf(error: unknown, fields: readonly string[] = []): string | undefined {
   if (error instanceof OperationOutcomeError) {
-    const texts = error.outcome.issue.filter((issue) => !fieldOf(issue, fields)).map(textOf);
+    const texts = error.outcome.issue.filter((issue) => !fieldOf(issue, fields)).map(textOfIssue);
     const wait = error.retryAfterSeconds ? ` Try again in ${duration(error.retryAfterSeconds)}.` : '';
     return texts.length > 0 ? [...new Set(texts)].join(' ') + wait : undefined;
   }
@@ -64,13 +68,12 @@ export function messageOf(error: unknown, fields: readonly string[] = []): strin
   return error instanceof Error ? error.message : 'Something went wrong.';
 }
 
-/** The texts of an error by the field that they are about. */
 function fieldErrorsOf(error: unknown, fields: readonly string[]): Record<string, string> {
   if (!(error instanceof OperationOutcomeError)) return {};
   const found: Record<string, string> = {};
   for (const issue of error.outcome.issue) {
     const field = fieldOf(issue, fields);
-    if (field) found[field] ??= textOf(issue);
+    if (field) found[field] ??= textOfIssue(issue);
   }
   return found;
 }
@@ -84,11 +87,9 @@ function fieldOf({ expression = [] }: OutcomeIssue, fields: readonly string[]): 
   );
 }
 
-function textOf({ details, diagnostics, code }: OutcomeIssue): string {
-  return sentence(details?.text ?? diagnostics ?? code);
-}
-
-function sentence(text: string): string {
+/** What an issue says, as a sentence. */
+export function textOfIssue(issue: Pick<OutcomeIssue, 'details' | 'diagnostics' | 'code'>): string {
+  const text = issue.details?.text ?? issue.diagnostics ?? issue.code;
   return /[.!?)]$/.test(text) ? text : `${text}.`;
 }
 
@@ -140,42 +141,56 @@ export function useAction<Input = void, Result = unknown>(
   return { run, isBusy, ...said, clear };
 }
 
-export type Loaded<T> =
-  | { state: 'loading'; value?: T }
-  | { state: 'failed'; message: string; value?: T }
-  | { state: 'ready'; value: T };
+/** Something that is loaded, and how that stands. */
+export interface Loaded<T> {
+  /** What was loaded last stays while it is loaded again, and when that fails. */
+  value: T | undefined;
+  isLoading: boolean;
+  message: string | undefined;
+  reload(): void;
+}
 
 /**
- * Loads something when the page opens and whenever `load` changes (keep it in useCallback). What was
- * loaded stays in view while it is loaded again.
+ * Loads something when the page opens, and whenever the key is another.
+ * @param before what is shown until it is loaded
  */
-export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>): Loaded<T> & { reload(): void } {
-  const [loaded, setLoaded] = useState<Loaded<T>>({ state: 'loading' });
+export function useLoad<T>(
+  key: string,
+  load: (signal: AbortSignal) => Promise<T>,
+  before?: T | undefined,
+): Loaded<T> {
+  const begun = { key, value: before, isLoading: true, message: undefined as string | undefined };
+  const [loaded, setLoaded] = useState(begun);
   const [round, setRound] = useState(0);
+  const latest = useRef(load);
+  latest.current = load;
   useEffect(() => {
     void round;
     const gone = new AbortController();
-    const unlessGone = (next: (before: Loaded<T>) => Loaded<T>) => {
-      if (!gone.signal.aborted) setLoaded(next);
-    };
-    setLoaded((before) => withValue({ state: 'loading' }, before));
-    load(gone.signal).then(
-      (value) => unlessGone(() => ({ state: 'ready', value })),
+    const now = { key, isLoading: false, message: undefined };
+    setLoaded(({ value }) => ({ ...now, value, isLoading: true }));
+    latest.current(gone.signal).then(
+      (value) => gone.signal.aborted || setLoaded({ ...now, value }),
       (error: unknown) =>
-        unlessGone((before) => withValue({ state: 'failed', message: messageOf(error) }, before)),
+        gone.signal.aborted || setLoaded(({ value }) => ({ ...now, value, message: messageOf(error) })),
     );
     return () => gone.abort();
-  }, [load, round]);
-  const reload = useCallback(() => setRound((before) => before + 1), []);
-  return { ...loaded, reload };
+  }, [key, round]);
+  const reload = useCallback(() => setRound((earlier) => earlier + 1), []);
+  return { ...loaded, isLoading: loaded.isLoading || loaded.key !== key, reload };
 }
 
 /** Loads what stands at a path of the API. */
-export function useGet<T>(path: string): Loaded<T> & { reload(): void } {
+export function useGet<T>(path: string): Loaded<T> {
   const { get } = useApi();
-  return useLoad(useCallback((signal: AbortSignal) => get<T>(path, signal), [get, path]));
+  return useLoad<T>(path, (signal) => get<T>(path, signal));
 }
 
-function withValue<T>(next: Loaded<T>, before: Loaded<T>): Loaded<T> {
-  return before.value === undefined ? next : { ...next, value: before.value };
+/** Loads it again so long after each answer; undefined while nobody wants that. */
+export function useReloading({ isLoading, reload }: Loaded<unknown>, everyMs: number | undefined): void {
+  useEffect(() => {
+    if (everyMs === undefined || isLoading) return;
+    const timer = setTimeout(reload, everyMs);
+    return () => clearTimeout(timer);
+  }, [everyMs, isLoading, reload]);
 }

@@ -1,9 +1,10 @@
 import type { Bundle, Resource } from '@medplum/fhirtypes';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { Session } from '../session/session.ts';
 import { useSession } from '../session/session-context.tsx';
-import { messageOf, useApi } from './use-api.ts';
+import { nextOf, resourcesIn } from './fhir.ts';
+import { type Loaded, useAction, useApi, useLoad } from './use-api.ts';
 
 let isBack = false;
 
@@ -23,38 +24,42 @@ addEventListener('pushState', () => {
 /**
  * What is chosen on a page, kept in its address: a reload, a bookmark and the way back find it again. What
  * the page begins with is left out of the address.
- * @param allowed any other value in the address counts as `initial`
+ * @param offered of a name: any other value in the address counts as the initial one
  */
-export function useAddressState<Value extends string>(
-  name: string,
-  allowed: readonly Value[],
-  initial: Value,
-): [Value, (next: Value) => void] {
-  const [text, setText] = useAddressText(name);
-  const value = allowed.find((one) => one === text) ?? initial;
-  return [value, (next: Value) => setText(next === initial ? '' : next)];
-}
-
-/** The same for a text that a person types. */
-export function useAddressText(name: string): [string, (next: string) => void] {
+export function useAddress<Values extends { [Name in keyof Values]: string }>(
+  initial: Values,
+  offered: { [Name in keyof Values]?: readonly { value: string }[] } = {},
+) {
   const [query, setQuery] = useSearchParams();
-  const write = (next: string) =>
+  const values = { ...initial };
+  for (const name of Object.keys(initial) as (keyof Values & string)[]) {
+    const text = query.get(name);
+    const isOffered = offered[name]?.some(({ value }) => value === text) ?? true;
+    if (text !== null && isOffered) values[name] = text as Values[typeof name];
+  }
+  const change = (some: Partial<Values>) =>
     setQuery(
       (before) => {
-        if (next === '') before.delete(name);
-        else before.set(name, next);
+        for (const name of Object.keys(some) as (keyof Values & string)[]) {
+          const next = some[name] ?? initial[name];
+          if (next === initial[name]) before.delete(name);
+          else before.set(name, next);
+        }
         // Another list: of this one nobody has seen more than its first page.
         before.delete(shown);
         return before;
       },
       { replace: true },
     );
-  return [query.get(name) ?? '', write];
+  const field = <Name extends keyof Values>(name: Name) => ({
+    value: values[name],
+    onChange: (next: Values[Name]) => change({ [name]: next } as unknown as Partial<Values>),
+  });
+  return { values, change, field };
 }
 
 const shown = 'shown';
 
-/** How many rows of the page's list were loaded, beyond its first page. */
 function useAddressCount(): [number, (next: number) => void] {
   const [query, setQuery] = useSearchParams();
   const write = (next: number) =>
@@ -69,106 +74,106 @@ function useAddressCount(): [number, (next: number) => void] {
   return [Number.isSafeInteger(count) && count > 0 ? count : 0, write];
 }
 
-export interface Pages<R extends Resource> {
-  /** Names the list: its address. */
-  path: string | undefined;
-  /** Undefined until the first page is there. */
-  resources: R[] | undefined;
-  /** How many there are in all, where the service said. */
+/** A list as far as it was loaded. */
+export interface Page<T> {
+  items: T[];
+  next: string | undefined;
+  /** How many there are in all, where the service said: with the first page only. */
+  total?: number | undefined;
+}
+
+export interface Pages<T> extends Loaded<T[]> {
   total: number | undefined;
-  isLoading: boolean;
-  message: string | undefined;
   /** There is no more when undefined. */
   loadMore: (() => void) | undefined;
-  reload(): void;
 }
 
-interface Seen {
-  resources: Resource[];
-  total: number | undefined;
-  next: string | undefined;
+interface Memory<T> {
+  before?: Page<T> | undefined;
+  onSeen(page: Page<T>, isMore: boolean): void;
 }
-
-/** What was loaded of each list, in memory and of this session only: the way back finds it again. */
-const seenBy = new WeakMap<Session, Map<string, Seen>>();
 
 /**
- * A searchset, page by page. How much of it was loaded stands in the address: a reload shows as much again.
- * @param path of the first page; undefined loads nothing yet
+ * A list, page by page; another key begins another list.
+ * @param read the page that `next` names, or the first one
  */
-export function usePages<R extends Resource>(path: string | undefined): Pages<R> {
-  const api = useApi();
-  const session = useSession();
-  const [before] = useState(() => (cameBack() && path ? seenBy.get(session)?.get(path) : undefined));
-  const [resources, setResources] = useState(before?.resources as R[] | undefined);
-  const [total, setTotal] = useState(before?.total);
-  const [next, setNext] = useState(before?.next);
-  const [isLoading, setLoading] = useState(path !== undefined && !before);
-  const [message, setMessage] = useState<string>();
-  const [round, setRound] = useState(0);
-  const [shown, setShown] = useAddressCount();
-  const noteShown = useRef(setShown);
-  noteShown.current = setShown;
-  const shownAtFirst = useRef(before?.resources.length ?? shown);
-  const isFirst = useRef(true);
-  const totalSeen = useRef(before?.total);
-
-  const load = useCallback(
-    async (from: string, loaded: R[], signal?: AbortSignal) => {
-      setLoading(true);
-      setMessage(undefined);
-      try {
-        const bundle = await api.get<Bundle<R>>(from, signal);
-        if (signal?.aborted) return;
-        const all = [...loaded, ...(bundle.entry ?? []).flatMap(({ resource }) => resource ?? [])];
-        const following = bundle.link?.find(({ relation }) => relation === 'next')?.url;
-        setResources(all);
-        setNext(following);
-        // Only the first page tells.
-        const known = loaded.length === 0 ? bundle.total : totalSeen.current;
-        totalSeen.current = known;
-        setTotal(known);
-        setLoading(false);
-        if (loaded.length > 0) noteShown.current(all.length);
-        if (path !== undefined) keep(session, path, { resources: all, total: known, next: following });
-      } catch (error) {
-        if (signal?.aborted) return;
-        setMessage(messageOf(error));
-        setLoading(false);
-      }
-    },
-    [api, session, path],
-  );
-  useEffect(() => {
-    void round;
-    if (path === undefined) return;
-    const gone = new AbortController();
-    // As many as were there: what has changed meanwhile is shown, and nobody loses their place.
-    const count = isFirst.current ? shownAtFirst.current : 0;
-    isFirst.current = false;
-    void load(count > 0 ? withCount(path, count) : path, [], gone.signal);
-    return () => gone.abort();
-  }, [path, load, round]);
+export function usePages<T>(
+  key: string,
+  read: (next: string | undefined, signal?: AbortSignal) => Promise<Page<T>>,
+  memory?: Memory<T>,
+): Pages<T> {
+  const readFirst = async (signal: AbortSignal) => {
+    const page = await read(undefined, signal);
+    if (!signal.aborted) memory?.onSeen(page, false);
+    return page;
+  };
+  const first = useLoad(key, readFirst, memory?.before);
+  const [longer, setLonger] = useState<{ first: Page<T> | undefined; all: Page<T> }>();
+  // What was shown beyond a first page goes with it.
+  const page = longer && longer.first === first.value ? longer.all : first.value;
+  const more = useAction(async (next: string) => {
+    const { items, next: following } = await read(next);
+    const all = { items: [...(page?.items ?? []), ...items], next: following, total: page?.total };
+    setLonger({ first: first.value, all });
+    memory?.onSeen(all, true);
+  });
+  const { reload: reloadFirst } = first;
+  const { clear } = more;
+  const reload = useCallback(() => {
+    clear();
+    reloadFirst();
+  }, [clear, reloadFirst]);
+  const next = page?.next;
   return {
-    path,
-    resources,
-    total,
-    isLoading,
-    message,
-    loadMore: next === undefined ? undefined : () => void load(next, resources ?? []),
-    reload: useCallback(() => setRound((earlier) => earlier + 1), []),
+    value: page?.items,
+    total: page?.total,
+    isLoading: first.isLoading || more.isBusy,
+    message: first.message ?? more.message,
+    loadMore: next === undefined ? undefined : () => void more.run(next),
+    reload,
   };
 }
 
-function keep(session: Session, path: string, seen: Seen): void {
-  const lists = seenBy.get(session) ?? new Map<string, Seen>();
-  lists.set(path, seen);
-  seenBy.set(session, lists);
+/** A searchset of the API. */
+export interface Search<R extends Resource> extends Pages<R> {
+  path: string;
+}
+
+/** What was loaded of each list, in memory and of this session only: the way back finds it again. */
+const seenBy = new WeakMap<Session, Map<string, Page<Resource>>>();
+
+/**
+ * A searchset, page by page. How much of it was loaded stands in the address: a reload shows as much again.
+ * @param path of the first page
+ */
+export function useSearch<R extends Resource>(path: string): Search<R> {
+  const { get } = useApi();
+  const session = useSession();
+  const [before] = useState(() => (cameBack() ? (seenBy.get(session)?.get(path) as Page<R>) : undefined));
+  const [shownBefore, setShown] = useAddressCount();
+  const noteShown = useRef(setShown);
+  noteShown.current = setShown;
+  // As many as were there: what has changed meanwhile is shown, and nobody loses their place.
+  const atFirst = useRef(before?.items.length ?? shownBefore);
+  const read = async (next: string | undefined, signal?: AbortSignal) => {
+    const from = next ?? withCount(path, atFirst.current);
+    atFirst.current = 0;
+    const bundle = await get<Bundle<R>>(from, signal);
+    return { items: resourcesIn(bundle), next: nextOf(bundle), total: bundle.total };
+  };
+  const onSeen = (page: Page<R>, isMore: boolean) => {
+    if (isMore) noteShown.current(page.items.length);
+    const lists = seenBy.get(session) ?? new Map<string, Page<Resource>>();
+    seenBy.set(session, lists.set(path, page));
+  };
+  return { path, ...usePages<R>(path, read, { before, onSeen }) };
 }
 
 const mostOfPage = 1000;
 
+/** @param count 0 for as many as the path says */
 function withCount(path: string, count: number): string {
+  if (count === 0) return path;
   const [start = '', search] = path.split('?');
   const query = new URLSearchParams(search);
   query.set('_count', String(Math.min(Math.max(count, Number(query.get('_count'))), mostOfPage)));

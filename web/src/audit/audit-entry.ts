@@ -1,45 +1,30 @@
 import type { AuditEvent, Reference } from '@medplum/fhirtypes';
+import { csvOf } from '../ui/download.ts';
 
-const header = [
-  'Time',
-  'What',
-  'Kind',
-  'Who',
-  'Who (reference)',
-  'Record',
-  'Record (reference)',
-  'Outcome',
-  'Tried',
-];
+/** What the file says of an entry, by the head of its column; times in UTC. */
+const columns: Record<string, (event: AuditEvent) => string | undefined> = {
+  Time: ({ recorded }) => recorded,
+  What: ({ subtype }) => deedOf(subtype?.[0]?.code ?? ''),
+  Kind: ({ subtype }) => subtype?.[0]?.code,
+  Who: ({ agent }) => agent[0]?.who?.display,
+  'Who (reference)': ({ agent }) => agent[0]?.who?.reference,
+  Record: (event) => joined(objectsOf(event), 'display'),
+  'Record (reference)': (event) => joined(objectsOf(event), 'reference'),
+  Outcome: outcomeOf,
+  Tried: routeOf,
+};
 
-/** Entries of the audit log as CSV (RFC 4180), times in UTC. No cell of it is a formula to a spreadsheet. */
-export function auditCsv(events: readonly AuditEvent[]): string {
-  return [header, ...events.map(rowOf)].map((cells) => `${cells.map(cellText).join(',')}\r\n`).join('');
-}
-
-function rowOf(event: AuditEvent): string[] {
-  const code = event.subtype?.[0]?.code ?? '';
-  const who = event.agent[0]?.who;
-  const objects = objectsOf(event);
-  return [
-    event.recorded ?? '',
-    deedOf(code),
-    code,
-    who?.display ?? '',
-    who?.reference ?? '',
-    objects.map(({ display = '' }) => display).join('; '),
-    objects.map(({ reference = '' }) => reference).join('; '),
-    outcomeOf(event),
-    routeOf(event) ?? '',
-  ];
-}
+const joined = (objects: readonly Reference[], name: 'display' | 'reference') =>
+  objects.map((one) => one[name] ?? '').join('; ');
 
 /** Spreadsheets compute what begins with one of these: an apostrophe before it makes it a text. */
 const formula = /^[\s\uFEFF]*[=+\-@\t\r\n＝＋－＠]/;
 
-function cellText(cell: string): string {
-  const text = formula.test(cell) ? `'${cell}` : cell;
-  return /[",;\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+/** Entries of the audit log as CSV. No cell of it is a formula to a spreadsheet. */
+export function auditCsv(events: readonly AuditEvent[]): string {
+  const cells = events.map((event) => Object.values(columns).map((text) => text(event) ?? ''));
+  const safe = cells.map((row) => row.map((cell) => (formula.test(cell) ? `'${cell}` : cell)));
+  return csvOf([Object.keys(columns), ...safe]);
 }
 
 /** What it was done to: nothing, for a sign-in. */

@@ -1,44 +1,62 @@
 import type { AuditEvent, Bundle, ProjectMembership, Reference } from '@medplum/fhirtypes';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { idIn, nextOf, type Picked, resourcesIn } from '../api/fhir.ts';
 import { useAction, useApi } from '../api/use-api.ts';
-import { useAddressState, useAddressText, usePages } from '../api/use-pages.ts';
+import { useAddress, useSearch } from '../api/use-pages.ts';
 import { profileType } from '../members/invitation.ts';
-import { Badge, Button, Empty, Failure, Moment, Notice } from '../ui/basics.tsx';
+import { ActionButton, Badge, Button, counted, Empty, Failure, Moment, Notice } from '../ui/basics.tsx';
 import { downloadCsv } from '../ui/download.ts';
 import { SearchField, Select, TextField } from '../ui/fields.tsx';
+import { PagedList, Row } from '../ui/lists.tsx';
 import { Page } from '../ui/page.tsx';
-import { PagedList } from '../ui/paged-list.tsx';
-import { type Choice, type Picked, ResourcePicker } from '../ui/resource-picker.tsx';
+import { type Choice, ResourcePicker } from '../ui/resource-picker.tsx';
 import { auditCsv, deedOf, deeds, objectsOf, outcomeOf, routeOf } from './audit-entry.ts';
+
+/** What is asked of the audit log, as it stands in the address; empty texts ask nothing. */
+const noFilters = {
+  what: '',
+  /** `Practitioner/<id>`: who did it. */
+  who: '',
+  /** `Patient/<id>`: what it was done to. */
+  resource: '',
+  /** Days where the reader is, `2026-01-31`, both inside. */
+  from: '',
+  to: '',
+};
+
+type AuditFilters = typeof noFilters;
 
 /** What was done in the Project, by whom, newest first. */
 export function AuditPage() {
-  const [filters, change] = useAuditFilters();
+  const { values: filters, change, field } = useAddress(noFilters, { what: deeds });
   const [whoName, setWhoName] = useState<string>();
   const asked = JSON.stringify(filters);
   return (
     <Page title="Audit log">
-      <FilterBar filters={filters} change={change} whoName={whoName} />
+      <FilterBar who={filters.who} whoName={whoName} change={change} field={field} />
       <AuditDownload key={`download ${asked}`} filters={filters} />
       <AuditList key={`list ${asked}`} filters={filters} onWho={setWhoName} />
     </Page>
   );
 }
 
-interface AuditPageProps {
+interface AuditListProps {
   filters: AuditFilters;
-  /** Entries tell the name of whoever is asked about. */
   onWho(name: string | undefined): void;
 }
 
-function AuditList({ filters, onWho }: AuditPageProps) {
-  const pages = usePages<AuditEvent>(queryOf(filters, 20));
-  const row = useCallback((event: AuditEvent) => <AuditRow event={event} />, []);
-  const agents = (pages.resources ?? []).flatMap(({ agent }) => agent[0]?.who ?? []);
+function AuditList({ filters, onWho }: AuditListProps) {
+  const pages = useSearch<AuditEvent>(queryOf(filters, 20));
+  const agents = (pages.value ?? []).flatMap(({ agent }) => agent[0]?.who ?? []);
   const whoName = agents.find(({ reference }) => reference === filters.who)?.display;
   useEffect(() => onWho(whoName), [onWho, whoName]);
   return (
-    <PagedList pages={pages} label="Audit log" row={row} empty={<Empty title="Nothing of this kind yet" />} />
+    <PagedList
+      pages={pages}
+      label="Audit log"
+      row={(event) => <AuditRow event={event} />}
+      empty={<Empty title="Nothing of this kind yet" />}
+    />
   );
 }
 
@@ -46,7 +64,6 @@ const mostEntries = 10_000;
 const pageOf = 500;
 const number = new Intl.NumberFormat();
 
-/** Downloads what the filters show, page by page, up to a bound that is said. */
 function AuditDownload({ filters }: { filters: AuditFilters }) {
   const api = useApi();
   const [count, setCount] = useState<number>();
@@ -63,8 +80,8 @@ function AuditDownload({ filters }: { filters: AuditFilters }) {
       while (next !== undefined && events.length < mostEntries) {
         setCount(events.length);
         const page: Bundle<AuditEvent> = await api.get(next, stop.signal);
-        events.push(...(page.entry ?? []).flatMap(({ resource }) => resource ?? []));
-        next = page.link?.find(({ relation }) => relation === 'next')?.url;
+        events.push(...resourcesIn(page));
+        next = nextOf(page);
       }
     } catch (error) {
       if (stop.signal.aborted) return;
@@ -76,15 +93,13 @@ function AuditDownload({ filters }: { filters: AuditFilters }) {
     downloadCsv('audit-log.csv', auditCsv(kept));
     const isAll = next === undefined && kept.length === events.length;
     setSaid(
-      `${number.format(kept.length)} ${kept.length === 1 ? 'entry' : 'entries'} downloaded. ${isAll ? '' : 'There are older ones: choose an earlier time to download them.'}`,
+      `${counted(kept.length, 'entry', 'entries')} downloaded. ${isAll ? '' : 'There are older ones: choose an earlier time to download them.'}`,
     );
   });
   return (
     <div className="stack">
       <div className="row-side">
-        <Button onPress={() => download.run()} isPending={download.isBusy}>
-          Download as CSV
-        </Button>
+        <ActionButton label="Download as CSV" action={download} />
         {count !== undefined && <Button onPress={() => going.current?.abort()}>Cancel the download</Button>}
         <span className="muted" role="status">
           {count === undefined
@@ -98,39 +113,9 @@ function AuditDownload({ filters }: { filters: AuditFilters }) {
   );
 }
 
-/** What is asked of the audit log; empty texts ask nothing. */
-interface AuditFilters {
-  /** Code of a subtype. */
-  deed: string;
-  /** `Practitioner/<id>`: who did it. */
-  who: string;
-  /** `Patient/<id>`: what it was done to. */
-  resource: string;
-  /** Days where the reader is, `2026-01-31`, both inside. */
-  from: string;
-  to: string;
-}
-
-type AuditChange = { [Name in keyof AuditFilters]: (next: string) => void };
-
-/** The filters stand in the address. */
-function useAuditFilters(): [AuditFilters, AuditChange] {
-  const codes = deeds.map(({ value }) => value);
-  const [deed, setDeed] = useAddressState<string>('what', codes, '');
-  const [who, setWho] = useAddressText('who');
-  const [resource, setResource] = useAddressText('resource');
-  const [from, setFrom] = useAddressText('from');
-  const [to, setTo] = useAddressText('to');
-  return [
-    { deed, who, resource, from, to },
-    { deed: setDeed, who: setWho, resource: setResource, from: setFrom, to: setTo },
-  ];
-}
-
-/** The search of AuditEvents, newest first. */
-function queryOf({ deed, who, resource, from, to }: AuditFilters, count: number): string {
+function queryOf({ what, who, resource, from, to }: AuditFilters, count: number): string {
   const query = new URLSearchParams({ _count: String(count), _sort: '-date' });
-  if (deed) query.set('subtype', `urn:portico:audit|${deed}`);
+  if (what) query.set('subtype', `urn:portico:audit|${what}`);
   if (who) query.set('agent', who);
   if (resource) query.set('entity', resource);
   const [begin, end] = [startOf(from, 0), startOf(to, 1)];
@@ -150,91 +135,75 @@ function startOf(day: string, laterDays: number): string | undefined {
 /** Goes to the next line with what follows it. */
 const separator = ' ·\u00a0';
 
-/** An entry of the log in a row. */
 function AuditRow({ event }: { event: AuditEvent }) {
   const { recorded, subtype, outcome = '0', agent } = event;
   const route = routeOf(event);
-  return (
+  const about = (
     <>
-      <div className="row-main">
-        <span className="row-title">{deedOf(subtype?.[0]?.code)}</span>
-        <span className="row-more">
-          <NameOf {...agent[0]?.who} />
-          {objectsOf(event).map((what) => (
-            <span key={what.reference}>
-              {separator}
-              <NameOf {...what} />
-            </span>
-          ))}
-          {route && `${separator}${route}`}
+      <NameOf {...agent[0]?.who} />
+      {objectsOf(event).map((what) => (
+        <span key={what.reference}>
+          {separator}
+          <NameOf {...what} />
         </span>
-      </div>
-      <div className="row-side">
-        <span className="row-more">
-          <Moment at={recorded} />
-        </span>
-        <Badge kind={outcome === '0' ? 'good' : 'bad'}>{outcomeOf(event)}</Badge>
-      </div>
+      ))}
+      {route && `${separator}${route}`}
     </>
   );
+  const side = (
+    <>
+      <Moment className="row-more" at={recorded} />
+      <Badge kind={outcome === '0' ? 'good' : 'bad'}>{outcomeOf(event)}</Badge>
+    </>
+  );
+  return <Row title={deedOf(subtype?.[0]?.code)} more={[about]} side={side} />;
 }
 
 /** The name in the entry; a clinical record has none there, and is not looked up for one. */
 function NameOf({ reference = '', display }: Pick<Reference, 'reference' | 'display'>) {
-  const id = reference.split('/')[1]?.slice(0, 8) ?? '';
-  return <span title={reference}>{display ?? `${profileType(reference)} ${id}`.trim()}</span>;
+  const name = `${profileType(reference)} ${idIn(reference).slice(0, 8)}`.trim();
+  return <span title={reference}>{display ?? name}</span>;
 }
 
-interface FilterBarProps {
-  filters: AuditFilters;
-  change: AuditChange;
-  /** The name of whoever `filters.who` is, once an entry has told it. */
+interface FilterBarProps extends Pick<ReturnType<typeof useAddress<AuditFilters>>, 'change' | 'field'> {
+  who: string;
   whoName: string | undefined;
 }
 
 /** Narrows the log by kind, person, record and time; each holds as soon as it is chosen. */
-function FilterBar({ filters, change, whoName }: FilterBarProps) {
-  const find = useFindMembers();
+function FilterBar({ who, whoName, change, field }: FilterBarProps) {
   const [typed, setTyped] = useState<Choice>();
-  const chosen: Choice = filters.who
-    ? { reference: filters.who, display: whoName ?? filters.who }
-    : undefined;
+  const chosen = who ? { reference: who, display: whoName ?? who } : undefined;
   return (
     <search className="filters filters-many">
-      <Select label="What" value={filters.deed} options={deeds} onChange={change.deed} />
+      <Select label="What" options={deeds} {...field('what')} />
       <ResourcePicker
         label="Who"
         name="who"
         value={typed ?? chosen}
-        find={find}
+        find={useFindMembers()}
         onChange={(choice) => {
-          const isPicked = choice !== undefined && !('typed' in choice);
           setTyped(choice);
-          if (isPicked) change.who(choice.reference);
-          else if (choice === undefined) change.who('');
+          if (choice === undefined) change({ who: '' });
+          else if (!('typed' in choice)) change({ who: choice.reference });
         }}
       />
-      <SearchField label="Record (Type/id)" value={filters.resource} onChange={change.resource} />
-      <TextField label="From" type="date" value={filters.from} onChange={change.from} />
-      <TextField label="Until" type="date" value={filters.to} onChange={change.to} />
+      <SearchField label="Record (Type/id)" {...field('resource')} />
+      <TextField label="From" type="date" {...field('from')} />
+      <TextField label="Until" type="date" {...field('to')} />
     </search>
   );
 }
 
-/** People, Bots and keys of the Project, by the beginning of their name or address. */
 function useFindMembers() {
-  const api = useApi();
-  return useCallback(
-    async (text: string, signal?: AbortSignal): Promise<Picked[]> => {
-      const query = new URLSearchParams({ _count: '20', ...(text ? { text } : {}) });
-      const bundle = await api.get<Bundle<ProjectMembership>>(`${api.admin}/members?${query}`, signal);
-      return (bundle.entry ?? []).flatMap(({ resource }) => {
-        const { profile, userName } = resource ?? {};
-        if (!profile?.reference) return [];
-        const detail = userName ?? profile.reference.split('/')[0] ?? '';
-        return [{ reference: profile.reference, display: profile.display ?? profile.reference, detail }];
-      });
-    },
-    [api],
-  );
+  const { admin, get } = useApi();
+  return async (text: string, signal?: AbortSignal): Promise<Picked[]> => {
+    const query = new URLSearchParams({ _count: '20', ...(text ? { text } : {}) });
+    const found = await get<Bundle<ProjectMembership>>(`${admin}/members?${query}`, signal);
+    return resourcesIn(found).flatMap(({ profile, userName }) => {
+      const { reference, display = reference } = profile ?? {};
+      if (!reference || !display) return [];
+      return [{ reference, display, detail: userName ?? reference.split('/')[0] ?? '' }];
+    });
+  };
 }

@@ -1,43 +1,31 @@
-import type { Bot, Reference } from '@medplum/fhirtypes';
-import { useCallback, useState } from 'react';
-import { useLocation } from 'wouter';
-import { useFindByName } from '../api/fhir.ts';
-import { useAction, useApi, useLoad } from '../api/use-api.ts';
-import { usePages } from '../api/use-pages.ts';
-import { Button, Empty, Failure, Link, Moment } from '../ui/basics.tsx';
+import type { Bot, Parameters } from '@medplum/fhirtypes';
+import { useLocation, useSearchParams } from 'wouter';
+import { partsOf } from '../api/fhir.ts';
+import { useApi, useGet, useLoad } from '../api/use-api.ts';
+import { useSearch } from '../api/use-pages.ts';
+import type { Failures } from '../overview/attention.ts';
+import { TriggersTab } from '../triggers/triggers-tab.tsx';
+import { ButtonLink, counted, Empty, Loading, Moment } from '../ui/basics.tsx';
 import { TextField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
-import { Page } from '../ui/page.tsx';
-import { PagedList } from '../ui/paged-list.tsx';
-import { type Choice, pickedOf, ResourcePicker } from '../ui/resource-picker.tsx';
-
-/** `admin/projects/<id>/failures`, as far as it is of Bots. */
-interface Runs {
-  ran: { bot: Reference; at: string }[];
-  bots: { bot: Reference; looked: number; failed: number }[];
-  /** Every Bot that ran is among them. */
-  complete: boolean;
-}
+import { FormCard, useForm } from '../ui/form.tsx';
+import { PagedList, Row } from '../ui/lists.tsx';
+import { DeleteResource, Page, Tabs } from '../ui/page.tsx';
+import { type Choice, type PickedPolicy, PolicyPicker, referenceOf } from '../ui/resource-picker.tsx';
+import { ExecutionsTab } from './executions.tsx';
+import { SecretsTab } from './settings-tab.tsx';
+import { SettingsTab } from './settings-tab.tsx';
+import { VersionsTab } from './versions.tsx';
+import { Workbench } from './workbench.tsx';
 
 export function BotsPage() {
-  const pages = usePages<Bot>('fhir/R4/Bot?_count=20&_sort=name');
-  const api = useApi();
-  const load = useCallback((signal: AbortSignal) => api.get<Runs>(`${api.admin}/failures`, signal), [api]);
-  const { value: runs } = useLoad(load);
-  const row = useCallback((bot: Bot) => <BotRow bot={bot} runs={runs} />, [runs]);
+  const pages = useSearch<Bot>('fhir/R4/Bot?_count=20&_sort=name');
+  const { value: runs } = useGet<Failures>(`${useApi().admin}/failures`);
   return (
-    <Page
-      title="Bots"
-      actions={
-        <Link className="button button-primary" href="/bots/new">
-          Create a Bot
-        </Link>
-      }
-    >
+    <Page title="Bots" actions={<ButtonLink label="Create a Bot" href="/bots/new" />}>
       <PagedList
         pages={pages}
         label="Bots"
-        row={row}
+        row={(bot) => <BotRow bot={bot} runs={runs} />}
         empty={
           <Empty title="No Bots yet">
             <p>A Bot is code of yours that runs when a message arrives.</p>
@@ -48,25 +36,25 @@ export function BotsPage() {
   );
 }
 
-function BotRow({ bot, runs }: { bot: Bot; runs: Runs | undefined }) {
-  const { id, name, description, identifier = [] } = bot;
+function BotRow({ bot, runs }: { bot: Bot; runs: Failures | undefined }) {
+  const { id, name, description } = bot;
   return (
-    <div className="row-main">
-      <Link className="link row-title" href={`/bots/${id}`}>
-        {name}
-      </Link>
-      {description && <span className="row-more">{description}</span>}
-      {identifier.map(({ system = '', value = '' }) => (
-        <span className="row-more code" key={`${system}|${value}`}>
-          {system}|{value}
+    <Row title={name} href={`/bots/${id}`} more={[description]}>
+      {tokensOf(bot).map((token) => (
+        <span className="row-more code" key={token}>
+          {token}
         </span>
       ))}
       {runs && <LastRun runs={runs} reference={`Bot/${id}`} />}
-    </div>
+    </Row>
   );
 }
 
-function LastRun({ runs, reference }: { runs: Runs; reference: string }) {
+function tokensOf({ identifier = [] }: Bot): string[] {
+  return identifier.map(({ system = '', value = '' }) => `${system}|${value}`);
+}
+
+function LastRun({ runs, reference }: { runs: Failures; reference: string }) {
   const ran = runs.ran.find(({ bot }) => bot.reference === reference);
   const failing = runs.bots.find(({ bot }) => bot.reference === reference);
   if (!ran) return runs.complete ? <span className="row-more">No run in the last 24 hours</span> : null;
@@ -78,60 +66,105 @@ function LastRun({ runs, reference }: { runs: Runs; reference: string }) {
   );
 }
 
+const emptyBot = {
+  name: '',
+  description: '',
+  system: '',
+  identifier: '',
+  accessPolicy: undefined as Choice<PickedPolicy>,
+};
+
 export function NewBotPage() {
   const { admin, send } = useApi();
   const [, navigate] = useLocation();
-  const findPolicies = useFindByName('AccessPolicy');
-  const [name, setName] = useState('');
-  const [description, setDescription] = useState('');
-  const [system, setSystem] = useState('');
-  const [value, setValue] = useState('');
-  const [policy, setPolicy] = useState<Choice>();
-  const create = useAction(async () => {
-    const identifier = value ? [{ ...(system ? { system } : {}), value }] : undefined;
-    const chosen = pickedOf(policy);
-    const accessPolicy = chosen && { reference: chosen.reference };
-    const { id } = await send<Bot>('POST', `${admin}/bot`, { name, description, identifier, accessPolicy });
+  const create = useForm(emptyBot, async ({ name, description, system, identifier: value, accessPolicy }) => {
+    const { id } = await send<Bot>('POST', `${admin}/bot`, {
+      name,
+      description,
+      identifier: value ? [{ ...(system ? { system } : {}), value }] : undefined,
+      accessPolicy: referenceOf(accessPolicy),
+    });
     navigate(`/bots/${id}`);
-  }, ['name', 'description', 'identifier', 'accessPolicy']);
+  });
   return (
     <Page title="Create a Bot">
-      <section className="card narrow" aria-label="New Bot">
-        <Form label="New Bot" fieldErrors={create.fieldErrors} onSubmit={() => create.run()}>
-          <TextField label="Name" name="name" value={name} onChange={setName} isRequired />
-          <TextField label="Description" name="description" value={description} onChange={setDescription} />
-          <div className="form-pair">
-            <TextField
-              label="Identifier system"
-              name="system"
-              help="For example https://example.org/bots. Optional."
-              value={system}
-              onChange={setSystem}
-            />
-            <TextField
-              label="Identifier value"
-              name="identifier"
-              help="Senders can name the Bot by it. Unique within a project."
-              value={value}
-              onChange={setValue}
-            />
-          </div>
-          <ResourcePicker
-            label="Access policy"
-            name="accessPolicy"
-            help="Without one it may read and write clinical records and run Bots."
-            value={policy}
-            onChange={setPolicy}
-            find={findPolicies}
+      <FormCard label="New Bot" action={create} submit="Create">
+        <TextField label="Name" {...create.field('name')} isRequired />
+        <TextField label="Description" {...create.field('description')} />
+        <div className="form-pair">
+          <TextField
+            label="Identifier system"
+            help="For example https://example.org/bots. Optional."
+            {...create.field('system')}
           />
-          <Failure message={create.message} />
-          <div className="buttons">
-            <Button type="submit" kind="primary" isPending={create.isBusy}>
-              Create
-            </Button>
-          </div>
-        </Form>
-      </section>
+          <TextField
+            label="Identifier value"
+            help="Senders can name the Bot by it. Unique within a project."
+            {...create.field('identifier')}
+          />
+        </div>
+        <PolicyPicker
+          help="Without one it may read and write clinical records and run Bots."
+          {...create.field('accessPolicy')}
+        />
+      </FormCard>
     </Page>
+  );
+}
+
+/** One Bot: its code, a console that runs it, its versions, secrets and executions. */
+export function BotPage({ id }: { id: string }) {
+  const loaded = useGet<Bot>(`fhir/R4/Bot/${encodeURIComponent(id)}`);
+  return (
+    <Page title={loaded.value?.name ?? 'Bot'} back={{ label: 'All Bots', href: '/bots' }}>
+      <Loading of={loaded}>
+        {(bot) => (
+          <>
+            <p className="muted code">{tokensOf(bot).join(', ') || `Bot/${bot.id}`}</p>
+            <FiguresLine bot={bot} />
+            <Tabs
+              label="Bot"
+              tabs={{
+                Workbench: <Workbench bot={bot} />,
+                Triggers: <TriggersTab bot={bot} />,
+                Versions: <VersionsTab bot={bot} />,
+                Secrets: <SecretsTab bot={bot} />,
+                Executions: <ExecutionsTab bot={bot} />,
+                Settings: <SettingsTab bot={bot} onChange={loaded.reload} />,
+                Delete: (
+                  <DeleteResource resource={bot} name={bot.name ?? 'this Bot'} then="/bots">
+                    <li>It cannot be executed any more; senders are answered that it is not there.</li>
+                    <li>Its membership, its identifiers and its secrets end with it.</li>
+                    <li>The records of its executions stay in the audit log.</li>
+                  </DeleteResource>
+                ),
+              }}
+            />
+          </>
+        )}
+      </Loading>
+    </Page>
+  );
+}
+
+const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+
+function FiguresLine({ bot }: { bot: Bot }) {
+  const { get } = useApi();
+  const [search] = useSearchParams();
+  // Looked up again with every tab: it may have run meanwhile.
+  const { value } = useLoad(`${bot.id} ${search.get('tab')}`, async (signal) => {
+    const { parameter = [] } = await get<Parameters>(`fhir/R4/Bot/${bot.id}/$figures`, signal);
+    return partsOf({ part: parameter });
+  });
+  if (!value) return <p className="muted">Last 24 hours: …</p>;
+  const { runs, failed, p50Ms, p95Ms, complete } = value;
+  if (runs === 0) return <p className="muted">Last 24 hours: no runs.</p>;
+  const which = complete === true ? 'Last 24 hours' : 'Its latest';
+  return (
+    <p className="muted">
+      {which}: {counted(Number(runs), 'run')}, {percent.format(Number(failed) / Number(runs))} failed, p50{' '}
+      {String(p50Ms)} ms, p95 {String(p95Ms)} ms
+    </p>
   );
 }

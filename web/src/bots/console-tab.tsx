@@ -1,27 +1,29 @@
 import type { Bot } from '@medplum/fhirtypes';
 import { useRef, useState } from 'react';
 import type { InputType } from '../../../shared/bots/run/contract.ts';
-import { useAction, useApi } from '../api/use-api.ts';
-import { useAddressState } from '../api/use-pages.ts';
+import { type Api, useAction, useApi, useLoad } from '../api/use-api.ts';
+import { useAddress } from '../api/use-pages.ts';
 import { useKept } from '../drafts/use-draft.tsx';
-import { LogView, useRunLog } from '../executions/run-log.tsx';
 import { baseUrl } from '../session/session.ts';
-import { Badge, Button, CopyButton, Failure, Notice, Output } from '../ui/basics.tsx';
+import { ActionButton, Badge, CopyButton, Failure, Notice, Output, Scrolling } from '../ui/basics.tsx';
 import { Select, TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
-import { TextWithPlaces } from './places.tsx';
+import { listExecutions } from './executions.tsx';
 import { cancelRun, type Run, runBot, samples } from './run-bot.ts';
+import { LogView, type RunLog, TextWithPlaces } from './run-log.tsx';
 
-const inputTypes = samples.map(({ value }) => value);
+const firstInput: { input: InputType } = { input: 'text/plain' };
+const firstTexts: Record<string, string> = Object.fromEntries(
+  samples.map(({ value, text }) => [value, text]),
+);
 
 /** Executes the Bot as a sender would, once for each press. */
 export function ConsoleTab({ bot }: { bot: Bot }) {
   const api = useApi();
-  const [type, setType] = useAddressState<InputType>('input', inputTypes, 'text/plain');
-  const [texts, setTexts] = useKept<Record<string, string>>(
-    `console ${bot.id}`,
-    Object.fromEntries(samples.map(({ value, text }) => [value, text])),
-  );
+  const { values, field } = useAddress(firstInput, { input: samples });
+  const type = values.input;
+  const [texts, setTexts] = useKept(`console ${bot.id}`, firstTexts);
+  const text = texts[type] ?? '';
   const [run, setRun] = useState<Run>();
   const runKey = useRef('');
   const [isEnding, setEnding] = useState(false);
@@ -29,48 +31,44 @@ export function ConsoleTab({ bot }: { bot: Bot }) {
     setRun(undefined);
     setEnding(false);
     runKey.current = crypto.randomUUID();
-    setRun(await runBot(api, bot.id ?? '', { type, text: texts[type] ?? '', runKey: runKey.current }));
+    setRun(await runBot(api, bot.id ?? '', { type, text, runKey: runKey.current }));
   });
   const cancel = useAction(async () => {
     await cancelRun(api, runKey.current);
     setEnding(true);
   });
-  const text = texts[type] ?? '';
   return (
     <>
-      <Form label="Input" onSubmit={() => execute.run()}>
-        <Select label="Content type" value={type} options={samples} onChange={setType} help={type} />
+      <Form
+        label="Input"
+        action={execute}
+        submit="Run"
+        beside={
+          execute.isBusy && (
+            <ActionButton label="Cancel" action={{ run: cancel.run, isBusy: cancel.isBusy || isEnding }} />
+          )
+        }
+      >
+        <Select label="Content type" options={samples} help={type} {...field('input')} />
         <TextField
           label="Input"
           rows={8}
           isCode
-          spellCheck="false"
           value={text}
           onChange={(next) => setTexts({ ...texts, [type]: next })}
         />
         {type === 'x-application/hl7-v2+er7' && <Segments text={text} />}
-        <div className="buttons">
-          <Button type="submit" kind="primary" isPending={execute.isBusy}>
-            Run
-          </Button>
-          {execute.isBusy && (
-            <Button isPending={cancel.isBusy || isEnding} onPress={() => cancel.run()}>
-              Cancel
-            </Button>
-          )}
-        </div>
-        <Failure message={execute.message} />
-        <Failure message={cancel.message} />
-        {isEnding && execute.isBusy && (
-          <Notice kind="plain">Cancelling: the run is stopped within a few seconds.</Notice>
-        )}
-        {isEnding && run?.isCancelled && (
-          <Notice kind="plain">
-            Cancelled: the run was stopped. What it had written by then stays, and it is listed under
-            Executions.
-          </Notice>
-        )}
       </Form>
+      <Failure message={cancel.message} />
+      {isEnding && execute.isBusy && (
+        <Notice kind="plain">Cancelling: the run is stopped within a few seconds.</Notice>
+      )}
+      {isEnding && run?.isCancelled && (
+        <Notice kind="plain">
+          Cancelled: the run was stopped. What it had written by then stays, and it is listed under
+          Executions.
+        </Notice>
+      )}
       <RunResult bot={bot} run={run} isBusy={execute.isBusy} />
       <ReadyCalls bot={bot} type={type} />
     </>
@@ -83,9 +81,12 @@ const milliseconds = new Intl.NumberFormat(undefined, {
   maximumFractionDigits: 0,
 });
 
-/** The answer to a run, its time and its log. */
 function RunResult({ bot, run, isBusy }: { bot: Bot; run: Run | undefined; isBusy: boolean }) {
-  const log = useRunLog(bot.id ?? '', run?.traceId);
+  const api = useApi();
+  const { traceId } = run ?? {};
+  const { value, isLoading } = useLoad(traceId ?? '', async (signal) =>
+    traceId === undefined ? 'missing' : logOf(api, { botId: bot.id ?? '', traceId, signal }),
+  );
   return (
     <section className="card" aria-label="Answer" aria-live="polite" aria-busy={isBusy}>
       <h2>Answer</h2>
@@ -101,48 +102,60 @@ function RunResult({ bot, run, isBusy }: { bot: Bot; run: Run | undefined; isBus
             <TextWithPlaces text={run.body === '' ? '(empty)' : run.body} />
           </Output>
           <h2>Log</h2>
-          <LogView log={log} />
+          <LogView log={isLoading || !value ? 'waiting' : value} />
         </>
       )}
     </section>
   );
 }
 
-type Naming = 'id' | 'identifier';
+const tries = 20;
+const pauseMs = 300;
 
-/** A line for a shell and one for a program that execute the Bot. */
+interface RunName {
+  botId: string;
+  traceId: string;
+  signal: AbortSignal;
+}
+
+/** The log of a run, looked for until its record is there: records are listed a moment after the answer. */
+async function logOf(api: Api, { botId, traceId, signal }: RunName): Promise<RunLog | 'missing'> {
+  for (let tried = 0; tried < tries && !signal.aborted; tried++) {
+    const listed = await listExecutions(api, botId, { signal, count: 5 }).catch(() => undefined);
+    const found = listed?.items.find((execution) => execution.traceId === traceId);
+    if (found) return found.log;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+  return 'missing';
+}
+
+const byId = { value: 'id', label: 'By its id' };
+const byIdentifier = { value: 'identifier', label: 'By its identifier' };
+
 function ReadyCalls({ bot, type }: { bot: Bot; type: InputType }) {
-  const identifier = bot.identifier?.[0];
-  const [naming, setNaming] = useState<Naming>('id');
-  const names = [
-    { value: 'id', label: 'By its id' },
-    ...(identifier ? ([{ value: 'identifier', label: 'By its identifier' }] as const) : []),
-  ] as const;
-  const token = identifier?.system ? `${identifier.system}|${identifier.value}` : (identifier?.value ?? '');
-  const path =
-    naming === 'id' ? `Bot/${bot.id}/$execute` : `Bot/$execute?identifier=${encodeURIComponent(token)}`;
+  const { system, value } = bot.identifier?.[0] ?? {};
+  const [naming, setNaming] = useState('id');
+  const token = system ? `${system}|${value}` : (value ?? '');
+  const isById = naming === 'id';
+  const path = isById ? `Bot/${bot.id}/$execute` : `Bot/$execute?identifier=${encodeURIComponent(token)}`;
   const curl = [
     `curl -s '${baseUrl}/fhir/R4/${path}' \\`,
     '  -H "Authorization: Bearer $TOKEN" \\',
     `  -H 'Content-Type: ${type}' \\`,
     '  --data-binary @input',
   ].join('\n');
-  const named =
-    naming === 'id'
-      ? `'${bot.id}'`
-      : JSON.stringify({
-          ...(identifier?.system ? { system: identifier.system } : {}),
-          value: identifier?.value,
-        });
+  const named = isById ? `'${bot.id}'` : JSON.stringify({ ...(system ? { system } : {}), value });
   const line = `await medplum.executeBot(${named}, input, '${type}');`;
   return (
     <details className="calls">
       <summary>Call it from elsewhere</summary>
       <div className="stack">
-        {identifier && <Select label="Named" value={naming} options={names} onChange={setNaming} />}
-        <Output label="With curl" text={curl} />
+        {value !== undefined && (
+          <Select label="Named" value={naming} options={[byId, byIdentifier]} onChange={setNaming} />
+        )}
+        <Output label="With curl">{curl}</Output>
         <CopyButton text={curl} label="Copy the curl line" />
-        <Output label="With a client library" text={line} />
+        <Output label="With a client library">{line}</Output>
         <CopyButton text={line} label="Copy the executeBot line" />
       </div>
     </details>
@@ -155,8 +168,7 @@ function Segments({ text }: { text: string }) {
   const separator = /^MSH(.)/.exec(segments[0] ?? '')?.[1];
   if (separator === undefined) return null;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-    <section className="output segments" tabIndex={0} aria-label="Segments">
+    <Scrolling label="Segments" className="output segments">
       <ol>
         {segments.map((segment, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one text
@@ -165,7 +177,7 @@ function Segments({ text }: { text: string }) {
           </li>
         ))}
       </ol>
-    </section>
+    </Scrolling>
   );
 }
 

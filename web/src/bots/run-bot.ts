@@ -10,9 +10,7 @@ export interface Run {
   body: string;
   /** As seen from here, the way there and back included. */
   durationMs: number;
-  /** Names the run in its execution record. */
   traceId: string;
-  /** It was stopped before it ended. */
   isCancelled: boolean;
 }
 
@@ -79,12 +77,7 @@ function pretty(text: string): string {
   }
 }
 
-interface Sample {
-  label: string;
-  text: string;
-}
-
-const sampleOf: Record<InputType, Sample> = {
+const sampleOf: Record<InputType, { label: string; text: string }> = {
   'text/plain': { label: 'Text', text: 'hello' },
   'application/json': { label: 'JSON', text: '{\n  "greeting": "hello",\n  "times": 2\n}' },
   'application/x-www-form-urlencoded': { label: 'Form', text: 'name=Jane+Doe&city=Gen%C3%A8ve' },

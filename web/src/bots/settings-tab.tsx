@@ -1,32 +1,30 @@
 import type { Bot, Bundle, Identifier, ProjectMembership } from '@medplum/fhirtypes';
-import { useCallback, useState } from 'react';
-import { type Api, useAction, useApi, useLoad } from '../api/use-api.ts';
-import { Button, Failure, Link, Loading, Notice } from '../ui/basics.tsx';
-import { Switch, TextField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
+import { useState } from 'react';
+import { type Api, useApi, useGet, useLoad } from '../api/use-api.ts';
+import { Card, Empty, Link, Loading, Notice } from '../ui/basics.tsx';
+import { PasswordField, Switch, TextField } from '../ui/fields.tsx';
+import { Form, FormCard, useForm } from '../ui/form.tsx';
+import { Rows } from '../ui/lists.tsx';
+import { ConfirmedButton } from '../ui/page.tsx';
 
 /** Name, identifiers and limits of a Bot, and where its rights and its schedule are set. */
 export function SettingsTab({ bot, onChange }: { bot: Bot; onChange(): void }) {
   const api = useApi();
-  const load = useCallback(
-    async (signal: AbortSignal) => {
-      const [now, memberships] = await Promise.all([
-        api.get<Bot>(`fhir/R4/Bot/${bot.id}`, signal),
-        api.get<Bundle<ProjectMembership>>(`fhir/R4/ProjectMembership?profile=Bot/${bot.id}`, signal),
-      ]);
-      return { bot: now, membership: memberships.entry?.[0]?.resource };
-    },
-    [api, bot.id],
-  );
-  const loaded = useLoad(load);
+  const loaded = useLoad(`${bot.id}`, async (signal) => {
+    const [now, memberships] = await Promise.all([
+      api.get<Bot>(`fhir/R4/Bot/${bot.id}`, signal),
+      api.get<Bundle<ProjectMembership>>(`fhir/R4/ProjectMembership?profile=Bot/${bot.id}`, signal),
+    ]);
+    return { bot: now, membership: memberships.entry?.[0]?.resource };
+  });
   const [done, setDone] = useState(false);
   return (
     <Loading of={loaded}>
-      {(value) => (
-        <section className="card narrow" aria-label="Settings">
+      {({ bot: now, membership }) => (
+        <Card label="Settings" className="card narrow">
           <SettingsForm
-            key={value.bot.meta?.versionId}
-            bot={value.bot}
+            key={now.meta?.versionId}
+            bot={now}
             onSaving={() => setDone(false)}
             onSaved={() => {
               setDone(true);
@@ -35,134 +33,84 @@ export function SettingsTab({ bot, onChange }: { bot: Bot; onChange(): void }) {
             }}
           />
           {done && <Notice kind="good">Saved. It applies from the next run.</Notice>}
-          {value.membership && (
+          {membership && (
             <p>
               Access policy:{' '}
-              {value.membership.accessPolicy?.display ?? value.membership.accessPolicy?.reference ?? 'none'}.{' '}
-              <Link href={`/members/${value.membership.id}`}>What it may do</Link>
+              {membership.accessPolicy?.display ?? membership.accessPolicy?.reference ?? 'none'}.{' '}
+              <Link href={`/members/${membership.id}`}>What it may do</Link>
             </p>
           )}
           <p>
             <Link href={`/bots/${bot.id}?tab=Triggers`}>Its schedule and Subscriptions</Link>
           </p>
-        </section>
+        </Card>
       )}
     </Loading>
   );
 }
 
-interface FormProps {
-  bot: Bot;
-  onSaving(): void;
-  onSaved(): void;
-}
-
-function SettingsForm({ bot, onSaving, onSaved }: FormProps) {
+function SettingsForm({ bot, onSaving, onSaved }: { bot: Bot; onSaving(): void; onSaved(): void }) {
   const api = useApi();
-  const [settings, setSettings] = useState(() => settingsOf(bot));
-  const change = (some: Partial<BotSettings>) => setSettings({ ...settings, ...some });
-  const save = useAction(async () => {
-    onSaving();
-    await saveSettings(api, bot, settings);
-    onSaved();
-  }, ['name', 'description', 'identifier', 'timeout', 'memory']);
+  const save = useForm(
+    () => settingsOf(bot),
+    async (settings) => {
+      onSaving();
+      await saveSettings(api, bot, settings);
+      onSaved();
+    },
+  );
   return (
-    <Form label="Settings" fieldErrors={save.fieldErrors} onSubmit={() => save.run()}>
-      <TextField
-        label="Name"
-        name="name"
-        value={settings.name}
-        onChange={(name) => change({ name })}
-        isRequired
-      />
-      <TextField
-        label="Description"
-        name="description"
-        value={settings.description}
-        onChange={(description) => change({ description })}
-      />
+    <Form label="Settings" action={save} submit="Save the settings">
+      <TextField label="Name" {...save.field('name')} isRequired />
+      <TextField label="Description" {...save.field('description')} />
       <TextField
         label="Identifiers"
-        name="identifier"
         rows={3}
         isCode
-        spellCheck="false"
         help="One per line, as https://example.org/bots|name. Senders can name the Bot by them."
-        value={settings.identifiers}
-        onChange={(identifiers) => change({ identifiers })}
+        {...save.field('identifier')}
       />
       <div className="form-pair">
         <TextField
           label="Time limit in seconds"
-          name="timeout"
           inputMode="numeric"
           help="10 when empty. At most 25, or 840 for asynchronous runs."
-          value={settings.timeout}
-          onChange={(timeout) => change({ timeout })}
+          {...save.field('timeout')}
         />
         <TextField
           label="Memory in MiB"
-          name="memory"
           inputMode="numeric"
           help="Empty: 128. From 16 to 512."
-          value={settings.memory}
-          onChange={(memory) => change({ memory })}
+          {...save.field('memory')}
         />
       </div>
-      <Switch
-        isSelected={settings.runAsUser}
-        onChange={(runAsUser) => change({ runAsUser })}
-        help="It may then do only what both it and its caller may do."
-      >
+      <Switch {...save.toggle('runAsUser')} help="It may then do only what both it and its caller may do.">
         Run within the rights of the caller
       </Switch>
-      <Failure message={save.message} />
-      <div className="buttons">
-        <Button type="submit" kind="primary" isPending={save.isBusy}>
-          Save the settings
-        </Button>
-      </div>
     </Form>
   );
 }
 
-/** What a person sets of a Bot, as it stands in the fields; an empty text is the service's own default. */
-interface BotSettings {
-  name: string;
-  description: string;
-  /** One a line, `system|value`. */
-  identifiers: string;
-  /** Seconds. */
-  timeout: string;
-  /** MiB. */
-  memory: string;
-  runAsUser: boolean;
-}
-
 type Limited = Bot & { memory?: number };
 
-function settingsOf(bot: Limited): BotSettings {
-  const { name = '', description = '', identifier = [], timeout, memory, runAsUser = false } = bot;
+/** What a person sets of a Bot, as it stands in the fields; an empty text is the service's own default. */
+function settingsOf({ name = '', description = '', identifier = [], timeout, memory, runAsUser }: Limited) {
   return {
-    ...{ name, description, runAsUser },
-    identifiers: identifier.map(({ system = '', value = '' }) => `${system}|${value}`).join('\n'),
-    timeout: timeout === undefined ? '' : String(timeout),
-    memory: memory === undefined ? '' : String(memory),
+    ...{ name, description, runAsUser: runAsUser === true },
+    /** One a line, `system|value`. */
+    identifier: identifier.map(({ system = '', value = '' }) => `${system}|${value}`).join('\n'),
+    /** Seconds. */
+    timeout: String(timeout ?? ''),
+    /** MiB. */
+    memory: String(memory ?? ''),
   };
 }
 
-/** Saves them. @throws what the service refused, a change by others meanwhile too */
-async function saveSettings(api: Api, bot: Limited, settings: BotSettings): Promise<void> {
-  const { name, description, identifiers, timeout, memory, runAsUser } = settings;
-  const known = bot.identifier ?? [];
-  const {
-    timeout: _timeout,
-    memory: _memory,
-    description: _description,
-    identifier: _identifier,
-    ...kept
-  } = bot;
-  const lines = identifiers.split('\n').filter((line) => line.trim() !== '');
+/** @throws what the service refused, a change by others meanwhile too */
+async function saveSettings(api: Api, bot: Limited, typed: ReturnType<typeof settingsOf>): Promise<void> {
+  const { name, description, identifier, timeout, memory, runAsUser } = typed;
+  const { timeout: _time, memory: _size, description: _text, identifier: known = [], ...kept } = bot;
+  const lines = identifier.split('\n').filter((line) => line.trim() !== '');
   const body = {
     ...kept,
     ...{ name: name.trim(), runAsUser },
@@ -171,7 +119,7 @@ async function saveSettings(api: Api, bot: Limited, settings: BotSettings): Prom
     ...(timeout.trim() ? { timeout: Number(timeout) } : {}),
     ...(memory.trim() ? { memory: Number(memory) } : {}),
   };
-  await api.send('PUT', `fhir/R4/Bot/${bot.id}`, body, { 'if-match': `W/"${bot.meta?.versionId}"` });
+  await api.send('PUT', `fhir/R4/Bot/${bot.id}`, body, bot.meta?.versionId);
 }
 
 /** What else an identifier says is kept with it. */
@@ -179,4 +127,80 @@ function identifierOf(line: string, known: readonly Identifier[]): Identifier {
   const [, system = '', value = ''] = /^(?:(.*)\|)?([^|]*)$/.exec(line.trim()) ?? [];
   const same = known.find((one) => (one.system ?? '') === system && one.value === value);
   return same ?? { ...(system ? { system } : {}), value };
+}
+
+interface Secret {
+  name: string;
+  valueString?: string;
+}
+
+/** Values that the Bot gets as `event.secrets`. They can be replaced and taken away, never read. */
+export function SecretsTab({ bot }: { bot: Bot }) {
+  const { admin } = useApi();
+  return <SecretsOf path={`${admin}/bot/${bot.id}/secrets`} />;
+}
+
+/** Those of a Bot, or of all Bots of the Project. @param props.path of the API */
+export function SecretsOf({ path }: { path: string }) {
+  const loaded = useGet<Secret[]>(path);
+  return (
+    <Loading of={loaded}>
+      {(secrets) => <Secrets path={path} secrets={secrets} onChange={loaded.reload} />}
+    </Loading>
+  );
+}
+
+function Secrets({ path, secrets, onChange }: { path: string; secrets: Secret[]; onChange(): void }) {
+  const { send } = useApi();
+  const [done, setDone] = useState<string>();
+  // A secret that is sent by its name alone keeps its value.
+  const replace = async (gone: string, added: Secret[], said: string) => {
+    setDone(undefined);
+    const others = secrets.filter(({ name }) => name !== gone).map(({ name }) => ({ name }));
+    await send('POST', path, [...others, ...added]);
+    setDone(said);
+    onChange();
+  };
+  const set = useForm({ name: '', value: '' }, async ({ name, value }) => {
+    await replace(name, [{ name, valueString: value }], `${name} is set. It applies from the next run.`);
+    set.clearFields();
+  });
+  return (
+    <>
+      {done && <Notice kind="good">{done}</Notice>}
+      <Rows
+        label="Secrets"
+        of={secrets}
+        keyOf={({ name }) => name}
+        empty={<Empty title="No secrets" />}
+        row={({ name }) => (
+          <>
+            <code className="row-main">{name}</code>
+            <ConfirmedButton
+              label="Remove"
+              name={`Remove ${name}`}
+              title={`Remove ${name}?`}
+              deed={`Remove ${name}`}
+              act={() => replace(name, [], `${name} is removed.`)}
+            >
+              <p>
+                From its next run on, the Bot no longer gets this value, and fails if it needs it. Nobody can
+                read the value back: to undo this, you need it from elsewhere.
+              </p>
+            </ConfirmedButton>
+          </>
+        )}
+      />
+      <FormCard label="Set a secret" action={set} submit="Set the secret">
+        <TextField label="Name" {...set.field('name')} isRequired />
+        <PasswordField
+          label="Value"
+          help="Nobody can read it back. A name that is there already gets the new value."
+          {...set.field('value')}
+          isRequired
+          autoComplete="off"
+        />
+      </FormCard>
+    </>
+  );
 }

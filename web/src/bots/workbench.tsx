@@ -1,121 +1,210 @@
 import type { Bot } from '@medplum/fhirtypes';
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { Button as PlaceButton } from 'react-aria-components';
-import { useApi, useLoad } from '../api/use-api.ts';
-import { DraftNotice, type DraftState, useDraft } from '../drafts/use-draft.tsx';
+import { useAction, useApi, useLoad } from '../api/use-api.ts';
+import { Drafted, type DraftState } from '../drafts/use-draft.tsx';
+import { CodeEditor } from '../editor/code-editor.tsx';
 import type { MountedEditor, PlacedProblem } from '../editor/mount-editor.ts';
-import { Badge, Button, Loading } from '../ui/basics.tsx';
+import { ActionButton, Badge, Button, Card, Failure, Loading, Notice } from '../ui/basics.tsx';
 import { DiffView } from '../ui/diff-view.tsx';
-import { CodeForm } from './code-form.tsx';
+import { Select, TextField } from '../ui/fields.tsx';
+import { Form } from '../ui/form.tsx';
+import { Confirm } from '../ui/page.tsx';
 import { ConsoleTab } from './console-tab.tsx';
-import { CodePlaces, type GoTo } from './places.tsx';
-import { type DeployedCode, readDeployedCode, readSource, type Source } from './source.ts';
+import { CodePlaces, type GoTo, TextWithPlaces } from './run-log.tsx';
+import { type DeployedCode, readDeployedCode, readSource, type Source, saveSource } from './versions.tsx';
 
 /** The Bot's source as it was saved last, to be changed and deployed, beside a console that runs it. */
 export function Workbench({ bot }: { bot: Bot }) {
   const api = useApi();
-  const load = useCallback(
-    async (signal: AbortSignal) => {
-      const [source, running] = await Promise.all([
-        readSource(api, bot.id ?? '', signal),
-        readDeployedCode(api, bot.id ?? '', { signal }),
-      ]);
-      return { source, running };
-    },
-    [api, bot.id],
-  );
-  return <Loading of={useLoad(load)}>{(first) => <DraftedBench bot={bot} {...first} />}</Loading>;
-}
-
-interface DraftedProps {
-  bot: Bot;
-  source: Source;
-  running: DeployedCode | undefined;
-}
-
-/** What was typed and not saved is found again. */
-function DraftedBench({ bot, source, running }: DraftedProps) {
-  const draft = useDraft<Source>(`Bot/${bot.id}`, source);
+  const id = bot.id ?? '';
+  const loaded = useLoad(id, async (signal) => {
+    const [source, running] = await Promise.all([
+      readSource(api, id, signal),
+      readDeployedCode(api, id, { signal }),
+    ]);
+    return { source, running };
+  });
   return (
-    <>
-      <DraftNotice draft={draft.found} savedNow={source} onDiscard={draft.discard} />
-      {draft.begin && (
-        <Bench
-          key={draft.round}
-          bot={bot}
-          begin={draft.begin}
-          savedNow={draft.found ? source : draft.begin}
-          draft={draft}
-          firstRunning={running}
-        />
+    <Loading of={loaded}>
+      {({ source, running }) => (
+        <Drafted name={`Bot/${id}`} savedNow={source}>
+          {(draft) => <Bench bot={bot} draft={draft} savedFirst={source} runningFirst={running} />}
+        </Drafted>
       )}
-    </>
+    </Loading>
   );
 }
 
 interface BenchProps {
   bot: Bot;
-  begin: Source;
-  savedNow: Source;
   draft: DraftState<Source>;
-  firstRunning: DeployedCode | undefined;
+  savedFirst: Source;
+  runningFirst: DeployedCode | undefined;
 }
 
-function Bench({ bot, begin, savedNow, draft, firstRunning }: BenchProps) {
+/** Saving keeps the text; deploying also makes it what runs, if it compiles. */
+function Bench({ bot, draft, savedFirst, runningFirst }: BenchProps) {
   const api = useApi();
-  const [running, setRunning] = useState(firstRunning);
+  const id = bot.id ?? '';
   const editor = useRef<MountedEditor>(undefined);
+  const [begin] = useState(draft.begin);
   const [source, setSource] = useState(begin);
-  const [saved, setSaved] = useState(savedNow);
+  const [saved, setSaved] = useState(savedFirst);
+  const [running, setRunning] = useState(runningFirst);
   const [problems, setProblems] = useState<readonly PlacedProblem[]>();
-  const readRunning = async () => {
-    // It runs already: when it cannot be read now, the page says so with the next opening.
-    setRunning(await readDeployedCode(api, bot.id ?? '', {}).catch(() => running));
+  const [done, setDone] = useState<string>();
+  const latest = useRef(source);
+  latest.current = source;
+  const change = (some: Partial<Source>) => {
+    const next = { ...latest.current, ...some };
+    setSource(next);
+    draft.keep(next);
   };
+  const keep = async () => {
+    setDone(undefined);
+    save.clear();
+    deploy.clear();
+    const { current } = latest;
+    await saveSource(api, id, current);
+    setSaved(current);
+    draft.saved(current);
+    return current;
+  };
+  const save = useAction(async () => {
+    await keep();
+    setDone('Saved. What runs is the version that was deployed last.');
+  }, ['filename']);
+  const deploy = useAction(async () => {
+    const { text: code, filename } = await keep();
+    await api.send('POST', `fhir/R4/Bot/${id}/$deploy`, { code, filename });
+    setDone('Deployed. From now on this version runs.');
+    // It runs already: when it cannot be read now, the page says so with the next opening.
+    void readDeployedCode(api, id).then(setRunning, () => undefined);
+  }, ['filename']);
+  useSaveKey(() => save.run());
+  const message = deploy.message ?? save.message;
+  const { filename } = source;
   const places = useMemo(
-    () => ({
-      filename: source.filename,
-      goTo: (line: number, column: number) => editor.current?.goTo(line, column),
-    }),
-    [source.filename],
+    () => ({ filename, goTo: (line: number, column: number) => editor.current?.goTo(line, column) }),
+    [filename],
   );
   return (
     <CodePlaces value={places}>
       <div className="bench">
         <div className="bench-code">
-          <CodeForm
-            bot={bot}
-            saved={begin}
-            source={source}
-            editor={editor}
-            onChange={(next) => {
-              setSource(next);
-              draft.keep(next);
-            }}
-            onProblems={setProblems}
-            onSaved={(next) => {
-              setSaved(next);
-              draft.saved(next);
-            }}
-            onDeployed={readRunning}
-          />
+          <Form
+            label="Code"
+            action={{ ...deploy, message: undefined }}
+            submit="Save and deploy"
+            beside={<ActionButton label="Save only" action={save} aria-keyshortcuts="Control+S" />}
+          >
+            <CodeEditor
+              text={begin.text}
+              language="typescript"
+              label="Code of the Bot"
+              handle={editor}
+              checks={{ filename: () => latest.current.filename, onProblems: setProblems }}
+              onChange={(text) => {
+                // What was said of the code before is not true of this.
+                setDone(undefined);
+                change({ text });
+              }}
+            />
+            <div className="form-pair">
+              <TextField
+                label="File name"
+                name="filename"
+                help="The extension decides how it is read: .ts, .js, .mjs or .cjs."
+                value={filename}
+                onChange={(next) => change({ filename: next })}
+                isRequired
+              />
+              <TemplatePicker text={source.text} onPick={(text) => editor.current?.replace(text)} />
+            </div>
+            {message !== undefined && (
+              <Notice kind="bad" key={message}>
+                <p>
+                  <TextWithPlaces text={message} />
+                </p>
+              </Notice>
+            )}
+            {done && <Notice kind="good">{done}</Notice>}
+          </Form>
           {problems && <Problems problems={problems} goTo={places.goTo} />}
           <RunningVersion running={running} source={source} />
-          {(source.text !== saved.text || source.filename !== saved.filename) && (
+          {(source.text !== saved.text || filename !== saved.filename) && (
             <p className="muted">You have unsaved changes.</p>
           )}
         </div>
-        <section className="bench-console" aria-label="Console">
+        <Card label="Console" className="bench-console">
           <ConsoleTab bot={bot} />
-        </section>
+        </Card>
       </div>
     </CodePlaces>
   );
 }
 
+/** Control+S, or Command+S, saves instead of downloading the page. */
+function useSaveKey(onSave: () => void): void {
+  const latest = useRef(onSave);
+  latest.current = onSave;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      event.preventDefault();
+      latest.current();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+}
+
+/** The example Bots, by their names; each is loaded when it is chosen. */
+const sources = import.meta.glob<string>('../../../examples/bots/*.ts', { query: '?raw', import: 'default' });
+
+const options = Object.keys(sources).map((path) => {
+  const name = /([^/]+)\.ts$/.exec(path)?.[1] ?? path;
+  return { value: path, label: name.replaceAll('-', ' ') };
+});
+
+function TemplatePicker({ text, onPick }: { text: string; onPick(text: string): void }) {
+  const [chosen, setChosen] = useState('');
+  const [asked, setAsked] = useState<string>();
+  const [own, setOwn] = useState('');
+  const begin = async (path: string) => {
+    setChosen(path);
+    const template = await sources[path]?.();
+    if (template === undefined) return;
+    setOwn(template);
+    onPick(template);
+  };
+  const pick = useAction(begin);
+  const isWritten = text.trim() !== '' && text !== own;
+  return (
+    <>
+      <Select
+        label="Begin with an example"
+        value={chosen}
+        options={[{ value: '', label: 'None' }, ...options]}
+        onChange={(path) => (path !== '' && isWritten ? setAsked(path) : void pick.run(path))}
+      />
+      <Failure message={pick.message} />
+      <Confirm
+        isOpen={asked !== undefined}
+        title="Replace the code?"
+        deed="Replace it"
+        act={() => begin(asked ?? '')}
+        onClose={() => setAsked(undefined)}
+      >
+        <p>The example replaces what is in the editor. Undo brings it back.</p>
+      </Confirm>
+    </>
+  );
+}
+
 const mostListed = 50;
 
-/** What the compiler says of the code as it stands, each leading to its line. */
 function Problems({ problems, goTo }: { problems: readonly PlacedProblem[]; goTo: GoTo }) {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   return (
@@ -148,7 +237,6 @@ function countWords(errors: number, warnings: number): string {
   return `${words.filter(Boolean).join(', ')}.`;
 }
 
-/** Says when the editor holds something else than what runs, and what differs. */
 function RunningVersion({ running, source }: { running: DeployedCode | undefined; source: Source }) {
   const [isOpen, setOpen] = useState(false);
   if (!running) return <p className="muted">Nothing is deployed yet.</p>;

@@ -1,16 +1,16 @@
-import type { ProjectMembership } from '@medplum/fhirtypes';
 import { useId, useMemo, useState } from 'react';
 import type { OperationOutcome } from '../../../client/src/index.ts';
 import { bulkColumn, mostBulkRows } from '../../../shared/identity/invitations/bulk-columns.ts';
 import { useKept } from '../drafts/use-draft.tsx';
 import { invitationOf, outcomeSentence } from '../members/invitation.ts';
-import { Badge, Button, Failure, Link, Notice } from '../ui/basics.tsx';
+import { Badge, Button, Card, counted, Link, Notice, Scrolling, Sentences } from '../ui/basics.tsx';
 import { downloadCsv } from '../ui/download.ts';
 import { TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
+import { Row, Rows } from '../ui/lists.tsx';
 import { Page } from '../ui/page.tsx';
-import { checkTable, type Findings, readTable, resolvedTable, type Table } from './table.ts';
-import { type Sent, useBulkInvite, usePolicies } from './use-bulk-invite.ts';
+import { checkTable, type Findings, readTable, resolvedTable, type Table } from './bulk-invite.ts';
+import { type Sent, useBulkInvite, usePolicies } from './bulk-invite.ts';
 
 /** People from a spreadsheet: checked and shown before anything is sent, and each row's result afterwards. */
 export function BulkPage() {
@@ -19,7 +19,7 @@ export function BulkPage() {
   const policies = usePolicies(table.header.some((cell) => bulkColumn(cell) === 'accessPolicy'));
   const invite = useBulkInvite();
   const findings = checkTable(table, policies.value ?? []);
-  const isReady = policies.state === 'ready' && findings.file.length === 0;
+  const isReady = !policies.isLoading && policies.message === undefined && findings.file.length === 0;
   const open = invite.openRows(table);
   const sendable = isReady ? open.filter((row) => !findings.rows.has(row)) : [];
   const isOpen = new Set(open);
@@ -28,11 +28,16 @@ export function BulkPage() {
     setText(next);
     invite.clear();
   };
-  const send = () => void invite.run({ table: resolvedTable(table, policies.value ?? []), rows: sendable });
+  const send = () => invite.run({ table: resolvedTable(table, policies.value ?? []), rows: sendable });
   return (
-    <Page title="Invite many">
-      <section className="card" aria-label="From a file">
-        <Form label="Invite many" onSubmit={send}>
+    <Page title="Invite many" back={{ label: 'Invite one person', href: '/invite' }}>
+      <Card label="From a file">
+        <Form
+          label="Invite many"
+          action={{ ...invite, run: send, message: policies.message ?? invite.message }}
+          submit={`Invite ${people(sendable.length)}`}
+          isDisabled={sendable.length === 0}
+        >
           <p>
             A CSV file with a header, at most {mostBulkRows} rows. It needs the columns{' '}
             <code>resourceType</code>, <code>firstName</code>, <code>lastName</code> and <code>email</code>,
@@ -40,25 +45,13 @@ export function BulkPage() {
             <code>patient</code>, <code>relationship</code> and <code>mfaRequired</code>.
           </p>
           <div>
-            <TemplateLink />
+            <Button onPress={() => downloadCsv('invitations.csv', template)}>Download a template</Button>
           </div>
           <FileField onText={change} />
-          <TextField
-            label="Rows"
-            rows={6}
-            isCode
-            spellCheck="false"
-            help="Or paste them here."
-            value={text}
-            onChange={change}
-          />
+          <TextField label="Rows" rows={6} isCode help="Or paste them here." value={text} onChange={change} />
           {findings.file.length > 0 && (
             <Notice kind="bad">
-              <ul>
-                {findings.file.map((problem) => (
-                  <li key={problem}>{problem}</li>
-                ))}
-              </ul>
+              <Sentences of={findings.file} />
             </Notice>
           )}
           {findings.file.length === 0 && findings.rows.size > 0 && (
@@ -73,37 +66,33 @@ export function BulkPage() {
               second mail would make the link in the first one useless.
             </Notice>
           )}
-          <Failure message={policies.state === 'failed' ? policies.message : invite.message} />
-          <div>
-            <Button type="submit" kind="primary" isPending={invite.isBusy} isDisabled={sendable.length === 0}>
-              Invite {people(sendable.length)}
-            </Button>
-          </div>
         </Form>
-      </section>
-      {invite.last && (
+      </Card>
+      {invite.last ? (
         <BulkResult
           sent={invite.last}
           retry={sendable.length > 0 ? send : undefined}
           isBusy={invite.isBusy}
         />
+      ) : (
+        <Preview table={table} findings={findings} />
       )}
-      {!invite.last && <Preview table={table} findings={findings} />}
-      <p>
-        <Link href="/invite">Invite one person</Link>
-      </p>
     </Page>
   );
 }
 
-function people(count: number): string {
-  return count === 1 ? '1 person' : `${count} people`;
-}
+const template = [
+  'resourceType,firstName,lastName,email,accessPolicy,sendEmail',
+  'Practitioner,Alice,Smith,alice@example.org,,true',
+  'Patient,Bob,Jones,bob@example.org,,true',
+  '',
+].join('\r\n');
+
+const people = (count: number) => counted(count, 'person', 'people');
 
 interface Props {
   sent: Sent;
-  /** Sends what was refused once more, as it stands. */
-  retry: (() => void) | undefined;
+  retry: (() => unknown) | undefined;
   isBusy: boolean;
 }
 
@@ -117,38 +106,43 @@ function BulkResult({ sent: { answer, table, sent }, retry, isBusy }: Props) {
           {refused > 0 && 'Correct the refused rows above. Only those are sent again.'}
         </p>
         {refused > 0 && retry && (
-          <Button isPending={isBusy} onPress={retry}>
+          <Button isPending={isBusy} onPress={() => void retry()}>
             Send only what was refused
           </Button>
         )}
       </Notice>
-      <ul className="rows" aria-label="Results">
-        {results.map(({ row, status, membership, outcome }) => (
-          <li className="row" key={row}>
-            <div className="row-main">
-              <span className="row-title">
-                Row {(sent[row - 1] ?? 0) + 1}
-                {membership && (
-                  <>
-                    {': '}
-                    <Link href={`/members/${membership.id}`}>{membership.profile?.display ?? 'member'}</Link>
-                  </>
-                )}
-              </span>
-              <span className="row-more">{membership ? doneTo(membership) : textOf(outcome)}</span>
-              {!membership && <span className="row-more">{table.rows[sent[row - 1] ?? -1]?.join(', ')}</span>}
-            </div>
-            <Badge kind={status === 200 ? 'good' : 'bad'}>{status === 200 ? 'Done' : 'Refused'}</Badge>
-          </li>
-        ))}
-      </ul>
+      <Rows
+        label="Results"
+        of={results}
+        keyOf={({ row }) => String(row)}
+        row={({ row, status, membership, outcome }) => {
+          const at = sent[row - 1] ?? -1;
+          const { display = 'member' } = membership?.profile ?? {};
+          const name = membership && <Link href={`/members/${membership.id}`}>{display}</Link>;
+          const done = invitationOf(membership)?.outcome;
+          return (
+            <Row
+              title={
+                <>
+                  Row {at + 1}
+                  {name && ': '}
+                  {name}
+                </>
+              }
+              more={
+                membership
+                  ? [done && outcomeSentence(membership.profile?.display ?? '', done)]
+                  : [textOf(outcome), table.rows[at]?.join(', ')]
+              }
+              side={
+                <Badge kind={status === 200 ? 'good' : 'bad'}>{status === 200 ? 'Done' : 'Refused'}</Badge>
+              }
+            />
+          );
+        }}
+      />
     </>
   );
-}
-
-function doneTo(membership: ProjectMembership): string {
-  const outcome = invitationOf(membership)?.outcome;
-  return outcome ? outcomeSentence(membership.profile?.display ?? '', outcome) : '';
 }
 
 function textOf(outcome: OperationOutcome | undefined): string {
@@ -158,12 +152,10 @@ function textOf(outcome: OperationOutcome | undefined): string {
 
 const mostShown = 200;
 
-/** What the file says, before anything is sent. */
 function Preview({ table: { header, rows }, findings }: { table: Table; findings: Findings }) {
   if (rows.length === 0) return null;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-    <section className="card table-frame" aria-label="Preview" tabIndex={0}>
+    <Scrolling label="Preview" className="card table-frame">
       <table className="table">
         <caption>Preview: nobody is invited yet</caption>
         <thead>
@@ -192,7 +184,7 @@ function Preview({ table: { header, rows }, findings }: { table: Table; findings
           ))}
         </tbody>
       </table>
-    </section>
+    </Scrolling>
   );
 }
 
@@ -233,31 +225,21 @@ function FileField({ onText }: { onText(text: string): void }) {
   );
 }
 
-const template = [
-  'resourceType,firstName,lastName,email,accessPolicy,sendEmail',
-  'Practitioner,Alice,Smith,alice@example.org,,true',
-  'Patient,Bob,Jones,bob@example.org,,true',
-  '',
-].join('\r\n');
-
-/** A file to begin with. */
-function TemplateLink() {
-  return <Button onPress={() => downloadCsv('invitations.csv', template)}>Download a template</Button>;
-}
-
 /**
  * The text of a file as spreadsheets write it: UTF-8, UTF-16 with its mark, or, when it is neither, Windows-1252,
  * which Latin-1 is a part of.
  */
 function decodeFile(bytes: Uint8Array): { text: string; encoding: string } {
+  const decoded = (label: string, encoding: string) => ({
+    text: new TextDecoder(label, { fatal: label === 'utf-8' }).decode(bytes),
+    encoding,
+  });
   const [first, second] = bytes;
-  if (first === 0xff && second === 0xfe)
-    return { text: new TextDecoder('utf-16le').decode(bytes), encoding: 'UTF-16' };
-  if (first === 0xfe && second === 0xff)
-    return { text: new TextDecoder('utf-16be').decode(bytes), encoding: 'UTF-16' };
+  if (first === 0xff && second === 0xfe) return decoded('utf-16le', 'UTF-16');
+  if (first === 0xfe && second === 0xff) return decoded('utf-16be', 'UTF-16');
   try {
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), encoding: 'UTF-8' };
+    return decoded('utf-8', 'UTF-8');
   } catch {
-    return { text: new TextDecoder('windows-1252').decode(bytes), encoding: 'Latin-1 (Windows-1252)' };
+    return decoded('windows-1252', 'Latin-1 (Windows-1252)');
   }
 }

@@ -1,29 +1,33 @@
-import type { ProjectMembership } from '@medplum/fhirtypes';
-import { useCallback, useState } from 'react';
-import { useFindByName } from '../api/fhir.ts';
-import { useAction, useApi } from '../api/use-api.ts';
-import { usePages } from '../api/use-pages.ts';
-import { Button, Empty, Failure, Link, Moment } from '../ui/basics.tsx';
+import type { ClientApplication, ProjectMembership } from '@medplum/fhirtypes';
+import { useEffect, useRef, useState } from 'react';
+import { useApi } from '../api/use-api.ts';
+import { useSearch } from '../api/use-pages.ts';
+import { lastSignInOf } from '../members/invitation.ts';
+import { Card, CopyButton, Empty, Moment } from '../ui/basics.tsx';
 import { Switch, TextField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
+import { Form, useForm } from '../ui/form.tsx';
+import { PagedList, Row } from '../ui/lists.tsx';
 import { Page } from '../ui/page.tsx';
-import { PagedList } from '../ui/paged-list.tsx';
-import { type Choice, pickedOf, ResourcePicker } from '../ui/resource-picker.tsx';
-import { lastUsedOf, type NewClient } from './client.ts';
-import { NewSecret } from './client-secret.tsx';
+import { type Choice, type PickedPolicy, PolicyPicker, referenceOf } from '../ui/resource-picker.tsx';
+
+/** Without a secret when it is public. */
+export type NewClient = ClientApplication & { id: string; secret?: string };
 
 /** API keys: the programs that may call the API of this Project. */
 export function ClientsPage() {
   const { admin } = useApi();
-  const pages = usePages<ProjectMembership>(`${admin}/members?profile-type=ClientApplication&_count=20`);
+  const pages = useSearch<ProjectMembership>(`${admin}/members?profile-type=ClientApplication&_count=20`);
   const [created, setCreated] = useState<NewClient>();
-  const row = useCallback((membership: ProjectMembership) => <ClientRow membership={membership} />, []);
   return (
     <Page title="API keys">
       {created && <NewSecret client={created} title={`${created.name} is created`} />}
-      <PagedList pages={pages} label="API keys" row={row} empty={<Empty title="No API keys" />} />
-      <section className="card narrow" aria-labelledby="new-key">
-        <h2 id="new-key">Create an API key</h2>
+      <PagedList
+        pages={pages}
+        label="API keys"
+        row={(membership) => <ClientRow membership={membership} />}
+        empty={<Empty title="No API keys" />}
+      />
+      <Card title="Create an API key" className="card narrow">
         <NewClientForm
           key={created?.id}
           onCreated={(client) => {
@@ -31,7 +35,7 @@ export function ClientsPage() {
             pages.reload();
           }}
         />
-      </section>
+      </Card>
     </Page>
   );
 }
@@ -39,97 +43,102 @@ export function ClientsPage() {
 function ClientRow({ membership }: { membership: ProjectMembership }) {
   const { profile, admin, accessPolicy } = membership;
   const id = profile?.reference?.replace('ClientApplication/', '');
-  const lastUsed = lastUsedOf(membership);
-  const rights = [
-    admin ? 'Administrator' : '',
-    accessPolicy ? (accessPolicy.display ?? 'An access policy') : 'Default rights',
-  ];
+  const policy = accessPolicy ? (accessPolicy.display ?? 'An access policy') : 'Default rights';
   return (
-    <>
-      <div className="row-main">
-        <Link className="link row-title" href={`/clients/${id}`}>
-          {profile?.display ?? id}
-        </Link>
-        <span className="row-more">{rights.filter(Boolean).join(' · ')}</span>
-        <span className="row-more code">{id}</span>
-      </div>
-      <div className="row-side">
-        <span className="row-more">
-          {lastUsed ? (
-            <>
-              Last used <Moment at={lastUsed} />
-            </>
-          ) : (
-            'Never used'
-          )}
-        </span>
-      </div>
-    </>
+    <Row
+      title={profile?.display ?? id}
+      href={`/clients/${id}`}
+      more={[admin ? `Administrator · ${policy}` : policy]}
+      side={<Moment className="row-more" before="Last used" at={lastSignInOf(membership)} or="Never used" />}
+    >
+      <span className="row-more code">{id}</span>
+    </Row>
   );
 }
 
+const emptyClient = {
+  name: '',
+  redirectUris: '',
+  accessPolicy: undefined as Choice<PickedPolicy>,
+  public: false,
+  admin: false,
+};
+
 function NewClientForm({ onCreated }: { onCreated(client: NewClient): void }) {
   const { admin, send } = useApi();
-  const findPolicies = useFindByName('AccessPolicy');
-  const [name, setName] = useState('');
-  const [redirects, setRedirects] = useState('');
-  const [isPublic, setPublic] = useState(false);
-  const [isAdministrator, setAdministrator] = useState(false);
-  const [policy, setPolicy] = useState<Choice>();
-  const create = useAction(async () => {
-    const chosen = pickedOf(policy);
-    const redirectUris = redirects.split(/\s+/).filter(Boolean);
+  const create = useForm(emptyClient, async (typed) => {
+    const redirectUris = urisIn(typed.redirectUris);
     const body = {
-      name,
+      name: typed.name,
       ...(redirectUris.length > 0 ? { redirectUris } : {}),
-      ...(isPublic ? { public: true } : {}),
-      ...(isAdministrator && !isPublic ? { admin: true } : {}),
-      ...(chosen ? { accessPolicy: { reference: chosen.reference } } : {}),
+      ...(typed.public ? { public: true } : {}),
+      ...(typed.admin && !typed.public ? { admin: true } : {}),
+      accessPolicy: referenceOf(typed.accessPolicy),
     };
     onCreated(await send<NewClient>('POST', `${admin}/client`, body));
-  }, ['name', 'redirectUris', 'accessPolicy']);
+  });
   return (
-    <Form label="Create an API key" fieldErrors={create.fieldErrors} onSubmit={() => create.run()}>
-      <TextField label="Name" name="name" value={name} onChange={setName} isRequired autoComplete="off" />
+    <Form label="Create an API key" action={create} submit="Create the key">
+      <TextField label="Name" {...create.field('name')} isRequired />
       <TextField
         label="Redirect URIs"
-        name="redirectUris"
         rows={2}
         spellCheck="false"
         help="Only for an app that signs people in: one per line, compared character for character."
-        value={redirects}
-        onChange={setRedirects}
+        {...create.field('redirectUris')}
       />
-      <ResourcePicker
-        label="Access policy"
-        name="accessPolicy"
+      <PolicyPicker
         help="Without one it may read and write clinical records and run Bots."
-        value={policy}
-        onChange={setPolicy}
-        find={findPolicies}
+        {...create.field('accessPolicy')}
       />
       <Switch
-        isSelected={isPublic}
-        onChange={setPublic}
+        {...create.toggle('public')}
         help="It runs in a browser or on a phone, which keep no secret: it gets none, and only signs people in."
       >
         Public app
       </Switch>
-      {!isPublic && (
-        <Switch
-          isSelected={isAdministrator}
-          onChange={setAdministrator}
-          help="May invite people, and change Bots and policies."
-        >
+      {!create.values.public && (
+        <Switch {...create.toggle('admin')} help="May invite people, and change Bots and policies.">
           Administrator
         </Switch>
       )}
-      <Failure message={create.message} />
-      <div>
-        <Button type="submit" kind="primary" isPending={create.isBusy}>
-          Create the key
-        </Button>
-      </div>
     </Form>
+  );
+}
+
+/** The addresses in a text, one a line. */
+export function urisIn(text: string): string[] {
+  return text.split(/\s+/).filter(Boolean);
+}
+
+/** A key's new secret, this once: only its hash is stored. A public app has none. */
+export function NewSecret({ client: { id, secret }, title }: { client: NewClient; title: string }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    heading.current?.scrollIntoView({ block: 'center' });
+    heading.current?.focus();
+  }, []);
+  return (
+    <section className="card notice-good" aria-labelledby="new-secret">
+      <h2 id="new-secret" ref={heading} tabIndex={-1}>
+        {title}
+      </h2>
+      <p>
+        {secret
+          ? 'This is the only time that the secret is shown. Whoever has it can act as this key.'
+          : 'It is a public app: it signs people in with its id, and has no secret.'}
+      </p>
+      <div>
+        <p className="legend">Client id</p>
+        <code className="secret">{id}</code>
+      </div>
+      {secret && (
+        <div>
+          <p className="legend">Client secret</p>
+          <code className="secret">{secret}</code>
+        </div>
+      )}
+      <CopyButton text={secret ?? id} label={secret ? 'Copy the secret' : 'Copy the client id'} />
+    </section>
   );
 }

@@ -1,4 +1,4 @@
-import { openText, sealingKey, sealText } from '../session/kept-session.ts';
+import { openText, sealingKey, sealText, whereAllowed } from '../session/kept-session.ts';
 import type { Session } from '../session/session.ts';
 
 /** What somebody has not saved yet. */
@@ -21,37 +21,35 @@ function ownerOf({ me }: Session): string {
 export async function readDraft<T>(session: Session, name: string): Promise<Draft<T> | undefined> {
   const full = ownerOf(session) + name;
   const key = await keyOf(session);
-  const kept = key && keptTexts.read(full);
+  const kept = key && readText(full);
   const text = kept && (await openText(key, full, kept.sealed));
   return text === undefined ? undefined : { ...JSON.parse(text), atMs: kept?.atMs };
 }
 
 /** Keeps it on this device, where a session of this User alone opens it. */
-export async function writeDraft<T>(
-  session: Session,
-  name: string,
-  { value, base, atMs }: Draft<T>,
-): Promise<void> {
+export async function writeDraft<T>(session: Session, name: string, draft: Draft<T>): Promise<void> {
+  const { value, base, atMs } = draft;
   const full = ownerOf(session) + name;
   const key = await keyOf(session);
   if (!key) return;
   const sealed = await sealText(key, full, JSON.stringify({ value, base }));
-  if (!ended.has(session)) keptTexts.write(full, { atMs, sealed });
+  if (ended.has(session)) return;
+  whereAllowed(() => localStorage.setItem(prefix + full, JSON.stringify({ atMs, sealed })));
 }
 
 export function removeDraft(session: Session, name: string): void {
-  keptTexts.remove(ownerOf(session) + name);
+  removeText(ownerOf(session) + name);
 }
 
 /** How many drafts this User has in this Project, on this device. */
 export function countDrafts(session: Session): number {
-  return keptTexts.names(ownerOf(session)).length;
+  return namesOf(session).length;
 }
 
 /** At the end of a session that the person ends themselves. */
 export function forgetDrafts(session: Session): void {
   ended.add(session);
-  for (const name of keptTexts.names(ownerOf(session))) keptTexts.remove(name);
+  namesOf(session).forEach(removeText);
 }
 
 /** Of one session the same; undefined when the service hands none out, as for a program. */
@@ -60,56 +58,30 @@ async function keyOf({ me }: Session): Promise<CryptoKey | undefined> {
   return key === undefined ? undefined : sealingKey(key);
 }
 
+/** Texts lie on this device under names that begin so, for 24 hours, each with the time when it was sealed. */
 const prefix = 'portico.draft ';
 const longestMs = 24 * 60 * 60_000;
 
-/** A sealed text on this device, and since when. */
-interface KeptText {
-  atMs: number;
-  sealed: string;
+function readText(name: string): { atMs: number; sealed: string } | undefined {
+  return whereAllowed(() => {
+    const { atMs, sealed } = JSON.parse(localStorage.getItem(prefix + name) ?? '{}');
+    if (typeof atMs === 'number' && typeof sealed === 'string' && Date.now() - atMs < longestMs)
+      return { atMs, sealed };
+    removeText(name);
+    return undefined;
+  });
 }
 
-/**
- * Texts on this device, for 24 hours. They are sealed by who writes them; without storage nothing is kept.
- */
-const keptTexts = {
-  read(name: string): KeptText | undefined {
-    try {
-      const { atMs, sealed } = JSON.parse(localStorage.getItem(prefix + name) ?? '{}');
-      if (typeof atMs === 'number' && typeof sealed === 'string' && Date.now() - atMs < longestMs)
-        return { atMs, sealed };
-      localStorage.removeItem(prefix + name);
-    } catch {
-      // Then there is none.
-    }
-    return undefined;
-  },
-  write(name: string, kept: KeptText): void {
-    try {
-      localStorage.setItem(prefix + name, JSON.stringify(kept));
-    } catch {
-      // Storage is full or forbidden: the text lives as long as its page.
-    }
-  },
-  remove(name: string): void {
-    try {
-      localStorage.removeItem(prefix + name);
-    } catch {
-      // There is nothing then.
-    }
-  },
-  /** The names that begin so; what has lain for too long goes. */
-  names(beginning: string): string[] {
-    try {
-      const names = Object.keys(localStorage).flatMap((key) =>
-        key.startsWith(prefix) ? [key.slice(prefix.length)] : [],
-      );
-      return names.filter((name) => keptTexts.read(name) && name.startsWith(beginning));
-    } catch {
-      return [];
-    }
-  },
-};
+function removeText(name: string): void {
+  whereAllowed(() => localStorage.removeItem(prefix + name));
+}
+
+/** Of this User in this Project; what has lain for too long, of whomever, goes. */
+function namesOf(session: Session): string[] {
+  const keys = whereAllowed(() => Object.keys(localStorage)) ?? [];
+  const names = keys.flatMap((key) => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []));
+  return names.filter((name) => readText(name) && name.startsWith(ownerOf(session)));
+}
 
 /** Whether two values of JSON are the same, of objects with their fields in one order. */
 export function isSame(one: unknown, other: unknown): boolean {
@@ -120,8 +92,9 @@ export function isSame(one: unknown, other: unknown): boolean {
 let kept = new Map<string, unknown>();
 let keptOf: string | undefined;
 
-/** What the owner has typed; what somebody else had typed is gone. */
-export function keptInputsOf(owner: string): Map<string, unknown> {
+/** What this User has typed in this Project; what somebody else had typed is gone. */
+export function keptInputsOf(session: Session): Map<string, unknown> {
+  const owner = ownerOf(session);
   if (keptOf !== owner) {
     kept = new Map();
     keptOf = owner;

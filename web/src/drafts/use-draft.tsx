@@ -1,21 +1,17 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
-import { useSession } from '../session/session-context.tsx';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { useSession, useSessionState } from '../session/session-context.tsx';
 import { Button, Moment, Notice } from '../ui/basics.tsx';
 import { type Draft, hasKept, isSame, keptInputsOf, readDraft, removeDraft, writeDraft } from './drafts.ts';
 
 export interface DraftState<T> {
-  /** What to begin with: the draft, or what is saved. Undefined until that is known. */
-  begin: T | undefined;
-  /** The draft that it begins with, if there is one. */
+  /** What to begin with: the draft, or what is saved. */
+  begin: T;
   found: Draft<T> | undefined;
   /** Keeps what was typed; what equals the saved one needs no draft. */
   keep(value: T): void;
   /** After saving: this is what is saved now. */
   saved(value: T): void;
-  /** Back to what is saved. */
   discard(): void;
-  /** Rises when it begins anew: a key for the fields. */
-  round: number;
 }
 
 interface Writing<T> {
@@ -25,8 +21,8 @@ interface Writing<T> {
   isForgotten: boolean;
 }
 
-/** Work on something that can be saved, kept on the device until it is. @param name of what is worked on */
-export function useDraft<T extends object>(name: string, savedNow: T): DraftState<T> {
+/** The draft, once it is known whether there is one; `round` rises when it begins anew. */
+function useDraft<T extends object>(name: string, savedNow: T) {
   const session = useSession();
   const [begun, setBegun] = useState<{ begin: T; found: Draft<T> | undefined; round: number }>();
   const base = useRef(savedNow);
@@ -63,10 +59,8 @@ export function useDraft<T extends object>(name: string, savedNow: T): DraftStat
     writing.current.isForgotten = true;
     removeDraft(session, name);
   };
-  return {
-    begin: begun?.begin,
-    round: begun?.round ?? 0,
-    found: begun?.found,
+  const draft: DraftState<T> | undefined = begun && {
+    ...begun,
     keep(value) {
       latest.current = value;
       if (isSame(value, base.current)) return forget();
@@ -86,51 +80,68 @@ export function useDraft<T extends object>(name: string, savedNow: T): DraftStat
     discard() {
       forget();
       latest.current = undefined;
-      setBegun((before) => ({ begin: base.current, found: undefined, round: (before?.round ?? 0) + 1 }));
+      setBegun(({ round } = begun) => ({ begin: base.current, found: undefined, round: round + 1 }));
     },
   };
+  return { draft, round: begun?.round };
 }
 
-interface Props<T> {
-  draft: Draft<T> | undefined;
-  /** Undefined when nothing is saved yet. */
-  savedNow: T | undefined;
-  onDiscard(): void;
+interface DraftedProps<T> {
+  name: string;
+  savedNow: T;
+  isNew?: boolean;
+  children(draft: DraftState<T>): ReactNode;
 }
 
-/** Says that what is shown was never saved. */
-export function DraftNotice<T>({ draft, savedNow, onDiscard }: Props<T>) {
+/** Work on something that can be saved: what was typed and never saved is found again, and said to be that. */
+export function Drafted<T extends object>({ name, savedNow, isNew = false, children }: DraftedProps<T>) {
+  const { draft, round } = useDraft(name, savedNow);
   if (!draft) return null;
+  const { found, discard } = draft;
   return (
-    <Notice kind="plain">
-      <p>
-        These are your unsaved changes of <Moment at={new Date(draft.atMs).toISOString()} />.{' '}
-        {savedNow !== undefined && !isSame(draft.base, savedNow) && (
-          <strong>Somebody has saved another version since: saving yours replaces it.</strong>
-        )}
-      </p>
-      <Button onPress={onDiscard}>Discard my changes</Button>
-    </Notice>
+    <>
+      {found && (
+        <Notice kind="plain">
+          <p>
+            These are your unsaved changes of <Moment at={new Date(found.atMs).toISOString()} />.{' '}
+            {!isNew && !isSame(found.base, savedNow) && (
+              <strong>Somebody has saved another version since: saving yours replaces it.</strong>
+            )}
+          </p>
+          <Button onPress={discard}>Discard my changes</Button>
+        </Notice>
+      )}
+      <Begun key={round}>{children(draft)}</Begun>
+    </>
   );
 }
+
+/** Its key makes fields of their own of what is drawn in it. */
+const Begun = ({ children }: { children: ReactNode }) => children;
 
 /**
  * As `useState`, for what somebody types: it is there again when they come back to the page, also when they had
  * to sign in again meanwhile. Somebody else who signs in here finds nothing. It lives in memory only, since it may
  * hold health data; the browser asks before a reload throws it away.
- * @param name says what it is, once in the app
+ * @param name says what it is, once in the app; undefined for what is not kept
  */
-export function useKept<T>(name: string, initial: T): [T, (next: T | ((before: T) => T)) => void] {
-  const { me } = useSession();
-  const kept = keptInputsOf(`${me.user?.id ?? me.profile.id} ${me.project.id}`);
+export function useKept<T>(
+  name: string | undefined,
+  initial: T | (() => T),
+): [T, (next: T | ((before: T) => T)) => void] {
+  const { session } = useSessionState();
+  const kept = session && name !== undefined ? keptInputsOf(session) : undefined;
   const [first] = useState(initial);
-  const [value, setValue] = useState<T>(() => (kept.has(name) ? (kept.get(name) as T) : initial));
+  const [value, setValue] = useState<T>(() =>
+    name !== undefined && kept?.has(name) ? (kept.get(name) as T) : first,
+  );
   const set = useCallback(
     (next: T | ((before: T) => T)) =>
       setValue((before) => {
         const now = typeof next === 'function' ? (next as (before: T) => T)(before) : next;
-        if (isSame(now, first)) kept.delete(name);
-        else kept.set(name, now);
+        if (name === undefined) return now;
+        if (isSame(now, first)) kept?.delete(name);
+        else kept?.set(name, now);
         return now;
       }),
     [kept, name, first],

@@ -1,4 +1,5 @@
 import { type RefObject, useEffect, useRef, useState } from 'react';
+import { errorText } from '../../../shared/base/values.ts';
 import { messageOf } from '../api/use-api.ts';
 import { Notice } from '../ui/basics.tsx';
 import type { Checks, MountedEditor } from './mount-editor.ts';
@@ -9,9 +10,7 @@ interface Props {
   language: 'typescript' | 'json';
   label: string;
   onChange(text: string): void;
-  /** Filled once the editor is there. */
   handle?: RefObject<MountedEditor | undefined>;
-  /** With these the code is checked while it is written. */
   checks?: Checks;
 }
 
@@ -39,7 +38,15 @@ export function CodeEditor({ text, language, label, onChange, handle, checks }: 
             latest.current.text = next;
             latest.current.onChange(next);
           },
-          ...(isChecked ? { checks: asOfNow(() => latest.current.checks) } : {}),
+          // Those that hold when they are asked: the editor lives longer than one drawing of the page.
+          ...(isChecked
+            ? {
+                checks: {
+                  filename: () => latest.current.checks?.filename() ?? '',
+                  onProblems: (problems) => latest.current.checks?.onProblems(problems),
+                },
+              }
+            : {}),
         });
         if (handle) handle.current = mounted;
       },
@@ -55,10 +62,11 @@ export function CodeEditor({ text, language, label, onChange, handle, checks }: 
   return <div className="editor" ref={host} />;
 }
 
-/** Those that hold when they are asked: the editor lives longer than one drawing of the page. */
-function asOfNow(current: () => Checks | undefined): Checks {
-  return {
-    filename: () => current()?.filename() ?? '',
-    onProblems: (problems) => current()?.onProblems(problems),
-  };
+/** What was typed as JSON. @throws {Error} with what is wrong and where */
+export function parseTyped(text: string) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`This is not JSON: ${errorText(error)}`);
+  }
 }

@@ -20,7 +20,6 @@ interface EditorOptions {
   language: 'typescript' | 'json';
   label: string;
   onChange(text: string): void;
-  /** With these the code is checked while it is written. */
   checks?: Checks;
 }
 
@@ -36,7 +35,6 @@ export interface Checks {
 export interface MountedEditor {
   /** Puts the cursor there and the focus into the editor; both count from 1. */
   goTo(line: number, column: number): void;
-  /** Replaces the whole text; it can be undone. */
   replace(text: string): void;
   unmount(): void;
 }

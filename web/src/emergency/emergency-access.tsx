@@ -2,9 +2,9 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { useAction, useApi } from '../api/use-api.ts';
 import { isExternal } from '../session/session.ts';
 import { useSession } from '../session/session-context.tsx';
-import { Button, Failure } from '../ui/basics.tsx';
-import { Confirm } from '../ui/confirm.tsx';
+import { ActionButton, Button, Card, counted, Failure, Sentences } from '../ui/basics.tsx';
 import { PasswordField, TextField } from '../ui/fields.tsx';
+import { Confirm } from '../ui/page.tsx';
 import type { Emergency } from './emergency.ts';
 
 const tickMs = 60_000;
@@ -37,11 +37,10 @@ export function useEmergency() {
     };
   }, [get, isPrepared, isActive, isSaid]);
   const leftMs = prepared?.active ? Date.parse(prepared.active.until) - nowMs : 0;
-  const take = useAction(async (asked: { reason: string; password?: string }) => {
+  const take = async (asked: { reason: string; password?: string }) => {
     setPrepared(await send<Emergency>('POST', 'auth/emergency', asked));
     setNowMs(Date.now());
-    return true;
-  });
+  };
   const end = useAction(async () => {
     await send('DELETE', 'auth/emergency');
     setPrepared((before) => before && { ...before, active: undefined });
@@ -54,18 +53,14 @@ export function EmergencyBar({ emergency }: { emergency: ReturnType<typeof useEm
   const { minutesLeft, end } = emergency;
   if (minutesLeft === 0) return null;
   return (
-    <section className="notice notice-bad" aria-label="Emergency access">
+    <Card label="Emergency access" className="notice notice-bad">
       <p>
-        <strong>
-          You have emergency access for {minutesLeft === 1 ? '1 minute' : `${minutesLeft} minutes`}.
-        </strong>{' '}
-        What you read and change is recorded.
+        <strong>You have emergency access for {counted(minutesLeft, 'minute')}.</strong> What you read and
+        change is recorded.
       </p>
-      <Button isPending={end.isBusy} onPress={() => void end.run()}>
-        End now
-      </Button>
+      <ActionButton label="End now" action={end} />
       <Failure message={end.message} />
-    </section>
+    </Card>
   );
 }
 
@@ -81,7 +76,6 @@ export function TakeEmergency({ emergency }: { emergency: ReturnType<typeof useE
     setAsking(false);
     setReason('');
     setPassword('');
-    take.clear();
   };
   return (
     <>
@@ -92,19 +86,11 @@ export function TakeEmergency({ emergency }: { emergency: ReturnType<typeof useE
         isOpen={isAsking}
         title="Take emergency access?"
         deed="Take emergency access"
-        isBusy={take.isBusy}
-        message={take.message}
-        onConfirm={async () => {
-          if (await take.run({ reason, ...(password ? { password } : {}) })) close();
-        }}
+        act={() => take({ reason, ...(password ? { password } : {}) })}
         onClose={close}
       >
         <p>For {prepared.minutes} minutes you may also:</p>
-        <ul>
-          {prepared.opens.map((sentence) => (
-            <li key={sentence}>{sentence}</li>
-          ))}
-        </ul>
+        <Sentences of={prepared.opens} />
         <p>
           The administrators are told by e-mail at once. The reason, and everything that you read and change,
           is recorded.
@@ -121,7 +107,6 @@ export function TakeEmergency({ emergency }: { emergency: ReturnType<typeof useE
           <PasswordField
             label="Your password"
             help="It is asked for when you signed in more than five minutes ago."
-            autoComplete="current-password"
             value={password}
             onChange={setPassword}
           />

@@ -36,24 +36,18 @@ export function emergencyPolicyOf(membership: object): string | undefined {
 }
 
 /** Whether the person has emergency access, as the service's last answer says: it may be taken or ended elsewhere. */
-export interface EmergencyWatch {
-  isOn(): boolean;
-  /** @returns ends it */
-  subscribe(listener: () => void): () => void;
-  /** The same API; what its answers say of emergency access is heeded. */
-  heeding(portico: Portico): Portico;
-}
-
-export function emergencyWatch(): EmergencyWatch {
+export function emergencyWatch() {
   const listeners = new Set<() => void>();
   let isOn = false;
   return {
     isOn: () => isOn,
-    subscribe(listener) {
+    /** @returns ends it */
+    subscribe(listener: () => void) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    heeding: (portico) => ({
+    /** The same API; what its answers say of emergency access is heeded. */
+    heeding: (portico: Portico): Portico => ({
       ...portico,
       async fetch(path, request, options) {
         const answer = await portico.fetch(path, request, options);

@@ -1,46 +1,43 @@
-import type { Parameters, ProjectMembership, Resource } from '@medplum/fhirtypes';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import type { Parameters, ProjectMembership } from '@medplum/fhirtypes';
+import { useEffect, useRef, useState } from 'react';
 import { entriesOf } from '../api/fhir.ts';
-import { type Api, useAction, useApi, useLoad } from '../api/use-api.ts';
-import { useAddressState } from '../api/use-pages.ts';
+import { type Api, useAction, useApi, useGet } from '../api/use-api.ts';
+import { useAddress } from '../api/use-pages.ts';
 import { useKept } from '../drafts/use-draft.tsx';
-import { nameOf } from '../records/record-text.ts';
-import { recordTypes } from '../records/registry.ts';
-import { Button, Failure, Link, Loading, Notice, Output } from '../ui/basics.tsx';
+import { nameOf, recordTypes } from '../records/record-text.ts';
+import { counted, Loading, Notice, Output } from '../ui/basics.tsx';
 import { Select, TextField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
+import { FormCard } from '../ui/form.tsx';
+import { Rows, ShowMore } from '../ui/lists.tsx';
 import { Page } from '../ui/page.tsx';
 
 /** The records as one member would see them, and which of their rights says so. Nothing can be changed here. */
 export function ViewPage({ id }: { id: string }) {
-  const api = useApi();
-  const load = useCallback(
-    (signal: AbortSignal) =>
-      api.get<ProjectMembership>(`${api.admin}/members/${encodeURIComponent(id)}`, signal),
-    [api, id],
-  );
-  const loaded = useLoad(load);
+  const { admin } = useApi();
+  const loaded = useGet<ProjectMembership>(`${admin}/members/${encodeURIComponent(id)}`);
   const name = loaded.value?.profile?.display ?? 'this member';
   return (
-    <Page title={loaded.value ? `Viewing as ${name}` : 'Viewing as a member'}>
+    <Page
+      title={loaded.value ? `Viewing as ${name}` : 'Viewing as a member'}
+      back={{ label: `Back to ${name}`, href: `/members/${id}` }}
+    >
       <Loading of={loaded}>{(membership) => <View membership={membership} name={name} />}</Loading>
-      <p>
-        <Link href={`/members/${id}`}>Back to {name}</Link>
-      </p>
     </Page>
   );
 }
 
+const firstType = { type: 'Patient' };
+
 function View({ membership, name }: { membership: ProjectMembership; name: string }) {
   const api = useApi();
-  const types = recordTypes.map(({ value }) => value);
-  const [type, setType] = useAddressState('type', types, 'Patient');
+  const { values, field } = useAddress(firstType, { type: recordTypes });
+  const { type } = values;
   // What somebody searches by may tell of a patient: it does not stand in the address.
   const [parameters, setParameters] = useKept(`view ${membership.id} search`, '');
   const [record, setRecord] = useKept(`view ${membership.id} record`, '');
   const [found, setFound] = useState<Explanation>();
   const look = useAction(
-    async ({ next }: { next?: string }) => {
+    async (next: string | undefined) => {
       const search = next ?? (parameters.trim() ? `${type}?${parameters.trim().replace(/^\?/, '')}` : type);
       const wanted = record.trim() ? { resource: `${type}/${record.trim()}` } : { search };
       const page = await explain(api, membership.id ?? '', wanted);
@@ -48,6 +45,7 @@ function View({ membership, name }: { membership: ProjectMembership; name: strin
     },
     ['search', 'resource'],
   );
+  const next = found?.next;
   return (
     <>
       <Notice kind="plain">
@@ -56,41 +54,35 @@ function View({ membership, name }: { membership: ProjectMembership; name: strin
         {membership.active === false &&
           ' They cannot sign in now: this is what their rights would show them.'}
       </Notice>
-      <section className="card narrow" aria-label="What to look at">
-        <Form label="What to look at" fieldErrors={look.fieldErrors} onSubmit={() => void look.run({})}>
-          <Select label="Type" value={type} options={recordTypes} onChange={setType} />
-          <TextField
-            label="Search parameters"
-            name="search"
-            help="As name=Smith or birthdate=ge2000-01-01. Leave it empty for all of them."
-            autoComplete="off"
-            spellCheck="false"
-            value={parameters}
-            onChange={setParameters}
-          />
-          <TextField
-            label="Or the id of one record"
-            name="resource"
-            help="Says why they see it, or why not."
-            autoComplete="off"
-            spellCheck="false"
-            value={record}
-            onChange={setRecord}
-          />
-          <Failure message={look.message} />
-          <div>
-            <Button type="submit" kind="primary" isPending={look.isBusy}>
-              Show what they see
-            </Button>
-          </div>
-        </Form>
-      </section>
+      <FormCard
+        label="What to look at"
+        action={{ ...look, run: () => look.run(undefined) }}
+        submit="Show what they see"
+      >
+        <Select label="Type" options={recordTypes} {...field('type')} />
+        <TextField
+          label="Search parameters"
+          name="search"
+          help="As name=Smith or birthdate=ge2000-01-01. Leave it empty for all of them."
+          spellCheck="false"
+          value={parameters}
+          onChange={setParameters}
+        />
+        <TextField
+          label="Or the id of one record"
+          name="resource"
+          help="Says why they see it, or why not."
+          spellCheck="false"
+          value={record}
+          onChange={setRecord}
+        />
+      </FormCard>
       {found && (
         <SeenList
           name={name}
           explanation={found}
           isBusy={look.isBusy}
-          onMore={found.next ? () => void look.run({ next: found.next ?? '' }) : undefined}
+          onMore={next === undefined ? undefined : () => void look.run(next)}
         />
       )}
     </>
@@ -104,7 +96,6 @@ interface Props {
   onMore: (() => void) | undefined;
 }
 
-/** What the member sees, each record with the rules that say so. */
 function SeenList({ name, explanation: { seen, why }, isBusy, onMore }: Props) {
   const list = useRef<HTMLElement>(null);
   // The answer may lie below the window.
@@ -119,29 +110,23 @@ function SeenList({ name, explanation: { seen, why }, isBusy, onMore }: Props) {
         </Notice>
       ) : (
         <p role="status">
-          {seen.length === 1 ? '1 record' : `${seen.length} records`}
+          {counted(seen.length, 'record')}
           {onMore && ', and there are more'}
         </p>
       )}
-      {seen.length > 0 && (
-        <ul className="rows" aria-label="Records">
-          {seen.map((one) => (
-            <li className="row" key={`${one.resource.resourceType}/${one.resource.id}`}>
-              <Seen seen={one} />
-            </li>
-          ))}
-        </ul>
-      )}
-      {onMore && (
-        <Button isPending={isBusy} onPress={onMore}>
-          Show more
-        </Button>
-      )}
+      <Rows
+        label="Records"
+        of={seen}
+        keyOf={({ resource }) => `${resource.resourceType}/${resource.id}`}
+        empty={null}
+        row={(one) => <Seen {...one} />}
+      />
+      <ShowMore onPress={onMore} isBusy={isBusy} />
     </section>
   );
 }
 
-function Seen({ seen: { resource, hidden, rules } }: { seen: SeenRecord }) {
+function Seen({ resource, hidden, rules }: Explanation['seen'][number]) {
   return (
     <details className="record">
       <summary>
@@ -153,33 +138,15 @@ function Seen({ seen: { resource, hidden, rules } }: { seen: SeenRecord }) {
         ))}
         {hidden.length > 0 && <span className="row-more">Hidden from them: {hidden.join(', ')}</span>}
       </summary>
-      <Output label={nameOf(resource)} text={JSON.stringify(resource, undefined, 2)} />
+      <Output label={nameOf(resource)}>{JSON.stringify(resource, undefined, 2)}</Output>
     </details>
   );
 }
 
-/** A record as the member sees it. */
-interface SeenRecord {
-  resource: Resource;
-  /** Elements that are hidden from them. */
-  hidden: string[];
-  /** The rules that let them see it, a sentence each. */
-  rules: string[];
-}
-
-interface Explanation {
-  seen: SeenRecord[];
-  why: string | undefined;
-  /** The search of the next page. */
-  next: string | undefined;
-}
+type Explanation = Awaited<ReturnType<typeof explain>>;
 
 /** `POST fhir/R4/ProjectMembership/<id>/$explain`. @throws what the service refused */
-async function explain(
-  api: Api,
-  membershipId: string,
-  wanted: { search: string } | { resource: string },
-): Promise<Explanation> {
+async function explain(api: Api, membershipId: string, wanted: { search: string } | { resource: string }) {
   const path = `fhir/R4/ProjectMembership/${encodeURIComponent(membershipId)}/$explain`;
   const answer = await api.send<Parameters>('POST', path, wanted);
   const textOf = (name: string) => entriesOf(answer, name)[0]?.valueString;

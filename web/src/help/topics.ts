@@ -2,7 +2,6 @@
 export interface Topic {
   title: string;
   paragraphs: readonly string[];
-  /** Where to go on from here, in this app. */
   more?: { href: string; label: string };
 }
 

@@ -3,7 +3,6 @@ const warningMs = 60_000;
 
 /** What is known of the use of a session, in all tabs of this browser. ms since the epoch. */
 export interface Use {
-  /** When the person last did something. */
   usedAtMs: number;
   /** Of that, what the service has been told, and when. */
   toldUseMs: number;

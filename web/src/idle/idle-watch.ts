@@ -1,17 +1,6 @@
 import type { Portico } from '../../../client/src/index.ts';
-import { changeKept, readKept } from '../session/kept-session.ts';
+import { changeKept, readKept, whereAllowed } from '../session/kept-session.ts';
 import { type IdleState, idleState, isToTell, later, type Use } from './idle-clock.ts';
-
-/** Holds one session to the idle time of its Project, as the service's answers say it. */
-export interface IdleWatch {
-  state(): IdleState;
-  note: SharedUse['note'];
-  catchUp: SharedUse['catchUp'];
-  /** Tells the service of what the person did, when it is time or at once. @throws what `tell` throws */
-  tellWhenDue(atOnce?: 'at once'): Promise<void>;
-  /** The same API; what its answers say of the idle time is heeded. */
-  heeding(portico: Portico): Portico;
-}
 
 /** A service that does not answer is told again so much later. */
 const retryMs = 15_000;
@@ -19,22 +8,29 @@ const retryMs = 15_000;
 /** Answers of the service's that say how the session stands: its idle time, where there is one, and the like. */
 export const saysIt = /(^|\/)(auth\/me$|admin\/|fhir\/R4\/(?!metadata|\.well-known))/;
 
-/** @param tell asks for tokens, which tells the service of the use */
-export function idleWatch(use: SharedUse, tell: () => Promise<void>): IdleWatch {
+export type IdleWatch = ReturnType<typeof idleWatch>;
+
+/**
+ * Holds one session to the idle time of its Project, as the service's answers say it.
+ * @param tell asks for tokens, which tells the service of the use
+ */
+export function idleWatch(use: SharedUse, tell: () => Promise<void>) {
   let idleMs: number | undefined;
   let triedAtMs = 0;
   return {
-    state: () => idleState(idleMs, use.now(), Date.now()),
+    state: (): IdleState => idleState(idleMs, use.now(), Date.now()),
     note: use.note,
     catchUp: use.catchUp,
-    async tellWhenDue(atOnce) {
+    /** Tells the service of what the person did, when it is time or at once. @throws what `tell` throws */
+    async tellWhenDue(atOnce?: 'at once') {
       const nowMs = Date.now();
       const isDue = isToTell(idleMs, use.now(), nowMs) && nowMs - triedAtMs >= retryMs;
       if (!isDue && !atOnce) return;
       triedAtMs = nowMs;
       await tell();
     },
-    heeding: (portico) => ({
+    /** The same API; what its answers say of the idle time is heeded. */
+    heeding: (portico: Portico): Portico => ({
       ...portico,
       async fetch(path, request, options) {
         const answer = await portico.fetch(path, request, options);
@@ -47,16 +43,7 @@ export function idleWatch(use: SharedUse, tell: () => Promise<void>): IdleWatch 
   };
 }
 
-/** The use of one session, which the tabs of this browser share. */
-export interface SharedUse {
-  now(): Use;
-  /** The person does something, in this tab. */
-  note(): void;
-  /** The service has been told of all use until then. @param toldUseMs what it was told */
-  told(toldUseMs: number): void;
-  /** What the other tabs have left, also while this one slept. */
-  catchUp(): Promise<void>;
-}
+export type SharedUse = ReturnType<typeof sharedUse>;
 
 /** What a tab writes of its use is at most so old. */
 const shareMs = 1000;
@@ -66,7 +53,7 @@ const shareMs = 1000;
  * it takes a session for idle: a message would come later.
  * @param id of the session
  */
-export function sharedUse(id: string): SharedUse {
+export function sharedUse(id: string) {
   const atMs = Date.now();
   let use: Use = { usedAtMs: atMs, toldUseMs: atMs, toldAtMs: atMs };
   let sharedAtMs = 0;
@@ -80,14 +67,17 @@ export function sharedUse(id: string): SharedUse {
   };
   return {
     now: () => use,
+    /** The person does something, in this tab. */
     note() {
       use = later(use, { usedAtMs: Date.now() });
       if (Date.now() - sharedAtMs >= shareMs) share();
     },
-    told(toldUseMs) {
+    /** The service has been told of all use until then. */
+    told(toldUseMs: number) {
       use = later(use, { toldUseMs, toldAtMs: Date.now() });
       share();
     },
+    /** What the other tabs have left, also while this one slept. */
     async catchUp() {
       merged(await readKept(nameOf(id)));
     },
@@ -111,22 +101,16 @@ const doors = /^\/(accept|external|forgot|reset|sign-in|signed-out|undo|verify)\
 export function leaveForIdleness(): void {
   const path = location.pathname.replace(/^\/app/, '') + location.search;
   if (doors.test(path)) return;
-  try {
-    sessionStorage.setItem(name, 'idle');
-  } catch {
-    // Where the browser forbids storage nothing is said.
-  }
+  whereAllowed(() => sessionStorage.setItem(name, 'idle'));
   const isPage = path !== '' && path !== '/';
   location.replace(`/app/sign-in${isPage ? `?next=${encodeURIComponent(path)}` : ''}`);
 }
 
 /** Said once. */
 export function noticeOfLeaving(): string | undefined {
-  try {
+  return whereAllowed(() => {
     const isIdle = sessionStorage.getItem(name) === 'idle';
     sessionStorage.removeItem(name);
     return isIdle ? idleNotice : undefined;
-  } catch {
-    return undefined;
-  }
+  });
 }

@@ -1,10 +1,11 @@
-import type { AccessPolicy, Patient } from '@medplum/fhirtypes';
+import type { Patient } from '@medplum/fhirtypes';
 import type { InviteRequest } from '../../../client/src/index.ts';
 import type { ProfileType } from '../../../shared/base/resource.ts';
 import { typedEntries } from '../../../shared/base/values.ts';
 import type { PickedResource } from '../api/fhir.ts';
-import { type Choice, pickedOf } from '../ui/resource-picker.tsx';
+import { type Choice, type PickedPolicy, pickedOf } from '../ui/resource-picker.tsx';
 
+/** What stands in the form, by the names that the service has for it. */
 export interface InviteFields {
   resourceType: InviteRequest['resourceType'];
   firstName: string;
@@ -13,10 +14,9 @@ export interface InviteFields {
   /** Whom a RelatedPerson is related to. */
   patient: Choice<PickedResource<Patient>>;
   relationship: RelationshipCode | '';
-  /** The record of a Patient, when it is there already. */
-  record: Choice<PickedResource<Patient>>;
-  policy: Choice<PickedResource<AccessPolicy>>;
-  isAdministrator: boolean;
+  profile: Choice<PickedResource<Patient>>;
+  accessPolicy: Choice<PickedPolicy>;
+  admin: boolean;
   mfaRequired: boolean;
   sendEmail: boolean;
 }
@@ -35,49 +35,30 @@ export const emptyInvite: InviteFields = {
   email: '',
   patient: undefined,
   relationship: '',
-  record: undefined,
-  policy: undefined,
-  isAdministrator: false,
+  profile: undefined,
+  accessPolicy: undefined,
+  admin: false,
   mfaRequired: false,
   sendEmail: true,
 };
-
-/** The fields of the form as the service calls them: those that show their own errors. */
-export const inviteFieldNames = [
-  'resourceType',
-  'firstName',
-  'lastName',
-  'email',
-  'patient',
-  'relationship',
-  'profile',
-  'accessPolicy',
-] as const;
-
-/** Which record is to be theirs, when the service asked. */
-export type WhichProfile = Pick<InviteRequest, 'profile' | 'newProfile'>;
 
 /**
  * What is sent. What does not belong to the kind of person is left out, though it may have been typed.
  * @throws {Error} when a picker holds a text that names nothing
  */
 export function inviteRequest(fields: InviteFields): InviteRequest {
-  const { resourceType, firstName, lastName, email, sendEmail } = fields;
-  const policy = pickedOf(fields.policy);
-  const patient = resourceType === 'RelatedPerson' ? pickedOf(fields.patient) : undefined;
-  const record = resourceType === 'Patient' ? pickedOf(fields.record) : undefined;
-  const relationship = resourceType === 'RelatedPerson' ? fields.relationship : '';
+  const { resourceType, firstName, lastName, email, sendEmail, relationship } = fields;
+  const policy = pickedOf(fields.accessPolicy);
+  const isRelated = resourceType === 'RelatedPerson';
+  const patient = isRelated ? pickedOf(fields.patient) : undefined;
+  const record = resourceType === 'Patient' ? pickedOf(fields.profile) : undefined;
   return {
-    resourceType,
-    firstName,
-    lastName,
-    email,
-    sendEmail,
+    ...{ resourceType, firstName, lastName, email, sendEmail },
     ...(policy ? { accessPolicy: { reference: policy.reference, display: policy.display } } : {}),
     ...(patient ? { patient: { reference: patient.reference, display: patient.display } } : {}),
-    ...(relationship ? { relationship: relationshipOf(relationship) } : {}),
+    ...(isRelated && relationship ? { relationship: relationshipOf(relationship) } : {}),
     ...(record ? { profile: { reference: record.reference } } : {}),
-    ...(resourceType === 'Practitioner' && fields.isAdministrator ? { admin: true } : {}),
+    ...(resourceType === 'Practitioner' && fields.admin ? { admin: true } : {}),
     ...(fields.mfaRequired ? { mfaRequired: true } : {}),
   };
 }
@@ -102,7 +83,6 @@ type RelationshipCode = (typeof relationships)[number]['value'];
 
 export const relationshipOptions = [{ value: '', label: 'Not stated' }, ...relationships] as const;
 
-/** The CodeableConcept of a code. */
 function relationshipOf(code: RelationshipCode) {
   const text = relationships.find(({ value }) => value === code)?.label ?? code;
   return { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v3-RoleCode', code }], text };

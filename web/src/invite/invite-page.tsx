@@ -1,9 +1,24 @@
+import type { ProjectMembership } from '@medplum/fhirtypes';
 import { useState } from 'react';
+import { type InviteRequest, OperationOutcomeError } from '../../../client/src/index.ts';
+import { useFindByName } from '../api/fhir.ts';
+import { useAction, useApi } from '../api/use-api.ts';
 import { forgetKept } from '../drafts/drafts.ts';
 import { invitationOf, mailSentence, outcomeSentence } from '../members/invitation.ts';
-import { Link, Moment, Notice } from '../ui/basics.tsx';
+import { NameOf } from '../records/value.tsx';
+import { type Holder, RightsSummary } from '../members/rights-form.tsx';
+import { Button, ButtonLink, Failure, Link, Moment, Notice } from '../ui/basics.tsx';
+import { Select, Switch, TextField } from '../ui/fields.tsx';
+import { FormCard, useForm } from '../ui/form.tsx';
 import { Page } from '../ui/page.tsx';
-import { type Invited, InviteForm } from './invite-form.tsx';
+import { PolicyPicker, ResourcePicker } from '../ui/resource-picker.tsx';
+import {
+  emptyInvite,
+  type InviteFields,
+  inviteRequest,
+  inviteTypes,
+  relationshipOptions,
+} from './invite-fields.ts';
 
 export function InvitePage() {
   const [invited, setInvited] = useState<Invited>();
@@ -11,11 +26,7 @@ export function InvitePage() {
   return (
     <Page
       title="Invite somebody"
-      actions={
-        <Link className="button button-plain" href="/invite/many">
-          Invite many from a file
-        </Link>
-      }
+      actions={<ButtonLink label="Invite many from a file" href="/invite/many" kind="plain" />}
     >
       {invited && <InviteResult invited={invited} />}
       <InviteForm
@@ -31,7 +42,11 @@ export function InvitePage() {
   );
 }
 
-/** What has happened, and nothing that may yet fail. */
+interface Invited {
+  membership: ProjectMembership;
+  email: string;
+}
+
 function InviteResult({ invited: { membership, email } }: { invited: Invited }) {
   const invitation = invitationOf(membership);
   const name = membership.profile?.display ?? email;
@@ -47,6 +62,155 @@ function InviteResult({ invited: { membership, email } }: { invited: Invited }) 
         )}
       </p>
       <Link href={`/members/${membership.id}`}>See {name}</Link>
+    </Notice>
+  );
+}
+
+type WhichProfile = Pick<InviteRequest, 'profile' | 'newProfile'>;
+
+/**
+ * Who is invited, as what, and with which rights; they are invited once. What the service refuses stands at its field;
+ * nothing typed is lost.
+ */
+function InviteForm({ onInvited, onTyping }: { onInvited(invited: Invited): void; onTyping(): void }) {
+  const { admin, send } = useApi();
+  const findPatients = useFindByName('Patient');
+  const [existing, setExisting] = useState<string[]>();
+  const invite = async (fields: InviteFields, which?: WhichProfile) => {
+    setExisting(undefined);
+    try {
+      const body = { ...inviteRequest(fields), ...which };
+      const membership = await send<ProjectMembership>('POST', `${admin}/invite`, body);
+      onInvited({ membership, email: fields.email });
+    } catch (error) {
+      const found = existingProfilesOf(error);
+      if (!found) throw error;
+      setExisting(found);
+    }
+  };
+  const form = useForm(emptyInvite, invite, { keptAs: 'invite', onTyping });
+  const again = useAction((which: WhichProfile) => invite(form.values, which));
+  const { resourceType, firstName } = form.values;
+  return (
+    <FormCard label="Invite" action={form} submit="Invite">
+      <Select label="They are a" options={inviteTypes} {...form.field('resourceType')} />
+      <div className="form-pair">
+        <TextField label="First name" {...form.field('firstName')} isRequired />
+        <TextField label="Last name" {...form.field('lastName')} isRequired />
+      </div>
+      <TextField
+        label="E-mail"
+        inputMode="email"
+        help="The invitation goes to this address."
+        {...form.field('email')}
+        isRequired
+      />
+      {resourceType === 'RelatedPerson' && (
+        <>
+          <ResourcePicker
+            label="Patient"
+            help="The patient they are related to. Until a patient is linked, they can see nobody’s records."
+            {...form.field('patient')}
+            find={findPatients}
+          />
+          <Select
+            label="Relationship to the patient"
+            options={relationshipOptions}
+            {...form.field('relationship')}
+          />
+        </>
+      )}
+      {resourceType === 'Patient' && (
+        <ResourcePicker
+          label="Existing patient record"
+          help="Choose it if this person already has a record here. Otherwise a new one is made."
+          {...form.field('profile')}
+          onChange={(profile) => form.change({ profile, ...namesOf(form.values, profile) })}
+          find={findPatients}
+        />
+      )}
+      <PolicyPicker
+        help="Limits what they can see and do. Leave it empty for the default rights shown below."
+        {...form.field('accessPolicy')}
+      />
+      {resourceType === 'Practitioner' && (
+        <Switch {...form.toggle('admin')} help="May invite, change and remove others.">
+          Administrator
+        </Switch>
+      )}
+      <Switch {...form.toggle('mfaRequired')} help="They add an authenticator app at their first sign-in.">
+        Second factor required
+      </Switch>
+      <Switch
+        {...form.toggle('sendEmail')}
+        help="Without an e-mail, only people who already have an account can accept, the next time they sign in."
+      >
+        Send the invitation by e-mail
+      </Switch>
+      <RightsSummary
+        title={`${firstName.trim() || 'This person'} will be able to do this`}
+        holder={holderOf(form.values)}
+      />
+      <Failure message={again.message} />
+      {existing && <ExistingProfiles references={existing} isBusy={again.isBusy} onChoose={again.run} />}
+    </FormCard>
+  );
+}
+
+function holderOf({ resourceType, accessPolicy: policy, patient, admin }: InviteFields): Holder | undefined {
+  if (policy && 'typed' in policy) return undefined;
+  return {
+    profileType: resourceType,
+    isAdministrator: resourceType === 'Practitioner' && admin,
+    hasPatients: patient !== undefined,
+    policy: policy?.resource,
+  };
+}
+
+function namesOf(fields: InviteFields, record: InviteFields['profile']): Partial<InviteFields> {
+  if (!record || 'typed' in record) return {};
+  const { name, telecom = [] } = record.resource;
+  const { given = [], family = '' } = name?.[0] ?? {};
+  return {
+    firstName: fields.firstName || given.join(' '),
+    lastName: fields.lastName || family,
+    email: fields.email || (telecom.find(({ system }) => system === 'email')?.value ?? ''),
+  };
+}
+
+/** The records with the address that an invite was refused for; undefined for any other refusal. */
+function existingProfilesOf(error: unknown): string[] | undefined {
+  if (!(error instanceof OperationOutcomeError) || error.status !== 409) return undefined;
+  const found = error.outcome.issue.flatMap(({ expression, diagnostics }) =>
+    expression?.includes('profile') && diagnostics ? [diagnostics] : [],
+  );
+  return found.length > 0 ? found : undefined;
+}
+
+interface ExistingProfilesProps {
+  references: readonly string[];
+  isBusy: boolean;
+  onChoose(which: WhichProfile): void;
+}
+
+/** Asks which record is the invited person's: the address in one does not say. */
+function ExistingProfiles({ references, isBusy, onChoose }: ExistingProfilesProps) {
+  return (
+    <Notice kind="plain">
+      <p>
+        <strong>There is a record with this e-mail address already.</strong> Is this the person you are
+        inviting? Whoever accepts will see what is in it.
+      </p>
+      <div className="buttons">
+        {references.map((reference) => (
+          <Button key={reference} isPending={isBusy} onPress={() => onChoose({ profile: { reference } })}>
+            Use the record of <NameOf reference={reference} />
+          </Button>
+        ))}
+        <Button isPending={isBusy} onPress={() => onChoose({ newProfile: true })}>
+          Make a new record
+        </Button>
+      </div>
     </Notice>
   );
 }

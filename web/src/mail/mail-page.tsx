@@ -1,4 +1,3 @@
-import { useCallback } from 'react';
 import { useLoad } from '../api/use-api.ts';
 import { Button, Empty, Loading, Moment } from '../ui/basics.tsx';
 import { Page } from '../ui/page.tsx';
@@ -11,7 +10,7 @@ async function listMails(signal: AbortSignal): Promise<Mail[]> {
 }
 
 export function MailPage() {
-  const loaded = useLoad(useCallback(listMails, []));
+  const loaded = useLoad('', listMails);
   return (
     <Page title="Mailbox" actions={<Button onPress={loaded.reload}>Refresh</Button>}>
       <p className="muted">On a laptop no e-mail leaves the machine. All of them are here, newest first.</p>
@@ -60,7 +59,6 @@ function withLinks(text: string) {
   );
 }
 
-/** A mail as the mailbox of a laptop tells of it. */
 interface Mail {
   id: string;
   receivedAt: string;

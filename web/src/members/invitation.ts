@@ -6,75 +6,64 @@ import {
 } from '../../../shared/identity/invitations/states.ts';
 import type { BadgeKind } from '../ui/basics.tsx';
 
-export interface Invitation {
-  state: InvitationState;
-  /** ISO 8601; of the newest link. */
-  expires: string | undefined;
-  mailRequested: boolean;
-  /** What the service has learnt of the mail since. */
-  mail: 'bounced' | 'complained' | undefined;
-  /** What the invite has done that this answers. */
-  outcome: InviteOutcome | undefined;
-}
+export type Invitation = NonNullable<ReturnType<typeof invitationOf>>;
 
 /** The state of a member's invitation (docs/identity.md); undefined for programs, which nobody invites. */
-export function invitationOf({ extension }: ProjectMembership): Invitation | undefined {
-  const parts = extension?.find(({ url }) => url === 'urn:portico:extension:invitation')?.extension ?? [];
+export function invitationOf(membership: ProjectMembership | undefined) {
+  const parts =
+    membership?.extension?.find(({ url }) => url === 'urn:portico:extension:invitation')?.extension ?? [];
   const part = (name: string) => parts.find(({ url }) => url === name);
   const state = invitationStates.find((one) => one === part('state')?.valueCode);
   if (!state) return undefined;
   return {
     state,
+    /** ISO 8601; of the newest link. */
     expires: part('expires')?.valueInstant,
     mailRequested: part('mailRequested')?.valueBoolean === true,
-    mail: part('mail')?.valueCode as Invitation['mail'],
+    /** What the service has learnt of the mail since. */
+    mail: part('mail')?.valueCode as 'bounced' | 'complained' | undefined,
     outcome: part('outcome')?.valueCode as InviteOutcome | undefined,
   };
 }
 
+interface Standing {
+  label: string;
+  kind: BadgeKind;
+}
+
+const standings: Record<Exclude<InvitationState, 'accepted'>, Standing> = {
+  pending: { label: 'Invited', kind: 'waiting' },
+  expired: { label: 'Invitation expired', kind: 'bad' },
+  revoked: { label: 'Invitation revoked', kind: 'bad' },
+};
+
 /** How somebody stands in the Project, in a word. */
-export function standingOf(membership: ProjectMembership): { label: string; kind: BadgeKind } {
-  switch (invitationOf(membership)?.state) {
-    case 'pending':
-      return { label: 'Invited', kind: 'waiting' };
-    case 'expired':
-      return { label: 'Invitation expired', kind: 'bad' };
-    case 'revoked':
-      return { label: 'Invitation revoked', kind: 'bad' };
-    case 'accepted':
-    case undefined:
-      return membership.active === false
-        ? { label: 'Deactivated', kind: 'bad' }
-        : { label: 'Active', kind: 'good' };
-  }
+export function standingOf(membership: ProjectMembership): Standing {
+  const { state = 'accepted' } = invitationOf(membership) ?? {};
+  if (state !== 'accepted') return standings[state];
+  return membership.active === false
+    ? { label: 'Deactivated', kind: 'bad' }
+    : { label: 'Active', kind: 'good' };
+}
+
+/** When somebody last signed in to this Project, a program to the hour; undefined when they never did. */
+export function lastSignInOf({ extension }: ProjectMembership): string | undefined {
+  return extension?.find(({ url }) => url === 'urn:portico:extension:last-sign-in')?.valueInstant;
 }
 
 /** What the table says of a member, beside the name. */
-export interface MemberColumns {
-  name: string;
-  address: string;
-  policy: string;
-  role: string;
-  /** ISO 8601; undefined for who has never signed in to this Project, and for programs. */
-  lastSignIn: string | undefined;
-  /** An invitation that may still be sent again or revoked. */
-  isOpen: boolean;
-  isRevocable: boolean;
-  isProgram: boolean;
-}
-
-export function columnsOf(membership: ProjectMembership): MemberColumns {
-  const { profile, user, userName, accessPolicy, access, admin, extension } = membership;
+export function columnsOf(membership: ProjectMembership) {
+  const { profile, user, userName, accessPolicy, access = [], admin } = membership;
   const invitation = invitationOf(membership);
-  const signedIn = extension?.find(({ url }) => url === 'urn:portico:extension:last-sign-in');
-  const policies = [...(accessPolicy ? [accessPolicy] : []), ...(access ?? []).map((one) => one.policy)];
+  const policies = [...(accessPolicy ? [accessPolicy] : []), ...access.map((one) => one.policy)];
   const isOpen = invitation !== undefined && invitation.state !== 'accepted';
   return {
     name: profile?.display ?? user?.display ?? 'No name',
     address: userName ?? '',
+    type: profileType(profile?.reference),
     policy: policies.map((one) => one?.display ?? 'A policy').join(', ') || 'Default',
     role: admin ? 'Administrator' : 'Member',
-    lastSignIn: signedIn?.valueInstant,
+    /** An invitation that may still be sent again or revoked. */
     isOpen,
     isRevocable: isOpen && invitation.state !== 'revoked',
     isProgram: invitation === undefined && user?.reference === profile?.reference,
@@ -92,16 +81,15 @@ export function profileType(reference: string | undefined): string {
   return names[type] ?? type;
 }
 
-const sentences: Record<InviteOutcome, (name: string) => string> = {
-  created: (name) => `${name} is invited.`,
-  renewed: (name) => `${name} is invited again. Earlier links no longer work.`,
-  kept: (name) => `${name} was already invited a moment ago: that link still works.`,
-  updated: (name) => `${name} is already a member, and now has these rights.`,
-};
-
 /** What an invite has done, as its answer says. */
 export function outcomeSentence(name: string, outcome: InviteOutcome): string {
-  return sentences[outcome](name);
+  const sentences: Record<InviteOutcome, string> = {
+    created: `${name} is invited.`,
+    renewed: `${name} is invited again. Earlier links no longer work.`,
+    kept: `${name} was already invited a moment ago: that link still works.`,
+    updated: `${name} is already a member, and now has these rights.`,
+  };
+  return sentences[outcome];
 }
 
 /** The mail is queued, not sent: whether it arrives is known later. */

@@ -1,87 +1,85 @@
 import type { AccessPolicy, ProjectMembership, Resource } from '@medplum/fhirtypes';
-import { type ReactNode, useCallback, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useLocation } from 'wouter';
 import { fieldsOf } from '../../../shared/base/values.ts';
 import type { InvitationState } from '../../../shared/identity/invitations/states.ts';
 import { useAction, useApi, useLoad } from '../api/use-api.ts';
-import { type EmergencyGrant, emergencyOf, emergencyPolicyOf } from '../emergency/emergency.ts';
+import { emergencyOf, emergencyPolicyOf } from '../emergency/emergency.ts';
 import { nameOf } from '../records/record-text.ts';
 import { useSession } from '../session/session-context.tsx';
-import { Badge, Button, Details, Failure, Link, Loading, Moment, Notice } from '../ui/basics.tsx';
-import { ConfirmedButton } from '../ui/confirm.tsx';
-import { Page } from '../ui/page.tsx';
+import {
+  ActionButton,
+  Badge,
+  ButtonLink,
+  Card,
+  Details,
+  Failure,
+  Loading,
+  Moment,
+  Notice,
+} from '../ui/basics.tsx';
+import { ConfirmedButton, Page } from '../ui/page.tsx';
 import { type Invitation, invitationOf, profileType, standingOf } from './invitation.ts';
 import { type Member, RightsForm } from './rights-form.tsx';
 
 /** One member: how they stand, what they may do, and how they leave. */
 export function MemberPage({ id }: { id: string }) {
   const api = useApi();
-  const load = useCallback(
-    async (signal: AbortSignal): Promise<Member> => {
-      const membership = await api.get<ProjectMembership>(
-        `${api.admin}/members/${encodeURIComponent(id)}`,
-        signal,
-      );
-      const read = <R extends Resource>(reference: string | undefined) =>
-        reference ? api.get<R>(`fhir/R4/${reference}`, signal).catch(() => undefined) : undefined;
-      const [profile, policy, emergencyPolicy, inviter] = await Promise.all([
-        read<Resource>(membership.profile?.reference),
-        read<AccessPolicy>(membership.accessPolicy?.reference),
-        read<AccessPolicy>(emergencyPolicyOf(membership)),
-        read<Resource>(membership.invitedBy?.reference),
-      ]);
-      return {
-        ...{ membership, policy, emergencyPolicy },
-        ...{ email: emailOf(profile), inviter: inviter && nameOf(inviter) },
-      };
-    },
-    [api, id],
-  );
-  const loaded = useLoad(load);
-  const membership = loaded.value?.membership;
+  const loaded = useLoad(id, async (signal) => {
+    const path = `${api.admin}/members/${encodeURIComponent(id)}`;
+    const membership = await api.get<ProjectMembership>(path, signal);
+    const read = <R extends Resource>(reference: string | undefined) =>
+      reference ? api.get<R>(`fhir/R4/${reference}`, signal).catch(() => undefined) : undefined;
+    const [profile, policy, emergencyPolicy, inviter] = await Promise.all([
+      read<Resource>(membership.profile?.reference),
+      read<AccessPolicy>(membership.accessPolicy?.reference),
+      read<AccessPolicy>(emergencyPolicyOf(membership)),
+      read<Resource>(membership.invitedBy?.reference),
+    ]);
+    const inviterName = inviter && nameOf(inviter);
+    return { member: { membership, policy, emergencyPolicy }, email: emailOf(profile), inviterName };
+  });
   return (
     <Page
-      title={membership ? (membership.profile?.display ?? 'Member') : 'Member'}
-      actions={
-        <Link className="button button-plain" href={`/members/${id}/view`}>
-          View as this person
-        </Link>
-      }
+      title={loaded.value?.member.membership.profile?.display ?? 'Member'}
+      actions={<ButtonLink label="View as this person" href={`/members/${id}/view`} kind="plain" />}
+      back={{ label: 'All members', href: '/members' }}
     >
-      <Loading of={loaded}>{(member) => <MemberCards member={member} onChange={loaded.reload} />}</Loading>
-      <p>
-        <Link href="/members">All members</Link>
-      </p>
+      <Loading of={loaded}>{(found) => <MemberCards {...found} onChange={loaded.reload} />}</Loading>
     </Page>
   );
 }
 
-function MemberCards({ member, onChange }: { member: Member; onChange(): void }) {
-  const { membership, email, inviter } = member;
+interface MemberCardsProps {
+  member: Member;
+  email: string | undefined;
+  inviterName: string | undefined;
+  onChange(): void;
+}
+
+function MemberCards({ member, email, inviterName, onChange }: MemberCardsProps) {
+  const { membership } = member;
   const { label, kind } = standingOf(membership);
-  const grant = emergencyOf(membership);
-  const isPerson = invitationOf(membership) !== undefined;
   return (
     <>
-      <section className="card" aria-label="Standing">
+      <Card label="Standing">
         <Details
-          items={[
-            [
-              'State',
-              <Badge key="state" kind={kind}>
-                {label}
-              </Badge>,
-            ],
-            ['Kind', profileType(membership.profile?.reference)],
-            ...(email ? [['E-mail', email] as const] : []),
-            ['Invited by', inviter ?? 'set up with the project'],
-          ]}
+          of={{
+            State: <Badge kind={kind}>{label}</Badge>,
+            Kind: profileType(membership.profile?.reference),
+            'E-mail': email,
+            'Invited by': inviterName ?? 'set up with the project',
+          }}
         />
-      </section>
-      {grant && <EmergencyCard membership={membership} grant={grant} onChange={onChange} />}
-      {isPerson && <InvitationCard membership={membership} onChange={onChange} />}
-      {isPerson && <RightsForm member={member} onChange={onChange} />}
-      {isPerson && <RemoveMember membership={membership} />}
+      </Card>
+      <EmergencyCard membership={membership} onChange={onChange} />
+      {invitationOf(membership) && (
+        <>
+          <InvitationCard membership={membership} onChange={onChange} />
+          <RightsForm member={member} onChange={onChange} />
+          <RemoveMember membership={membership} />
+        </>
+      )}
     </>
   );
 }
@@ -93,15 +91,13 @@ function emailOf(profile: Resource | undefined): string | undefined {
   return typeof email === 'string' ? email : undefined;
 }
 
-/** Takes a member out of the Project, after saying what that means. */
 function RemoveMember({ membership }: { membership: ProjectMembership }) {
   const { admin, send } = useApi();
   const { me } = useSession();
   const [, navigate] = useLocation();
   const name = membership.profile?.display ?? 'this member';
   return (
-    <section className="card" aria-labelledby="remove">
-      <h2 id="remove">Leave the project</h2>
+    <Card title="Leave the project">
       <p>Ends the membership of {name}. Their records stay.</p>
       <div>
         <ConfirmedButton
@@ -128,7 +124,7 @@ function RemoveMember({ membership }: { membership: ProjectMembership }) {
           </ul>
         </ConfirmedButton>
       </div>
-    </section>
+    </Card>
   );
 }
 
@@ -147,13 +143,16 @@ const explain: Record<Exclude<InvitationState, 'accepted'>, (invitation: Invitat
   revoked: () => 'It was withdrawn. The person can be invited again.',
 };
 
-/** An invitation that nobody has accepted: sent again, or taken back. */
-function InvitationCard({ membership, onChange }: { membership: ProjectMembership; onChange(): void }) {
+interface CardProps {
+  membership: ProjectMembership;
+  onChange(): void;
+}
+
+function InvitationCard({ membership, onChange }: CardProps) {
   const { admin, send } = useApi();
   const [done, setDone] = useState<string>();
-  const path = `${admin}/members/${membership.id}/invitation`;
   const change = (method: string, said: string) => async () => {
-    await send(method, path);
+    await send(method, `${admin}/members/${membership.id}/invitation`);
     setDone(said);
     onChange();
   };
@@ -163,8 +162,7 @@ function InvitationCard({ membership, onChange }: { membership: ProjectMembershi
   const invitation = invitationOf(membership);
   if (!invitation || invitation.state === 'accepted') return null;
   return (
-    <section className="card" aria-labelledby="invitation">
-      <h2 id="invitation">Invitation</h2>
+    <Card title="Invitation">
       <p>{explain[invitation.state](invitation)}</p>
       {invitation.mail === 'bounced' && (
         <Notice kind="bad">
@@ -180,9 +178,7 @@ function InvitationCard({ membership, onChange }: { membership: ProjectMembershi
       {done && <Notice kind="good">{done}</Notice>}
       <Failure message={resend.message} />
       <div className="buttons">
-        <Button isPending={resend.isBusy} onPress={() => resend.run()}>
-          Send a new link
-        </Button>
+        <ActionButton label="Send a new link" action={resend} />
         {invitation.state !== 'revoked' && (
           <ConfirmedButton
             label="Revoke"
@@ -194,39 +190,31 @@ function InvitationCard({ membership, onChange }: { membership: ProjectMembershi
           </ConfirmedButton>
         )}
       </div>
-    </section>
+    </Card>
   );
 }
 
-interface Props {
-  membership: ProjectMembership;
-  grant: EmergencyGrant;
-  onChange(): void;
-}
-
-/** The emergency access that a member has, for administrators, who may end it. */
-function EmergencyCard({ membership, grant, onChange }: Props) {
+function EmergencyCard({ membership, onChange }: CardProps) {
   const { admin, send } = useApi();
   const end = useAction(async () => {
     await send('DELETE', `${admin}/members/${membership.id}/emergency`);
     onChange();
   });
+  const grant = emergencyOf(membership);
+  if (!grant) return null;
   return (
-    <section className="card" aria-labelledby="emergency">
-      <h2 id="emergency">They have emergency access</h2>
+    <Card title="They have emergency access">
       <Details
-        items={[
-          ['Since', <Moment key="since" at={grant.since} />],
-          ['Until', <Moment key="until" at={grant.until} />],
-          ['Their reason', grant.reason],
-        ]}
+        of={{
+          Since: <Moment at={grant.since} />,
+          Until: <Moment at={grant.until} />,
+          'Their reason': grant.reason,
+        }}
       />
       <Failure message={end.message} />
       <div>
-        <Button kind="danger" isPending={end.isBusy} onPress={() => void end.run()}>
-          End it now
-        </Button>
+        <ActionButton label="End it now" kind="danger" action={end} />
       </div>
-    </section>
+    </Card>
   );
 }

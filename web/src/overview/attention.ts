@@ -1,29 +1,26 @@
 import type { AuditEvent, Bundle, ProjectMembership, Reference } from '@medplum/fhirtypes';
 import { OperationOutcomeError } from '../../../client/src/index.ts';
+import { idIn, nextOf, resourcesIn } from '../api/fhir.ts';
 import type { Api } from '../api/use-api.ts';
-import { lastUsedOf } from '../clients/client.ts';
-import { invitationOf } from '../members/invitation.ts';
+import { invitationOf, lastSignInOf } from '../members/invitation.ts';
 
 /** Something that somebody should look at, and where. */
 export interface Attention {
   kind: 'Bot' | 'Delivery' | 'Invitation' | 'API key' | 'Emergency access';
   name: string;
   what: string;
-  /** ISO 8601: when it failed last, or when it expires. */
   at: string | undefined;
   href: string;
 }
 
-export interface AllAttention {
-  items: Attention[];
-  /** What was not looked at, in words. */
-  missing: string[];
-}
+export type AllAttention = Awaited<ReturnType<typeof loadAttention>>;
 
-/** What `admin/projects/<id>/failures` answers. */
-interface Failures {
+/** What `admin/projects/<id>/failures` answers of the last 24 hours. */
+export interface Failures {
+  ran: { bot: Reference; at: string }[];
   bots: (Failing & { bot: Reference })[];
   subscriptions: (Failing & { subscription: Reference; status: string; error?: string; endpoint?: string })[];
+  /** False where more Bots ran, or there are more Subscriptions, than are looked at. */
   complete: boolean;
 }
 
@@ -34,17 +31,15 @@ interface Failing {
 }
 
 const soonMs = 48 * 60 * 60_000;
-/** Of open invitations, and of keys. */
 const membersLookedAt = 100;
 /** Of each kind; the rest is a line that leads to all of them. */
 const mostLines = 5;
 /** Emergency access is to be looked into afterwards. */
 const emergenciesMs = 30 * 24 * 60 * 60_000;
-/** The latest. */
 const emergenciesLookedAt = 50;
 
 /** What needs attention now. Four requests. */
-export async function loadAttention(api: Api, signal: AbortSignal): Promise<AllAttention> {
+export async function loadAttention(api: Api, signal: AbortSignal) {
   const membersThat = (condition: string) =>
     api.get<Bundle<ProjectMembership>>(`${api.admin}/members?${condition}&_count=${membersLookedAt}`, signal);
   const from = new Date(Date.now() - emergenciesMs).toISOString();
@@ -55,22 +50,22 @@ export async function loadAttention(api: Api, signal: AbortSignal): Promise<AllA
     membersThat('profile-type=ClientApplication'),
     api.get<Bundle<AuditEvent>>(`fhir/R4/AuditEvent?${emergenciesAsked}`, signal).catch(whereAllowed),
   ]);
+  const isAllOf = (found: Bundle) => nextOf(found) === undefined;
+  const missing = {
+    'Emergency access was not looked at: your own policy does not show the audit log.': emergencies,
+    'Not every Bot and Subscription was looked at: there are too many.': failures.complete,
+    [`Only the first ${membersLookedAt} open invitations were looked at.`]: isAllOf(invited),
+    [`Only the first ${membersLookedAt} API keys were looked at.`]: isAllOf(keys),
+  };
   return {
     items: [
       ...atMost(emergencies ? ofEmergencies(emergencies) : [], '/audit?what=emergency-access', 'more people'),
       ...atMost(failures.bots.map(ofBot), '/bots', 'more Bots'),
       ...atMost(failures.subscriptions.map(ofSubscription), '/bots', 'more Subscriptions'),
-      ...atMost(expiring(membersIn(invited), Date.now()), '/members?state=pending', 'more invitations'),
-      ...atMost(neverUsed(membersIn(keys)), '/clients', 'more keys'),
+      ...atMost(expiring(resourcesIn(invited), Date.now()), '/members?state=pending', 'more invitations'),
+      ...atMost(resourcesIn(keys).flatMap(ofKey), '/clients', 'more keys'),
     ],
-    missing: [
-      ...(emergencies
-        ? []
-        : ['Emergency access was not looked at: your own policy does not show the audit log.']),
-      ...(failures.complete ? [] : ['Not every Bot and Subscription was looked at: there are too many.']),
-      ...(hasMore(invited) ? [`Only the first ${membersLookedAt} open invitations were looked at.`] : []),
-      ...(hasMore(keys) ? [`Only the first ${membersLookedAt} API keys were looked at.`] : []),
-    ],
+    missing: Object.entries(missing).flatMap(([text, isLookedAt]) => (isLookedAt ? [] : [text])),
   };
 }
 
@@ -82,89 +77,58 @@ function whereAllowed(error: unknown): undefined {
 function atMost(items: Attention[], href: string, more: string): Attention[] {
   const [first] = items;
   if (!first || items.length <= mostLines) return items;
-  const rest = {
-    kind: first.kind,
-    name: `${items.length - mostLines} ${more}`,
-    what: '',
-    at: undefined,
-    href,
-  };
-  return [...items.slice(0, mostLines), rest];
+  const name = `${items.length - mostLines} ${more}`;
+  return [...items.slice(0, mostLines), { kind: first.kind, name, what: '', at: undefined, href }];
 }
 
-function membersIn({ entry = [] }: Bundle<ProjectMembership>): ProjectMembership[] {
-  return entry.flatMap(({ resource }) => resource ?? []);
-}
-
-function hasMore({ link }: Bundle): boolean {
-  return link?.some(({ relation }) => relation === 'next') === true;
-}
-
-/** Who has taken emergency access, with the latest time of each. */
-function ofEmergencies({ entry = [] }: Bundle<AuditEvent>): Attention[] {
+function ofEmergencies(events: Bundle<AuditEvent>): Attention[] {
   const latest = new Map<string, Attention>();
-  for (const { resource } of entry) {
-    const href = `/members/${idOf(resource?.entity?.[0]?.what?.reference)}`;
-    const name = resource?.agent[0]?.who?.display ?? 'A member';
+  for (const { entity, agent, recorded: at } of resourcesIn(events)) {
+    const href = `/members/${idIn(entity?.[0]?.what?.reference)}`;
+    const name = agent[0]?.who?.display ?? 'A member';
     const what = 'Took emergency access, last on';
-    if (!latest.has(href))
-      latest.set(href, { kind: 'Emergency access', name, what, at: resource?.recorded, href });
+    if (!latest.has(href)) latest.set(href, { kind: 'Emergency access', name, what, at, href });
   }
   return [...latest.values()];
 }
 
-function neverUsed(keys: readonly ProjectMembership[]): Attention[] {
-  return keys.flatMap((key) => {
-    if (lastUsedOf(key) !== undefined) return [];
-    const { display: name = 'An API key', reference } = key.profile ?? {};
-    const href = `/clients/${idOf(reference)}`;
-    return [{ kind: 'API key' as const, name, what: 'Never used', at: undefined, href }];
-  });
+function ofKey(key: ProjectMembership): Attention[] {
+  if (lastSignInOf(key) !== undefined) return [];
+  const { display: name = 'An API key', reference } = key.profile ?? {};
+  return [{ kind: 'API key', name, what: 'Never used', at: undefined, href: `/clients/${idIn(reference)}` }];
 }
 
-function ofBot({ bot, looked, failed, last }: Failures['bots'][number]): Attention {
-  return {
-    ...{ kind: 'Bot', name: bot.display ?? 'A Bot', at: last },
-    what:
-      looked === 1 ? 'Its latest run failed, on' : `${failed} of its latest ${looked} runs failed, last on`,
-    href: `/bots/${idOf(bot.reference)}?tab=Executions`,
-  };
+function ofBot({ bot, last, ...counts }: Failures['bots'][number]): Attention {
+  const href = `/bots/${idIn(bot.reference)}?tab=Executions`;
+  return { kind: 'Bot', name: bot.display ?? 'A Bot', what: failedOf(counts, 'run'), at: last, href };
+}
+
+function failedOf({ looked, failed }: Failing, what: string): string {
+  if (looked === 1) return `Its latest ${what} failed, on`;
+  const plural = what === 'delivery' ? 'deliveries' : `${what}s`;
+  return `${failed} of its latest ${looked} ${plural} failed, last on`;
 }
 
 function ofSubscription(one: Failures['subscriptions'][number]): Attention {
-  const { subscription, status, error, endpoint = '', looked, failed, last } = one;
+  const { subscription, status, error, endpoint = '', last, ...counts } = one;
   const stopped = `Stopped${error ? `: ${error}` : ''}`;
-  const deliveries =
-    looked === 1
-      ? 'Its latest delivery failed, on'
-      : `${failed} of its latest ${looked} deliveries failed, last on`;
   return {
     ...{ kind: 'Delivery', name: subscription.display ?? 'A Subscription' },
-    ...(status === 'error' ? { what: stopped, at: undefined } : { what: deliveries, at: last }),
+    ...(status === 'error'
+      ? { what: stopped, at: undefined }
+      : { what: failedOf(counts, 'delivery'), at: last }),
     href: endpoint.startsWith('Bot/')
-      ? `/bots/${idOf(endpoint)}?tab=Triggers`
+      ? `/bots/${idIn(endpoint)}?tab=Triggers`
       : `/records/${subscription.reference}`,
   };
 }
 
-/** Invitations that nobody can accept any more in two days. */
 function expiring(members: readonly ProjectMembership[], nowMs: number): Attention[] {
-  return members.flatMap((member) => {
-    const { expires } = invitationOf(member) ?? {};
-    if (expires === undefined || Date.parse(expires) > nowMs + soonMs) return [];
+  return members.flatMap((member): Attention[] => {
+    const { expires: at } = invitationOf(member) ?? {};
+    if (at === undefined || Date.parse(at) > nowMs + soonMs) return [];
     const name = member.profile?.display ?? member.userName ?? 'Somebody';
-    return [
-      {
-        kind: 'Invitation' as const,
-        name,
-        what: 'Not accepted yet, expires on',
-        at: expires,
-        href: `/members/${member.id}`,
-      },
-    ];
+    const href = `/members/${member.id}`;
+    return [{ kind: 'Invitation', name, what: 'Not accepted yet, expires on', at, href }];
   });
-}
-
-function idOf(reference = ''): string {
-  return reference.split('/')[1] ?? '';
 }

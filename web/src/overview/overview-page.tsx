@@ -1,88 +1,63 @@
 import type { Bundle, ProjectMembership } from '@medplum/fhirtypes';
-import { useCallback } from 'react';
 import { type Api, useApi, useLoad } from '../api/use-api.ts';
-import { Badge, Empty, Link, Loading, Moment } from '../ui/basics.tsx';
+import { Badge, ButtonLink, Card, Empty, Loading, Moment } from '../ui/basics.tsx';
+import { Row, Rows } from '../ui/lists.tsx';
 import { Page } from '../ui/page.tsx';
 import { type AllAttention, type Attention, loadAttention } from './attention.ts';
 
 /** The first page: what to do first in an empty Project, and what needs somebody's attention in any. */
 export function OverviewPage() {
+  const api = useApi();
+  const steps = useLoad('steps', (signal) => loadSteps(api, signal));
+  const attention = useLoad('attention', (signal) => loadAttention(api, signal));
   return (
     <Page title="Overview">
-      <StepsCard />
-      <AttentionCard />
+      <Loading of={steps}>
+        {(all) => (all.every(({ isDone }) => isDone) ? null : <Steps steps={all} />)}
+      </Loading>
+      <Card title="Needs attention" className="stack">
+        <Loading of={attention}>{(all) => <Items {...all} />}</Loading>
+      </Card>
     </Page>
   );
 }
 
 const bad: ReadonlySet<Attention['kind']> = new Set(['Bot', 'Delivery', 'Emergency access']);
 
-/** What needs somebody's attention, each line leading to its place. */
-function AttentionCard() {
-  const api = useApi();
-  const load = useCallback((signal: AbortSignal) => loadAttention(api, signal), [api]);
-  const loaded = useLoad(load);
-  return (
-    <section className="stack" aria-labelledby="attention">
-      <h2 id="attention">Needs attention</h2>
-      <Loading of={loaded}>{(all) => <Items {...all} />}</Loading>
-    </section>
-  );
-}
-
 function Items({ items, missing }: AllAttention) {
   return (
     <>
-      {items.length === 0 ? (
-        <Empty title="Nothing needs your attention">
-          <p>
-            Bots and deliveries that failed in the last 24 hours are listed here, invitations that expire
-            within two days, API keys that were never used, and emergency access of the last 30 days.
-          </p>
-        </Empty>
-      ) : (
-        <ul className="rows" aria-label="Needs attention">
-          {items.map((item) => (
-            <li className="row" key={`${item.kind} ${item.href}`}>
-              <Line {...item} />
-            </li>
-          ))}
-        </ul>
-      )}
+      <Rows
+        label="Needs attention"
+        of={items}
+        keyOf={({ kind, href }) => `${kind} ${href}`}
+        empty={
+          <Empty title="Nothing needs your attention">
+            <p>
+              Bots and deliveries that failed in the last 24 hours are listed here, invitations that expire
+              within two days, API keys that were never used, and emergency access of the last 30 days.
+            </p>
+          </Empty>
+        }
+        row={({ kind, name, what, at, href }) => (
+          <Row
+            title={name}
+            href={href}
+            more={[
+              <>
+                {what} {at !== undefined && <Moment at={at} />}
+              </>,
+            ]}
+            side={<Badge kind={bad.has(kind) ? 'bad' : 'waiting'}>{kind}</Badge>}
+          />
+        )}
+      />
       {missing.map((text) => (
         <p className="muted" key={text}>
           {text}
         </p>
       ))}
     </>
-  );
-}
-
-function Line({ kind, name, what, at, href }: Attention) {
-  return (
-    <>
-      <div className="row-main">
-        <Link className="link row-title" href={href}>
-          {name}
-        </Link>
-        <span className="row-more">
-          {what} {at !== undefined && <Moment at={at} />}
-        </span>
-      </div>
-      <Badge kind={bad.has(kind) ? 'bad' : 'waiting'}>{kind}</Badge>
-    </>
-  );
-}
-
-/** What is done first in a Project, until all of it is done. */
-function StepsCard() {
-  const api = useApi();
-  const load = useCallback((signal: AbortSignal) => loadSteps(api, signal), [api]);
-  const loaded = useLoad(load);
-  return (
-    <Loading of={loaded}>
-      {(steps) => (steps.every(({ isDone }) => isDone) ? null : <Steps steps={steps} />)}
-    </Loading>
   );
 }
 
@@ -97,28 +72,27 @@ function Steps({ steps }: { steps: readonly Step[] }) {
           {done} of {steps.length} done
         </span>
       </h2>
-      <ol className="rows" aria-label="First steps">
-        {steps.map((step) => (
-          <li className="row" key={step.title}>
-            <div className="row-main">
-              <span className="row-title">{step.title}</span>
-              {!step.isDone && <span className="row-more">{step.why}</span>}
-            </div>
-            {step.isDone ? (
-              <Badge kind="good">Done</Badge>
-            ) : (
-              <Link className={`button button-${step === next ? 'primary' : 'plain'}`} href={step.href}>
-                {step.deed}
-              </Link>
-            )}
-          </li>
-        ))}
-      </ol>
+      <Rows
+        label="First steps"
+        of={steps}
+        isOrdered
+        keyOf={({ title }) => title}
+        row={(step) => {
+          const { title, why, href, deed, isDone } = step;
+          const lead = <ButtonLink label={deed} href={href} kind={step === next ? 'primary' : 'plain'} />;
+          return (
+            <Row
+              title={title}
+              more={[isDone ? undefined : why]}
+              side={isDone ? <Badge kind="good">Done</Badge> : lead}
+            />
+          );
+        }}
+      />
     </section>
   );
 }
 
-/** Something that is done first in a Project. */
 interface Step {
   title: string;
   why: string;

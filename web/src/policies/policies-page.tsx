@@ -1,34 +1,30 @@
 import type { AccessPolicy, Bundle } from '@medplum/fhirtypes';
-import { useCallback, useState } from 'react';
+import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { useApi, useGet, useLoad } from '../api/use-api.ts';
-import { usePages } from '../api/use-pages.ts';
+import { useSearch } from '../api/use-pages.ts';
 import { removeDraft } from '../drafts/drafts.ts';
 import { useSession } from '../session/session-context.tsx';
-import { Empty, Link, Loading } from '../ui/basics.tsx';
-import { Confirm, DeleteResource } from '../ui/confirm.tsx';
+import { ButtonLink, Empty, Loading } from '../ui/basics.tsx';
 import { Select } from '../ui/fields.tsx';
-import { Page } from '../ui/page.tsx';
-import { PagedList } from '../ui/paged-list.tsx';
+import { PagedList, Row } from '../ui/lists.tsx';
+import { Confirm, DeleteResource, Page } from '../ui/page.tsx';
 import { draftNameOf, PolicyForm } from './policy-form.tsx';
 import { type TemplateName, templates } from './templates.ts';
 
 export function PoliciesPage() {
-  const pages = usePages<AccessPolicy>('fhir/R4/AccessPolicy?_count=20&_sort=name');
-  const row = useCallback((policy: AccessPolicy) => <PolicyRow policy={policy} />, []);
+  const pages = useSearch<AccessPolicy>('fhir/R4/AccessPolicy?_count=20&_sort=name');
   return (
-    <Page
-      title="Access policies"
-      actions={
-        <Link className="button button-primary" href="/policies/new">
-          Create a policy
-        </Link>
-      }
-    >
+    <Page title="Access policies" actions={<ButtonLink label="Create a policy" href="/policies/new" />}>
       <PagedList
         pages={pages}
         label="Access policies"
-        row={row}
+        row={({ id, name = 'No name', resource = [] }) => {
+          const types = resource.map(({ resourceType }) =>
+            resourceType === '*' ? 'every type' : resourceType,
+          );
+          return <Row title={name} href={`/policies/${id}`} more={[types.join(', ') || 'grants nothing']} />;
+        }}
         empty={
           <Empty title="No access policies">
             <p>Without one, members have the default rights of their role.</p>
@@ -36,20 +32,6 @@ export function PoliciesPage() {
         }
       />
     </Page>
-  );
-}
-
-function PolicyRow({ policy }: { policy: AccessPolicy }) {
-  const types = (policy.resource ?? []).map(({ resourceType }) =>
-    resourceType === '*' ? 'every type' : resourceType,
-  );
-  return (
-    <div className="row-main">
-      <Link className="link row-title" href={`/policies/${policy.id}`}>
-        {policy.name ?? 'No name'}
-      </Link>
-      <span className="row-more">{types.join(', ') || 'grants nothing'}</span>
-    </div>
   );
 }
 
@@ -92,9 +74,7 @@ export function NewPolicyPage() {
         isOpen={wanted !== undefined}
         title="Replace what you have written?"
         deed="Replace it"
-        isBusy={false}
-        message={undefined}
-        onConfirm={() => wanted && begin(wanted)}
+        act={() => wanted && begin(wanted)}
         onClose={() => setWanted(undefined)}
       >
         <p>The template replaces the entries in the editor, which are not saved.</p>
@@ -106,7 +86,10 @@ export function NewPolicyPage() {
 export function PolicyPage({ id }: { id: string }) {
   const loaded = useGet<AccessPolicy>(`fhir/R4/AccessPolicy/${encodeURIComponent(id)}`);
   return (
-    <Page title={loaded.value?.name ?? 'Access policy'}>
+    <Page
+      title={loaded.value?.name ?? 'Access policy'}
+      back={{ label: 'All access policies', href: '/policies' }}
+    >
       <Loading of={loaded}>
         {(policy) => (
           <>
@@ -117,9 +100,6 @@ export function PolicyPage({ id }: { id: string }) {
           </>
         )}
       </Loading>
-      <p>
-        <Link href="/policies">All access policies</Link>
-      </p>
     </Page>
   );
 }
@@ -127,27 +107,23 @@ export function PolicyPage({ id }: { id: string }) {
 /** Who loses rights with a policy, as list items: asked for when somebody is about to delete it. */
 function HeldBy({ policyId }: { policyId: string }) {
   const api = useApi();
-  const load = useCallback(
-    async (signal: AbortSignal) => {
-      const count = async (parameter: string) => {
-        const query = new URLSearchParams({ [parameter]: `AccessPolicy/${policyId}`, _summary: 'count' });
-        return (await api.get<Bundle>(`fhir/R4/ProjectMembership?${query}`, signal)).total;
-      };
-      const [held, prepared] = await Promise.all([count('access-policy'), count('emergency-policy')]);
-      return { held, prepared };
-    },
-    [api, policyId],
-  );
-  const { value, state } = useLoad(load);
+  const { value, isLoading } = useLoad(policyId, async (signal) => {
+    const count = async (parameter: string) => {
+      const query = new URLSearchParams({ [parameter]: `AccessPolicy/${policyId}`, _summary: 'count' });
+      return (await api.get<Bundle>(`fhir/R4/ProjectMembership?${query}`, signal)).total;
+    };
+    const [held, prepared] = await Promise.all([count('access-policy'), count('emergency-policy')]);
+    return { held, prepared };
+  });
   return (
     <>
       <li>
-        <span role="status">{state === 'loading' ? 'Counting who has it…' : heldBy(value?.held)}</span>
+        <span role="status">{isLoading ? 'Counting who has it…' : heldBy(value?.held)}</span>
       </li>
       {value?.held !== 0 && (
         <li>From their next request on they may do nothing, until they are given another policy.</li>
       )}
-      {state !== 'loading' && value?.prepared !== 0 && <li>{preparedFor(value?.prepared)}</li>}
+      {!isLoading && value?.prepared !== 0 && <li>{preparedFor(value?.prepared)}</li>}
     </>
   );
 }

@@ -1,15 +1,15 @@
 import type { AccessPolicy, AccessPolicyResource } from '@medplum/fhirtypes';
 import { useEffect, useRef, useState } from 'react';
 import { OperationOutcomeError } from '../../../client/src/index.ts';
-import { errorText } from '../../../shared/base/values.ts';
-import { useAction, useApi } from '../api/use-api.ts';
-import { DraftNotice, type DraftState, useDraft } from '../drafts/use-draft.tsx';
-import { CodeEditor } from '../editor/code-editor.tsx';
+import { useApi } from '../api/use-api.ts';
+import { Drafted, type DraftState } from '../drafts/use-draft.tsx';
+import { CodeEditor, parseTyped } from '../editor/code-editor.tsx';
 import type { MountedEditor } from '../editor/mount-editor.ts';
-import { Button, Failure, Notice } from '../ui/basics.tsx';
+import { Button, Card, Notice, Sentences } from '../ui/basics.tsx';
 import { TextField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
-import { PolicyBuilder } from './builder/policy-builder.tsx';
+import { Form, useForm } from '../ui/form.tsx';
+import { EntryFields, type Knowledge, useKnowledge } from './builder/entry-fields.tsx';
+import { entriesIn, type Entry } from './builder/entry.ts';
 
 interface Props {
   policy: AccessPolicy;
@@ -18,8 +18,7 @@ interface Props {
   onWritten?(typed: PolicyText & { isChanged: boolean }): void;
 }
 
-/** As it is typed. */
-export interface PolicyText {
+interface PolicyText {
   name: string;
   text: string;
 }
@@ -28,79 +27,60 @@ export interface PolicyText {
 export const draftNameOf = ({ id = 'new' }: Pick<AccessPolicy, 'id'>) => `AccessPolicy/${id}`;
 
 /** A policy, or what was typed of it and not saved. */
-export function PolicyForm({ policy, onSaved, onWritten }: Props) {
-  const savedNow = {
-    name: policy.name ?? '',
-    text: JSON.stringify(policy.resource ?? [], undefined, 2),
-  };
-  const draft = useDraft<PolicyText>(draftNameOf(policy), savedNow);
+export function PolicyForm(props: Props) {
+  const { name = '', resource = [], id } = props.policy;
+  const savedNow = { name, text: JSON.stringify(resource, undefined, 2) };
+  return (
+    <Drafted name={draftNameOf(props.policy)} savedNow={savedNow} isNew={id === undefined}>
+      {(draft) => <PolicyFields draft={draft} {...props} />}
+    </Drafted>
+  );
+}
+
+/** A policy's name and its entries, in a builder and as JSON. What the service finds wrong is told with the entry it stands in. */
+function PolicyFields({ policy, draft, onSaved, onWritten }: Props & { draft: DraftState<PolicyText> }) {
+  const [begin] = useState(draft.begin);
   const { found } = draft;
   useEffect(() => {
     if (found) onWritten?.({ ...found.value, isChanged: true });
   }, [onWritten, found]);
-  return (
-    <>
-      <DraftNotice draft={found} savedNow={policy.id ? savedNow : undefined} onDiscard={draft.discard} />
-      {draft.begin && (
-        <PolicyFields
-          key={draft.round}
-          policy={policy}
-          begin={draft.begin}
-          draft={draft}
-          onSaved={onSaved}
-          onWritten={onWritten}
-        />
-      )}
-    </>
-  );
-}
-
-interface FieldsProps extends Pick<Props, 'policy' | 'onSaved'> {
-  begin: PolicyText;
-  draft: DraftState<PolicyText>;
-  onWritten: Props['onWritten'];
-}
-
-/** A policy's name and its entries, in a builder and as JSON. What the service finds wrong is told with the entry it stands in. */
-function PolicyFields({ policy, begin, draft, onSaved, onWritten }: FieldsProps) {
   const { send } = useApi();
-  const [typed, setTyped] = useState(begin);
-  const { name, text } = typed;
   const editor = useRef<MountedEditor>(undefined);
   const [version, setVersion] = useState(policy.meta?.versionId);
-  const [isSaved, setSaved] = useState(false);
-  const change = (part: Partial<PolicyText>) => {
-    const next = { ...typed, ...part };
-    setTyped(next);
-    setSaved(false);
-    draft.keep(next);
-    onWritten?.({ ...next, isChanged: next.text !== begin.text });
-  };
-  const save = useAction(async () => {
-    setSaved(false);
+  const save = useForm(begin, async (typed) => {
     const { resource: _, ...others } = policy;
-    const resource = parseEntries(text);
+    const resource = parseEntries(typed.text);
     // Nothing empty is stored: without entries it grants nothing.
-    const body = { ...others, name, ...(resource.length > 0 ? { resource } : {}) };
+    const body = { ...others, name: typed.name, ...(resource.length > 0 ? { resource } : {}) };
     const saved = await (policy.id
-      ? send<AccessPolicy>('PUT', `fhir/R4/AccessPolicy/${policy.id}`, body, { 'if-match': `W/"${version}"` })
+      ? send<AccessPolicy>('PUT', `fhir/R4/AccessPolicy/${policy.id}`, body, version)
       : send<AccessPolicy>('POST', 'fhir/R4/AccessPolicy', body)
     ).catch(located);
     draft.saved(typed);
     setVersion(saved.meta?.versionId);
-    setSaved(true);
     onSaved(saved);
-  }, ['name']);
+  });
+  const change = (part: Partial<PolicyText>) => {
+    const next = { ...save.values, ...part };
+    save.change(part);
+    draft.keep(next);
+    onWritten?.({ ...next, isChanged: next.text !== begin.text });
+  };
+  const { name, text } = save.values;
   return (
-    <section className="card" aria-label="Policy">
-      <Form label="Policy" fieldErrors={save.fieldErrors} onSubmit={() => save.run()}>
+    <Card label="Policy">
+      <Form
+        label="Policy"
+        action={save}
+        submit="Save"
+        saved="Saved. It applies from each member’s next request."
+      >
         <TextField
           label="Name"
           name="name"
           value={name}
           onChange={(next) => change({ name: next })}
           isRequired
-          autoComplete="off"
         />
         <div className="policy-bench">
           <div className="stack">
@@ -128,15 +108,8 @@ function PolicyFields({ policy, begin, draft, onSaved, onWritten }: FieldsProps)
             </p>
           </div>
         </div>
-        <Failure message={save.message} />
-        {isSaved && <Notice kind="good">Saved. It applies from each member’s next request.</Notice>}
-        <div>
-          <Button type="submit" kind="primary" isPending={save.isBusy}>
-            Save
-          </Button>
-        </div>
       </Form>
-    </section>
+    </Card>
   );
 }
 
@@ -155,15 +128,96 @@ function located(error: unknown): never {
 
 /** The JSON of the editor. @throws {Error} with what is wrong and where */
 function parseEntries(text: string): AccessPolicyResource[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new Error(`This is not JSON: ${errorText(error)}`);
-  }
+  const value: unknown = parseTyped(text);
   if (!Array.isArray(value)) throw new Error('The policy must be a list of entries: [ … ].');
   for (const [index, entry] of value.entries()) {
     if (typeof entry?.resourceType !== 'string') throw new Error(`Entry ${index + 1} has no resourceType.`);
   }
   return value;
+}
+
+interface PolicyBuilderProps {
+  /** The entries as JSON, as they stand in the editor beside. */
+  text: string;
+  onChange(text: string): void;
+}
+
+/**
+ * The entries of a policy as sentences that open into fields, and what is probably not meant. It writes the JSON
+ * and is drawn from it: both are always the same.
+ */
+function PolicyBuilder({ text, onChange }: PolicyBuilderProps) {
+  const knowledge = useKnowledge();
+  const added = useRef<number>(undefined);
+  const entries = entriesIn(text);
+  const { keys, remove } = useEntryKeys(entries?.length ?? 0);
+  if (!entries)
+    return <Notice kind="plain">The builder is back as soon as the JSON is a list of entries again.</Notice>;
+  const write = (next: readonly Entry[]) => onChange(JSON.stringify(next, undefined, 2));
+  const policy = { resource: entries };
+  const words = knowledge?.policyWords(policy, { isAdministrator: false });
+  const warnings = knowledge?.policyWarnings(policy, hasElementOf(knowledge)) ?? [];
+  return (
+    <section className="stack" aria-label="Builder">
+      <ol className="policy-entries">
+        {entries.map((entry, index) => (
+          <EntryFields
+            key={keys[index]}
+            number={index + 1}
+            entry={entry}
+            sentence={words?.[index]?.text ?? entry.resourceType}
+            isNew={added.current === index}
+            knowledge={knowledge}
+            onChange={(next) => write(entries.with(index, next))}
+            onRemove={() => {
+              added.current = undefined;
+              remove(index);
+              write(entries.toSpliced(index, 1));
+            }}
+          />
+        ))}
+      </ol>
+      <p className="muted">{entries.length === 0 ? 'It grants nothing.' : 'Nothing else.'}</p>
+      <div>
+        <Button
+          onPress={() => {
+            added.current = entries.length;
+            write([...entries, { resourceType: 'Patient', readonly: true }]);
+          }}
+        >
+          Add an entry
+        </Button>
+      </div>
+      <div role="status" className="policy-warnings">
+        {warnings.length > 0 && (
+          <div className="notice">
+            <p className="legend">Is this meant?</p>
+            <Sentences of={warnings} />
+          </div>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function hasElementOf({ structures, hasElementIn }: Knowledge) {
+  return structures && ((type: string, path: string) => hasElementIn(structures, type, path));
+}
+
+/**
+ * A key for each of some entries that have no name, which stays with its entry when one above it is removed: what is
+ * open or half typed in it does not pass to the next. Where the list was changed otherwise, an entry is its place.
+ * @param count of entries as they are drawn now
+ */
+function useEntryKeys(count: number): { keys: readonly number[]; remove(index: number): void } {
+  const state = useRef({ keys: [] as number[], next: 0 });
+  const { current } = state;
+  while (current.keys.length < count) current.keys.push(current.next++);
+  current.keys.length = count;
+  return {
+    keys: current.keys,
+    remove: (index) => {
+      current.keys = current.keys.toSpliced(index, 1);
+    },
+  };
 }

@@ -11,19 +11,18 @@ interface TemplateEntry {
 interface PolicyTemplate {
   value: string;
   label: string;
-  /** What it is for, and what it leaves out. */
   says: string;
   resource: readonly TemplateEntry[];
 }
 
 const keeping = ['read', 'vread', 'search', 'history', 'create', 'update'] as const;
 
-const read = (resourceType: string): TemplateEntry => ({ resourceType, readonly: true });
-const keep = (resourceType: string): TemplateEntry => ({ resourceType, interaction: keeping });
-const ownOf = (resourceType: string, parameter: string): TemplateEntry => ({
-  ...read(resourceType),
-  criteria: `${resourceType}?${parameter}=%patient`,
-});
+const read = (...types: string[]) =>
+  types.map((resourceType): TemplateEntry => ({ resourceType, readonly: true }));
+const keep = (...types: string[]) =>
+  types.map((resourceType): TemplateEntry => ({ resourceType, interaction: keeping }));
+const ofPatient = (...types: string[]) =>
+  read(...types).map((entry) => ({ ...entry, criteria: `${entry.resourceType}?patient=%patient` }));
 
 /** Policies to begin with, for common roles. */
 export const templates = [
@@ -32,29 +31,25 @@ export const templates = [
     label: 'Nurse',
     says: 'Reads patients, encounters, conditions and orders; records what is observed and given. Deletes nothing.',
     resource: [
-      ...['Patient', 'RelatedPerson', 'Encounter', 'Condition', 'MedicationRequest', 'ServiceRequest'].map(
-        read,
-      ),
-      ...['CarePlan', 'DiagnosticReport', 'Practitioner', 'Location', 'Organization'].map(read),
-      ...['Observation', 'AllergyIntolerance', 'MedicationAdministration', 'Procedure', 'Immunization'].map(
-        keep,
-      ),
-      ...['Task', 'Communication'].map(keep),
+      ...read('Patient', 'RelatedPerson', 'Encounter', 'Condition', 'MedicationRequest', 'ServiceRequest'),
+      ...read('CarePlan', 'DiagnosticReport', 'Practitioner', 'Location', 'Organization'),
+      ...keep('Observation', 'AllergyIntolerance', 'MedicationAdministration', 'Procedure', 'Immunization'),
+      ...keep('Task', 'Communication'),
     ],
   },
   {
     value: 'physician',
     label: 'Physician',
     says: 'Reads, creates and changes clinical records of every type, and runs Bots. Deletes nothing.',
-    resource: [keep('*'), { resourceType: 'Bot', interaction: ['execute'] }],
+    resource: [...keep('*'), { resourceType: 'Bot', interaction: ['execute'] }],
   },
   {
     value: 'front-desk',
     label: 'Front desk',
     says: 'Keeps patients, appointments and insurance up to date. Sees no clinical record.',
     resource: [
-      ...['Patient', 'RelatedPerson', 'Appointment', 'Coverage'].map(keep),
-      ...['Schedule', 'Slot', 'Practitioner', 'PractitionerRole', 'Location', 'Organization'].map(read),
+      ...keep('Patient', 'RelatedPerson', 'Appointment', 'Coverage'),
+      ...read('Schedule', 'Slot', 'Practitioner', 'PractitionerRole', 'Location', 'Organization'),
     ],
   },
   {
@@ -62,14 +57,9 @@ export const templates = [
     label: 'Patient',
     says: 'Reads their own record and what was found and prescribed, or that of the patients they are related to. Changes nothing.',
     resource: [
-      { ...read('Patient'), criteria: 'Patient?_id=%patient.id' },
-      ...['AllergyIntolerance', 'Condition', 'DiagnosticReport', 'Encounter'].map((type) =>
-        ownOf(type, 'patient'),
-      ),
-      ...['Immunization', 'MedicationRequest', 'Observation', 'Procedure'].map((type) =>
-        ownOf(type, 'patient'),
-      ),
-      ownOf('Appointment', 'patient'),
+      { resourceType: 'Patient', readonly: true, criteria: 'Patient?_id=%patient.id' },
+      ...ofPatient('AllergyIntolerance', 'Condition', 'DiagnosticReport', 'Encounter'),
+      ...ofPatient('Immunization', 'MedicationRequest', 'Observation', 'Procedure', 'Appointment'),
     ],
   },
   {
@@ -77,8 +67,8 @@ export const templates = [
     label: 'Bot that files results',
     says: 'Finds patients and orders; creates and changes observations and reports. Deletes nothing.',
     resource: [
-      ...['Patient', 'ServiceRequest', 'Practitioner', 'Organization'].map(read),
-      ...['Observation', 'DiagnosticReport', 'Specimen'].map(keep),
+      ...read('Patient', 'ServiceRequest', 'Practitioner', 'Organization'),
+      ...keep('Observation', 'DiagnosticReport', 'Specimen'),
     ],
   },
   {
@@ -91,7 +81,7 @@ export const templates = [
     value: 'read',
     label: 'Read everything clinical',
     says: 'Reads clinical records of every type. Changes nothing, and runs no Bots.',
-    resource: [read('*')],
+    resource: read('*'),
   },
 ] as const satisfies readonly PolicyTemplate[];
 

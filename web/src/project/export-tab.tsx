@@ -1,21 +1,24 @@
-import { useEffect, useState } from 'react';
-import { type Api, messageOf, useAction, useApi } from '../api/use-api.ts';
-import { useAddressText } from '../api/use-pages.ts';
-import { Button, Failure, Moment } from '../ui/basics.tsx';
+import { type Api, useAction, useApi, useLoad, useReloading } from '../api/use-api.ts';
+import { useAddress } from '../api/use-pages.ts';
+import { ActionButton, Button, Card, counted, Failure, Moment } from '../ui/basics.tsx';
 import { downloadFile } from '../ui/download.ts';
+import { Rows } from '../ui/lists.tsx';
 
 const everything = 'fhir/R4/$export?includeAssociatedData=_history,_code,_people';
+
+const none = { export: '' };
 
 /** The Project as files; which export is shown stands in the address, so that a reload finds it again. */
 export function ExportTab() {
   const api = useApi();
-  const [id, setId] = useAddressText('export');
+  const { values, change: show } = useAddress(none);
+  const id = values.export;
   const begin = useAction(async () => {
     const answer = await api.fetch(everything, { headers: { prefer: 'respond-async' } });
-    setId(answer.headers.get('content-location')?.split('/').at(-1) ?? '');
+    show({ export: answer.headers.get('content-location')?.split('/').at(-1) ?? '' });
   });
   return (
-    <section className="card narrow" aria-label="Export">
+    <Card label="Export" className="card narrow">
       <p className="muted">
         Every record as it stands and as it was before, files, members, the code of Bots and the audit log:
         one record a line (NDJSON), without secrets. Whoever has these files has all of the project: keep them
@@ -24,28 +27,29 @@ export function ExportTab() {
       <Failure message={begin.message} />
       {id === '' ? (
         <div>
-          <Button kind="primary" onPress={() => begin.run()} isPending={begin.isBusy}>
-            Export everything
-          </Button>
+          <ActionButton label="Export everything" kind="primary" action={begin} />
         </div>
       ) : (
-        <OneExport key={id} id={id} onRemoved={() => setId('')} />
+        <OneExport key={id} id={id} onRemoved={() => show(none)} />
       )}
-    </section>
+    </Card>
   );
 }
 
 function OneExport({ id, onRemoved }: { id: string; onRemoved(): void }) {
-  const { fetch } = useApi();
-  const found = useExport(id);
+  const api = useApi();
+  // As often as the service says.
+  const loaded = useLoad(id, (signal) => stateOf(api, id, signal));
+  const { files, at, until, waitSeconds, progress } = loaded.value ?? { progress: 'accepted' };
+  useReloading(loaded, waitSeconds && waitSeconds * 1000);
   const remove = useAction(async () => {
-    await fetch(pathOfExport(id), { method: 'DELETE' });
+    await api.send('DELETE', pathOfExport(id));
     onRemoved();
   });
-  if (found.state === 'failed') {
+  if (loaded.message !== undefined) {
     return (
       <>
-        <Failure message={found.message} />
+        <Failure message={loaded.message} />
         <div>
           <Button onPress={onRemoved}>Begin anew</Button>
         </div>
@@ -54,33 +58,30 @@ function OneExport({ id, onRemoved }: { id: string; onRemoved(): void }) {
   }
   return (
     <>
-      {found.state === 'under-way' ? (
-        <p role="status">The export goes on: {found.progress}. You may leave this page meanwhile.</p>
+      {!files ? (
+        <p role="status">The export goes on: {progress}. You may leave this page meanwhile.</p>
       ) : (
         <>
           <p role="status">
-            Exported as of <Moment at={found.at} />. The files stay until <Moment at={found.until} />.
+            Exported as of <Moment at={at} />. The files stay until <Moment at={until} />.
           </p>
-          <ul className="rows" aria-label="Files of the export">
-            {found.files.map((file) => (
-              <FileOfExport key={file.url} file={file} />
-            ))}
-          </ul>
+          <Rows
+            label="Files of the export"
+            of={files}
+            keyOf={({ url }) => url}
+            row={(file) => <FileOfExport {...file} />}
+          />
         </>
       )}
       <Failure message={remove.message} />
       <div>
-        <Button onPress={() => remove.run()} isPending={remove.isBusy}>
-          {found.state === 'under-way' ? 'Cancel the export' : 'Remove the files'}
-        </Button>
+        <ActionButton label={files ? 'Remove the files' : 'Cancel the export'} action={remove} />
       </div>
     </>
   );
 }
 
-const number = new Intl.NumberFormat();
-
-function FileOfExport({ file: { url, count } }: { file: ExportedFile }) {
+function FileOfExport({ url, count }: ExportedFile) {
   const { fetch } = useApi();
   const name = url.split('/').at(-1) ?? '';
   const download = useAction(async () => {
@@ -88,90 +89,47 @@ function FileOfExport({ file: { url, count } }: { file: ExportedFile }) {
     downloadFile(name, await answer.blob());
   });
   return (
-    <li className="row">
+    <>
       <div className="row-main">
         <span>{name}</span>
-        <span className="muted">{`${number.format(count)} ${count === 1 ? 'line' : 'lines'}`}</span>
+        <span className="muted">{counted(count, 'line')}</span>
         <Failure message={download.message} />
       </div>
       <div className="row-side">
-        <Button onPress={() => download.run()} isPending={download.isBusy} aria-label={`Download ${name}`}>
-          Download
-        </Button>
+        <ActionButton label="Download" aria-label={`Download ${name}`} action={download} />
       </div>
-    </li>
+    </>
   );
 }
 
-/** A file of an export. */
 interface ExportedFile {
-  type: string;
   url: string;
   count: number;
 }
 
-/** How far an export is. */
-type ExportState =
-  | { state: 'under-way'; progress: string }
-  | { state: 'failed'; message: string }
-  | { state: 'ended'; at: string; files: readonly ExportedFile[]; until: string | undefined };
-
-interface Manifest {
-  transactionTime: string;
-  output: ExportedFile[];
-  deleted: ExportedFile[];
-  error: ExportedFile[];
+/** How far an export is; `files` once it has ended. */
+interface ExportState {
+  progress: string;
+  waitSeconds?: number;
+  files?: readonly ExportedFile[];
+  at?: string;
+  until?: string | undefined;
 }
 
-/** Where the service answers for an export. */
+type Manifest = { transactionTime: string } & Record<'output' | 'deleted' | 'error', ExportedFile[]>;
+
 function pathOfExport(id: string): string {
   return `fhir/R4/bulkdata/export/${encodeURIComponent(id)}`;
 }
 
-/** Asks how far an export is until it has ended, as often as the service says. */
-function useExport(id: string): ExportState {
-  const api = useApi();
-  const [state, setState] = useState<ExportState>({ state: 'under-way', progress: 'accepted' });
-  useEffect(() => {
-    const gone = new AbortController();
-    setState({ state: 'under-way', progress: 'accepted' });
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const ask = async () => {
-      const { next, waitSeconds } = await stateOf(api, id, gone.signal);
-      if (gone.signal.aborted) return;
-      setState(next);
-      if (waitSeconds !== undefined) timer = setTimeout(ask, waitSeconds * 1000);
-    };
-    // What goes wrong is a state of its own.
-    ask().catch(() => undefined);
-    return () => {
-      gone.abort();
-      clearTimeout(timer);
-    };
-  }, [api, id]);
-  return state;
-}
-
-async function stateOf(
-  api: Api,
-  id: string,
-  signal: AbortSignal,
-): Promise<{ next: ExportState; waitSeconds?: number }> {
-  try {
-    const answer = await api.fetch(pathOfExport(id), {}, signal);
-    if (answer.status === 202) {
-      const progress = answer.headers.get('x-progress') ?? '';
-      return {
-        next: { state: 'under-way', progress },
-        waitSeconds: Number(answer.headers.get('retry-after')) || 10,
-      };
-    }
-    const { transactionTime, output, deleted, error } = (await answer.json()) as Manifest;
-    const files = [...output, ...deleted, ...error];
-    const expires = Date.parse(answer.headers.get('expires') ?? '');
-    const until = Number.isNaN(expires) ? undefined : new Date(expires).toISOString();
-    return { next: { state: 'ended', at: transactionTime, files, until } };
-  } catch (error) {
-    return { next: { state: 'failed', message: messageOf(error) } };
+async function stateOf(api: Api, id: string, signal: AbortSignal): Promise<ExportState> {
+  const answer = await api.fetch(pathOfExport(id), {}, signal);
+  if (answer.status === 202) {
+    const waitSeconds = Number(answer.headers.get('retry-after')) || 10;
+    return { progress: answer.headers.get('x-progress') ?? '', waitSeconds };
   }
+  const { transactionTime: at, output, deleted, error } = (await answer.json()) as Manifest;
+  const expires = Date.parse(answer.headers.get('expires') ?? '');
+  const until = Number.isNaN(expires) ? undefined : new Date(expires).toISOString();
+  return { progress: 'ended', files: [...output, ...deleted, ...error], at, until };
 }

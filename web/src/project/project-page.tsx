@@ -1,40 +1,39 @@
 import { useApi, useGet } from '../api/use-api.ts';
-import { SecretsOf } from '../bots/secrets-tab.tsx';
-import { CopyButton, Details, Loading } from '../ui/basics.tsx';
+import { SecretsOf } from '../bots/settings-tab.tsx';
+import { Card, CopyButton, Details, Loading } from '../ui/basics.tsx';
 import { TextField } from '../ui/fields.tsx';
-import { ActionForm, useForm } from '../ui/form.tsx';
+import { Form, useForm } from '../ui/form.tsx';
 import { Page, Tabs } from '../ui/page.tsx';
 import { ExportTab } from './export-tab.tsx';
-import { FetchHostsTab } from './fetch-hosts-tab.tsx';
 import { IssuersTab } from './issuers-tab.tsx';
 
 /** What an administrator sets for the whole Project. */
 export function ProjectPage() {
-  const { admin } = useApi();
   return (
     <Page title="Settings">
       <Tabs
         label="Settings of the project"
-        tabs={[
-          ['General', <GeneralTab key="general" />],
-          ['Secrets', <ProjectSecrets key="secrets" path={`${admin}/secrets`} />],
-          ['Fetch hosts', <FetchHostsTab key="hosts" />],
-          ['Issuers', <IssuersTab key="issuers" />],
-          ['Limits', <LimitsTab key="limits" />],
-          ['Export', <ExportTab key="export" />],
-        ]}
+        tabs={{
+          General: <GeneralTab />,
+          Secrets: <ProjectSecrets />,
+          'Fetch hosts': <FetchHostsTab />,
+          Issuers: <IssuersTab />,
+          Limits: <LimitsTab />,
+          Export: <ExportTab />,
+        }}
       />
     </Page>
   );
 }
 
-function ProjectSecrets({ path }: { path: string }) {
+function ProjectSecrets() {
+  const { admin } = useApi();
   return (
     <>
       <p className="muted">
         Every Bot of the project is given these. A secret of a Bot comes before one of the same name here.
       </p>
-      <SecretsOf path={path} />
+      <SecretsOf path={`${admin}/secrets`} />
     </>
   );
 }
@@ -57,42 +56,40 @@ const features: Record<string, string> = {
   email: 'Mails to people whom it invites',
 };
 
-/** The numbers that hold for the Project, and what it may do. */
 function LimitsTab() {
   const loaded = useProject();
   return (
     <Loading of={loaded}>
       {({ limits, features: allowed }) => (
-        <section className="card narrow" aria-label="Limits">
+        <Card label="Limits" className="card narrow">
           <Details
-            items={Object.entries(limits).map(([name, value]) => [
-              names[name] ?? name,
-              value.toLocaleString(),
-            ])}
+            of={Object.fromEntries(
+              Object.entries(limits).map(([name, value]) => [names[name] ?? name, value.toLocaleString()]),
+            )}
           />
           <h2>Features</h2>
           <Details
-            items={Object.entries(features).map(([name, words]) => [
-              words,
-              allowed.includes(name) ? 'on' : 'switched off',
-            ])}
+            of={Object.fromEntries(
+              Object.entries(features).map(([name, words]) => [
+                words,
+                allowed.includes(name) ? 'on' : 'switched off',
+              ]),
+            )}
           />
           <p className="muted">
             Whoever operates the service changes them, with <code>npm run provision -- --project</code>.
           </p>
-        </section>
+        </Card>
       )}
     </Loading>
   );
 }
 
-/** `GET admin/projects/<id>` */
 interface ProjectAnswer {
   project: { id: string; name?: string };
   senderName?: string;
   /** 0 where nobody can take emergency access. */
   emergencyMinutes: number;
-  /** What it may do. */
   features: readonly string[];
   idleMinutes?: number;
   limits: Record<string, number>;
@@ -102,7 +99,6 @@ function useProject() {
   return useGet<ProjectAnswer>(useApi().admin);
 }
 
-/** Name, sender, when people are signed out, and how long emergency access lasts. */
 function GeneralTab() {
   const loaded = useProject();
   return <Loading of={loaded}>{(answer) => <General answer={answer} />}</Loading>;
@@ -127,10 +123,10 @@ function General({ answer }: { answer: ProjectAnswer }) {
       }),
   );
   return (
-    <section className="card narrow" aria-label="General">
-      <Details items={[['Project id', <code key="id">{project.id}</code>]]} />
+    <Card label="General" className="card narrow">
+      <Details of={{ 'Project id': <code>{project.id}</code> }} />
       <CopyButton text={project.id} label="Copy the project id" />
-      <ActionForm
+      <Form
         label="General"
         action={save}
         submit="Save"
@@ -141,29 +137,76 @@ function General({ answer }: { answer: ProjectAnswer }) {
           help="What people see when they sign in and in invitations."
           {...save.field('name')}
           isRequired
-          autoComplete="off"
         />
         <TextField
           label="Sender of mails"
           help="The name beside the address that mails come from. Leave it empty for the name of the project."
           {...save.field('senderName')}
-          autoComplete="off"
         />
         <TextField
           label="Sign people out after minutes without use"
           help="From 10 to 1440. Leave it empty for never. It does not hold for apps that may go on without their person (offline_access)."
           {...save.field('idleMinutes')}
           inputMode="numeric"
-          autoComplete="off"
         />
         <TextField
           label="Minutes of emergency access"
           help="How long it lasts for members who have a policy for emergencies. From 0, for nobody, to 480."
           {...save.field('emergencyMinutes')}
           inputMode="numeric"
-          autoComplete="off"
         />
-      </ActionForm>
-    </section>
+      </Form>
+    </Card>
   );
+}
+
+type FetchHosts = Partial<Record<'allow' | 'deny', string[]>>;
+
+function FetchHostsTab() {
+  const { admin } = useApi();
+  const loaded = useGet<FetchHosts>(`${admin}/fetch-hosts`);
+  return <Loading of={loaded}>{(hosts) => <HostsForm hosts={hosts} />}</Loading>;
+}
+
+function HostsForm({ hosts }: { hosts: FetchHosts }) {
+  const { admin, send } = useApi();
+  const save = useForm(
+    { allow: (hosts.allow ?? []).join('\n'), deny: (hosts.deny ?? []).join('\n') },
+    async ({ allow, deny }) => {
+      const allowed = hostsIn(allow);
+      const denied = hostsIn(deny);
+      await send('POST', `${admin}/fetch-hosts`, {
+        ...(allowed.length > 0 ? { allow: allowed } : {}),
+        ...(denied.length > 0 ? { deny: denied } : {}),
+      });
+    },
+  );
+  return (
+    <Card label="Fetch hosts" className="card narrow">
+      <p className="muted">
+        Where Bots and webhooks of this project may send requests. Addresses inside the network are refused,
+        whatever stands here.
+      </p>
+      <Form label="Fetch hosts" action={save} submit="Save" saved="Saved. It applies from the next run.">
+        <TextField
+          label="Allowed hosts"
+          rows={4}
+          spellCheck="false"
+          help="One a line, such as api.example.org, or *.example.org for all below it. Empty: every public host."
+          {...save.field('allow')}
+        />
+        <TextField
+          label="Refused hosts"
+          rows={3}
+          spellCheck="false"
+          help="Refused even where they are allowed above."
+          {...save.field('deny')}
+        />
+      </Form>
+    </Card>
+  );
+}
+
+function hostsIn(text: string): string[] {
+  return text.split(/[\s,]+/).filter(Boolean);
 }

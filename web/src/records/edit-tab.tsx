@@ -1,10 +1,10 @@
 import type { OperationOutcome, Resource } from '@medplum/fhirtypes';
 import { useState } from 'react';
-import { OperationOutcomeError } from '../../../client/src/index.ts';
-import { useAction, useApi } from '../api/use-api.ts';
+import { OperationOutcomeError, type OutcomeIssue } from '../../../client/src/index.ts';
+import { textOfIssue, useAction, useApi } from '../api/use-api.ts';
 import { useKept } from '../drafts/use-draft.tsx';
-import { CodeEditor } from '../editor/code-editor.tsx';
-import { Button, Failure, Notice } from '../ui/basics.tsx';
+import { CodeEditor, parseTyped } from '../editor/code-editor.tsx';
+import { ActionButton, Button, Card, Notice } from '../ui/basics.tsx';
 import { DiffView } from '../ui/diff-view.tsx';
 import { Form } from '../ui/form.tsx';
 import { textOf } from './record-text.ts';
@@ -16,7 +16,6 @@ interface EditTabProps {
   onSaved(): void;
 }
 
-/** What somebody has typed, and which version they began with. */
 interface Typed {
   text: string;
   base: string;
@@ -32,25 +31,23 @@ export function EditTab({ path, resource, onSaved }: EditTabProps) {
   const [typed, setTyped] = useKept<Typed | undefined>(`record ${path}`, undefined);
   const [round, setRound] = useState(0);
   const [theirs, setTheirs] = useState<Resource>();
-  const [said, setSaid] = useState<{ text: string; isGood: boolean }>();
+  const [said, setSaid] = useState<string>();
   const { text, base } = typed ?? begin;
 
   const check = useAction(async () => {
     setSaid(undefined);
+    save.clear();
     const outcome = await send<OperationOutcome>('POST', `${path}/$validate`, parse(text, resource));
     const faults = outcome.issue.filter(({ severity }) => severity === 'error' || severity === 'fatal');
-    setSaid(
-      faults.length > 0
-        ? { text: faults.map(sentenceOf).join(' '), isGood: false }
-        : { text: 'The record is valid. Nothing is saved yet.', isGood: true },
-    );
+    if (faults.length > 0) throw new Error(faults.map(sentenceOf).join(' '));
+    setSaid('The record is valid. Nothing is saved yet.');
   });
   const save = useAction(async () => {
     setSaid(undefined);
+    check.clear();
     setTheirs(undefined);
-    const headers = { 'if-match': `W/"${base}"` };
     try {
-      await send('PUT', path, parse(text, resource), headers);
+      await send('PUT', path, parse(text, resource), base);
     } catch (error) {
       if (error instanceof OperationOutcomeError && error.status === 412) {
         setTheirs(await get<Resource>(path));
@@ -59,22 +56,33 @@ export function EditTab({ path, resource, onSaved }: EditTabProps) {
       throw told(error);
     }
     setTyped(undefined);
-    setSaid({ text: 'Saved.', isGood: true });
+    setSaid('Saved.');
     onSaved();
   });
   const anew = () => {
     setTyped(undefined);
     setTheirs(undefined);
     setSaid(undefined);
+    check.clear();
     setRound(round + 1);
     onSaved();
   };
   return (
-    <section className="card" aria-label="Edit">
+    <Card label="Edit">
       {typed && (
         <p className="muted">Your changes are not saved yet. They are kept while this app is open.</p>
       )}
-      <Form label="Edit" onSubmit={() => void save.run()}>
+      <Form
+        label="Edit"
+        action={{ ...save, message: save.message ?? check.message }}
+        submit="Save"
+        beside={
+          <>
+            <ActionButton label="Check without saving" action={check} />
+            {typed && <Button onPress={anew}>Discard my changes</Button>}
+          </>
+        }
+      >
         <div className="field">
           <span className="legend">The record, as JSON</span>
           <CodeEditor
@@ -84,6 +92,7 @@ export function EditTab({ path, resource, onSaved }: EditTabProps) {
             label="The record, as JSON"
             onChange={(next) => {
               setSaid(undefined);
+              check.clear();
               setTyped(next === begin.text ? undefined : { text: next, base });
             }}
           />
@@ -99,41 +108,21 @@ export function EditTab({ path, resource, onSaved }: EditTabProps) {
             onTake={anew}
           />
         )}
-        <Failure message={save.message ?? check.message} />
-        {said && (
-          <Notice kind={said.isGood ? 'good' : 'bad'} key={said.text}>
-            {said.text}
-          </Notice>
-        )}
-        <div className="buttons">
-          <Button type="submit" kind="primary" isPending={save.isBusy}>
-            Save
-          </Button>
-          <Button onPress={() => check.run()} isPending={check.isBusy}>
-            Check without saving
-          </Button>
-          {typed && <Button onPress={anew}>Discard my changes</Button>}
-        </div>
+        {said && <Notice kind="good">{said}</Notice>}
       </Form>
-    </section>
+    </Card>
   );
 }
 
 /** @throws {Error} when the text is no such record */
 function parse(text: string, { resourceType, id }: Resource): unknown {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch (error) {
-    throw new Error(`This is not JSON: ${error instanceof Error ? error.message : ''}`);
-  }
+  const parsed = parseTyped(text);
   const { resourceType: type, id: own } = (parsed ?? {}) as Partial<Resource>;
   if (type !== resourceType || own !== id)
     throw new Error(`It must stay ${resourceType}/${id}: resourceType and id cannot be changed.`);
   return parsed;
 }
 
-/** Says where in the record each fault is. */
 function told(error: unknown): unknown {
   if (!(error instanceof OperationOutcomeError)) return error;
   if (error.status === 403)
@@ -142,15 +131,10 @@ function told(error: unknown): unknown {
   return texts.length > 0 ? new Error(texts.join(' ')) : error;
 }
 
-function sentenceOf({
-  expression,
-  details,
-  diagnostics,
-  code,
-}: OperationOutcome['issue'][number] | OperationOutcomeError['outcome']['issue'][number]): string {
-  const text = details?.text ?? diagnostics ?? code ?? '';
-  const where = expression?.[0];
-  return `${where && !text.includes(where) ? `${where}: ` : ''}${text}${/[.!?]$/.test(text) ? '' : '.'}`;
+function sentenceOf(issue: Pick<OutcomeIssue, 'expression' | 'details' | 'diagnostics' | 'code'>): string {
+  const text = textOfIssue(issue);
+  const where = issue.expression?.[0];
+  return where && !text.includes(where) ? `${where}: ${text}` : text;
 }
 
 interface ConflictProps {

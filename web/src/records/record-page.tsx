@@ -1,26 +1,28 @@
-import type { Resource } from '@medplum/fhirtypes';
-import { useCallback, useState } from 'react';
+import type { AuditEvent, Resource } from '@medplum/fhirtypes';
+import { useState } from 'react';
 import { fieldsOf } from '../../../shared/base/values.ts';
-import { useApi, useLoad } from '../api/use-api.ts';
-import { usePages } from '../api/use-pages.ts';
+import { useApi, useGet } from '../api/use-api.ts';
+import { useSearch } from '../api/use-pages.ts';
 import { useSession } from '../session/session-context.tsx';
-import { Button, Failure, Link, Loading, Moment, Output } from '../ui/basics.tsx';
+import { Card, Empty, Link, Loading, Moment, Output } from '../ui/basics.tsx';
 import { DiffView } from '../ui/diff-view.tsx';
+import { PagedList, PagedRows, Row } from '../ui/lists.tsx';
 import { Page, Tabs } from '../ui/page.tsx';
 import { EditTab } from './edit-tab.tsx';
 import { nameOf, textOf } from './record-text.ts';
-import { SeenTab } from './seen-tab.tsx';
-import { Fields } from './value.tsx';
+import { Fields, NameOf } from './value.tsx';
 
 /** One record: to be read, with its JSON beside it; its history; and to be changed. */
 export function RecordPage({ type, id }: { type: string; id: string }) {
-  const api = useApi();
   const { me } = useSession();
+  const isAdministrator = me.membership.admin === true;
   const path = `fhir/R4/${encodeURIComponent(type)}/${encodeURIComponent(id)}`;
-  const load = useCallback((signal: AbortSignal) => api.get<Resource>(path, signal), [api, path]);
-  const loaded = useLoad(load);
+  const loaded = useGet<Resource>(path);
   return (
-    <Page title={loaded.value ? nameOf(loaded.value) : type}>
+    <Page
+      title={loaded.value ? nameOf(loaded.value) : type}
+      back={{ label: `All ${type} records`, href: `/records?type=${type}` }}
+    >
       <Loading of={loaded}>
         {(resource) => (
           <>
@@ -29,22 +31,19 @@ export function RecordPage({ type, id }: { type: string; id: string }) {
             </p>
             <Tabs
               label={nameOf(resource)}
-              tabs={[
-                ['Record', <ReadTab key="read" resource={resource} />],
-                ['History', <HistoryTab key="history" path={path} />],
-                ...(me.membership.admin === true && type === 'Patient'
-                  ? [['Who saw it', <SeenTab key="seen" patient={`${type}/${id}`} />] as const]
-                  : []),
-                ['Edit', <EditTab key="edit" path={path} resource={resource} onSaved={loaded.reload} />],
-              ]}
+              tabs={{
+                Record: <ReadTab resource={resource} />,
+                History: <HistoryTab path={path} />,
+                ...(isAdministrator && type === 'Patient'
+                  ? { 'Who saw it': <SeenTab patient={`${type}/${id}`} /> }
+                  : {}),
+                Edit: <EditTab path={path} resource={resource} onSaved={loaded.reload} />,
+              }}
             />
           </>
         )}
       </Loading>
-      <p>
-        <Link href={`/records?type=${type}`}>All {type} records</Link>
-      </p>
-      {me.membership.admin === true && (
+      {isAdministrator && (
         <p>
           <Link href={`/audit?resource=${type}/${id}`}>Who changed this record</Link>
         </p>
@@ -53,56 +52,45 @@ export function RecordPage({ type, id }: { type: string; id: string }) {
   );
 }
 
-/** What the service keeps of a record, beside what it says. */
 const kept = ['resourceType', 'meta', 'text', 'id'];
 
 function ReadTab({ resource }: { resource: Resource }) {
   const elements = Object.entries(fieldsOf(resource)).filter(([name]) => !kept.includes(name));
   return (
     <div className="split">
-      <section className="card" aria-label="Record">
+      <Card label="Record">
         <Fields of={Object.fromEntries(elements)} />
-      </section>
-      <Output label="JSON" text={JSON.stringify(resource, undefined, 2)} />
+      </Card>
+      <Output label="JSON">{JSON.stringify(resource, undefined, 2)}</Output>
     </div>
   );
 }
 
-/** The versions of a record, newest first, each with what it changed. */
 function HistoryTab({ path }: { path: string }) {
-  const { resources, isLoading, message, loadMore } = usePages<Resource>(`${path}/_history?_count=20`);
+  const pages = useSearch<Resource>(`${path}/_history?_count=20`);
+  const { value: versions = [], loadMore } = pages;
   return (
     <div className="stack">
-      <Failure message={message} />
-      {resources === undefined && isLoading && <p role="status">Loading</p>}
-      {resources !== undefined && (
-        <ol className="rows" aria-label="Versions">
-          {resources.map((version, at) => (
-            <li className="row" key={version.meta?.versionId}>
-              <Version
-                version={version}
-                before={resources[at + 1]}
-                isFirst={at === resources.length - 1 && !loadMore}
-                isNewest={at === 0}
-              />
-            </li>
-          ))}
-        </ol>
-      )}
-      {loadMore && (
-        <div>
-          <Button onPress={loadMore} isPending={isLoading}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <PagedRows
+        label="Versions"
+        pages={pages}
+        isOrdered
+        keyOf={({ meta }) => meta?.versionId ?? ''}
+        row={(version, at) => (
+          <Version
+            version={version}
+            before={versions[at + 1]}
+            isFirst={at === versions.length - 1 && !loadMore}
+            isNewest={at === 0}
+          />
+        )}
+      />
     </div>
   );
 }
 
 interface Props {
   version: Resource;
-  /** Undefined for the first, and for the last that is loaded. */
   before: Resource | undefined;
   isFirst: boolean;
   isNewest: boolean;
@@ -114,9 +102,7 @@ function Version({ version, before, isFirst, isNewest }: Props) {
   return (
     <details className="record" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        <span className="row-title">
-          <Moment at={lastUpdated} />
-        </span>
+        <Moment className="row-title" at={lastUpdated} />
         <span className="row-more">
           {isNewest ? 'As it stands' : isFirst ? 'As it was created' : `Version ${versionId?.slice(0, 8)}`}
         </span>
@@ -132,5 +118,84 @@ function Version({ version, before, isFirst, isNewest }: Props) {
           <p className="muted">Show more versions to see what this one changed.</p>
         ))}
     </details>
+  );
+}
+
+/** Who has looked at a Patient and at what is about them. @param patient `Patient/<id>` */
+function SeenTab({ patient }: { patient: string }) {
+  const loaded = useGet<{ auditReads: boolean }>(useApi().admin);
+  return (
+    <Loading of={loaded}>
+      {({ auditReads }) => (auditReads ? <SeenList patient={patient} /> : <AskTheLog patient={patient} />)}
+    </Loading>
+  );
+}
+
+function SeenList({ patient }: { patient: string }) {
+  const query = new URLSearchParams({
+    patient,
+    subtype: 'urn:portico:audit|looked',
+    _sort: '-date',
+    _count: '20',
+  });
+  return (
+    <PagedList
+      pages={useSearch<AuditEvent>(`fhir/R4/AuditEvent?${query}`)}
+      label="Who saw this patient"
+      row={(event) => <SeenRow event={event} patient={patient} />}
+      empty={<Empty title="Nobody since looks are kept in the audit log" />}
+    />
+  );
+}
+
+/** By FHIR's code of the interaction. */
+const looks: Readonly<Record<string, string>> = {
+  read: 'opened it',
+  vread: 'opened an earlier version',
+  'history-instance': 'looked at a history',
+  'history-type': 'looked at a history',
+  'history-system': 'looked at a history',
+  'search-type': 'found it in a list',
+  'search-system': 'found it in a list',
+  operation: 'read all of the record',
+  batch: 'read it among others',
+  create: 'was shown it instead of a new one',
+};
+
+function SeenRow({ event, patient }: { event: AuditEvent; patient: string }) {
+  const { recorded, agent, subtype = [], entity = [] } = event;
+  const who = agent[0]?.who;
+  const code = subtype.find(({ system }) => system === 'http://hl7.org/fhir/restful-interaction')?.code ?? '';
+  const read = entity.find(({ role }) => role?.code === '4')?.what?.reference;
+  const look = looks[code] ?? 'looked';
+  return (
+    <Row
+      title={who?.display ?? <NameOf reference={who?.reference} />}
+      more={[read === undefined || read === patient ? look : `${look}: ${read}`]}
+      side={<Moment className="row-more" at={recorded} />}
+    />
+  );
+}
+
+/** The log has every look, whether or not the audit log keeps them too. */
+function AskTheLog({ patient }: { patient: string }) {
+  const query = [
+    'fields time, who, inNameOf, run, interaction, route, status',
+    `| filter message = "access" and @message like /"${patient.replace('/', '\\/')}"/`,
+    '| sort time desc',
+  ].join('\n');
+  return (
+    <>
+      <p>
+        This project keeps no looks at records in its audit log. They are in the access log, which those who
+        operate the service can ask: in CloudWatch Logs Insights, on the log group of the function{' '}
+        <code>portico-&lt;stage&gt;-access-records</code>, with
+      </p>
+      <Output label="Query">{query}</Output>
+      <p>
+        They can also have them kept here from now on, with <code>npm run provision</code> and its option{' '}
+        <code>--audit-reads</code>.
+      </p>
+    </>
   );
 }

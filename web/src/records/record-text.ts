@@ -1,54 +1,46 @@
 import type { HumanName, Resource } from '@medplum/fhirtypes';
 import { fieldsOf } from '../../../shared/base/values.ts';
 
-/** A column of a table of records: its title, and the element that it shows; `[x]` for one of any type. */
-export type Column = readonly [title: string, element: string];
+const subject = { subject: 'Subject' };
+const patient = { patient: 'Patient' };
+const status = { status: 'Status' };
 
-const subject: Column = ['Subject', 'subject'];
-const status: Column = ['Status', 'status'];
-
-/** Beside what a record is called. */
-const columns: Readonly<Record<string, readonly Column[]>> = {
-  Patient: [
-    ['Birth date', 'birthDate'],
-    ['Gender', 'gender'],
-    ['Identifier', 'identifier'],
-  ],
-  Practitioner: [
-    ['Identifier', 'identifier'],
-    ['Contact', 'telecom'],
-  ],
-  RelatedPerson: [
-    ['Patient', 'patient'],
-    ['Relationship', 'relationship'],
-  ],
-  Organization: [
-    ['Identifier', 'identifier'],
-    ['Address', 'address'],
-  ],
-  Observation: [['Value', 'value[x]'], ['When', 'effective[x]'], subject, status],
-  Condition: [['Clinical status', 'clinicalStatus'], ['Onset', 'onset[x]'], subject],
-  Encounter: [['Class', 'class'], ['Period', 'period'], subject, status],
-  DiagnosticReport: [['When', 'effective[x]'], subject, status],
-  ServiceRequest: [['Written', 'authoredOn'], subject, status],
-  MedicationRequest: [['Medication', 'medication[x]'], ['Written', 'authoredOn'], subject, status],
-  AllergyIntolerance: [
-    ['Criticality', 'criticality'],
-    ['Clinical status', 'clinicalStatus'],
-    ['Patient', 'patient'],
-  ],
-  Immunization: [['Vaccine', 'vaccineCode'], ['When', 'occurrence[x]'], ['Patient', 'patient'], status],
-  Procedure: [['When', 'performed[x]'], subject, status],
-  Appointment: [['Description', 'description'], ['Start', 'start'], status],
-  Communication: [['Sent', 'sent'], subject, status],
-  DocumentReference: [['Type', 'type'], ['Date', 'date'], subject, status],
-  Questionnaire: [['Date', 'date'], status],
-  QuestionnaireResponse: [['Questionnaire', 'questionnaire'], ['Written', 'authored'], subject, status],
-  Task: [['Description', 'description'], ['For', 'for'], ['Owner', 'owner'], status],
+/**
+ * The types that a clinic looks at most, each with what its table shows beside what a record is called: the title of a
+ * column by its element, `[x]` for one of any type.
+ */
+const columns: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Patient: { birthDate: 'Birth date', gender: 'Gender', identifier: 'Identifier' },
+  Practitioner: { identifier: 'Identifier', telecom: 'Contact' },
+  RelatedPerson: { ...patient, relationship: 'Relationship' },
+  Observation: { 'value[x]': 'Value', 'effective[x]': 'When', ...subject, ...status },
+  Condition: { clinicalStatus: 'Clinical status', 'onset[x]': 'Onset', ...subject },
+  Encounter: { class: 'Class', period: 'Period', ...subject, ...status },
+  DiagnosticReport: { 'effective[x]': 'When', ...subject, ...status },
+  ServiceRequest: { authoredOn: 'Written', ...subject, ...status },
+  MedicationRequest: { 'medication[x]': 'Medication', authoredOn: 'Written', ...subject, ...status },
+  AllergyIntolerance: { criticality: 'Criticality', clinicalStatus: 'Clinical status', ...patient },
+  Immunization: { vaccineCode: 'Vaccine', 'occurrence[x]': 'When', ...patient, ...status },
+  Procedure: { 'performed[x]': 'When', ...subject, ...status },
+  Appointment: { description: 'Description', start: 'Start', ...status },
+  Communication: { sent: 'Sent', ...subject, ...status },
+  DocumentReference: { type: 'Type', date: 'Date', ...subject, ...status },
+  Organization: { identifier: 'Identifier', address: 'Address' },
+  Questionnaire: { date: 'Date', ...status },
+  QuestionnaireResponse: { questionnaire: 'Questionnaire', authored: 'Written', ...subject, ...status },
+  Task: { description: 'Description', for: 'For', owner: 'Owner', ...status },
 };
 
-export function columnsOf(type: string): readonly Column[] {
-  return columns[type] ?? [status];
+/** A type as it is chosen. */
+export function asOption(type: string) {
+  return { value: type, label: type.replace(/(?<=[a-z])(?=[A-Z])/g, ' ') };
+}
+
+export const recordTypes = Object.keys(columns).map(asOption);
+
+/** The columns of a table of records of that type: element and title. */
+export function columnsOf(type: string): readonly (readonly [element: string, title: string])[] {
+  return Object.entries(columns[type] ?? status);
 }
 
 /** The value of an element; of `value[x]` whichever the record has. */

@@ -1,32 +1,33 @@
+import type { Resource } from '@medplum/fhirtypes';
 import { useState } from 'react';
-import { useAddressText } from '../api/use-pages.ts';
-import { Button } from '../ui/basics.tsx';
+import type { Parameter } from '../../../shared/store/index/registry.ts';
+import { useAction, useLoad } from '../api/use-api.ts';
+import { useAddress, useSearch } from '../api/use-pages.ts';
+import { useSession } from '../session/session-context.tsx';
+import type { Session } from '../session/session.ts';
+import { Button, counted, Moment } from '../ui/basics.tsx';
 import { Select, TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
+import { PagedTable } from '../ui/lists.tsx';
 import { Page } from '../ui/page.tsx';
-import { RecordTable } from './record-table.tsx';
-import {
-  type Condition,
-  exampleOf,
-  type Registry,
-  recordTypes,
-  typeOptions,
-  useConditions,
-  useRegistry,
-} from './registry.ts';
+import { asOption, columnsOf, elementOf, formatValue, nameOf, recordTypes } from './record-text.ts';
+import { Value } from './value.tsx';
+
+const firstType = { type: '' };
 
 /** The records that the person who is signed in may see, type by type: what their policy allows and no more. */
 export function RecordsPage() {
   const registry = useRegistry();
   const options = registry ? typeOptions(registry.types) : recordTypes;
-  const [chosen, setType] = useAddressText('type');
+  const { values, change } = useAddress(firstType);
+  const chosen = values.type;
   // Any other is not known before the registry is.
   const isKnown = options.some(({ value }) => value === chosen);
   const type = isKnown ? chosen : 'Patient';
   return (
     <Page title="Records">
       <div className="filters">
-        <Select label="Type" value={type} options={options} onChange={setType} />
+        <Select label="Type" value={type} options={options} onChange={(next) => change({ type: next })} />
       </div>
       {(isKnown || chosen === '' || registry) && <Records key={type} type={type} registry={registry} />}
     </Page>
@@ -54,7 +55,6 @@ interface Props {
 
 const first = ['name', 'code', 'title', 'subject', 'patient', 'identifier', '_id'];
 
-/** Conditions on the records of a type: each is added with its value, and can be taken away again. */
 function SearchForm({ type, registry, conditions, onChange }: Props) {
   const parameters = registry.parametersOf(type);
   const [code, setCode] = useState(
@@ -62,14 +62,14 @@ function SearchForm({ type, registry, conditions, onChange }: Props) {
   );
   const [value, setValue] = useState('');
   const chosen = parameters.find((parameter) => parameter.code === code);
-  const add = () => {
+  const add = useAction(async () => {
     if (!value.trim()) return;
     onChange([...conditions, { code, value: value.trim() }]);
     setValue('');
-  };
+  });
   return (
     <search className="stack">
-      <Form label="Search" onSubmit={add}>
+      <Form label="Search" action={add}>
         <div className="search-row">
           <Select
             label="Search by"
@@ -80,7 +80,6 @@ function SearchForm({ type, registry, conditions, onChange }: Props) {
           <TextField
             label="Value"
             help={exampleOf(chosen?.type)}
-            autoComplete="off"
             spellCheck="false"
             value={value}
             onChange={setValue}
@@ -105,4 +104,115 @@ function SearchForm({ type, registry, conditions, onChange }: Props) {
       )}
     </search>
   );
+}
+
+function RecordTable({ type, conditions }: { type: string; conditions: readonly Condition[] }) {
+  const query = new URLSearchParams([
+    ['_count', '20'],
+    ...conditions.map(({ code, value }) => [code, value]),
+  ]);
+  return (
+    <PagedTable
+      pages={useSearch<Resource>(`fhir/R4/${type}?${query}`)}
+      label={type}
+      empty={conditions.length > 0 ? `No ${type} matches this search` : `No ${type} that you may see`}
+      countOf={(shown, _total, hasMore) => {
+        if (hasMore) return `${shown} shown, there are more`;
+        return counted(shown, 'record');
+      }}
+      name={{
+        title: type,
+        cell: nameOf,
+        hrefOf: ({ id }) => `/records/${type}/${id}`,
+        summaryOf,
+      }}
+      columns={[
+        ...columnsOf(type).map(([element, title]) => ({
+          title,
+          className: 'wide-only cell-address',
+          cell: (resource: Resource) => <Value value={elementOf(resource, element)} />,
+        })),
+        {
+          title: 'Changed',
+          className: 'wide-only',
+          cell: ({ meta }) => <Moment at={meta?.lastUpdated} />,
+        },
+      ]}
+    />
+  );
+}
+
+function summaryOf(resource: Resource): string {
+  return columnsOf(resource.resourceType)
+    .map(([element]) => {
+      const value = elementOf(resource, element);
+      const { display } = (value ?? {}) as { display?: string };
+      return display ?? formatValue(value);
+    })
+    .filter(Boolean)
+    .join(' · ');
+}
+
+interface Registry {
+  types: readonly string[];
+  parametersOf(type: string): readonly Pick<Parameter, 'code' | 'type'>[];
+}
+
+let known: Registry | undefined;
+
+/** Loaded when the first page asks for it; undefined until then: records are listed without being searched. */
+function useRegistry(): Registry | undefined {
+  return useLoad('registry', readRegistry, known).value;
+}
+
+async function readRegistry(): Promise<Registry> {
+  const { parametersOf, resourceTypes } = await import('../../../shared/store/index/registry.ts');
+  known ??= {
+    types: resourceTypes(),
+    parametersOf: (type) => [...parametersOf(type).values()].sort((a, b) => (a.code < b.code ? -1 : 1)),
+  };
+  return known;
+}
+
+function typeOptions(all: readonly string[]) {
+  return [
+    ...recordTypes,
+    ...all.map(asOption).filter((one) => !recordTypes.some(({ value }) => value === one.value)),
+  ];
+}
+
+/** One condition of a search: a parameter, with its modifier if it has one, and what is looked for. */
+interface Condition {
+  code: string;
+  value: string;
+}
+
+/** What was looked for, by type: in memory and of this session only, since names must not stand in addresses. */
+const keptBy = new WeakMap<Session, Map<string, readonly Condition[]>>();
+
+function useConditions(type: string): [readonly Condition[], (next: readonly Condition[]) => void] {
+  const session = useSession();
+  const kept = keptBy.get(session) ?? new Map<string, readonly Condition[]>();
+  keptBy.set(session, kept);
+  const [conditions, setConditions] = useState(kept.get(type) ?? []);
+  const change = (next: readonly Condition[]) => {
+    kept.set(type, next);
+    setConditions(next);
+  };
+  return [conditions, change];
+}
+
+const examples: Readonly<Record<string, string>> = {
+  token: 'A code, or system|code.',
+  string: 'The beginning of a word.',
+  reference: 'As Patient/1f0c or an id alone.',
+  date: 'As 2026-01-31; with ge, gt, le or lt before it for from, after, until, before.',
+  number: 'As 5; with gt or lt before it for more or less.',
+  quantity: 'As 5.4, gt5.4 or 5.4|http://unitsofmeasure.org|mg.',
+  uri: 'The whole of it.',
+  composite: 'Both parts with $ between them, as 8480-6$gt150.',
+};
+
+function exampleOf(type: string | undefined): string {
+  return examples[type ?? ''] ?? '';
 }

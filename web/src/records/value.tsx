@@ -1,9 +1,8 @@
 import type { Resource } from '@medplum/fhirtypes';
-import { useEffect, useState } from 'react';
 import { fieldsOf } from '../../../shared/base/values.ts';
-import { type Api, useApi } from '../api/use-api.ts';
+import { type Api, useApi, useLoad } from '../api/use-api.ts';
 import { profileType } from '../members/invitation.ts';
-import { Link } from '../ui/basics.tsx';
+import { Details, Link } from '../ui/basics.tsx';
 import { formatValue, nameOf } from './record-text.ts';
 
 /** A value of a record; references lead on, what holds others is laid out below one another. */
@@ -41,21 +40,13 @@ function ReferenceLink({ reference, display }: { reference: string; display: unk
 
 /** The elements of a record or of a part of it, each with its name in words. */
 export function Fields({ of }: { of: Record<string, unknown> }) {
-  return (
-    <dl className="details">
-      {Object.entries(of).map(([name, value]) => (
-        <div key={name}>
-          <dt>{inWords(name)}</dt>
-          <dd>
-            <Value value={value} />
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
+  const values = Object.entries(of).map(([name, value]) => [
+    inWords(name),
+    <Value key={name} value={value} />,
+  ]);
+  return <Details of={Object.fromEntries(values)} />;
 }
 
-/** `birthDate` is Birth date. */
 function inWords(name: string): string {
   const words = name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
@@ -65,19 +56,11 @@ function inWords(name: string): string {
 const known = new WeakMap<Api, Map<string, Promise<string>>>();
 
 /** A resource's name in place of its reference; its type while it is not known, or not to be read. */
-export function NameOf({ reference }: { reference: string | undefined }) {
+export function NameOf({ reference = '' }: { reference: string | undefined }) {
   const api = useApi();
   const type = profileType(reference);
-  const [name, setName] = useState(type);
-  useEffect(() => {
-    if (reference === undefined) return;
-    let isGone = false;
-    void nameFor(api, reference, type).then((found) => isGone || setName(found));
-    return () => {
-      isGone = true;
-    };
-  }, [api, reference, type]);
-  return <span title={reference}>{name}</span>;
+  const { value: name = type } = useLoad(reference, () => nameFor(api, reference, type));
+  return <span title={reference || undefined}>{name}</span>;
 }
 
 function nameFor(api: Api, reference: string, type: string): Promise<string> {

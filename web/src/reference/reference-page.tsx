@@ -1,13 +1,10 @@
-import { useCallback } from 'react';
-import { useApi, useLoad } from '../api/use-api.ts';
-import { Details, Loading } from '../ui/basics.tsx';
+import { useGet } from '../api/use-api.ts';
+import { Card, Details, Loading } from '../ui/basics.tsx';
 import { Page } from '../ui/page.tsx';
 
 /** Every operation of the API, from the document that the service itself publishes. */
 export function ReferencePage() {
-  const api = useApi();
-  const load = useCallback((signal: AbortSignal) => api.get<ApiDocument>('openapi.json', signal), [api]);
-  const document = useLoad(load);
+  const document = useGet<ApiDocument>('openapi.json');
   return (
     <Page title="API reference">
       <p>
@@ -20,13 +17,12 @@ export function ReferencePage() {
       <Loading of={document}>
         {(value) =>
           sectionsOf(value).map(({ name, description, operations }) => (
-            <section key={name} aria-labelledby={`about-${name}`}>
-              <h2 id={`about-${name}`}>{name}</h2>
+            <Card key={name} title={name} className="">
               <p>{description}</p>
               {operations.map((operation) => (
                 <OperationDetails key={operation.operationId} operation={operation} />
               ))}
-            </section>
+            </Card>
           ))
         }
       </Loading>
@@ -34,12 +30,13 @@ export function ReferencePage() {
   );
 }
 
-/** An operation in one line; what it takes and answers when it is opened. */
 function OperationDetails({ operation }: { operation: Described }) {
   const { method, path, summary, description, parameters = [], requestBody, responses } = operation;
-  const answers = Object.entries(responses).flatMap(([status, { description: text }]) =>
-    text === undefined ? [] : [[status, text] as const],
-  );
+  const asked = Object.fromEntries([
+    ...parameters.map(({ name, in: place, description: text = '' }) => [`${name} (${place})`, text]),
+    ...(requestBody ? [['Body', Object.keys(requestBody.content).join(', ')]] : []),
+  ]);
+  const answers = Object.entries(responses).map(([status, { description: text }]) => [status, text]);
   return (
     <details className="reference-operation">
       <summary>
@@ -49,20 +46,12 @@ function OperationDetails({ operation }: { operation: Described }) {
         <span>{summary}</span>
       </summary>
       {description && <p>{description}</p>}
-      <Details
-        items={[
-          ...parameters.map(
-            ({ name, in: place, description: text = '' }) => [`${name} (${place})`, text] as const,
-          ),
-          ...(requestBody ? [['Body', Object.keys(requestBody.content).join(', ')] as const] : []),
-          ...answers,
-        ]}
-      />
+      {Object.keys(asked).length > 0 && <Details of={asked} />}
+      <Details of={Object.fromEntries(answers)} />
     </details>
   );
 }
 
-/** `/openapi.json`, as far as it is shown. */
 interface ApiDocument {
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
@@ -78,13 +67,11 @@ interface Operation {
   responses: Record<string, { description?: string }>;
 }
 
-/** One operation with where it is. */
 interface Described extends Operation {
   method: string;
   path: string;
 }
 
-/** The operations by what they are about, in the order of the document. */
 function sectionsOf({ tags, paths }: ApiDocument) {
   const all = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({

@@ -58,14 +58,13 @@ export const keptSession = {
 type EndedBy = 'person' | 'idleness';
 
 /** What another tab has done. */
-interface SessionNews {
-  /** The session that there is now. */
+export interface SessionNews {
   id: string | undefined;
   by?: EndedBy | undefined;
 }
 
 /** Tells when another tab has signed in or out. @returns stops it */
-export function onKeptSession(changed: (told: SessionNews) => void): () => void {
+export function onKeptSession(changed: (told: SessionNews) => unknown): () => void {
   const heard = async ({ data }: MessageEvent<SessionNews>) => {
     await cookieIsOf(data.id);
     changed({ ...data, id: keptSession.id() });
@@ -99,50 +98,47 @@ const storeName = 'session';
  * @returns undefined too where the browser forbids storage
  */
 export async function readKept(id: string): Promise<string | undefined> {
-  const found: unknown = await inStore('readonly', (store) => store.get(id)).catch(() => undefined);
+  const found: unknown = await inStore('readonly', (store) => store.get(id));
   return typeof found === 'string' ? found : undefined;
 }
 
 /** Keeps it until `forgetKept`. */
-async function writeKept(id: string, sealed: string): Promise<void> {
-  await inStore('readwrite', (store) => store.put(sealed, id)).catch(() => undefined);
-}
+const writeKept = (id: string, sealed: string) => inStore('readwrite', (store) => store.put(sealed, id));
 
 /** Keeps what `change` makes of what is kept: no tab writes between. */
 export async function changeKept(id: string, change: (before: string | undefined) => string): Promise<void> {
-  const make = (store: IDBObjectStore) => {
+  await inStore('readwrite', (store) => {
     const reading = store.get(id);
     reading.onsuccess = () => {
       const found: unknown = reading.result;
       store.put(change(typeof found === 'string' ? found : undefined), id);
     };
     return reading;
-  };
-  await inStore('readwrite', make).catch(() => undefined);
+  });
 }
 
 /** Keeps nothing any more, of any session. */
-async function forgetKept(): Promise<void> {
-  await inStore('readwrite', (store) => store.clear()).catch(() => undefined);
-}
+const forgetKept = () => inStore('readwrite', (store) => store.clear());
 
-async function inStore<T>(
-  mode: IDBTransactionMode,
-  use: (store: IDBObjectStore) => IDBRequest<T>,
-): Promise<T> {
-  const opening = indexedDB.open('portico', 1);
-  opening.onupgradeneeded = () => opening.result.createObjectStore(storeName);
-  const database = await resultOf(opening);
+async function inStore<T>(mode: IDBTransactionMode, use: (store: IDBObjectStore) => IDBRequest<T>) {
   try {
-    const transaction = database.transaction(storeName, mode);
-    const request = use(transaction.objectStore(storeName));
-    await new Promise<void>((resolve, reject) => {
-      transaction.oncomplete = () => resolve();
-      transaction.onabort = () => reject(transaction.error);
-    });
-    return request.result;
-  } finally {
-    database.close();
+    const opening = indexedDB.open('portico', 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore(storeName);
+    const database = await resultOf(opening);
+    try {
+      const transaction = database.transaction(storeName, mode);
+      const request = use(transaction.objectStore(storeName));
+      await new Promise<void>((resolve, reject) => {
+        transaction.oncomplete = () => resolve();
+        transaction.onabort = () => reject(transaction.error);
+      });
+      return request.result;
+    } finally {
+      database.close();
+    }
+  } catch {
+    // The browser forbids storage.
+    return undefined;
   }
 }
 
@@ -151,6 +147,15 @@ function resultOf<T>(request: IDBRequest<T>): Promise<T> {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
   });
+}
+
+/** Undefined where the browser forbids storage, or has no room: what was to be kept lives as long as its page. */
+export function whereAllowed<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
+  }
 }
 
 const ivBytes = 12;
@@ -177,11 +182,7 @@ export async function sealText(key: CryptoKey, belonging: string, text: string):
 }
 
 /** Undefined for what was not sealed under this key, or for something else. */
-export async function openText(
-  key: CryptoKey,
-  belonging: string,
-  sealed: string,
-): Promise<string | undefined> {
+export async function openText(key: CryptoKey, belonging: string, sealed: string) {
   try {
     const all = bytesOf(sealed);
     const iv = all.subarray(0, ivBytes);

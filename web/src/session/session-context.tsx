@@ -1,17 +1,8 @@
-import {
-  createContext,
-  type ReactNode,
-  useCallback,
-  useContext,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react';
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react';
 import type { Tokens } from '../../../client/src/index.ts';
 import { forgetAllKept, forgetDrafts } from '../drafts/drafts.ts';
 import { leaveForIdleness } from '../idle/idle-watch.ts';
-import { keptSession, onKeptSession } from './kept-session.ts';
+import { keptSession, onKeptSession, type SessionNews } from './kept-session.ts';
 import { beginSession, restoreSession, type Session } from './session.ts';
 
 interface SessionState {
@@ -31,87 +22,75 @@ interface SessionState {
 
 /** What the sign-in page says when the service has ended the session. */
 export const endedNotice = 'Your session has ended. Sign in again.';
+const signedOutNotice = 'You are signed out.';
 
 const SessionContext = createContext<SessionState | undefined>(undefined);
 
-/** The session of this browser, as this tab sees it: signing in and out holds for all tabs. */
-export function SessionProvider({
-  restored,
-  told,
-  children,
-}: {
+interface SessionProviderProps {
   restored: Session | undefined;
   /** Why there is none. */
   told: string | undefined;
   children: ReactNode;
-}) {
-  const [session, setSession] = useState(restored);
-  const [notice, setNotice] = useState(told);
-  const [isReplaced, setReplaced] = useState(false);
-  const latest = useRef(session);
-  const show = useCallback((next: Session | undefined, why?: string) => {
-    latest.current = next;
-    setSession(next);
-    setNotice(why);
-    setReplaced(false);
-  }, []);
-  const begin = useCallback(
-    async (tokens: Tokens) => {
-      const before = latest.current;
-      show(await beginSession(tokens));
-      void before?.portico.fetch('oauth2/logout', { method: 'POST' }).catch(() => undefined);
-    },
-    [show],
-  );
-  const end = useCallback(
-    (why?: string) => {
-      if (latest.current) keptSession.clear(latest.current.id);
-      show(undefined, why);
-    },
-    [show],
-  );
-  const leave = useCallback(() => {
-    forgetAllKept();
-    show(undefined);
-    leaveForIdleness();
-  }, [show]);
-  const endIdle = useCallback(async () => {
-    const own = latest.current;
-    if (!own) return;
-    latest.current = undefined;
-    await own.endForIdleness();
-    keptSession.clear(own.id, 'idleness');
-    leave();
-  }, [leave]);
-  const signOut = useCallback(() => {
-    const own = latest.current;
-    if (!own) return;
-    void own.portico.fetch('oauth2/logout', { method: 'POST' }).catch(() => undefined);
-    forgetDrafts(own);
-    forgetAllKept();
-    keptSession.clear(own.id, 'person');
-    show(undefined, 'You are signed out.');
-  }, [show]);
-  useEffect(
-    () =>
-      onKeptSession(async ({ id, by }) => {
+}
+
+/** The session of this browser, as this tab sees it: signing in and out holds for all tabs. */
+export function SessionProvider({ restored, told, children }: SessionProviderProps) {
+  const [shown, setShown] = useState({ session: restored, notice: told, isReplaced: false });
+  const latest = useRef(restored);
+  const actions = useMemo(() => {
+    const show = (session: Session | undefined, notice?: string) => {
+      latest.current = session;
+      setShown({ session, notice, isReplaced: false });
+    };
+    const logOut = (session: Session | undefined) =>
+      void session?.portico.fetch('oauth2/logout', { method: 'POST' }).catch(() => undefined);
+    const forget = (session: Session) => {
+      forgetDrafts(session);
+      forgetAllKept();
+    };
+    const leave = () => {
+      forgetAllKept();
+      show(undefined);
+      leaveForIdleness();
+    };
+    return {
+      async begin(tokens: Tokens) {
+        const before = latest.current;
+        show(await beginSession(tokens));
+        logOut(before);
+      },
+      end(why?: string) {
+        if (latest.current) keptSession.clear(latest.current.id);
+        show(undefined, why);
+      },
+      async endIdle() {
         const own = latest.current;
-        const isSignOut = by === 'person';
-        if (own && by === 'idleness') return leave();
-        if (own && isSignOut) {
-          forgetDrafts(own);
-          forgetAllKept();
-        }
-        if (own && !id) show(undefined, isSignOut ? 'You are signed out.' : endedNotice);
-        else if (own) setReplaced(id !== own.id);
-        else if (id) show(await restoreSession());
-      }),
-    [show, leave],
-  );
-  const state = useMemo(
-    () => ({ session, notice, isReplaced, begin, end, endIdle, signOut }),
-    [session, notice, isReplaced, begin, end, endIdle, signOut],
-  );
+        if (!own) return;
+        latest.current = undefined;
+        await own.endForIdleness();
+        keptSession.clear(own.id, 'idleness');
+        leave();
+      },
+      signOut() {
+        const own = latest.current;
+        if (!own) return;
+        logOut(own);
+        forget(own);
+        keptSession.clear(own.id, 'person');
+        show(undefined, signedOutNotice);
+      },
+      async onNews({ id, by }: SessionNews) {
+        const own = latest.current;
+        if (!own) return id && show(await restoreSession());
+        if (by === 'idleness') return leave();
+        if (by === 'person') forget(own);
+        if (!id) show(undefined, by === 'person' ? signedOutNotice : endedNotice);
+        else setShown((before) => ({ ...before, isReplaced: id !== own.id }));
+      },
+    };
+  }, []);
+  useEffect(() => onKeptSession(actions.onNews), [actions]);
+  const state = useMemo(() => ({ ...shown, ...actions }), [shown, actions]);
   return <SessionContext value={state}>{children}</SessionContext>;
 }
 

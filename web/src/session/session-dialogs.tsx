@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
-import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { useAction } from '../api/use-api.ts';
 import type { IdleWatch } from '../idle/idle-watch.ts';
-import { TokenField } from '../sign-in/second-factor.tsx';
-import { Button, Failure } from '../ui/basics.tsx';
+import { TokenField } from '../sign-in/next-step.tsx';
+import { ActionButton, Button, Failure } from '../ui/basics.tsx';
 import { PasswordField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
+import { Form, useForm } from '../ui/form.tsx';
+import { Dialog } from '../ui/page.tsx';
 import { hasEnded, isExternal, type Session } from './session.ts';
 import { endedNotice, useSession, useSessionState } from './session-context.tsx';
 
@@ -14,14 +14,9 @@ export function SignInAgainDialog({ session }: { session: Session }) {
   const { again } = session;
   const isAsked = useSyncExternalStore(again.subscribe, again.isAsked);
   return (
-    <ModalOverlay className="overlay" isOpen={isAsked} onOpenChange={(isOpen) => isOpen || again.giveUp()}>
-      <Modal className="modal">
-        <Dialog className="dialog">
-          <Heading slot="title">Is it still you?</Heading>
-          {isExternal(session) ? <AtIssuer session={session} /> : <ByProof session={session} />}
-        </Dialog>
-      </Modal>
-    </ModalOverlay>
+    <Dialog isOpen={isAsked} title="Is it still you?" onClose={again.giveUp}>
+      {isExternal(session) ? <AtIssuer session={session} /> : <ByProof session={session} />}
+    </Dialog>
   );
 }
 
@@ -29,26 +24,25 @@ const why =
   'What you are about to do can open or close an account, and you signed in more than five minutes ago.';
 
 function ByProof({ session: { again, me } }: { session: Session }) {
-  const [password, setPassword] = useState('');
-  const [token, setToken] = useState('');
   const [byCode, setByCode] = useState(false);
-  const show = useAction(() => again.show(byCode ? { token } : { password }), ['password', 'token']);
+  const show = useForm({ password: '', token: '' }, ({ password, token }) =>
+    again.show(byCode ? { token } : { password }),
+  );
+  const buttons = (
+    <div className="buttons buttons-end">
+      <Button onPress={again.giveUp}>Leave it</Button>
+      <Button type="submit" kind="primary" isPending={show.isBusy}>
+        Go on
+      </Button>
+    </div>
+  );
   return (
-    <Form label="Show again who you are" fieldErrors={show.fieldErrors} onSubmit={() => show.run()}>
+    <Form label="Show again who you are" action={show} buttons={buttons}>
       <p>{why}</p>
-      <Failure message={show.message} />
       {byCode ? (
-        <TokenField value={token} onChange={setToken} orRecovery autoFocus />
+        <TokenField {...show.field('token')} orRecovery autoFocus />
       ) : (
-        <PasswordField
-          label="Your password"
-          name="password"
-          autoComplete="current-password"
-          value={password}
-          onChange={setPassword}
-          isRequired
-          autoFocus
-        />
+        <PasswordField label="Your password" {...show.field('password')} isRequired autoFocus />
       )}
       {me.security?.mfaEnrolled && (
         <div>
@@ -57,12 +51,6 @@ function ByProof({ session: { again, me } }: { session: Session }) {
           </Button>
         </div>
       )}
-      <div className="buttons buttons-end">
-        <Button onPress={again.giveUp}>Leave it</Button>
-        <Button type="submit" kind="primary" isPending={show.isBusy}>
-          Go on
-        </Button>
-      </div>
     </Form>
   );
 }
@@ -75,9 +63,7 @@ function AtIssuer({ session: { again } }: { session: Session }) {
       <Failure message={show.message} />
       <div className="buttons buttons-end">
         <Button onPress={again.giveUp}>Leave it</Button>
-        <Button kind="primary" isPending={show.isBusy} onPress={() => show.run()} autoFocus>
-          Sign in there
-        </Button>
+        <ActionButton label="Sign in there" kind="primary" action={show} autoFocus />
       </div>
     </>
   );
@@ -86,22 +72,17 @@ function AtIssuer({ session: { again } }: { session: Session }) {
 /** In the way of a page whose session another tab has replaced: nothing more can be done on it. */
 export function ReplacedNotice({ isOpen }: { isOpen: boolean }) {
   return (
-    <ModalOverlay className="overlay" isOpen={isOpen} isKeyboardDismissDisabled>
-      <Modal className="modal">
-        <Dialog role="alertdialog" className="dialog">
-          <Heading slot="title">You signed in again in another tab</Heading>
-          <p>
-            This browser is signed in to one project at a time. This page belongs to the previous session,
-            which has ended.
-          </p>
-          <div className="buttons buttons-end">
-            <Button kind="primary" autoFocus onPress={() => location.assign('/app/')}>
-              Continue with the new session
-            </Button>
-          </div>
-        </Dialog>
-      </Modal>
-    </ModalOverlay>
+    <Dialog isOpen={isOpen} title="You signed in again in another tab" isAlert>
+      <p>
+        This browser is signed in to one project at a time. This page belongs to the previous session, which
+        has ended.
+      </p>
+      <div className="buttons buttons-end">
+        <Button kind="primary" autoFocus onPress={() => location.assign('/app/')}>
+          Continue with the new session
+        </Button>
+      </div>
+    </Dialog>
   );
 }
 
@@ -123,15 +104,16 @@ export function IdleNotice() {
     idle.tellWhenDue('at once').catch((error: unknown) => hasEnded(error) && end(endedNotice));
   };
   useEffect(() => {
-    let isGone = false;
+    const gone = new AbortController();
     const look = async () => {
-      if (await isOver(idle)) return isGone ? undefined : endIdle();
-      if (isGone) return;
+      const isIdle = await isOver(idle);
+      if (gone.signal.aborted) return;
+      if (isIdle) return endIdle();
       const { is, leftMs } = idle.state();
       isAsking.current = is === 'ending';
       setLeft(is === 'ending' ? Math.ceil(leftMs / 1000) : undefined);
       await idle.tellWhenDue().catch((error: unknown) => {
-        if (hasEnded(error) && !isGone) end(endedNotice);
+        if (hasEnded(error) && !gone.signal.aborted) end(endedNotice);
       });
     };
     const note = (event: Event) => {
@@ -140,32 +122,32 @@ export function IdleNotice() {
     };
     const wake = () => void look();
     const timer = setInterval(wake, 1000);
-    for (const deed of deeds) addEventListener(deed, note, { capture: true, passive: true });
-    for (const waking of wakings) addEventListener(waking, wake, { capture: true });
+    const heard = { capture: true, passive: true, signal: gone.signal };
+    for (const deed of deeds) addEventListener(deed, note, heard);
+    for (const waking of wakings) addEventListener(waking, wake, heard);
     return () => {
-      isGone = true;
       clearInterval(timer);
-      for (const deed of deeds) removeEventListener(deed, note, { capture: true });
-      for (const waking of wakings) removeEventListener(waking, wake, { capture: true });
+      gone.abort();
     };
   }, [idle, end, endIdle]);
   return (
-    <ModalOverlay className="overlay" isOpen={left !== undefined} onOpenChange={(isOpen) => isOpen || stay()}>
-      <Modal className="modal">
-        <Dialog role="alertdialog" className="dialog" aria-describedby="idle-left">
-          <Heading slot="title">Are you still there?</Heading>
-          <p id="idle-left">
-            You will be signed out in {left} {left === 1 ? 'second' : 'seconds'}, because nothing was done
-            here. Code and policies that you have not saved are kept on this device.
-          </p>
-          <div className="buttons buttons-end">
-            <Button kind="primary" autoFocus onPress={stay}>
-              Stay signed in
-            </Button>
-          </div>
-        </Dialog>
-      </Modal>
-    </ModalOverlay>
+    <Dialog
+      isOpen={left !== undefined}
+      title="Are you still there?"
+      isAlert
+      describedBy="idle-left"
+      onClose={stay}
+    >
+      <p id="idle-left">
+        You will be signed out in {left} {left === 1 ? 'second' : 'seconds'}, because nothing was done here.
+        Code and policies that you have not saved are kept on this device.
+      </p>
+      <div className="buttons buttons-end">
+        <Button kind="primary" autoFocus onPress={stay}>
+          Stay signed in
+        </Button>
+      </div>
+    </Dialog>
   );
 }
 

@@ -7,15 +7,14 @@ import {
   type Tokens,
 } from '../../../client/src/index.ts';
 import { type AccessTokens, cachedTokens, requestTokens } from '../../../client/src/tokens.ts';
-import { type Emergency, type EmergencyWatch, emergencyWatch } from '../emergency/emergency.ts';
+import { type Emergency, emergencyWatch } from '../emergency/emergency.ts';
 import { type IdleWatch, idleWatch, type SharedUse, sharedUse } from '../idle/idle-watch.ts';
-import { type KeptSession, keptSession } from './kept-session.ts';
-import { type SignInAgain, signInAgain } from './sign-in-again.ts';
+import { keptSession } from './kept-session.ts';
+import { signInAgain } from './sign-in-again.ts';
 
 /** The API is on the origin that serves the app. */
 export const baseUrl = location.origin;
 
-/** `GET auth/me`. */
 interface Me {
   user?: { id: string; email?: string };
   project: { id: string; name?: string };
@@ -23,7 +22,6 @@ interface Me {
   profile: Resource & { id: string };
   /** Of who may take emergency access. */
   emergency?: Emergency;
-  /** Of people. */
   security?: {
     draftKey?: string;
     mfaEnrolled?: boolean;
@@ -33,15 +31,11 @@ interface Me {
 
 /** A person, signed in to one Project. */
 export interface Session {
-  /** The same in all tabs of this browser. */
   id: string;
   portico: Portico;
   me: Me;
-  /** Whether emergency access goes on. */
-  emergency: EmergencyWatch;
-  /** What asks who they are where they have signed in too long ago. */
-  again: SignInAgain;
-  /** What ends it when nobody uses it. */
+  emergency: ReturnType<typeof emergencyWatch>;
+  again: ReturnType<typeof signInAgain>;
   idle: IdleWatch;
   endForIdleness(): Promise<void>;
 }
@@ -69,7 +63,7 @@ export async function restoreSession(): Promise<Session | undefined> {
 
 async function openSession(id: string, first?: Tokens): Promise<Session> {
   const use = sharedUse(id);
-  const auth = sharedTokens({ baseUrl, id, use, ...(first ? { first } : {}) });
+  const auth = sharedTokens(id, use, first);
   const idle = idleWatch(use, auth.renew);
   const emergency = emergencyWatch();
   const again = signInAgain();
@@ -91,9 +85,7 @@ export function hasEnded(error: unknown): boolean {
   return error instanceof OAuthError || (error instanceof OperationOutcomeError && error.status === 401);
 }
 
-/** The tokens of a session. */
 interface SharedTokens extends AccessTokens {
-  /** Asks for new ones now, which tells the service of the use. */
   renew(): Promise<void>;
   /** Ends the login, because nobody has used it. */
   endForIdleness(): Promise<void>;
@@ -103,19 +95,9 @@ interface SharedTokens extends AccessTokens {
  * The access tokens of one tab, in its memory. The refresh token belongs to all tabs and is used once: they
  * take turns, and each reads what the one before has left. `get` rejects with an OAuthError once the session
  * is over, or another one has taken its place.
+ * @param use what the service is told of the person: a page that asks for tokens by itself keeps no session alive
  */
-function sharedTokens({
-  baseUrl,
-  id,
-  first,
-  use,
-}: {
-  baseUrl: string;
-  id: KeptSession['id'];
-  first?: Tokens;
-  /** What the service is told of the person: a page that asks for tokens by itself keeps no session alive. */
-  use: SharedUse;
-}): SharedTokens {
+function sharedTokens(id: string, use: SharedUse, first: Tokens | undefined): SharedTokens {
   // Where nothing is kept, this tab goes on with what it has.
   let own = first?.refreshToken;
   const refresh = () =>

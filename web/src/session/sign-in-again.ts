@@ -1,31 +1,16 @@
 import { OperationOutcomeError, type Portico } from '../../../client/src/index.ts';
 
-/** Asks a person to show again who they are, where the service wants a recent sign-in, and goes on with what they began. */
-export interface SignInAgain {
-  isAsked(): boolean;
-  /** @returns ends it */
-  subscribe(listener: () => void): () => void;
-  /** @throws what the service refused */
-  show(proof: { password: string } | { token: string }): Promise<void>;
-  /** The same at the issuer that they sign in with, in a window of its own. @throws what the service refused */
-  showAtIssuer(): Promise<void>;
-  /** They do not want to: what they began is refused. */
-  giveUp(): void;
-  /** The same API; a request that is refused for an old sign-in waits for another, and is made once more. */
-  heeding(portico: Portico): Portico;
-}
-
 /** Of a state that comes back from an issuer, to the window that is there for nothing else. */
 const prefix = 'again.';
 const news = 'portico.sign-in-again';
 
-/** What came back from an issuer. */
 interface IssuerAnswer {
   state: string;
   refusal?: string | undefined;
 }
 
-export function signInAgain(): SignInAgain {
+/** Asks a person to show again who they are, where the service wants a recent sign-in, and goes on with what they began. */
+export function signInAgain() {
   const listeners = new Set<() => void>();
   let asked: { answer: Promise<boolean>; end(isShown: boolean): void } | undefined;
   let api: Portico | undefined;
@@ -53,14 +38,17 @@ export function signInAgain(): SignInAgain {
   };
   return {
     isAsked: () => asked !== undefined,
-    subscribe(listener) {
+    /** @returns ends it */
+    subscribe(listener: () => void) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    async show(proof) {
+    /** @throws what the service refused */
+    async show(proof: { password: string } | { token: string }) {
       await post('auth/reauthenticate', proof);
       asked?.end(true);
     },
+    /** The same at the issuer that they sign in with, in a window of its own. @throws what the service refused */
     async showAtIssuer() {
       // Before anything is waited for: browsers let a page open a window only in answer to a press.
       const window = open('', '_blank');
@@ -82,8 +70,10 @@ export function signInAgain(): SignInAgain {
         back.stop();
       }
     },
+    /** They do not want to: what they began is refused. */
     giveUp: () => asked?.end(false),
-    heeding(portico) {
+    /** The same API; a request that is refused for an old sign-in waits for another, and is made once more. */
+    heeding(portico: Portico): Portico {
       api = portico;
       return {
         ...portico,

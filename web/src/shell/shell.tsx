@@ -1,25 +1,23 @@
-import { type ReactNode, useEffect, useState } from 'react';
-import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { type ReactNode, useState } from 'react';
 import { useLocation } from 'wouter';
-import { exchangeCode, newPkce, type SignInStep, signInStep } from '../../../client/src/index.ts';
-import { useAction, useApi } from '../api/use-api.ts';
+import { exchangeCode, newPkce, signInStep } from '../../../client/src/index.ts';
+import { useAction, useApi, useLoad } from '../api/use-api.ts';
 import { countDrafts, hasKept } from '../drafts/drafts.ts';
 import { useReloadWarning } from '../drafts/use-draft.tsx';
 import { EmergencyBar, TakeEmergency, useEmergency } from '../emergency/emergency-access.tsx';
-import { baseUrl } from '../session/session.ts';
 import { useSession, useSessionState } from '../session/session-context.tsx';
-import { NextStep } from '../sign-in/next-step.tsx';
-import { Button, Failure, Link } from '../ui/basics.tsx';
-import { Confirm } from '../ui/confirm.tsx';
-import { Mark } from '../ui/page.tsx';
-import { groupsFor, Icon } from './navigation.tsx';
+import { baseUrl } from '../session/session.ts';
+import { useSignInSteps } from '../sign-in/next-step.tsx';
+import { ActionButton, Button, Failure, Link } from '../ui/basics.tsx';
+import { Confirm, Dialog, Mark } from '../ui/page.tsx';
 
 /** The frame around every page: Project, navigation, who is signed in. */
 export function Shell({ children }: { children: ReactNode }) {
   const { me } = useSession();
   useReloadWarning();
   const emergency = useEmergency();
-  const { hasMailbox } = useStage();
+  // What the stage has; nothing until it is known.
+  const { value: stage } = useLoad('stage', readStage);
   const [path] = useLocation();
   const [isOpen, setOpen] = useState(false);
   return (
@@ -45,28 +43,26 @@ export function Shell({ children }: { children: ReactNode }) {
           </Button>
         </header>
         <nav id="navigation" className="shell-nav" aria-label="Pages" data-open={isOpen || undefined}>
-          {groupsFor({ isAdministrator: me.membership.admin === true, hasMailbox }).map(
-            ({ title, pages }) => (
-              <div className="shell-group" key={title}>
-                <h2 id={`pages-${title}`}>{title}</h2>
-                <ul aria-labelledby={`pages-${title}`}>
-                  {pages.map(({ href, label, icon }) => (
-                    <li key={href}>
-                      <Link
-                        href={href}
-                        className="shell-link"
-                        {...(path.startsWith(href) ? { 'aria-current': 'page' } : {})}
-                        onPress={() => setOpen(false)}
-                      >
-                        <Icon name={icon} />
-                        {label}
-                      </Link>
-                    </li>
-                  ))}
-                </ul>
-              </div>
-            ),
-          )}
+          {groupsFor(me.membership.admin === true, stage?.hasMailbox === true).map(({ title, pages }) => (
+            <div className="shell-group" key={title}>
+              <h2 id={`pages-${title}`}>{title}</h2>
+              <ul aria-labelledby={`pages-${title}`}>
+                {pages.map(({ href, label, icon }) => (
+                  <li key={href}>
+                    <Link
+                      href={href}
+                      className="shell-link"
+                      {...(path.startsWith(href) ? { 'aria-current': 'page' } : {})}
+                      onPress={() => setOpen(false)}
+                    >
+                      <Icon name={icon} />
+                      {label}
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          ))}
           <ProjectSwitcher />
           <TakeEmergency emergency={emergency} />
           <SignOut />
@@ -80,59 +76,32 @@ export function Shell({ children }: { children: ReactNode }) {
   );
 }
 
-interface Switching {
-  step: SignInStep;
-  codeVerifier: string;
-}
-
 /** Changes to another Project of the person without a new sign-in. The session of this browser goes there. */
 function ProjectSwitcher() {
   const { send } = useApi();
-  const { begin } = useSessionState();
-  const [, navigate] = useLocation();
-  const [switching, setSwitching] = useState<Switching>();
+  const steps = useSignInSteps();
+  const { step } = steps;
   const ask = useAction(async () => {
     const { codeVerifier, codeChallenge, codeChallengeMethod } = await newPkce();
     const answer = await send('POST', 'auth/switch', { codeChallenge, codeChallengeMethod });
-    setSwitching({ step: signInStep(baseUrl, answer), codeVerifier });
+    await steps.proceed(signInStep(baseUrl, answer), (code) => exchangeCode({ baseUrl, code, codeVerifier }));
   });
-  const proceed = async (step: SignInStep) => {
-    if (!switching) return;
-    const { codeVerifier } = switching;
-    if (step.kind !== 'code') return setSwitching({ step, codeVerifier });
-    const tokens = await exchangeCode({ baseUrl, code: step.code, codeVerifier });
-    await begin(tokens);
-    navigate('/', { replace: true });
-  };
-  const step = switching?.step;
   const isAlone = step?.kind === 'choose' && step.memberships.length === 0;
   return (
     <>
-      <Button kind="quiet" className="shell-out" isPending={ask.isBusy} onPress={() => ask.run()}>
-        Change project
-      </Button>
-      <Failure message={ask.message} />
-      <ModalOverlay
-        className="overlay"
-        isOpen={switching !== undefined}
-        onOpenChange={(isOpen) => isOpen || setSwitching(undefined)}
-      >
-        <Modal className="modal">
-          <Dialog className="dialog">
-            <Heading slot="title">Change project</Heading>
-            {isAlone && <p>You belong to no other project.</p>}
-            {step && !isAlone && <NextStep step={step} onStep={proceed} />}
-            <div className="buttons buttons-end">
-              <Button onPress={() => setSwitching(undefined)}>Stay here</Button>
-            </div>
-          </Dialog>
-        </Modal>
-      </ModalOverlay>
+      <ActionButton label="Change project" kind="quiet" className="shell-out" action={ask} />
+      <Failure message={ask.message ?? (step ? undefined : steps.failure)} />
+      <Dialog isOpen={step !== undefined} title="Change project" onClose={steps.leave}>
+        <Failure message={steps.failure} />
+        {isAlone ? <p>You belong to no other project.</p> : steps.next}
+        <div className="buttons buttons-end">
+          <Button onPress={steps.leave}>Stay here</Button>
+        </div>
+      </Dialog>
     </>
   );
 }
 
-/** Ends the session; asks first when something that was typed would be lost with it. */
 function SignOut() {
   const session = useSession();
   const { signOut } = useSessionState();
@@ -150,9 +119,7 @@ function SignOut() {
         isOpen={isAsking}
         title="Sign out and discard your changes?"
         deed="Sign out and discard them"
-        isBusy={false}
-        message={undefined}
-        onConfirm={signOut}
+        act={signOut}
         onClose={() => setAsking(false)}
       >
         <p>You have typed something here that is not saved. Signing out removes it from this device.</p>
@@ -161,20 +128,80 @@ function SignOut() {
   );
 }
 
-interface Stage {
-  hasMailbox: boolean;
+async function readStage(signal: AbortSignal): Promise<{ hasMailbox: boolean }> {
+  return (await fetch('/app/stage.json', { signal })).json();
 }
 
-let asked: Promise<Stage> | undefined;
+interface NavigationPage {
+  href: string;
+  label: string;
+  icon: IconName;
+}
 
-/** What the stage has, asked for once; nothing until it is known. */
-function useStage(): Stage {
-  const [stage, setStage] = useState<Stage>({ hasMailbox: false });
-  useEffect(() => {
-    asked ??= fetch('/app/stage.json').then((answer) => answer.json() as Promise<Stage>);
-    asked.then(setStage, () => {
-      asked = undefined;
-    });
-  }, []);
-  return stage;
+interface NavigationGroup {
+  title: string;
+  pages: readonly NavigationPage[];
+}
+
+const people: NavigationGroup = {
+  title: 'People',
+  pages: [
+    { href: '/members', label: 'Members', icon: 'people' },
+    { href: '/invite', label: 'Invite', icon: 'invite' },
+    { href: '/policies', label: 'Access policies', icon: 'shield' },
+  ],
+};
+
+const automation: NavigationGroup = {
+  title: 'Automation',
+  pages: [
+    { href: '/bots', label: 'Bots', icon: 'bot' },
+    { href: '/clients', label: 'API keys', icon: 'key' },
+  ],
+};
+
+const overview: NavigationPage = { href: '/overview', label: 'Overview', icon: 'home' };
+const records: NavigationPage = { href: '/records', label: 'Records', icon: 'record' };
+const audit: NavigationPage = { href: '/audit', label: 'Audit log', icon: 'clock' };
+const reference: NavigationPage = { href: '/reference', label: 'API reference', icon: 'book' };
+const settings: NavigationPage = { href: '/project', label: 'Settings', icon: 'sliders' };
+const account: NavigationPage = { href: '/account', label: 'Your account', icon: 'person' };
+const mailbox: NavigationPage = { href: '/mail', label: 'Mailbox', icon: 'mail' };
+
+/** The pages that a person is offered, in groups. What they may do is decided by the service alone. */
+function groupsFor(isAdministrator: boolean, hasMailbox: boolean): readonly NavigationGroup[] {
+  const own = [account, reference, ...(hasMailbox ? [mailbox] : [])];
+  if (!isAdministrator) return [{ title: 'Project', pages: [records, ...own] }];
+  return [
+    { title: 'Start', pages: [overview] },
+    people,
+    automation,
+    { title: 'Data', pages: [records, audit] },
+    { title: 'Project', pages: [settings, ...own] },
+  ];
+}
+
+const outlines = {
+  home: 'M3 11l9-8 9 8M6 9v12h12V9M10 21v-6h4v6',
+  people: 'M9 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm-7 9a7 7 0 0 1 14 0M16 3.5a4 4 0 0 1 0 7M18 14a7 7 0 0 1 4 6',
+  invite: 'M10 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm-7 9a7 7 0 0 1 12-5M19 14v6M16 17h6',
+  shield: 'M12 3l8 3v5c0 5-3.5 8.5-8 10-4.5-1.5-8-5-8-10V6l8-3Z',
+  bot: 'M5 9h14v10H5V9Zm7-5v5M9 13v2M15 13v2M2 13v3M22 13v3',
+  key: 'M8 19a5 5 0 1 0 0-10 5 5 0 0 0 0 10Zm3.5-8.5L21 3M16 7l3 3',
+  record: 'M6 3h9l4 4v14H6V3Zm3 8h7M9 15h7',
+  clock: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18Zm0-14v5l3 3',
+  person: 'M12 12a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9Zm-8 9a8 8 0 0 1 16 0',
+  book: 'M5 4h6a2 2 0 0 1 2 2v14a2 2 0 0 0-2-2H5V4Zm14 0h-4a2 2 0 0 0-2 2v14a2 2 0 0 1 2-2h4V4Z',
+  sliders: 'M4 7h9m4 0h3M4 17h3m4 0h9M15 5v4M9 15v4',
+  mail: 'M3 6h18v13H3V6Zm0 1 9 7 9-7',
+} as const;
+
+type IconName = keyof typeof outlines;
+
+function Icon({ name }: { name: IconName }) {
+  return (
+    <svg className="icon" viewBox="0 0 24 24" width="18" height="18" aria-hidden="true">
+      <path d={outlines[name]} />
+    </svg>
+  );
 }

@@ -1,8 +1,7 @@
 import { Redirect, Route, Switch } from 'wouter';
 import { AccountPage } from '../account/account-page.tsx';
 import { AuditPage } from '../audit/audit-page.tsx';
-import { BotPage } from '../bots/bot-page.tsx';
-import { BotsPage, NewBotPage } from '../bots/bots-page.tsx';
+import { BotPage, BotsPage, NewBotPage } from '../bots/bots-page.tsx';
 import { BulkPage } from '../bulk/bulk-page.tsx';
 import { ClientPage } from '../clients/client-page.tsx';
 import { ClientsPage } from '../clients/clients-page.tsx';
@@ -36,34 +35,27 @@ export function SignedInPages() {
       <Route path="/account" component={AccountPage} />
       <Route path="/mail" component={MailPage} />
       <Route path="/reference" component={ReferencePage} />
-      <Route>
-        <AdministratorPages isAdministrator={isAdministrator} />
-      </Route>
-    </Switch>
-  );
-}
-
-/** Pages that the service refuses to everybody else: they are not even drawn. */
-function AdministratorPages({ isAdministrator }: { isAdministrator: boolean }) {
-  if (!isAdministrator) return <NothingHere />;
-  return (
-    <Switch>
-      <Route path="/overview" component={OverviewPage} />
-      <Route path="/members" component={MembersPage} />
-      <Route path="/members/:id">{({ id }) => <MemberPage id={id} key={id} />}</Route>
-      <Route path="/members/:id/view">{({ id }) => <ViewPage id={id} key={id} />}</Route>
-      <Route path="/invite" component={InvitePage} />
-      <Route path="/invite/many" component={BulkPage} />
-      <Route path="/policies" component={PoliciesPage} />
-      <Route path="/policies/new" component={NewPolicyPage} />
-      <Route path="/policies/:id">{({ id }) => <PolicyPage id={id} key={id} />}</Route>
-      <Route path="/bots" component={BotsPage} />
-      <Route path="/bots/new" component={NewBotPage} />
-      <Route path="/bots/:id">{({ id }) => <BotPage id={id} key={id} />}</Route>
-      <Route path="/clients" component={ClientsPage} />
-      <Route path="/clients/:id">{({ id }) => <ClientPage id={id} key={id} />}</Route>
-      <Route path="/project" component={ProjectPage} />
-      <Route path="/audit" component={AuditPage} />
+      {/* The service refuses these to everybody else: they are not even drawn. */}
+      {isAdministrator && (
+        <>
+          <Route path="/overview" component={OverviewPage} />
+          <Route path="/members" component={MembersPage} />
+          <Route path="/members/:id">{({ id }) => <MemberPage id={id} key={id} />}</Route>
+          <Route path="/members/:id/view">{({ id }) => <ViewPage id={id} key={id} />}</Route>
+          <Route path="/invite" component={InvitePage} />
+          <Route path="/invite/many" component={BulkPage} />
+          <Route path="/policies" component={PoliciesPage} />
+          <Route path="/policies/new" component={NewPolicyPage} />
+          <Route path="/policies/:id">{({ id }) => <PolicyPage id={id} key={id} />}</Route>
+          <Route path="/bots" component={BotsPage} />
+          <Route path="/bots/new" component={NewBotPage} />
+          <Route path="/bots/:id">{({ id }) => <BotPage id={id} key={id} />}</Route>
+          <Route path="/clients" component={ClientsPage} />
+          <Route path="/clients/:id">{({ id }) => <ClientPage id={id} key={id} />}</Route>
+          <Route path="/project" component={ProjectPage} />
+          <Route path="/audit" component={AuditPage} />
+        </>
+      )}
       <Route component={NothingHere} />
     </Switch>
   );

@@ -1,73 +1,33 @@
-import { useCallback, useState } from 'react';
-import { useLocation } from 'wouter';
-import {
-  OperationOutcomeError,
-  type SignInRequest,
-  type SignInStep,
-  signIn,
-} from '../../../client/src/index.ts';
+import { useState } from 'react';
+import { OperationOutcomeError, signIn } from '../../../client/src/index.ts';
 import { postJson } from '../../../client/src/sign-in.ts';
-import { messageOf, useAction, useLoad } from '../api/use-api.ts';
+import { useAction, useLoad } from '../api/use-api.ts';
 import { profileType } from '../members/invitation.ts';
 import { baseUrl } from '../session/session.ts';
-import { useSessionState } from '../session/session-context.tsx';
-import { Button, Details, Failure, Link, Loading, Moment } from '../ui/basics.tsx';
+import { ActionButton, Details, Failure, Link, Loading, Moment } from '../ui/basics.tsx';
 import { PasswordField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
+import { Form, useForm } from '../ui/form.tsx';
 import { Door } from '../ui/page.tsx';
-import { linkInAddress, type MailedLink, setPassword } from './mailed-link.ts';
-import { NextStep, stepTitles } from './next-step.tsx';
-import { acceptAtIssuer, type SignInTarget, signInTarget } from './sign-in-target.ts';
+import { type MailedLink, setPassword, WithLink } from './link-pages.tsx';
+import { stepTitles, useSignInSteps } from './next-step.tsx';
+import { acceptAtIssuer, signInTarget } from './sign-in-target.ts';
 
 /** Where an invitation's link leads. Opening it accepts nothing; the button does, and signs the person in. */
-export function AcceptPage() {
-  const [link] = useState(linkInAddress);
-  if (link) return <Accept link={link} />;
-  return (
-    <Door title="This link is incomplete">
-      <p>Open the link in the invitation e-mail again, or copy all of it into the address bar.</p>
-    </Door>
-  );
-}
+export const AcceptPage = () => (
+  <WithLink mail="the invitation e-mail">{(link) => <Accept link={link} />}</WithLink>
+);
 
 function Accept({ link }: { link: MailedLink }) {
-  const [, navigate] = useLocation();
-  const { begin } = useSessionState();
-  const loaded = useInvitation(link);
-  const [next, setNext] = useState<{ step: SignInStep; target: SignInTarget }>();
-  const [failure, setFailure] = useState<string>();
-
-  const proceed = async (step: SignInStep, target: SignInTarget) => {
-    if (step.kind !== 'code') return setNext({ step, target });
-    try {
-      const tokens = await target.finish(step.code);
-      if (!tokens) return;
-      await begin(tokens);
-      navigate('/', { replace: true });
-    } catch (error) {
-      setFailure(messageOf(error));
-    }
-  };
-
+  const { step, next, failure, proceed } = useSignInSteps();
+  const loaded = useLoad(link.id, () => invitationOf(link));
   if (loaded.value === 'dead') return <DeadLink />;
   return (
-    <Door title={next ? stepTitles[next.step.kind] : 'Accept your invitation'}>
+    <Door title={step ? stepTitles[step.kind] : 'Accept your invitation'}>
       <Failure message={failure} />
-      {next ? (
-        <NextStep step={next.step} onStep={(step) => proceed(step, next.target)} />
-      ) : (
+      {next ?? (
         <Loading of={loaded}>
           {(invitation) =>
-            invitation === 'dead' ? null : (
-              <AcceptForm
-                link={link}
-                invitation={invitation}
-                onAccepted={async (signIn) => {
-                  const target = await signInTarget(new URLSearchParams());
-                  await proceed(await signIn(target.request), target);
-                }}
-              />
-            )
+            invitation !== 'dead' && <AcceptForm link={link} invitation={invitation} proceed={proceed} />
           }
         </Loading>
       )}
@@ -92,67 +52,51 @@ function DeadLink() {
 interface Props {
   link: MailedLink;
   invitation: InvitationOfLink;
-  /** @param begin signs the person in with what they have typed */
-  onAccepted(
-    begin: (request: Omit<SignInRequest, 'email' | 'password'>) => Promise<SignInStep>,
-  ): Promise<void>;
+  proceed: ReturnType<typeof useSignInSteps>['proceed'];
 }
 
-/** Who invites whom to what, and the one way in that applies. */
-function AcceptForm({ link, invitation, onAccepted }: Props) {
+function AcceptForm({ link, invitation, proceed }: Props) {
   const { project, name, email, inviter, expires, method } = invitation;
   return (
     <>
       <Details
-        items={[
-          ['Project', project.display ?? 'unnamed'],
-          ...(inviter ? [['Invited by', inviter] as const] : []),
-          ...(name ? [['Invited', `${name}, ${profileType(invitation.profileType)}`] as const] : []),
-          ...(email ? [['E-mail', email] as const] : []),
-          ['Valid until', <Moment key="expires" at={expires} />],
-        ]}
+        of={{
+          Project: project.display ?? 'unnamed',
+          'Invited by': inviter,
+          Invited: name && `${name}, ${profileType(invitation.profileType)}`,
+          'E-mail': email,
+          'Valid until': <Moment at={expires} />,
+        }}
       />
       {typeof method === 'object' ? (
         <WithIssuer link={link} issuer={method.issuer} />
       ) : (
-        <WithPassword link={link} invitation={invitation} onAccepted={onAccepted} />
+        <WithPassword link={link} invitation={invitation} proceed={proceed} />
       )}
     </>
   );
 }
 
-function WithPassword({ link, invitation: { email = '', project, method }, onAccepted }: Props) {
-  const [password, setTyped] = useState('');
+function WithPassword({ link, invitation: { email = '', project, method }, proceed }: Props) {
   const [isAccepted, setAccepted] = useState(false);
   const isNew = method === 'new-password';
-  const { run, isBusy, message, fieldErrors } = useAction(async () => {
+  const form = useForm({ password: '' }, async ({ password }) => {
     // A sign-in that failed is tried again without the link, which is used up.
     if (!isAccepted) await setPassword({ ...link, password });
     setAccepted(true);
     const projectId = project.reference.replace(/^Project\//, '');
-    await onAccepted((request) => signIn({ ...request, projectId, email, password }));
-  }, ['password']);
+    const { request, finish } = await signInTarget(new URLSearchParams());
+    await proceed(await signIn({ ...request, projectId, email, password }), finish);
+  });
   return (
-    <Form label="Accept your invitation" fieldErrors={fieldErrors} onSubmit={run}>
+    <Form label="Accept your invitation" action={form} submit="Accept and join">
       <p className="muted">
         {isNew
           ? 'Choose a password for your account.'
           : 'You have an account here already. Accept with its password.'}
       </p>
-      <Failure message={message} />
       <input type="hidden" name="username" autoComplete="username" value={email} />
-      <PasswordField
-        label="Password"
-        name="password"
-        autoComplete={isNew ? 'new-password' : 'current-password'}
-        {...(isNew ? { minLength: 8, help: 'At least 8 characters. A few words make a good one.' } : {})}
-        value={password}
-        onChange={setTyped}
-        isRequired
-      />
-      <Button type="submit" kind="primary" isPending={isBusy}>
-        Accept and join
-      </Button>
+      <PasswordField label="Password" isNew={isNew} {...form.field('password')} isRequired />
     </Form>
   );
 }
@@ -163,14 +107,11 @@ function WithIssuer({ link, issuer }: { link: MailedLink; issuer: string }) {
     <>
       <p className="muted">You sign in with your organisation, at {URL.parse(issuer)?.host ?? issuer}.</p>
       <Failure message={accept.message} />
-      <Button kind="primary" isPending={accept.isBusy} onPress={() => accept.run()}>
-        Accept with your organisation’s sign-in
-      </Button>
+      <ActionButton label="Accept with your organisation’s sign-in" kind="primary" action={accept} />
     </>
   );
 }
 
-/** `POST auth/invitation`. */
 interface InvitationOfLink {
   project: { reference: string; display?: string };
   name?: string;
@@ -182,14 +123,11 @@ interface InvitationOfLink {
 }
 
 /** What a link invites to; `dead` when it leads nowhere any more. */
-function useInvitation(link: MailedLink) {
-  const load = useCallback(async () => {
-    try {
-      return (await postJson(baseUrl, 'auth/invitation', link)) as InvitationOfLink;
-    } catch (error) {
-      if (error instanceof OperationOutcomeError && error.status === 400) return 'dead';
-      throw error;
-    }
-  }, [link]);
-  return useLoad<InvitationOfLink | 'dead'>(load);
+async function invitationOf(link: MailedLink): Promise<InvitationOfLink | 'dead'> {
+  try {
+    return (await postJson(baseUrl, 'auth/invitation', link)) as InvitationOfLink;
+  } catch (error) {
+    if (error instanceof OperationOutcomeError && error.status === 400) return 'dead';
+    throw error;
+  }
 }

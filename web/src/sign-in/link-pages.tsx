@@ -1,79 +1,79 @@
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useLocation } from 'wouter';
 import { postJson } from '../../../client/src/sign-in.ts';
-import { useAction } from '../api/use-api.ts';
 import { baseUrl, type Session } from '../session/session.ts';
 import { useSessionState } from '../session/session-context.tsx';
-import { Button, Failure, Link, Notice } from '../ui/basics.tsx';
+import { Link, Notice } from '../ui/basics.tsx';
 import { PasswordField, TextField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
+import { Form, useForm } from '../ui/form.tsx';
 import { Door } from '../ui/page.tsx';
-import { linkInAddress, type MailedLink, setPassword } from './mailed-link.ts';
-import { TokenField } from './second-factor.tsx';
+import { TokenField } from './next-step.tsx';
 
-/** Where the link for a new password leads. Opening it does nothing; the button uses it. */
-export function ResetPage() {
-  const [link] = useState(linkInAddress);
-  const [password, setTyped] = useState('');
+/** Id and secret of a mailed link. They stand in the fragment, which no browser sends to a server. */
+export interface MailedLink {
+  id: string;
+  secret: string;
+}
+
+interface WithLinkProps {
+  mail?: string;
+  children(link: MailedLink): ReactNode;
+}
+
+/** Where a mailed link leads. Opening it does nothing; a button uses it, once. */
+export function WithLink({ mail = 'the e-mail', children }: WithLinkProps) {
+  const [link] = useState(() => {
+    const fragment = new URLSearchParams(location.hash.slice(1));
+    const [id, secret] = [fragment.get('id'), fragment.get('secret')];
+    return id && secret ? { id, secret } : undefined;
+  });
+  if (link) return children(link);
+  return (
+    <Door title="This link is incomplete">
+      <p>Open the link in {mail} again, or copy all of it into the address bar.</p>
+    </Door>
+  );
+}
+
+/** Uses a mailed link, once. @throws {OperationOutcomeError} */
+export async function setPassword(body: MailedLink & { password: string }): Promise<void> {
+  await postJson(baseUrl, 'auth/setpassword', body);
+}
+
+/** Where the link for a new password leads. */
+export const ResetPage = () => <WithLink>{(link) => <Reset link={link} />}</WithLink>;
+
+function Reset({ link }: { link: MailedLink }) {
   const [, navigate] = useLocation();
   const { end } = useSessionState();
-  const { run, isBusy, message, fieldErrors } = useAction(async () => {
-    if (!link) return;
+  const form = useForm({ password: '' }, async ({ password }) => {
     await setPassword({ ...link, password });
     end('Your new password is set, and you are signed out everywhere. Sign in with it.');
     navigate('/sign-in', { replace: true });
-  }, ['password']);
-  if (!link) {
-    return (
-      <Door title="This link is incomplete">
-        <p>Open the link in the e-mail again, or copy all of it into the address bar.</p>
-      </Door>
-    );
-  }
+  });
   return (
     <Door title="Choose a new password">
-      <Form label="Choose a new password" fieldErrors={fieldErrors} onSubmit={run}>
-        <Failure message={message} />
-        <PasswordField
-          label="New password"
-          name="password"
-          help="At least 8 characters. A few words make a good one."
-          autoComplete="new-password"
-          minLength={8}
-          value={password}
-          onChange={setTyped}
-          isRequired
-        />
-        <Button type="submit" kind="primary" isPending={isBusy}>
-          Set the password
-        </Button>
+      <Form label="Choose a new password" action={form} submit="Set the password">
+        <PasswordField label="New password" isNew {...form.field('password')} isRequired />
       </Form>
     </Door>
   );
 }
 
-/** Where the link leads that takes an address back. Opening it does nothing; the button uses it. */
-export function UndoPage() {
-  const [link] = useState(linkInAddress);
-  const [isDone, setDone] = useState(false);
-  const [token, setToken] = useState<string>();
-  const { run, isBusy, message, fieldErrors } = useAction(async () => {
+/** Where the link leads that takes an address back. */
+export const UndoPage = () => <WithLink>{(link) => <Undo link={link} />}</WithLink>;
+
+function Undo({ link }: { link: MailedLink }) {
+  const [isTried, setTried] = useState(false);
+  const form = useForm({ token: '' }, async ({ token }) => {
     try {
-      await postJson(baseUrl, 'auth/undoaddress', { ...link, token });
-      setDone(true);
+      await postJson(baseUrl, 'auth/undoaddress', { ...link, ...(isTried ? { token } : {}) });
     } finally {
-      // Whether one is asked for only the service knows: it says so at the first try.
-      setToken((before) => before ?? '');
+      // Whether a code is asked for only the service knows: it says so at the first try.
+      setTried(true);
     }
-  }, ['token']);
-  if (!link) {
-    return (
-      <Door title="This link is incomplete">
-        <p>Open the link in the e-mail again, or copy all of it into the address bar.</p>
-      </Door>
-    );
-  }
-  if (isDone) {
+  });
+  if (form.isSaved) {
     return (
       <Door title="Your address is yours again">
         <p>You are signed out everywhere, and your password is good no more.</p>
@@ -83,52 +83,33 @@ export function UndoPage() {
       </Door>
     );
   }
-  const isAsked = token !== undefined && (token !== '' || 'token' in fieldErrors);
+  const isAsked = isTried && (form.values.token !== '' || 'token' in form.fieldErrors);
   return (
     <Door title="Take your address back">
-      <Form label="Take your address back" fieldErrors={fieldErrors} onSubmit={run}>
-        <Failure message={message} />
+      <Form label="Take your address back" action={form} submit="Take the address back">
         <p>
           Your sign-in will be with this address again. Whoever has changed it is signed out everywhere, and
           you choose a new password.
         </p>
         <p>If it was you who changed the address, close the page: nothing happens.</p>
-        {isAsked && <TokenField value={token} onChange={setToken} orRecovery />}
-        <Button type="submit" kind="primary" isPending={isBusy}>
-          Take the address back
-        </Button>
+        {isAsked && <TokenField {...form.field('token')} orRecovery />}
       </Form>
     </Door>
   );
 }
 
-const path = 'auth/verifyemail';
+/** Where the link to a new address leads: used for the person who asked, signed in here, or by their password. */
+export const VerifyPage = () => <WithLink>{(link) => <Verify link={link} />}</WithLink>;
 
-/**
- * Where the link to a new address leads. Opening it does nothing; the button uses it, for the person who asked:
- * signed in here, or by their password.
- */
-export function VerifyPage() {
-  const [link] = useState(linkInAddress);
-  const [isDone, setDone] = useState(false);
-  const [password, setPassword] = useState('');
+function Verify({ link }: { link: MailedLink }) {
   const { session } = useSessionState();
-  const asker = session && link && isOf(link, session) ? session : undefined;
-  const { run, isBusy, message, fieldErrors } = useAction(async () => {
-    if (!link) return;
-    if (asker)
-      await asker.portico.fetch(path, { method: 'POST', body: link, contentType: 'application/json' });
-    else await postJson(baseUrl, path, { ...link, password });
-    setDone(true);
-  }, ['password']);
-  if (!link) {
-    return (
-      <Door title="This link is incomplete">
-        <p>Open the link in the e-mail again, or copy all of it into the address bar.</p>
-      </Door>
-    );
-  }
-  if (isDone) {
+  const asker = session && isOf(link, session) ? session : undefined;
+  const form = useForm({ password: '' }, ({ password }) => {
+    const path = 'auth/verifyemail';
+    if (!asker) return postJson(baseUrl, path, { ...link, password });
+    return asker.portico.fetch(path, { method: 'POST', body: link, contentType: 'application/json' });
+  });
+  if (form.isSaved) {
     return (
       <Door title="Your address is confirmed">
         <p>Sign in with it from now on. You stay signed in where you are.</p>
@@ -137,26 +118,19 @@ export function VerifyPage() {
   }
   return (
     <Door title="Confirm your address">
-      <Form label="Confirm your address" fieldErrors={fieldErrors} onSubmit={run}>
-        <Failure message={message} />
+      <Form label="Confirm your address" action={form} submit="Confirm the address">
         <p>From then on you sign in with this address, and no longer with the old one.</p>
         {!asker && (
           <>
             <p>If you did not ask for this, close the page: nothing changes.</p>
             <PasswordField
               label="Your password"
-              name="password"
               help="The password of the account whose address you are changing."
-              autoComplete="current-password"
-              value={password}
-              onChange={setPassword}
+              {...form.field('password')}
               isRequired
             />
           </>
         )}
-        <Button type="submit" kind="primary" isPending={isBusy}>
-          Confirm the address
-        </Button>
       </Form>
     </Door>
   );
@@ -169,34 +143,23 @@ function isOf({ id }: MailedLink, { me }: Session): boolean {
 
 /** Asks for a mail with a link to a new password. What it says is the same for every address. */
 export function ForgotPage() {
-  const [email, setEmail] = useState('');
-  const [isSent, setSent] = useState(false);
-  const { run, isBusy, message, fieldErrors } = useAction(async () => {
-    await postJson(baseUrl, 'auth/resetpassword', { email });
-    setSent(true);
-  }, ['email']);
+  const form = useForm({ email: '' }, ({ email }) => postJson(baseUrl, 'auth/resetpassword', { email }));
   return (
     <Door title="Forgot your password?">
-      {isSent ? (
+      {form.isSaved ? (
         <Notice kind="good">
           If somebody signs in with this address, an e-mail with a link is on its way to it.
         </Notice>
       ) : (
-        <Form label="Forgot your password?" fieldErrors={fieldErrors} onSubmit={run}>
+        <Form label="Forgot your password?" action={form} submit="Send the link">
           <p className="muted">We send you a link to choose a new one.</p>
-          <Failure message={message} />
           <TextField
             label="E-mail"
-            name="email"
             type="email"
             autoComplete="username"
-            value={email}
-            onChange={setEmail}
+            {...form.field('email')}
             isRequired
           />
-          <Button type="submit" kind="primary" isPending={isBusy}>
-            Send the link
-          </Button>
         </Form>
       )}
       <p>

@@ -1,8 +1,12 @@
-import type { MembershipChoice, SignInStep } from '../../../client/src/index.ts';
-import { useAction } from '../api/use-api.ts';
+import { useEffect, useRef, useState } from 'react';
+import { useLocation } from 'wouter';
+import type { EnrolledStep, SignInStep, Tokens } from '../../../client/src/index.ts';
+import { messageOf, useAction } from '../api/use-api.ts';
 import { profileType } from '../members/invitation.ts';
-import { Button, Failure } from '../ui/basics.tsx';
-import { EnrollForm, SecondFactorForm } from './second-factor.tsx';
+import { useSessionState } from '../session/session-context.tsx';
+import { Button, CopyButton, Failure } from '../ui/basics.tsx';
+import { TextField } from '../ui/fields.tsx';
+import { Form, useForm } from '../ui/form.tsx';
 
 export const stepTitles: Record<SignInStep['kind'], string> = {
   code: 'Sign in',
@@ -12,18 +16,64 @@ export const stepTitles: Record<SignInStep['kind'], string> = {
   'enroll-second-factor': 'Add a second factor',
 };
 
-interface NextStepProps {
-  step: SignInStep;
-  onStep(step: SignInStep): Promise<void>;
+/** What a code is good for: tokens for this app, or undefined when it has led the person elsewhere. */
+type Finish = (code: string) => Promise<Tokens | undefined>;
+
+/** Leads a person through what the service asks for, until they are signed in. @param page where they go then */
+export function useSignInSteps(page = '/') {
+  const [, navigate] = useLocation();
+  const { begin } = useSessionState();
+  const [at, setAt] = useState<{ step: SignInStep; finish: Finish }>();
+  const [failure, setFailure] = useState<string>();
+  const proceed = async (step: SignInStep, finish: Finish) => {
+    if (step.kind !== 'code') {
+      setFailure(undefined);
+      return setAt({ step, finish });
+    }
+    try {
+      const tokens = await finish(step.code);
+      if (!tokens) return;
+      await begin(tokens);
+      navigate(page, { replace: true });
+    } catch (error) {
+      setFailure(messageOf(error));
+    }
+  };
+  return {
+    step: at?.step,
+    next: at && <NextStep step={at.step} onStep={(step) => proceed(step, at.finish)} />,
+    failure,
+    setFailure,
+    proceed,
+    leave: () => setAt(undefined),
+  };
 }
 
-/** What the service asks for after the password; nothing when it has answered a code. */
-export function NextStep({ step, onStep }: NextStepProps) {
+function NextStep({ step, onStep }: { step: SignInStep; onStep(step: SignInStep): Promise<void> }) {
   switch (step.kind) {
     case 'choose':
-      return <ChooseMembership step={step} onStep={onStep} />;
+      return (
+        <Choices
+          help="Choosing a project that you are invited to accepts the invitation."
+          options={step.memberships.map(({ id, project, profile }) => ({
+            value: id,
+            title: project.display ?? project.reference,
+            more: [profile.display, profileType(profile.reference)].filter(Boolean).join(', '),
+          }))}
+          onChoose={async (id) => onStep(await step.choose(id))}
+        />
+      );
     case 'choose-patient':
-      return <ChoosePatient step={step} onStep={onStep} />;
+      return (
+        <Choices
+          help="The app sees the record of the one you choose, and no other."
+          options={step.patients.map(({ reference, display }) => ({
+            value: reference,
+            title: display ?? reference,
+          }))}
+          onChoose={async (reference) => onStep(await step.choose(reference))}
+        />
+      );
     case 'second-factor':
       return <SecondFactorForm step={step} onStep={onStep} />;
     case 'enroll-second-factor':
@@ -33,27 +83,25 @@ export function NextStep({ step, onStep }: NextStepProps) {
   }
 }
 
-interface ChooseMembershipProps {
-  step: Extract<SignInStep, { kind: 'choose' }>;
-  onStep(step: SignInStep): Promise<void>;
+interface ChoicesProps {
+  help: string;
+  options: readonly { value: string; title: string; more?: string }[];
+  onChoose(value: string): Promise<void>;
 }
 
-/** Somebody who has a place in several Projects, or an invitation that is still open. */
-export function ChooseMembership({ step, onStep }: ChooseMembershipProps) {
-  const { run, isBusy, message } = useAction(async (id: string) => onStep(await step.choose(id)));
+function Choices({ help, options, onChoose }: ChoicesProps) {
+  const { run, isBusy, message } = useAction(onChoose);
   return (
     <>
-      <p className="muted">Choosing a project that you are invited to accepts the invitation.</p>
+      <p className="muted">{help}</p>
       <Failure message={message} />
       <ul className="choices">
-        {step.memberships.map((membership) => (
-          <li key={membership.id}>
-            <Button className="choice" isDisabled={isBusy} onPress={() => run(membership.id)}>
+        {options.map(({ value, title, more }) => (
+          <li key={value}>
+            <Button className="choice" isDisabled={isBusy} onPress={() => run(value)}>
               <span className="row-main">
-                <span className="row-title">
-                  {membership.project.display ?? membership.project.reference}
-                </span>
-                <span className="row-more">{whoIn(membership)}</span>
+                <span className="row-title">{title}</span>
+                {more !== undefined && <span className="row-more">{more}</span>}
               </span>
             </Button>
           </li>
@@ -63,35 +111,107 @@ export function ChooseMembership({ step, onStep }: ChooseMembershipProps) {
   );
 }
 
-function whoIn({ profile }: MembershipChoice): string {
-  return [profile.display, profileType(profile.reference)].filter(Boolean).join(', ');
-}
-
-interface ChoosePatientProps {
-  step: Extract<SignInStep, { kind: 'choose-patient' }>;
+interface StepProps<Kind extends SignInStep['kind']> {
+  step: Extract<SignInStep, { kind: Kind }>;
   onStep(step: SignInStep): Promise<void>;
 }
 
-/** Somebody with several patients picks the one that the app is to see. */
-export function ChoosePatient({ step, onStep }: ChoosePatientProps) {
-  const { run, isBusy, message } = useAction(async (reference: string) =>
-    onStep(await step.choose(reference)),
+function SecondFactorForm({ step, onStep }: StepProps<'second-factor'>) {
+  const form = useForm({ token: '' }, async ({ token }) => onStep(await step.verify(token)));
+  return (
+    <Form label="Second factor" action={form} submit="Continue">
+      <p className="muted">
+        Open your authenticator app and type the code that it shows for this service, or one of your recovery
+        codes.
+      </p>
+      <TokenField {...form.field('token')} autoFocus orRecovery />
+    </Form>
   );
+}
+
+/** The Project wants a second factor and this person has none yet; then they are shown its recovery codes. */
+function EnrollForm({ step, onStep }: StepProps<'enroll-second-factor'>) {
+  const [next, setNext] = useState<EnrolledStep>();
+  const form = useForm({ token: '' }, async ({ token }) => setNext(await step.enroll(token)));
+  const goOn = useAction(async () => next && onStep(next));
+  if (next)
+    return (
+      <Form label="Your recovery codes" action={goOn} submit="I have kept them: continue">
+        <RecoveryCodes codes={next.recoveryCodes} heading="h2" />
+      </Form>
+    );
+  return (
+    <Form label="Add a second factor" action={form} submit="Add and continue">
+      <p className="muted">
+        This project requires a code from an authenticator app beside your password. Scan this with the app:
+      </p>
+      <SecretToScan uri={step.uri} qrCode={step.qrCode} />
+      <TokenField {...form.field('token')} autoFocus />
+    </Form>
+  );
+}
+
+interface TokenFieldProps {
+  value: string;
+  onChange(value: string): void;
+  /** On a page that asks for nothing else. */
+  autoFocus?: boolean;
+  /** Where a recovery code is as good. */
+  orRecovery?: boolean;
+}
+
+/** Six digits of an authenticator app (RFC 6238). */
+export function TokenField({ value, onChange, autoFocus = false, orRecovery = false }: TokenFieldProps) {
+  return (
+    <TextField
+      label={orRecovery ? 'Six-digit code, or a recovery code' : 'Six-digit code'}
+      name="token"
+      inputMode={orRecovery ? 'text' : 'numeric'}
+      autoComplete="one-time-code"
+      {...(orRecovery ? { maxLength: 40 } : { pattern: '[0-9]{6}', maxLength: 6 })}
+      value={value}
+      onChange={onChange}
+      isRequired
+      autoFocus={autoFocus}
+    />
+  );
+}
+
+/** The secret of a new second factor, as a picture and as text. */
+export function SecretToScan({ uri, qrCode }: { uri: string; qrCode: string }) {
+  const secret = /[?&]secret=([^&]+)/.exec(uri)?.[1];
   return (
     <>
-      <p className="muted">The app sees the record of the one you choose, and no other.</p>
-      <Failure message={message} />
-      <ul className="choices">
-        {step.patients.map(({ reference, display }) => (
-          <li key={reference}>
-            <Button className="choice" isDisabled={isBusy} onPress={() => run(reference)}>
-              <span className="row-main">
-                <span className="row-title">{display ?? reference}</span>
-              </span>
-            </Button>
-          </li>
-        ))}
-      </ul>
+      <img className="qr" src={qrCode} alt="QR code of the new second factor" width="220" height="220" />
+      {secret && (
+        <p className="help">
+          Or type this secret into the app: <code>{secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
+        </p>
+      )}
     </>
+  );
+}
+
+interface RecoveryCodesProps {
+  codes: readonly string[];
+  heading: 'h2' | 'h3';
+}
+
+/** New recovery codes, this once: only their hashes are stored. */
+export function RecoveryCodes({ codes, heading: Heading }: RecoveryCodesProps) {
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => title.current?.focus(), []);
+  return (
+    <section className="notice-good" aria-labelledby="recovery-codes">
+      <Heading id="recovery-codes" ref={title} tabIndex={-1}>
+        Your recovery codes
+      </Heading>
+      <p>
+        This is the only time that they are shown. Keep them where your phone is not: each opens your sign-in
+        once in its place.
+      </p>
+      <code className="secret">{codes.join(' ')}</code>
+      <CopyButton text={codes.join('\n')} label="Copy the codes" />
+    </section>
   );
 }

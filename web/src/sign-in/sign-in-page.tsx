@@ -1,61 +1,44 @@
-import { useEffect, useState } from 'react';
-import { Redirect, useLocation, useSearch } from 'wouter';
+import { useEffect, useRef, useState } from 'react';
+import { Redirect, useSearch } from 'wouter';
 import { type SignInStep, signIn } from '../../../client/src/index.ts';
-import { messageOf, useAction } from '../api/use-api.ts';
+import { messageOf, useAction, useLoad } from '../api/use-api.ts';
 import { baseUrl } from '../session/session.ts';
 import { useSessionState } from '../session/session-context.tsx';
-import { Button, Failure, Link, Notice } from '../ui/basics.tsx';
+import { tellSignedInAgain } from '../session/sign-in-again.ts';
+import { ActionButton, Failure, Link, Notice } from '../ui/basics.tsx';
 import { PasswordField, TextField } from '../ui/fields.tsx';
 import { Form, useForm } from '../ui/form.tsx';
 import { Door } from '../ui/page.tsx';
-import { NextStep, stepTitles } from './next-step.tsx';
-import { leaveForIssuer, type SignInTarget, signInTarget } from './sign-in-target.ts';
+import { stepTitles, useSignInSteps } from './next-step.tsx';
+import { externalAnswer, leaveForIssuer, type SignInTarget, signInTarget } from './sign-in-target.ts';
 
 /** Signs a person in, step by step, to this app or to the client that sent them. */
 export function SignInPage() {
   const search = useSearch();
-  const [, navigate] = useLocation();
-  const { session, notice, begin } = useSessionState();
+  const { session, notice } = useSessionState();
   const [target, setTarget] = useState<SignInTarget>();
-  const [step, setStep] = useState<SignInStep>();
-  const [failure, setFailure] = useState<string>();
+  const { failure, setFailure, proceed, ...steps } = useSignInSteps(nextPage(search));
   useEffect(() => {
     signInTarget(new URLSearchParams(search)).then(setTarget, (error: unknown) =>
       setFailure(messageOf(error)),
     );
-  }, [search]);
-
+  }, [search, setFailure]);
   const query = new URLSearchParams(search);
   const clientId = query.get('client_id');
-
-  const proceed = async (next: SignInStep) => {
-    if (next.kind !== 'code') return setStep(next);
-    try {
-      const tokens = await target?.finish(next.code);
-      if (!tokens) return;
-      await begin(tokens);
-      navigate(nextPage(search), { replace: true });
-    } catch (error) {
-      setStep(undefined);
-      setFailure(messageOf(error));
-    }
-  };
-
   // Another tab has signed in: this browser has one session.
   if (session && !clientId && !query.has('issuer')) return <Redirect to={nextPage(search)} replace />;
+  // What has failed begins anew.
+  if (steps.step && !failure) return <Door title={stepTitles[steps.step.kind]}>{steps.next}</Door>;
   return (
-    <Door title={stepTitles[step?.kind ?? 'code']}>
-      {step === undefined && clientId && <AppWelcome clientId={clientId} />}
-      {step ? null : notice && <Notice kind="plain">{notice}</Notice>}
+    <Door title={stepTitles.code}>
+      {clientId && <AppWelcome clientId={clientId} />}
+      {notice && <Notice kind="plain">{notice}</Notice>}
       <Failure message={failure} />
-      {step === undefined && <CredentialsForm target={target} onStep={proceed} />}
-      {step === undefined && <IssuerButton query={query} />}
-      {step === undefined && (
-        <p>
-          <Link href="/forgot">Forgot your password?</Link>
-        </p>
-      )}
-      {step && <NextStep step={step} onStep={proceed} />}
+      <CredentialsForm target={target} onStep={async (step) => target && proceed(step, target.finish)} />
+      <IssuerButton query={query} />
+      <p>
+        <Link href="/forgot">Forgot your password?</Link>
+      </p>
     </Door>
   );
 }
@@ -68,7 +51,7 @@ function nextPage(search: string): string {
 
 interface Props {
   target: SignInTarget | undefined;
-  onStep(step: SignInStep): Promise<void>;
+  onStep(step: SignInStep): Promise<unknown>;
 }
 
 function CredentialsForm({ target, onStep }: Props) {
@@ -76,36 +59,21 @@ function CredentialsForm({ target, onStep }: Props) {
     if (target) await onStep(await signIn({ ...target.request, ...credentials }));
   });
   return (
-    <Form label="Sign in" fieldErrors={form.fieldErrors} onSubmit={() => form.run()}>
-      <Failure message={form.message} />
+    <Form label="Sign in" action={form} submit="Sign in">
       <TextField label="E-mail" type="email" autoComplete="username" {...form.field('email')} isRequired />
-      <PasswordField
-        label="Password"
-        autoComplete="current-password"
-        {...form.field('password')}
-        isRequired
-      />
-      <Button type="submit" kind="primary" isPending={form.isBusy}>
-        Sign in
-      </Button>
+      <PasswordField label="Password" {...form.field('password')} isRequired />
     </Form>
   );
 }
 
 /** What the app that sent the person says to greet them, as its text only; nothing while that is not known. */
 function AppWelcome({ clientId }: { clientId: string }) {
-  const [text, setText] = useState<string>();
-  useEffect(() => {
-    const gone = new AbortController();
-    fetch(`${baseUrl}/auth/clientinfo/${encodeURIComponent(clientId)}`, { signal: gone.signal })
-      .then((answer) => (answer.ok ? answer.json() : {}))
-      .then(({ welcomeString }: { welcomeString?: unknown }) => {
-        if (typeof welcomeString === 'string') setText(welcomeString);
-      })
-      // People sign in without it as well.
-      .catch(() => undefined);
-    return () => gone.abort();
-  }, [clientId]);
+  // People sign in without it as well.
+  const { value: text } = useLoad(clientId, async (signal) => {
+    const answer = await fetch(`${baseUrl}/auth/clientinfo/${encodeURIComponent(clientId)}`, { signal });
+    const { welcomeString } = await answer.json();
+    return answer.ok && typeof welcomeString === 'string' ? welcomeString : undefined;
+  });
   return text === undefined ? null : <p className="muted">{text}</p>;
 }
 
@@ -118,9 +86,38 @@ function IssuerButton({ query }: { query: URLSearchParams }) {
   return (
     <>
       <Failure message={leave.message} />
-      <Button isPending={leave.isBusy} onPress={() => leave.run()}>
-        Continue with {host}
-      </Button>
+      <ActionButton label={`Continue with ${host}`} action={leave} />
     </>
+  );
+}
+
+/** Where people come back to from the sign-in of their organisation. */
+export function ExternalPage() {
+  const { step, next, failure, setFailure, proceed } = useSignInSteps();
+  const isRead = useRef(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the answer in the address is used once
+  useEffect(() => {
+    if (isRead.current || tellSignedInAgain(new URLSearchParams(location.search))) return;
+    isRead.current = true;
+    try {
+      const { step: first, finish } = externalAnswer();
+      void proceed(first, finish);
+    } catch (error) {
+      setFailure(messageOf(error));
+    }
+  }, []);
+  if (failure)
+    return (
+      <Door title="You are not signed in">
+        <Failure message={failure} />
+        <p>
+          <Link href="/sign-in">Go to the sign-in page</Link>
+        </p>
+      </Door>
+    );
+  return (
+    <Door title={step ? 'Where do you want to go?' : 'Signing you in'}>
+      {next ?? <p role="status">One moment…</p>}
+    </Door>
   );
 }

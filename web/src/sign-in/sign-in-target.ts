@@ -8,7 +8,7 @@ import {
   type Tokens,
 } from '../../../client/src/index.ts';
 import { baseUrl } from '../session/session.ts';
-import type { MailedLink } from './mailed-link.ts';
+import type { MailedLink } from './link-pages.tsx';
 
 /** For whom somebody signs in: this app, or the client that sent them here (GET oauth2/authorize). */
 export interface SignInTarget {
@@ -106,7 +106,6 @@ export async function acceptAtIssuer(link: MailedLink): Promise<void> {
 
 export interface ExternalAnswer {
   step: SignInStep;
-  /** Tokens for the code that the step ends with. */
   finish(code: string): Promise<Tokens>;
 }
 

@@ -1,35 +1,24 @@
 import type { Bot, Extension } from '@medplum/fhirtypes';
-import { useEffect, useMemo, useState } from 'react';
-import { type Api, useAction, useApi } from '../api/use-api.ts';
-import { Badge, Button, Failure, Notice } from '../ui/basics.tsx';
+import { useState } from 'react';
+import { useAction, useApi, useLoad } from '../api/use-api.ts';
+import { ActionButton, Badge, Card, Notice } from '../ui/basics.tsx';
 import { TextField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
+import { Form, useForm } from '../ui/form.tsx';
 import type { SaidSchedule, Scheduled } from './schedule-words.ts';
 
 interface Props {
   bot: Bot;
-  /** Why it has stopped by itself, if it has. */
   stopped: string | undefined;
   onChange(): void;
 }
 
 /** When the Bot runs by itself, in words; set, changed and ended here. */
 export function ScheduleCard({ bot, stopped, onChange }: Props) {
-  const api = useApi();
   const said = useSaidSchedule(bot);
   const isOn = Boolean(bot.cronString ?? bot.cronTiming);
   const [done, setDone] = useState<string>();
-  const save = useAction(
-    async (timetable: Timetable | undefined) => {
-      setDone(undefined);
-      await saveSchedule(api, bot, timetable);
-      setDone(timetable ? 'Saved. It runs at these times from now on.' : 'The schedule is off.');
-      onChange();
-    },
-    ['cronString', 'extension'],
-  );
   return (
-    <section className="card" aria-label="Schedule">
+    <Card label="Schedule">
       <div className="card-head">
         <h2>Schedule</h2>
         <Badge kind={isOn ? (stopped ? 'bad' : 'good') : 'plain'}>
@@ -44,77 +33,76 @@ export function ScheduleCard({ bot, stopped, onChange }: Props) {
       <ScheduleForm
         key={`${bot.cronString} ${JSON.stringify(bot.extension)}`}
         bot={bot}
-        isBusy={save.isBusy}
-        fieldErrors={save.fieldErrors}
-        onSave={save.run}
-      >
-        {isOn && (
-          <Button kind="danger" isPending={save.isBusy} onPress={() => save.run(undefined)}>
-            Turn the schedule off
-          </Button>
-        )}
-      </ScheduleForm>
-      <Failure message={save.message} />
+        isOn={isOn}
+        onSaving={() => setDone(undefined)}
+        onSaved={(what) => {
+          setDone(what);
+          onChange();
+        }}
+      />
       {done && <Notice kind="good">{done}</Notice>}
-    </section>
+    </Card>
   );
 }
 
 interface FormProps {
   bot: Bot;
-  isBusy: boolean;
-  fieldErrors: Record<string, string>;
-  onSave(timetable: Timetable): void;
-  children: React.ReactNode;
+  isOn: boolean;
+  onSaving(): void;
+  onSaved(what: string): void;
 }
 
-function ScheduleForm({ bot, isBusy, fieldErrors, onSave, children }: FormProps) {
-  const [pattern, setPattern] = useState(bot.cronString ?? '');
-  const [timezone, setTimezone] = useState(
-    timezoneOf(bot) ?? (bot.cronString ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone),
+function ScheduleForm({ bot, isOn, onSaving, onSaved }: FormProps) {
+  const { send } = useApi();
+  const saved = { cronString: bot.cronString ?? '', extension: timezoneOf(bot) ?? 'UTC' };
+  const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const begin = { ...saved, extension: timezoneOf(bot) ?? (bot.cronString ? 'UTC' : here) };
+  /** @throws what the service refused, a change by others too */
+  const change = async (operations: object[], what: string) => {
+    onSaving();
+    const patch = [...(bot.cronTiming ? [{ op: 'remove', path: '/cronTiming' }] : []), ...operations];
+    await send('PATCH', `fhir/R4/Bot/${bot.id}`, patch, bot.meta?.versionId);
+    onSaved(what);
+  };
+  const save = useForm(begin, ({ cronString, extension }) => {
+    const set = { op: 'add', path: '/cronString', value: cronString };
+    const zone = { op: 'add', path: '/extension', value: withTimezone(bot, extension) };
+    return change([set, zone], 'Saved. It runs at these times from now on.');
+  });
+  const end = useAction(() =>
+    change(bot.cronString ? [{ op: 'remove', path: '/cronString' }] : [], 'The schedule is off.'),
   );
-  const typed = useMemo(
-    () => (pattern ? { cronString: pattern, extension: withTimezone({}, timezone) } : {}),
-    [pattern, timezone],
-  );
-  const said = useSaidSchedule(typed);
-  const isChanged = pattern !== (bot.cronString ?? '') || timezone !== (timezoneOf(bot) ?? 'UTC');
+  const { cronString, extension: timezone } = save.values;
+  const said = useSaidSchedule(cronString ? { cronString, extension: withTimezone({}, timezone) } : {});
+  const isChanged = cronString !== saved.cronString || timezone !== saved.extension;
   return (
-    <Form label="Schedule" fieldErrors={fieldErrors} onSubmit={() => onSave({ pattern, timezone })}>
+    <Form
+      label="Schedule"
+      action={{ ...save, message: save.message ?? end.message }}
+      submit="Save the schedule"
+      beside={isOn && <ActionButton label="Turn the schedule off" kind="danger" action={end} />}
+    >
       <div className="form-pair">
         <TextField
           label="Cron expression"
-          name="cronString"
           help="Minute, hour, day, month, weekday: “30 7 * * 1-5” is every weekday at 07:30."
           isCode
-          spellCheck="false"
-          autoComplete="off"
-          value={pattern}
-          onChange={setPattern}
+          {...save.field('cronString')}
           isRequired
         />
         <TextField
           label="Time zone"
-          name="extension"
           help="As Europe/Paris; clock changes are followed."
           spellCheck="false"
-          autoComplete="off"
-          value={timezone}
-          onChange={setTimezone}
+          {...save.field('extension')}
           isRequired
         />
       </div>
-      {pattern !== '' && isChanged && (
+      {cronString !== '' && isChanged && (
         <div className="summary" aria-live="polite">
           <ScheduleText said={said} />
         </div>
       )}
-      <div className="buttons">
-        <Button type="submit" kind="primary" isPending={isBusy}>
-          Save the schedule
-        </Button>
-        {children}
-      </div>
     </Form>
   );
 }
@@ -150,49 +138,20 @@ function momentIn(ms: number, timeZone: string): string {
   }).format(ms);
 }
 
-/** A schedule in words, once what reads it is loaded. Keep `bot` in useMemo. */
-function useSaidSchedule(bot: Scheduled): SaidSchedule | { fault: string } | undefined {
-  const [said, setSaid] = useState<SaidSchedule | { fault: string }>();
-  useEffect(() => {
-    const gone = new AbortController();
-    void import('./schedule-words.ts').then(({ saySchedule }) => {
-      if (!gone.signal.aborted) setSaid(saySchedule(bot, Date.now()));
-    });
-    return () => gone.abort();
-  }, [bot]);
-  return said;
+function useSaidSchedule({ cronString, cronTiming, extension }: Scheduled) {
+  const schedule = { cronString, cronTiming, extension };
+  return useLoad(JSON.stringify(schedule), async () => {
+    const { saySchedule } = await import('./schedule-words.ts');
+    return saySchedule(schedule as Scheduled, Date.now());
+  }).value;
 }
 
 const timezoneUrl = 'urn:portico:extension:timezone';
-
-/** What a person writes: a cron expression of five fields and a time zone. */
-interface Timetable {
-  pattern: string;
-  /** IANA. */
-  timezone: string;
-}
 
 function timezoneOf({ extension = [] }: Pick<Bot, 'extension'>): string | undefined {
   return extension.find(({ url }) => url === timezoneUrl)?.valueCode;
 }
 
-/** The Bot's extensions with another time zone. */
 function withTimezone({ extension = [] }: Pick<Bot, 'extension'>, timezone: string): Extension[] {
   return [...extension.filter(({ url }) => url !== timezoneUrl), { url: timezoneUrl, valueCode: timezone }];
-}
-
-/** Saves when a Bot runs; undefined ends its schedule. @throws what the service refused, a change by others too */
-async function saveSchedule(api: Api, bot: Bot, timetable: Timetable | undefined): Promise<void> {
-  const patch: { op: string; path: string; value?: unknown }[] = [];
-  if (bot.cronTiming) patch.push({ op: 'remove', path: '/cronTiming' });
-  if (timetable) {
-    patch.push({ op: 'add', path: '/cronString', value: timetable.pattern });
-    patch.push({ op: 'add', path: '/extension', value: withTimezone(bot, timetable.timezone) });
-  } else if (bot.cronString) patch.push({ op: 'remove', path: '/cronString' });
-  await api.fetch(`fhir/R4/Bot/${bot.id}`, {
-    method: 'PATCH',
-    body: patch,
-    contentType: 'application/json-patch+json',
-    headers: { 'if-match': `W/"${bot.meta?.versionId}"` },
-  });
 }

@@ -5,11 +5,8 @@ import { nextDue, scheduleOf } from '../../../shared/bots/schedule/schedule.ts';
 
 /** A schedule as a person reads it. */
 export interface SaidSchedule {
-  /** "every weekday at 07:30" */
   words: string;
-  /** IANA. */
   timezone: string;
-  /** When it runs next, in ms since the epoch. */
   next: readonly number[];
 }
 
@@ -40,21 +37,16 @@ export function saySchedule(bot: Scheduled, nowMs: number): SaidSchedule | { fau
   }
 }
 
-const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
-const months = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
+/** Some days, each from the one before so many later, as English names them. @param style of what is named */
+const named = (style: Intl.DateTimeFormatOptions, count: number, laterDays: number) =>
+  Array.from({ length: count }, (_, at) =>
+    new Intl.DateTimeFormat('en', { ...style, timeZone: 'UTC' }).format(
+      Date.UTC(2023, 0, 1 + at * laterDays),
+    ),
+  );
+/** The first of January 2023 was a Sunday. */
+const weekdays = named({ weekday: 'long' }, 7, 1);
+const months = named({ month: 'long' }, 12, 31);
 /** More times than that are no list that anybody reads. */
 const mostTimes = 6;
 

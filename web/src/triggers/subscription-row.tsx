@@ -1,9 +1,21 @@
 import type { Subscription } from '@medplum/fhirtypes';
-import { useCallback, useState } from 'react';
-import { useAction, useApi, useLoad } from '../api/use-api.ts';
-import { Badge, type BadgeKind, Button, Empty, Failure, Loading, Moment, Notice } from '../ui/basics.tsx';
-import { Confirm } from '../ui/confirm.tsx';
+import { useState } from 'react';
+import { useAction, useApi } from '../api/use-api.ts';
+import { usePages } from '../api/use-pages.ts';
+import {
+  ActionButton,
+  Badge,
+  type BadgeKind,
+  counted,
+  Button,
+  Empty,
+  Failure,
+  Moment,
+  Notice,
+} from '../ui/basics.tsx';
 import { Select } from '../ui/fields.tsx';
+import { PagedRows } from '../ui/lists.tsx';
+import { ConfirmedButton } from '../ui/page.tsx';
 import {
   type Attempt,
   byDelivery,
@@ -22,29 +34,22 @@ const states: Readonly<Record<Subscription['status'], readonly [BadgeKind, strin
   off: ['plain', 'Off'],
 };
 
-/** A Subscription in words, with its switch, its error and its deliveries. */
-export function SubscriptionRow({
-  subscription: one,
-  onChange,
-}: {
+interface SubscriptionRowProps {
   subscription: Subscription;
   onChange(): void;
-}) {
+}
+
+/** A Subscription in words, with its switch, its error and its deliveries. */
+export function SubscriptionRow({ subscription: one, onChange }: SubscriptionRowProps) {
   const api = useApi();
   const [isOpen, setOpen] = useState(false);
-  const [isAsking, setAsking] = useState(false);
   const [kind, word] = states[one.status];
-  const change = useAction(async (status: 'active' | 'off') => {
-    await setStatus(api, one, status);
-    onChange();
-  });
-  const remove = useAction(async () => {
-    await api.fetch(`fhir/R4/Subscription/${one.id}`, { method: 'DELETE' });
-    setAsking(false);
+  const isOff = one.status === 'off' || one.status === 'error';
+  const turn = useAction(async () => {
+    await setStatus(api, one, isOff ? 'active' : 'off');
     onChange();
   });
   const expression = expressionOf(one);
-  const isOff = one.status === 'off' || one.status === 'error';
   return (
     <article className="trigger" aria-label={one.criteria}>
       <div className="card-head">
@@ -66,42 +71,31 @@ export function SubscriptionRow({
           failed is delivered again below.
         </Notice>
       )}
-      <Failure message={change.message} />
+      <Failure message={turn.message} />
       <div className="buttons">
-        {isOff ? (
-          <Button isPending={change.isBusy} onPress={() => change.run('active')}>
-            Turn on{one.status === 'error' ? ' again' : ''}
-          </Button>
-        ) : (
-          <Button isPending={change.isBusy} onPress={() => change.run('off')}>
-            Turn off
-          </Button>
-        )}
+        <ActionButton
+          label={isOff ? `Turn on${one.status === 'error' ? ' again' : ''}` : 'Turn off'}
+          action={turn}
+        />
         <Button aria-expanded={isOpen} onPress={() => setOpen(!isOpen)}>
           Deliveries
         </Button>
-        <Button kind="danger" onPress={() => setAsking(true)}>
-          Delete
-        </Button>
+        <ConfirmedButton
+          label="Delete"
+          title="Delete this Subscription?"
+          deed="Delete it for good"
+          act={async () => {
+            await api.send('DELETE', `fhir/R4/Subscription/${one.id}`);
+            onChange();
+          }}
+        >
+          <ul>
+            <li>{one.criteria} no longer wakes this Bot.</li>
+            <li>Deliveries that wait are dropped; its list of deliveries can no longer be seen.</li>
+          </ul>
+        </ConfirmedButton>
       </div>
-      {isOpen && <DeliveryList subscription={one} />}
-      <Confirm
-        isOpen={isAsking}
-        title="Delete this Subscription?"
-        deed="Delete it for good"
-        isBusy={remove.isBusy}
-        message={remove.message}
-        onConfirm={() => remove.run()}
-        onClose={() => {
-          setAsking(false);
-          remove.clear();
-        }}
-      >
-        <ul>
-          <li>{one.criteria} no longer wakes this Bot.</li>
-          <li>Deliveries that wait are dropped; its list of deliveries can no longer be seen.</li>
-        </ul>
-      </Confirm>
+      {isOpen && <DeliveryList id={one.id ?? ''} />}
     </article>
   );
 }
@@ -111,86 +105,41 @@ const outcomes = [
   { value: 'failure', label: 'Failed' },
   { value: 'success', label: 'Delivered' },
   { value: 'unknown', label: 'Unknown' },
-] as const;
-type Outcome = (typeof outcomes)[number]['value'];
+];
 
-/** What a Subscription has delivered, newest first; any of it can be delivered again. */
-function DeliveryList({ subscription }: { subscription: Subscription }) {
+function DeliveryList({ id }: { id: string }) {
   const api = useApi();
-  const id = subscription.id ?? '';
-  const [outcome, setOutcome] = useState<Outcome>('');
-  const load = useCallback(
-    (signal: AbortSignal) => listAttempts(api, id, { outcome, signal }),
-    [api, id, outcome],
-  );
-  const loaded = useLoad(load);
+  const [outcome, setOutcome] = useState('');
+  const pages = usePages(outcome, (next, signal) => listAttempts(api, id, { outcome, next, signal }));
+  const [asked, setAsked] = useState<string>();
+  const redeliver = useAction(async (last: Attempt) => {
+    setAsked(undefined);
+    await api.send('POST', `fhir/R4/Subscription/${id}/$redeliver`, { delivery: last.delivery });
+    setAsked(`${last.record} is being delivered again.`);
+    await untilRedelivered(api, id, last);
+    setAsked(undefined);
+    pages.reload();
+  });
   return (
     <div className="stack">
       <div className="filters">
         <Select label="Deliveries that" value={outcome} options={outcomes} onChange={setOutcome} />
-        <Button className="filter-button" onPress={loaded.reload} isPending={loaded.state === 'loading'}>
+        <Button className="filter-button" onPress={pages.reload} isPending={pages.isLoading}>
           Refresh
         </Button>
       </div>
-      <Loading of={loaded}>
-        {(first) =>
-          first.attempts.length === 0 ? (
-            <Empty title="None" />
-          ) : (
-            <Deliveries
-              key={`${outcome} ${first.attempts[0]?.id}`}
-              subscriptionId={id}
-              first={first}
-              onRedelivered={loaded.reload}
-            />
-          )
-        }
-      </Loading>
-    </div>
-  );
-}
-
-interface DeliveryListProps {
-  subscriptionId: string;
-  first: Awaited<ReturnType<typeof listAttempts>>;
-  onRedelivered(): void;
-}
-
-function Deliveries({ subscriptionId, first, onRedelivered }: DeliveryListProps) {
-  const api = useApi();
-  const [{ attempts, next }, setListed] = useState(first);
-  const more = useAction(async () => {
-    if (next === undefined) return;
-    const page = await listAttempts(api, subscriptionId, { from: next });
-    setListed({ attempts: [...attempts, ...page.attempts], next: page.next });
-  });
-  const [asked, setAsked] = useState<string>();
-  const redeliver = useAction(async (last: Attempt) => {
-    setAsked(undefined);
-    await api.send('POST', `fhir/R4/Subscription/${subscriptionId}/$redeliver`, { delivery: last.delivery });
-    setAsked(`${last.record} is being delivered again.`);
-    await untilRedelivered(api, subscriptionId, last);
-    onRedelivered();
-  });
-  return (
-    <>
-      <ul className="rows" aria-label="Deliveries">
-        {byDelivery(attempts).map((delivery) => (
-          <li className="row" key={delivery.id}>
-            <DeliveryRow delivery={delivery} isBusy={redeliver.isBusy} onRedeliver={redeliver.run} />
-          </li>
-        ))}
-      </ul>
-      <Failure message={redeliver.message ?? more.message} />
+      <PagedRows
+        label="Deliveries"
+        pages={{ ...pages, value: pages.value && byDelivery(pages.value) }}
+        keyOf={(delivery) => delivery.id}
+        empty={<Empty title="None" />}
+        row={(delivery) => (
+          <DeliveryRow delivery={delivery} isBusy={redeliver.isBusy} onRedeliver={redeliver.run} />
+        )}
+      />
+      <Failure message={redeliver.message} />
       {asked && <Notice kind="good">{asked}</Notice>}
-      {next !== undefined && (
-        <div>
-          <Button onPress={() => more.run()} isPending={more.isBusy}>
-            Show more
-          </Button>
-        </div>
-      )}
-    </>
+    </div>
   );
 }
 
@@ -202,50 +151,35 @@ interface DeliveryRowProps {
 
 const deeds: Readonly<Record<string, string>> = { create: 'created', update: 'changed', delete: 'deleted' };
 
-/** A delivery, how it ended, and each attempt. */
 function DeliveryRow({ delivery: { attempts }, isBusy, onRedeliver }: DeliveryRowProps) {
   const [last] = attempts;
-  const count = attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`;
+  const title = `${last.record} ${deeds[last.interaction] ?? last.interaction}`;
   return (
     <>
       <details className="record">
         <summary>
           <span className="row-main">
-            <span className="row-title">
-              {last.record} {deeds[last.interaction] ?? last.interaction}
-            </span>
+            <span className="row-title">{title}</span>
             <span className="row-more">
-              <Moment at={last.at} />, {count}
+              <Moment at={last.at} />, {counted(attempts.length, 'attempt')}
             </span>
           </span>
           <Badge kind={last.kind}>{last.outcome}</Badge>
         </summary>
         <ol className="attempts">
-          {attempts.map((attempt) => (
-            <li key={attempt.id}>
-              <AttemptLine attempt={attempt} />
+          {attempts.map(({ id, attempt, redelivery, outcome, durationMs, at }) => (
+            <li key={id}>
+              Attempt {attempt}
+              {redelivery > 0 && `, begun anew ${redelivery === 1 ? 'once' : `${redelivery} times`}`}:{' '}
+              {outcome}
+              {durationMs !== undefined && `, ${durationMs} ms`}, <Moment at={at} />
             </li>
           ))}
         </ol>
       </details>
-      <Button
-        aria-label={`Deliver again: ${last.record} ${deeds[last.interaction] ?? last.interaction}`}
-        isPending={isBusy}
-        onPress={() => onRedeliver(last)}
-      >
+      <Button aria-label={`Deliver again: ${title}`} isPending={isBusy} onPress={() => onRedeliver(last)}>
         Deliver again
       </Button>
-    </>
-  );
-}
-
-function AttemptLine({ attempt: one }: { attempt: Attempt }) {
-  return (
-    <>
-      Attempt {one.attempt}
-      {one.redelivery > 0 && `, begun anew ${one.redelivery === 1 ? 'once' : `${one.redelivery} times`}`}:{' '}
-      {one.outcome}
-      {one.durationMs !== undefined && `, ${one.durationMs} ms`}, <Moment at={one.at} />
     </>
   );
 }

@@ -1,6 +1,9 @@
 import type { AuditEvent, Bot, Bundle, Extension, Subscription } from '@medplum/fhirtypes';
 import { isKeyOf } from '../../../shared/base/values.ts';
+import { nextOf, resourcesIn } from '../api/fhir.ts';
 import type { Api } from '../api/use-api.ts';
+import type { Page } from '../api/use-pages.ts';
+import type { BadgeKind } from '../ui/basics.tsx';
 
 const base = 'https://medplum.com/fhir/StructureDefinition/';
 const interactionName = 'subscription-supported-interaction';
@@ -14,26 +17,24 @@ export const moments = {
   update: 'changed',
   delete: 'deleted',
 } as const;
-export type When = keyof typeof moments;
+type When = keyof typeof moments;
 
 /** What a person writes of a new Subscription. */
 export interface NewTrigger {
   criteria: string;
   when: When;
-  expression: string;
+  extension: string;
   reason: string;
 }
 
 /** Those that wake a Bot. */
 export function subscriptionsOf(api: Api, botId: string, signal?: AbortSignal): Promise<Subscription[]> {
   const query = new URLSearchParams({ url: `Bot/${botId}`, _count: '100', _sort: '_id' });
-  return api
-    .get<Bundle<Subscription>>(`fhir/R4/Subscription?${query}`, signal)
-    .then(({ entry = [] }) => entry.flatMap(({ resource }) => resource ?? []));
+  return api.get<Bundle<Subscription>>(`fhir/R4/Subscription?${query}`, signal).then(resourcesIn);
 }
 
 export function createSubscription(api: Api, bot: Bot, trigger: NewTrigger): Promise<Subscription> {
-  const { criteria, when, expression, reason } = trigger;
+  const { criteria, when, extension: expression, reason } = trigger;
   const extension: Extension[] = [
     ...when
       .split(' ')
@@ -45,20 +46,16 @@ export function createSubscription(api: Api, bot: Bot, trigger: NewTrigger): Pro
     resourceType: 'Subscription',
     status: 'active',
     reason,
-    criteria,
+    criteria: criteria.trim(),
     channel: { type: 'rest-hook', endpoint: `Bot/${bot.id}`, payload: 'application/fhir+json' },
     ...(extension.length > 0 ? { extension } : {}),
   });
 }
 
 /** On or off; on again also after an error. @throws a change by others meanwhile too */
-export async function setStatus(api: Api, one: Subscription, status: 'active' | 'off'): Promise<void> {
-  await api.fetch(`fhir/R4/Subscription/${one.id}`, {
-    method: 'PATCH',
-    body: [{ op: 'replace', path: '/status', value: status }],
-    contentType: 'application/json-patch+json',
-    headers: { 'if-match': `W/"${one.meta?.versionId}"` },
-  });
+export function setStatus(api: Api, { id, meta }: Subscription, status: 'active' | 'off'): Promise<unknown> {
+  const patch = [{ op: 'replace', path: '/status', value: status }];
+  return api.send('PATCH', `fhir/R4/Subscription/${id}`, patch, meta?.versionId);
 }
 
 /** "When a Patient is created or changed" */
@@ -81,20 +78,7 @@ function named(extension: readonly Extension[], name: string): Extension[] {
 }
 
 /** One attempt to deliver a change of a record. */
-export interface Attempt {
-  id: string;
-  at: string;
-  delivery: string;
-  /** `Patient/<id>` */
-  record: string;
-  interaction: string;
-  attempt: number;
-  /** How often the delivery was begun anew by hand. */
-  redelivery: number;
-  outcome: string;
-  kind: 'good' | 'bad' | 'waiting';
-  durationMs: string | undefined;
-}
+export type Attempt = ReturnType<typeof attemptOf>;
 
 /** A delivery with its attempts, newest first. */
 export interface Delivery {
@@ -102,21 +86,22 @@ export interface Delivery {
   attempts: [Attempt, ...Attempt[]];
 }
 
-const kinds: Readonly<Record<string, Attempt['kind']>> = { '0': 'good', '8': 'waiting' };
+const kinds: Readonly<Record<string, BadgeKind>> = { '0': 'good', '8': 'waiting' };
 
-/** One page of a Subscription's attempts, newest first. @param from the `next` of the page before */
+/** One page of a Subscription's attempts, newest first. @param next where the page before says that it goes on */
 export async function listAttempts(
   api: Api,
   subscriptionId: string,
-  { outcome = '', from, signal }: { outcome?: string; from?: string; signal?: AbortSignal },
-): Promise<{ attempts: Attempt[]; next: string | undefined }> {
+  {
+    outcome = '',
+    next,
+    signal,
+  }: { outcome?: string; next?: string | undefined; signal?: AbortSignal | undefined } = {},
+): Promise<Page<Attempt>> {
   const query = new URLSearchParams({ _count: '50', ...(outcome ? { outcome } : {}) });
-  const path = from ?? `fhir/R4/Subscription/${subscriptionId}/$deliveries?${query}`;
-  const { entry = [], link } = await api.get<Bundle<AuditEvent>>(path, signal);
-  return {
-    attempts: entry.flatMap(({ resource }) => (resource ? attemptOf(resource) : [])),
-    next: link?.find(({ relation }) => relation === 'next')?.url,
-  };
+  const path = next ?? `fhir/R4/Subscription/${subscriptionId}/$deliveries?${query}`;
+  const found = await api.get<Bundle<AuditEvent>>(path, signal);
+  return { items: resourcesIn(found).map(attemptOf), next: nextOf(found) };
 }
 
 /** Those of one delivery together, where its newest attempt is. */
@@ -130,7 +115,7 @@ export function byDelivery(attempts: readonly Attempt[]): Delivery[] {
   return [...found.values()];
 }
 
-function attemptOf({ id = '', recorded, outcome, outcomeDesc = '', entity }: AuditEvent): Attempt {
+function attemptOf({ id = '', recorded, outcome, outcomeDesc = '', entity }: AuditEvent) {
   const { what, detail = [] } = entity?.[0] ?? {};
   const details = new Map(detail.map(({ type, valueString }) => [type, valueString]));
   return {
@@ -138,6 +123,7 @@ function attemptOf({ id = '', recorded, outcome, outcomeDesc = '', entity }: Aud
     delivery: details.get('delivery') ?? '',
     interaction: details.get('interaction') ?? '',
     attempt: Number(details.get('attempt') ?? 1),
+    /** How often the delivery was begun anew by hand. */
     redelivery: Number(details.get('redelivery') ?? 0),
     kind: kinds[outcome ?? ''] ?? 'bad',
     durationMs: details.get('durationMs'),
@@ -150,8 +136,8 @@ const pauseMs = 500;
 /** Waits for the first attempt of a delivery that was begun anew, for some ten seconds at most. */
 export async function untilRedelivered(api: Api, subscriptionId: string, last: Attempt): Promise<void> {
   for (let tried = 0; tried < tries; tried++) {
-    const { attempts } = await listAttempts(api, subscriptionId, {});
-    const isThere = attempts.some(
+    const { items } = await listAttempts(api, subscriptionId);
+    const isThere = items.some(
       ({ delivery, redelivery }) => delivery === last.delivery && redelivery > last.redelivery,
     );
     if (isThere) return;

@@ -1,11 +1,11 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import {
   Button as AriaButton,
   type ButtonProps as AriaButtonProps,
   Link as AriaLink,
   type LinkProps,
 } from 'react-aria-components';
-import type { Loaded } from '../api/use-api.ts';
+import type { Action, Loaded } from '../api/use-api.ts';
 
 export type BadgeKind = 'good' | 'waiting' | 'bad' | 'plain';
 
@@ -13,26 +13,43 @@ export function Badge({ kind = 'plain', children }: { kind?: BadgeKind; children
   return <span className={`badge badge-${kind}`}>{children}</span>;
 }
 
-/** Names and values. */
-export function Details({ items }: { items: readonly (readonly [name: string, value: ReactNode])[] }) {
+/** Names and values; what has no value is left out. */
+export function Details({ of }: { of: Readonly<Record<string, ReactNode>> }) {
   return (
     <dl className="details">
-      {items.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
+      {Object.entries(of).map(([name, value]) =>
+        value === undefined ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+      )}
     </dl>
   );
 }
 
 const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
+interface MomentProps {
+  at: string | undefined;
+  /** The words before it. */
+  before?: string;
+  /** What is said when there is none. */
+  or?: string;
+  className?: string;
+}
+
 /** A date and time of day where the reader is. */
-export function Moment({ at }: { at: string | undefined }) {
-  if (!at) return <>unknown</>;
-  return <time dateTime={at}>{format.format(new Date(at))}</time>;
+export function Moment({ at, before, or = 'unknown', className }: MomentProps) {
+  const time = at ? <time dateTime={at}>{format.format(new Date(at))}</time> : or;
+  const words = at && before ? `${before} ` : '';
+  return (
+    <span className={className}>
+      {words}
+      {time}
+    </span>
+  );
 }
 
 /** To a page of this app (`/members`) or, as a button, to one outside. */
@@ -43,20 +60,51 @@ export function Link({
   return <AriaLink {...props} className={className} />;
 }
 
-/** A text as it came, which scrolls by itself when it is long: the keyboard must reach it then. */
-export function Output({
-  label,
-  text,
-  children = text,
-}: {
-  label: string;
-  text?: string;
-  children?: ReactNode;
-}) {
+/** The same, looking like a button. */
+export function ButtonLink(props: { label: string; href: string; kind?: 'primary' | 'plain' }) {
+  const { label, href, kind = 'primary' } = props;
+  return (
+    <Link className={`button button-${kind}`} href={href}>
+      {label}
+    </Link>
+  );
+}
+
+/** What scrolls by itself when it is long: the keyboard must reach it then. */
+export function Scrolling({ label, className, children }: CardProps & { label: string; className: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-    <section className="output" tabIndex={0} aria-label={label}>
+    <section className={className} tabIndex={0} aria-label={label}>
+      {children}
+    </section>
+  );
+}
+
+/** A text as it came. */
+export function Output({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <Scrolling label={label} className="output">
       <pre>{children}</pre>
+    </Scrolling>
+  );
+}
+
+interface CardProps {
+  /** Its heading, which names it too. */
+  title?: string;
+  /** Its name, where it has no heading. */
+  label?: string;
+  className?: string;
+  children: ReactNode;
+}
+
+/** A part of a page, in a frame of its own unless `className` says otherwise. */
+export function Card({ title, label, className = 'card', children }: CardProps) {
+  const id = useId();
+  return (
+    <section className={className} {...(title ? { 'aria-labelledby': id } : { 'aria-label': label })}>
+      {title && <h2 id={id}>{title}</h2>}
+      {children}
     </section>
   );
 }
@@ -79,6 +127,20 @@ export function Button({ kind = 'plain', className = '', isPending = false, ...p
       className={`button button-${kind} ${className}`}
       {...(isPending ? { 'data-busy': true, 'aria-disabled': true } : {})}
     />
+  );
+}
+
+interface ActionButtonProps extends Omit<ButtonProps, 'onPress' | 'isPending' | 'children'> {
+  label: string;
+  action: Pick<Action<void, unknown>, 'run' | 'isBusy'>;
+}
+
+/** A button that does something, and waits until it is done. */
+export function ActionButton({ label, action, ...props }: ActionButtonProps) {
+  return (
+    <Button {...props} isPending={action.isBusy} onPress={() => void action.run()}>
+      {label}
+    </Button>
   );
 }
 
@@ -141,23 +203,23 @@ export function Failure({ message }: { message: string | undefined }) {
   );
 }
 
-interface LoadingProps<T> {
-  of: Loaded<T> & { reload(): void };
-  children(value: T): ReactNode;
-}
-
 /** What was loaded; grey bars in its place until then; what went wrong, with a way to try again. */
-export function Loading<T>({ of: loaded, children }: LoadingProps<T>) {
+export function Loading<T>({ of: loaded, children }: { of: Loaded<T>; children(value: T): ReactNode }) {
+  const { value, message, isLoading, reload } = loaded;
   return (
     <>
-      {loaded.state === 'failed' && <Retry message={loaded.message} onPress={loaded.reload} />}
-      {loaded.value !== undefined ? children(loaded.value) : loaded.state === 'loading' && <Bars />}
+      {message !== undefined && (
+        <Notice kind="bad">
+          <p>{message}</p>
+          <Button onPress={reload}>Try again</Button>
+        </Notice>
+      )}
+      {value !== undefined ? children(value) : isLoading && <Bars />}
     </>
   );
 }
 
-/** In place of what is being loaded. */
-export function Bars() {
+function Bars() {
   return (
     <div className="bars" role="status" aria-label="Loading">
       <span />
@@ -167,26 +229,24 @@ export function Bars() {
   );
 }
 
-/** What could not be loaded, and the way to try again. */
-export function Retry({ message, onPress }: { message: string; onPress(): void }) {
+/** Sentences, one below the other. */
+export function Sentences({ of }: { of: readonly string[] }) {
   return (
-    <Notice kind="bad">
-      <p>{message}</p>
-      <Button onPress={onPress}>Try again</Button>
-    </Notice>
+    <ul>
+      {of.map((text, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: sentences may repeat, and change together
+        <li key={at}>{text}</li>
+      ))}
+    </ul>
   );
 }
 
-/** The next page of a list; nothing when there is none. */
-export function ShowMore({ onPress, isBusy }: { onPress: (() => void) | undefined; isBusy: boolean }) {
-  return onPress === undefined ? null : (
-    <div>
-      <Button onPress={onPress} isPending={isBusy}>
-        Show more
-      </Button>
-    </div>
-  );
+/** A number of things in words. @param plural where it is not the word and an s */
+export function counted(count: number, word: string, plural = `${word}s`): string {
+  return `${number.format(count)} ${count === 1 ? word : plural}`;
 }
+
+const number = new Intl.NumberFormat();
 
 /** In place of a list that has nothing in it. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {

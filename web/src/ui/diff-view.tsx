@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
+import { Scrolling } from './basics.tsx';
 import { type DiffLine, lineDiff } from './line-diff.ts';
 
-/** Lines around a difference. */
 const around = 3;
 const signs = { same: ' ', removed: '-', added: '+' } as const;
 const words = { same: '', removed: 'Removed: ', added: 'Added: ' } as const;
@@ -10,8 +10,7 @@ const words = { same: '', removed: 'Removed: ', added: 'Added: ' } as const;
 export function DiffView({ label, before, after }: { label: string; before: string; after: string }) {
   const pieces = useMemo(() => piecesOf(lineDiff(before, after)), [before, after]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-    <section className="output diff" tabIndex={0} aria-label={label}>
+    <Scrolling label={label} className="output diff">
       <ol>
         {pieces.map((piece) =>
           'skipped' in piece ? (
@@ -27,7 +26,7 @@ export function DiffView({ label, before, after }: { label: string; before: stri
           ),
         )}
       </ol>
-    </section>
+    </Scrolling>
   );
 }
 

@@ -1,3 +1,9 @@
+/** Cells as CSV (RFC 4180). */
+export function csvOf(rows: readonly (readonly string[])[]): string {
+  const cellText = (cell: string) => (/[",;\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+  return rows.map((cells) => `${cells.map(cellText).join(',')}\r\n`).join('');
+}
+
 /** Hands a CSV text to the browser as a file; with a byte order mark, by which Excel knows UTF-8. */
 export function downloadCsv(filename: string, text: string): void {
   downloadFile(filename, new Blob([`\uFEFF${text}`], { type: 'text/csv;charset=utf-8' }));

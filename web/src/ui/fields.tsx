@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactElement, type ReactNode, useEffect, useRef, useState } from 'react';
 import {
   Select as AriaSelect,
   TextField as AriaTextField,
@@ -20,10 +20,33 @@ import {
   ToggleButton,
 } from 'react-aria-components';
 
-interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'children'> {
+interface Described {
   label: string;
-  help?: string;
-  /** Lines of a larger field. */
+  help?: string | undefined;
+  /** In place of what the form around says of the field. */
+  error?: string | undefined;
+}
+
+/** The inside of a field: its name, the control, what helps to fill it, and what is wrong with it. */
+function Inside({ label, help, error, children }: Described & { children: ReactNode }) {
+  return (
+    <>
+      <Label>{label}</Label>
+      {children}
+      {help && (
+        <Text slot="description" className="help">
+          {help}
+        </Text>
+      )}
+      <FieldError className="field-error">
+        {({ validationErrors }) => error ?? validationErrors.join(' ')}
+      </FieldError>
+    </>
+  );
+}
+
+/** A browser completes it only when `autoComplete` says how. */
+interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'children'>, Described {
   rows?: number;
   isCode?: boolean;
 }
@@ -31,47 +54,49 @@ interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'childre
 export function TextField({ label, help, rows, isCode = false, ...props }: TextFieldProps) {
   const className = isCode ? 'input code' : 'input';
   return (
-    <AriaTextField {...props} className="field">
-      <Label>{label}</Label>
-      {rows ? <TextArea className={className} rows={rows} /> : <Input className={className} />}
-      {help && (
-        <Text slot="description" className="help">
-          {help}
-        </Text>
-      )}
-      <FieldError className="field-error" />
+    <AriaTextField
+      autoComplete="off"
+      {...(isCode ? { spellCheck: 'false' } : {})}
+      {...props}
+      className="field"
+    >
+      <Inside label={label} help={help}>
+        {rows ? <TextArea className={className} rows={rows} /> : <Input className={className} />}
+      </Inside>
     </AriaTextField>
   );
 }
 
-interface PasswordFieldProps extends Omit<AriaTextFieldProps, 'className' | 'children' | 'type'> {
-  label: string;
-  help?: string;
+interface PasswordFieldProps extends Omit<AriaTextFieldProps, 'className' | 'children' | 'type'>, Described {
+  isNew?: boolean;
 }
 
+const ofNew = { autoComplete: 'new-password', minLength: 8 };
+
 /** A password that can be shown: nobody has to type it twice. */
-export function PasswordField({ label, help, ...props }: PasswordFieldProps) {
+export function PasswordField({ label, help, isNew = false, ...props }: PasswordFieldProps) {
   const [isShown, setShown] = useState(false);
   return (
-    <AriaTextField {...props} type={isShown ? 'text' : 'password'} className="field">
-      <Label>{label}</Label>
-      <div className="input-row">
-        <Input className="input" spellCheck="false" autoCapitalize="off" />
-        <ToggleButton
-          className="button button-plain"
-          isSelected={isShown}
-          onChange={setShown}
-          aria-label="Show the password"
-        >
-          {isShown ? 'Hide' : 'Show'}
-        </ToggleButton>
-      </div>
-      {help && (
-        <Text slot="description" className="help">
-          {help}
-        </Text>
-      )}
-      <FieldError className="field-error" />
+    <AriaTextField
+      autoComplete="current-password"
+      {...(isNew ? ofNew : {})}
+      {...props}
+      type={isShown ? 'text' : 'password'}
+      className="field"
+    >
+      <Inside label={label} help={isNew ? 'At least 8 characters. A few words make a good one.' : help}>
+        <div className="input-row">
+          <Input className="input" spellCheck="false" autoCapitalize="off" />
+          <ToggleButton
+            className="button button-plain"
+            isSelected={isShown}
+            onChange={setShown}
+            aria-label="Show the password"
+          >
+            {isShown ? 'Hide' : 'Show'}
+          </ToggleButton>
+        </div>
+      </Inside>
     </AriaTextField>
   );
 }
@@ -82,40 +107,40 @@ interface SearchFieldProps {
   onChange(value: string): void;
 }
 
-/** How long somebody pauses before what they typed is searched, in ms. */
-const pauseMs = 250;
+const typingMs = 250;
+
+/** A text once nobody has changed it for a moment: while somebody types nothing is asked for. */
+export function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), typingMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
+}
 
 /** A text that is searched once the typing pauses. */
 export function SearchField({ label, value, onChange }: SearchFieldProps) {
   const [typed, setTyped] = useState(value);
+  const settled = useSettled(typed.trim());
   const latest = useRef(onChange);
   latest.current = onChange;
   useEffect(() => {
-    if (typed.trim() === value) return;
-    const timer = setTimeout(() => latest.current(typed.trim()), pauseMs);
-    return () => clearTimeout(timer);
-  }, [typed, value]);
+    if (settled !== value) latest.current(settled);
+  }, [settled, value]);
   return <TextField label={label} type="search" value={typed} onChange={setTyped} maxLength={200} />;
 }
 
-interface SelectProps<Value extends string> {
-  label: string;
+interface SelectProps<Value extends string> extends Described {
   name?: string;
-  help?: string;
   value: Value;
   options: readonly { value: Value; label: string }[];
-  onChange: (value: Value) => void;
+  onChange(value: Value): void;
 }
 
 /** One of a few. */
-export function Select<Value extends string>({
-  label,
-  name,
-  help,
-  value,
-  options,
-  onChange,
-}: SelectProps<Value>) {
+export function Select<Value extends string>(props: SelectProps<Value>) {
+  const { label, name, help, value, options, onChange } = props;
   return (
     <AriaSelect
       className="field"
@@ -123,17 +148,12 @@ export function Select<Value extends string>({
       selectedKey={value}
       onSelectionChange={(key) => onChange(key as Value)}
     >
-      <Label>{label}</Label>
-      <Button className="input select-button">
-        <SelectValue />
-        <span aria-hidden="true" className="arrow" />
-      </Button>
-      {help && (
-        <Text slot="description" className="help">
-          {help}
-        </Text>
-      )}
-      <FieldError className="field-error" />
+      <Inside label={label} help={help}>
+        <Button className="input select-button">
+          <SelectValue />
+          <span aria-hidden="true" className="arrow" />
+        </Button>
+      </Inside>
       <Popover className="popover">
         <ListBox className="list-box" items={options.map((option) => ({ id: option.value, ...option }))}>
           {({ label: text }) => <ListBoxItem className="list-item">{text}</ListBoxItem>}
@@ -143,14 +163,42 @@ export function Select<Value extends string>({
   );
 }
 
+interface SuggestingProps<Item extends { id: string }> extends Described {
+  note?: string;
+  input?: { autoComplete?: string; spellCheck?: boolean };
+  children(item: Item): ReactElement;
+}
+
+/** The inside of a combo box: a text, and the list of what is offered. */
+export function Suggesting<Item extends { id: string }>(props: SuggestingProps<Item>) {
+  const { note, input, children, ...described } = props;
+  const empty =
+    note === undefined ? {} : { renderEmptyState: () => <div className="list-empty">{note}</div> };
+  return (
+    <>
+      <Inside {...described}>
+        <div className="input-row">
+          <Input className="input" {...input} />
+          <Button className="button button-plain" aria-label="Show the list">
+            <span aria-hidden="true" className="arrow" />
+          </Button>
+        </div>
+      </Inside>
+      <Popover className="popover">
+        <ListBox className="list-box" {...empty}>
+          {children}
+        </ListBox>
+      </Popover>
+    </>
+  );
+}
+
 interface SuggestFieldProps {
   label: string;
   help?: string;
   value: string;
-  /** What is offered; anything else may be typed too. */
   options: readonly string[];
   onChange(value: string): void;
-  /** One of the options was chosen from the list. */
   onChosen?(value: string): void;
 }
 
@@ -173,27 +221,13 @@ export function SuggestField({ label, help, value, options, onChange, onChosen }
         else if (key !== value) onChange(String(key));
       }}
     >
-      <Label>{label}</Label>
-      <div className="input-row">
-        <Input className="input" autoComplete="off" spellCheck={false} />
-        <Button className="button button-plain" aria-label="Show the list">
-          <span aria-hidden="true" className="arrow" />
-        </Button>
-      </div>
-      {help && (
-        <Text slot="description" className="help">
-          {help}
-        </Text>
-      )}
-      <Popover className="popover">
-        <ListBox className="list-box">
-          {({ id }: { id: string }) => (
-            <ListBoxItem id={id} textValue={id} className="list-item">
-              {id}
-            </ListBoxItem>
-          )}
-        </ListBox>
-      </Popover>
+      <Suggesting label={label} help={help} input={{ autoComplete: 'off', spellCheck: false }}>
+        {({ id }: { id: string }) => (
+          <ListBoxItem id={id} textValue={id} className="list-item">
+            {id}
+          </ListBoxItem>
+        )}
+      </Suggesting>
     </ComboBox>
   );
 }

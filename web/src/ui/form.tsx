@@ -1,7 +1,8 @@
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react';
 import { Form as AriaForm } from 'react-aria-components';
 import { type Action, useAction } from '../api/use-api.ts';
-import { Button, Failure, Notice } from './basics.tsx';
+import { useKept } from '../drafts/use-draft.tsx';
+import { Button, Card, Failure, Notice } from './basics.tsx';
 
 /** Finds out whether a field is ready to be sent; a field that is not shows why. */
 type Check = () => Promise<boolean>;
@@ -23,26 +24,36 @@ export function useFormCheck(check: Check): void {
   }, [checks]);
 }
 
-interface Props {
+interface FormProps {
   label: string;
-  /** What the service said, by the name of the field. */
-  fieldErrors?: Record<string, string>;
-  onSubmit(): void;
+  /** What its button does, and what the service said to it: of a field, by its name. */
+  action: Pick<Action<void, unknown>, 'run' | 'isBusy' | 'message' | 'fieldErrors'> & { isSaved?: boolean };
+  submit?: string;
+  kind?: 'primary' | 'plain';
+  isDisabled?: boolean;
+  /** In place of the action, which may follow. */
+  onSubmit?(): void;
+  /** What is said once it is saved. */
+  saved?: ReactNode;
+  /** Further buttons beside its own. */
+  beside?: ReactNode;
+  /** All of its buttons, in place of the one. */
+  buttons?: ReactNode;
   children: ReactNode;
 }
 
-const none: Record<string, string> = {};
-
 /**
- * Fields and what sends them. Checks of its fields come first; what the service refuses stands at its
- * field, which takes the focus.
+ * Fields and the button that sends them; above the button stands what came of it. Checks of the fields come
+ * first; what the service refuses stands at its field, which takes the focus.
  */
-export function Form({ label, fieldErrors = none, onSubmit, children }: Props) {
+export function Form(props: FormProps) {
+  const { label, action, submit, kind = 'primary', isDisabled = false, saved, beside, buttons } = props;
+  const { fieldErrors } = action;
   const form = useRef<HTMLFormElement>(null);
   const [checks] = useState(() => new Set<Check>());
   const [round, setRound] = useState(0);
-  const latest = useRef(onSubmit);
-  latest.current = onSubmit;
+  const latest = useRef(() => {});
+  latest.current = props.onSubmit ?? (() => void action.run());
   useEffect(() => {
     const recheckOwn = ({ target }: Event) => {
       if (isField(target) && target.form === form.current) recheck(target);
@@ -58,9 +69,9 @@ export function Form({ label, fieldErrors = none, onSubmit, children }: Props) {
   useEffect(() => {
     if (round > 0) latest.current();
   }, [round]);
-  const submit = async () => {
+  const send = async () => {
     const results = await Promise.all([...checks].map((check) => check()));
-    if (results.every(Boolean)) setRound((before) => before + 1);
+    if (results.every(Boolean)) setRound((earlier) => earlier + 1);
     else requestAnimationFrame(() => focusFirstError(form.current));
   };
   return (
@@ -72,10 +83,21 @@ export function Form({ label, fieldErrors = none, onSubmit, children }: Props) {
         validationErrors={fieldErrors}
         onSubmit={(event) => {
           event.preventDefault();
-          void submit();
+          void send();
         }}
       >
-        {children}
+        {props.children}
+        <Failure message={action.message} />
+        {action.isSaved && saved && <Notice kind="good">{saved}</Notice>}
+        {buttons}
+        {submit !== undefined && (
+          <div className="buttons">
+            <Button type="submit" kind={kind} isDisabled={isDisabled} isPending={action.isBusy}>
+              {submit}
+            </Button>
+            {beside}
+          </div>
+        )}
       </AriaForm>
     </FormChecks>
   );
@@ -97,6 +119,21 @@ function isField(target: EventTarget | null): target is HTMLInputElement | HTMLT
   return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
 }
 
+/** A form in a frame of its own. @param props.hasHeading its name is its heading too */
+export function FormCard({ hasHeading = false, ...form }: FormProps & { hasHeading?: boolean }) {
+  return (
+    <Card {...(hasHeading ? { title: form.label } : { label: form.label })} className="card narrow">
+      <Form {...form} />
+    </Card>
+  );
+}
+
+interface FormOptions {
+  /** Kept under this name, in memory, while the person is elsewhere. */
+  keptAs?: string;
+  onTyping?(): void;
+}
+
 /**
  * What stands in the fields of a form, and the one thing that sends it. What the service says of a field by its name
  * stands there.
@@ -105,35 +142,42 @@ function isField(target: EventTarget | null): target is HTMLInputElement | HTMLT
 export function useForm<Values extends object>(
   initial: Values | (() => Values),
   act: (values: Values) => Promise<unknown>,
+  { keptAs, onTyping }: FormOptions = {},
 ) {
-  const [values, setValues] = useState(initial);
+  const [values, setValues] = useKept<Values>(keptAs, initial);
   const [isSaved, setSaved] = useState(false);
-  const action = useAction(async () => {
+  const send = async () => {
     setSaved(false);
     await act(values);
     setSaved(true);
-  }, fieldsIn(values));
-  const change =
+  };
+  const action = useAction(send, fieldsIn(values));
+  const change = (some: Partial<Values>) => {
+    setValues((before) => ({ ...before, ...some }));
+    setSaved(false);
+    onTyping?.();
+  };
+  const changeOf =
     <Name extends keyof Values>(name: Name) =>
-    (next: Values[Name]) => {
-      setValues((before) => ({ ...before, [name]: next }));
-      setSaved(false);
-    };
+    (next: Values[Name]) =>
+      change({ [name]: next } as unknown as Partial<Values>);
   return {
     ...action,
+    /** What `run` does. @throws what the service said */
+    send,
     values,
     isSaved,
+    change,
     clearFields: () => setValues(initial),
     /** The props of the field of that name. */
     field: <Name extends keyof Values & string>(name: Name) => ({
       name,
       value: values[name],
-      onChange: change(name),
+      onChange: changeOf(name),
     }),
-    /** The same of a Switch. */
     toggle: <Name extends keyof Values>(name: Name & (Values[Name] extends boolean ? Name : never)) => ({
       isSelected: values[name] as boolean,
-      onChange: change(name) as (next: boolean) => void,
+      onChange: changeOf(name) as (next: boolean) => void,
     }),
   };
 }
@@ -141,40 +185,4 @@ export function useForm<Values extends object>(
 /** A Switch shows no error of its own: what is said of one stands below the fields. */
 function fieldsIn(values: object): string[] {
   return Object.entries(values).flatMap(([name, value]) => (typeof value === 'boolean' ? [] : [name]));
-}
-
-interface ActionFormProps {
-  label: string;
-  action: Pick<Action<void, unknown>, 'run' | 'isBusy' | 'message' | 'fieldErrors'> & { isSaved?: boolean };
-  /** What its button says. */
-  submit: string;
-  kind?: 'primary' | 'plain';
-  isDisabled?: boolean;
-  /** What is said once it is saved. */
-  saved?: ReactNode;
-  children: ReactNode;
-}
-
-/** A form whose button does one thing; above it stands what came of that. */
-export function ActionForm({
-  label,
-  action,
-  submit,
-  kind = 'primary',
-  isDisabled = false,
-  saved,
-  children,
-}: ActionFormProps) {
-  return (
-    <Form label={label} fieldErrors={action.fieldErrors} onSubmit={() => action.run()}>
-      {children}
-      <Failure message={action.message} />
-      {action.isSaved && saved && <Notice kind="good">{saved}</Notice>}
-      <div className="buttons">
-        <Button type="submit" kind={kind} isDisabled={isDisabled} isPending={action.isBusy}>
-          {submit}
-        </Button>
-      </div>
-    </Form>
-  );
 }

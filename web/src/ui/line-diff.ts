@@ -26,53 +26,38 @@ function lines(kind: DiffLine['kind'], texts: readonly string[]): DiffLine[] {
   return texts.map((text) => ({ kind, text }));
 }
 
+/** A line of the way from one text to the other, and those before it. */
+interface Step extends DiffLine {
+  before: Step | undefined;
+}
+
 /** Undefined when there are too many differences. */
 function compared(a: readonly string[], b: readonly string[]): DiffLine[] | undefined {
-  const furthest = new Map([[1, 0]]);
-  const rounds: Map<number, number>[] = [];
+  // Of each diagonal, how far one comes on it, and by which steps.
+  const furthest = new Map<number, { x: number; last: Step | undefined }>([[1, { x: 0, last: undefined }]]);
+  const at = (k: number) => furthest.get(k) ?? { x: 0, last: undefined };
   for (let d = 0; d <= Math.min(a.length + b.length, mostDifferences); d++) {
-    rounds.push(new Map(furthest));
     for (let k = -d; k <= d; k += 2) {
-      let x = isDown(furthest, k, d) ? at(furthest, k + 1) : at(furthest, k - 1) + 1;
-      while (x < a.length && x - k < b.length && a[x] === b[x - k]) x += 1;
-      furthest.set(k, x);
-      if (x >= a.length && x - k >= b.length) return traced(a, b, rounds);
+      const isDown = k === -d || (k !== d && at(k - 1).x < at(k + 1).x);
+      let { x, last } = isDown ? at(k + 1) : at(k - 1);
+      if (d > 0 && isDown) last = { kind: 'added', text: b[x - k - 1] ?? '', before: last };
+      if (!isDown) {
+        last = { kind: 'removed', text: a[x] ?? '', before: last };
+        x += 1;
+      }
+      while (x < a.length && a[x] === b[x - k]) {
+        last = { kind: 'same', text: a[x] ?? '', before: last };
+        x += 1;
+      }
+      furthest.set(k, { x, last });
+      if (x >= a.length && x - k >= b.length) return stepsTo(last);
     }
   }
   return undefined;
 }
 
-/** From the end back to the beginning, round by round. */
-function traced(
-  a: readonly string[],
-  b: readonly string[],
-  rounds: readonly Map<number, number>[],
-): DiffLine[] {
-  const found: DiffLine[] = [];
-  let [x, y] = [a.length, b.length];
-  for (let d = rounds.length - 1; d >= 0; d--) {
-    const furthest = rounds[d] ?? new Map();
-    const k = x - y;
-    const from = isDown(furthest, k, d) ? k + 1 : k - 1;
-    const fromX = d === 0 ? 0 : at(furthest, from);
-    const fromY = d === 0 ? 0 : fromX - from;
-    while (x > fromX && y > fromY) {
-      found.push({ kind: 'same', text: a[x - 1] ?? '' });
-      x -= 1;
-      y -= 1;
-    }
-    if (d === 0) break;
-    if (x > fromX) found.push({ kind: 'removed', text: a[x - 1] ?? '' });
-    else found.push({ kind: 'added', text: b[y - 1] ?? '' });
-    [x, y] = [fromX, fromY];
-  }
-  return found.reverse();
-}
-
-function isDown(furthest: ReadonlyMap<number, number>, k: number, d: number): boolean {
-  return k === -d || (k !== d && at(furthest, k - 1) < at(furthest, k + 1));
-}
-
-function at(furthest: ReadonlyMap<number, number>, k: number): number {
-  return furthest.get(k) ?? 0;
+function stepsTo(last: Step | undefined): DiffLine[] {
+  const steps: DiffLine[] = [];
+  for (let step = last; step; step = step.before) steps.push({ kind: step.kind, text: step.text });
+  return steps.reverse();
 }

@@ -1,30 +1,30 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import type { Resource } from '@medplum/fhirtypes';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import {
-  Tabs as AriaTabs,
-  Dialog,
-  DialogTrigger,
+  Dialog as AriaDialog,
   Heading,
   Modal,
   ModalOverlay,
   Tab,
   TabList,
   TabPanel,
+  Tabs as AriaTabs,
 } from 'react-aria-components';
 import { useLocation } from 'wouter';
-import { useAddressState } from '../api/use-pages.ts';
+import { useAction, useApi } from '../api/use-api.ts';
+import { useAddress } from '../api/use-pages.ts';
 import { topicOf } from '../help/topics.ts';
-import { Button, Link } from './basics.tsx';
+import { Button, Failure, Link } from './basics.tsx';
 
-/** A page with its heading, which takes the focus when the page opens so that a screen reader says it. */
-export function Page({
-  title,
-  actions,
-  children,
-}: {
+interface PageProps {
   title: string;
   actions?: ReactNode;
+  back?: { label: string; href: string };
   children: ReactNode;
-}) {
+}
+
+/** A page with its heading, which takes the focus when the page opens so that a screen reader says it. */
+export function Page({ title, actions, back, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Portico`;
@@ -42,6 +42,11 @@ export function Page({
         {actions && <div className="page-actions">{actions}</div>}
       </div>
       {children}
+      {back && (
+        <p>
+          <Link href={back.href}>{back.label}</Link>
+        </p>
+      )}
     </>
   );
 }
@@ -49,34 +54,30 @@ export function Page({
 /** Says what the page is about; nothing where there is nothing to say. */
 function WhatIsThis() {
   const [path] = useLocation();
+  const [isOpen, setOpen] = useState(false);
   const topic = topicOf(path);
   if (!topic) return null;
+  const { title, paragraphs, more } = topic;
+  const close = () => setOpen(false);
   return (
-    <DialogTrigger>
-      <Button kind="quiet">What is this?</Button>
-      <ModalOverlay className="overlay" isDismissable>
-        <Modal className="modal">
-          <Dialog className="dialog">
-            {({ close }) => (
-              <>
-                <Heading slot="title">{topic.title}</Heading>
-                {topic.paragraphs.map((text) => (
-                  <p key={text}>{text}</p>
-                ))}
-                <div className="buttons">
-                  {topic.more && (
-                    <Link href={topic.more.href} onPress={close}>
-                      {topic.more.label}
-                    </Link>
-                  )}
-                  <Button onPress={close}>Close</Button>
-                </div>
-              </>
-            )}
-          </Dialog>
-        </Modal>
-      </ModalOverlay>
-    </DialogTrigger>
+    <>
+      <Button kind="quiet" onPress={() => setOpen(true)}>
+        What is this?
+      </Button>
+      <Dialog isOpen={isOpen} title={title} isDismissable onClose={close}>
+        {paragraphs.map((text) => (
+          <p key={text}>{text}</p>
+        ))}
+        <div className="buttons">
+          {more && (
+            <Link href={more.href} onPress={close}>
+              {more.label}
+            </Link>
+          )}
+          <Button onPress={close}>Close</Button>
+        </div>
+      </Dialog>
+    </>
   );
 }
 
@@ -107,29 +108,152 @@ export function Mark() {
   return <img src="/app/mark.svg" alt="Portico" width="32" height="32" className="mark" />;
 }
 
-interface Props {
-  label: string;
-  tabs: readonly (readonly [title: string, content: ReactNode])[];
-}
-
-/** Pages of one thing; only the chosen one is there, and it stands in the address. */
-export function Tabs({ label, tabs }: Props) {
-  const titles = tabs.map(([title]) => title);
-  const [chosen, choose] = useAddressState('tab', titles, titles[0] ?? '');
+/** Pages of one thing, by their titles; only the chosen one is there, and it stands in the address. */
+export function Tabs({ label, tabs }: { label: string; tabs: Record<string, ReactNode> }) {
+  const titles = Object.keys(tabs);
+  const options = titles.map((value) => ({ value }));
+  const { values, change } = useAddress({ tab: titles[0] ?? '' }, { tab: options });
   return (
-    <AriaTabs selectedKey={chosen} onSelectionChange={(key) => choose(String(key))}>
+    <AriaTabs selectedKey={values.tab} onSelectionChange={(key) => change({ tab: String(key) })}>
       <TabList className="tab-list" aria-label={label}>
-        {tabs.map(([title]) => (
+        {titles.map((title) => (
           <Tab key={title} id={title} className="tab">
             {title}
           </Tab>
         ))}
       </TabList>
-      {tabs.map(([title, content]) => (
+      {Object.entries(tabs).map(([title, content]) => (
         <TabPanel key={title} id={title} className="tab-panel">
           {content}
         </TabPanel>
       ))}
     </AriaTabs>
+  );
+}
+
+interface DialogProps {
+  isOpen: boolean;
+  title: string;
+  /** It must be answered before anything else. */
+  isAlert?: boolean;
+  isDismissable?: boolean;
+  /** Left out, only its buttons close it. */
+  onClose?(): void;
+  /** The id of what says more than the title. */
+  describedBy?: string;
+  children: ReactNode;
+}
+
+/** A window over the page. */
+export function Dialog(props: DialogProps) {
+  const { isOpen, title, isAlert = false, isDismissable = false, onClose, describedBy, children } = props;
+  return (
+    <ModalOverlay
+      className="overlay"
+      isOpen={isOpen}
+      onOpenChange={(open) => open || onClose?.()}
+      isDismissable={isDismissable}
+      isKeyboardDismissDisabled={!onClose}
+    >
+      <Modal className="modal">
+        <AriaDialog
+          className="dialog"
+          {...(isAlert ? { role: 'alertdialog' } : {})}
+          {...(describedBy ? { 'aria-describedby': describedBy } : {})}
+        >
+          <Heading slot="title">{title}</Heading>
+          {children}
+        </AriaDialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+interface QuestionProps {
+  title: string;
+  /** What the button says: the deed, not "OK". */
+  deed: string;
+  /** What is refused stands in the question. */
+  act(): unknown;
+  children: ReactNode;
+}
+
+/** Asks before something that cannot be taken back. What was done closes the question. */
+export function Confirm({
+  isOpen,
+  title,
+  deed,
+  act,
+  onClose,
+  children,
+}: QuestionProps & { isOpen: boolean; onClose(): void }) {
+  const action = useAction(async () => {
+    await act();
+    onClose();
+  });
+  const close = () => {
+    onClose();
+    action.clear();
+  };
+  return (
+    <Dialog isOpen={isOpen} title={title} isAlert onClose={close}>
+      {children}
+      <Failure message={action.message} />
+      <div className="buttons buttons-end">
+        <Button onPress={close} autoFocus>
+          Keep it as it is
+        </Button>
+        <Button kind="danger" isPending={action.isBusy} onPress={() => action.run()}>
+          {deed}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+interface ConfirmedButtonProps extends QuestionProps {
+  label: string;
+  /** What a screen reader says instead, where there are several. */
+  name?: string;
+  kind?: 'danger' | 'plain' | 'quiet';
+}
+
+/** A button that asks before it does what it says. */
+export function ConfirmedButton({ label, name, kind = 'danger', ...question }: ConfirmedButtonProps) {
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <>
+      <Button kind={kind} onPress={() => setAsking(true)} {...(name ? { 'aria-label': name } : {})}>
+        {label}
+      </Button>
+      <Confirm isOpen={isAsking} onClose={() => setAsking(false)} {...question} />
+    </>
+  );
+}
+
+interface DeleteResourceProps {
+  resource: Resource;
+  name: string;
+  then: string;
+  children: ReactNode;
+}
+
+export function DeleteResource({ resource, name, then, children }: DeleteResourceProps) {
+  const { send } = useApi();
+  const [, navigate] = useLocation();
+  return (
+    <div>
+      <ConfirmedButton
+        label={`Delete ${name}`}
+        title={`Delete ${name}?`}
+        deed={`Delete ${name} for good`}
+        act={async () => {
+          await send('DELETE', `fhir/R4/${resource.resourceType}/${resource.id}`);
+          navigate(then);
+        }}
+      >
+        <ul>{children}</ul>
+      </ConfirmedButton>
+    </div>
   );
 }

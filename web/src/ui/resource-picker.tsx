@@ -1,29 +1,20 @@
-import { useEffect, useRef, useState } from 'react';
-import {
-  Button,
-  ComboBox,
-  FieldError,
-  Input,
-  Label,
-  ListBox,
-  ListBoxItem,
-  Popover,
-  Text,
-} from 'react-aria-components';
+import type { AccessPolicy } from '@medplum/fhirtypes';
+import { useRef, useState } from 'react';
+import { ComboBox, ListBoxItem, Text } from 'react-aria-components';
+import { normalise, type Picked, type PickedResource, useFindByName } from '../api/fhir.ts';
+import { useLoad } from '../api/use-api.ts';
+import { Suggesting, useSettled } from './fields.tsx';
 import { useFormCheck } from './form.tsx';
 
 interface Props<P extends Picked> {
   label: string;
   name: string;
   help?: string;
-  isRequired?: boolean;
   value: Choice<P>;
   onChange(choice: Choice<P>): void;
-  /** Those whose name fits the text; all of them for an empty text, up to a page. Keep it in useCallback. */
+  /** Those whose name fits the text; all of them for an empty text, up to a page. */
   find(text: string, signal?: AbortSignal): Promise<P[]>;
 }
-
-const typingMs = 200;
 
 /** Whether the field may be sent as it stands; `completed` when a name that was only begun was filled in. */
 interface Resolution {
@@ -36,7 +27,7 @@ interface Resolution {
  * left; any other is an error of the field, and the form around is not sent.
  */
 export function ResourcePicker<P extends Picked>(props: Props<P>) {
-  const { label, name, help, isRequired = false, value, onChange, find } = props;
+  const { label, name, help, value, onChange, find } = props;
   const text = textOf(value);
   const [error, setError] = useState<string>();
   const [isOpened, setOpened] = useState(false);
@@ -60,11 +51,7 @@ export function ResourcePicker<P extends Picked>(props: Props<P>) {
   };
   const look = async ({ isLeft }: { isLeft: boolean }): Promise<Resolution> => {
     const before = latest.current;
-    if (before === undefined) {
-      if (isRequired) setError('Choose one.');
-      return { isReady: !isRequired };
-    }
-    if (!('typed' in before)) {
+    if (before === undefined || !('typed' in before)) {
       setError(undefined);
       return { isReady: true };
     }
@@ -98,7 +85,6 @@ export function ResourcePicker<P extends Picked>(props: Props<P>) {
     <ComboBox
       className="field"
       name={name}
-      isRequired={isRequired}
       validationBehavior="aria"
       isInvalid={error !== undefined}
       menuTrigger="input"
@@ -119,67 +105,41 @@ export function ResourcePicker<P extends Picked>(props: Props<P>) {
         if (chosen) change(chosen);
       }}
     >
-      <Label>{label}</Label>
-      <div className="input-row">
-        <Input className="input" />
-        <Button className="button button-plain" aria-label="Show the list">
-          <span aria-hidden="true" className="arrow" />
-        </Button>
-      </div>
-      {help && (
-        <Text slot="description" className="help">
-          {help}
-        </Text>
-      )}
-      <FieldError className="field-error">
-        {({ validationErrors }) => error ?? validationErrors.join(' ')}
-      </FieldError>
-      <Popover className="popover">
-        <ListBox className="list-box" renderEmptyState={() => <div className="list-empty">{found.note}</div>}>
-          {({ item: { reference, display, detail } }: { item: P }) => (
-            <ListBoxItem id={reference} textValue={display} className="list-item">
-              <Text slot="label">{display}</Text>
-              {detail && (
-                <Text slot="description" className="row-more">
-                  {detail}
-                </Text>
-              )}
-            </ListBoxItem>
-          )}
-        </ListBox>
-      </Popover>
+      <Suggesting label={label} help={help} error={error} note={found.note}>
+        {({ item: { reference, display, detail } }: { id: string; item: P }) => (
+          <ListBoxItem id={reference} textValue={display} className="list-item">
+            <Text slot="label">{display}</Text>
+            {detail && (
+              <Text slot="description" className="row-more">
+                {detail}
+              </Text>
+            )}
+          </ListBoxItem>
+        )}
+      </Suggesting>
     </ComboBox>
   );
 }
 
 /** What the list shows: asked for once the field was opened, and when typing pauses. */
 function useFound<P extends Picked>(find: Props<P>['find'], wanted: string, isOpened: boolean) {
-  const [found, setFound] = useState<{ items: P[]; note: string }>({ items: [], note: 'Loading…' });
-  useEffect(() => {
-    if (!isOpened) return;
-    const gone = new AbortController();
-    const timer = setTimeout(() => {
-      find(wanted.trim(), gone.signal).then(
-        (items) => setFound({ items, note: 'No match' }),
-        () => !gone.signal.aborted && setFound({ items: [], note: 'The list could not be loaded' }),
-      );
-    }, typingMs);
-    return () => {
-      clearTimeout(timer);
-      gone.abort();
-    };
-  }, [wanted, find, isOpened]);
-  return found;
+  const text = useSettled(wanted.trim());
+  const { value, message } = useLoad(`${isOpened} ${text}`, async (signal) =>
+    isOpened ? find(text, signal) : undefined,
+  );
+  if (message !== undefined) return { items: [], note: 'The list could not be loaded' };
+  return { items: value ?? [], note: value ? 'No match' : 'Loading…' };
 }
 
-/** A resource that was chosen in a picker. */
-export interface Picked {
-  /** `AccessPolicy/<id>` */
-  reference: string;
-  display: string;
-  /** What tells it from another of the same name. */
-  detail?: string;
+/** A policy that was chosen. */
+export type PickedPolicy = PickedResource<AccessPolicy>;
+
+/** Picks an access policy of the Project. */
+export function PolicyPicker({ label = 'Access policy', ...props }: PolicyPickerProps) {
+  return <ResourcePicker label={label} find={useFindByName('AccessPolicy')} {...props} />;
 }
+
+type PolicyPickerProps = Omit<Props<PickedPolicy>, 'find' | 'label'> & { label?: string };
 
 /** What stands in a picker: a resource, a text that names none yet, or nothing. */
 export type Choice<P extends Picked = Picked> = P | { typed: string } | undefined;
@@ -213,6 +173,8 @@ function resolveChoice<P extends Picked>(
   return { picked: first, isExact: same.length === 1 };
 }
 
-function normalise(text: string): string {
-  return text.normalize('NFC').trim().toLowerCase();
+/** What was chosen as a Reference; undefined when the field is empty. @throws {Error} as `pickedOf` */
+export function referenceOf(choice: Choice): { reference: string } | undefined {
+  const picked = pickedOf(choice);
+  return picked && { reference: picked.reference };
 }

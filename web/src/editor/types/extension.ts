@@ -7,13 +7,12 @@ import {
 import { type Diagnostic, forceLinting, linter, lintGutter, lintKeymap } from '@codemirror/lint';
 import type { Extension } from '@codemirror/state';
 import { EditorView, hoverTooltip, keymap } from '@codemirror/view';
-import type { Answered, Answers, CodeFile, Problem, Questions } from './language.ts';
+import type { Answer, CodeFile, Language, Problem, Question } from './language.ts';
 
 const pauseMs = 500;
 
 interface TypesOptions {
   filename(): string;
-  /** What is wrong with the code as it stands; undefined before anybody looked. */
   onProblems(problems: readonly (Problem & { line: number; column: number })[]): void;
 }
 
@@ -44,17 +43,12 @@ export function types({ filename, onProblems }: TypesOptions): Extension {
   const check = async (view: EditorView): Promise<Diagnostic[]> => {
     if (!compiler) return [];
     const { doc } = view.state;
-    const found = await compiler.ask('check', { file: fileOf(view.state) }).catch(() => []);
+    const found = await compiler.ask('check', fileOf(view.state)).catch(() => []);
     const placed = found.map((one) => {
       const from = Math.min(one.from, doc.length);
       const line = doc.lineAt(from);
-      return {
-        ...one,
-        from,
-        to: Math.min(one.to, doc.length),
-        line: line.number,
-        column: from - line.from + 1,
-      };
+      const to = Math.min(one.to, doc.length);
+      return { ...one, from, to, line: line.number, column: from - line.from + 1 };
     });
     onProblems(placed);
     return placed.map(({ from, to, severity, message }) => ({ from, to, severity, message }));
@@ -64,7 +58,7 @@ export function types({ filename, onProblems }: TypesOptions): Extension {
     linter(check, { delay: pauseMs }),
     autocompletion({ override: [(context) => complete(compiler, context, fileOf(context.state))] }),
     hoverTooltip(async (view, at) => {
-      const text = await compiler?.ask('describe', { file: fileOf(view.state), at }).catch(() => '');
+      const text = await compiler?.ask('describe', fileOf(view.state), at).catch(() => '');
       return text ? { pos: at, create: () => ({ dom: described(text) }) } : null;
     }),
     keymap.of([...completionKeymap, ...lintKeymap]),
@@ -86,7 +80,7 @@ async function complete(
   const word = context.matchBefore(/[\w$]*/);
   const isMember = context.matchBefore(/\.[\w$]*/) !== null;
   if (!compiler || !word || (word.from === word.to && !isMember && !context.explicit)) return null;
-  const found = await compiler.ask('complete', { file, at: context.pos }).catch(() => []);
+  const found = await compiler.ask('complete', file, context.pos).catch(() => []);
   if (found.length === 0) return null;
   return {
     from: word.from,
@@ -104,9 +98,11 @@ function described(text: string): HTMLElement {
 
 type Waiting = { resolve(answer: never): void; reject(error: Error): void };
 
-/** Asks the compiler in its worker. */
 interface Compiler {
-  ask<Kind extends keyof Questions>(kind: Kind, question: Questions[Kind]): Promise<Answers[Kind]>;
+  ask<Kind extends keyof Language>(
+    kind: Kind,
+    ...given: Parameters<Language[Kind]>
+  ): Promise<ReturnType<Language[Kind]>>;
 }
 
 let started: Compiler | undefined;
@@ -131,18 +127,18 @@ function start(): Compiler {
     worker.terminate();
   };
   worker.addEventListener('error', () => fail(new Error('The compiler could not be loaded')));
-  worker.addEventListener('message', ({ data }: MessageEvent<Answered>) => {
+  worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
     const one = waiting.get(data.id);
     waiting.delete(data.id);
     if ('failed' in data) one?.reject(new Error(data.failed));
     else one?.resolve(data.answer as never);
   });
   return {
-    ask: (kind, question) =>
+    ask: (kind, ...given) =>
       new Promise((resolve, reject) => {
         asked += 1;
         waiting.set(asked, { resolve, reject });
-        worker.postMessage({ id: asked, kind, ...question });
+        worker.postMessage({ id: asked, kind, given } satisfies Question<typeof kind>);
       }),
   };
 }

@@ -112,7 +112,7 @@ export function createLanguage(files: ReadonlyMap<string, string>) {
     return { path, ...annotated };
   };
   return {
-    check(file: CodeFile): Answers['check'] {
+    check(file: CodeFile): Problem[] {
       const { path, outer } = open(file);
       const said = (all: readonly ts.Diagnostic[], severity: Problem['severity']): Problem[] =>
         all.map(({ start = 0, length = 0, messageText }) => ({
@@ -126,13 +126,14 @@ export function createLanguage(files: ReadonlyMap<string, string>) {
         ...said(service.getSemanticDiagnostics(path), 'warning'),
       ];
     },
-    complete(file: CodeFile, at: number): Answers['complete'] {
+    complete(file: CodeFile, at: number): Completion[] {
       const { path, inner } = open(file);
       const found = service.getCompletionsAtPosition(path, inner(at), {});
       const entries = (found?.entries ?? []).filter(({ kind }) => kind !== ts.ScriptElementKind.warning);
       return entries.slice(0, mostCompletions).map(({ name, kind }) => ({ label: name, kind }));
     },
-    describe(file: CodeFile, at: number): Answers['describe'] {
+    /** The type of what stands there and its documentation; empty when there is nothing. */
+    describe(file: CodeFile, at: number): string {
       const { path, inner } = open(file);
       const info = service.getQuickInfoAtPosition(path, inner(at));
       if (!info) return '';
@@ -157,25 +158,18 @@ interface Completion {
   kind: string;
 }
 
-export interface Questions {
-  check: { file: CodeFile };
-  complete: { file: CodeFile; at: number };
-  describe: { file: CodeFile; at: number };
-}
-
-export interface Answers {
-  check: Problem[];
-  complete: Completion[];
-  /** The type of what stands there and its documentation; empty when there is nothing. */
-  describe: string;
-}
-
 export interface CodeFile {
   name: string;
   text: string;
 }
 
-export type Asked = {
-  [Kind in keyof Questions]: { id: number; kind: Kind } & Questions[Kind];
-}[keyof Questions];
-export type Answered = { id: number; answer: Answers[keyof Answers] } | { id: number; failed: string };
+export type Language = ReturnType<typeof createLanguage>;
+
+/** What the editor asks of its compiler in the worker: one of its methods. */
+export interface Question<Kind extends keyof Language = keyof Language> {
+  id: number;
+  kind: Kind;
+  given: Parameters<Language[Kind]>;
+}
+
+export type Answer = { id: number; answer: unknown } | { id: number; failed: string };

@@ -1,4 +1,6 @@
 import { useId, useState } from 'react';
+import { type Structures, structuresIn } from '../../../../shared/store/fhir/elements.ts';
+import { useLoad } from '../../api/use-api.ts';
 import { Button } from '../../ui/basics.tsx';
 import { SuggestField, TextField } from '../../ui/fields.tsx';
 import {
@@ -17,33 +19,28 @@ import {
   withType,
   writtenValue,
 } from './entry.ts';
-import type { Knowledge } from './use-knowledge.ts';
 
-interface EntryFieldsProps {
-  /** Counted from 1. */
-  number: number;
+interface Changing {
   entry: Entry;
-  /** What it says, in plain words. */
+  onChange(entry: Entry): void;
+}
+
+interface EntryFieldsProps extends Changing {
+  number: number;
   sentence: string;
   isNew: boolean;
   knowledge: Knowledge | undefined;
-  onChange(entry: Entry): void;
   onRemove(): void;
 }
 
 /** An entry as its sentence, which opens into the fields that make it. */
-export function EntryFields({
-  number,
-  entry,
-  sentence,
-  isNew,
-  knowledge,
-  onChange,
-  onRemove,
-}: EntryFieldsProps) {
+export function EntryFields(props: EntryFieldsProps) {
+  const { number, entry, sentence, isNew, knowledge, onChange, onRemove } = props;
   const title = useId();
   const { resourceType } = entry;
-  const types = ['*', ...(knowledge?.resourceTypes() ?? [])];
+  const parameters = knowledge?.parametersOf(resourceType === '*' ? 'Resource' : resourceType).keys() ?? [];
+  const { structures } = knowledge ?? {};
+  const elements = (structures && knowledge?.elementNames(structures, resourceType)) ?? [];
   return (
     <li>
       <details className="policy-entry" open={isNew || undefined}>
@@ -56,23 +53,13 @@ export function EntryFields({
             label={`Type of record, entry ${number}`}
             help="* is every clinical type."
             value={resourceType}
-            options={types}
+            options={['*', ...(knowledge?.resourceTypes() ?? [])]}
             onChange={(next) => onChange(withType(entry, next))}
           />
           <Interactions entry={entry} onChange={onChange} />
-          <Conditions entry={entry} parameters={parametersOf(knowledge, resourceType)} onChange={onChange} />
-          <ClosedElements
-            fields="hiddenFields"
-            entry={entry}
-            elements={elementsOf(knowledge, resourceType)}
-            onChange={onChange}
-          />
-          <ClosedElements
-            fields="readonlyFields"
-            entry={entry}
-            elements={elementsOf(knowledge, resourceType)}
-            onChange={onChange}
-          />
+          <Conditions entry={entry} parameters={[...parameters]} onChange={onChange} />
+          <ClosedElements fields="hiddenFields" entry={entry} elements={elements} onChange={onChange} />
+          <ClosedElements fields="readonlyFields" entry={entry} elements={elements} onChange={onChange} />
           <div>
             <Button onPress={onRemove}>Remove entry {number}</Button>
           </div>
@@ -82,22 +69,10 @@ export function EntryFields({
   );
 }
 
-function parametersOf(knowledge: Knowledge | undefined, type: string): string[] {
-  return [...(knowledge?.parametersOf(type === '*' ? 'Resource' : type).keys() ?? [])];
-}
-
-function elementsOf(knowledge: Knowledge | undefined, type: string): string[] {
-  return knowledge?.structures ? knowledge.elementNames(knowledge.structures, type) : [];
-}
-
-interface ConditionsProps {
-  entry: Entry;
-  /** The search parameters of its type. */
+interface ConditionsProps extends Changing {
   parameters: readonly string[];
-  onChange(entry: Entry): void;
 }
 
-/** What a record must meet, each a search parameter and its value. */
 function Conditions({ entry, parameters, onChange }: ConditionsProps) {
   const conditions = conditionsOf(entry);
   if (!conditions)
@@ -110,13 +85,7 @@ function Conditions({ entry, parameters, onChange }: ConditionsProps) {
         onChange={(criteria) => onChange({ ...entry, criteria })}
       />
     );
-  const write = (index: number, part: Partial<Condition>) =>
-    onChange(
-      withConditions(
-        entry,
-        conditions.map((one, i) => (i === index ? { ...one, ...part } : one)),
-      ),
-    );
+  const write = (next: readonly Condition[]) => onChange(withConditions(entry, next));
   return (
     <fieldset className="stack">
       <legend>{conditions.length === 0 ? 'All of them' : 'Only where'}</legend>
@@ -127,17 +96,17 @@ function Conditions({ entry, parameters, onChange }: ConditionsProps) {
             label="Parameter"
             value={name}
             options={parameters}
-            onChange={(next) => write(index, { name: next })}
+            onChange={(next) => write(conditions.with(index, { name: next, value }))}
           />
           <TextField
             label="Value"
             spellCheck="false"
             value={shownValue(value)}
-            onChange={(next) => write(index, { value: writtenValue(next) })}
+            onChange={(next) => write(conditions.with(index, { name, value: writtenValue(next) }))}
           />
           <Button
             aria-label={`Remove the condition ${name}`}
-            onPress={() => onChange(withConditions(entry, conditions.toSpliced(index, 1)))}
+            onPress={() => write(conditions.toSpliced(index, 1))}
           >
             Remove
           </Button>
@@ -150,20 +119,15 @@ function Conditions({ entry, parameters, onChange }: ConditionsProps) {
         </p>
       )}
       <div>
-        <Button onPress={() => onChange(withConditions(entry, [...conditions, { name: '', value: '' }]))}>
-          Add a condition
-        </Button>
+        <Button onPress={() => write([...conditions, { name: '', value: '' }])}>Add a condition</Button>
       </div>
     </fieldset>
   );
 }
 
-interface ClosedElementsProps {
+interface ClosedElementsProps extends Changing {
   fields: ClosedFields;
-  entry: Entry;
-  /** Names of the elements of its type. */
   elements: readonly string[];
-  onChange(entry: Entry): void;
 }
 
 const words: Record<ClosedFields, { legend: string; field: string }> = {
@@ -171,7 +135,6 @@ const words: Record<ClosedFields, { legend: string; field: string }> = {
   readonlyFields: { legend: 'Seen, but not changed', field: 'Element to protect' },
 };
 
-/** Elements that an entry hides or protects. */
 function ClosedElements({ fields, entry, elements, onChange }: ClosedElementsProps) {
   const [typed, setTyped] = useState('');
   const closed = closedIn(entry, fields);
@@ -179,8 +142,9 @@ function ClosedElements({ fields, entry, elements, onChange }: ClosedElementsPro
   if (!closed) return <p className="help">{fields} cannot be shown here: see the JSON.</p>;
   const add = (path: string) => {
     setTyped('');
-    if (path !== '' && !closed.includes(path)) onChange(withClosed(entry, fields, [...closed, path]));
+    if (path !== '' && !closed.includes(path)) write([...closed, path]);
   };
+  const write = (paths: readonly string[]) => onChange(withClosed(entry, fields, paths));
   return (
     <fieldset className="stack">
       <legend>{legend}</legend>
@@ -192,15 +156,7 @@ function ClosedElements({ fields, entry, elements, onChange }: ClosedElementsPro
               <Button
                 kind="quiet"
                 aria-label={`Remove ${path}`}
-                onPress={() =>
-                  onChange(
-                    withClosed(
-                      entry,
-                      fields,
-                      closed.filter((one) => one !== path),
-                    ),
-                  )
-                }
+                onPress={() => write(closed.filter((one) => one !== path))}
               >
                 ×
               </Button>
@@ -216,11 +172,6 @@ function ClosedElements({ fields, entry, elements, onChange }: ClosedElementsPro
   );
 }
 
-interface InteractionsProps {
-  entry: Entry;
-  onChange(entry: Entry): void;
-}
-
 const labels: Record<EntryInteraction, string> = {
   read: 'Open',
   vread: 'Open earlier versions',
@@ -232,8 +183,7 @@ const labels: Record<EntryInteraction, string> = {
   execute: 'Run',
 };
 
-/** What an entry lets somebody do. */
-function Interactions({ entry, onChange }: InteractionsProps) {
+function Interactions({ entry, onChange }: Changing) {
   const chosen = interactionsOf(entry);
   if (!chosen) return <p className="help">What it allows cannot be shown here: see the JSON.</p>;
   return (
@@ -244,18 +194,40 @@ function Interactions({ entry, onChange }: InteractionsProps) {
           <input
             type="checkbox"
             checked={chosen.includes(one)}
-            onChange={({ target }) =>
-              onChange(
-                withInteractions(
-                  entry,
-                  target.checked ? [...chosen, one] : chosen.filter((other) => other !== one),
-                ),
-              )
-            }
+            onChange={({ target }) => {
+              const others = chosen.filter((other) => other !== one);
+              onChange(withInteractions(entry, target.checked ? [...others, one] : others));
+            }}
           />
           {labels[one]}
         </label>
       ))}
     </fieldset>
   );
+}
+
+type Module = typeof import('./knowledge.ts');
+
+/** What is known of policies, as the service knows it. */
+export interface Knowledge extends Module {
+  /** The definitions of R4, once they are there: they are larger than the rest. */
+  structures?: Structures;
+}
+
+let definitions: Structures | undefined;
+
+/** Loaded when the first policy is opened; undefined until then. */
+export function useKnowledge(): Knowledge | undefined {
+  const { value: knowledge } = useLoad('knowledge', () => import('./knowledge.ts'));
+  const { value: structures } = useLoad('definitions', unpacked, definitions);
+  return knowledge && { ...knowledge, ...(structures ? { structures } : {}) };
+}
+
+async function unpacked(): Promise<Structures> {
+  if (definitions) return definitions;
+  const module = await import('../../../../shared/store/fhir/definitions.ts');
+  const bytes = Uint8Array.from(atob(module.definitions), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  definitions = structuresIn(await new Response(stream).text());
+  return definitions;
 }

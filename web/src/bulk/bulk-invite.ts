@@ -1,15 +1,19 @@
+import type { AccessPolicy, Bundle, ProjectMembership } from '@medplum/fhirtypes';
+import { useState } from 'react';
+import type { OperationOutcome } from '../../../client/src/index.ts';
 import { profileTypes } from '../../../shared/base/resource.ts';
 import {
   type BulkColumn,
   bulkColumn,
   mostBulkRows,
 } from '../../../shared/identity/invitations/bulk-columns.ts';
+import { normalise, resourcesIn } from '../api/fhir.ts';
+import { useAction, useApi, useLoad } from '../api/use-api.ts';
+import { csvOf } from '../ui/download.ts';
 
 /** What is wrong with a file, before anything of it is sent. */
 export interface Findings {
-  /** With the file as a whole: nothing of it can be sent. */
   file: string[];
-  /** By the number of the row, from 0. */
   rows: Map<number, string[]>;
 }
 
@@ -81,8 +85,7 @@ function problemOf(text: string, policies: readonly NamedPolicy[]): string {
 }
 
 function namedAs(text: string, policies: readonly NamedPolicy[]): NamedPolicy[] {
-  const folded = (name: string) => name.normalize('NFC').trim().toLowerCase();
-  return policies.filter(({ name }) => folded(name) === folded(text));
+  return policies.filter(({ name }) => normalise(name) === normalise(text));
 }
 
 /** As far as a person would see it; the service decides. */
@@ -128,12 +131,68 @@ export function readTable(text: string): Table {
   return { header: header.map((name) => name.replace('\uFEFF', '').trim()), rows };
 }
 
-/** The table as CSV (RFC 4180). @param wanted numbers of rows, from 0 */
-export function writeTable({ header, rows }: Table, wanted: readonly number[]): string {
-  const chosen = wanted.flatMap((row) => (rows[row] ? [rows[row]] : []));
-  return [header, ...chosen].map((cells) => `${cells.map(cellText).join(',')}\r\n`).join('');
+/** What `invite/bulk` answers: each row with the status that it would have had alone. */
+interface BulkAnswer {
+  invited: number;
+  refused: number;
+  results: { row: number; status: number; membership?: ProjectMembership; outcome?: OperationOutcome }[];
 }
 
-function cellText(cell: string): string {
-  return /[",;\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+/** An answer, and the rows that it is about: its row 1 is the first of `sent`. */
+export interface Sent {
+  answer: BulkAnswer;
+  table: Table;
+  sent: number[];
+}
+
+/**
+ * Sends rows of a file. Who was invited from this page is not sent again: that would be a second mail, whose
+ * link kills the first one.
+ */
+export function useBulkInvite() {
+  const api = useApi();
+  const [done, setDone] = useState<ReadonlySet<string>>(new Set());
+  const [last, setLast] = useState<Sent>();
+  const action = useAction(async ({ table, rows }: { table: Table; rows: number[] }) => {
+    setLast(undefined);
+    const answered = await api.fetch(`${api.admin}/invite/bulk`, {
+      method: 'POST',
+      body: csvOf([table.header, ...rows.flatMap((row) => [table.rows[row] ?? []])]),
+      contentType: 'text/csv; charset=utf-8',
+    });
+    const answer = (await answered.json()) as BulkAnswer;
+    const invited = answer.results.flatMap(({ row, status }) => {
+      const person = personIn(table, rows[row - 1] ?? -1);
+      return status === 200 && person ? [person] : [];
+    });
+    setDone((before) => new Set([...before, ...invited]));
+    setLast({ answer, table, sent: rows });
+  });
+  const openRows = (table: Table): number[] =>
+    table.rows.flatMap((_cells, row) => (done.has(personIn(table, row)) ? [] : [row]));
+  const clear = () => {
+    setLast(undefined);
+    action.clear();
+  };
+  return { ...action, last, openRows, clear };
+}
+
+/** Who a row is about, in one spelling; empty when it does not say. */
+function personIn({ header, rows }: Table, row: number): string {
+  const cell = (name: string) =>
+    rows[row]?.[header.findIndex((one) => bulkColumn(one) === name)]?.trim() ?? '';
+  const type = cell('resourceType');
+  const person = cell('email').normalize('NFC').toLowerCase() || cell('externalId');
+  return person && `${type} ${person}`;
+}
+
+/** The policies of the Project, by which a file may name them; none before it is wanted. */
+export function usePolicies(isWanted: boolean) {
+  const api = useApi();
+  return useLoad(String(isWanted), async (signal): Promise<NamedPolicy[]> => {
+    if (!isWanted) return [];
+    const path = 'fhir/R4/AccessPolicy?_count=1000&_elements=name';
+    const found = resourcesIn(await api.get<Bundle<AccessPolicy>>(path, signal));
+    return found.map(({ id, name = '' }) => ({ name, reference: `AccessPolicy/${id}` }));
+  });
 }

@@ -1,5 +1,6 @@
 import { createContext, type ReactNode, useContext } from 'react';
 import { Button } from 'react-aria-components';
+import { Scrolling } from '../ui/basics.tsx';
 
 /** Leads to a line and column of the code; both count from 1. */
 export type GoTo = (line: number, column: number) => void;
@@ -31,5 +32,35 @@ export function TextWithPlaces({ text }: { text: string }) {
       {parts}
       {text.slice(from)}
     </>
+  );
+}
+
+export interface RunLog {
+  entries: { at: string; level: string; text: string }[];
+  isTruncated: boolean;
+}
+
+const time = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+
+/** What a run wrote on its console. */
+export function LogView({ log }: { log: RunLog | 'waiting' | 'missing' }) {
+  if (log === 'waiting') return <p className="muted">Waiting for the record…</p>;
+  if (log === 'missing') return <p className="muted">The record is not there yet: see Executions.</p>;
+  if (log.entries.length === 0) return <p className="muted">Nothing was logged.</p>;
+  return (
+    <Scrolling label="Log" className="output log">
+      <ol>
+        {log.entries.map(({ at, level, text }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines of a log that is complete
+          <li key={index} className={`log-${level}`}>
+            <time dateTime={at}>{time.format(new Date(at))}</time>{' '}
+            <code>
+              <TextWithPlaces text={text} />
+            </code>
+          </li>
+        ))}
+      </ol>
+      {log.isTruncated && <p className="muted">The rest was cut off.</p>}
+    </Scrolling>
   );
 }
