@@ -106,6 +106,77 @@ describe('a scope that looks at a hidden element', () => {
   });
 });
 
+test('a scope tells of no past version what is hidden as the record stands', async () => {
+  const client = await clientUnder([
+    { resourceType: 'Patient', criteria: 'Patient?active=true' },
+    { resourceType: 'Patient', criteria: 'Patient?active=false', hiddenFields },
+  ]);
+  const body = { resourceType: 'Patient', birthDate, active: true };
+  const { json: first } = await api('POST', 'fhir/R4/Patient', body);
+  await api('PUT', `fhir/R4/Patient/${first.id}`, { ...first, active: false });
+  const read = async (scope: string) => {
+    const path = `fhir/R4/Patient/${first.id}/_history/${first.meta.versionId}`;
+    return api('GET', path, undefined, await tokenOf(client, `system/Patient.rs?active=false ${scope}`));
+  };
+  const plain = await read('system/Patient.rs?active=true');
+  expect([plain.status, plain.json.birthDate]).toEqual([200, undefined]);
+  for (const date of [birthDate, '1981-01-01'])
+    expect((await read(`system/Patient.rs?active=true&birthdate=${date}`)).status).toBe(403);
+});
+
+test('no rule of R4 tells of what one may change and not read, nor of parts of a part', async () => {
+  const statusOf = async (rules: Fields[], states: Fields[], change: Fields) => {
+    const { token } = await clientUnder(rules);
+    return Promise.all(
+      states.map(async (state) => {
+        const { json } = await api('POST', `fhir/R4/${rules[0]?.resourceType}`, state);
+        const body = { resourceType: json.resourceType, id: json.id, ...change };
+        return (await api('PUT', `fhir/R4/${json.resourceType}/${json.id}`, body, token)).status;
+      }),
+    );
+  };
+  const observation = { resourceType: 'Observation', status: 'final', code: { text: 'x' } };
+  const reading = {
+    resourceType: 'Observation',
+    interaction: ['read', 'search'],
+    hiddenFields: ['value[x]'],
+  };
+  expect(
+    await statusOf(
+      [reading, { resourceType: 'Observation', interaction: ['update'] }],
+      [observation, { ...observation, valueString: 'x' }],
+      { ...observation, dataAbsentReason: { text: 'none' } },
+    ),
+  ).toEqual([403, 403]);
+  const contact = [{ gender: 'female', telecom: [{ system: 'phone', value: '1' }] }];
+  expect(
+    await statusOf(
+      [{ resourceType: 'Patient', hiddenFields: ['contact.name'] }],
+      [
+        { resourceType: 'Patient', contact },
+        { resourceType: 'Patient', contact: [{ ...contact[0], name: { family: 'X' } }] },
+      ],
+      { contact: [{ gender: 'female' }] },
+    ),
+  ).toEqual([403, 403]);
+});
+
+test('a page’s cursor names nothing that was passed over', async () => {
+  const patient = await newPatient(birthDate);
+  const subject = { reference: `Patient/${patient}` };
+  for (const body of [
+    { resourceType: 'Condition', subject },
+    { resourceType: 'Procedure', status: 'completed', subject },
+  ])
+    expect((await api('POST', `fhir/R4/${body.resourceType}`, body)).status).toBe(201);
+  const { json } = await api('GET', `fhir/R4/Condition?subject=Patient/${patient}`);
+  const { token } = await clientUnder([{ resourceType: 'Patient' }, { resourceType: 'Procedure' }]);
+  const page = await api('GET', `fhir/R4/Patient/${patient}/$everything?_count=1`, undefined, token);
+  const [next] = page.json.link.filter(({ relation }: { relation: string }) => relation === 'next');
+  const cursor = String(new URL(next.url).searchParams.get('_cursor'));
+  expect(Buffer.from(cursor, 'base64url').toString()).not.toContain(json.entry[0].resource.id);
+});
+
 describe('an administrator from whom an element is hidden', () => {
   let narrowed: TestClient;
   beforeAll(async () => {
@@ -121,6 +192,20 @@ describe('an administrator from whom an element is hidden', () => {
     const accessPolicy = await policyOf([{ ...rule, criteria: `Patient?birthdate=${birthDate}` }]);
     const body = { name: 'Key', accessPolicy };
     expect((await api('POST', admin('client'), body, narrowed.token)).status).toBe(403);
+  });
+
+  test('gives none by criteria that look at it where another entry is what hides it', async () => {
+    const { token } = await clientUnder(
+      [
+        { resourceType: 'Patient', interaction: ['read', 'search'], hiddenFields },
+        { resourceType: 'Patient', interaction: ['update'] },
+        ...administering,
+      ],
+      { admin: true },
+    );
+    const rule = { resourceType: 'Patient', interaction: ['update'] };
+    expect((await newPolicy([{ ...rule, criteria: 'Patient?birthdate=lt1990' }], token)).status).toBe(403);
+    expect((await newPolicy([rule], token)).status).toBe(201);
   });
 
   test('is not told by the rights of others which records have it', async () => {
@@ -167,6 +252,31 @@ describe('an administrator from whom an element is hidden', () => {
     expect(JSON.stringify(failures.subscriptions)).not.toContain(byBirth);
   });
 
+  test('is not told by a Subscription in error which records it was to deliver', async () => {
+    const bot = await botThat(portico, 'return 1');
+    const { token } = await clientUnder([
+      { resourceType: 'Patient', hiddenFields },
+      { resourceType: 'Subscription' },
+    ]);
+    const patient = await newPatient(birthDate);
+    const all = await Promise.all(
+      [birthDate, '1981-01-01'].map((date) =>
+        subscribe(portico, `Bot/${bot}`, `Patient?_id=${patient}&birthdate=${date}`, {}, token),
+      ),
+    );
+    for (let nth = 0; nth < 12; nth++) {
+      const patch = [{ op: 'add', path: '/active', value: nth % 2 === 0 }];
+      const headers = { 'content-type': 'application/json-patch+json' };
+      await portico.api('PATCH', `fhir/R4/Patient/${patient}`, { body: patch, headers });
+    }
+    const [matching = ''] = all;
+    const attempts = async () =>
+      (await api('GET', `fhir/R4/Subscription/${matching}/$deliveries`)).json.entry?.length ?? 0;
+    await until(async () => ((await attempts()) >= 12 ? true : undefined), 'the attempts');
+    for (const id of all)
+      expect((await api('GET', `fhir/R4/Subscription/${id}`, undefined, token)).json.status).toBe('active');
+  });
+
   test('is told of no Subscription and no Bot among failures that they may not read', async () => {
     const task = await clientUnder([{ resourceType: 'Task' }], { admin: true });
     const bot = await botThat(portico, 'throw new Error("no")');
@@ -176,6 +286,43 @@ describe('an administrator from whom an element is hidden', () => {
     await until(async () => ((await of()).includes(id) ? true : undefined), 'the failure');
     for (const unread of [id, bot]) expect(await of(task.token)).not.toContain(unread);
   });
+});
+
+test('who lets a Subscription go on lends it no rights', async () => {
+  const bot = await botThat(portico, 'return 1');
+  const { token } = await clientUnder([{ resourceType: 'Subscription' }, { resourceType: 'Bot' }]);
+  const code = randomUUID();
+  const id = await subscribe(portico, `Bot/${bot}`, `Patient?_tag=urn:test|${code}`, {}, token);
+  for (const value of ['off', 'active']) {
+    const patch = [{ op: 'replace', path: '/status', value }];
+    const headers = { 'content-type': 'application/json-patch+json' };
+    const { status } = await portico.api('PATCH', `fhir/R4/Subscription/${id}`, { body: patch, headers });
+    expect(status).toBe(200);
+  }
+  await until(
+    async () =>
+      (await api('GET', `fhir/R4/Subscription/${id}`)).json.status === 'active' ? true : undefined,
+    'it goes on',
+  );
+  await api('POST', 'fhir/R4/Patient', { resourceType: 'Patient', meta: { tag: [{ ...tag, code }] } });
+  const [attempt] = await until(async () => {
+    const { json } = await api('GET', `fhir/R4/Subscription/${id}/$deliveries`);
+    return json.entry?.length > 0 ? json.entry : undefined;
+  }, 'an attempt');
+  expect(attempt.resource.outcomeDesc).toBe('not for its author');
+});
+
+test('the value of a parameter makes no other expression of a criterion', async () => {
+  const policy = await policyOf([{ resourceType: 'Patient', criteria: 'Patient?_filter=(_id eq "%ward")' }]);
+  const found = async (valueString: string) => {
+    const access = [{ policy, parameter: [{ name: 'ward', valueString }] }];
+    const { token } = await createClient(portico, { access });
+    return Promise.all(
+      [born, other].map(async (id) => (await api('GET', `fhir/R4/Patient/${id}`, undefined, token)).status),
+    );
+  };
+  expect(await found(born)).toEqual([200, 403]);
+  expect(await found(`z") or (_id eq "${born}`)).toEqual([403, 403]);
 });
 
 describe('a profile that is another member’s by now', () => {

@@ -538,6 +538,15 @@ describe('she does', () => {
     );
   });
 
+  test('gives by what she may give what is the holder’s own, and nobody else’s', async () => {
+    const patient = await ok(201, api('POST', 'fhir/R4/Patient', { resourceType: 'Patient' }));
+    const valueReference = { reference: `Patient/${patient.id}` };
+    const access = [{ policy: patients, parameter: [{ name: 'patient', valueReference }] }];
+    const invite = await byTess('POST', admin('invite'), someone({ access }));
+    const client = await byTess('POST', admin('client'), { name: 'Key', access });
+    expect([invite.status, client.status]).toEqual([403, 403]);
+  });
+
   test('lets nobody back into a record that they had and that she may not read', async () => {
     const patient = someone({ resourceType: 'Patient', accessPolicy: patients });
     const before = await ok(200, api('POST', admin('invite'), patient));

@@ -292,5 +292,7 @@ async function requireNamed(
 export async function mayName(table: Table, actor: Actor, head: Item | undefined): Promise<boolean> {
   if (!isStanding(head) || isRoot(actor)) return isStanding(head);
   const opened = await openState(table, head);
-  return opened !== undefined && allows(actor, 'read', opened.resource);
+  // What is bound in an emergency would outlive it.
+  const { emergency: _, ...standing } = actor;
+  return opened !== undefined && allows(standing, 'read', opened.resource);
 }

@@ -43,16 +43,18 @@ export async function allows(actor: Actor, interaction: Interaction, resource: R
 
 /**
  * The elements that the actor may not see of a resource.
+ * @param also hidden from them of the resource as it stands now
  * @returns undefined when the actor may not see the resource
  */
 export async function hiddenFields(
   actor: Actor,
   interaction: Interaction,
   resource: Resource,
+  also: readonly string[] = [],
 ): Promise<readonly string[] | undefined> {
   const hidden: string[] = [];
   for (const one of everyone(actor)) {
-    const fields = await own.hiddenFields(one, interaction, resource);
+    const fields = await own.hiddenFields(one, interaction, resource, also);
     if (!fields) return undefined;
     hidden.push(...fields);
   }
@@ -126,7 +128,7 @@ export async function visible(
   { standing, searched = [] }: Looking = {},
 ): Promise<Resource | undefined> {
   const hiddenNow = standing ? await hiddenFields(actor, interaction, standing) : [];
-  const hiddenThen = hiddenNow && (await hiddenFields(actor, interaction, resource));
+  const hiddenThen = hiddenNow && (await hiddenFields(actor, interaction, resource, hiddenNow));
   if (!hiddenThen) return undefined;
   const hidden = [...new Set([...hiddenNow, ...hiddenThen])];
   if (searched.some((parameter) => looksAt(parameter, hidden))) return undefined;

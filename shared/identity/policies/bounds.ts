@@ -25,7 +25,7 @@ import type { Caller } from '../gate/access-token.ts';
 import { type Actor, isRoot, policyKey } from '../gate/actor.ts';
 import * as pure from './contains.ts';
 import type { Rule } from './rule.ts';
-import { defaultRules, policyRules, rulesForAnybody, unknownValue } from './rules.ts';
+import { defaultRules, isOwnVariable, policyRules, rulesForAnybody, unknownValue } from './rules.ts';
 
 /** Who gives. */
 export interface Giver {
@@ -274,6 +274,8 @@ interface Part {
   kind: PolicyInRights['kind'];
   /** Of the policy; undefined for what the kind of profile may. */
   reference?: string;
+  /** A parameter stands for what is the holder's own: their rights would speak of somebody else. */
+  isForOthers?: boolean;
   rules: readonly Rule[];
 }
 
@@ -288,7 +290,7 @@ function beyond(
   const { rules, mayGive, mayGrant } = holderOf(actor);
   for (const part of partsOf(membership, policyAt)) {
     const given = part.kind === 'mayGrant' ? mayGrant : membership.admin ? [] : mayGive;
-    if (part.reference !== undefined && given.includes(part.reference)) continue;
+    if (part.reference !== undefined && given.includes(part.reference) && !part.isForOthers) continue;
     const more = exceeding(actor, rules[part.kind], part.rules);
     if (more) return { expression: part.expression, what: more.resourceType };
   }
@@ -312,7 +314,8 @@ function partsOf(membership: Grant['membership'], policyAt: PolicyAt): Part[] {
         ? rulesForAnybody(policy)
         : policyRules(subject, [{ policy, parameters }])
       : [];
-    return { expression, kind, reference, rules };
+    const isForOthers = parameters.some(({ name }) => isOwnVariable(name));
+    return { expression, kind, reference, isForOthers, rules };
   });
   if (parts.some(({ kind }) => kind === 'standing')) return parts;
   return [{ expression: 'accessPolicy', kind: 'standing', rules: defaultRules(subject) }, ...parts];

@@ -6,22 +6,27 @@
 import { isAdministrative } from '../../base/resource.ts';
 import type { Interaction, Rule } from './rule.ts';
 
-/** The first of the rules that no single one of `held` contains; undefined when nothing of them is more. */
+/**
+ * The first of the rules that no single one of `held` contains; undefined when nothing of them is more. Of a type of which
+ * any hides elements, a rule asks nothing more of a resource than the one that contains it: what it matches would tell of
+ * them.
+ */
 export function exceeding(held: readonly Rule[], rules: readonly Rule[]): Rule | undefined {
-  return rules.find((rule) => !held.some((other) => contains(other, rule)));
+  return rules.find((rule) => {
+    const isBlind = held.some((other) => other.hiddenFields.length > 0 && isOfType(other, rule.resourceType));
+    return !held.some((other) => contains(other, rule) && (!isBlind || asksNoMore(other, rule)));
+  });
 }
 
 /**
  * Whether one rule allows all that another one does: it speaks of the same type, with as many interactions, of the
- * same criteria or fewer conditions, and closes no element that the other leaves open. Where it hides elements, the
- * other asks nothing more of a resource than it does: what it matches would tell of them.
+ * same criteria or fewer conditions, and closes no element that the other leaves open.
  */
 export function contains(wide: Rule, narrow: Rule): boolean {
   const interactions = effectiveInteractions(narrow);
   if (interactions.length === 0) return true;
   return (
     speaksOfAll(wide, narrow) &&
-    (wide.hiddenFields.length === 0 || asksNoMore(wide, narrow)) &&
     interactions.every((one) => wide.interactions.has(one)) &&
     closesAll(narrow.hiddenFields, wide.hiddenFields) &&
     closesAll(closedFields(narrow), closedFields(wide)) &&
@@ -49,10 +54,14 @@ export function closesAll(closed: readonly string[], paths: readonly string[]): 
 export function speaksOfAll(wide: Rule, narrow: Rule): boolean {
   const { resourceType: type } = narrow;
   return (
-    (wide.resourceType === type || (wide.resourceType === '*' && isInEvery(type))) &&
+    isOfType(wide, type) &&
     (wide.compartment === undefined || wide.compartment === narrow.compartment) &&
     (wide.criteria === undefined || hasConditionsOf(narrow, wide))
   );
+}
+
+function isOfType({ resourceType }: Rule, type: string): boolean {
+  return resourceType === type || (resourceType === '*' && isInEvery(type));
 }
 
 /** Whether a `*` is for this type: not for those that are administrators' own. */

@@ -126,22 +126,26 @@ function opensAll({ compartment, criteria, hiddenFields }: Rule): boolean {
 export async function allows(actor: Actor, interaction: Interaction, resource: Resource): Promise<boolean> {
   if (await isClosedByContext(actor, interaction, resource)) return false;
   const { policy, scope } = candidates(actor, interaction, resource.resourceType);
-  return (await isInScope(actor, scope, resource)) && (await matchesSome(actor, policy, [resource]));
+  return (await isInScope(actor, scope, [resource])) && (await matchesSome(actor, policy, [resource]));
 }
 
 /**
  * The elements that the actor may not see of a resource: those that every rule that allows it hides.
  * The narrative, which repeats the elements, is hidden with any of them.
+ * @param also hidden from them of the resource as it stands now
  * @returns undefined when the actor may not see the resource
  */
 export async function hiddenFields(
   actor: Actor,
   interaction: Interaction,
   resource: Resource,
+  also: readonly string[] = [],
 ): Promise<readonly string[] | undefined> {
   if (await isClosedByContext(actor, interaction, resource)) return undefined;
   const { policy, scope } = candidates(actor, interaction, resource.resourceType);
-  return (await isInScope(actor, scope, resource)) ? hiddenByPolicy(actor, policy, resource) : undefined;
+  return (await isInScope(actor, scope, [resource], also))
+    ? hiddenByPolicy(actor, policy, resource)
+    : undefined;
 }
 
 async function hiddenByPolicy(
@@ -164,7 +168,7 @@ export async function matchingRules(
 ): Promise<'all' | readonly Rule[]> {
   if (await isClosedByContext(actor, interaction, resource)) return [];
   const { policy, scope } = candidates(actor, interaction, resource.resourceType);
-  if (!(await isInScope(actor, scope, resource))) return [];
+  if (!(await isInScope(actor, scope, [resource]))) return [];
   return policy ? matching(actor, policy, resource) : 'all';
 }
 
@@ -209,7 +213,7 @@ export async function allowsChange(
   for (const state of states) if (await isClosedByContext(actor, interaction, state)) return false;
   const open = policy?.filter((rule) => changesOpenFields(rule, before, after));
   const isScoped = before
-    ? await isInScope(actor, scope, before, after)
+    ? await isInScope(actor, scope, [before, after])
     : await matchesSome(actor, scope, [after]);
   return isScoped && (await matchesSome(actor, open, states));
 }
@@ -242,12 +246,13 @@ function ownMeta({ versionId, lastUpdated, project, author, ...own }: Resource['
 async function isInScope(
   actor: Actor,
   scope: readonly Rule[] | undefined,
-  ...states: Resource[]
+  states: readonly Resource[],
+  also: readonly string[] = [],
 ): Promise<boolean> {
   const [{ resourceType: type } = { resourceType: '' }] = states;
   if (!scope?.some(({ criteria }) => criteria !== undefined)) return matchesSome(actor, scope, states);
   const { policy } = candidates(actor, 'read', type);
-  const hidden: string[] = [];
+  const hidden = [...also];
   for (const state of states) {
     const fields = await hiddenByPolicy(actor, policy, state);
     if (!fields) return matchesSome(actor, scope, states, 'all');

@@ -49,15 +49,19 @@ function rulesWith(policy: Resource, valueFor: (name: string) => string | undefi
   });
 }
 
-/** Undefined when a variable has no value: a criterion with a hole must not match more. */
+/** What an expression of `_filter` takes for one value, with quotes about it or without. */
+const plain = /^[\w\-./|:,]+$/;
+
+/** Undefined when a variable has no value: a criterion with a hole, or that a value makes another, must not match more. */
 function replaceVariables(
   criteria: string,
   valueFor: (name: string) => string | undefined,
 ): string | undefined {
   let complete = true;
+  const isExpression = criteria.includes('_filter');
   const text = criteria.replace(variable, (name) => {
     const value = valueFor(name.slice(1));
-    if (!value) complete = false;
+    if (!value || (isExpression && !plain.test(value))) complete = false;
     return encodeURIComponent(value ?? '');
   });
   return complete ? text : undefined;
@@ -77,6 +81,11 @@ export function variablesOf(actor: Subject, parameters: NamedPolicy['parameters'
   }
   addReference(variables, 'profile', { reference: actor.profile });
   return variables;
+}
+
+/** Variables that are of the member themself, by whatever parameter. */
+export function isOwnVariable(name: string): boolean {
+  return /^(?:patient|profile)(?:\.id)?$/.test(name);
 }
 
 const mostPatients = 20;

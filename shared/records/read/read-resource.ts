@@ -6,6 +6,7 @@ import { keys } from '../../carry/table/keys.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { admit } from '../../identity/gate/actor.ts';
 import { visible } from '../../identity/policies/access.ts';
+import { requireOwnLogin } from '../../identity/sign-in/logins.ts';
 import { openState, readBytes } from '../../store/items/content.ts';
 import { getVersion, standingState } from '../../store/items/versions.ts';
 
@@ -31,6 +32,8 @@ export async function readResource(
   const head = key && found.get(key);
   if (!head) throw new Refusal('not-found', 'Not found');
 
+  // It is of all Projects: an app or an issuer of one of them learns nothing of it.
+  if (type === 'User') requireOwnLogin(actor.login);
   const interaction = versionId === undefined ? 'read' : 'vread';
   // Every user may read the own User: no policy speaks of it.
   const see = (state: Resource, standing?: Resource) =>

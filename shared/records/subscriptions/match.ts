@@ -151,7 +151,7 @@ async function meetsExpression(
     const actor = await admitAuthor(services, project, author);
     const seen = await visible(actor, 'read', current);
     if (!seen) return false;
-    const before = previous && (await visible(actor, 'read', previous));
+    const before = previous && (await visible(actor, 'read', previous, { standing: current }));
     const evaluated = await evaluate(services, project, expression, { current: seen, previous: before });
     return 'failed' in evaluated ? evaluated : evaluated.isMet;
   } catch (error) {

@@ -234,7 +234,10 @@ async function planCreate(context: Context, write: Saving, { id, lock }: Located
  * @throws {Refusal} forbidden
  */
 async function requireUntold(actor: Actor, before: Resource, sent: Sent): Promise<void> {
-  const hidden = (await hiddenFields(actor, 'update', before)) ?? [];
+  const of = await Promise.all(
+    (['update', 'read'] as const).map((interaction) => hiddenFields(actor, interaction, before)),
+  );
+  const hidden = [...new Set(of.flatMap((fields) => fields ?? []))];
   if (hidden.length === 0) return;
   const was = fieldsOf(withoutFields(before, hidden));
   const is = fieldsOf(withoutFields(sent, hidden));

@@ -65,7 +65,8 @@ export function planSubscription(
       await requireExpression(resource, subscription);
       return {
         head: {
-          writer: callersOf(context.actor),
+          // Who only lets it go on lends it nothing: it stays its author's.
+          ...(isSame ? {} : { writer: callersOf(context.actor) }),
           isRequested: subscription.status === 'requested' || undefined,
           hasFailed: subscription.status === 'error' || undefined,
         },

@@ -80,16 +80,29 @@ export async function summaryElements(
 }
 
 /**
- * The members that rules of R4 on a whole resource read together with some of its elements, as obs-6 reads
- * `dataAbsentReason` with `value[x]`.
+ * The members that rules of R4 read together with some elements: of a whole resource, as obs-6 reads `dataAbsentReason`
+ * with `value[x]`, or of a part of it, as pat-1 reads all of a `contact` with its `name`.
  * @param paths of the elements, as policies name them
  */
 export async function membersReadWith(type: string, paths: readonly string[]): Promise<string[]> {
   const all = await structures();
   const first = new Set(paths.map((path) => path.split('.')[0]));
   const elements = elementsOf(all, type);
-  const rules = all.get(type)?.snapshot.element[0]?.constraint ?? [];
-  return rules.flatMap(({ expression }) => {
+  const [whole, ...parts] = all.get(type)?.snapshot.element ?? [];
+  const rules = whole?.constraint ?? [];
+  const ofParts = parts.flatMap(({ path, constraint = [] }) => {
+    const [, ...at] = path.split('.');
+    const hidden = paths.flatMap((one) => {
+      const names = one.split('.');
+      return at.every((name, i) => name === names[i]) ? [names[at.length]?.replace('[x]', '') ?? ''] : [];
+    });
+    const isRead = constraint.some(({ expression }) => {
+      const names = namesIn(expression);
+      return hidden.some((name) => names.has(name));
+    });
+    return isRead ? at.slice(0, 1) : [];
+  });
+  const ofWhole = rules.flatMap(({ expression }) => {
     const names = namesIn(expression);
     const read = elements.filter(({ name }) => names.has(name.replace('[x]', '')));
     const isAsked = read.some(
@@ -97,6 +110,7 @@ export async function membersReadWith(type: string, paths: readonly string[]): P
     );
     return isAsked ? read.flatMap(({ members }) => members.map(({ property }) => property)) : [];
   });
+  return [...ofWhole, ...ofParts];
 }
 
 /** The elements of the resource that a rule names: not what is behind a dot, in quotes, or in the condition of a `where`. */

@@ -36,7 +36,7 @@ export async function takePage<T, P>(
   { count, offset = 0, sizeOf }: PageOptions<T>,
 ): Promise<Page<T, P>> {
   const values: T[] = [];
-  let last: P | undefined;
+  let shown: P | undefined;
   let left = offset;
   let characters = 0;
   let looked = 0;
@@ -45,11 +45,12 @@ export async function takePage<T, P>(
     else if (value !== undefined) {
       characters += sizeOf(value);
       const isFull = values.length === count || (characters > mostEntryCharacters && values.length > 0);
-      if (isFull) return { values, next: last, offset: 0 };
+      // Not what was passed over since: a position tells of what is there.
+      if (isFull) return { values, next: shown, offset: 0 };
       values.push(value);
+      shown = position;
     }
-    last = position;
-    if (++looked >= mostLooked) return { values, next: last, offset: Math.max(left, 0) };
+    if (++looked >= mostLooked) return { values, next: position, offset: Math.max(left, 0) };
   }
   return { values, next: undefined, offset: 0 };
 }

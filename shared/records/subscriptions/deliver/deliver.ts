@@ -1,9 +1,10 @@
 import { Refusal } from '../../../base/refusal.ts';
 import { Later, sendAll } from '../../../carry/work/queue.ts';
 import { recordDelivery } from '../../../identity/audit/record-access.ts';
+import type { Actor } from '../../../identity/gate/actor.ts';
 import { type Attempted, type Lane, laneMessage } from '../delivery.ts';
 import type { Standing } from '../subscription.ts';
-import { readStates } from '../writer.ts';
+import { admitAuthor, readStates } from '../writer.ts';
 import { type DeliverServices, type Prepared, seenByAuthor, type Verdict, waitAfter } from './prepared.ts';
 import {
   claimAttempt,
@@ -57,14 +58,16 @@ async function attempt(
 ): Promise<void> {
   const states = await readStates(services.table, gathered.delivery);
   const prepared = await orVerdict(() => prepare(services, gathered, standing, states.writer));
-  if ('kind' in prepared) return withoutAttempt(services, lane, gathered, standing, prepared);
+  const actor = 'kind' in prepared ? await authorOf(services, gathered, standing) : prepared.actor;
   const about = { subscription: standing.subscription, delivery: gathered.delivery };
-  const seen = await seenByAuthor(services, prepared.actor, about, states.current);
+  const seen = actor ? await seenByAuthor(services, actor, about, states.current) : states.current;
+  // Before anything is counted: that it failed would tell of the record, too.
   if (!seen) {
     const attempted = { outcome: 'not for its author', isSuccess: false };
     await endAttempt(services, gathered.delivery, attempted, { ended: 'dropped' });
     return goOn(services, lane);
   }
+  if ('kind' in prepared) return withoutAttempt(services, lane, gathered, standing, prepared);
   const untilMs = services.now() + prepared.longestMs + graceMs;
   const place = await takePlace(services, lane, untilMs);
   if (!place) return;
@@ -85,6 +88,18 @@ async function attempt(
   } finally {
     await leavePlace(services, place, standing.versionId, ended);
   }
+}
+
+/** Undefined for who is no active member any more. */
+async function authorOf(
+  services: DeliverServices,
+  { delivery: { project } }: Gathered,
+  { author }: Standing,
+): Promise<Actor | undefined> {
+  return admitAuthor(services, project, author).catch((error: unknown) => {
+    if (error instanceof Refusal && error.kind === 'unauthorized') return undefined;
+    throw error;
+  });
 }
 
 function prepare(
