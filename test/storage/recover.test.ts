@@ -62,7 +62,9 @@ test('a restored table sends nothing old, lets nobody in and stops every Project
   const { table: lost } = stage.services;
   await lost.transact(createActions(caller.project, { ...patient, meta: { ...meta, versionId: 'v1' } }));
   const later = { ...patient, name: [{ family: 'After' }], meta: { ...meta, versionId: 'v2' } };
-  await lost.transact(updateActions(caller.project, later, 'v1'));
+  await lost.transact(
+    updateActions(caller.project, later, { versionId: 'v1', resource: undefined }, { untidy: true }),
+  );
   const cutOff = pendingItem(
     { project: caller.project, type: 'Patient', id: 'cut-off', versionId: 'v', parts: 0 },
     stage.clock.nowMs - 600_000,

@@ -35,7 +35,9 @@ async function writeVersions(table: Table, project: string): Promise<void> {
   });
   const items: Item[] = itemsOf(createChange(project, version(0)));
   for (let n = 1; n < seeded.versions; n++) {
-    const { state, index } = updateChange(project, version(n), `v${n - 1}`);
+    const { state, index } = updateChange(project, version(n), {
+      ...{ versionId: `v${n - 1}`, resource: undefined },
+    });
     items.push(...state, ...index);
   }
   // States that differ in one value share the index items of the others.

@@ -37,8 +37,8 @@ async function requireWoken(resource: Resource, { interaction, current, previous
     };
     const services = { evaluator, now: Date.now, newId: randomUUID };
     const met = await evaluate(services, 'local', expression, { current, previous });
-    if ('failed' in met) throw notWoken(met.failed);
-    if (!met.isMet) throw notWoken('its expression');
+    if (!met) throw notWoken('its expression');
+    if (met !== true) throw notWoken(met.failed);
   } finally {
     await sandbox.close();
   }

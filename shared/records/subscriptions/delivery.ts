@@ -1,12 +1,12 @@
-import { exactOptional, type InferInput, is, number, object, picklist, string } from 'valibot';
+import { exactOptional, type InferInput, number, object, picklist, string } from 'valibot';
 import type { Resource } from '../../base/resource.ts';
-import { stored } from '../../base/schema.ts';
+import { messageBody, stored } from '../../base/schema.ts';
 import type { Item } from '../../carry/table/item.ts';
-import { type Key, keys } from '../../carry/table/keys.ts';
+import { entrySort, type Key, keys } from '../../carry/table/keys.ts';
 import type { Table } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import type { Message } from '../../carry/work/queue.ts';
-import { details, entryOf } from '../../identity/audit/audit-event.ts';
+import { type Audited, details, entryOf } from '../../identity/audit/audit-event.ts';
 import { readResource } from '../../store/fhir/stored-resource.ts';
 import { unpackText } from '../../store/items/content.ts';
 import { changeEntries, nameOfParts, type RecordChange } from './change.ts';
@@ -18,7 +18,6 @@ const deliverySchema = object({
   subscriptionId: string(),
   /** What is delivered one after the other: the versions of the record, or this alone. */
   lane: string(),
-  /** Its place in the lane. */
   place: string(),
   /** How often it was begun anew by hand. */
   redelivery: number(),
@@ -26,7 +25,6 @@ const deliverySchema = object({
   attempt: number(),
   /** That attempt is under way until then at most, in ms since the epoch. */
   claimedUntilMs: exactOptional(number()),
-  /** The next attempt is not before. */
   notBeforeMs: exactOptional(number()),
   /** Absent as long as it has not ended. */
   ended: exactOptional(picklist(['done', 'failed', 'dropped'])),
@@ -38,16 +36,9 @@ const readDelivery = stored('delivery', deliverySchema);
 /** As long as a repeat of it is known as one. */
 const keptSeconds = 15 * 86_400;
 
-function deliveryIdOf(
-  subscriptionId: string,
-  { project, type, id, version }: Pick<RecordChange, 'project' | 'type' | 'id' | 'version'>,
-): string {
-  return nameOfParts(project, subscriptionId, type, id, version.versionId);
-}
-
 export function newDelivery(subscriptionId: string, change: RecordChange, resend?: string): Delivery {
   const { project, type, id, interaction, version, previous } = change;
-  const own = deliveryIdOf(subscriptionId, change);
+  const own = nameOfParts(project, subscriptionId, type, id, version.versionId);
   const deliveryId = resend === undefined ? own : nameOfParts(own, resend);
   const lane = `${type}#${id}`;
   return {
@@ -109,10 +100,7 @@ export async function removeNote(table: Table, lane: Lane, note: string): Promis
 }
 
 /** @throws {Error} when the body is none */
-export function parseLane(body: unknown): Lane {
-  if (is(laneSchema, body)) return body;
-  throw new Error('The message names no lane');
-}
+export const parseLane = messageBody('lane', laneSchema);
 
 /** What became of one attempt. */
 export interface Attempted {
@@ -135,33 +123,22 @@ export function attemptItem(delivery: Delivery, attempted: Attempted, uuid: stri
   const { project, subscriptionId, type, id } = delivery;
   const { outcome, isSuccess, isUnknown, durationMs, status, runId } = attempted;
   const detail = details({
-    delivery: delivery.deliveryId,
-    attempt: delivery.attempt,
+    ...{ delivery: delivery.deliveryId, attempt: delivery.attempt },
     redelivery: delivery.redelivery > 0 ? delivery.redelivery : undefined,
-    interaction: delivery.interaction,
-    version: delivery.version.versionId,
-    outcome,
+    ...{ interaction: delivery.interaction, version: delivery.version.versionId, outcome },
     durationMs: durationMs === undefined ? undefined : Math.round(durationMs),
-    status,
-    run: runId,
+    ...{ status, run: runId },
   });
-  const entry = entryOf(
-    {
-      project,
-      subtype: 'delivery',
-      action: 'E',
-      outcome: isSuccess ? '0' : isUnknown ? '8' : '4',
-      outcomeDesc: outcome,
-      agent: { reference: `Subscription/${subscriptionId}` },
-      entities: [{ reference: `${type}/${id}`, detail }],
-    },
-    `d-${uuid}`,
-    nowMs,
-  );
-  const sort = `${new Date(nowMs).toISOString()}#d-${uuid}`;
+  const audited: Audited = {
+    ...{ project, subtype: 'delivery', action: 'E', outcome: isSuccess ? '0' : isUnknown ? '8' : '4' },
+    outcomeDesc: outcome,
+    agent: { reference: `Subscription/${subscriptionId}` },
+    entities: [{ reference: `${type}/${id}`, detail }],
+  };
+  const entryId = `d-${uuid}`;
   return {
-    ...keys.attempt(project, subscriptionId, sort),
-    ...entry,
+    ...keys.attempt(project, subscriptionId, entrySort(new Date(nowMs).toISOString(), entryId)),
+    ...entryOf(audited, entryId, nowMs),
     ttl: Math.floor(nowMs / 1000) + attemptSeconds,
   };
 }

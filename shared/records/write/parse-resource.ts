@@ -5,7 +5,7 @@ import { fieldsOf, isObject } from '../../base/values.ts';
 import { parseJsonBody } from '../../carry/http/request.ts';
 import { type Actor, mayAdminister } from '../../identity/gate/actor.ts';
 import { type PatchOperation, parsePatch } from '../../store/fhir/json-patch.ts';
-import { type PathOperation, parsePathPatch } from '../../store/fhir/path-patch/parse-path-patch.ts';
+import { type PathOperation, parsePathPatch } from '../../store/fhir/path-patch.ts';
 import type { BinaryContent } from '../../store/items/content.ts';
 
 /** A resource as a client sends it: id and meta may be there or not, nothing is checked yet. */
@@ -29,14 +29,9 @@ export function requireResource(value: unknown, type: string): Sent {
   if (!isObject(value) || Array.isArray(value)) {
     throw new Refusal('invalid', 'The body must be a JSON object');
   }
-  if (!isOfType(value, type)) {
-    throw invalidField('resourceType', `The resourceType must be ${type}, as in the URL`);
-  }
-  return value;
-}
-
-function isOfType(value: Record<string, unknown>, type: string): value is Sent {
-  return value.resourceType === type;
+  const { resourceType } = value;
+  if (resourceType === type) return value as Sent;
+  throw invalidField('resourceType', `The resourceType must be ${type}, as in the URL`);
 }
 
 /**
@@ -51,9 +46,7 @@ export function readPatch(body: unknown): readonly (PatchOperation | PathOperati
 /** @throws {Refusal} invalid when a body names another id than the URL */
 export function requireSameId(sent: Sent, id: string): Sent {
   if (sent.id === undefined || sent.id === id) return sent;
-  throw new Refusal('invalid', 'The id must be that of the URL', {
-    issues: [{ text: 'The id must be that of the URL', expression: `${sent.resourceType}.id` }],
-  });
+  throw invalidField(`${sent.resourceType}.id`, 'The id must be that of the URL');
 }
 
 /**

@@ -101,16 +101,7 @@ async function endMembership(
   const key = keys.resource(project, 'ProjectMembership', membershipId);
   const membership = inlineResource('ProjectMembership', (await table.read([key])).get(key));
   if (!membership) return [];
-  const { versionId } = membership.meta;
-  return actionsOf(
-    deleteChange(
-      project,
-      { type: 'ProjectMembership', id: membershipId },
-      { versionId: newId(), nowMs, trace },
-      { if: 'versionId = :seen', values: { ':seen': versionId } },
-      { versionId, resource: membership },
-    ),
-  );
+  return actionsOf(deleteChange(project, membership, { versionId: newId(), nowMs, trace }));
 }
 
 export function isProgram(type: string): boolean {

@@ -49,9 +49,7 @@ export async function resolveReferences(
   }
   const bodies = writes.flatMap((write) => ('body' in write ? [write.body] : []));
   const conditions = conditionsIn(bodies);
-  if (conditions.size > mostTransactionConditions) {
-    throw tooLargeBundle('conditions');
-  }
+  if (conditions.size > mostTransactionConditions) throw tooLargeBundle('conditions');
   for (const condition of conditions) known.set(condition, await match(context, condition));
   return writes.map((write) => {
     if (!('body' in write)) return write;

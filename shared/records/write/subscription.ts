@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
-import { Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import { fieldsOf } from '../../base/values.ts';
 import { isPublicAddress } from '../../carry/address-guard/public-address.ts';
@@ -8,6 +7,7 @@ import type { SubscriptionRules } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import { requireFeature } from '../../identity/projects/settings.ts';
+import { unprocessableField } from '../../store/fhir/validate.ts';
 import { isStanding } from '../../store/items/content.ts';
 import { listAction } from '../subscriptions/listed.ts';
 import { maskSecrets, type SentSecret, sealSent, UnknownSecret } from '../subscriptions/secrets.ts';
@@ -92,7 +92,7 @@ export function endSubscriptionActions(project: string, id: string): Action[] {
 
 function statusOf(sent: unknown, isSame: boolean, before: Resource | undefined): unknown {
   if (sent === 'error' && before?.status !== 'error') {
-    throw unprocessable('status', 'Whether a Subscription is in error is not for a client to say');
+    throw unprocessableField('status', 'Whether a Subscription is in error is not for a client to say');
   }
   if (sent !== 'requested' && sent !== 'active') return sent;
   return isSame && before?.status !== 'requested' ? 'active' : 'requested';
@@ -115,12 +115,12 @@ async function requireReachable(
   if (target.kind === 'bot') {
     const key = keys.resource(stamp.project, 'Bot', target.botId);
     if (isStanding((await services.table.read([key])).get(key))) return;
-    throw unprocessable('channel.endpoint', `There is no Bot/${target.botId}`);
+    throw unprocessableField('channel.endpoint', `There is no Bot/${target.botId}`);
   }
   const { hostname } = new URL(target.url);
   const host = hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) === 0 || isPublicAddress(host) || (allowsLoopback && isLoopback(hostname))) return;
-  throw unprocessable('channel.endpoint', 'The endpoint is not a public address');
+  throw unprocessableField('channel.endpoint', 'The endpoint is not a public address');
 }
 
 /**
@@ -135,10 +135,8 @@ function requireSameEndpoint(
   const [was, is] = [before, after].map((one) => fieldsOf(one?.channel).endpoint);
   const keepsSome = before !== undefined && secrets.some(({ value }) => value === undefined);
   if (!keepsSome || was === is) return;
-  throw unprocessable(
-    'channel.endpoint',
-    'Another endpoint is sent headers and secrets of its own: *** keeps those of the one before',
-  );
+  const text = 'Another endpoint is sent headers and secrets of its own: *** keeps those of the one before';
+  throw unprocessableField('channel.endpoint', text);
 }
 
 /** It is parsed here and evaluated elsewhere, in the sandbox. */
@@ -147,7 +145,7 @@ async function requireExpression(resource: Resource, { expression }: Subscriptio
   const { isFhirPath } = await import('./is-fhir-path.ts');
   if (!isFhirPath(expression)) {
     const at = extensionsOf(resource, 'expression')[0]?.expression ?? 'extension';
-    throw unprocessable(at, 'The expression is not FHIRPath');
+    throw unprocessableField(at, 'The expression is not FHIRPath');
   }
 }
 
@@ -166,13 +164,7 @@ async function secretActions(
     return [{ name: 'secrets', put: { ...key, secrets: sealed } }];
   } catch (error) {
     if (!(error instanceof UnknownSecret)) throw error;
-    throw unprocessable(
-      'extension',
-      `*** stands for a value that is kept, and there is none of ${error.message}`,
-    );
+    const text = `*** stands for a value that is kept, and there is none of ${error.message}`;
+    throw unprocessableField('extension', text);
   }
-}
-
-function unprocessable(expression: string, text: string): Refusal {
-  return new Refusal('unprocessable', text, { issues: [{ expression, text }] });
 }

@@ -205,6 +205,11 @@ function unprocessable(all: readonly Issue[]): Refusal {
   return notValid(issues);
 }
 
+/** A 422 for one element. */
+export function unprocessableField(expression: string, text: string): Refusal {
+  return new Refusal('unprocessable', text, { issues: [{ text, expression }] });
+}
+
 function notValid(issues: readonly RefusalIssue[]): Refusal {
   return new Refusal('unprocessable', 'The resource is not valid', { issues: issues.slice(0, 50) });
 }
@@ -222,8 +227,7 @@ function prepare(value: unknown, at: string, found: RefusalIssue[]): void {
   for (const [name, part] of Object.entries(value)) {
     const path = Array.isArray(value) ? `${at}[${name}]` : `${at}.${name}`;
     if (name in Object.prototype) {
-      const text = `Invalid additional property "${name}"`;
-      throw new Refusal('unprocessable', text, { issues: [{ text, expression: path }] });
+      throw unprocessableField(path, `Invalid additional property "${name}"`);
     }
     const mayBeBase64 = typeof part === 'string' && (name === 'data' || name === 'valueBase64Binary');
     // A Binary may be a file of no bytes.

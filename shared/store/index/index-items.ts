@@ -36,15 +36,18 @@ export function indexKeys(
 ): Map<string, Key> {
   const found = new Map<string, Key>();
   const add = (key: Key) => found.set(`${key.pk}\n${key.sk}`, key);
-  const { resourceType: type, id } = resource;
+  const { resourceType: type } = resource;
   if (type === 'AuditEvent') {
     for (const key of auditKeys(project, resource)) add(key);
     return found;
   }
+  const keyOf = keysIn(project, resource);
   const addAll = (index: string, entries: readonly IndexEntry[]) => {
     for (const entry of entries) {
-      add({ ...indexPartition(project, type, index, entry.bucket), sk: sortKeyOf(entry, id) });
-      if (found.size > most) throw tooManyValues(type, most);
+      add(keyOf(index, entry));
+      if (found.size <= most) continue;
+      const text = `The ${type} has more than ${most} values that searches look at (names, identifiers, references, codes, dates)`;
+      throw new Refusal('too-costly', `${text}: divide it`);
     }
   };
   for (const parameter of parametersOf(type).values()) {
@@ -53,11 +56,6 @@ export function indexKeys(
   }
   addAll(compartmentIndex, compartmentEntries(resource));
   return found;
-}
-
-function tooManyValues(type: string, most: number): Refusal {
-  const text = `The ${type} has more than ${most} values that searches look at (names, identifiers, references, codes, dates)`;
-  return new Refusal('too-costly', `${text}: divide it`);
 }
 
 /** The entries of a resource in one index, whichever parameters share it. */
@@ -75,6 +73,13 @@ function entriesOf(parameter: Parameter, resource: Resource): IndexEntry[] {
   if (resource.resourceType !== 'ProjectMembership' || parameter.index !== 'profile-type') return entries;
   const { name, address } = memberSortOf(resource);
   return entries.map(({ bucket, sort = '' }) => ({ bucket, sort: [sort, name, address].join(between) }));
+}
+
+function keysIn(project: string, { resourceType, id }: Resource) {
+  return (index: string, entry: IndexEntry): Key => ({
+    ...indexPartition(project, resourceType, index, entry.bucket),
+    sk: sortKeyOf(entry, id),
+  });
 }
 
 /** The partition of a bucket; the compartments of all types are in one index. */
@@ -152,7 +157,6 @@ function auditKeys(project: string, event: Resource): Key[] {
   return [...values, logKey(project, sk, id), ...ofRun];
 }
 
-/** The Bot whose run an entry records. */
 function botOfRun(event: Resource): string | undefined {
   const { subtype, entity } = event;
   if (!Array.isArray(subtype) || !subtype.some((one) => fieldsOf(one).code === 'execute')) return undefined;
@@ -174,7 +178,6 @@ const history = '_history';
 export const historyIndex = {
   key: (project: string, { type, id, lastUpdated, versionId }: VersionAt): Key =>
     keys.index(project, type, history, String(shardOf(id)), `${lastUpdated}#${id}#${versionId}`),
-  /** What the sort key of an entry tells. */
   parse(sk: string): Omit<VersionAt, 'type'> {
     const [lastUpdated = '', id = '', versionId = ''] = sk.split('#');
     return { lastUpdated, id, versionId };
@@ -193,10 +196,7 @@ export function historyShards(): KeyRange[] {
 export function retiredKeys(project: string, resource: Resource): Key[] {
   const { resourceType: type, id } = resource;
   if (type === 'AuditEvent') return [];
-  const keyOf = (index: string, entry: IndexEntry): Key => ({
-    ...indexPartition(project, type, index, entry.bucket),
-    sk: sortKeyOf(entry, id),
-  });
+  const keyOf = keysIn(project, resource);
   const ofParameters = [...parametersOf(type).values()].flatMap((parameter) => {
     const { code, index = code, within } = parameter;
     // What now lies within another parameter had an index of its own.

@@ -21,11 +21,8 @@ export interface Token {
   exact?: boolean;
 }
 
-/** A searched token: `system` undefined means any, the empty string means none. */
-interface SearchedToken {
-  system: string | undefined;
-  value: string | undefined;
-}
+/** `system` undefined means any, the empty string means none. */
+type SearchedToken = Pick<Token, 'system' | 'value'>;
 
 /** R4 token search: `system|code`, `|code`, `system|`, `code`, with `:not` and `:text`. */
 export const tokenKind: ParameterKind = {
@@ -98,7 +95,6 @@ export function tokenMatcher(searched: readonly SearchedToken[]): (token: Token)
   };
 }
 
-/** No value is empty. */
 const anyValue = '';
 
 function matches(token: Token, { system, value }: SearchedToken): boolean {

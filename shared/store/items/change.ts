@@ -21,7 +21,6 @@ export interface Change {
   head(untidy: boolean): Action;
   /** The version and the parts of its content. They mean nothing until the head names them. */
   state: Item[];
-  /** How many parts. */
   parts: number;
   /** New index items: until the head has their values they lead nowhere. */
   index: Item[];
@@ -55,67 +54,57 @@ export function createChange(
 /**
  * The next state of a resource whose head still has the version that was seen. Heads are changed by
  * UpdateItem only, so that `refs` survives.
- * @param seen a version id alone when the resource is not known: the stream then finds what is stale
  */
 export function updateChange(
   project: string,
   resource: Resource,
-  seen: PriorState | Resource | string,
+  seen: PriorState | Resource,
   extra: Record<string, unknown> = {},
   packed: Packed = packResource(project, resource),
 ): Change {
-  const prior = typeof seen === 'string' ? undefined : priorOf(seen);
-  const follows = typeof seen === 'string' ? seen : priorOf(seen).versionId;
+  const { versionId: follows, resource: before } = priorOf(seen);
   const attributes = stateAttributes(resource, packed);
+  const removed = { content: undefined, parts: undefined, deleted: undefined, trace: undefined };
   return changeOf(project, versionAt(resource), {
     attributes: { ...attributes, follows },
-    ...{ parts: packed.parts, before: prior?.resource, after: resource },
+    ...{ parts: packed.parts, before, after: resource },
     head: (key, untidy) =>
       updateHead(
         key,
-        {
-          ...{ content: undefined, parts: undefined, deleted: undefined, trace: undefined },
-          ...attributes,
-          ...extra,
-          untidy: untidy || !prior || undefined,
-        },
+        { ...removed, ...attributes, untidy: untidy || undefined, ...extra },
         { if: 'versionId = :seen', values: { ':seen': follows } },
       ),
   });
 }
 
 /**
- * The end of a resource. The head stays as a tombstone, so that a later read answers "gone" and the
- * history stays readable.
+ * The end of a resource as it was seen. The head stays as a tombstone, so that a later read answers "gone" and
+ * the history stays readable.
  * @param stamp `trace` of the request that asks for it, kept on the head for whoever is told of it
- * @param condition an ASCII ConditionExpression beside "it exists"; its values
- * @param seen the resource as it was, if known: its index items then go at once
+ * @param further an ASCII ConditionExpression beside "it is still so"; its values
  */
 export function deleteChange(
   project: string,
-  { type, id }: { type: string; id: string },
+  seen: Resource,
   { versionId, nowMs, trace }: { versionId: string; nowMs: number; trace?: string | undefined },
-  condition: { if: string; values: Record<string, unknown> },
-  seen?: PriorState | Resource,
+  further?: { if: string; values: Record<string, unknown> },
 ): Change {
-  const prior = seen && priorOf(seen);
+  const { resourceType: type, id, meta } = seen;
   const attributes = { versionId, lastUpdated: new Date(nowMs).toISOString(), deleted: true };
+  const isSeen = 'attribute_exists(pk) AND attribute_not_exists(deleted) AND versionId = :seen';
   return changeOf(
     project,
     { type, id, ...attributes },
     {
-      attributes: { ...attributes, ...(prior ? { follows: prior.versionId } : {}) },
-      ...{ parts: [], before: prior?.resource },
+      attributes: { ...attributes, follows: meta.versionId },
+      ...{ parts: [], before: seen },
       head: (key, untidy) =>
         updateHead(
           key,
+          { ...attributes, trace, content: undefined, parts: undefined, untidy: untidy || undefined },
           {
-            ...{ ...attributes, trace, content: undefined, parts: undefined },
-            untidy: untidy || !prior || undefined,
-          },
-          {
-            if: `attribute_exists(pk) AND attribute_not_exists(deleted) AND (${condition.if})`,
-            values: condition.values,
+            if: further ? `${isSeen} AND (${further.if})` : isSeen,
+            values: { ':seen': meta.versionId, ...further?.values },
           },
         ),
     },

@@ -8,8 +8,8 @@ import { fieldsOf } from '../../base/values.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys, parseHead } from '../../carry/table/keys.ts';
 import type { Table } from '../../carry/table/table.ts';
-import type { ProjectMembership } from '../fhir/membership.ts';
-import { membershipSchema, readResource } from '../fhir/stored-resource.ts';
+import { membershipSchema, type ProjectMembership } from '../fhir/membership.ts';
+import { readResource } from '../fhir/stored-resource.ts';
 
 /**
  * Types that requests read on their way to something else. They are bounded, so that their content

@@ -15,6 +15,7 @@ export interface TypeTable {
 
 /** A resource that an index item leads to, and where that item is. */
 export interface Candidate {
+  type: string;
   id: string;
   /** The name of its key range. */
   range: string;
@@ -183,7 +184,7 @@ function open(
     },
     async *candidates() {
       for (let page = await begin(); !page.done; page = await pages.next())
-        for (const sk of page.value) yield { id: indexedId(sk), range: name, sk };
+        for (const sk of page.value) yield { type: of.type, id: indexedId(sk), range: name, sk };
     },
   };
 }

@@ -9,6 +9,7 @@ import { indexKeys, indexVersion, retiredKeys } from '../index/index-items.ts';
 import { isResourceType } from '../index/registry.ts';
 import { indexItems } from './change.ts';
 import { openState } from './content.ts';
+import { inChunks } from './versions.ts';
 
 /** The table is scanned in so many parts, each by one worker at a time. */
 const segments = 8;
@@ -65,7 +66,6 @@ export async function reindex(
   };
 }
 
-/** What is known of one segment. */
 interface Segment {
   done: boolean;
   resources: number;
@@ -158,9 +158,7 @@ async function reindexHead(table: Table, key: Key): Promise<number> {
     const head = (await table.read([key])).get(key);
     const wrong = await wrongItems(table, target.project, head);
     const isSame = { name: 'head', check: key, if: 'versionId = :v', values: { ':v': head?.versionId } };
-    for (let at = 0; at < wrong.length; at += mostBeside) {
-      await table.transact([isSame, ...wrong.slice(at, at + mostBeside)]);
-    }
+    for (const some of inChunks(wrong, mostBeside)) await table.transact([isSame, ...some]);
     return wrong.length;
   });
 }

@@ -12,7 +12,6 @@ import {
   inBatches,
   openInTurn,
   type RangeReader,
-  type TypeTable,
 } from '../items/read-ranges.ts';
 import { batch, readHeads } from '../items/versions.ts';
 import { type Filter, unindexed } from './filter.ts';
@@ -57,7 +56,6 @@ export async function* findHits(search: Search, after?: Position): AsyncGenerato
   }));
 }
 
-/** A source, its key ranges ready to be read. */
 interface Chosen {
   source: Source;
   readers: readonly RangeReader[];
@@ -71,7 +69,7 @@ function resumed(
 ): Chosen {
   const source = sources.find(({ name }) => name === after.source);
   if (!source) throw invalidField('_cursor', 'The cursor does not belong to this search');
-  return { source, readers: openInTurn(tableOf(search), source.keyRanges, pageOf(search), after) };
+  return { source, readers: openInTurn(search, source.keyRanges, pageOf(search), after) };
 }
 
 /**
@@ -85,7 +83,7 @@ async function chooseSource(
 ): Promise<Chosen | undefined> {
   const open = (source: Source, size: number) => ({
     source,
-    readers: openInTurn(tableOf(search), source.keyRanges, size),
+    readers: openInTurn(search, source.keyRanges, size),
   });
   const [best] = sources;
   if (!best) return undefined;
@@ -193,7 +191,7 @@ async function idsOf(
   const everything = () => orderedRanges(lastUpdatedOf(search.type), search.filters).ranges;
   const candidates = readers
     ? candidatesInTurn(readers)
-    : candidatesMerged(tableOf(search), everything(), mostSorted, { newestFirst: true });
+    : candidatesMerged(search, everything(), mostSorted, { newestFirst: true });
   const ids = new Set<string>();
   for await (const { id } of candidates) {
     ids.add(id);
@@ -230,7 +228,7 @@ async function* walk(
   after: Position | undefined,
 ): AsyncGenerator<Hit> {
   const ranges = await walkedRanges(search, parameter);
-  const candidates = candidatesMerged(tableOf(search), ranges, pageOf(search), {
+  const candidates = candidatesMerged(search, ranges, pageOf(search), {
     newestFirst: descending,
     after: after?.by === 'walk' ? after.sk : undefined,
   });
@@ -242,7 +240,7 @@ async function* walk(
 async function walkedRanges(search: Search, parameter: Parameter): Promise<KeyRange[]> {
   const { ranges, wide } = orderedRanges(parameter, search.filters);
   if (parameter.code === '_lastUpdated' || wide.length === 0) return ranges;
-  const reaching = candidatesMerged(tableOf(search), wide, 1, { newestFirst: true });
+  const reaching = candidatesMerged(search, wide, 1, { newestFirst: true });
   if ((await reaching.next()).done) return ranges;
   return ranges.map(({ from: _, ...range }) => range);
 }
@@ -309,8 +307,4 @@ function compare(a: string, b: string): number {
 /** One more than a page, so that the answer knows whether there is a next. */
 function pageOf({ count }: Search): number {
   return Math.min(count + 1, batch);
-}
-
-export function tableOf({ reader: { table, project }, type }: Search): TypeTable {
-  return { table, project, type };
 }

@@ -9,7 +9,8 @@ import { type Parameter, parametersOf } from '../index/registry.ts';
 import { valuesOf } from '../index/value.ts';
 import { openState } from '../items/content.ts';
 import { isSortKey } from '../items/page.ts';
-import { batch, readHeads } from '../items/versions.ts';
+import type { TypeTable } from '../items/read-ranges.ts';
+import { batch, inChunks, readHeads } from '../items/versions.ts';
 import { type Filter, matchesAll } from './filter.ts';
 
 /** On whose behalf a search reads. */
@@ -39,9 +40,8 @@ export interface Source {
 }
 
 /** A search of one type whose conditions are all at hand. */
-export interface Search {
+export interface Search extends TypeTable {
   reader: Reader;
-  type: string;
   filters: readonly Filter[];
   sort: readonly SortKey[];
   /** How many hits are needed at first. */
@@ -72,7 +72,7 @@ export function newSearch(
   const { sort = [], count = batch, reads = mostReads } = options;
   let left = reads;
   return {
-    ...{ reader, type, filters, sort, count },
+    ...{ reader, table: reader.table, project: reader.project, type, filters, sort, count },
     spend(some) {
       left -= some;
       if (left < 0) throw tooCostly({ type, filters }, `would read more than ${reads} resources of ${type}`);
@@ -175,8 +175,8 @@ export async function* sortedHits(
   search.spend(all.length);
   const ranked: { rank: Rank; head: Item | undefined }[] = [];
   let bytes = 0;
-  for (let at = 0; at < all.length; at += 4 * batch) {
-    for (const [id, head] of await readHeads(reader, type, all.slice(at, at + 4 * batch))) {
+  for (const some of inChunks(all, 4 * batch)) {
+    for (const [id, head] of await readHeads(reader, type, some)) {
       const rank = await rankOfHead(search, id, head);
       if (!rank || (after?.by === 'rank' && compareRanks(rank, after, sort) <= 0)) continue;
       bytes += sizeOf(head);
@@ -204,11 +204,8 @@ async function rankOfHead(search: Search, id: string, head: Item): Promise<Rank 
 /** The lowest value when ascending, the highest when descending (R4 search, `_sort`). */
 function sortValueOf(resource: Resource, { parameter, descending }: SortKey): string | null {
   const { sortTexts } = kinds[parameter.type];
-  const texts = valuesOf(resource, parameter).flatMap(sortTexts);
-  return texts.reduce<string | null>(
-    (best, text) => (best === null || (descending ? text > best : text < best) ? text : best),
-    null,
-  );
+  const texts = valuesOf(resource, parameter).flatMap(sortTexts).sort();
+  return (descending ? texts.at(-1) : texts[0]) ?? null;
 }
 
 /** Resources without a value come last, whatever the direction; equal ones by id. */

@@ -16,7 +16,7 @@ export interface SearchRequest extends Controls {
   type: string;
   filters: readonly Filter[];
   /** Conditions on what a resource refers to, or is referred to by: each is a search of its own first. */
-  links: readonly Link[];
+  links: readonly LinkedSearch[];
   cursor: string | undefined;
   /** The search without paging, in one order: equal texts are the same search. */
   canonical: string;
@@ -49,14 +49,14 @@ export interface Include {
 }
 
 /** A chained parameter, `subject:Patient.name`, or a reverse one, `_has:Observation:patient:code`. */
-export interface Link {
+export interface LinkedSearch {
   name: string;
   kind: 'chain' | 'reverse';
   /** What is searched first, and for what. */
   type: string;
   filters: readonly Filter[];
   /** A further reference on the way: its conditions are asked of what is searched first. */
-  links: readonly Link[];
+  links: readonly LinkedSearch[];
   /** The reference between the two: of the searched type for a chain, of `type` for a reverse one. */
   parameter: Parameter;
 }
@@ -88,7 +88,7 @@ const controls = new Set([
  */
 export function parseSearch(type: string, query: URLSearchParams, own?: OwnBase): SearchRequest {
   const filters: Filter[] = [];
-  const links: Link[] = [];
+  const links: LinkedSearch[] = [];
   for (const [name, value] of query) {
     if (controls.has(name)) continue;
     if (filters.length + links.length === mostConditions) {
@@ -213,7 +213,12 @@ interface LinkPlace {
  * @param step what is left of the name behind the references before
  * @returns undefined for a parameter of another form
  */
-function parseLink(searched: string, step: string, value: string, place: LinkPlace): Link | undefined {
+function parseLink(
+  searched: string,
+  step: string,
+  value: string,
+  place: LinkPlace,
+): LinkedSearch | undefined {
   const { name, depth } = place;
   const isReverse = step.startsWith('_has:');
   if (depth > mostReferences && (isReverse || step.includes('.'))) {
@@ -242,7 +247,7 @@ function linked(
   step: string,
   value: string,
   place: LinkPlace,
-): Pick<Link, 'filters' | 'links'> {
+): Pick<LinkedSearch, 'filters' | 'links'> {
   const { name, own, depth } = place;
   const link = parseLink(type, step, value, { ...place, depth: depth + 1 });
   if (link) return { filters: [], links: [link] };

@@ -11,15 +11,13 @@ import type { KnownSubscriptions } from '../listed.ts';
 import type { Subscription } from '../subscription.ts';
 
 /** A delivery that can be attempted. */
-export interface Prepared {
+export interface PreparedDelivery {
   /** The author of the Subscription. */
   actor: Actor;
-  /** Whether the record goes along. */
   sendsRecord: boolean;
-  /** The attempt takes so long at most. */
   longestMs: number;
   /** @param delivery with the attempt that is begun @param seen what the author may see of the record */
-  send(delivery: Delivery, seen: Resource): Promise<Verdict>;
+  send(delivery: Delivery, seen: Resource): Promise<DeliveryVerdict>;
 }
 
 export interface DeliverServices extends ExecuteServices {
@@ -31,7 +29,7 @@ export interface DeliverServices extends ExecuteServices {
 }
 
 /** What an attempt came to. */
-export type Verdict =
+export type DeliveryVerdict =
   | { kind: 'ended'; attempted: Attempted }
   /** Another attempt may mend it. */
   | { kind: 'again'; attempted: Attempted; retryAfterMs?: number }
