@@ -46,7 +46,7 @@ import { carryOut } from '../../shared/records/write/carry-out.ts';
 import { changeUser } from '../../shared/records/write/change-user.ts';
 import { parseBody, requireResource } from '../../shared/records/write/parse-resource.ts';
 import { validateResource } from '../../shared/records/write/validate-resource.ts';
-import { type Outcome, parseWrite, type Write } from '../../shared/records/write/write.ts';
+import { parseWrite, type Write, type WriteOutcome } from '../../shared/records/write/write.ts';
 import { isResourceType } from '../../shared/store/index/registry.ts';
 import { allRoutes, routes } from '../routes.ts';
 
@@ -192,7 +192,7 @@ async function write(
 }
 
 /** A User is above Projects: no policy speaks of it, and its own rules do. */
-async function writeOne(services: Services, caller: Caller, one: Write): Promise<Outcome> {
+async function writeOne(services: Services, caller: Caller, one: Write): Promise<WriteOutcome> {
   const isUsers = one.type === 'User' && (one.kind === 'update' || one.kind === 'patch');
   if (isUsers) return changeUser(services, caller, one);
   const [outcome] = await carryOut(services, caller, [one]);

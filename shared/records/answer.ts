@@ -14,7 +14,7 @@ import {
 } from '../carry/http/response.ts';
 import { locationOf, outcomeStatus } from './bundle/run-bundle.ts';
 import { isHad, type ReadBinary, withData } from './read/read-resource.ts';
-import type { Outcome } from './write/write.ts';
+import type { WriteOutcome } from './write/write.ts';
 
 /**
  * A resource, or a Bundle with all in it, as the caller wants it: elements of `meta` that R4 does not know
@@ -35,7 +35,7 @@ function plain<T extends { meta?: object; entry?: readonly { resource?: object }
 }
 
 /** What a write is answered (R4 http, create, update, delete; `Prefer: return`). */
-export function answerWrite(baseUrl: string, outcome: Outcome, request: HttpRequest): HttpResponse {
+export function answerWrite(baseUrl: string, outcome: WriteOutcome, request: HttpRequest): HttpResponse {
   const { kind, resource, shown } = outcome;
   const status = outcomeStatus[kind];
   if (!resource) return fhirResponse(status, allOk());

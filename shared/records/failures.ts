@@ -11,7 +11,7 @@ import { inlineResource } from '../store/items/content.ts';
 import { readTimed, recordWithoutLog, runRecordLists } from '../store/items/read-ranges.ts';
 import { readHeads } from '../store/items/versions.ts';
 import { runDays } from '../store/search/find-entries.ts';
-import type { Reader } from '../store/search/hit.ts';
+import type { SearchReader } from '../store/search/hit.ts';
 import { runSearch } from '../store/search/run-search.ts';
 import { parseSearch } from '../store/search/search-request.ts';
 import { attemptOf } from './subscriptions/delivery.ts';
@@ -111,7 +111,7 @@ const mostSubscriptions = 100;
 /** Those that the service has stopped, whose status is `error`, or of which a delivery since then has failed. */
 async function failingSubscriptions(within: Within) {
   const { table, project } = within;
-  const reader: Reader = { table, project, see: async (resource) => resource };
+  const reader: SearchReader = { table, project, see: async (resource) => resource };
   const search = new URLSearchParams({ _count: String(mostSubscriptions) });
   const { resources, next } = await runSearch(reader, parseSearch('Subscription', search));
   const failing = await Promise.all(

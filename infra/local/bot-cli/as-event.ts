@@ -5,7 +5,7 @@ import { Refusal } from '../../../shared/base/refusal.ts';
 import type { Resource } from '../../../shared/base/resource.ts';
 import { fieldsOf } from '../../../shared/base/values.ts';
 import { createSandbox } from '../../../shared/bots/sandbox/supervisor.ts';
-import { type Interaction, interactions } from '../../../shared/records/subscriptions/change.ts';
+import { type ChangeInteraction, interactions } from '../../../shared/records/subscriptions/change.ts';
 import { evaluate } from '../../../shared/records/subscriptions/match.ts';
 import { parseSubscription } from '../../../shared/records/subscriptions/subscription.ts';
 import { matchesAll } from '../../../shared/store/search/filter.ts';
@@ -13,7 +13,7 @@ import { cachedGuest } from '../../guest/build.ts';
 import type { BotFiles } from './bot-run.ts';
 
 interface Change {
-  interaction: Interaction;
+  interaction: ChangeInteraction;
   /** Of a deletion the record as it was. */
   current: Resource;
   previous: Resource | undefined;
@@ -76,7 +76,7 @@ export async function asEvent(files: BotFiles, options: EventOptions): Promise<B
 }
 
 function changeOf(
-  interaction: Interaction,
+  interaction: ChangeInteraction,
   input: Resource | undefined,
   previous: Resource | undefined,
 ): Change {

@@ -3,6 +3,7 @@ import { invalidField, Refusal } from '../../base/refusal.ts';
 import { fieldsOf, isObject } from '../../base/values.ts';
 import { parsePatch } from '../../store/fhir/json-patch.ts';
 import { isResourceType } from '../../store/index/registry.ts';
+import { eachPart } from '../../store/index/value.ts';
 import type { Had } from '../read/read-resource.ts';
 import { contentOf, readPatch, requireResource } from '../write/parse-resource.ts';
 import { type Conditions, type Write, writeOf } from '../write/write.ts';
@@ -81,10 +82,8 @@ function patchOf(resource: unknown) {
   const { resourceType, data } = fieldsOf(resource);
   if (resourceType === 'Parameters') return readPatch(resource);
   if (resourceType !== 'Binary' || typeof data !== 'string') {
-    throw new Refusal(
-      'invalid',
-      'A PATCH entry needs a Binary that holds the JSON Patch, or Parameters that are a FHIRPath Patch',
-    );
+    const what = 'a Binary that holds the JSON Patch, or Parameters that are a FHIRPath Patch';
+    throw new Refusal('invalid', `A PATCH entry needs ${what}`);
   }
   const text = Buffer.from(data, 'base64').toString('utf8');
   requireDepth(text);
@@ -98,13 +97,8 @@ function patchOf(resource: unknown) {
 
 /** Elements that link to other resources, beside `reference`. */
 const linking = new Set([
-  'url',
-  'uri',
-  'valueUri',
-  'valueUrl',
-  'valueCanonical',
-  'instantiatesUri',
-  'instantiatesCanonical',
+  ...['url', 'uri', 'valueUri', 'valueUrl', 'valueCanonical'],
+  ...['instantiatesUri', 'instantiatesCanonical'],
 ]);
 
 /** Links of a narrative (R4 transaction, replacing hyperlinks). */
@@ -136,18 +130,15 @@ export function linksIn(value: unknown): Set<string> {
 export function namedReferences(value: unknown, at: string): { reference: string; expression: string }[] {
   const own = new Set<string>();
   const found: { reference: string; expression: string }[] = [];
-  const look = (part: unknown, path: string): void => {
-    if (!isObject(part)) return;
-    const { reference, fullUrl } = part;
-    if (typeof fullUrl === 'string') own.add(fullUrl);
-    if (typeof reference === 'string' && /^urn:(?:uuid|oid):/.test(reference)) {
-      found.push({ reference, expression: `${path}.reference` });
-    }
-    for (const [name, inner] of Object.entries(part)) {
-      look(inner, Array.isArray(part) ? `${path}[${name}]` : `${path}.${name}`);
-    }
-  };
-  look(value, at);
+  eachPart(
+    value,
+    ({ reference, fullUrl }, path) => {
+      if (typeof fullUrl === 'string') own.add(fullUrl);
+      if (typeof reference === 'string' && /^urn:(?:uuid|oid):/.test(reference))
+        found.push({ reference, expression: `${path}.reference` });
+    },
+    at,
+  );
   return found.filter(({ reference }) => !own.has(reference));
 }
 
@@ -187,7 +178,8 @@ export function inWaves(entries: readonly BundledRequest[]): {
     waves.push(wave);
     left = left.filter((entry) => !placed.has(entry));
   }
-  return { waves, circular: new Map(left.map((entry) => [entry, circle()])) };
+  const text = 'The entry and others refer to each other, or to such: send them as a transaction';
+  return { waves, circular: new Map(left.map((entry) => [entry, new Refusal('invalid', text)])) };
 }
 
 /** An entry that names itself needs no other. */
@@ -196,9 +188,4 @@ function neededBy(entry: BundledRequest, named: ReadonlyMap<string, BundledReque
   return [...linksIn(entry.write.body)]
     .flatMap((link) => named.get(link) ?? [])
     .filter((other) => other !== entry);
-}
-
-function circle(): Refusal {
-  const text = 'The entry and others refer to each other, or to such: send them as a transaction';
-  return new Refusal('invalid', text);
 }

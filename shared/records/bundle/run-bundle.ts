@@ -17,19 +17,19 @@ import { isHad, readResource } from '../read/read-resource.ts';
 import { searchResources } from '../read/search.ts';
 import type { carryOut } from '../write/carry-out.ts';
 import { tooLargeBundle } from '../write/references.ts';
-import type { Outcome } from '../write/write.ts';
+import type { WriteOutcome } from '../write/write.ts';
 import { type BundledRequest, inWaves, parseEntries } from './entries.ts';
 
 /** Statuses of R4 http by what became of the write. */
 export const outcomeStatus = { created: 201, updated: 200, deleted: 200, unchanged: 200 } as const;
 
 /** Where the state that a write made is read. */
-export function locationOf(baseUrl: string, { type, id, resource }: Outcome): string {
+export function locationOf(baseUrl: string, { type, id, resource }: WriteOutcome): string {
   const version = resource ? `/_history/${resource.meta.versionId}` : '';
   return `${baseUrl}/fhir/R4/${type}/${id}${version}`;
 }
 
-function entryOfOutcome(baseUrl: string, outcome: Outcome): BundleEntry {
+function entryOfOutcome(baseUrl: string, outcome: WriteOutcome): BundleEntry {
   const { kind, type, id, resource, shown } = outcome;
   const status = String(outcomeStatus[kind]);
   if (!resource) return { response: { status, outcome: allOk() } };
@@ -69,7 +69,9 @@ export async function runBundle(
   if (type !== 'batch' && type !== 'transaction') {
     throw invalidField('Bundle.type', 'The type must be batch or transaction');
   }
-  if (isQuiet) await requireMayBeQuiet(services, caller);
+  // Whoever reacts to records relies on being told of them.
+  if (isQuiet && !mayAdminister((await admit(services, caller, [])).actor))
+    throw new Refusal('forbidden', 'Only administrators write without waking Subscriptions');
   const entries = parseEntries(entry ?? [], type).map((one) =>
     isQuiet && one.write ? { ...one, write: { ...one.write, isQuiet } } : one,
   );
@@ -82,13 +84,6 @@ export async function runBundle(
   return answer;
 }
 
-/** Whoever reacts to records relies on being told of them. */
-async function requireMayBeQuiet(services: Services, caller: Caller): Promise<void> {
-  const { actor } = await admit(services, caller, []);
-  if (mayAdminister(actor)) return;
-  throw new Refusal('forbidden', 'Only administrators write without waking Subscriptions');
-}
-
 /** R4: deletes, creates, updates; then what reads. */
 async function transaction(
   services: BundleServices,
@@ -98,15 +93,10 @@ async function transaction(
   const writes = entries.flatMap((entry) => (entry.write ? [{ entry, write: entry.write }] : []));
   if (writes.length > mostTransactionWrites) throw tooLargeBundle('writes');
   const reads = entries.filter(({ write }) => !write);
-  const outcomes = await services.carryOut(
-    services,
-    caller,
-    writes.map(({ write }) => write),
-    {
-      names: { own: writes.map(({ entry }) => entry.fullUrl) },
-      before: (decided) => requireReadable(services, caller, reads, decided),
-    },
-  );
+  const changes = writes.map(({ write }) => write);
+  const names = { own: writes.map(({ entry }) => entry.fullUrl) };
+  const before = (decided: readonly WriteOutcome[]) => requireReadable(services, caller, reads, decided);
+  const outcomes = await services.carryOut(services, caller, changes, { names, before });
   const answers = new Map(
     outcomes.map((outcome, i) => [writes[i]?.entry, entryOfOutcome(services.baseUrl, outcome)]),
   );
@@ -124,7 +114,7 @@ async function requireReadable(
   services: BundleServices,
   caller: Caller,
   reads: readonly BundledRequest[],
-  outcomes: readonly Outcome[],
+  outcomes: readonly WriteOutcome[],
 ): Promise<void> {
   const written = new Map(outcomes.map((outcome) => [`${outcome.type}/${outcome.id}`, outcome]));
   for (const entry of reads) {
@@ -143,6 +133,7 @@ async function batch(
   if (entries.length > mostBatchEntries) throw tooLargeBundle('entries');
   services.table.budget.raiseTo(entries.filter(({ write }) => write).length * changeUnits);
   const untilMs = services.now() + beginsWithinMs;
+  const tooLate = 'The batch took too long: this entry was not begun. Send it again';
   const answered = new Map<BundledRequest, BundleEntry>();
   const made = new Map<string, string>();
   const { waves, circular } = inWaves(entries);
@@ -151,31 +142,23 @@ async function batch(
     // What a wave makes is for the next: in one, nobody refers to another.
     const known = new Map(made);
     await inParallel(wave, atOnce, async (entry) => {
-      const isInTime = services.now() < untilMs;
-      const { answer, became } = isInTime ? await runOne(services, caller, entry, known) : tooLate();
+      if (services.now() >= untilMs) {
+        answered.set(entry, refused(new Refusal('unavailable', tooLate)));
+        return;
+      }
+      const { answer, became } = await runOne(services, caller, entry, known);
       answered.set(entry, answer);
       if (entry.fullUrl !== undefined && became !== undefined) made.set(entry.fullUrl, became);
     });
   }
   const answers = entries.map((entry) => answered.get(entry) ?? {});
-  await auditRefused(services, caller, entries, answers);
-  return { resourceType: 'Bundle', type: 'batch-response', entry: fitting(entries, answers) };
-}
-
-/** The batch itself succeeds: what of it was refused, each entry once. */
-async function auditRefused(
-  services: Services,
-  caller: Caller,
-  entries: readonly BundledRequest[],
-  answers: readonly BundleEntry[],
-): Promise<void> {
+  // The batch itself succeeds: what of it was refused, each entry once.
   const attempts = entries.map(({ method, path: [resourceType, id] }, i) => ({
-    method,
-    route: 'batch',
-    parameters: { resourceType, ...(id === undefined ? {} : { id }) },
+    ...{ method, route: 'batch', parameters: { resourceType, ...(id === undefined ? {} : { id }) } },
     status: Number(answers[i]?.response?.status),
   }));
   await recordAllRefused(services, caller, attempts);
+  return { resourceType: 'Bundle', type: 'batch-response', entry: fitting(entries, answers) };
 }
 
 /**
@@ -205,11 +188,6 @@ async function runOne(
     const { status, outcome } = failureOf(error, services.log, services.traceId ?? '');
     return { answer: { response: { status: String(status), outcome }, resource: outcome } };
   }
-}
-
-function tooLate(): { answer: BundleEntry; became?: string } {
-  const text = 'The batch took too long: this entry was not begun. Send it again';
-  return { answer: refused(new Refusal('unavailable', text)) };
 }
 
 /** Beyond what an answer may hold a write is answered without its resource, a read is refused. */

@@ -46,7 +46,6 @@ const exportSchema = object({
   endedAtMs: optional(number()),
   /** Why it ended without files. */
   problem: optional(string()),
-  /** When it and its files end, seconds since the epoch. */
   ttl: number(),
 });
 

@@ -90,12 +90,11 @@ export async function moveExport(
 
 function endOfExport(ended: ExportJob): Audited {
   const { project, status, files, lines, problem, asker } = ended;
-  const { membershipId: _, ...agent } = asker;
+  const { reference, display } = asker;
   return {
     ...{ project, subtype: 'end-export', action: 'E', outcome: status === 'completed' ? '0' : '8' },
     ...(problem === undefined ? {} : { outcomeDesc: problem }),
-    agent:
-      agent.display === undefined ? { reference: agent.reference } : { ...agent, display: agent.display },
+    agent: { reference, ...(display === undefined ? {} : { display }) },
     entities: [exportEntity(ended, { files, lines })],
   };
 }

@@ -160,7 +160,6 @@ function notFound(): Refusal {
   return new Refusal('not-found', 'Not found');
 }
 
-/** What there is to fetch, as FHIR Bulk Data answers it. */
 async function manifestOf({ table, baseUrl }: Services, job: ExportJob): Promise<object> {
   const files: ExportFile[] = [];
   for await (const some of listFiles(table, job)) files.push(...some);

@@ -12,7 +12,6 @@ import type { ExportPosition, ExportScope } from './export-job.ts';
 import { type ExportLine, type ExportPage, type ExportSource, inPages, linesOfState } from './page.ts';
 import { idsOfType, typeShards, versionsOfType } from './versions-of-type.ts';
 
-/** So many entries are held at once. */
 const entriesAtOnce = 50;
 
 /** Lines, none where it has passed something over, and the sort key or id of the last that is done. */

@@ -1,15 +1,22 @@
 import { isExactNumber, stringifyJson } from '../../base/json.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { parseReference, type Resource } from '../../base/resource.ts';
-import { fieldsOf, isObject } from '../../base/values.ts';
+import { fieldsOf } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { admit } from '../../identity/gate/actor.ts';
 import { compartmentRange, patientsOf } from '../../store/index/key-range.ts';
 import { parseDate } from '../../store/index/ordered.ts';
 import { isResourceType } from '../../store/index/registry.ts';
+import { eachPart } from '../../store/index/value.ts';
 import { type OpenedResource, openState } from '../../store/items/content.ts';
-import { isSortKey, type Positioned, readCursor, takePage, writeCursor } from '../../store/items/page.ts';
+import {
+  isSortKey,
+  type PositionedValue,
+  readCursor,
+  takePage,
+  writeCursor,
+} from '../../store/items/page.ts';
 import {
   type Candidate,
   candidatesInTurn,
@@ -18,7 +25,7 @@ import {
   type RangePosition,
 } from '../../store/items/read-ranges.ts';
 import { batch, readHeads } from '../../store/items/versions.ts';
-import type { Reader } from '../../store/search/hit.ts';
+import type { SearchReader } from '../../store/search/hit.ts';
 import { type Bundle, entryOf, pageBundle, pageLinks } from './bundle.ts';
 import { Included, readerOf, readReferenced } from './included.ts';
 import { readResource } from './read-resource.ts';
@@ -27,13 +34,8 @@ const mostCount = 1000;
 
 /** What a record refers to beside the patient, and cannot be read without. */
 const supporting = new Set([
-  'Device',
-  'Location',
-  'Medication',
-  'Organization',
-  'Practitioner',
-  'PractitionerRole',
-  'Substance',
+  ...['Device', 'Location', 'Medication', 'Substance'],
+  ...['Organization', 'Practitioner', 'PractitionerRole'],
 ]);
 
 interface Wanted {
@@ -89,11 +91,11 @@ function parsePosition(value: unknown): RecordPosition | undefined {
 }
 
 async function* recordOf(
-  reader: Reader,
+  reader: SearchReader,
   patient: Resource,
   { types, since }: Wanted,
   after: RecordPosition | undefined,
-): AsyncGenerator<Positioned<OpenedResource, RecordPosition>> {
+): AsyncGenerator<PositionedValue<OpenedResource, RecordPosition>> {
   const reference = `Patient/${patient.id}`;
   const isWanted = (resource: Resource) => since === undefined || resource.meta.lastUpdated >= since;
   if (after === undefined && (types === undefined || types.includes('Patient')) && isWanted(patient)) {
@@ -116,7 +118,10 @@ async function* recordOf(
 }
 
 /** The resources of a batch, in its order; their types stand in the sort keys. */
-async function openAll(reader: Reader, some: readonly Candidate[]): Promise<(OpenedResource | undefined)[]> {
+async function openAll(
+  reader: SearchReader,
+  some: readonly Candidate[],
+): Promise<(OpenedResource | undefined)[]> {
   const types = some.map(({ sk }) => sk.slice(0, sk.indexOf('#')));
   const heads = new Map(
     await Promise.all(
@@ -136,18 +141,13 @@ async function openAll(reader: Reader, some: readonly Candidate[]): Promise<(Ope
 
 function supportingOf(resources: readonly Resource[]): Set<string> {
   const found = new Set<string>();
-  const collect = (value: unknown): void => {
-    if (!isObject(value)) return;
-    const { reference } = value;
+  eachPart(resources, ({ reference }) => {
     const target = parseReference(reference);
     if (target && supporting.has(target.type)) found.add(String(reference));
-    for (const part of Object.values(value)) collect(part);
-  };
-  for (const resource of resources) collect(resource);
+  });
   return found;
 }
 
-/** @throws {Refusal} invalid, with the parameter as expression */
 function parseWanted(query: URLSearchParams): Wanted {
   const wanted: Wanted = { types: undefined, since: undefined, count: mostCount, cursor: undefined };
   for (const [name, value] of query) {

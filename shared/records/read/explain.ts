@@ -16,7 +16,7 @@ import type { ProjectMembership } from '../../store/fhir/membership.ts';
 import { isResourceType } from '../../store/index/registry.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { standingState } from '../../store/items/versions.ts';
-import type { Reader } from '../../store/search/hit.ts';
+import type { SearchReader } from '../../store/search/hit.ts';
 import { runSearch } from '../../store/search/run-search.ts';
 import { parseSearch, type SearchRequest } from '../../store/search/search-request.ts';
 import { gatherIncluded, readerOf, requireSearchable } from './included.ts';
@@ -96,7 +96,7 @@ async function explainSearch(view: View, text: string): Promise<Explanation> {
 
   const explained = new Map<string, Seen>();
   const eyes = readerOf(services, together);
-  const reader: Reader = {
+  const reader: SearchReader = {
     ...eyes,
     async see(whole, searched) {
       const seen = await eyes.see(whole, searched);

@@ -10,7 +10,13 @@ import { historyIndex, historyShards } from '../../store/index/index-items.ts';
 import { parseDate } from '../../store/index/ordered.ts';
 import { isResourceType, resourceTypes } from '../../store/index/registry.ts';
 import { openState } from '../../store/items/content.ts';
-import { isSortKey, type Positioned, readCursor, takePage, writeCursor } from '../../store/items/page.ts';
+import {
+  isSortKey,
+  type PositionedValue,
+  readCursor,
+  takePage,
+  writeCursor,
+} from '../../store/items/page.ts';
 import { type Candidate, candidatesMerged, inBatches, mergeSorted } from '../../store/items/read-ranges.ts';
 import {
   committedVersion,
@@ -77,7 +83,7 @@ type HistoryRequest = ReturnType<typeof parseHistory>;
 /** A page of a history as a Bundle. */
 async function historyBundle<P>(
   baseUrl: string,
-  entries: AsyncIterable<Positioned<BundleEntry, P>>,
+  entries: AsyncIterable<PositionedValue<BundleEntry, P>>,
   { path, query, listing, count, offset }: HistoryRequest,
 ): Promise<Bundle> {
   const page = await takePage(entries, { count, offset, sizeOf: charactersOf });
@@ -163,7 +169,7 @@ async function* entriesOf(
   target: { type: string; id: string },
   versions: AsyncIterable<Version>,
   see: (state: Resource) => Promise<Resource | undefined>,
-): AsyncGenerator<Positioned<BundleEntry, VersionPosition>> {
+): AsyncGenerator<PositionedValue<BundleEntry, VersionPosition>> {
   let deletion: Version | undefined;
   for await (const { item, position, isPassed = false } of versions) {
     const opened = await openState(table, item);
@@ -235,7 +241,7 @@ async function* entriesAt(
   actor: Actor,
   at: HistoryRequest['at'],
   batches: AsyncIterable<Candidate[]>,
-): AsyncGenerator<Positioned<BundleEntry, string>> {
+): AsyncGenerator<PositionedValue<BundleEntry, string>> {
   const { project } = actor;
   for await (const some of batches) {
     const wanted = some.map(({ type, sk }) => {

@@ -13,13 +13,13 @@ import type { Rule } from '../../identity/policies/rule.ts';
 import { targetsOf } from '../../store/fhir/structures.ts';
 import { compartmentRanges } from '../../store/index/key-range.ts';
 import { referencesOf } from '../../store/index/reference.ts';
-import { isResourceType, type Parameter, parametersOf } from '../../store/index/registry.ts';
+import { isResourceType, parametersOf, type SearchParameter } from '../../store/index/registry.ts';
 import { escapeValue, valuesOf } from '../../store/index/value.ts';
-import { openState } from '../../store/items/content.ts';
-import { batch, inChunks, readHeads } from '../../store/items/versions.ts';
+import { inChunks, openState } from '../../store/items/content.ts';
+import { batch, readHeads } from '../../store/items/versions.ts';
 import { createFilter } from '../../store/search/filter.ts';
 import { findHits, sourcesOf } from '../../store/search/find-hits.ts';
-import { newSearch, type Reader, type Source } from '../../store/search/hit.ts';
+import { newSearch, type SearchReader, type SearchSource } from '../../store/search/hit.ts';
 import { criteriaFilters, type Include, type SearchRequest } from '../../store/search/search-request.ts';
 
 const mostIncluded = 1000;
@@ -46,7 +46,6 @@ export class Included {
     return this.#hits.has(name);
   }
 
-  /** @throws {Refusal} too-costly */
   add(resource: Resource, characters: number): void {
     const name = nameOf(resource);
     if (this.#hits.has(name) || this.#resources.has(name)) return;
@@ -63,7 +62,7 @@ export class Included {
  * @throws {Refusal} too-costly
  */
 export async function gatherIncluded(
-  reader: Reader,
+  reader: SearchReader,
   hits: readonly Resource[],
   includes: readonly Include[],
   characters: number,
@@ -80,7 +79,7 @@ export async function gatherIncluded(
 }
 
 async function follow(
-  reader: Reader,
+  reader: SearchReader,
   from: readonly Resource[],
   include: Include,
   included: Included,
@@ -103,9 +102,9 @@ async function follow(
  * @param values lists of them: so many lists are one search
  */
 async function addFound(
-  reader: Reader,
+  reader: SearchReader,
   type: string,
-  parameter: Parameter,
+  parameter: SearchParameter,
   values: readonly string[][],
   included: Included,
   isWanted: (resource: Resource) => boolean = () => true,
@@ -121,7 +120,7 @@ async function addFound(
 
 /** What literal references of ours lead to; what is not there, or not to be seen, is left out. */
 export async function readReferenced(
-  reader: Reader,
+  reader: SearchReader,
   references: readonly string[],
   included: Included,
 ): Promise<void> {
@@ -150,7 +149,7 @@ function namesOf(resource: Resource): string[] {
 
 /** What canonical references of ours lead to, by its `url`; of several versions the one that is named. */
 async function readCanonicals(
-  reader: Reader,
+  reader: SearchReader,
   from: readonly Resource[],
   { type, parameter, target }: Include,
   included: Included,
@@ -163,8 +162,7 @@ async function readCanonicals(
       .flatMap((resource) => valuesOf(resource, parameter))
       .flatMap(({ value }) => (typeof value === 'string' ? [value] : [])),
   );
-  const namesIn = ({ steps }: (typeof paths)[number]) => steps.map(({ element }) => element);
-  const targets = await Promise.all(paths.map((path) => targetsOf(type, namesIn(path))));
+  const targets = await Promise.all(paths.map(({ steps }) => targetsOf(type, steps)));
   const types = target === undefined ? new Set(targets.flatMap((some) => some ?? [])) : [target];
   const urls = new Set([...canonicals].map((text) => text.split('|')[0] ?? ''));
   const lists = [...urls].map((url) => [escapeValue(url)]);
@@ -181,7 +179,7 @@ function nameOf({ resourceType, id }: Resource): string {
 }
 
 /** The actor's eyes for a search: what no rule allows is not there, by whatever way it is looked for. */
-export function readerOf({ table }: Pick<Services, 'table'>, actor: Actor): Reader {
+export function readerOf({ table }: Pick<Services, 'table'>, actor: Actor): SearchReader {
   return {
     table,
     project: actor.project,
@@ -213,7 +211,7 @@ function requireLinksSearchable(actor: Actor, links: SearchRequest['links']): vo
  * Where all is that the rules allow: a patient's own search must not look through everybody's.
  * @returns undefined when a rule allows what no index leads to
  */
-function narrow(rules: 'all' | readonly Rule[], type: string): Source | undefined {
+function narrow(rules: 'all' | readonly Rule[], type: string): SearchSource | undefined {
   if (rules === 'all') return undefined;
   const sources = rules.map((rule) => sourceOf(rule, type));
   if (!sources.every((source) => source !== undefined)) return undefined;
@@ -228,7 +226,7 @@ function narrow(rules: 'all' | readonly Rule[], type: string): Source | undefine
 function sourceOf(
   { compartment, criteria }: Rule,
   type: string,
-): Pick<Source, 'keyRanges' | 'rank'> | undefined {
+): Pick<SearchSource, 'keyRanges' | 'rank'> | undefined {
   if (compartment !== undefined && !isAdministrative(type)) {
     return { keyRanges: compartmentRanges(compartment, type), rank: 3 };
   }

@@ -23,8 +23,8 @@ async function subsetOf(
   if (summary === 'false' || summary === 'count') return resource;
   if (summary === 'data') return pick(marked(resource), (name) => name !== 'text');
   const { required, summarised } = await summaryElements(resource.resourceType);
-  if (summary === 'text') return pick(marked(resource), (name) => name === 'text' || required.has(name));
-  return pick(marked(resource), (name) => summarised.has(name) || required.has(name));
+  const shown = summary === 'text' ? new Set(['text']) : summarised;
+  return pick(marked(resource), (name) => shown.has(name) || required.has(name));
 }
 
 function pick(resource: Resource, isKept: (name: string) => boolean): Resource {
@@ -37,10 +37,7 @@ function marked(resource: Resource): Resource {
   return { ...resource, meta: { ...resource.meta, tag: [...tag, subsetted] } };
 }
 
-const subsetted = {
-  system: 'http://terminology.hl7.org/CodeSystem/v3-ObservationValue',
-  code: 'SUBSETTED',
-};
+const subsetted = { system: 'http://terminology.hl7.org/CodeSystem/v3-ObservationValue', code: 'SUBSETTED' };
 
 /** How long the next page of a POST _search may be asked for. */
 const pageSeconds = 86_400;
@@ -74,7 +71,6 @@ export async function searchResources(
   return pageBundle('searchset', entries, await linksOf(services, caller, going, page), page.total);
 }
 
-/** The hits of a page of one type, with what is included. */
 async function searchPage(
   services: Services,
   actor: Actor,

@@ -3,7 +3,8 @@ import { array, exactOptional, type InferInput, object, picklist, string } from 
 import { messageBody } from '../../base/schema.ts';
 import type { Item } from '../../carry/table/item.ts';
 import type { Message } from '../../carry/work/queue.ts';
-import { newState, versionName } from '../../store/items/versions.ts';
+import { versionName } from '../../store/fhir/stored-resource.ts';
+import { newState } from '../../store/items/versions.ts';
 
 /** One name for several parts, of 40 letters and digits; other parts have another. */
 export function nameOfParts(...parts: readonly string[]): string {
@@ -11,7 +12,7 @@ export function nameOfParts(...parts: readonly string[]): string {
 }
 
 export const interactions = ['create', 'update', 'delete'] as const;
-export type Interaction = (typeof interactions)[number];
+export type ChangeInteraction = (typeof interactions)[number];
 
 /** A version of a record that was written. It names the record and holds nothing of it. */
 export const changeEntries = {
@@ -23,9 +24,8 @@ export const changeEntries = {
   /** The state before: of an update and a deletion. */
   previous: exactOptional(versionName),
 };
-export type RecordChange = Omit<Candidate, 'subscriptions' | 'resend'>;
+export type RecordChange = Omit<ChangeCandidate, 'subscriptions' | 'resend'>;
 
-/** A change that Subscriptions may be about. */
 const candidateSchema = object({
   ...changeEntries,
   /** Those to its type. */
@@ -33,7 +33,7 @@ const candidateSchema = object({
   /** Asked for by hand: it names this asking, and stands outside the order. */
   resend: exactOptional(string()),
 });
-export type Candidate = InferInput<typeof candidateSchema>;
+export type ChangeCandidate = InferInput<typeof candidateSchema>;
 
 /** What a write of a head was, of a record that Subscriptions may be about; undefined for all other writes. */
 export function changeOf(before: Item | undefined, after: Item | undefined): RecordChange | undefined {
@@ -46,7 +46,7 @@ export function changeOf(before: Item | undefined, after: Item | undefined): Rec
 }
 
 /** Versions of one record are looked at one after the other. */
-export function candidateMessage(candidate: Candidate): Message {
+export function candidateMessage(candidate: ChangeCandidate): Message {
   const { project, type, id, version, resend = '' } = candidate;
   return {
     body: candidate,

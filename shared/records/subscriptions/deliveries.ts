@@ -15,7 +15,7 @@ import { type Actor, admit } from '../../identity/gate/actor.ts';
 import { isResourceType } from '../../store/index/registry.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import {
-  type Positioned,
+  type PositionedValue,
   parsePage,
   readCursor,
   sortKeyBetween,
@@ -84,7 +84,7 @@ async function* attempts(
   project: string,
   id: string,
   { count, outcome, after }: { count: number; outcome: string | undefined; after: string | undefined },
-): AsyncGenerator<Positioned<Resource, string>> {
+): AsyncGenerator<PositionedValue<Resource, string>> {
   const list = keys.attempt(project, id, '').pk;
   for await (const item of readTimed(table, [list], { newestFirst: true, after, most: count + 1 })) {
     const attempt = attemptOf(item);

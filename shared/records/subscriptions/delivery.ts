@@ -29,14 +29,14 @@ const deliverySchema = object({
   /** Absent as long as it has not ended. */
   ended: exactOptional(picklist(['done', 'failed', 'dropped'])),
 });
-export type Delivery = InferInput<typeof deliverySchema>;
+export type RecordDelivery = InferInput<typeof deliverySchema>;
 
 const readDelivery = stored('delivery', deliverySchema);
 
 /** As long as a repeat of it is known as one. */
 const keptSeconds = 15 * 86_400;
 
-export function newDelivery(subscriptionId: string, change: RecordChange, resend?: string): Delivery {
+export function newDelivery(subscriptionId: string, change: RecordChange, resend?: string): RecordDelivery {
   const { project, type, id, interaction, version, previous } = change;
   const own = nameOfParts(project, subscriptionId, type, id, version.versionId);
   const deliveryId = resend === undefined ? own : nameOfParts(own, resend);
@@ -49,7 +49,7 @@ export function newDelivery(subscriptionId: string, change: RecordChange, resend
   };
 }
 
-export function deliveryKey({ project, deliveryId }: Pick<Delivery, 'project' | 'deliveryId'>): Key {
+export function deliveryKey({ project, deliveryId }: Pick<RecordDelivery, 'project' | 'deliveryId'>): Key {
   return keys.delivery(project, deliveryId);
 }
 
@@ -58,7 +58,7 @@ export function laneKey({ project, subscriptionId, lane, place }: Lane & { place
 }
 
 /** Writes it once: it waits in its lane, and whoever decides the same again finds it there. */
-export function beginActions(delivery: Delivery, nowMs: number): Action[] {
+export function beginActions(delivery: RecordDelivery, nowMs: number): Action[] {
   const ttl = expiryOf(nowMs);
   return [
     { name: 'delivery', put: { ...deliveryKey(delivery), ...delivery, ttl }, if: 'attribute_not_exists(pk)' },
@@ -71,7 +71,7 @@ export function expiryOf(nowMs: number): number {
 }
 
 /** @throws {Error} when the item is none */
-export function deliveryOf(item: Item | undefined): Delivery {
+export function deliveryOf(item: Item | undefined): RecordDelivery {
   if (!item || typeof item.deliveryId !== 'string') throw new Error('The item is no delivery');
   return readDelivery(item);
 }
@@ -119,7 +119,12 @@ export interface Attempted {
 const attemptSeconds = 365 * 86_400;
 
 /** An attempt as an AuditEvent in the list of its Subscription: never what was sent, or answered. */
-export function attemptItem(delivery: Delivery, attempted: Attempted, uuid: string, nowMs: number): Item {
+export function attemptItem(
+  delivery: RecordDelivery,
+  attempted: Attempted,
+  uuid: string,
+  nowMs: number,
+): Item {
   const { project, subscriptionId, type, id } = delivery;
   const { outcome, isSuccess, isUnknown, durationMs, status, runId } = attempted;
   const detail = details({

@@ -11,8 +11,8 @@ import { whenConditionFailed } from '../../carry/table/transact.ts';
 import { Later, type Purpose, type Queue, sendAll } from '../../carry/work/queue.ts';
 import { visible } from '../../identity/policies/access.ts';
 import { matchesAll } from '../../store/search/filter.ts';
-import type { Candidate } from './change.ts';
-import { attemptItem, beginActions, type Delivery, laneMessage, newDelivery } from './delivery.ts';
+import type { ChangeCandidate } from './change.ts';
+import { attemptItem, beginActions, laneMessage, newDelivery, type RecordDelivery } from './delivery.ts';
 import { type StandingSubscription, standingOf } from './subscription.ts';
 import { admitAuthor, type ChangedStates, readStates, type Writer } from './writer.ts';
 
@@ -29,8 +29,8 @@ async function countDeliveries(
   { table, queues, now }: MatchServices,
   project: string,
   writer: Writer | undefined,
-  deliveries: readonly Delivery[],
-): Promise<readonly Delivery[]> {
+  deliveries: readonly RecordDelivery[],
+): Promise<readonly RecordDelivery[]> {
   const origin = writer?.run?.origin;
   if (origin === undefined || deliveries.length === 0) return deliveries;
   const counted = await count({ table }, keys.origin(project, origin), {
@@ -156,13 +156,13 @@ async function meetsExpression(
  * @throws {Later} while as many of the Project's changes have expressions evaluated as may at once
  * @throws {Error} when something of it has to be done again
  */
-export async function matchChange(services: MatchServices, candidate: Candidate): Promise<void> {
+export async function matchChange(services: MatchServices, candidate: ChangeCandidate): Promise<void> {
   const standing = await standingSubscriptions(services, candidate);
   if (standing.length === 0) return;
   const states = await readStates(services.table, candidate);
   // Who asks for it by hand is told all the same.
   if (states.writer?.isQuiet && candidate.resend === undefined) return;
-  const deliveries: Delivery[] = [];
+  const deliveries: RecordDelivery[] = [];
   const turn = expressionTurn(services, candidate.project);
   try {
     for (const one of standing) {
@@ -174,7 +174,7 @@ export async function matchChange(services: MatchServices, candidate: Candidate)
     await turn.leave();
   }
   const counted = await countDeliveries(services, candidate.project, states.writer, deliveries);
-  const begin = (delivery: Delivery) => services.table.transact(beginActions(delivery, services.now()));
+  const begin = (delivery: RecordDelivery) => services.table.transact(beginActions(delivery, services.now()));
   // Where a condition failed it was decided before.
   await Promise.all(counted.map((one) => begin(one).catch(whenConditionFailed(() => undefined))));
   await sendAll(
@@ -186,7 +186,7 @@ export async function matchChange(services: MatchServices, candidate: Candidate)
 /** Those to this type and kind of change that go on: what comes for one in error waits for it. */
 async function standingSubscriptions(
   services: MatchServices,
-  candidate: Candidate,
+  candidate: ChangeCandidate,
 ): Promise<StandingSubscription[]> {
   const { project, type, interaction, subscriptions } = candidate;
   const heads = subscriptions.map((id) => keys.resource(project, 'Subscription', id));
@@ -209,7 +209,7 @@ async function isMet(
   services: MatchServices,
   turn: ReturnType<typeof expressionTurn>,
   standing: StandingSubscription,
-  { delivery, states }: { delivery: Delivery; states: ChangedStates },
+  { delivery, states }: { delivery: RecordDelivery; states: ChangedStates },
 ): Promise<boolean> {
   const { expression } = standing.subscription;
   if (expression === undefined) return true;

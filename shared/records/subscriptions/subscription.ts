@@ -9,7 +9,7 @@ import { isResourceType } from '../../store/index/registry.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import type { Filter } from '../../store/search/filter.ts';
 import { readCriteria } from '../../store/search/search-request.ts';
-import { type Interaction, interactions } from './change.ts';
+import { type ChangeInteraction, interactions } from './change.ts';
 
 type Target = { kind: 'bot'; botId: string } | { kind: 'url'; url: string };
 
@@ -128,7 +128,7 @@ export interface Subscription {
   /** All of which a record must match. */
   filters: readonly Filter[];
   expression: string | undefined;
-  interactions: readonly Interaction[];
+  interactions: readonly ChangeInteraction[];
   target: Target;
   /** Whether a URL is sent the record; a Bot always is. */
   sendsRecord: boolean;

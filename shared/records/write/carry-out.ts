@@ -10,8 +10,7 @@ import type { Caller } from '../../identity/gate/access-token.ts';
 import { type Actor, admit } from '../../identity/gate/actor.ts';
 import { allows } from '../../identity/policies/access.ts';
 import { provided } from '../../identity/policies/bounds.ts';
-import { projectSettings, settingDefaults } from '../../identity/projects/settings.ts';
-import { type Change, commit, mostActions } from '../../store/items/change.ts';
+import { commit, mostActions, type ResourceChange } from '../../store/items/change.ts';
 import { openState } from '../../store/items/content.ts';
 import { runSearch } from '../../store/search/run-search.ts';
 import { parseSearch, type SearchRequest } from '../../store/search/search-request.ts';
@@ -19,9 +18,9 @@ import { readerOf, requireSearchable } from '../read/included.ts';
 import { listSubscriptions } from '../subscriptions/listed.ts';
 import { writerOf } from '../subscriptions/writer.ts';
 import { plan, requireInteraction } from './plan.ts';
+import { requireRoom, requireWritesWithin } from './programs.ts';
 import { type EntryNames, resolveReferences, tooLargeBundle } from './references.ts';
-import { requireWritesWithin } from './within.ts';
-import type { Located, Outcome, Planned, Write } from './write.ts';
+import type { Located, Planned, Write, WriteOutcome } from './write.ts';
 
 /** Longer than any request that read it can live. */
 const lockSeconds = 86_400;
@@ -141,20 +140,8 @@ function lockAction(
   };
 }
 
-/** @throws {Refusal} unprocessable when a Project would have more Subscriptions than it may */
-async function requireRoom({ table }: Services, project: string, planned: readonly Planned[]): Promise<void> {
-  const isNew = ({ outcome }: Planned) => outcome.type === 'Subscription' && outcome.kind === 'created';
-  const made = planned.filter(isNew).length;
-  if (made === 0) return;
-  const projectKey = keys.resource(project, 'Project', project);
-  const [listed, found] = await Promise.all([listSubscriptions(table, project), table.read([projectKey])]);
-  const { subscriptions: most = settingDefaults.subscriptions } = projectSettings(found.get(projectKey));
-  if (listed.length + made <= most) return;
-  throw new Refusal('unprocessable', `A Project has at most ${most} Subscriptions`);
-}
-
 /** The same change, whose version says in whose name it was made: what follows from it acts within their rights. */
-function writtenBy(change: Change, actor: Actor, isQuiet: boolean): Change {
+function writtenBy(change: ResourceChange, actor: Actor, isQuiet: boolean): ResourceChange {
   const by = writerOf(actor, isQuiet);
   return {
     ...change,
@@ -172,8 +159,8 @@ export async function carryOut(
   services: Services,
   caller: Caller,
   writes: readonly Write[],
-  { names, before }: { names?: EntryNames; before?(outcomes: readonly Outcome[]): Promise<void> } = {},
-): Promise<Outcome[]> {
+  { names, before }: { names?: EntryNames; before?(outcomes: readonly WriteOutcome[]): Promise<void> } = {},
+): Promise<WriteOutcome[]> {
   return untilWritten(async () => {
     const { actor, located } = await gatherWrites(services, caller, writes);
     const { project, profile } = actor;
@@ -193,7 +180,10 @@ export async function carryOut(
     const changes = planned.flatMap(({ change }, i) =>
       change ? writtenBy(change, actor, writes[i]?.isQuiet === true) : [],
     );
-    await requireRoom(services, project, planned);
+    const isNew = ({ outcome }: Planned) => outcome.type === 'Subscription' && outcome.kind === 'created';
+    const made = planned.filter(isNew).length;
+    const counted = async () => (await listSubscriptions(services.table, project)).length + made;
+    if (made > 0) await requireRoom(services, project, 'Subscriptions', counted());
     const more = planned.flatMap((one) => one.more);
     if (changes.length === 0) return planned.map(({ outcome }) => outcome);
     const heads = changes.map(({ head }) => head(false));

@@ -20,7 +20,7 @@ import { createChange, deleteChange, type PriorState, updateChange } from '../..
 import { withBytes } from '../../store/items/content.ts';
 import { standingState } from '../../store/items/versions.ts';
 import { namesVersion } from '../read/read-resource.ts';
-import { contentOf, type Sent, withCodeContext, withKeptElements } from './parse-resource.ts';
+import { contentOf, type SentResource, withCodeContext, withKeptElements } from './parse-resource.ts';
 import {
   botScheduleActions,
   changesKeys,
@@ -31,7 +31,7 @@ import {
 } from './programs.ts';
 import { endSubscriptionActions, planSubscription } from './subscription.ts';
 import { instantAfter, nextState } from './validate-resource.ts';
-import { type Context, type Located, type Outcome, type Planned, patched, type Write } from './write.ts';
+import { type Context, type Located, type Planned, patched, type Write, type WriteOutcome } from './write.ts';
 
 type Forbidden = Partial<Record<'create' | 'update' | 'delete', string>>;
 
@@ -144,7 +144,7 @@ async function planCreate(context: Context, write: Saving, { id, lock }: Located
  * not theirs to change, whatever is there.
  * @throws {Refusal} forbidden
  */
-async function requireUntold(actor: Actor, before: Resource, sent: Sent): Promise<void> {
+async function requireUntold(actor: Actor, before: Resource, sent: SentResource): Promise<void> {
   const hidden = (await hiddenFields(actor, 'update', before)) ?? [];
   if (hidden.length === 0) return;
   const was = fieldsOf(withoutFields(before, hidden));
@@ -239,15 +239,15 @@ export function requireMatch(write: Write, { resource }: Pick<Located, 'resource
   }
 }
 
-function deleted({ type }: Write, id: string): Outcome {
+function deleted({ type }: Write, id: string): WriteOutcome {
   return { kind: 'deleted', type, id, resource: undefined, shown: undefined };
 }
 
 async function outcomeOf(
   { actor }: Context,
-  kind: Outcome['kind'],
+  kind: WriteOutcome['kind'],
   { type }: Write,
   resource: Resource,
-): Promise<Outcome> {
+): Promise<WriteOutcome> {
   return { kind, type, id: resource.id, resource, shown: await visible(actor, 'read', resource) };
 }

@@ -18,33 +18,20 @@ import {
   type Subscription,
 } from '../subscriptions/subscription.ts';
 import { callersOf } from '../subscriptions/writer.ts';
-import type { Sent } from './parse-resource.ts';
+import type { SentResource } from './parse-resource.ts';
 import type { Context } from './write.ts';
-
-/** A Subscription on its way into the table. */
-export interface PlannedSubscription {
-  /** What is stored: nothing that is kept under seal, and the status as it stands with us. */
-  body: Sent;
-  /** A value under seal is another: the write is a change, whatever else is the same. */
-  isChange: boolean;
-  /**
-   * Once the resource is found valid.
-   * @returns further attributes of the head, and actions of the same transaction
-   * @throws {Refusal} unprocessable; forbidden in a Project without Subscriptions
-   */
-  finish(resource: Resource): Promise<{ head: Record<string, unknown>; more: Action[] }>;
-}
 
 /**
  * What a Subscription is stored as. It becomes active when every process that looks for Subscriptions
  * knows it; one of which only the status is sent anew is known.
+ * @returns `body`: what is stored, nothing that is kept under seal; `isChange`: a value under seal is another
  */
 export function planSubscription(
   context: Context,
   id: string,
-  sent: Sent,
+  sent: SentResource,
   before: Resource | undefined,
-): PlannedSubscription {
+) {
   const { body, secrets } = maskSecrets(sent);
   const isChange = secrets.some(({ value }) => value !== undefined);
   const isSame = before !== undefined && !isChange && saysTheSame(before, body);
@@ -54,7 +41,12 @@ export function planSubscription(
   return {
     body: { ...own, ...(status === undefined ? {} : { status }), ...error },
     isChange,
-    async finish(resource) {
+    /**
+     * Once the resource is found valid.
+     * @returns further attributes of the head, and actions of the same transaction
+     * @throws {Refusal} unprocessable; forbidden in a Project without Subscriptions
+     */
+    async finish(resource: Resource): Promise<{ head: Record<string, unknown>; more: Action[] }> {
       const rules = context.services.subscriptions;
       if (!rules) throw new Error('This function writes no Subscriptions');
       // Whatever a Project has no more can still be switched off.
@@ -102,8 +94,8 @@ function typeOf({ criteria }: Resource): string {
   return String(criteria).split('?')[0] ?? '';
 }
 
-function saysTheSame(before: Resource, sent: Sent): boolean {
-  const plain = ({ id: _id, meta: _meta, status: _status, error: _error, ...rest }: Sent) => rest;
+function saysTheSame(before: Resource, sent: SentResource): boolean {
+  const plain = ({ id: _id, meta: _meta, status: _status, error: _error, ...rest }: SentResource) => rest;
   return isDeepStrictEqual(plain(before), plain(sent));
 }
 

@@ -14,9 +14,8 @@ import { requireValid, unprocessableField } from '../../store/fhir/validate.ts';
 import { isResourceType } from '../../store/index/registry.ts';
 import { type Packed, packResource } from '../../store/items/content.ts';
 import { readCriteria } from '../../store/search/search-request.ts';
-import { requireResource, requireSameId, type Sent } from './parse-resource.ts';
+import { requireResource, requireSameId, type SentResource } from './parse-resource.ts';
 
-/** What of a refused write is an answer of `$validate`. */
 const findings = new Set<Refusal['kind']>(['invalid', 'unprocessable', 'too-costly', 'too-large']);
 
 /**
@@ -66,7 +65,7 @@ const ownedMeta = new Set(['versionId', 'lastUpdated', 'project', 'author', 'onB
  * @throws {Refusal} invalid, unprocessable (R4), too-large
  */
 export async function nextState(
-  sent: Sent,
+  sent: SentResource,
   id: string,
   stamp: Stamp,
   before: Item | undefined,

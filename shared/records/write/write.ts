@@ -7,12 +7,10 @@ import type { Item } from '../../carry/table/item.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import type { Actor } from '../../identity/gate/actor.ts';
 import { hiddenFields } from '../../identity/policies/access.ts';
-import { withoutEmpty } from '../../store/fhir/empty.ts';
-import { isClosed, withoutFields } from '../../store/fhir/fields.ts';
+import { isClosed, withoutEmpty, withoutFields } from '../../store/fhir/fields.ts';
 import { beginPatch, type PatchOperation, pointerNames } from '../../store/fhir/json-patch.ts';
 import { type PathOperation, patchOperations } from '../../store/fhir/path-patch.ts';
-import type { Change } from '../../store/items/change.ts';
-import type { BinaryContent } from '../../store/items/content.ts';
+import type { ResourceChange } from '../../store/items/change.ts';
 import {
   contentOf,
   parseBody,
@@ -20,7 +18,7 @@ import {
   readPatch,
   requireResource,
   requireSameId,
-  type Sent,
+  type SentResource,
 } from './parse-resource.ts';
 
 /** One change that a client asks for, as a request of its own or as an entry of a Bundle. */
@@ -34,11 +32,11 @@ export type Write = {
   /** Wakes no Subscription. */
   isQuiet?: boolean;
 } & (
-  | { kind: 'create'; body: Sent; binary?: BinaryContent }
+  | { kind: 'create'; body: SentResource; binary?: Uint8Array }
   | {
       kind: 'update';
-      body: Sent;
-      binary?: BinaryContent;
+      body: SentResource;
+      binary?: Uint8Array;
       /** Of a Binary: only bytes and their type were sent. */
       isRaw?: boolean;
       ifNoneMatch?: string;
@@ -67,16 +65,15 @@ export interface Context {
 
 /** A write decided: what is to be written, and what will be answered. */
 export interface Planned {
-  change: Change | undefined;
-  /** The resource that a delete ends. */
+  change: ResourceChange | undefined;
   was?: Resource;
   /** Further actions of the same transaction. */
   more: Action[];
-  outcome: Outcome;
+  outcome: WriteOutcome;
 }
 
 /** What became of a write. */
-export interface Outcome {
+export interface WriteOutcome {
   kind: 'created' | 'updated' | 'deleted' | 'unchanged';
   type: string;
   id: string;
@@ -87,7 +84,7 @@ export interface Outcome {
 }
 
 /** Where a write leads: to a type, to one resource by its id, or by a search. */
-export type Target = Pick<Write, 'type' | 'id' | 'query'>;
+type WriteTarget = Pick<Write, 'type' | 'id' | 'query'>;
 
 /** What a write says of the state that it is for (R4 http); anything but text says nothing. */
 export interface Conditions {
@@ -96,7 +93,6 @@ export interface Conditions {
   ifNoneExist?: unknown;
 }
 
-/** How what was sent is read, where the kind of write has it. */
 interface Reading {
   content(): Omit<Extract<Write, { kind: 'update' }>, 'kind' | 'type'>;
   operations(): Extract<Write, { kind: 'patch' }>['operations'];
@@ -105,7 +101,7 @@ interface Reading {
 /** A write of a request or of an entry of a Bundle. @throws {Refusal} invalid, unsupported-media-type */
 export function writeOf(
   kind: Write['kind'],
-  target: Target,
+  target: WriteTarget,
   { ifMatch, ifNoneMatch, ifNoneExist }: Conditions,
   sent: Reading,
 ): Write {
@@ -161,7 +157,7 @@ function parseContent(type: string, request: HttpRequest, id?: string) {
     const body = rawBinary(contentType, request.headers['x-security-context']);
     return {
       body: id === undefined ? body : { ...body, id },
-      binary: { bytes: bytes ?? Buffer.alloc(0) },
+      binary: bytes ?? Buffer.alloc(0),
       isRaw: true,
     };
   }
@@ -178,7 +174,7 @@ export async function patched(
   actor: Actor,
   { type, operations }: Extract<Write, { kind: 'patch' }>,
   resource: Resource,
-): Promise<{ body: Sent; emptied: WeakSet<object> }> {
+): Promise<{ body: SentResource; emptied: WeakSet<object> }> {
   const hidden = await hiddenFields(actor, 'read', resource);
   if (!hidden) throw new Refusal('forbidden', 'Forbidden');
   const patching = beginPatch(withoutFields(withoutEmpty(resource), hidden));

@@ -3,7 +3,7 @@ import { isExactNumber, stringifyJson } from '../../base/json.ts';
 import { longestBodyBytes } from '../../base/limits.ts';
 import { Refusal } from '../../base/refusal.ts';
 import { fieldsOf, isObject } from '../../base/values.ts';
-import { isEmpty } from './empty.ts';
+import { isEmpty } from './fields.ts';
 
 /** One operation of a JSON Patch (RFC 6902). */
 export interface PatchOperation {

@@ -178,7 +178,6 @@ function only(nodes: readonly Node[], path: string): Node {
   throw invalid(`${path} must lead to one element, and leads to ${nodes.length}`);
 }
 
-/** A place in a resource. */
 interface Node {
   value: unknown;
   /** As a JSON Patch says it (RFC 6901). */

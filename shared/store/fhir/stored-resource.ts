@@ -2,11 +2,14 @@ import { exactOptional, fallback, object, pipe, string, transform } from 'valibo
 import { parseReference, type Reference } from '../../base/resource.ts';
 import { fields, optionalField, readText, stored, whole } from '../../base/schema.ts';
 
+/** A version of a resource: all that its key needs. */
+export const versionName = object({ versionId: string(), lastUpdated: string() });
+
 /** What every stored resource has, whatever else. */
 export const resourceEntries = {
   resourceType: string(),
   id: string(),
-  meta: object({ versionId: string(), lastUpdated: string() }),
+  meta: versionName,
 };
 
 export const reference = object({ reference: string(), display: exactOptional(string()) });

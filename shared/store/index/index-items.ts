@@ -17,7 +17,7 @@ import {
   sortKeyOf,
 } from './key-range.ts';
 import { kinds } from './kinds.ts';
-import { type Parameter, parametersOf, servedParameterSets } from './registry.ts';
+import { parametersOf, type SearchParameter, servedParameterSets } from './registry.ts';
 import { searchParameters, usCoreParameters } from './search-parameters.ts';
 import { cut, retiredTextEntries } from './text.ts';
 import { fieldOf, normaliseText, textOf, valuesOf } from './value.ts';
@@ -67,7 +67,7 @@ export function entriesIn(index: string, resource: Resource): IndexEntry[] {
     .flatMap((parameter) => entriesOf(parameter, resource));
 }
 
-function entriesOf(parameter: Parameter, resource: Resource): IndexEntry[] {
+function entriesOf(parameter: SearchParameter, resource: Resource): IndexEntry[] {
   const entries = kinds[parameter.type].entries(valuesOf(resource, parameter), resource.id);
   // The index that the list of members is read from.
   if (resource.resourceType !== 'ProjectMembership' || parameter.index !== 'profile-type') return entries;
@@ -103,7 +103,6 @@ export function indexVersion(): string {
  * the members of a kind are listed by name, and found by either, without an item more and without reading one of them.
  */
 export interface MemberSort {
-  /** Normalised as R4 string search compares. */
   name: string;
   /** Empty for those who have none. */
   address: string;
@@ -206,7 +205,7 @@ export function retiredKeys(project: string, resource: Resource): Key[] {
   return [...ofParameters, keyOf(compartmentIndex, compartmentEntry(`Patient/${id}`, resource))];
 }
 
-function retiredEntries(parameter: Parameter, resource: Resource): IndexEntry[] {
+function retiredEntries(parameter: SearchParameter, resource: Resource): IndexEntry[] {
   const { code, index, type, within } = parameter;
   // Items of tokens and references did not tell of system, case and type.
   const wasPlain = type === 'token' || type === 'reference';

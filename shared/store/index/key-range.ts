@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isAdministrative, type Resource } from '../../base/resource.ts';
-import { isObject } from '../../base/values.ts';
 import { isAmong, type SortKeys } from '../../carry/table/pages.ts';
+import { eachPart } from './value.ts';
 
 /** Which part of a HumanName a word stands in. */
 export type NamePart = 'family' | 'given' | 'other';
@@ -101,7 +101,10 @@ export function patientsOf(resource: Resource): Set<string> {
   // What is administrative belongs to no patient's record.
   if (isAdministrative(resource.resourceType)) return found;
   if (resource.resourceType === 'Patient') found.add(`Patient/${resource.id}`);
-  collect(resource, found);
+  eachPart(resource, ({ reference }) => {
+    const id = typeof reference === 'string' ? literal.exec(reference)?.[1] : undefined;
+    if (id !== undefined) found.add(`Patient/${id}`);
+  });
   return found;
 }
 
@@ -130,11 +133,3 @@ export function compartmentRange(patient: string, type?: string): KeyRange {
 }
 
 const literal = /^Patient\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/;
-
-function collect(value: unknown, found: Set<string>): void {
-  if (!isObject(value)) return;
-  const { reference } = value;
-  const id = typeof reference === 'string' ? literal.exec(reference)?.[1] : undefined;
-  if (id !== undefined) found.add(`Patient/${id}`);
-  for (const part of Object.values(value)) collect(part, found);
-}

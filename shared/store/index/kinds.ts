@@ -2,7 +2,7 @@ import { type ParameterKind, requireModifier } from './condition.ts';
 import { bucketOf } from './key-range.ts';
 import { dateKind, numberKind } from './ordered.ts';
 import { referenceKind } from './reference.ts';
-import { modifiers, type Parameter } from './registry.ts';
+import { modifiers, type SearchParameter } from './registry.ts';
 import { stringKind } from './text.ts';
 import { tokenKind } from './token.ts';
 import { textOf, unescapeValue, type Value } from './value.ts';
@@ -51,7 +51,7 @@ const compositeKind: ParameterKind = {
   sortTexts: () => [],
 };
 
-export const kinds: Readonly<Record<Parameter['type'], ParameterKind>> = {
+export const kinds: Readonly<Record<SearchParameter['type'], ParameterKind>> = {
   token: tokenKind,
   string: stringKind,
   reference: referenceKind,

@@ -10,7 +10,7 @@ import {
   type SearchedInterval,
 } from './condition.ts';
 import { type BucketRange, shardOf, shards } from './key-range.ts';
-import { modifiers, type Parameter } from './registry.ts';
+import { modifiers, type SearchParameter } from './registry.ts';
 import { fieldOf, listOf, splitValue, textOf, unescapeValue, type Value } from './value.ts';
 
 /** R4 date search, with prefixes. */
@@ -97,7 +97,7 @@ function isMatch(value: Interval, searched: SearchedInterval): boolean {
  * @returns undefined when only `ne` is asked: everything but a little
  */
 export function jointRanges(
-  parameter: Parameter,
+  parameter: SearchParameter,
   intervals: readonly SearchedInterval[],
 ): BucketRange[] | undefined {
   const bounds = (name: 'from' | 'to' | 'reaching') =>
@@ -120,7 +120,7 @@ export function jointRanges(
 }
 
 /** How long the values may be that have one item alone: instants are said to the second at least, numbers are points. */
-function narrowMs({ type, paths }: Parameter): number {
+function narrowMs({ type, paths }: SearchParameter): number {
   if (type !== 'date') return 0;
   return paths.every((path) => path.type === 'instant') ? 1000 : dayMs;
 }
@@ -198,7 +198,6 @@ export function sortableNumber(value: number): string {
   return (bits & sign ? ~bits & 0xffffffffffffffffn : bits | sign).toString(16).padStart(16, '0');
 }
 
-/** Of a number, Quantity, Money or Range. */
 function numbersOf({ type, value }: Value): Interval[] {
   if (type === 'Range') {
     const low = numberOf(fieldOf(fieldOf(value, 'low'), 'value')) ?? Number.NEGATIVE_INFINITY;
@@ -250,7 +249,6 @@ function parseNumber(text: string, prefix: Prefix): Interval | undefined {
   return { low: sortableNumber(value - around), high: sortableNumber(value + around) };
 }
 
-/** The greatest number below. */
 function below(value: number): number {
   return value - Math.abs(value) * Number.EPSILON || -Number.MIN_VALUE;
 }

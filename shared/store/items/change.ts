@@ -4,12 +4,12 @@ import type { Item } from '../../carry/table/item.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
 import type { Table } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
-import { withoutEmpty } from '../fhir/empty.ts';
+import { withoutEmpty } from '../fhir/fields.ts';
 import { historyIndex, indexKeys, type VersionAt } from '../index/index-items.ts';
 import { type Packed, packResource } from './content.ts';
 
 /** One resource created, changed or deleted, taken apart for `commit`. */
-export interface Change {
+export interface ResourceChange {
   project: string;
   type: string;
   id: string;
@@ -40,7 +40,7 @@ export function createChange(
   resource: Resource,
   extra: Record<string, unknown> = {},
   packed: Packed = packResource(project, resource),
-): Change {
+): ResourceChange {
   const attributes = stateAttributes(resource, packed);
   return changeOf(project, versionAt(resource), {
     ...{ attributes, parts: packed.parts, after: resource },
@@ -61,7 +61,7 @@ export function updateChange(
   seen: PriorState | Resource,
   extra: Record<string, unknown> = {},
   packed: Packed = packResource(project, resource),
-): Change {
+): ResourceChange {
   const { versionId: follows, resource: before } = priorOf(seen);
   const attributes = stateAttributes(resource, packed);
   const removed = { content: undefined, parts: undefined, deleted: undefined, trace: undefined };
@@ -88,7 +88,7 @@ export function deleteChange(
   seen: Resource,
   { versionId, nowMs, trace }: { versionId: string; nowMs: number; trace?: string | undefined },
   further?: { if: string; values: Record<string, unknown> },
-): Change {
+): ResourceChange {
   const { resourceType: type, id, meta } = seen;
   const attributes = { versionId, lastUpdated: new Date(nowMs).toISOString(), deleted: true };
   const isSeen = 'attribute_exists(pk) AND attribute_not_exists(deleted) AND versionId = :seen';
@@ -138,7 +138,7 @@ function changeOf(
     after?: Resource;
     head(key: Key, untidy: boolean): HeadWrite;
   },
-): Change {
+): ResourceChange {
   const { type, id, versionId } = at;
   const before = of.before ? indexKeys(project, of.before) : new Map<string, Key>();
   const after = of.after ? indexKeys(project, of.after, mostIndexItems) : new Map<string, Key>();
@@ -179,7 +179,7 @@ export function indexItems(of: Iterable<Key>, versionId: string): Item[] {
 }
 
 /** All of a change as actions of one transaction, which holds 100: for small resources. */
-export function actionsOf({ head, state, index, stale, type }: Change): Action[] {
+export function actionsOf({ head, state, index, stale, type }: ResourceChange): Action[] {
   return [
     head(false),
     ...state.map((put) => ({ name: `${type} version`, put })),
@@ -203,7 +203,7 @@ export function deleteActions(...of: Parameters<typeof deleteChange>): Action[] 
   return actionsNamedByType(deleteChange(...of));
 }
 
-function actionsNamedByType(change: Change): Action[] {
+function actionsNamedByType(change: ResourceChange): Action[] {
   return actionsOf({ ...change, head: (untidy) => ({ ...change.head(untidy), name: change.type }) });
 }
 
@@ -221,7 +221,7 @@ const mostBytes = 3_500_000;
  */
 export async function commit(
   table: Table,
-  changes: readonly Change[],
+  changes: readonly ResourceChange[],
   { more, nowMs }: { more: readonly Action[]; nowMs: number },
 ): Promise<void> {
   const whole = [...changes.flatMap(actionsOf), ...more];
@@ -238,7 +238,13 @@ export async function commit(
 
 /** The note that a write is under way; it says all that a sweep needs to undo or to finish it. */
 export function pendingItem(
-  { project, type, id, versionId, parts }: Pick<Change, 'project' | 'type' | 'id' | 'versionId' | 'parts'>,
+  {
+    project,
+    type,
+    id,
+    versionId,
+    parts,
+  }: Pick<ResourceChange, 'project' | 'type' | 'id' | 'versionId' | 'parts'>,
   atMs: number,
 ): Item {
   return { ...keys.pending(project, type, id, versionId), project, type, id, versionId, parts, atMs };

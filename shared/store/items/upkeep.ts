@@ -9,10 +9,11 @@ import { type Key, keys, pendingPartitions, versionPrefix } from '../../carry/ta
 import { readAll, readPages } from '../../carry/table/pages.ts';
 import type { Table } from '../../carry/table/table.ts';
 import { ConditionFailed } from '../../carry/table/transact.ts';
+import { versionName } from '../fhir/stored-resource.ts';
 import { historyIndex, indexKeys } from '../index/index-items.ts';
 import { pendingItem } from './change.ts';
-import { MissingPart, openState } from './content.ts';
-import { getVersion, inChunks, newState, type ResourceKey, versionName } from './versions.ts';
+import { inChunks, MissingPart, openState } from './content.ts';
+import { getVersion, newState, type ResourceKey } from './versions.ts';
 
 /** Longer than any request lives: a note older than this is of a write that was cut off. */
 const cutOffMs = 120_000;

@@ -1,11 +1,11 @@
-import { type InferInput, object, string } from 'valibot';
+import type { Resource } from '../../base/resource.ts';
 import { fieldsOf } from '../../base/values.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { type Key, keys, parseHead, versionPrefix } from '../../carry/table/keys.ts';
 import { readPages } from '../../carry/table/pages.ts';
 import type { Table } from '../../carry/table/table.ts';
 import { isResourceType } from '../index/registry.ts';
-import { isStanding, type OpenedResource, openState, type ProjectTable } from './content.ts';
+import { inChunks, isStanding, type OpenedResource, openState, type ProjectTable } from './content.ts';
 import { sortKeyWith } from './page.ts';
 
 /** One resource of a Project. */
@@ -16,8 +16,7 @@ export interface ResourceKey {
 }
 
 /** A version of a resource: all that its key needs. */
-export const versionName = object({ versionId: string(), lastUpdated: string() });
-export type VersionName = InferInput<typeof versionName>;
+type VersionName = Pick<Resource['meta'], 'versionId' | 'lastUpdated'>;
 
 /** A write of a head by which a resource has another state; undefined for all others. AuditEvents have but one. */
 export function newState(
@@ -119,9 +118,4 @@ export async function readHeads(
     }),
   );
   return new Map(heads.flat());
-}
-
-/** A list in pieces of so many. */
-export function inChunks<T>(all: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }

@@ -6,9 +6,10 @@ import { indexedId, type KeyRange } from '../index/key-range.ts';
 import { referencesOf } from '../index/reference.ts';
 import { lastUpdatedOf, parametersOf } from '../index/registry.ts';
 import { valuesOf } from '../index/value.ts';
-import { type Positioned, readCursor, takePage, writeCursor } from '../items/page.ts';
+import { inChunks } from '../items/content.ts';
+import { type PositionedValue, readCursor, takePage, writeCursor } from '../items/page.ts';
 import { countEntries, fewIdsIn, idsBeingWritten, sortKeysIn } from '../items/read-ranges.ts';
-import { batch, inChunks, readHeads } from '../items/versions.ts';
+import { batch, readHeads } from '../items/versions.ts';
 import { createFilter, type Filter, unindexed } from './filter.ts';
 import { findHits, orderedRanges, sourcesOf } from './find-hits.ts';
 import {
@@ -17,8 +18,8 @@ import {
   openHit,
   type Position,
   parsePosition,
-  type Reader,
   type Search,
+  type SearchReader,
   tooCostly,
 } from './hit.ts';
 import type { LinkedSearch, SearchRequest } from './search-request.ts';
@@ -44,7 +45,7 @@ export interface SearchPage {
  * @throws {Refusal} invalid: a foreign cursor; too-costly: more resources to read than the budget allows;
  *   forbidden: a chain over a type that the caller may not search
  */
-export async function runSearch(reader: Reader, request: SearchRequest): Promise<SearchPage> {
+export async function runSearch(reader: SearchReader, request: SearchRequest): Promise<SearchPage> {
   const { canonical, count, type, sort } = request;
   const listing = { project: reader.project, name: canonical };
   const from = readCursor(listing, request.cursor, parseCursor);
@@ -69,7 +70,7 @@ export async function runSearch(reader: Reader, request: SearchRequest): Promise
   };
 }
 
-async function* positioned(hits: AsyncIterable<Hit>): AsyncGenerator<Positioned<Hit, Position>> {
+async function* positioned(hits: AsyncIterable<Hit>): AsyncGenerator<PositionedValue<Hit, Position>> {
   for await (const hit of hits) yield { position: hit.position, value: hit };
 }
 
@@ -89,15 +90,15 @@ const mostLinked = 200;
  * @param searched the type of the search
  * @throws {Refusal} forbidden, too-costly
  */
-async function resolveLinks(
-  reader: Reader,
+function resolveLinks(
+  reader: SearchReader,
   searched: string,
   links: readonly LinkedSearch[],
 ): Promise<Filter[]> {
   return Promise.all(links.map((link) => resolve(reader, searched, link)));
 }
 
-async function resolve(reader: Reader, searched: string, link: LinkedSearch): Promise<Filter> {
+async function resolve(reader: SearchReader, searched: string, link: LinkedSearch): Promise<Filter> {
   const { name, kind, type, parameter } = link;
   if (reader.maySearch?.(type) === false) throw new Refusal('forbidden', 'Forbidden');
   if (kind === 'reverse') await requireTarget(searched, link);
@@ -126,8 +127,7 @@ const nothing: Filter = { ...unindexed('', [], () => false), keyRanges: [], rank
 async function requireTarget(searched: string, { name, type, parameter }: LinkedSearch): Promise<void> {
   for (const { steps, target } of parameter.paths) {
     if (target === searched) return;
-    const names = steps.map(({ element }) => element);
-    const targets = await targetsOf(type, names);
+    const targets = await targetsOf(type, steps);
     if (target === undefined && (targets === undefined || targets.includes(searched))) return;
   }
   throw invalidField(name, `${parameter.code} of ${type} does not refer to a ${searched}`);

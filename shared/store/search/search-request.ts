@@ -1,18 +1,11 @@
 import { invalidField, Refusal } from '../../base/refusal.ts';
-import { isResourceType, type Parameter } from '../index/registry.ts';
-import {
-  compartmentFilter,
-  type Filter,
-  type OwnBase,
-  parseFilter,
-  requireParameter,
-  requireReference,
-} from './filter.ts';
+import { isResourceType, type SearchParameter } from '../index/registry.ts';
+import { compartmentFilter, type Filter, parseFilter, requireParameter, requireReference } from './filter.ts';
 import { parseExpression } from './filter-expression.ts';
 import type { SortKey } from './hit.ts';
 
 /** A search of one type, checked. */
-export interface SearchRequest extends Controls {
+export interface SearchRequest extends ReturnType<typeof parseControls> {
   type: string;
   filters: readonly Filter[];
   /** Conditions on what a resource refers to, or is referred to by: each is a search of its own first. */
@@ -22,29 +15,13 @@ export interface SearchRequest extends Controls {
   canonical: string;
 }
 
-/** What a search is to answer, beside its conditions. */
-interface Controls {
-  /** Entries of a page. */
-  count: number;
-  /** Hits that come first and are left out. */
-  offset: number;
-  sort: readonly SortKey[];
-  /** Top-level elements to answer; undefined for all. */
-  fields: readonly string[] | undefined;
-  summary: (typeof summaries)[number];
-  total: (typeof totals)[number];
-  includes: readonly Include[];
-}
-
 /** One `_include` or `_revinclude`: what comes with the hits. */
 export interface Include {
   kind: 'include' | 'revinclude';
   /** The type that holds the reference. */
   type: string;
-  parameter: Parameter;
-  /** Only references to this type. */
+  parameter: SearchParameter;
   target: string | undefined;
-  /** Also from what was included. */
   iterates: boolean;
 }
 
@@ -58,7 +35,7 @@ export interface LinkedSearch {
   /** A further reference on the way: its conditions are asked of what is searched first. */
   links: readonly LinkedSearch[];
   /** The reference between the two: of the searched type for a chain, of `type` for a reverse one. */
-  parameter: Parameter;
+  parameter: SearchParameter;
 }
 
 const summaries = ['true', 'text', 'data', 'count', 'false'] as const;
@@ -86,7 +63,7 @@ const controls = new Set([
  * @param own our own base URL: references that begin with it are to resources of ours
  * @throws {Refusal} invalid, with the parameter as expression: unknown ones too, never ignored
  */
-export function parseSearch(type: string, query: URLSearchParams, own?: OwnBase): SearchRequest {
+export function parseSearch(type: string, query: URLSearchParams, own?: string): SearchRequest {
   const filters: Filter[] = [];
   const links: LinkedSearch[] = [];
   for (const [name, value] of query) {
@@ -143,8 +120,13 @@ export function criteriaFilters(criteria: string, type: string): readonly Filter
   }
 }
 
-/** @throws {Refusal} invalid, with the parameter as expression */
-export function parseControls(type: string, query: URLSearchParams): Controls {
+/**
+ * What a search is to answer, beside its conditions.
+ * @returns `count`: entries of a page; `offset`: hits that come first and are left out; `fields`: top-level elements to
+ *   answer, undefined for all
+ * @throws {Refusal} invalid, with the parameter as expression
+ */
+export function parseControls(type: string, query: URLSearchParams) {
   const fields = query.get('_fields') ?? query.get('_elements');
   const includes = [...query].filter(([name]) => inclusions.includes(name));
   if (includes.length > mostIncludes) {
@@ -204,7 +186,7 @@ function parseInclude(searched: string, name: string, value: string): Include {
 /** Where a parameter stands: its whole name, and how many references led there. */
 interface LinkPlace {
   name: string;
-  own: OwnBase | undefined;
+  own: string | undefined;
   depth: number;
 }
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { Parameter } from '../../../shared/store/index/registry.ts';
+import type { SearchParameter } from '../../../shared/store/index/registry.ts';
 import type { Session } from '../session/session.ts';
 import { useSession } from '../session/session-context.tsx';
 
@@ -7,7 +7,7 @@ import { useSession } from '../session/session-context.tsx';
 export interface Registry {
   types: readonly string[];
   /** In the order of their names. */
-  parametersOf(type: string): readonly Pick<Parameter, 'code' | 'type'>[];
+  parametersOf(type: string): readonly Pick<SearchParameter, 'code' | 'type'>[];
 }
 
 let known: Registry | undefined;

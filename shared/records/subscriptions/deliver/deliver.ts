@@ -1,7 +1,7 @@
 import { Refusal } from '../../../base/refusal.ts';
 import { Later, sendAll } from '../../../carry/work/queue.ts';
 import { recordDelivery } from '../../../identity/audit/record-access.ts';
-import { type Attempted, type Delivery, type Lane, laneMessage } from '../delivery.ts';
+import { type Attempted, type Lane, laneMessage, type RecordDelivery } from '../delivery.ts';
 import type { StandingSubscription } from '../subscription.ts';
 import { readStates } from '../writer.ts';
 import { type DeliverServices, type DeliveryVerdict, seenByAuthor, waitAfter } from './prepared.ts';
@@ -43,7 +43,7 @@ export async function deliverNext(services: DeliverServices, lane: Lane): Promis
   await afterAttempt(services, delivery, state, { kind: 'again', attempted });
 }
 
-async function drop(services: DeliverServices, delivery: Delivery, outcome: string): Promise<void> {
+async function drop(services: DeliverServices, delivery: RecordDelivery, outcome: string): Promise<void> {
   await endAttempt(services, delivery, { outcome, isSuccess: false }, { ended: 'dropped' });
   await goOn(services, delivery);
 }
@@ -115,7 +115,7 @@ async function orVerdict<T>(work: () => Promise<T>): Promise<T | DeliveryVerdict
 /** It did not come to an attempt; one is counted where trying again may mend it. */
 async function withoutAttempt(
   services: DeliverServices,
-  delivery: Delivery,
+  delivery: RecordDelivery,
   standing: StandingSubscription,
   verdict: DeliveryVerdict,
 ): Promise<void> {
@@ -148,7 +148,7 @@ function endOf(verdict: DeliveryVerdict, attempts: number, most: number): 'done'
 /** @throws {Later} until the next attempt */
 async function afterAttempt(
   services: DeliverServices,
-  delivery: Delivery,
+  delivery: RecordDelivery,
   { subscription }: StandingSubscription,
   verdict: Extract<DeliveryVerdict, { attempted: Attempted }>,
 ): Promise<void> {

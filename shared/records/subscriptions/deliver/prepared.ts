@@ -6,18 +6,17 @@ import type { Actor } from '../../../identity/gate/actor.ts';
 import { visible } from '../../../identity/policies/access.ts';
 import { standingState } from '../../../store/items/versions.ts';
 import { matchesAll } from '../../../store/search/filter.ts';
-import type { Attempted, Delivery } from '../delivery.ts';
+import type { Attempted, RecordDelivery } from '../delivery.ts';
 import type { KnownSubscriptions } from '../listed.ts';
 import type { Subscription } from '../subscription.ts';
 
 /** A delivery that can be attempted. */
 export interface PreparedDelivery {
-  /** The author of the Subscription. */
   actor: Actor;
   sendsRecord: boolean;
   longestMs: number;
   /** @param delivery with the attempt that is begun @param seen what the author may see of the record */
-  send(delivery: Delivery, seen: Resource): Promise<DeliveryVerdict>;
+  send(delivery: RecordDelivery, seen: Resource): Promise<DeliveryVerdict>;
 }
 
 export interface DeliverServices extends ExecuteServices {
@@ -49,7 +48,7 @@ export function waitAfter(attempt: number, retryAfterMs = 0): number {
 }
 
 /** What every receiver is told; names in lower case. @param delivery with the attempt that is begun */
-export function deliveryHeaders(delivery: Delivery): Record<string, string> {
+export function deliveryHeaders(delivery: RecordDelivery): Record<string, string> {
   const { subscriptionId, interaction, deliveryId, attempt, redelivery, type, id } = delivery;
   return {
     'x-medplum-subscription': subscriptionId,
@@ -68,7 +67,7 @@ export function deliveryHeaders(delivery: Delivery): Record<string, string> {
 export async function seenByAuthor(
   { table }: DeliverServices,
   actor: Actor,
-  { subscription, delivery }: { subscription: Subscription; delivery: Delivery },
+  { subscription, delivery }: { subscription: Subscription; delivery: RecordDelivery },
   current: Resource,
 ): Promise<Resource | undefined> {
   const { project, type, id } = delivery;

@@ -9,12 +9,12 @@ import { lacks } from '../../../identity/projects/settings.ts';
 import {
   type Attempted,
   attemptItem,
-  type Delivery,
   deliveryKey,
   deliveryOf,
   type Lane,
   laneKey,
   laneMessage,
+  type RecordDelivery,
   removeNote,
 } from '../delivery.ts';
 import { type StandingSubscription, standingOf } from '../subscription.ts';
@@ -28,9 +28,9 @@ import type { DeliverServices } from './prepared.ts';
  */
 export async function claimAttempt(
   { table, newId }: DeliverServices,
-  delivery: Delivery,
+  delivery: RecordDelivery,
   claimedUntilMs: number,
-): Promise<Delivery | undefined> {
+): Promise<RecordDelivery | undefined> {
   const attempt = delivery.attempt + 1;
   const { held } = await table.updateIf({
     Key: deliveryKey(delivery),
@@ -50,7 +50,7 @@ export async function claimAttempt(
 }
 
 /** Takes an attempt back of which nothing was begun. */
-export async function returnAttempt({ table }: DeliverServices, delivery: Delivery): Promise<void> {
+export async function returnAttempt({ table }: DeliverServices, delivery: RecordDelivery): Promise<void> {
   await table.updateIf({
     Key: deliveryKey(delivery),
     UpdateExpression: 'SET attempt = :before REMOVE claimedUntilMs',
@@ -65,7 +65,7 @@ export type AttemptEnd = { ended: 'done' | 'failed' | 'dropped' } | { notBeforeM
 /** Ends an attempt, and with it the delivery when it was the last. */
 export async function endAttempt(
   { table, newId, now }: DeliverServices,
-  delivery: Delivery,
+  delivery: RecordDelivery,
   attempted: Attempted,
   next: AttemptEnd,
 ): Promise<void> {
@@ -88,7 +88,7 @@ export async function endAttempt(
 
 /** The delivery of a lane that comes next, and how things stand with its Subscription. */
 export interface NextDelivery {
-  delivery: Delivery;
+  delivery: RecordDelivery;
   /** `gone`: it is off, deleted or over; `held`: it waits for somebody. */
   state: StandingSubscription | 'gone' | 'held';
   project: Item | undefined;
@@ -133,7 +133,6 @@ function stateOf(
   }
 }
 
-/** Deliveries of one Subscription at once. */
 const mostAtOnce = 5;
 /** Of all Subscriptions of a Project, unless it has more of them: the stage makes a hundred at once (`infra/queues.ts`). */
 export const mostOfProject = 50;

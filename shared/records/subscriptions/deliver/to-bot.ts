@@ -8,14 +8,14 @@ import { carryOutRun } from '../../../bots/run/carry-out-run.ts';
 import { gatherRun } from '../../../bots/run/gather-run.ts';
 import { refusedRecord } from '../../../bots/run/record.ts';
 import { runRequest } from '../../../bots/run/run-request.ts';
-import type { Delivery } from '../delivery.ts';
+import type { RecordDelivery } from '../delivery.ts';
 import type { StandingSubscription } from '../subscription.ts';
 import { callerForAuthor, type Writer } from '../writer.ts';
 import {
   type DeliverServices,
+  type DeliveryVerdict,
   deliveryHeaders,
   type PreparedDelivery,
-  type DeliveryVerdict,
 } from './prepared.ts';
 
 const mediaType = 'application/fhir+json';
@@ -30,7 +30,7 @@ const startMs = 3_000;
 export async function prepareRun(
   services: DeliverServices,
   { standing, botId, writer }: { standing: StandingSubscription; botId: string; writer: Writer | undefined },
-  delivery: Delivery,
+  delivery: RecordDelivery,
 ): Promise<PreparedDelivery> {
   const { project } = delivery;
   const runId = services.newId();
@@ -49,7 +49,7 @@ export async function prepareRun(
   }
   const { timeoutMs } = limitsOf(gathered.bot.resource, false);
   const longestMs = timeoutMs + startMs;
-  async function send(begun: Delivery, seen: Resource): Promise<DeliveryVerdict> {
+  async function send(begun: RecordDelivery, seen: Resource): Promise<DeliveryVerdict> {
     const startedAtMs = services.now();
     const { actor, settings } = gathered;
     const deadlineAtMs = startedAtMs + longestMs;
@@ -86,7 +86,6 @@ export async function prepareRun(
 /** What follows from one call goes no deeper. */
 export class TooDeep extends Error {}
 
-/** For the record of the run. */
-function causeOf({ subscriptionId, deliveryId, attempt }: Delivery): Record<string, string> {
+function causeOf({ subscriptionId, deliveryId, attempt }: RecordDelivery): Record<string, string> {
   return { subscription: subscriptionId, delivery: deliveryId, attempt: String(attempt) };
 }

@@ -14,15 +14,15 @@ import {
 import type { Item } from '../../../carry/table/item.ts';
 import { keys } from '../../../carry/table/keys.ts';
 import { nameOfParts } from '../change.ts';
-import type { Delivery } from '../delivery.ts';
+import type { RecordDelivery } from '../delivery.ts';
 import { openCredentials } from '../secrets.ts';
 import { isLoopback, isSuccess, type StandingSubscription } from '../subscription.ts';
 import { admitAuthor } from '../writer.ts';
 import {
   type DeliverServices,
+  type DeliveryVerdict,
   deliveryHeaders,
   type PreparedDelivery,
-  type DeliveryVerdict,
 } from './prepared.ts';
 
 const longestMs = 10_000;
@@ -33,7 +33,7 @@ const mostAnswerBytes = 64 * 1024;
 export async function prepareHook(
   services: DeliverServices,
   { standing, url, project }: { standing: StandingSubscription; url: string; project: Item | undefined },
-  delivery: Delivery,
+  delivery: RecordDelivery,
 ): Promise<PreparedDelivery> {
   const actor = await admitAuthor(services, delivery.project, standing.author);
   return {
@@ -53,21 +53,21 @@ export async function prepareHook(
   };
 }
 
-function bodyOf(standing: StandingSubscription, delivery: Delivery, seen: Resource): Buffer {
+function bodyOf(standing: StandingSubscription, delivery: RecordDelivery, seen: Resource): Buffer {
   if (!standing.subscription.sendsRecord) return Buffer.alloc(0);
   const record = { ...seen, meta: plainMeta(seen.meta) };
   return Buffer.from(goesAlong(standing, delivery) ? stringifyJson(record) : '{}');
 }
 
 /** Of a deletion only the id is told. */
-function goesAlong({ subscription }: StandingSubscription, { interaction }: Delivery): boolean {
+function goesAlong({ subscription }: StandingSubscription, { interaction }: RecordDelivery): boolean {
   return subscription.sendsRecord && interaction !== 'delete';
 }
 
 /** Each secret signs for itself, so that its receiver may change it; X-Signature is the first one's. */
 async function headersOf(
   services: DeliverServices,
-  delivery: Delivery,
+  delivery: RecordDelivery,
   body: Buffer,
 ): Promise<Record<string, string>> {
   const { project, subscriptionId, deliveryId } = delivery;
