@@ -38,23 +38,15 @@ import {
 import { capabilityStatement } from '../../shared/records/metadata/capability-statement.ts';
 import { operationParameters, readEverything } from '../../shared/records/read/everything.ts';
 import { explainMember } from '../../shared/records/read/explain.ts';
-import { readHistory } from '../../shared/records/read/history.ts';
+import { readHistory, readTypeHistory } from '../../shared/records/read/history.ts';
 import { cancelJob, readJob } from '../../shared/records/read/read-job.ts';
 import { readBinary, readResource } from '../../shared/records/read/read-resource.ts';
 import { searchResources, searchTypes } from '../../shared/records/read/search.ts';
-import { readTypeHistory } from '../../shared/records/read/type-history.ts';
-import { validateResource } from '../../shared/records/validate-resource.ts';
 import { carryOut } from '../../shared/records/write/carry-out.ts';
 import { changeUser } from '../../shared/records/write/change-user.ts';
 import { parseBody, requireResource } from '../../shared/records/write/parse-resource.ts';
-import {
-  type Outcome,
-  parseCreate,
-  parseDelete,
-  parsePatchRequest,
-  parseUpdate,
-  type Write,
-} from '../../shared/records/write/write.ts';
+import { validateResource } from '../../shared/records/write/validate-resource.ts';
+import { parseWrite, type Write, type WriteOutcome } from '../../shared/records/write/write.ts';
 import { isResourceType } from '../../shared/store/index/registry.ts';
 import { allRoutes, routes } from '../routes.ts';
 
@@ -102,17 +94,13 @@ const served = serve(services, routes.resources, (services) => ({
     const search = { type: typeOf(request.params), query: formOf(request), isPrivate: true };
     return ok(await searchResources(services, request.caller, search), request);
   },
-  create: (request) => write(services, request, parseCreate(typeOf(request.params), request)),
-  update: (request) => write(services, request, parseUpdate(typeOf(request.params), idOf(request), request)),
-  conditionalUpdate: (request) =>
-    write(services, request, parseUpdate(typeOf(request.params), undefined, request)),
-  patch: (request) =>
-    write(services, request, parsePatchRequest(typeOf(request.params), idOf(request), request)),
-  conditionalPatch: (request) =>
-    write(services, request, parsePatchRequest(typeOf(request.params), undefined, request)),
-  delete: (request) => write(services, request, parseDelete(typeOf(request.params), idOf(request), request)),
-  conditionalDelete: (request) =>
-    write(services, request, parseDelete(typeOf(request.params), undefined, request)),
+  create: (request) => write(services, request, 'create'),
+  update: (request) => write(services, request, 'update', idOf(request)),
+  conditionalUpdate: (request) => write(services, request, 'update'),
+  patch: (request) => write(services, request, 'patch', idOf(request)),
+  conditionalPatch: (request) => write(services, request, 'patch'),
+  delete: (request) => write(services, request, 'delete', idOf(request)),
+  conditionalDelete: (request) => write(services, request, 'delete'),
   read: (request) => read(services, request, {}),
   readVersion: (request) => read(services, request, { versionId: request.params.versionId }),
   history: async (request) => {
@@ -192,13 +180,19 @@ export const handler = frontDoor(core, anywhere);
 
 type Calling = HttpRequest & { caller: Caller };
 
-async function write(services: Services, request: Calling, one: Write): Promise<HttpResponse> {
+async function write(
+  services: Services,
+  request: Calling & { params: { resourceType: string } },
+  kind: Write['kind'],
+  id?: string,
+): Promise<HttpResponse> {
+  const one = parseWrite(kind, typeOf(request.params), id, request);
   const outcome = await writeOne(services, request.caller, one);
   return answerWrite(services.baseUrl, outcome, request);
 }
 
 /** A User is above Projects: no policy speaks of it, and its own rules do. */
-async function writeOne(services: Services, caller: Caller, one: Write): Promise<Outcome> {
+async function writeOne(services: Services, caller: Caller, one: Write): Promise<WriteOutcome> {
   const isUsers = one.type === 'User' && (one.kind === 'update' || one.kind === 'patch');
   if (isUsers) return changeUser(services, caller, one);
   const [outcome] = await carryOut(services, caller, [one]);

@@ -7,7 +7,7 @@ import { fieldsOf } from '../../shared/base/values.ts';
 import type { TraceBack } from '../../shared/bots/run/carry-out-run.ts';
 import type { BotCode, RunInput } from '../../shared/bots/run/contract.ts';
 import { createSandbox } from '../../shared/bots/sandbox/supervisor.ts';
-import { type Interaction, interactions } from '../../shared/records/subscriptions/change.ts';
+import { type ChangeInteraction, interactions } from '../../shared/records/subscriptions/change.ts';
 import { evaluate } from '../../shared/records/subscriptions/match.ts';
 import { parseSubscription } from '../../shared/records/subscriptions/subscription.ts';
 import { matchesAll } from '../../shared/store/search/filter.ts';
@@ -25,7 +25,7 @@ export interface BotFiles {
 }
 
 interface Change {
-  interaction: Interaction;
+  interaction: ChangeInteraction;
   /** Of a deletion the record as it was. */
   current: Resource;
   previous: Resource | undefined;
@@ -47,8 +47,8 @@ async function requireWoken(resource: Resource, { interaction, current, previous
   const met = await evaluate(services, 'local', expression, { current, previous }).finally(() =>
     sandbox.close(),
   );
-  if ('failed' in met) throw notWoken(met.failed);
-  if (!met.isMet) throw notWoken('its expression');
+  if (!met) throw notWoken('its expression');
+  if (met !== true) throw notWoken(met.failed);
 }
 
 function notWoken(reason: string): Refusal {

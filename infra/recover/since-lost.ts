@@ -8,7 +8,7 @@ import { indexEntry } from '../../shared/identity/audit/record.ts';
 import { countAdministrator } from '../../shared/identity/invitations/accept.ts';
 import { changeMembership } from '../../shared/identity/invitations/membership-actions.ts';
 import { featuresOff, projectSettings } from '../../shared/identity/projects/settings.ts';
-import { type Delivery, deliveryOf, laneKey } from '../../shared/records/subscriptions/delivery.ts';
+import { deliveryOf, laneKey, type RecordDelivery } from '../../shared/records/subscriptions/delivery.ts';
 import { rightsOf } from '../../shared/store/fhir/membership.ts';
 import { inlineResource, isStanding } from '../../shared/store/items/content.ts';
 import { keysOfStates, removeStale } from '../../shared/store/items/upkeep.ts';
@@ -216,7 +216,7 @@ export const endDelivery: Step = async ({ table, lost, now, newId }, item, prepa
   prepared.deliveriesWaiting += 1;
 };
 
-function endOf(since: Item | undefined): Delivery['ended'] {
+function endOf(since: Item | undefined): RecordDelivery['ended'] {
   return since && deliveryOf(since).ended;
 }
 

@@ -193,6 +193,14 @@ class StoredFault extends Error {
   }
 }
 
+/** Reads the body of a message of a queue. @param what it names, for the log */
+export function messageBody<const Schema extends GenericSchema>(what: string, schema: Schema) {
+  return (body: unknown): InferInput<Schema> => {
+    if (is(schema, body)) return body;
+    throw new Error(`The message names no ${what}`);
+  };
+}
+
 /**
  * Reads one kind of stored item, or a resource inside one: what was read itself, known to fit the schema.
  * Nothing is copied and nothing is changed, so a schema here transforms nothing.

@@ -14,12 +14,7 @@ import {
 } from '../carry/http/response.ts';
 import { locationOf, outcomeStatus } from './bundle/run-bundle.ts';
 import { isHad, type ReadBinary, withData } from './read/read-resource.ts';
-import type { Outcome } from './write/write.ts';
-
-interface Body {
-  meta?: object;
-  entry?: readonly { resource?: object }[];
-}
+import type { WriteOutcome } from './write/write.ts';
 
 /**
  * A resource, or a Bundle with all in it, as the caller wants it: elements of `meta` that R4 does not know
@@ -33,20 +28,14 @@ export function isExtended({ headers }: Pick<HttpRequest, 'headers'>): boolean {
   return headers['x-medplum']?.trim().toLowerCase() === 'extended';
 }
 
-function plain<T extends Body>(body: T): T {
+function plain<T extends { meta?: object; entry?: readonly { resource?: object }[] }>(body: T): T {
   const { meta, entry } = body;
-  if (!meta && !entry) return body;
-  return {
-    ...body,
-    ...(meta ? { meta: plainMeta(meta) } : {}),
-    ...(entry
-      ? { entry: entry.map((one) => (one.resource ? { ...one, resource: plain(one.resource) } : one)) }
-      : {}),
-  };
+  const entries = entry?.map((one) => (one.resource ? { ...one, resource: plain(one.resource) } : one));
+  return { ...body, ...(meta ? { meta: plainMeta(meta) } : {}), ...(entries ? { entry: entries } : {}) };
 }
 
 /** What a write is answered (R4 http, create, update, delete; `Prefer: return`). */
-export function answerWrite(baseUrl: string, outcome: Outcome, request: HttpRequest): HttpResponse {
+export function answerWrite(baseUrl: string, outcome: WriteOutcome, request: HttpRequest): HttpResponse {
   const { kind, resource, shown } = outcome;
   const status = outcomeStatus[kind];
   if (!resource) return fhirResponse(status, allOk());
@@ -59,12 +48,9 @@ export function answerWrite(baseUrl: string, outcome: Outcome, request: HttpRequ
   // Whoever may write but not read is answered as if nothing had been wanted.
   switch (shown ? wanted?.[1]?.toLowerCase() : 'minimal') {
     case 'minimal':
-      return {
-        ...emptyResponse(status),
-        headers: { ...emptyResponse(status).headers, ...without(versioned) },
-      };
+      return emptyResponse(status, versionHeaders(versioned));
     case 'operationoutcome':
-      return fhirResponse(status, allOk(), without(versioned));
+      return fhirResponse(status, allOk(), versionHeaders(versioned));
     default:
       noteShown(request.disclosure, resource);
       request.disclosure.isOfChange = kind !== 'unchanged';
@@ -78,12 +64,9 @@ function withUrl(baseUrl: string, resource: Resource): Resource {
   return { ...resource, url: `${baseUrl}/fhir/R4/Binary/${resource.id}` };
 }
 
-/** The headers of a version, without those of its body. */
-function without({ headers = {} }: HttpResponse): Record<string, string> {
-  const named = ['etag', 'last-modified', 'location', 'content-location'];
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) => (named.includes(name) ? [[name, String(value)]] : [])),
-  );
+function versionHeaders({ headers = {} }: HttpResponse): Record<string, string> {
+  const named = ['etag', 'last-modified', 'location', 'content-location'].filter((name) => name in headers);
+  return Object.fromEntries(named.map((name) => [name, String(headers[name])]));
 }
 
 /** A resource that was read; 304 when the caller has this version already. */
@@ -95,7 +78,7 @@ export function answerRead(
   const answer = resourceResponse(200, asAsked(resource, request));
   const { 'if-none-match': ifNoneMatch, 'if-modified-since': ifModifiedSince } = request.headers;
   return isHad(resource, { ifNoneMatch, ifModifiedSince })
-    ? { ...emptyResponse(304), headers: without(answer) }
+    ? { ...emptyResponse(304), headers: versionHeaders(answer) }
     : answer;
 }
 
@@ -105,18 +88,23 @@ export function answerBinary(read: ReadBinary, request: HttpRequest): HttpRespon
   if (/^application\/(fhir\+)?json/i.test(accept)) return answerRead(withData(read), request);
   noteShown(request.disclosure, read.resource);
   const mediaType = String(read.resource.contentType);
-  const isSafe = /^[\x20-\x7e]+$/.test(mediaType) ? mediaType : 'application/octet-stream';
-  const answer = binaryResponse(
-    read.bytes,
-    isSafe,
-    inlineTypes.has(mediaType.split(';')[0]?.trim().toLowerCase() ?? ''),
-  );
-  return { ...answer, headers: { ...answer.headers, ...without(resourceResponse(200, read.resource)) } };
+  const safe = /^[\x20-\x7e]+$/.test(mediaType) ? mediaType : 'application/octet-stream';
+  const isInline = inlineTypes.has(mediaType.split(';')[0]?.trim().toLowerCase() ?? '');
+  const answer = binaryResponse(read.bytes, safe, isInline);
+  return {
+    ...answer,
+    headers: { ...answer.headers, ...versionHeaders(resourceResponse(200, read.resource)) },
+  };
 }
 
 /** What a path without a route is answered: 405 when it exists under another method, else 404. */
 export function refuseUnknown(method: string, path: string): Refusal {
-  if (path.endsWith('/$export')) return noExport();
+  // FHIR Bulk Data knows exports of less than all: who asks is told what there is instead.
+  if (path.endsWith('/$export'))
+    return new Refusal(
+      'not-found',
+      'There is no export of Patients or of a Group: GET fhir/R4/$export is that of the Project, Patient/<id>/$everything that of one Patient',
+    );
   const allow = methodsOf(path).filter((one) => one !== method);
   if (allow.length === 0) return new Refusal('not-found', 'Not found');
   return new Refusal('method-not-allowed', `${method} is not allowed here`, { allow });
@@ -126,22 +114,13 @@ export function refuseUnknownType(type: string): Refusal {
   return new Refusal('not-found', `${type} is not a resource type`);
 }
 
-/** FHIR Bulk Data knows exports of less than all: who asks is told what there is instead. */
-function noExport(): Refusal {
-  return new Refusal(
-    'not-found',
-    'There is no export of Patients or of a Group: GET fhir/R4/$export is that of the Project, Patient/<id>/$everything that of one Patient',
-  );
-}
-
 /** Methods of the routes that match best: a literal part wins over a parameter, as at the gateway. */
 function methodsOf(path: string): string[] {
   const segments = path.split('/');
   const matching = allRoutes.filter(({ path: pattern }) => matches(pattern.split('/'), segments));
   const literal = Math.max(0, ...matching.map((route) => literals(route.path)));
-  return [
-    ...new Set(matching.filter((route) => literals(route.path) === literal).map(({ method }) => method)),
-  ];
+  const best = matching.filter((route) => literals(route.path) === literal);
+  return [...new Set(best.map(({ method }) => method))];
 }
 
 function matches(pattern: readonly string[], segments: readonly string[]): boolean {

@@ -12,7 +12,7 @@ import { inlineResource } from '../store/items/content.ts';
 import { readTimed, recordWithoutLog, runRecordLists } from '../store/items/read-ranges.ts';
 import { readHeads } from '../store/items/versions.ts';
 import { runDays } from '../store/search/find-entries.ts';
-import type { Reader } from '../store/search/hit.ts';
+import type { SearchReader } from '../store/search/hit.ts';
 import { runSearch } from '../store/search/run-search.ts';
 import { parseSearch } from '../store/search/search-request.ts';
 import { attemptOf, mayKnow } from './subscriptions/delivery.ts';
@@ -20,12 +20,10 @@ import { attemptOf, mayKnow } from './subscriptions/delivery.ts';
 /** Of each Bot and Subscription the latest entries are looked at. */
 const mostEntries = 20;
 
-/** Where failures are looked for. */
 interface Within {
   table: Table;
   /** Told of what they may read. */
   actor: Actor;
-  /** ISO 8601 */
   since: string;
 }
 
@@ -37,12 +35,10 @@ interface FailureCount {
   last?: string;
 }
 
-/** A run, or an attempt to deliver. */
-interface Entry {
-  /** Of the run or the delivery. */
+/** A run, or an attempt of the delivery with that id. */
+interface Ended {
   id: string;
   isFailed: boolean;
-  /** ISO 8601 */
   at: string;
 }
 
@@ -51,13 +47,12 @@ async function countFailures(
   { table, since }: Within,
   lists: readonly string[],
   attributes: readonly string[],
-  read: (item: Item) => Entry | undefined,
+  read: (item: Item) => Ended | undefined,
 ): Promise<FailureCount & { latest: string | undefined }> {
-  const seen = new Map<string, Entry>();
+  const seen = new Map<string, Ended>();
   let passed = 0;
-  for await (const item of readTimed(table, lists, {
-    ...{ newestFirst: true, from: since, most: mostEntries, attributes },
-  })) {
+  const reading = { newestFirst: true, from: since, most: mostEntries, attributes };
+  for await (const item of readTimed(table, lists, reading)) {
     const entry = read(item);
     if (entry && !seen.has(entry.id)) seen.set(entry.id, entry);
     passed += 1;
@@ -81,20 +76,8 @@ function referenceTo({ resourceType, id }: Resource, display: unknown): Referenc
 /** Each costs two queries: more would not fit the budget of a request. */
 const mostBots = 50;
 
-interface FailingBot extends FailureCount {
-  bot: Reference;
-}
-
-interface RanBot {
-  bot: Reference;
-  /** When its latest run ended, ISO 8601. */
-  at: string;
-}
-
-/** The Bots that ran since then, and those of them of which a run has failed. */
-async function failingBots(
-  within: Within,
-): Promise<{ failing: FailingBot[]; ran: RanBot[]; isAll: boolean }> {
+/** `ran`: when the latest run of each Bot ended. */
+async function failingBots(within: Within) {
   const { table, actor, since } = within;
   const { project } = actor;
   const ids = new Set<string>();
@@ -129,22 +112,11 @@ async function failingBots(
 /** As many as a Project has unless it was given more; each costs a query. */
 const mostSubscriptions = 100;
 
-interface FailingSubscription extends FailureCount {
-  subscription: Reference;
-  /** `error` when the service has stopped it. */
-  status: string;
-  error?: string;
-  /** `Bot/<id>` or a URL. */
-  endpoint?: string;
-}
-
-/** The Subscriptions that the service has stopped, or of which a delivery since then has failed. */
-async function failingSubscriptions(
-  within: Within,
-): Promise<{ failing: FailingSubscription[]; isAll: boolean }> {
+/** Those that the service has stopped, whose status is `error`, or of which a delivery since then has failed. */
+async function failingSubscriptions(within: Within) {
   const { table, actor } = within;
   const { project } = actor;
-  const reader: Reader = { table, project, see: (resource) => visible(actor, 'read', resource) };
+  const reader: SearchReader = { table, project, see: (resource) => visible(actor, 'read', resource) };
   const search = new URLSearchParams({ _count: String(mostSubscriptions) });
   const { resources, next } = await runSearch(reader, parseSearch('Subscription', search));
   const failing = await Promise.all(
@@ -179,27 +151,18 @@ function deliveryOf(entity: unknown): string {
 
 const dayMs = 86_400_000;
 
-export interface Failures {
-  /** ISO 8601: what is older is not looked at. */
-  since: string;
-  bots: FailingBot[];
-  /** The Bots that ran at all. */
-  ran: RanBot[];
-  subscriptions: FailingSubscription[];
-  /** False where more Bots ran, or there are more Subscriptions, than are looked at. */
-  complete: boolean;
-}
-
 /**
  * The Bots that ran in the last 24 hours, those whose runs failed, and the Subscriptions whose deliveries did or which the service
  * has stopped. It looks at the 20 latest of each, of 50 Bots and 100 Subscriptions.
+ * @returns instants in ISO 8601; `ran`: the Bots that ran at all; `complete`: false where more Bots ran, or there are more
+ *   Subscriptions, than are looked at
  * @throws {Refusal} forbidden, invalid
  */
 export async function listFailures(
   services: Services,
   caller: Caller<'administrator'>,
   query: URLSearchParams,
-): Promise<Failures> {
+) {
   for (const name of query.keys()) throw invalidField(name, `Unknown parameter ${name}`);
   const { actor } = await admit(services, caller, []);
   const since = new Date(services.now() - dayMs).toISOString();

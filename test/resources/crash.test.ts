@@ -10,7 +10,7 @@ import { readHistory } from '../../shared/records/read/history.ts';
 import { readResource } from '../../shared/records/read/read-resource.ts';
 import { searchResources } from '../../shared/records/read/search.ts';
 import { carryOut } from '../../shared/records/write/carry-out.ts';
-import type { Sent } from '../../shared/records/write/parse-resource.ts';
+import type { SentResource } from '../../shared/records/write/parse-resource.ts';
 import { pendingItem } from '../../shared/store/items/change.ts';
 import { sweepCutOff } from '../../shared/store/items/upkeep.ts';
 import { violationsIn } from '../setup/violations.ts';
@@ -71,7 +71,7 @@ function cutsOf(steps: readonly number[]): Set<number> {
 }
 
 /** Large enough to be written in steps: more index items than a transaction holds. */
-function large(mark: string, size = 120): Sent {
+function large(mark: string, size = 120): SentResource {
   return {
     resourceType: 'CodeSystem',
     status: 'active',
@@ -82,7 +82,7 @@ function large(mark: string, size = 120): Sent {
 }
 
 /** Hardly compressible, so that it is stored in parts. */
-function veryLarge(mark: string): Sent {
+function veryLarge(mark: string): SentResource {
   const div = `<div>${randomBytes(600_000).toString('base64')}</div>`;
   return { ...large(mark), text: { status: 'generated', div } };
 }
@@ -120,7 +120,7 @@ async function nameOf(id: string): Promise<unknown> {
   }
 }
 
-const scenarios: Record<string, (mark: string) => { first?: Sent; next: Sent }> = {
+const scenarios: Record<string, (mark: string) => { first?: SentResource; next: SentResource }> = {
   'a create': (mark) => ({ next: large(`New${mark}`) }),
   'an update': (mark) => ({ first: large(`Old${mark}`), next: large(`New${mark}`, 130) }),
   'an update back to a small resource': (mark) => ({
@@ -134,8 +134,10 @@ const scenarios: Record<string, (mark: string) => { first?: Sent; next: Sent }> 
 async function run(title: string, n: number) {
   const mark = `${title.replaceAll(' ', '')}${n}`;
   const id = `${mark.slice(0, 50)}-${n}`;
-  const { first, next } = (scenarios[title] as (mark: string) => { first?: Sent; next: Sent })(mark);
-  const put = (services: Services, body: Sent) =>
+  const { first, next } = (
+    scenarios[title] as (mark: string) => { first?: SentResource; next: SentResource }
+  )(mark);
+  const put = (services: Services, body: SentResource) =>
     carryOut(services, caller, [{ kind: 'update', type: 'CodeSystem', id, body }]);
   if (first) await put(stage.services, first);
   await readStream();

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../shared/identity/gate/access-token.ts';
 import { readEverything } from '../../shared/records/read/everything.ts';
-import { readHistory } from '../../shared/records/read/history.ts';
+import { readHistory, readTypeHistory } from '../../shared/records/read/history.ts';
 import { searchResources } from '../../shared/records/read/search.ts';
-import { readTypeHistory } from '../../shared/records/read/type-history.ts';
 import { writeCursor } from '../../shared/store/items/page.ts';
 import { parseSearch } from '../../shared/store/search/search-request.ts';
 import { newProject, newResource, type Stage, startStage } from '../storage/stage.ts';

@@ -2,7 +2,7 @@ import { numberOf } from '../../shared/base/json.ts';
 import { longestSearchValue } from '../../shared/base/limits.ts';
 import type { Resource } from '../../shared/base/resource.ts';
 import { referencesOf } from '../../shared/store/index/reference.ts';
-import { type Parameter, parametersOf } from '../../shared/store/index/registry.ts';
+import { parametersOf, type SearchParameter } from '../../shared/store/index/registry.ts';
 import { textsOf } from '../../shared/store/index/text.ts';
 import { tokensOf } from '../../shared/store/index/token.ts';
 import { fieldOf, listOf, textOf, type Value, valuesOf } from '../../shared/store/index/value.ts';
@@ -30,7 +30,7 @@ export function ownSearches(resource: Resource): OwnSearch[] {
     });
 }
 
-function searchesFor({ type }: Parameter, value: Value): string[] {
+function searchesFor({ type }: SearchParameter, value: Value): string[] {
   switch (type) {
     case 'token':
       // No index leads to what nearly all have.

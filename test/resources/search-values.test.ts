@@ -3,7 +3,7 @@ import type { Resource } from '../../shared/base/resource.ts';
 import { indexKeys } from '../../shared/store/index/index-items.ts';
 import { compartmentRanges, nameOfRange } from '../../shared/store/index/key-range.ts';
 import { sortableNumber } from '../../shared/store/index/ordered.ts';
-import { type Parameter, parametersOf } from '../../shared/store/index/registry.ts';
+import { parametersOf, type SearchParameter } from '../../shared/store/index/registry.ts';
 import { matchesAll } from '../../shared/store/search/filter.ts';
 import { firstEntry, orderedRanges, sourcesOf } from '../../shared/store/search/find-hits.ts';
 import { parseSearch, readCriteria } from '../../shared/store/search/search-request.ts';
@@ -185,7 +185,7 @@ describe('a search', () => {
   test.each(cases(yes))('%s finds what it matches', (query, resource) => {
     const type = resource.resourceType;
     const { filters } = parseSearch(type, new URLSearchParams(query.split('?')[1]));
-    const list = orderedRanges(parametersOf(type).get('_lastUpdated') as Parameter, filters).ranges;
+    const list = orderedRanges(parametersOf(type).get('_lastUpdated') as SearchParameter, filters).ranges;
     const read = [...sourcesOf(filters).map(({ keyRanges }) => keyRanges), list];
     for (const ranges of read) {
       const place = firstEntry(ranges, resource, 'in turn');

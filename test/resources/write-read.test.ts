@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../shared/identity/gate/access-token.ts';
-import { readHistory } from '../../shared/records/read/history.ts';
+import { readHistory, readTypeHistory } from '../../shared/records/read/history.ts';
 import { readResource } from '../../shared/records/read/read-resource.ts';
 import { searchResources } from '../../shared/records/read/search.ts';
-import { readTypeHistory } from '../../shared/records/read/type-history.ts';
 import { carryOut } from '../../shared/records/write/carry-out.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
 

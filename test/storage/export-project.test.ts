@@ -9,6 +9,8 @@ import type { Item } from '../../shared/carry/table/item.ts';
 import { keys, parseHead } from '../../shared/carry/table/keys.ts';
 import { Later } from '../../shared/carry/work/queue.ts';
 import {
+  type ExportPosition,
+  type ExportScope,
   errorFile,
   exportItem,
   exportOf,
@@ -18,7 +20,7 @@ import {
   textOfFile,
 } from '../../shared/records/export/export-job.ts';
 import { goOn, inFiles, moveExport } from '../../shared/records/export/go-on.ts';
-import { inPages, notesInMemory, type Position, type Wanted } from '../../shared/records/export/page.ts';
+import { inPages, notesInMemory } from '../../shared/records/export/page.ts';
 import { exportPages } from '../../shared/records/export/walk.ts';
 import { isResourceType, resourceTypes } from '../../shared/store/index/registry.ts';
 import { actionsOf, createActions, deleteChange, updateChange } from '../../shared/store/items/change.ts';
@@ -57,7 +59,7 @@ const patients = { types: ['Patient'], history: false, code: false, people: fals
 /** Of every kind, and few enough to be read over and over. */
 const some = { types: ['AuditEvent', 'Binary', 'Bot', 'Patient', 'ProjectMembership'] };
 
-function pages(wanted: Partial<Wanted> = {}, from?: Position, notes = notesInMemory()) {
+function pages(wanted: Partial<ExportScope> = {}, from?: ExportPosition, notes = notesInMemory()) {
   const until = new Date(stage.clock.nowMs).toISOString();
   const source = { table: stage.services.table, project: own, notes };
   return exportPages(source, { ...everything, until, ...wanted }, from);
@@ -152,7 +154,7 @@ test('names what could not be read apart from what was', async () => {
   expect(output.map(({ url }) => url)).toEqual(['Patient.ndjson', 'Patient.history.ndjson']);
 });
 
-async function found(wanted: Partial<Wanted>, from?: Position, notes = notesInMemory()) {
+async function found(wanted: Partial<ExportScope>, from?: ExportPosition, notes = notesInMemory()) {
   const lines: string[] = [];
   for await (const page of pages(wanted, from, notes)) {
     lines.push(...page.lines.map(({ file, text }) => `${file} ${text}`));
@@ -168,14 +170,13 @@ function patient(id: string, versionId: string, more: object = {}) {
 test('holds what stood at its instant, whatever is written or deleted while it goes on', async () => {
   const { table } = stage.services;
   const before = new Date(stage.clock.nowMs).toISOString();
-  for (const id of ['changing', 'ending']) await table.transact(createActions(own, patient(id, '1')));
+  const [changing, ending] = [patient('changing', '1'), patient('ending', '1')];
+  for (const one of [changing, ending]) await table.transact(createActions(own, one));
   const until = new Date(stage.clock.nowMs).toISOString();
   stage.clock.nowMs += 1000;
-  await table.transact(actionsOf(updateChange(own, patient('changing', '2'), '1')));
+  await table.transact(actionsOf(updateChange(own, patient('changing', '2'), changing)));
   const stamp = { versionId: '2', nowMs: stage.clock.nowMs };
-  const ending = { type: 'Patient', id: 'ending' };
-  const exists = { if: 'attribute_exists(pk)', values: {} };
-  await table.transact(actionsOf(deleteChange(own, ending, stamp, exists)));
+  await table.transact(actionsOf(deleteChange(own, ending, stamp)));
   await table.transact(createActions(own, patient('later', '1')));
 
   const then = await found({ ...patients, since: before, until, history: true });
@@ -199,7 +200,7 @@ test('goes on behind any of its positions as if it had not been broken off', asy
   const whole = await found(some);
   const read: string[] = [];
   const notes = notesInMemory();
-  const positions: Position[] = [];
+  const positions: ExportPosition[] = [];
   const had: number[] = [];
   for await (const { lines, next } of pages(some, undefined, notes)) {
     read.push(...lines.map(({ file, text }) => `${file} ${text}`));
@@ -266,7 +267,7 @@ test('tells of what cannot be read, and goes on', async () => {
 });
 
 /** An export that somebody has asked for. */
-async function asked(wanted: Partial<Wanted> = {}) {
+async function asked(wanted: Partial<ExportScope> = {}) {
   const job = newExport(
     {
       ...{ id: randomUUID(), project: own, request: 'https://portico.example/fhir/R4/$export' },
@@ -381,20 +382,18 @@ test('broken off at any write, delivered twice and in many slices, it ends with 
 test('a step that somebody else has taken is not taken again, and leaves nothing', async () => {
   const one = await asked(patients);
   const { job } = one;
-  const lines = new Map([['Patient', ['{}']]]);
+  const lines = [{ file: 'Patient', text: '{}' }];
   const next = { status: 'active', position: { unit: 'Patient 0' } } as const;
-  const [first, second] = await Promise.all(
-    [1, 2].map(() => moveExport(stage.services, job, next, { lines })),
-  );
+  const [first, second] = await Promise.all([1, 2].map(() => moveExport(stage.services, job, next, lines)));
   expect([first, second].filter(Boolean)).toHaveLength(1);
-  expect(await moveExport(stage.services, job, next, { lines })).toBeUndefined();
+  expect(await moveExport(stage.services, job, next, lines)).toBeUndefined();
   const ofExport = ({ pk }: Item) => pk.includes(`#Export#${job.id}#`);
   expect((await scanAll(stage.client, stage.tableName)).filter(ofExport)).toHaveLength(1);
   expect(exportOf(await getItem(stage.services, one.key))).toMatchObject({ step: 1, files: 1, lines: 1 });
   // Cancelled since it was read, it does not go on.
   const item = await getItem(stage.services, one.key);
   await stage.services.table.put({ ...item, ...one.key, status: 'cancelled' });
-  expect(await moveExport(stage.services, { ...job, step: 1 }, next, { lines })).toBeUndefined();
+  expect(await moveExport(stage.services, { ...job, step: 1 }, next, lines)).toBeUndefined();
   expect((await getItem(stage.services, one.key))?.status).toBe('cancelled');
 });
 

@@ -13,10 +13,10 @@ import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
 import { changeMember, removeMember } from '../../shared/identity/memberships/change-member.ts';
 import {
   beginActions,
-  type Delivery,
   deliveryKey,
   laneKey,
   newDelivery,
+  type RecordDelivery,
 } from '../../shared/records/subscriptions/delivery.ts';
 import { createActions, pendingItem, updateActions } from '../../shared/store/items/change.ts';
 import { inlineResource } from '../../shared/store/items/content.ts';
@@ -62,7 +62,9 @@ test('a restored table sends nothing old, lets nobody in and stops every Project
   const { table: lost } = stage.services;
   await lost.transact(createActions(caller.project, { ...patient, meta: { ...meta, versionId: 'v1' } }));
   const later = { ...patient, name: [{ family: 'After' }], meta: { ...meta, versionId: 'v2' } };
-  await lost.transact(updateActions(caller.project, later, 'v1'));
+  await lost.transact(
+    updateActions(caller.project, later, { versionId: 'v1', resource: undefined }, { untidy: true }),
+  );
   const cutOff = pendingItem(
     { project: caller.project, type: 'Patient', id: 'cut-off', versionId: 'v', parts: 0 },
     stage.clock.nowMs - 600_000,
@@ -127,7 +129,7 @@ test('nothing of a restored table opens, runs or is told that was taken back, ch
   const change = { project, type: 'Patient', id: 'p', interaction: 'create' as const };
   const [made, late] = ['a', 'b'].map((versionId) =>
     newDelivery(versionId, { ...change, version: { versionId, lastUpdated: '2026-01-31T11:00:00Z' } }),
-  ) as [Delivery, Delivery];
+  ) as [RecordDelivery, RecordDelivery];
   await lost.transact([made, late].flatMap((one) => beginActions(one, now())));
   const due = { project, botId: 'b', dueAt: '2026-01-31T11:00:00.000Z' };
   const start = { ...startKey(project, 'b', due.dueAt), ...due, jobId: 'j' };

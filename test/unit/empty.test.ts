@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { withoutEmpty } from '../../shared/store/fhir/empty.ts';
+import { withoutEmpty } from '../../shared/store/fhir/fields.ts';
 import { createActions, updateActions } from '../../shared/store/items/change.ts';
 
 const meta = { versionId: 'v', lastUpdated: '2026-01-31T12:00:00.000Z' };

@@ -24,13 +24,13 @@ export async function seedExport(table: Table, project: string): Promise<{ id: s
   const lines = Array.from({ length: Math.floor(mostFileBytes / (line(10_000).length + 1)) }, (_, n) =>
     line(n),
   );
-  const { file, item } = await writeFile(table, job, { kind: 'Patient', nth: 1, lines }, 'worst');
+  const { file } = await writeFile(table, job, { kind: 'Patient', nth: 1, lines }, 'worst');
   const others = Array.from({ length: mostFiles - 1 }, (_, n) => {
     const name = `Patient-${n + 2}.ndjson`;
-    return { ...keys.exportFile(project, job.id, name), ...file, name, nth: n + 2 };
+    return { ...file, ...keys.exportFile(project, job.id, name), name, nth: n + 2 };
   });
   const ended = { ...job, status: 'completed' as const, files: mostFiles, endedAtMs: Date.now() };
-  await table.write([exportItem(ended, false), item, ...others]);
+  await table.write([exportItem(ended, false), file, ...others]);
   return { id: job.id, file: file.name };
 }
 

@@ -1,7 +1,7 @@
 import type { Resource } from '../../shared/base/resource.ts';
 import type { Item } from '../../shared/carry/table/item.ts';
 import type { Table } from '../../shared/carry/table/table.ts';
-import { type Change, createChange, updateChange } from '../../shared/store/items/change.ts';
+import { createChange, type ResourceChange, updateChange } from '../../shared/store/items/change.ts';
 
 /** What the worst requests meet: 10,000 resources, 3,000 of them Observations of one Patient; 1,000 versions of another. */
 const seeded = { patients: 7000, observations: 3000, versions: 1000 };
@@ -35,7 +35,9 @@ async function writeVersions(table: Table, project: string): Promise<void> {
   });
   const items: Item[] = itemsOf(createChange(project, version(0)));
   for (let n = 1; n < seeded.versions; n++) {
-    const { state, index } = updateChange(project, version(n), `v${n - 1}`);
+    const { state, index } = updateChange(project, version(n), {
+      ...{ versionId: `v${n - 1}`, resource: undefined },
+    });
     items.push(...state, ...index);
   }
   // States that differ in one value share the index items of the others.
@@ -43,7 +45,7 @@ async function writeVersions(table: Table, project: string): Promise<void> {
   await table.write(itemsOf(createChange(project, version(seeded.versions - 1))).slice(0, 1));
 }
 
-function itemsOf(change: Change): Item[] {
+function itemsOf(change: ResourceChange): Item[] {
   const head = change.head(false);
   return [...('put' in head ? [head.put] : []), ...change.state, ...change.index];
 }

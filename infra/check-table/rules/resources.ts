@@ -3,7 +3,7 @@ import { errorText } from '../../../shared/base/values.ts';
 import type { Item } from '../../../shared/carry/table/item.ts';
 import { keys, versionPrefix } from '../../../shared/carry/table/keys.ts';
 import { exportFileOf, partKeys } from '../../../shared/records/export/export-job.ts';
-import { hasEmptyString, withoutEmpty } from '../../../shared/store/fhir/empty.ts';
+import { hasEmptyString, withoutEmpty } from '../../../shared/store/fhir/fields.ts';
 import { entriesIn, historyIndex, indexPartition } from '../../../shared/store/index/index-items.ts';
 import { indexedId } from '../../../shared/store/index/key-range.ts';
 import { inlineResource, isStanding } from '../../../shared/store/items/content.ts';

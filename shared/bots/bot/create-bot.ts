@@ -39,7 +39,7 @@ function defaultSource(botId: string, stamp: Stamp): { attachment: object; actio
     securityContext: { reference: `Bot/${botId}` },
   };
   const plain = packResource(stamp.project, binary);
-  const packed = withBytes(stamp.project, binary, plain, { bytes: Buffer.from(text) });
+  const packed = withBytes(stamp.project, binary, plain, Buffer.from(text));
   return {
     attachment: { contentType, url: `Binary/${binary.id}`, title: 'index.ts' },
     actions: actionsOf(createChange(stamp.project, binary, {}, packed)),

@@ -12,7 +12,7 @@ import { reference } from '../../store/fhir/stored-resource.ts';
 import { indexedId } from '../../store/index/key-range.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import {
-  type Positioned,
+  type PositionedValue,
   parsePage,
   readCursor,
   sortKeyBetween,
@@ -203,7 +203,7 @@ async function* executions(
   { project, botId }: { project: string; botId: string },
   { filters, bounds, count }: WantedExecutions,
   after: string | undefined,
-): AsyncGenerator<Positioned<Parameter, string>> {
+): AsyncGenerator<PositionedValue<Parameter, string>> {
   const isNarrowed = filters.some(({ parameters: [parameter] }) => parameter?.code !== 'date');
   const records = readTimed(table, runLists(project, botId), {
     ...bounds,

@@ -14,7 +14,7 @@ import { Refusal } from '../../base/refusal.ts';
 import { fields, optionalField as orNothing, parse, whole } from '../../base/schema.ts';
 import { keys } from '../../carry/table/keys.ts';
 import type { Action } from '../../carry/table/transact.ts';
-import { withoutEmpty } from '../../store/fhir/empty.ts';
+import { withoutEmpty } from '../../store/fhir/fields.ts';
 
 /** A Bot's identifier; without `system` it is found as `|value`. */
 export interface Identifier {

@@ -12,7 +12,7 @@ import { logEntryId } from '../../carry/table/entry-id.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
 import type { Action } from '../../carry/table/transact.ts';
-import { withoutEmpty } from '../../store/fhir/empty.ts';
+import { withoutEmpty } from '../../store/fhir/fields.ts';
 import { headAttributes, packText } from '../../store/items/content.ts';
 import type { Claims } from '../gate/access-token.ts';
 import type { Actor } from '../gate/actor.ts';

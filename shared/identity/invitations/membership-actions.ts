@@ -251,13 +251,7 @@ export function endMembershipActions(
   const { project } = stamp;
   const [type = '', id = ''] = membership.profile.reference.split('/');
   return [
-    ...deleteActions(
-      project,
-      { type: 'ProjectMembership', id: membership.id },
-      stamp,
-      { if: 'versionId = :seen', values: { ':seen': membership.meta.versionId } },
-      membership,
-    ),
+    ...deleteActions(project, membership, stamp),
     { name: 'ended mirror', remove: keys.userMembership(userId, project, membership.id) },
     { name: 'ended mail', remove: keys.outbox(project, membership.id) },
     {

@@ -16,7 +16,7 @@ import type { RefusalIssue } from '../../base/refusal.ts';
 import { type ProfileType, parseReference, profileTypes, type Reference } from '../../base/resource.ts';
 import { check, fields, flag, optionalField, readText } from '../../base/schema.ts';
 import { type Rights, rightsOf } from '../../store/fhir/membership.ts';
-import { referenceThat } from '../../store/fhir/reference-schema.ts';
+import { referenceThat } from '../../store/fhir/stored-resource.ts';
 import { normaliseAddress } from '../mail/address.ts';
 import { longestPassword, shortestPassword } from '../sign-in/password.ts';
 import {

@@ -20,7 +20,7 @@ import {
 import type { RefusalIssue } from '../../base/refusal.ts';
 import { fields, flag, optionalField, readText, whole } from '../../base/schema.ts';
 import type { MembershipAccess, NamedRights, RightName } from '../../store/fhir/membership.ts';
-import { referenceThat, referenceTo } from '../../store/fhir/reference-schema.ts';
+import { referenceThat, referenceTo } from '../../store/fhir/stored-resource.ts';
 import { isIssuerUrl } from '../issuers/issuer.ts';
 
 const mostPatients = 20;

@@ -1,8 +1,7 @@
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import { noteWhole } from '../../carry/disclosure.ts';
-import { withoutEmpty } from '../../store/fhir/empty.ts';
-import { withoutFields } from '../../store/fhir/fields.ts';
+import { withoutEmpty, withoutFields } from '../../store/fhir/fields.ts';
 import type { Actor } from '../gate/actor.ts';
 import * as own from './own-access.ts';
 import type { Interaction, Rule } from './rule.ts';

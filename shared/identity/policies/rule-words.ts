@@ -1,6 +1,11 @@
 import { isAdministrative } from '../../base/resource.ts';
 import { isKeyOf } from '../../base/values.ts';
-import { isResourceType, type Modifier, type Parameter, parametersOf } from '../../store/index/registry.ts';
+import {
+  isResourceType,
+  type Modifier,
+  parametersOf,
+  type SearchParameter,
+} from '../../store/index/registry.ts';
 import { splitValue, unescapeValue } from '../../store/index/value.ts';
 import { type Interaction, type Rule, variable } from './rule.ts';
 import { rulesOfKind } from './rules-of-kind.ts';
@@ -13,7 +18,7 @@ export function joinWords(words: readonly string[], last: 'and' | 'or' = 'and'):
 
 /** `Type?param=value&…` in its parts; the values between commas, as they are meant. */
 interface Condition {
-  parameter: Parameter;
+  parameter: SearchParameter;
   modifier: string | undefined;
   values: readonly string[];
 }
@@ -75,7 +80,7 @@ const names: Readonly<Record<string, string>> = {
   _security: 'a security label',
 };
 
-const verbs: Record<Parameter['type'], string> = {
+const verbs: Record<SearchParameter['type'], string> = {
   token: 'is',
   string: 'starts with',
   reference: 'is',
@@ -97,7 +102,7 @@ const modifierVerbs: Record<Modifier, string | undefined> = {
   above: undefined,
 };
 
-const ordered = new Set<Parameter['type']>(['date', 'number', 'quantity']);
+const ordered = new Set<SearchParameter['type']>(['date', 'number', 'quantity']);
 
 /** R4 search, prefixes. */
 const prefixes: Readonly<Record<string, string>> = {

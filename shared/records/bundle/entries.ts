@@ -3,26 +3,27 @@ import { invalidField, Refusal } from '../../base/refusal.ts';
 import { fieldsOf, isObject } from '../../base/values.ts';
 import { parsePatch } from '../../store/fhir/json-patch.ts';
 import { isResourceType } from '../../store/index/registry.ts';
+import { eachPart } from '../../store/index/value.ts';
 import type { Had } from '../read/read-resource.ts';
-import { contentOf, readPatch, requireResource, requireSameId } from '../write/parse-resource.ts';
-import type { Write } from '../write/write.ts';
+import { contentOf, readPatch, requireResource } from '../write/parse-resource.ts';
+import { type Conditions, type Write, writeOf } from '../write/write.ts';
 
 /** One entry of a Bundle: a write, or something to read. */
-export interface Entry {
-  fullUrl: string | undefined;
+export interface BundledRequest {
+  fullUrl?: string | undefined;
   method: string;
   /** Type, id and what follows it. */
   path: readonly string[];
-  query: string | undefined;
-  write: Write | undefined;
+  query?: string | undefined;
+  write?: Write;
   /** Of a read. */
   had: Had;
   /** In a batch, why this entry alone cannot be done. */
-  refusal: Refusal | undefined;
+  refusal?: Refusal;
 }
 
 /** @throws {Refusal} invalid, naming the entry; in a batch an entry keeps its refusal to itself */
-export function parseEntries(entries: unknown, bundleType: 'batch' | 'transaction'): Entry[] {
+export function parseEntries(entries: unknown, bundleType: 'batch' | 'transaction'): BundledRequest[] {
   if (!Array.isArray(entries)) throw invalidField('Bundle.entry', 'Bundle.entry must be an array');
   return entries.map((entry, i) => {
     try {
@@ -33,71 +34,47 @@ export function parseEntries(entries: unknown, bundleType: 'batch' | 'transactio
         issues: error.issues.map(({ text }) => ({ text, expression: `Bundle.entry[${i}]` })),
       });
       if (bundleType === 'transaction') throw refusal;
-      return {
-        fullUrl: undefined,
-        method: '',
-        path: [],
-        query: undefined,
-        write: undefined,
-        had: {},
-        refusal,
-      };
+      return { method: '', path: [], had: {}, refusal };
     }
   });
 }
 
-function parseEntry({ fullUrl, request, resource }: Record<string, unknown>): Entry {
+function parseEntry({ fullUrl, request, resource }: Record<string, unknown>): BundledRequest {
   const { method, url, ...conditions } = fieldsOf(request);
   if (typeof method !== 'string' || typeof url !== 'string') {
     throw new Refusal('invalid', 'An entry needs request.method and request.url');
   }
   const [route = '', query] = url.replace(/^\/?(fhir\/R4\/)?/, '').split(/\?(.*)/s);
   const path = route.split('/').filter(Boolean);
-  const [type = '', id] = path;
+  const [type = ''] = path;
   if (!isResourceType(type)) throw new Refusal('not-found', `${type} is not a resource type`);
-  const base = { type, ...(id === undefined ? {} : { id }), ...(id === undefined && query ? { query } : {}) };
-  return {
-    fullUrl: typeof fullUrl === 'string' ? fullUrl : undefined,
-    method,
-    path,
-    query,
-    write: method === 'GET' ? undefined : parseWrite(method, base, path, conditions, resource),
-    had: method === 'GET' ? conditions : {},
-    refusal: undefined,
-  };
+  const entry = { fullUrl: typeof fullUrl === 'string' ? fullUrl : undefined, method, path, query };
+  if (method === 'GET') return { ...entry, had: conditions };
+  return { ...entry, had: {}, write: writeIn(entry, conditions, resource) };
 }
 
-type Base = Pick<Write, 'type' | 'id' | 'query'>;
+const kinds: ReadonlyMap<string, Write['kind']> = new Map([
+  ['POST', 'create'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+]);
 
-function parseWrite(
-  method: string,
-  base: Base,
-  path: readonly string[],
-  { ifMatch, ifNoneMatch, ifNoneExist }: Record<string, unknown>,
+function writeIn(
+  { method, path, query }: Pick<BundledRequest, 'method' | 'path' | 'query'>,
+  conditions: Conditions,
   resource: unknown,
 ): Write {
-  const { type, id, query } = base;
+  const [type = '', id] = path;
   const isTarget = path.length === 2 || (path.length === 1 && query !== undefined);
-  const match = typeof ifMatch === 'string' ? { ifMatch } : {};
-  if (method === 'POST' && path.length === 1) {
-    const condition = typeof ifNoneExist === 'string' ? { query: ifNoneExist.replace(/^\?/, '') } : {};
-    return { kind: 'create', type, ...contentOf(requireResource(resource, type)), ...condition };
-  }
-  if (method === 'PUT' && isTarget) {
-    const body = requireResource(resource, type);
-    if (id !== undefined) requireSameId(body, id);
-    return {
-      kind: 'update',
-      ...base,
-      ...match,
-      ...contentOf(body),
-      ...(typeof ifNoneMatch === 'string' ? { ifNoneMatch } : {}),
-    };
-  }
-  if (method === 'PATCH' && isTarget)
-    return { kind: 'patch', ...base, ...match, operations: patchOf(resource) };
-  if (method === 'DELETE' && isTarget) return { kind: 'delete', ...base, ...match };
-  throw new Refusal('invalid', `${method} ${path.join('/')} cannot be an entry`);
+  const isRight = method === 'POST' ? path.length === 1 : isTarget;
+  const kind = isRight ? kinds.get(method) : undefined;
+  if (!kind) throw new Refusal('invalid', `${method} ${path.join('/')} cannot be an entry`);
+  const target = id === undefined ? { type, ...(query ? { query } : {}) } : { type, id };
+  return writeOf(kind, target, conditions, {
+    content: () => contentOf(requireResource(resource, type)),
+    operations: () => patchOf(resource),
+  });
 }
 
 /** R4: a JSON Patch travels in a Bundle as a Binary, a FHIRPath Patch as it is. */
@@ -105,10 +82,8 @@ function patchOf(resource: unknown) {
   const { resourceType, data } = fieldsOf(resource);
   if (resourceType === 'Parameters') return readPatch(resource);
   if (resourceType !== 'Binary' || typeof data !== 'string') {
-    throw new Refusal(
-      'invalid',
-      'A PATCH entry needs a Binary that holds the JSON Patch, or Parameters that are a FHIRPath Patch',
-    );
+    const what = 'a Binary that holds the JSON Patch, or Parameters that are a FHIRPath Patch';
+    throw new Refusal('invalid', `A PATCH entry needs ${what}`);
   }
   const text = Buffer.from(data, 'base64').toString('utf8');
   requireDepth(text);
@@ -122,13 +97,8 @@ function patchOf(resource: unknown) {
 
 /** Elements that link to other resources, beside `reference`. */
 const linking = new Set([
-  'url',
-  'uri',
-  'valueUri',
-  'valueUrl',
-  'valueCanonical',
-  'instantiatesUri',
-  'instantiatesCanonical',
+  ...['url', 'uri', 'valueUri', 'valueUrl', 'valueCanonical'],
+  ...['instantiatesUri', 'instantiatesCanonical'],
 ]);
 
 /** Links of a narrative (R4 transaction, replacing hyperlinks). */
@@ -160,18 +130,15 @@ export function linksIn(value: unknown): Set<string> {
 export function namedReferences(value: unknown, at: string): { reference: string; expression: string }[] {
   const own = new Set<string>();
   const found: { reference: string; expression: string }[] = [];
-  const look = (part: unknown, path: string): void => {
-    if (!isObject(part)) return;
-    const { reference, fullUrl } = part;
-    if (typeof fullUrl === 'string') own.add(fullUrl);
-    if (typeof reference === 'string' && /^urn:(?:uuid|oid):/.test(reference)) {
-      found.push({ reference, expression: `${path}.reference` });
-    }
-    for (const [name, inner] of Object.entries(part)) {
-      look(inner, Array.isArray(part) ? `${path}[${name}]` : `${path}.${name}`);
-    }
-  };
-  look(value, at);
+  eachPart(
+    value,
+    ({ reference, fullUrl }, path) => {
+      if (typeof fullUrl === 'string') own.add(fullUrl);
+      if (typeof reference === 'string' && /^urn:(?:uuid|oid):/.test(reference))
+        found.push({ reference, expression: `${path}.reference` });
+    },
+    at,
+  );
   return found.filter(({ reference }) => !own.has(reference));
 }
 
@@ -193,14 +160,17 @@ function relinkedNarrative(html: string, link: (text: string) => string): string
  * The entries of a batch in waves: each refers only to what earlier waves make. Entries that refer to each
  * other in a circle come with the reason why none of them can be carried out.
  */
-export function inWaves(entries: readonly Entry[]): { waves: Entry[][]; circular: Map<Entry, Refusal> } {
+export function inWaves(entries: readonly BundledRequest[]): {
+  waves: BundledRequest[][];
+  circular: Map<BundledRequest, Refusal>;
+} {
   const named = new Map(
     entries.flatMap((entry) => (entry.write && entry.fullUrl ? [[entry.fullUrl, entry]] : [])),
   );
   const needs = new Map(entries.map((entry) => [entry, neededBy(entry, named)]));
-  const waves: Entry[][] = [];
-  const placed = new Set<Entry>();
-  let left: readonly Entry[] = entries;
+  const waves: BundledRequest[][] = [];
+  const placed = new Set<BundledRequest>();
+  let left: readonly BundledRequest[] = entries;
   while (left.length > 0) {
     const wave = left.filter((entry) => needs.get(entry)?.every((one) => placed.has(one)) ?? true);
     if (wave.length === 0) break;
@@ -208,18 +178,14 @@ export function inWaves(entries: readonly Entry[]): { waves: Entry[][]; circular
     waves.push(wave);
     left = left.filter((entry) => !placed.has(entry));
   }
-  return { waves, circular: new Map(left.map((entry) => [entry, circle()])) };
+  const text = 'The entry and others refer to each other, or to such: send them as a transaction';
+  return { waves, circular: new Map(left.map((entry) => [entry, new Refusal('invalid', text)])) };
 }
 
 /** An entry that names itself needs no other. */
-function neededBy(entry: Entry, named: ReadonlyMap<string, Entry>): Entry[] {
+function neededBy(entry: BundledRequest, named: ReadonlyMap<string, BundledRequest>): BundledRequest[] {
   if (!entry.write || !('body' in entry.write) || named.size === 0) return [];
   return [...linksIn(entry.write.body)]
     .flatMap((link) => named.get(link) ?? [])
     .filter((other) => other !== entry);
-}
-
-function circle(): Refusal {
-  const text = 'The entry and others refer to each other, or to such: send them as a transaction';
-  return new Refusal('invalid', text);
 }

@@ -10,40 +10,33 @@ import type { Caller } from '../../identity/gate/access-token.ts';
 import { admit, mayAdminister } from '../../identity/gate/actor.ts';
 import { givesNothing } from '../../identity/policies/bounds.ts';
 import { isResourceType } from '../../store/index/registry.ts';
-import { type Bundle, type BundleEntry, charactersOf } from '../read/bundle.ts';
+import { type Bundle, type BundleEntry, charactersOf, stateOf } from '../read/bundle.ts';
 import { readEverything } from '../read/everything.ts';
 import { readHistory } from '../read/history.ts';
 import { isHad, readResource } from '../read/read-resource.ts';
 import { searchResources } from '../read/search.ts';
 import type { carryOut } from '../write/carry-out.ts';
 import { tooLargeBundle } from '../write/references.ts';
-import type { Outcome } from '../write/write.ts';
-import { type Entry, inWaves, parseEntries } from './entries.ts';
+import type { WriteOutcome } from '../write/write.ts';
+import { type BundledRequest, inWaves, parseEntries } from './entries.ts';
 
 /** Statuses of R4 http by what became of the write. */
 export const outcomeStatus = { created: 201, updated: 200, deleted: 200, unchanged: 200 } as const;
 
 /** Where the state that a write made is read. */
-export function locationOf(baseUrl: string, { type, id, resource }: Outcome): string {
+export function locationOf(baseUrl: string, { type, id, resource }: WriteOutcome): string {
   const version = resource ? `/_history/${resource.meta.versionId}` : '';
   return `${baseUrl}/fhir/R4/${type}/${id}${version}`;
 }
 
-/** What became of a write, as an entry of a response Bundle. */
-function entryOfOutcome(baseUrl: string, outcome: Outcome): BundleEntry {
+function entryOfOutcome(baseUrl: string, outcome: WriteOutcome): BundleEntry {
   const { kind, type, id, resource, shown } = outcome;
   const status = String(outcomeStatus[kind]);
   if (!resource) return { response: { status, outcome: allOk() } };
-  const { versionId, lastUpdated } = resource.meta;
   return {
     fullUrl: `${baseUrl}/fhir/R4/${type}/${id}`,
     ...(shown ? { resource: shown } : {}),
-    response: {
-      status,
-      location: locationOf(baseUrl, outcome),
-      etag: `W/"${versionId}"`,
-      lastModified: lastUpdated,
-    },
+    response: { status, location: locationOf(baseUrl, outcome), ...stateOf(resource.meta) },
   };
 }
 
@@ -76,7 +69,9 @@ export async function runBundle(
   if (type !== 'batch' && type !== 'transaction') {
     throw invalidField('Bundle.type', 'The type must be batch or transaction');
   }
-  if (isQuiet) await requireMayBeQuiet(services, caller);
+  // Whoever reacts to records relies on being told of them.
+  if (isQuiet && !mayAdminister((await admit(services, caller, [])).actor))
+    throw new Refusal('forbidden', 'Only administrators write without waking Subscriptions');
   const entries = parseEntries(entry ?? [], type).map((one) =>
     isQuiet && one.write ? { ...one, write: { ...one.write, isQuiet } } : one,
   );
@@ -89,33 +84,19 @@ export async function runBundle(
   return answer;
 }
 
-/** Whoever reacts to records relies on being told of them. */
-async function requireMayBeQuiet(services: Services, caller: Caller): Promise<void> {
-  const { actor } = await admit(services, caller, []);
-  if (mayAdminister(actor)) return;
-  throw new Refusal('forbidden', 'Only administrators write without waking Subscriptions');
-}
-
 /** R4: deletes, creates, updates; then what reads. */
 async function transaction(
   services: BundleServices,
   caller: Caller,
-  entries: readonly Entry[],
+  entries: readonly BundledRequest[],
 ): Promise<Bundle> {
   const writes = entries.flatMap((entry) => (entry.write ? [{ entry, write: entry.write }] : []));
-  if (writes.length > mostTransactionWrites) {
-    throw tooLargeBundle('writes');
-  }
+  if (writes.length > mostTransactionWrites) throw tooLargeBundle('writes');
   const reads = entries.filter(({ write }) => !write);
-  const outcomes = await services.carryOut(
-    services,
-    caller,
-    writes.map(({ write }) => write),
-    {
-      names: { own: writes.map(({ entry }) => entry.fullUrl) },
-      before: (decided) => requireReadable(services, caller, reads, decided),
-    },
-  );
+  const changes = writes.map(({ write }) => write);
+  const names = { own: writes.map(({ entry }) => entry.fullUrl) };
+  const before = (decided: readonly WriteOutcome[]) => requireReadable(services, caller, reads, decided);
+  const outcomes = await services.carryOut(services, caller, changes, { names, before });
   const answers = new Map(
     outcomes.map((outcome, i) => [writes[i]?.entry, entryOfOutcome(services.baseUrl, outcome)]),
   );
@@ -132,8 +113,8 @@ async function transaction(
 async function requireReadable(
   services: BundleServices,
   caller: Caller,
-  reads: readonly Entry[],
-  outcomes: readonly Outcome[],
+  reads: readonly BundledRequest[],
+  outcomes: readonly WriteOutcome[],
 ): Promise<void> {
   const written = new Map(outcomes.map((outcome) => [`${outcome.type}/${outcome.id}`, outcome]));
   for (const entry of reads) {
@@ -144,13 +125,16 @@ async function requireReadable(
   }
 }
 
-async function batch(services: BundleServices, caller: Caller, entries: readonly Entry[]): Promise<Bundle> {
-  if (entries.length > mostBatchEntries) {
-    throw tooLargeBundle('entries');
-  }
+async function batch(
+  services: BundleServices,
+  caller: Caller,
+  entries: readonly BundledRequest[],
+): Promise<Bundle> {
+  if (entries.length > mostBatchEntries) throw tooLargeBundle('entries');
   services.table.budget.raiseTo(entries.filter(({ write }) => write).length * changeUnits);
   const untilMs = services.now() + beginsWithinMs;
-  const answered = new Map<Entry, BundleEntry>();
+  const tooLate = 'The batch took too long: this entry was not begun. Send it again';
+  const answered = new Map<BundledRequest, BundleEntry>();
   const made = new Map<string, string>();
   const { waves, circular } = inWaves(entries);
   for (const [entry, refusal] of circular) answered.set(entry, refused(refusal));
@@ -158,31 +142,23 @@ async function batch(services: BundleServices, caller: Caller, entries: readonly
     // What a wave makes is for the next: in one, nobody refers to another.
     const known = new Map(made);
     await inParallel(wave, atOnce, async (entry) => {
-      const isInTime = services.now() < untilMs;
-      const { answer, became } = isInTime ? await runOne(services, caller, entry, known) : tooLate();
+      if (services.now() >= untilMs) {
+        answered.set(entry, refused(new Refusal('unavailable', tooLate)));
+        return;
+      }
+      const { answer, became } = await runOne(services, caller, entry, known);
       answered.set(entry, answer);
       if (entry.fullUrl !== undefined && became !== undefined) made.set(entry.fullUrl, became);
     });
   }
   const answers = entries.map((entry) => answered.get(entry) ?? {});
-  await auditRefused(services, caller, entries, answers);
-  return { resourceType: 'Bundle', type: 'batch-response', entry: fitting(entries, answers) };
-}
-
-/** The batch itself succeeds: what of it was refused, each entry once. */
-async function auditRefused(
-  services: Services,
-  caller: Caller,
-  entries: readonly Entry[],
-  answers: readonly BundleEntry[],
-): Promise<void> {
+  // The batch itself succeeds: what of it was refused, each entry once.
   const attempts = entries.map(({ method, path: [resourceType, id] }, i) => ({
-    method,
-    route: 'batch',
-    parameters: { resourceType, ...(id === undefined ? {} : { id }) },
+    ...{ method, route: 'batch', parameters: { resourceType, ...(id === undefined ? {} : { id }) } },
     status: Number(answers[i]?.response?.status),
   }));
   await recordAllRefused(services, caller, attempts);
+  return { resourceType: 'Bundle', type: 'batch-response', entry: fitting(entries, answers) };
 }
 
 /**
@@ -194,7 +170,7 @@ async function auditRefused(
 async function runOne(
   services: BundleServices,
   caller: Caller,
-  { refusal, write, ...entry }: Entry,
+  { refusal, write, ...entry }: BundledRequest,
   known?: ReadonlyMap<string, string>,
 ): Promise<{ answer: BundleEntry; became?: string }> {
   try {
@@ -214,13 +190,8 @@ async function runOne(
   }
 }
 
-function tooLate(): { answer: BundleEntry; became?: string } {
-  const text = 'The batch took too long: this entry was not begun. Send it again';
-  return { answer: refused(new Refusal('unavailable', text)) };
-}
-
 /** Beyond what an answer may hold a write is answered without its resource, a read is refused. */
-function fitting(entries: readonly Entry[], answers: readonly BundleEntry[]): BundleEntry[] {
+function fitting(entries: readonly BundledRequest[], answers: readonly BundleEntry[]): BundleEntry[] {
   let characters = 0;
   return answers.map((answer, i) => {
     characters += charactersOf(answer);
@@ -241,34 +212,35 @@ function refused(refusal: Refusal): BundleEntry {
 export async function readEntry(
   services: Services,
   caller: Caller,
-  { path, query, had }: Pick<Entry, 'path' | 'query' | 'had'>,
+  { path, query, had }: Pick<BundledRequest, 'path' | 'query' | 'had'>,
 ): Promise<BundleEntry> {
-  const [type = '', id, history, versionId] = path;
-  const parameters = new URLSearchParams(query ?? '');
-  if (id === undefined) {
-    const resource = await searchResources(services, caller, { type, query: parameters });
-    return { resource, response: { status: '200' } };
-  }
-  if (type === 'Patient' && history === '$everything' && path.length === 3) {
-    const resource = await readEverything(services, caller, { id, query: parameters });
-    return { resource, response: { status: '200' } };
-  }
-  if (type === 'Patient' && path.length === 3 && isResourceType(history ?? '')) {
-    const search = { type: String(history), within: `Patient/${id}`, query: parameters };
-    return { resource: await searchResources(services, caller, search), response: { status: '200' } };
-  }
-  if (history === '_history' && versionId === undefined) {
-    const resource = await readHistory(services, caller, { type, id, query: parameters });
-    return { resource, response: { status: '200' } };
-  }
-  if (history !== undefined && (history !== '_history' || path.length > 4)) {
-    throw new Refusal('not-found', 'Not found');
-  }
+  const bundle = await readBundle(services, caller, path, new URLSearchParams(query ?? ''));
+  if (bundle) return { resource: bundle, response: { status: '200' } };
+  const [type = '', id = '', _, versionId] = path;
   const wanted = { type, id, ...(versionId === undefined ? {} : { versionId }) };
   const { resource } = await readResource(services, caller, wanted);
-  const { versionId: version, lastUpdated: lastModified } = resource.meta;
   const fullUrl = `${services.baseUrl}/fhir/R4/${type}/${id}`;
-  const state = { etag: `W/"${version}"`, lastModified };
+  const state = stateOf(resource.meta);
   if (isHad(resource, had)) return { fullUrl, response: { status: '304', ...state } };
   return { fullUrl, resource, response: { status: '200', ...state } };
+}
+
+/** What a path leads to; undefined where it is one resource or version. */
+async function readBundle(
+  services: Services,
+  caller: Caller,
+  [type = '', id, part, ...rest]: readonly string[],
+  query: URLSearchParams,
+): Promise<Bundle | undefined> {
+  if (id === undefined) return searchResources(services, caller, { type, query });
+  if (part === undefined) return undefined;
+  if (part === '_history') {
+    if (rest.length === 0) return readHistory(services, caller, { type, id, query });
+    if (rest.length === 1) return undefined;
+  } else if (type === 'Patient' && rest.length === 0) {
+    if (part === '$everything') return readEverything(services, caller, { id, query });
+    const search = { type: part, within: `Patient/${id}`, query };
+    if (isResourceType(part)) return searchResources(services, caller, search);
+  }
+  throw new Refusal('not-found', 'Not found');
 }

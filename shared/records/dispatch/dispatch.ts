@@ -17,7 +17,6 @@ import { upkeepOf } from '../../store/items/upkeep.ts';
 import { candidateMessage, changeOf, nameOfParts } from '../subscriptions/change.ts';
 import type { KnownSubscriptions } from '../subscriptions/listed.ts';
 
-/** A message at most for each purpose. */
 type Messages = Partial<Record<DispatchedPurpose, Message>>;
 
 /** What the bus is to tell of a write, if anything. Only attributes of items are looked at, never their content. */
@@ -28,11 +27,15 @@ export function busMessage(written: Written): Messages {
 
 function busEvent({ before, after }: Written): BusEvent | undefined {
   const head = after && parseHead(after);
-  if (!after || !head) return undefined;
+  if (!head) return undefined;
   const { project, type, id } = head;
   switch (type) {
-    case 'ProjectMembership':
-      return membershipEvent(project, id, before, after);
+    case 'ProjectMembership': {
+      const name = before?.versionId === after.versionId ? undefined : membershipEventName(before, after);
+      const { state } = invitationOf(after);
+      const invitation = state && name !== 'membership.removed' ? { invitation: state } : {};
+      return name && eventOf(name, project, after, { membership: id, ...invitation });
+    }
     case 'Bot':
       return deployedEvent(project, id, before, after);
     case 'Subscription': {
@@ -42,23 +45,13 @@ function busEvent({ before, after }: Written): BusEvent | undefined {
     case 'Project':
       return before ? undefined : eventOf('project.created', project, after, {});
     case 'AuditEvent':
-      return before ? undefined : executedEvent(project, after);
+      // Records of runs are in the stream for this alone, of Projects that ask for it.
+      return before || typeof after.executed !== 'string'
+        ? undefined
+        : eventOf('bot.executed', project, after, readRun(JSON.parse(after.executed)));
     default:
       return undefined;
   }
-}
-
-function membershipEvent(
-  project: string,
-  membership: string,
-  before: Item | undefined,
-  after: Item,
-): BusEvent | undefined {
-  const name = before?.versionId === after.versionId ? undefined : membershipEventName(before, after);
-  if (name === undefined) return undefined;
-  const { state } = invitationOf(after);
-  const invitation = name === 'membership.removed' ? undefined : state;
-  return eventOf(name, project, after, { membership, ...(invitation ? { invitation } : {}) });
 }
 
 /** Bots and clients are not invited: their memberships begin without an event. */
@@ -101,13 +94,6 @@ function deployedEvent(
   const id = nameOfParts('bot.deployed', project, bot, version, deployed.at);
   const trace = deployed.trace === undefined ? {} : { trace: deployed.trace };
   return { name: 'bot.deployed', detail: { id, project, time: deployed.at, ...trace, bot, version } };
-}
-
-/** Records of runs are in the stream for this alone, of Projects that ask for it. */
-function executedEvent(project: string, entry: Item): BusEvent | undefined {
-  if (typeof entry.executed !== 'string') return undefined;
-  const run = readRun(JSON.parse(entry.executed));
-  return eventOf('bot.executed', project, entry, run);
 }
 
 function eventOf(
@@ -207,15 +193,14 @@ export async function dispatch(
   return positions.length > 0 ? Math.min(...positions) : undefined;
 }
 
-interface Read {
-  /** Of the writes up to the first that could not be read. */
-  messages: Messages[];
-  /** Why there are no more: a record that the code does not understand, or a table that does not answer. */
-  stopped?: 'not-understood' | 'out-of-reach';
-}
-
-/** One after the other: a Subscription among them is known to those behind it. */
-async function readWrites(services: DispatchServices, writes: readonly Written[]): Promise<Read> {
+/**
+ * Of the writes up to the first that could not be read. One after the other: a Subscription among them is known to those
+ * behind it.
+ */
+async function readWrites(
+  services: DispatchServices,
+  writes: readonly Written[],
+): Promise<{ messages: Messages[]; stopped?: 'not-understood' | 'out-of-reach' }> {
   const messages: Messages[] = [];
   for (const written of writes) {
     let own: Messages;

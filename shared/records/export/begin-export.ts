@@ -2,25 +2,14 @@ import { invalidField, Refusal } from '../../base/refusal.ts';
 import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
 import { ConditionFailed } from '../../carry/table/transact.ts';
-import { agentOf, auditItem } from '../../identity/audit/audit-event.ts';
+import { agentOf, auditAction } from '../../identity/audit/audit-event.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { type Actor, admit, isRoot, mayAdminister } from '../../identity/gate/actor.ts';
-import { isInEmergency } from '../../identity/gate/emergency.ts';
 import { mayInteract, seesAll } from '../../identity/policies/access.ts';
 import { resourceScopes } from '../../identity/policies/smart-scope.ts';
 import { parseDate } from '../../store/index/ordered.ts';
 import { isResourceType, resourceTypes } from '../../store/index/registry.ts';
-import {
-  agentOfExport,
-  type ExportJob,
-  exportEntity,
-  exportItem,
-  exportOf,
-  isUnderWay,
-  newExport,
-} from './export-job.ts';
-
-type Asked = Pick<ExportJob, 'types' | 'history' | 'code' | 'people'>;
+import { type ExportScope, exportEntity, exportItem, exportOf, isUnderWay, newExport } from './export-job.ts';
 
 /**
  * Whether somebody may export all resources of a type: an administrator, or a program with a `system/` scope; one who
@@ -43,21 +32,12 @@ function isSystem({ scope, profile }: Actor): boolean {
 }
 
 /** Whether somebody may export now all that an export is of. */
-export function mayExportAgain(actor: Actor, { types, history, code, people }: Asked): boolean {
+export function mayExportAll(actor: Actor, scope: Omit<ExportScope, 'since' | 'until'>): boolean {
+  const { types, history, code, people } = scope;
   const isForAdministrators = history || code || people;
   return (
     types.every((type) => mayExport(actor, type, history)) && (!isForAdministrators || mayAdminister(actor))
   );
-}
-
-/** What an export is asked for with. */
-interface ExportRequest {
-  /** Undefined for all that the caller may have. */
-  types: readonly string[] | undefined;
-  since: string | undefined;
-  history: boolean;
-  code: boolean;
-  people: boolean;
 }
 
 const formats = new Set(['application/fhir+ndjson', 'application/ndjson', 'ndjson']);
@@ -68,9 +48,10 @@ const known = new Set(['_outputFormat', '_type', '_since', 'includeAssociatedDat
  * The parameters of FHIR Bulk Data's `$export`. One that is not known is refused, never passed over: what came would
  * be more than was asked for.
  * @param nowMs ms since the epoch: nothing is exported since a later instant
+ * @returns `types` undefined for all that the caller may have
  * @throws {Refusal} invalid
  */
-function parseExport(query: URLSearchParams, prefer: string | undefined, nowMs: number): ExportRequest {
+function parseExport(query: URLSearchParams, prefer: string | undefined, nowMs: number) {
   if (!/(?:^|[,;\s])respond-async(?:$|[,;\s])/i.test(prefer ?? '')) {
     throw new Refusal('invalid', 'An export goes on without its caller: send Prefer: respond-async');
   }
@@ -83,12 +64,9 @@ function parseExport(query: URLSearchParams, prefer: string | undefined, nowMs: 
     throw invalidField('_outputFormat', 'An export is application/fhir+ndjson');
   }
   const more = listed(query, 'includeAssociatedData') ?? [];
-  const unknown = more.find((one) => !associated.has(one));
-  if (unknown !== undefined) {
-    throw invalidField(
-      'includeAssociatedData',
-      `includeAssociatedData is one of ${[...associated].join(', ')}`,
-    );
+  if (more.some((one) => !associated.has(one))) {
+    const text = `includeAssociatedData is one of ${[...associated].join(', ')}`;
+    throw invalidField('includeAssociatedData', text);
   }
   return {
     types: typesIn(query),
@@ -111,11 +89,9 @@ function typesIn(query: URLSearchParams): string[] | undefined {
 const overlapMs = 30_000;
 
 function sinceIn(query: URLSearchParams, nowMs: number): string | undefined {
-  const text = query.get('_since');
-  if (text === null) return undefined;
-  const range = /T.*(?:Z|[+-]\d\d:\d\d)$/.test(text.replace(' ', '+'))
-    ? parseDate(text.replace(' ', '+'))
-    : undefined;
+  const text = query.get('_since')?.replace(' ', '+');
+  if (text === undefined) return undefined;
+  const range = /T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? parseDate(text) : undefined;
   if (!range) throw invalidField('_since', '_since must be an instant, such as 2026-01-31T12:00:00Z');
   const fromMs = Date.parse(range.low) - overlapMs;
   if (fromMs > nowMs) throw invalidField('_since', '_since must not be in the future');
@@ -143,24 +119,18 @@ export async function beginExport(
   const lockKey = keys.exporting(project);
   const { actor, found } = await admit(services, caller, [lockKey]);
   const asked = parseExport(query, prefer, now());
-  const types = typesFor(actor, asked);
+  const mayHave = (type: string) => type !== 'User' && mayExport(actor, type, asked.history);
+  const types = (asked.types ?? resourceTypes().filter(mayHave)).sort();
+  if (types.length === 0 || !mayExportAll(actor, { ...asked, types }))
+    throw new Refusal('forbidden', 'Forbidden');
   const before = found.get(lockKey)?.exportId;
-  if (before !== undefined) await requireEnded(services, project, String(before));
-  const { reference, display } = agentOf(actor);
-  const { since, history, code, people } = asked;
-  const job = newExport(
-    {
-      ...{ id: newId(), project, request: url, types, since, history, code, people },
-      asker: { membershipId: actor.membershipId, reference, display },
-    },
-    now(),
-  );
-  const audited = {
-    ...({ project, subtype: 'begin-export', action: 'E', outcome: '0' } as const),
-    isEmergency: isInEmergency(actor),
-    agent: agentOfExport(job),
-    entities: [exportEntity(job)],
-  };
+  if (before !== undefined) {
+    const key = keys.export(project, String(before));
+    const earlier = exportOf((await table.read([key])).get(key));
+    if (earlier && isUnderWay(earlier, now())) throw goesOn();
+  }
+  const asker = { membershipId: actor.membershipId, ...agentOf(actor) };
+  const job = newExport({ ...asked, types, id: newId(), project, request: url, asker }, now());
   try {
     await table.transact([
       {
@@ -170,29 +140,13 @@ export async function beginExport(
         ...(before === undefined ? {} : { values: { ':before': before } }),
       },
       { name: 'export', put: exportItem(job, true) },
-      { name: 'audit', put: auditItem(audited, newId(), now()) },
+      auditAction(services, actor, { subtype: 'begin-export', action: 'E', entities: [exportEntity(job)] }),
     ]);
   } catch (error) {
     if (error instanceof ConditionFailed) throw goesOn();
     throw error;
   }
   return job.id;
-}
-
-function typesFor(actor: Actor, { types, history, code, people }: ExportRequest): string[] {
-  const forAdministrators = history || code || people;
-  if (forAdministrators && !mayAdminister(actor)) throw new Refusal('forbidden', 'Forbidden');
-  const may = (type: string) => mayExport(actor, type, history);
-  if (types && !types.every(may)) throw new Refusal('forbidden', 'Forbidden');
-  const all = types ?? resourceTypes().filter((type) => type !== 'User' && may(type));
-  if (all.length === 0) throw new Refusal('forbidden', 'Forbidden');
-  return [...all].sort();
-}
-
-async function requireEnded({ table, now }: Services, project: string, id: string): Promise<void> {
-  const key = keys.export(project, id);
-  const job: ExportJob | undefined = exportOf((await table.read([key])).get(key));
-  if (job && isUnderWay(job, now())) throw goesOn();
 }
 
 function goesOn(): Refusal {

@@ -1,7 +1,6 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { array, boolean, type InferInput, number, object, optional, picklist, record, string } from 'valibot';
-import type { Reference } from '../../base/resource.ts';
 import { stored } from '../../base/schema.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
@@ -12,7 +11,8 @@ import { cutParts, type PartsOwner, readParts } from '../../store/items/content.
 
 const statuses = ['accepted', 'active', 'completed', 'error', 'cancelled'] as const;
 
-const position = object({
+/** Behind what an export goes on: the name of a unit of it, and the last sort key or id that is done there. */
+const positionSchema = object({
   unit: string(),
   bot: optional(string()),
   shard: optional(number()),
@@ -23,22 +23,22 @@ const exportSchema = object({
   id: string(),
   project: string(),
   status: picklist(statuses),
-  /** Who asked. */
   asker: object({ membershipId: string(), reference: string(), display: optional(string()) }),
-  /** The URL that was asked for. */
   request: string(),
   types: array(string()),
+  /** Only what was written from this instant on, and what was deleted since. */
   since: optional(string()),
-  /** The instant as of which it is: FHIR Bulk Data's `transactionTime`. */
+  /** Resources are as they stood at this instant, in UTC with milliseconds: FHIR Bulk Data's `transactionTime`. */
   until: string(),
+  /** Earlier versions too, and those of what was deleted. */
   history: boolean(),
+  /** Every version of the code of Bots. */
   code: boolean(),
+  /** The Users of all who have joined. */
   people: boolean(),
   /** Grows with everything that is kept: of two who go on at once, one has done nothing. */
   step: number(),
-  /** Behind what it goes on. */
-  position: optional(position),
-  /** Files of each kind, and of all; lines of all. */
+  position: optional(positionSchema),
   filesOf: record(string(), number()),
   files: number(),
   lines: number(),
@@ -46,12 +46,16 @@ const exportSchema = object({
   endedAtMs: optional(number()),
   /** Why it ended without files. */
   problem: optional(string()),
-  /** When it and its files end, seconds since the epoch. */
   ttl: number(),
 });
 
 /** An export of a Project that nobody waits for. */
 export type ExportJob = InferInput<typeof exportSchema>;
+
+export type ExportPosition = InferInput<typeof positionSchema>;
+
+/** What of a Project is exported. */
+export type ExportScope = Pick<ExportJob, 'types' | 'since' | 'until' | 'history' | 'code' | 'people'>;
 
 export const exportOf = stored('export', exportSchema);
 
@@ -80,19 +84,15 @@ export type ExportFile = InferInput<typeof fileSchema>;
 
 export const exportFileOf = stored('file of an export', fileSchema);
 
-/** How long an export and its files are kept, from when it was asked for. */
 const exportSeconds = 7 * 86_400;
 
-/** An export that has not ended by then is given up. */
 const longestMs = 86_400_000;
 
-export type AskedExport = Pick<
-  ExportJob,
-  'id' | 'project' | 'asker' | 'request' | 'types' | 'since' | 'history' | 'code' | 'people'
->;
-
 /** An export that nobody has begun; its item wakes who does. */
-export function newExport(asked: AskedExport, nowMs: number): ExportJob {
+export function newExport(
+  asked: Pick<ExportJob, 'id' | 'project' | 'asker' | 'request'> & Omit<ExportScope, 'until'>,
+  nowMs: number,
+): ExportJob {
   return {
     ...asked,
     status: 'accepted',
@@ -122,19 +122,15 @@ export function isUnderWay(job: ExportJob, nowMs: number): boolean {
 }
 
 const compressed = promisify(gzip);
-const expanded = promisify(gunzip);
 
-const type = 'Export';
+type Of = Pick<ExportJob, 'project' | 'id'>;
 
-/** A file that is written and that no export names yet: its parts lead nowhere until then. */
-export interface WrittenFile {
-  file: ExportFile;
-  item: Item;
-  parts: readonly Item[];
+function partsOwner(id: string, partsOf: string): PartsOwner {
+  return { type: 'Export', id, versionId: partsOf };
 }
 
 /**
- * Writes the text of a file as parts.
+ * Writes the text of a file as parts, which lead nowhere until an export names the file.
  * @param attempt a name of its own for each attempt, so that none overwrites another's
  */
 export async function writeFile(
@@ -142,36 +138,31 @@ export async function writeFile(
   { project, id, ttl }: Pick<ExportJob, 'project' | 'id' | 'ttl'>,
   { kind, nth, lines }: { kind: string; nth: number; lines: readonly string[] },
   attempt: string,
-): Promise<WrittenFile> {
+): Promise<{ file: ExportFile & Item; parts: readonly Item[] }> {
   const text = Buffer.from(lines.map((line) => `${line}\n`).join(''));
   const name = `${kind}-${nth}.ndjson`;
   const partsOf = `${attempt}-${name}`;
-  const cut = cutParts(project, { type, id, versionId: partsOf }, await compressed(text));
+  const cut = cutParts(project, partsOwner(id, partsOf), await compressed(text));
   const parts = cut.map((part) => ({ ...part, ttl }));
   await table.write(parts);
   const counted = { count: lines.length, bytes: text.length, byteParts: parts.length };
-  const file: ExportFile = { name, kind, nth, ...counted, partsOf, ttl };
-  return { file, item: { ...keys.exportFile(project, id, name), ...file }, parts };
+  return {
+    file: { ...keys.exportFile(project, id, name), name, kind, nth, ...counted, partsOf, ttl },
+    parts,
+  };
 }
 
 /** The text of a file, as gzip. @throws {MissingPart} of one that is being removed */
 export function readFile(table: Table, { project, id }: Of, file: ExportFile): Promise<Buffer> {
-  return readParts(table, project, { ...partsOwner(id, file), parts: file.byteParts });
+  return readParts(table, project, { ...partsOwner(id, file.partsOf), parts: file.byteParts });
 }
 
 /** What `readFile` answers, as it was written. */
-export const textOfFile: (gzipped: Uint8Array) => Promise<Buffer> = expanded;
+export const textOfFile: (gzipped: Uint8Array) => Promise<Buffer> = promisify(gunzip);
 
 /** The keys of the parts of a file. */
-export function partKeys({ project, id }: Of, file: ExportFile): Key[] {
-  const { versionId } = partsOwner(id, file);
-  return Array.from({ length: file.byteParts }, (_, n) => keys.part(project, type, id, versionId, n));
-}
-
-type Of = Pick<ExportJob, 'project' | 'id'>;
-
-function partsOwner(id: string, { partsOf }: ExportFile): PartsOwner {
-  return { type, id, versionId: partsOf };
+export function partKeys({ project, id }: Of, { byteParts, partsOf }: ExportFile): Key[] {
+  return Array.from({ length: byteParts }, (_, n) => keys.part(project, 'Export', id, partsOf, n));
 }
 
 /** The files of an export, some at a time. */
@@ -180,14 +171,9 @@ export async function* listFiles(table: Table, { project, id }: Of): AsyncGenera
   for await (const items of readPages(table, pk, { prefix })) yield items.map((item) => exportFileOf(item));
 }
 
-/** Who asked for it, as an audit entry names them. */
-export function agentOfExport({ asker: { reference, display } }: Pick<ExportJob, 'asker'>): Reference {
-  return display === undefined ? { reference } : { reference, display };
-}
-
 /** What an audit entry says of an export: whose it is, which one, and more by name. */
 export function exportEntity(
-  { id, project }: Pick<ExportJob, 'id' | 'project'>,
+  { id, project }: Of,
   more: Readonly<Record<string, string | number>> = {},
 ): Audited['entities'][number] {
   return { reference: `Project/${project}`, detail: details({ export: id, ...more }) };

@@ -5,7 +5,6 @@ import { Later } from '../../carry/work/queue.ts';
 import { type Audited, auditItem } from '../../identity/audit/audit-event.ts';
 import { isDisabled } from '../../identity/projects/settings.ts';
 import {
-  agentOfExport,
   type ExportJob,
   exportEntity,
   exportItem,
@@ -13,40 +12,15 @@ import {
   isOverdue,
   listFiles,
   partKeys,
-  type WrittenFile,
   writeFile,
 } from './export-job.ts';
-import { type Line, notesInTable } from './page.ts';
+import { type ExportLine, notesInTable } from './page.ts';
 import { exportPages } from './walk.ts';
 
 /** So many characters are held until they are written, those of one page more. */
 const mostCharacters = 3_000_000;
 /** A transaction names the files that it keeps. */
 const mostKinds = 60;
-
-/** Lines that are not written yet, by the kind of file that they belong to. */
-function gathered() {
-  let lines = new Map<string, string[]>();
-  let characters = 0;
-  return {
-    add(more: readonly Line[]): void {
-      for (const { file, text } of more) {
-        const own = lines.get(file);
-        if (own) own.push(text);
-        else lines.set(file, [text]);
-        characters += text.length;
-      }
-    },
-    isFull: () => characters >= mostCharacters || lines.size >= mostKinds,
-    /** All of them; then there are none. */
-    take(): ReadonlyMap<string, readonly string[]> {
-      const taken = lines;
-      lines = new Map();
-      characters = 0;
-      return taken;
-    },
-  };
-}
 
 /** What one answer holds with room to spare. A single line may be longer: then it is a file by itself. */
 const mostFileBytes = 4_000_000;
@@ -67,46 +41,30 @@ export function inFiles(lines: readonly string[], mostBytes: number = mostFileBy
   return files;
 }
 
-/** What becomes of an export with a step. */
-type Next = Partial<ExportJob> & Pick<ExportJob, 'status'>;
-
-interface Step {
-  lines?: ReadonlyMap<string, readonly string[]>;
-  /** What the audit log is told of it, in the same transaction. */
-  auditedOf?(after: ExportJob): Audited;
-}
-
 /**
- * Takes an export one step on: its files are written first, then named together with where it goes on, all or none.
+ * Takes an export one step on: its files are written first, then named together with where it goes on, all or none. The
+ * step that ends it is told to the audit log.
  * @returns undefined when somebody else has taken that step, or it was cancelled: then nothing is kept
  */
 export async function moveExport(
   services: Services,
   job: ExportJob,
-  next: Next,
-  { lines = new Map(), auditedOf }: Step,
+  next: Partial<ExportJob> & Pick<ExportJob, 'status'>,
+  lines: readonly ExportLine[] = [],
 ): Promise<ExportJob | undefined> {
-  const { table } = services;
+  const { table, newId, now } = services;
   const filesOf = { ...job.filesOf };
-  const written: WrittenFile[] = [];
-  const attempt = services.newId();
-  for (const [kind, own] of lines) {
-    for (const some of inFiles(own)) {
+  const written: Awaited<ReturnType<typeof writeFile>>[] = [];
+  const attempt = newId();
+  for (const [kind, own] of Map.groupBy(lines, ({ file }) => file)) {
+    for (const some of inFiles(own.map(({ text }) => text))) {
       const nth = (filesOf[kind] ?? 0) + 1;
       filesOf[kind] = nth;
       written.push(await writeFile(table, job, { kind, nth, lines: some }, attempt));
     }
   }
-  const count = written.reduce((sum, { file }) => sum + file.count, 0);
-  const after: ExportJob = {
-    ...job,
-    ...next,
-    step: job.step + 1,
-    filesOf,
-    files: job.files + written.length,
-    lines: job.lines + count,
-  };
-  const audited = auditedOf?.(after);
+  const counts = { files: job.files + written.length, lines: job.lines + lines.length };
+  const after: ExportJob = { ...job, ...next, step: job.step + 1, filesOf, ...counts };
   try {
     await table.transact([
       {
@@ -116,18 +74,29 @@ export async function moveExport(
         names: { '#status': 'status' },
         values: { ':step': job.step, ':cancelled': 'cancelled' },
       },
-      ...written.map(({ item }) => ({ name: 'file', put: item })),
-      ...(audited ? [{ name: 'audit', put: auditItem(audited, services.newId(), services.now()) }] : []),
+      ...written.map(({ file }) => ({ name: 'file', put: file })),
+      ...(after.endedAtMs === undefined
+        ? []
+        : [{ name: 'audit', put: auditItem(endOfExport(after), newId(), now()) }]),
     ]);
   } catch (error) {
     if (!(error instanceof ConditionFailed)) throw error;
-    await table.write(
-      [],
-      written.flatMap(({ parts }) => parts),
-    );
+    const parts = written.flatMap((one) => one.parts);
+    await table.write([], parts);
     return undefined;
   }
   return after;
+}
+
+function endOfExport(ended: ExportJob): Audited {
+  const { project, status, files, lines, problem, asker } = ended;
+  const { reference, display } = asker;
+  return {
+    ...{ project, subtype: 'end-export', action: 'E', outcome: status === 'completed' ? '0' : '8' },
+    ...(problem === undefined ? {} : { outcomeDesc: problem }),
+    agent: { reference, ...(display === undefined ? {} : { display }) },
+    entities: [exportEntity(ended, { files, lines })],
+  };
 }
 
 /**
@@ -164,10 +133,7 @@ export async function goOn(services: Services, key: Key, untilMs: number): Promi
   const projectKey = keys.resource(job.project, 'Project', job.project);
   const project = (await services.table.read([projectKey])).get(projectKey);
   if (isOverdue(job, services.now())) {
-    await end(services, job, {
-      status: 'error',
-      problem: 'The export was given up: it took more than a day',
-    });
+    await giveUp(services, job, 'The export was given up: it took more than a day');
     return;
   }
   if (!project) return;
@@ -183,28 +149,30 @@ async function readOn(services: Services, begun: ExportJob, untilMs: number): Pr
   const { table, now } = services;
   let job = begun;
   const source = { table, project: job.project, notes: notesInTable(table, job, job.ttl) };
-  const some = gathered();
-  for await (const { lines, next } of exportPages(source, job, job.position)) {
+  let lines: ExportLine[] = [];
+  for await (const page of exportPages(source, job, job.position)) {
     if (await hasEnded(services, job, untilMs)) return;
-    some.add(lines);
+    lines = lines.concat(page.lines);
+    const characters = lines.reduce((sum, { text }) => sum + text.length, 0);
+    const isFull = characters >= mostCharacters || new Set(lines.map(({ file }) => file)).size >= mostKinds;
     const isLate = now() > untilMs;
-    if (!some.isFull() && !isLate) continue;
-    const moved = await moveExport(
-      services,
-      job,
-      { status: 'active', position: next },
-      { lines: some.take() },
-    );
+    if (!isFull && !isLate) continue;
+    const moved = await moveExport(services, job, { status: 'active', position: page.next }, lines);
     if (!moved) return;
-    job = moved;
-    if (hasTooMany(job)) {
+    [job, lines] = [moved, []];
+    if (job.files > mostFiles) {
       const problem = `The export has more than ${mostFiles} files: ask for some types with _type, or since a time with _since`;
-      await end(services, job, { status: 'error', problem });
+      await giveUp(services, job, problem);
       return;
     }
     if (isLate) throw new Later(0);
   }
-  await end(services, job, { status: 'completed' }, some.take());
+  // Whoever ends it writes the one entry of its end in the audit log.
+  await moveExport(services, job, { status: 'completed', endedAtMs: now() }, lines);
+}
+
+async function giveUp(services: Services, job: ExportJob, problem: string): Promise<void> {
+  await moveExport(services, job, { status: 'error', problem, endedAtMs: services.now() });
 }
 
 /**
@@ -219,31 +187,3 @@ async function hasEnded(services: Services, { project, id, step }: ExportJob, un
 
 /** Of one export: its manifest is one answer. */
 const mostFiles = 8_000;
-
-function hasTooMany({ files }: ExportJob): boolean {
-  return files > mostFiles;
-}
-
-/** There is one entry of its end in the audit log, by whoever has ended it. */
-async function end(
-  services: Services,
-  job: ExportJob,
-  next: Next,
-  lines?: ReadonlyMap<string, readonly string[]>,
-): Promise<void> {
-  const ended = { ...next, endedAtMs: services.now() };
-  await moveExport(services, job, ended, { ...(lines ? { lines } : {}), auditedOf: auditedEnd });
-}
-
-function auditedEnd(ended: ExportJob): Audited {
-  const { project, status, files, lines, problem } = ended;
-  return {
-    project,
-    subtype: 'end-export',
-    action: 'E',
-    outcome: status === 'completed' ? '0' : '8',
-    ...(problem === undefined ? {} : { outcomeDesc: problem }),
-    agent: agentOfExport(ended),
-    entities: [exportEntity(ended, { files, lines })],
-  };
-}

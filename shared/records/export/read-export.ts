@@ -14,7 +14,7 @@ import type { Caller } from '../../identity/gate/access-token.ts';
 import { type Actor, admit, isRoot, mayAdminister, requireOwn } from '../../identity/gate/actor.ts';
 import { readResource } from '../../store/fhir/stored-resource.ts';
 import { isResourceType } from '../../store/index/registry.ts';
-import { mayExport, mayExportAgain } from './begin-export.ts';
+import { mayExport, mayExportAll } from './begin-export.ts';
 import {
   deletedFile,
   type ExportFile,
@@ -29,27 +29,9 @@ import {
   textOfFile,
 } from './export-job.ts';
 
-/** A file of a manifest, as FHIR Bulk Data names it. */
-interface Output {
-  type: string;
-  url: string;
-  count: number;
-}
-
-/** What there is to fetch, as FHIR Bulk Data answers it. */
-interface Manifest {
-  transactionTime: string;
-  request: string;
-  requiresAccessToken: true;
-  output: Output[];
-  deleted: Output[];
-  error: Output[];
-}
-
-/** How far an export is. */
 type ExportState =
   | { kind: 'under-way'; progress: string; ageMs: number }
-  | { kind: 'ended'; manifest: Manifest; expiresAtMs: number };
+  | { kind: 'ended'; manifest: object; expiresAtMs: number };
 
 /**
  * For who asked for it and for administrators, as long as they could begin it: how much there is of a type is part of it.
@@ -61,7 +43,7 @@ export async function readExport(
   { id }: { id: string },
 ): Promise<ExportState> {
   const { actor, job } = await requireExport(services, caller, id);
-  if (!mayExportAgain(actor, job)) throw new Refusal('forbidden', 'Forbidden');
+  if (!mayExportAll(actor, job)) throw new Refusal('forbidden', 'Forbidden');
   if (job.status === 'error') throw new Refusal('unprocessable', job.problem ?? 'The export was given up');
   if (job.status === 'completed') {
     return { kind: 'ended', manifest: await manifestOf(services, job), expiresAtMs: job.ttl * 1000 };
@@ -178,18 +160,15 @@ function notFound(): Refusal {
   return new Refusal('not-found', 'Not found');
 }
 
-async function manifestOf({ table, baseUrl }: Services, job: ExportJob): Promise<Manifest> {
+async function manifestOf({ table, baseUrl }: Services, job: ExportJob): Promise<object> {
   const files: ExportFile[] = [];
   for await (const some of listFiles(table, job)) files.push(...some);
   files.sort((a, b) => (a.kind === b.kind ? a.nth - b.nth : a.kind < b.kind ? -1 : 1));
-  const outputs = (isWanted: (kind: string) => boolean): Output[] =>
+  const url = `${baseUrl}/fhir/R4/bulkdata/export/${job.id}`;
+  const outputs = (isWanted: (kind: string) => boolean) =>
     files
       .filter(({ kind }) => isWanted(kind))
-      .map(({ kind, name, count }) => ({
-        type: typeOf(kind),
-        url: `${baseUrl}/fhir/R4/bulkdata/export/${job.id}/${name}`,
-        count,
-      }));
+      .map(({ kind, name, count }) => ({ type: typeOf(kind), url: `${url}/${name}`, count }));
   return {
     transactionTime: job.until,
     request: job.request,
@@ -200,7 +179,6 @@ async function manifestOf({ table, baseUrl }: Services, job: ExportJob): Promise
   };
 }
 
-/** What the lines of a file are. */
 function typeOf(kind: string): string {
   return kind === deletedFile ? 'Bundle' : kind.replace(/\.history$/, '');
 }

@@ -4,11 +4,16 @@ import type { Item } from '../../carry/table/item.ts';
 import { keys, versionPrefix } from '../../carry/table/keys.ts';
 import { queryOf, readPages } from '../../carry/table/pages.ts';
 import { invitationOf } from '../../identity/invitations/state.ts';
-import { historyIndex, historyShards, indexPartition } from '../../store/index/index-items.ts';
+import {
+  historyIndex,
+  historyShards,
+  indexPartition,
+  type VersionAt,
+} from '../../store/index/index-items.ts';
 import { inlineResource } from '../../store/items/content.ts';
-import { getVersion, listVersions } from '../../store/items/versions.ts';
-import { deletedFile } from './export-job.ts';
-import { type ExportSource, type Line, linesOfState, type Position, type Wanted } from './page.ts';
+import { committedVersion, listVersions } from '../../store/items/versions.ts';
+import { deletedFile, type ExportScope } from './export-job.ts';
+import { type ExportLine, type ExportSource, linesOfState } from './page.ts';
 
 /** The history of a type has one entry for each version, in so many partitions. */
 export const typeShards = historyShards().length;
@@ -16,12 +21,12 @@ export const typeShards = historyShards().length;
 /** So many heads are held at once, each up to 400 KB. */
 const entriesAtOnce = 25;
 
-interface Entry {
-  sk: string;
+type Entry = VersionAt & { sk: string };
+
+/** One of the partitions that list the versions of a type. */
+interface TypeShard {
   type: string;
-  id: string;
-  lastUpdated: string;
-  versionId: string;
+  shard: number;
 }
 
 /**
@@ -31,18 +36,16 @@ interface Entry {
  */
 export async function* versionsOfType(
   source: ExportSource,
-  wanted: Wanted,
-  { type, shard }: { type: string; shard: number },
-  from: Position,
-): AsyncGenerator<{ lines: Line[]; position: Position }> {
-  for await (const entries of entriesOf(source, wanted, { type, shard }, from.after)) {
-    const keysOfHeads = entries.map(({ id }) => keys.resource(source.project, type, id));
-    const heads = await source.table.read(keysOfHeads);
-    for (const [i, entry] of entries.entries()) {
-      const key = keysOfHeads[i];
-      const head = key && heads.get(key);
-      const lines = head ? await linesOfEntry(source, wanted, entry, head) : [];
-      yield { lines, position: { ...from, after: entry.sk } };
+  wanted: ExportScope,
+  of: TypeShard,
+  after: string | undefined,
+): AsyncGenerator<{ lines: ExportLine[]; after: string }> {
+  const keyOfHead = ({ id }: Entry) => keys.resource(source.project, of.type, id);
+  for await (const entries of entriesOf(source, wanted, of, after)) {
+    const heads = await source.table.read(entries.map(keyOfHead));
+    for (const entry of entries) {
+      const head = heads.get(keyOfHead(entry));
+      yield { lines: head ? await linesOfEntry(source, wanted, entry, head) : [], after: entry.sk };
     }
   }
 }
@@ -50,10 +53,10 @@ export async function* versionsOfType(
 /** Every resource that a type has had, those that are deleted too, each at least once. */
 export async function* idsOfType(
   source: ExportSource,
-  { type, shard }: { type: string; shard: number },
+  of: TypeShard,
   after: string | undefined,
 ): AsyncGenerator<{ ids: string[]; after: string }> {
-  for await (const entries of entriesOf(source, {}, { type, shard }, after)) {
+  for await (const entries of entriesOf(source, {}, of, after)) {
     const last = entries.at(-1);
     if (last) yield { ids: [...new Set(entries.map(({ id }) => id))], after: last.sk };
   }
@@ -61,8 +64,8 @@ export async function* idsOfType(
 
 async function* entriesOf(
   { table, project }: ExportSource,
-  { since = '0', until = '9' }: Partial<Wanted>,
-  { type, shard }: { type: string; shard: number },
+  { since = '0', until = '9' }: Partial<ExportScope>,
+  { type, shard }: TypeShard,
   after: string | undefined,
 ): AsyncGenerator<Entry[]> {
   const { index = '', bucket = '' } = historyShards()[shard] ?? {};
@@ -74,20 +77,21 @@ async function* entriesOf(
   }
 }
 
-async function linesOfEntry(source: ExportSource, wanted: Wanted, entry: Entry, head: Item): Promise<Line[]> {
-  const { type, id } = entry;
-  const name = `${type}/${id}`;
-  const isHead = head.versionId === entry.versionId;
-  if (!isHead && (await newestAt(source, wanted, entry, head)) !== entry.versionId) {
-    if (!wanted.history) return [];
-    const version = await versionOf(source, entry, head);
-    const file = `${type}.history`;
-    return version
-      ? linesOfState(source, version, { file, name: `${name}/_history/${entry.versionId}` })
-      : [];
-  }
+async function linesOfEntry(
+  source: ExportSource,
+  wanted: ExportScope,
+  entry: Entry,
+  head: Item,
+): Promise<ExportLine[]> {
+  const { type, id, versionId } = entry;
+  const isHead = head.versionId === versionId;
+  const isNewest = isHead || (await newestAt(source, wanted, entry, head)) === versionId;
+  if (!isNewest && !wanted.history) return [];
   const item = isHead ? head : await versionOf(source, entry, head);
   if (!item) return [];
+  const name = `${type}/${id}`;
+  if (!isNewest)
+    return linesOfState(source, item, { file: `${type}.history`, name: `${name}/_history/${versionId}` });
   if (item.deleted === true) return wanted.since === undefined ? [] : [deletion(name)];
   if (type === 'ProjectMembership' && wanted.people) await noteUser(source, entry, { item, head });
   return linesOfState(source, item, { file: type, name });
@@ -96,7 +100,7 @@ async function linesOfEntry(source: ExportSource, wanted: Wanted, entry: Entry, 
 /** The version of a resource that was the newest at `until`. */
 async function newestAt(
   { table, project }: ExportSource,
-  { until }: Wanted,
+  { until }: ExportScope,
   { type, id }: Entry,
   head: Item,
 ): Promise<unknown> {
@@ -116,20 +120,14 @@ async function newestAt(
   return undefined;
 }
 
-/** Undefined for what a write left behind that was cut off. */
-async function versionOf(
-  { table, project }: ExportSource,
-  entry: Entry,
-  head: Item,
-): Promise<Item | undefined> {
-  const { type, id, versionId } = entry;
-  const key = keys.version(project, type, id, entry);
+async function versionOf({ table, project }: ExportSource, entry: Entry, head: Item) {
+  const key = keys.version(project, entry.type, entry.id, entry);
   const version = (await table.read([key])).get(key);
-  return version?.doubtful === true ? getVersion(table, head, versionId) : version;
+  return version && committedVersion(table, head, version);
 }
 
 /** As FHIR Bulk Data tells of what was deleted since. */
-function deletion(url: string): Line {
+function deletion(url: string): ExportLine {
   const entry = [{ request: { method: 'DELETE', url } }];
   return { file: deletedFile, text: stringifyJson({ resourceType: 'Bundle', type: 'transaction', entry }) };
 }

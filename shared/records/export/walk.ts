@@ -8,58 +8,24 @@ import { keys, listedRunShards, logShards } from '../../carry/table/keys.ts';
 import { readPages } from '../../carry/table/pages.ts';
 import { inlineAttributes, inlineResource } from '../../store/items/content.ts';
 import { readTimed, recordWithoutLog } from '../../store/items/read-ranges.ts';
-import {
-  type ExportPage,
-  type ExportSource,
-  inPages,
-  type Line,
-  linesOfState,
-  type Position,
-  type Wanted,
-} from './page.ts';
+import type { ExportPosition, ExportScope } from './export-job.ts';
+import { type ExportLine, type ExportPage, type ExportSource, inPages, linesOfState } from './page.ts';
 import { idsOfType, typeShards, versionsOfType } from './versions-of-type.ts';
 
-/** So many entries are held at once. */
 const entriesAtOnce = 50;
 
-/** A partition that lists audit entries by time. */
-interface EntryList {
-  pk: string;
-  /** Whether entries of earlier releases, which lie elsewhere, are taken where this lists them. */
-  withEarlier: boolean;
+/** Lines, none where it has passed something over, and the sort key or id of the last that is done. */
+interface Passed {
+  lines?: readonly ExportLine[];
+  after: string;
 }
 
-/** The audit entries that one partition lists, by time. */
-async function* entriesIn(
-  source: ExportSource,
-  { since, until }: Wanted,
-  { pk, withEarlier }: EntryList,
-  after: string | undefined,
-): AsyncGenerator<{ lines: Line[]; after: string }> {
-  const reading = { newestFirst: false, from: since, to: until, after, most: entriesAtOnce };
-  const items = readTimed(source.table, [pk], { ...reading, attributes: recordWithoutLog });
-  for await (const item of items) {
-    const id = item.sk.slice(item.sk.indexOf('#') + 1);
-    const found = placeOfEntry(id) ? item : withEarlier && (await earlierEntry(source, id));
-    const lines = found
-      ? await linesOfState(source, found, { file: 'AuditEvent', name: `AuditEvent/${id}` })
-      : [];
-    yield { lines, after: item.sk };
-  }
-}
-
-async function earlierEntry({ table, project }: ExportSource, id: string): Promise<Item | undefined> {
-  const key = keys.resource(project, 'AuditEvent', id);
-  return (await table.read([key])).get(key);
-}
-
-type Piece = { lines: readonly Line[]; position: Position };
-type Pieces = AsyncIterable<Piece>;
+type Pieces = Parameters<typeof inPages>[0];
 
 /** A stretch of the way, which goes on behind any position in it. */
 interface Unit {
   name: string;
-  pieces(from: Position): Pieces;
+  pieces(from: ExportPosition): Pieces;
 }
 
 /**
@@ -72,8 +38,8 @@ interface Unit {
  */
 export async function* exportPages(
   source: ExportSource,
-  wanted: Wanted,
-  from?: Position,
+  wanted: ExportScope,
+  from?: ExportPosition,
 ): AsyncGenerator<ExportPage> {
   const units = unitsOf(source, wanted);
   const start = from ? units.findIndex(({ name }) => name === from.unit) : 0;
@@ -84,24 +50,31 @@ export async function* exportPages(
   }
 }
 
-function unitsOf(source: ExportSource, wanted: Wanted): Unit[] {
+function unitsOf(source: ExportSource, wanted: ExportScope): Unit[] {
   const withLog = wanted.types.includes('AuditEvent');
-  const inShards = (name: string, shards: number, read: (shard: number, from: Position) => Pieces): Unit[] =>
+  const units = (
+    name: string,
+    shards: number,
+    read: (shard: number, after?: string) => AsyncIterable<Passed>,
+  ): Unit[] =>
     Array.from({ length: shards }, (_, shard) => ({
       name: `${name} ${shard}`,
-      pieces: (from: Position) => read(shard, from),
+      pieces: (from: ExportPosition) => placed(from, read(shard, from.after)),
     }));
   const types = wanted.types.filter((type) => type !== 'AuditEvent');
   const states = { ...wanted, people: false };
   const ofTypes = types.flatMap((type) =>
-    inShards(type, typeShards, (shard, from) => versionsOfType(source, states, { type, shard }, from)),
+    units(type, typeShards, (shard, after) => versionsOfType(source, states, { type, shard }, after)),
   );
-  const log = inShards('log', logShards, (shard, from) => entriesOfLog(source, wanted, shard, from));
-  const bots = inShards('bots', typeShards, (shard, from) => noteBots(source, shard, from));
-  const members = inShards('members', typeShards, (shard, from) => notePeople(source, wanted, shard, from));
-  const runs = { name: 'runs', pieces: (from: Position) => entriesOfRuns(source, wanted, from) };
-  const code = { name: 'code', pieces: (from: Position) => codeOfBots(source, from) };
-  const people = { name: 'people', pieces: (from: Position) => usersNoted(source, from) };
+  // Runs of earlier releases are listed here too, and passed over beside the records of their Bot.
+  const log = units('log', logShards, (shard, after) =>
+    entriesIn(source, wanted, { ...keys.logEntry(source.project, shard, ''), withEarlier: true }, after),
+  );
+  const bots = units('bots', typeShards, (shard, after) => noteBots(source, shard, after));
+  const members = units('members', typeShards, (shard, after) => notePeople(source, wanted, shard, after));
+  const runs: Unit = { name: 'runs', pieces: (from) => entriesOfRuns(source, wanted, from) };
+  const code: Unit = { name: 'code', pieces: (from) => codeOfBots(source, from) };
+  const people: Unit = { name: 'people', pieces: (from) => placed(from, usersNoted(source, from.after)) };
   return [
     ...ofTypes,
     ...(withLog ? log : []),
@@ -112,41 +85,56 @@ function unitsOf(source: ExportSource, wanted: Wanted): Unit[] {
   ];
 }
 
-async function* entriesOfLog(
+async function* placed(from: ExportPosition, passed: AsyncIterable<Passed>) {
+  for await (const { lines = [], after } of passed) yield { lines, position: { ...from, after } };
+}
+
+/**
+ * The audit entries that a partition lists, by time.
+ * @param list `withEarlier`: entries of earlier releases, which lie elsewhere, are taken where this lists them
+ */
+async function* entriesIn(
   source: ExportSource,
-  wanted: Wanted,
-  shard: number,
-  from: Position,
-): AsyncGenerator<Piece> {
-  const { pk } = keys.logEntry(source.project, shard, '');
-  // Runs of earlier releases are listed here too, and passed over beside the records of their Bot.
-  for await (const { lines, after } of entriesIn(source, wanted, { pk, withEarlier: true }, from.after)) {
-    yield { lines, position: { ...from, after } };
+  { since, until }: ExportScope,
+  { pk, withEarlier }: { pk: string; withEarlier: boolean },
+  after: string | undefined,
+): AsyncGenerator<Passed> {
+  const { table, project } = source;
+  const reading = { newestFirst: false, from: since, to: until, after, most: entriesAtOnce };
+  for await (const item of readTimed(table, [pk], { ...reading, attributes: recordWithoutLog })) {
+    const id = item.sk.slice(item.sk.indexOf('#') + 1);
+    const key = placeOfEntry(id) ? undefined : keys.resource(project, 'AuditEvent', id);
+    const found = key ? withEarlier && (await table.read([key])).get(key) : item;
+    const name = { file: 'AuditEvent', name: `AuditEvent/${id}` };
+    yield { lines: found ? await linesOfState(source, found, name) : [], after: item.sk };
   }
 }
 
 /** Those that are deleted too: their runs stay. */
-async function* noteBots(source: ExportSource, shard: number, from: Position): AsyncGenerator<Piece> {
-  for await (const { ids, after } of idsOfType(source, { type: 'Bot', shard }, from.after)) {
+async function* noteBots(
+  source: ExportSource,
+  shard: number,
+  behind: string | undefined,
+): AsyncGenerator<Passed> {
+  for await (const { ids, after } of idsOfType(source, { type: 'Bot', shard }, behind)) {
     await source.notes.add('bot', ids);
-    yield { lines: [], position: { ...from, after } };
+    yield { after };
   }
 }
 
 /** Of all who had joined, whichever types are wanted and since when. */
 async function* notePeople(
   source: ExportSource,
-  wanted: Wanted,
+  wanted: ExportScope,
   shard: number,
-  from: Position,
-): AsyncGenerator<Piece> {
+  behind: string | undefined,
+): AsyncGenerator<Passed> {
   const all = { ...wanted, since: undefined, history: false };
-  for await (const { position } of versionsOfType(source, all, { type: 'ProjectMembership', shard }, from)) {
-    yield { lines: [], position };
-  }
+  const memberships = versionsOfType(source, all, { type: 'ProjectMembership', shard }, behind);
+  for await (const { after } of memberships) yield { after };
 }
 
-async function* notedBots({ notes }: ExportSource, from: Position): AsyncGenerator<string> {
+async function* notedBots({ notes }: ExportSource, from: ExportPosition): AsyncGenerator<string> {
   if (from.bot !== undefined) yield from.bot;
   for (let after = from.bot; ; ) {
     const ids = await notes.list('bot', after);
@@ -156,15 +144,13 @@ async function* notedBots({ notes }: ExportSource, from: Position): AsyncGenerat
   }
 }
 
-async function* entriesOfRuns(source: ExportSource, wanted: Wanted, from: Position): AsyncGenerator<Piece> {
+async function* entriesOfRuns(source: ExportSource, wanted: ExportScope, from: ExportPosition) {
   for await (const bot of notedBots(source, from)) {
     const isSame = bot === from.bot;
     for (let shard = isSame ? (from.shard ?? 0) : 0; shard < listedRunShards; shard++) {
-      const { pk } = keys.run(source.project, bot, shard, '');
+      const list = { ...keys.run(source.project, bot, shard, ''), withEarlier: false };
       const start = isSame && shard === from.shard ? from.after : undefined;
-      for await (const { lines, after } of entriesIn(source, wanted, { pk, withEarlier: false }, start)) {
-        yield { lines, position: { unit: from.unit, bot, shard, after } };
-      }
+      yield* placed({ unit: from.unit, bot, shard }, entriesIn(source, wanted, list, start));
     }
     // A Bot that has not run is passed over once only, too.
     const isBehind = isSame && from.shard === listedRunShards;
@@ -172,7 +158,7 @@ async function* entriesOfRuns(source: ExportSource, wanted: Wanted, from: Positi
   }
 }
 
-async function* codeOfBots(source: ExportSource, from: Position): AsyncGenerator<Piece> {
+async function* codeOfBots(source: ExportSource, from: ExportPosition) {
   for await (const bot of notedBots(source, from)) {
     let after = bot === from.bot ? from.after : undefined;
     for await (const item of codeItems(source, bot, after)) {
@@ -194,8 +180,11 @@ async function* codeItems(
   for await (const items of readPages(table, pk, { prefix, after, limit: 10 })) yield* items;
 }
 
-async function* usersNoted({ table, project, notes }: ExportSource, from: Position): AsyncGenerator<Piece> {
-  for (let after = from.after; ; ) {
+async function* usersNoted(
+  { table, project, notes }: ExportSource,
+  behind: string | undefined,
+): AsyncGenerator<Passed> {
+  for (let after = behind; ; ) {
     const ids = await notes.list('user', after);
     const wanted = ids.map((id) => keys.user(id));
     // All that its role reads of people: hashes and seeds lie beside them.
@@ -203,8 +192,10 @@ async function* usersNoted({ table, project, notes }: ExportSource, from: Positi
     const users = wanted.flatMap((key) => inlineResource('User', found.get(key)) ?? []);
     after = ids.at(-1);
     if (after === undefined) return;
-    const lines = users.map((user) => ({ file: 'User', text: stringifyJson(knownOf(project, user)) }));
-    yield { lines, position: { ...from, after } };
+    yield {
+      lines: users.map((user) => ({ file: 'User', text: stringifyJson(knownOf(project, user)) })),
+      after,
+    };
   }
 }
 

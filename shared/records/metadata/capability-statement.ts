@@ -5,7 +5,6 @@ import { searchDefinitions } from './search-definitions.ts';
 
 const typePath = '/fhir/R4/{resourceType}';
 
-/** Which R4 interaction each route is. */
 const interactions = {
   read: routes.resources.read,
   vread: routes.resources.readVersion,
@@ -20,14 +19,11 @@ const interactions = {
 
 /** Types that R4 does not have: a strict parser refuses a statement that names them. */
 const beyondR4 = new Set([
-  'AccessPolicy',
-  'Bot',
-  'ClientApplication',
-  'Project',
-  'ProjectMembership',
-  'SubscriptionStatus',
-  'User',
+  ...['AccessPolicy', 'Bot', 'ClientApplication', 'Project'],
+  ...['ProjectMembership', 'SubscriptionStatus', 'User'],
 ]);
+
+const oauth = { system: 'http://terminology.hl7.org/CodeSystem/restful-security-service', code: 'OAuth' };
 
 /**
  * R4 CapabilityStatement, made from the route table and the search registry.
@@ -47,15 +43,7 @@ export function capabilityStatement(baseUrl: string, date: string, { isExtended 
     rest: [
       {
         mode: 'server',
-        security: {
-          service: [
-            {
-              coding: [
-                { system: 'http://terminology.hl7.org/CodeSystem/restful-security-service', code: 'OAuth' },
-              ],
-            },
-          ],
-        },
+        security: { service: [{ coding: [oauth] }] },
         resource: resourceTypes()
           .filter((type) => isExtended || !beyondR4.has(type))
           .map(resourceOf),
@@ -77,10 +65,12 @@ export function capabilityStatement(baseUrl: string, date: string, { isExtended 
 }
 
 function resourceOf(type: string): object {
-  const operations = allRoutes.flatMap(({ path }) => {
+  const found = allRoutes.flatMap(({ path }) => {
     const [owner, last = ''] = [path.split('/')[3], path.split('/').at(-1)];
     return (owner === type || owner === '{resourceType}') && last.startsWith('$') ? [last.slice(1)] : [];
   });
+  const operations = new Set(found);
+  const named = [...operations].map((name) => ({ name, definition: definitionOf(type, name) }));
   return {
     type,
     interaction: Object.entries(interactions)
@@ -100,11 +90,7 @@ function resourceOf(type: string): object {
       definition: searchDefinition(type, parameter.code),
       type: parameter.type,
     })),
-    ...(operations.length > 0
-      ? {
-          operation: [...new Set(operations)].map((name) => ({ name, definition: definitionOf(type, name) })),
-        }
-      : {}),
+    ...(operations.size > 0 ? { operation: named } : {}),
   };
 }
 

@@ -7,10 +7,9 @@ import type { Services } from '../../carry/services.ts';
 export interface Bundle {
   resourceType: 'Bundle';
   type: 'searchset' | 'history' | 'batch-response' | 'transaction-response';
-  /** How many hits a search has, where that was asked. */
   total?: number;
   entry?: BundleEntry[];
-  link?: Link[];
+  link?: BundleLink[];
 }
 
 export interface BundleEntry {
@@ -27,21 +26,52 @@ export interface BundleEntry {
   };
 }
 
-export interface Link {
+export interface BundleLink {
   relation: 'self' | 'first' | 'previous' | 'next';
   url: string;
+}
+
+/** The version of a state, as a response has it. */
+export function stateOf({ versionId, lastUpdated }: Pick<Resource['meta'], 'versionId' | 'lastUpdated'>) {
+  return { etag: `W/"${versionId}"`, lastModified: lastUpdated };
 }
 
 export function charactersOf({ resource }: BundleEntry): number {
   return resource === undefined ? 0 : stringifyJson(resource).length;
 }
 
+/** A page. */
+export function pageBundle(
+  type: Bundle['type'],
+  entry: BundleEntry[],
+  link: BundleLink[],
+  total?: number,
+): Bundle {
+  return {
+    ...{ resourceType: 'Bundle', type },
+    ...(total === undefined ? {} : { total }),
+    ...(entry.length > 0 ? { entry } : {}),
+    link,
+  };
+}
+
+/** Where a page is, and the one that follows it. @param path from fhir/R4/ on */
+export function pageLinks(
+  baseUrl: string,
+  path: string,
+  query: URLSearchParams,
+  following: URLSearchParams | undefined,
+): BundleLink[] {
+  const self = linkTo(baseUrl, path, query, 'self');
+  return following ? [self, linkTo(baseUrl, path, following, 'next')] : [self];
+}
+
 export function linkTo(
   baseUrl: string,
   path: string,
   query: URLSearchParams,
-  relation: Link['relation'],
-): Link {
+  relation: BundleLink['relation'],
+): BundleLink {
   const text = query.toString();
   return { relation, url: `${baseUrl}/fhir/R4${path && `/${path}`}${text ? `?${text}` : ''}` };
 }

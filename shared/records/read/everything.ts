@@ -1,15 +1,22 @@
 import { isExactNumber, stringifyJson } from '../../base/json.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { parseReference, type Resource } from '../../base/resource.ts';
-import { fieldsOf, isObject } from '../../base/values.ts';
+import { fieldsOf } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { admit } from '../../identity/gate/actor.ts';
 import { compartmentRange, patientsOf } from '../../store/index/key-range.ts';
 import { parseDate } from '../../store/index/ordered.ts';
 import { isResourceType } from '../../store/index/registry.ts';
+import { eachPart } from '../../store/index/value.ts';
 import { type OpenedResource, openState } from '../../store/items/content.ts';
-import { isSortKey, type Positioned, readCursor, takePage, writeCursor } from '../../store/items/page.ts';
+import {
+  isSortKey,
+  type PositionedValue,
+  readCursor,
+  takePage,
+  writeCursor,
+} from '../../store/items/page.ts';
 import {
   type Candidate,
   candidatesInTurn,
@@ -18,22 +25,17 @@ import {
   type RangePosition,
 } from '../../store/items/read-ranges.ts';
 import { batch, readHeads } from '../../store/items/versions.ts';
-import type { Reader } from '../../store/search/hit.ts';
-import { type Bundle, entryOf, linkTo } from './bundle.ts';
-import { Gathered, readerOf, readReferenced } from './included.ts';
+import type { SearchReader } from '../../store/search/hit.ts';
+import { type Bundle, entryOf, pageBundle, pageLinks } from './bundle.ts';
+import { Included, readerOf, readReferenced } from './included.ts';
 import { readResource } from './read-resource.ts';
 
 const mostCount = 1000;
 
 /** What a record refers to beside the patient, and cannot be read without. */
 const supporting = new Set([
-  'Device',
-  'Location',
-  'Medication',
-  'Organization',
-  'Practitioner',
-  'PractitionerRole',
-  'Substance',
+  ...['Device', 'Location', 'Medication', 'Substance'],
+  ...['Organization', 'Practitioner', 'PractitionerRole'],
 ]);
 
 interface Wanted {
@@ -57,7 +59,7 @@ export async function readEverything(
   const wanted = parseWanted(query);
   const path = `Patient/${id}/$everything`;
   const listing = { project: caller.project, name: JSON.stringify([path, wanted.types, wanted.since]) };
-  const after = readCursor(listing, wanted.cursor, parsePlace);
+  const after = readCursor(listing, wanted.cursor, parsePosition);
   const { resource: patient } = await readResource(services, caller, { type: 'Patient', id });
   const { actor } = await admit(services, caller, []);
   const reader = readerOf(services, actor);
@@ -65,51 +67,41 @@ export async function readEverything(
   const page = await takePage(record, { count: wanted.count, sizeOf: ({ characters }) => characters });
 
   const resources = page.values.map(({ resource }) => resource);
-  const gathered = new Gathered(page.values.reduce((sum, { characters }) => sum + characters, 0));
-  const known = new Set(resources.map(({ resourceType, id: own }) => `${resourceType}/${own}`));
-  await readReferenced(reader, [...supportingOf(resources)], known, gathered);
+  const characters = page.values.reduce((sum, one) => sum + one.characters, 0);
+  const included = new Included(resources, characters);
+  await readReferenced(reader, [...supportingOf(resources)], included);
   const following = new URLSearchParams(query);
   if (page.next !== undefined) following.set('_cursor', writeCursor(listing, page.next));
-  const entry = [
+  const next = page.next === undefined ? undefined : following;
+  const entries = [
     ...resources.map((resource) => entryOf(services, resource, 'match')),
-    ...[...gathered.resources.values()].map((resource) => entryOf(services, resource, 'include')),
+    ...included.resources.map((resource) => entryOf(services, resource, 'include')),
   ];
-  return {
-    resourceType: 'Bundle',
-    type: 'searchset',
-    ...(entry.length > 0 ? { entry } : {}),
-    link: [
-      linkTo(services.baseUrl, path, query, 'self'),
-      ...(page.next === undefined ? [] : [linkTo(services.baseUrl, path, following, 'next' as const)]),
-    ],
-  };
+  return pageBundle('searchset', entries, pageLinks(services.baseUrl, path, query, next));
 }
 
 /** Behind the Patient, which comes first, or behind an item of the compartment's index. */
-type Place = 'patient' | RangePosition;
+type RecordPosition = 'patient' | RangePosition;
 
-function parsePlace(value: unknown): Place | undefined {
+function parsePosition(value: unknown): RecordPosition | undefined {
   if (value === 'patient') return value;
   // Cursors of earlier releases call the range a stretch.
   const { stretch, range = stretch, sk } = fieldsOf(value);
   return typeof range === 'string' && isSortKey(sk) ? { range, sk } : undefined;
 }
 
-/** The Patient, and whatever refers to it, as far as the caller may see it. */
 async function* recordOf(
-  reader: Reader,
+  reader: SearchReader,
   patient: Resource,
   { types, since }: Wanted,
-  after: Place | undefined,
-): AsyncGenerator<Positioned<OpenedResource, Place>> {
+  after: RecordPosition | undefined,
+): AsyncGenerator<PositionedValue<OpenedResource, RecordPosition>> {
   const reference = `Patient/${patient.id}`;
   const isWanted = (resource: Resource) => since === undefined || resource.meta.lastUpdated >= since;
   if (after === undefined && (types === undefined || types.includes('Patient')) && isWanted(patient)) {
     yield { position: 'patient', value: { resource: patient, characters: stringifyJson(patient).length } };
   }
-  const ranges = types
-    ? types.map((type) => compartmentRange(reference, type))
-    : [compartmentRange(reference)];
+  const ranges = (types ?? [undefined]).map((type) => compartmentRange(reference, type));
   const owner = { table: reader.table, project: reader.project, type: 'Patient' };
   const opened = openInTurn(owner, ranges, batch, after === 'patient' ? undefined : after);
   for await (const some of inBatches(candidatesInTurn(opened), () => batch)) {
@@ -126,7 +118,10 @@ async function* recordOf(
 }
 
 /** The resources of a batch, in its order; their types stand in the sort keys. */
-async function openAll(reader: Reader, some: readonly Candidate[]): Promise<(OpenedResource | undefined)[]> {
+async function openAll(
+  reader: SearchReader,
+  some: readonly Candidate[],
+): Promise<(OpenedResource | undefined)[]> {
   const types = some.map(({ sk }) => sk.slice(0, sk.indexOf('#')));
   const heads = new Map(
     await Promise.all(
@@ -146,18 +141,13 @@ async function openAll(reader: Reader, some: readonly Candidate[]): Promise<(Ope
 
 function supportingOf(resources: readonly Resource[]): Set<string> {
   const found = new Set<string>();
-  const collect = (value: unknown): void => {
-    if (!isObject(value)) return;
-    const { reference } = value;
+  eachPart(resources, ({ reference }) => {
     const target = parseReference(reference);
     if (target && supporting.has(target.type)) found.add(String(reference));
-    for (const part of Object.values(value)) collect(part);
-  };
-  for (const resource of resources) collect(resource);
+  });
   return found;
 }
 
-/** @throws {Refusal} invalid, with the parameter as expression */
 function parseWanted(query: URLSearchParams): Wanted {
   const wanted: Wanted = { types: undefined, since: undefined, count: mostCount, cursor: undefined };
   for (const [name, value] of query) {
@@ -173,9 +163,7 @@ function parseWanted(query: URLSearchParams): Wanted {
       if (wrong !== undefined) throw invalidField(name, `${wrong} is not a resource type`);
     } else if (name === '_cursor') wanted.cursor = value;
     else if (name !== '_format' && name !== '_pretty') {
-      throw new Refusal('invalid', `Unknown parameter ${name}`, {
-        issues: [{ text: `Unknown parameter ${name} of $everything`, expression: name }],
-      });
+      throw invalidField(name, `Unknown parameter ${name} of $everything`);
     }
   }
   return wanted;

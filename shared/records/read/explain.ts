@@ -16,12 +16,11 @@ import type { ProjectMembership } from '../../store/fhir/membership.ts';
 import { isResourceType } from '../../store/index/registry.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { standingState } from '../../store/items/versions.ts';
-import type { Reader } from '../../store/search/hit.ts';
+import type { SearchReader } from '../../store/search/hit.ts';
 import { runSearch } from '../../store/search/run-search.ts';
-import { parseSearch } from '../../store/search/search-request.ts';
+import { parseSearch, type SearchRequest } from '../../store/search/search-request.ts';
 import { gatherIncluded, readerOf, requireSearchable } from './included.ts';
 
-/** A member's rights, looked at by an administrator. */
 interface View extends MemberEyes {
   services: Services;
   asker: Actor;
@@ -30,7 +29,6 @@ interface View extends MemberEyes {
 /** A resource as the member sees it. */
 interface Seen {
   resource: Resource;
-  /** Elements that their rules hide from them. */
   hidden: readonly string[];
   /** The rules that let them see it, in words. */
   rules: readonly string[];
@@ -38,7 +36,6 @@ interface Seen {
 
 interface Explanation {
   seen: readonly Seen[];
-  /** Why nothing is seen. */
   why?: string;
   /** The search of the next page. */
   next?: string;
@@ -56,7 +53,6 @@ async function seenAs(
   return { resource, hidden, rules: await reasonsFor(own, interaction, whole) };
 }
 
-/** The answer of `$explain`. */
 function parametersOf(
   { id, profile, active }: ProjectMembership,
   { seen, why, next }: Explanation,
@@ -95,13 +91,19 @@ async function explainSearch(view: View, text: string): Promise<Explanation> {
   if (Number(query.get('_count') ?? 0) > mostExplained) query.set('_count', String(mostExplained));
   const request = parseSearch(type, query, `${services.baseUrl}/fhir/R4/`);
   requireSearchable(asker, request);
-  const refused = refusalOf(() => requireSearchable(own, request));
-  if (refused) return { seen: [], why: whyNot(refused, type) };
+  const why = whyNot(own, request);
+  if (why !== undefined) return { seen: [], why };
 
   const explained = new Map<string, Seen>();
-  const reader = noting(readerOf(services, together), async (whole, seen) => {
-    explained.set(nameOf(whole), await seenAs(view, 'search', whole, seen));
-  });
+  const eyes = readerOf(services, together);
+  const reader: SearchReader = {
+    ...eyes,
+    async see(whole, searched) {
+      const seen = await eyes.see(whole, searched);
+      if (seen) explained.set(nameOf(whole), await seenAs(view, 'search', whole, seen));
+      return seen;
+    },
+  };
   const page = await runSearch(reader, request);
   const included = await gatherIncluded(reader, page.resources, request.includes, page.characters);
   const seen = [...page.resources, ...included].flatMap((one) => explained.get(nameOf(one)) ?? []);
@@ -112,35 +114,20 @@ async function explainSearch(view: View, text: string): Promise<Explanation> {
   return { seen, next: `${type}?${query}` };
 }
 
-/** The same reader, which tells of all that it shows, with what it has left out. */
-function noting(reader: Reader, note: (whole: Resource, seen: Resource) => Promise<void>): Reader {
-  return {
-    ...reader,
-    async see(whole, searched) {
-      const seen = await reader.see(whole, searched);
-      if (seen) await note(whole, seen);
-      return seen;
-    },
-  };
-}
-
 const nameOf = ({ resourceType, id }: Resource) => `${resourceType}/${id}`;
 
-function refusalOf(check: () => void): Refusal | undefined {
+/** Why the member may not search; undefined where they may. */
+function whyNot(member: Actor, request: SearchRequest): string | undefined {
   try {
-    check();
+    requireSearchable(member, request);
     return undefined;
   } catch (error) {
-    if (error instanceof Refusal) return error;
-    throw error;
+    if (!(error instanceof Refusal)) throw error;
+    const [issue] = error.issues;
+    return issue?.expression
+      ? `They may not search by ${issue.expression}: their rules hide it.`
+      : `None of their rules lets them search ${request.type}.`;
   }
-}
-
-function whyNot({ issues }: Refusal, type: string): string {
-  const [issue] = issues ?? [];
-  return issue?.expression
-    ? `They may not search by ${issue.expression}: their rules hide it.`
-    : `None of their rules lets them search ${type}.`;
 }
 
 /** What is looked at: one of the two. */
@@ -179,10 +166,7 @@ export async function explainMember(
   const heads = { member: found.get(key), project: found.get(projectKey) };
   const view: View = { services, asker, ...(await eyesOf(services, asker, membership, heads)) };
   await record(services, {
-    project: caller.project,
-    subtype: 'view-as',
-    action: 'R',
-    outcome: '0',
+    ...{ project: caller.project, subtype: 'view-as', action: 'R', outcome: '0' },
     agent: agentOf(asker),
     entities: [targetOf(membership), ...(target ? [{ reference: `${target.type}/${target.id}` }] : [])],
   });

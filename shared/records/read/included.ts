@@ -1,5 +1,5 @@
 import { Refusal } from '../../base/refusal.ts';
-import { parseReference, type Resource } from '../../base/resource.ts';
+import { isAdministrative, parseReference, type Resource } from '../../base/resource.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Actor } from '../../identity/gate/actor.ts';
 import {
@@ -11,40 +11,49 @@ import {
 } from '../../identity/policies/access.ts';
 import type { Rule } from '../../identity/policies/rule.ts';
 import { targetsOf } from '../../store/fhir/structures.ts';
-import { compartmentRanges, isInPatientIndex } from '../../store/index/key-range.ts';
+import { compartmentRanges } from '../../store/index/key-range.ts';
 import { referencesOf } from '../../store/index/reference.ts';
-import { isResourceType, parametersOf } from '../../store/index/registry.ts';
+import { isResourceType, parametersOf, type SearchParameter } from '../../store/index/registry.ts';
 import { escapeValue, valuesOf } from '../../store/index/value.ts';
-import { openState } from '../../store/items/content.ts';
+import { inChunks, openState } from '../../store/items/content.ts';
 import { batch, readHeads } from '../../store/items/versions.ts';
 import { createFilter } from '../../store/search/filter.ts';
 import { findHits, sourcesOf } from '../../store/search/find-hits.ts';
-import { newSearch, type Reader, type Source } from '../../store/search/hit.ts';
+import { newSearch, type SearchReader, type SearchSource } from '../../store/search/hit.ts';
 import { criteriaFilters, type Include, type SearchRequest } from '../../store/search/search-request.ts';
 
 const mostIncluded = 1000;
 const mostCharacters = 4_500_000;
 const mostRounds = 5;
 
-/** Resources by `Type/id`, each once, within what an answer can hold. */
-export class Gathered {
-  readonly resources = new Map<string, Resource>();
+/** Resources that come with the hits of a page, each once, within what an answer can hold. */
+export class Included {
+  readonly #hits: ReadonlySet<string>;
+  readonly #resources = new Map<string, Resource>();
   #characters: number;
 
-  /** @param characters what the answer holds already */
-  constructor(characters: number) {
+  /** @param characters of the hits, as JSON texts */
+  constructor(hits: readonly Resource[], characters: number) {
+    this.#hits = new Set(hits.map(nameOf));
     this.#characters = characters;
   }
 
-  /** @throws {Refusal} too-costly */
+  get resources(): Resource[] {
+    return [...this.#resources.values()];
+  }
+
+  isHit(name: string): boolean {
+    return this.#hits.has(name);
+  }
+
   add(resource: Resource, characters: number): void {
     const name = nameOf(resource);
-    if (this.resources.has(name)) return;
+    if (this.#hits.has(name) || this.#resources.has(name)) return;
     this.#characters += characters;
-    if (this.resources.size >= mostIncluded || this.#characters > mostCharacters) {
+    if (this.#resources.size >= mostIncluded || this.#characters > mostCharacters) {
       throw new Refusal('too-costly', 'More would be included than an answer holds: ask for a lower _count');
     }
-    this.resources.set(name, resource);
+    this.#resources.set(name, resource);
   }
 }
 
@@ -53,59 +62,73 @@ export class Gathered {
  * @throws {Refusal} too-costly
  */
 export async function gatherIncluded(
-  reader: Reader,
+  reader: SearchReader,
   hits: readonly Resource[],
   includes: readonly Include[],
   characters: number,
 ): Promise<Resource[]> {
-  const gathered = new Gathered(characters);
-  const known = new Set(hits.map(nameOf));
+  const included = new Included(hits, characters);
   let from = hits;
   for (let round = 0; round < mostRounds && from.length > 0; round++) {
     const active = includes.filter(({ iterates }) => iterates || round === 0);
-    const before = new Set(gathered.resources.keys());
-    for (const include of active) await follow(reader, from, include, known, gathered);
-    from = [...gathered.resources].filter(([name]) => !before.has(name)).map(([, resource]) => resource);
+    const before = included.resources.length;
+    for (const include of active) await follow(reader, from, include, included);
+    from = included.resources.slice(before);
   }
-  return [...gathered.resources.values()];
+  return included.resources;
 }
 
 async function follow(
-  reader: Reader,
+  reader: SearchReader,
   from: readonly Resource[],
-  { kind, type, parameter, target }: Include,
-  known: ReadonlySet<string>,
-  gathered: Gathered,
+  include: Include,
+  included: Included,
 ): Promise<void> {
+  const { kind, type, parameter, target } = include;
   if (kind === 'include') {
     const references = from
       .filter(({ resourceType }) => resourceType === type)
       .flatMap((resource) => valuesOf(resource, parameter).flatMap(referencesOf))
       .filter((reference) => target === undefined || reference.startsWith(`${target}/`));
-    await readReferenced(reader, references, known, gathered);
-    return readCanonicals(reader, from, { type, parameter, target }, known, gathered);
+    await readReferenced(reader, references, included);
+    return readCanonicals(reader, from, include, included);
   }
-  if (reader.maySearch?.(type) === false) return;
   const pointed = from.filter(({ resourceType }) => target === undefined || resourceType === target);
-  for (let at = 0; at < pointed.length; at += batch) {
-    const filters = [createFilter(parameter, undefined, pointed.slice(at, at + batch).flatMap(namesOf))];
+  await addFound(reader, type, parameter, pointed.map(namesOf), included);
+}
+
+/**
+ * Adds what a parameter finds by any of the values.
+ * @param values lists of them: so many lists are one search
+ */
+async function addFound(
+  reader: SearchReader,
+  type: string,
+  parameter: SearchParameter,
+  values: readonly string[][],
+  included: Included,
+  isWanted: (resource: Resource) => boolean = () => true,
+): Promise<void> {
+  if (reader.maySearch?.(type) === false) return;
+  for (const some of inChunks(values, batch)) {
+    const filters = [createFilter(parameter, undefined, some.flat())];
     for await (const { resource, characters } of findHits(newSearch(reader, type, filters))) {
-      if (!known.has(nameOf(resource))) gathered.add(resource, characters);
+      if (isWanted(resource)) included.add(resource, characters);
     }
   }
 }
 
 /** What literal references of ours lead to; what is not there, or not to be seen, is left out. */
 export async function readReferenced(
-  reader: Reader,
+  reader: SearchReader,
   references: readonly string[],
-  known: ReadonlySet<string>,
-  gathered: Gathered,
+  included: Included,
 ): Promise<void> {
   const wanted = new Map<string, Set<string>>();
   for (const reference of references) {
     const target = parseReference(reference);
-    if (!target || known.has(reference) || !isResourceType(target.type) || target.type === 'User') continue;
+    if (!target || included.isHit(reference) || !isResourceType(target.type) || target.type === 'User')
+      continue;
     if (reader.maySearch?.(target.type) === false) continue;
     wanted.set(target.type, (wanted.get(target.type) ?? new Set()).add(target.id));
   }
@@ -113,7 +136,7 @@ export async function readReferenced(
     for (const head of (await readHeads(reader, type, [...ids])).values()) {
       const opened = await openState(reader.table, head);
       const seen = opened && (await reader.see(opened.resource, []));
-      if (seen) gathered.add(seen, opened.characters);
+      if (seen) included.add(seen, opened.characters);
     }
   }
 }
@@ -126,11 +149,10 @@ function namesOf(resource: Resource): string[] {
 
 /** What canonical references of ours lead to, by its `url`; of several versions the one that is named. */
 async function readCanonicals(
-  reader: Reader,
+  reader: SearchReader,
   from: readonly Resource[],
-  { type, parameter, target }: Pick<Include, 'type' | 'parameter' | 'target'>,
-  known: ReadonlySet<string>,
-  gathered: Gathered,
+  { type, parameter, target }: Include,
+  included: Included,
 ): Promise<void> {
   const paths = parameter.paths.filter((path) => path.type === 'canonical' || path.type === 'uri');
   if (paths.length === 0) return;
@@ -140,28 +162,15 @@ async function readCanonicals(
       .flatMap((resource) => valuesOf(resource, parameter))
       .flatMap(({ value }) => (typeof value === 'string' ? [value] : [])),
   );
-  const targets = await Promise.all(
-    paths.map(({ steps }) =>
-      targetsOf(
-        type,
-        steps.map(({ element }) => element),
-      ),
-    ),
-  );
-  const types = target === undefined ? new Set(targets.flatMap((some) => some ?? [])) : new Set([target]);
+  const targets = await Promise.all(paths.map(({ steps }) => targetsOf(type, steps)));
+  const types = target === undefined ? new Set(targets.flatMap((some) => some ?? [])) : [target];
+  const urls = new Set([...canonicals].map((text) => text.split('|')[0] ?? ''));
+  const lists = [...urls].map((url) => [escapeValue(url)]);
+  const isNamed = ({ url, version }: Resource) =>
+    canonicals.has(String(url)) || canonicals.has(`${url}|${version}`);
   for (const one of types) {
     const url = parametersOf(one).get('url');
-    if (!url || !isResourceType(one) || reader.maySearch?.(one) === false) continue;
-    const urls = [...new Set([...canonicals].map((text) => text.split('|')[0] ?? ''))];
-    for (let at = 0; at < urls.length; at += batch) {
-      const filters = [createFilter(url, undefined, urls.slice(at, at + batch).map(escapeValue))];
-      for await (const { resource, characters } of findHits(newSearch(reader, one, filters))) {
-        const isNamed = [String(resource.url), `${resource.url}|${resource.version}`].some((name) =>
-          canonicals.has(name),
-        );
-        if (isNamed && !known.has(nameOf(resource))) gathered.add(resource, characters);
-      }
-    }
+    if (url && isResourceType(one)) await addFound(reader, one, url, lists, included, isNamed);
   }
 }
 
@@ -170,7 +179,7 @@ function nameOf({ resourceType, id }: Resource): string {
 }
 
 /** The actor's eyes for a search: what no rule allows is not there, by whatever way it is looked for. */
-export function readerOf({ table }: Pick<Services, 'table'>, actor: Actor): Reader {
+export function readerOf({ table }: Pick<Services, 'table'>, actor: Actor): SearchReader {
   return {
     table,
     project: actor.project,
@@ -202,7 +211,7 @@ function requireLinksSearchable(actor: Actor, links: SearchRequest['links']): vo
  * Where all is that the rules allow: a patient's own search must not look through everybody's.
  * @returns undefined when a rule allows what no index leads to
  */
-function narrow(rules: 'all' | readonly Rule[], type: string): Source | undefined {
+function narrow(rules: 'all' | readonly Rule[], type: string): SearchSource | undefined {
   if (rules === 'all') return undefined;
   const sources = rules.map((rule) => sourceOf(rule, type));
   if (!sources.every((source) => source !== undefined)) return undefined;
@@ -217,8 +226,8 @@ function narrow(rules: 'all' | readonly Rule[], type: string): Source | undefine
 function sourceOf(
   { compartment, criteria }: Rule,
   type: string,
-): Pick<Source, 'keyRanges' | 'rank'> | undefined {
-  if (compartment !== undefined && isInPatientIndex(type)) {
+): Pick<SearchSource, 'keyRanges' | 'rank'> | undefined {
+  if (compartment !== undefined && !isAdministrative(type)) {
     return { keyRanges: compartmentRanges(compartment, type), rank: 3 };
   }
   if (criteria === undefined) return undefined;

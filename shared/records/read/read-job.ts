@@ -23,25 +23,12 @@ import type { Caller } from '../../identity/gate/access-token.ts';
 import { type Actor, admit, isRoot, mayAdminister, requireOwn } from '../../identity/gate/actor.ts';
 import { requireAccess } from '../../identity/policies/access.ts';
 
-/** A job as FHIR clients of this field read it. */
-interface AsyncJob {
-  resourceType: 'AsyncJob';
-  id: string;
-  meta: { lastUpdated: string };
-  status: Job['status'];
-  request: string;
-  requestTime: string;
-  transactionTime?: string;
-  /** R4 Parameters, in the digits in which it was stored. */
-  output?: unknown;
-}
-
 /**
  * How far a job is, for who asked for it, as long as they may execute its Bot, and for administrators. One whose time
  * is over without an end was cut off: it is ended here.
  * @throws {Refusal} not-found, forbidden
  */
-export async function readJob(services: Services, caller: Caller, { id }: { id: string }): Promise<AsyncJob> {
+export async function readJob(services: Services, caller: Caller, { id }: { id: string }) {
   const { actor, item, job } = await requireJob(services, caller, id);
   await requireRight(services, actor, job);
   if (!isOverdue(job, services.now())) return asyncJob(services, item);
@@ -106,12 +93,12 @@ function cutOff({ id, status }: Job): OperationOutcome {
   return refusalOutcome(refusal);
 }
 
-async function asyncJob({ table, baseUrl }: Services, item: Item): Promise<AsyncJob> {
+/** An AsyncJob, as FHIR clients of this field read it; `output` in the digits in which it was stored. */
+async function asyncJob({ table, baseUrl }: Services, item: Item) {
   const { id, status, botId, createdAtMs, endedAtMs } = jobOf(item);
   const output = await loadText(table, item, 'output');
   return {
-    resourceType: 'AsyncJob',
-    id,
+    ...{ resourceType: 'AsyncJob', id },
     meta: { lastUpdated: instant(endedAtMs ?? createdAtMs) },
     status,
     request: `${baseUrl}/fhir/R4/Bot/${botId}/$execute`,

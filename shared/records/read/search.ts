@@ -2,7 +2,6 @@ import { invalidField, Refusal } from '../../base/refusal.ts';
 import { isId, type Resource } from '../../base/resource.ts';
 import { withoutKeys } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
-import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { type Actor, admit } from '../../identity/gate/actor.ts';
@@ -10,7 +9,7 @@ import { summaryElements } from '../../store/fhir/structures.ts';
 import { isResourceType } from '../../store/index/registry.ts';
 import { runSearch, type SearchPage } from '../../store/search/run-search.ts';
 import { mostOffset, parseSearch, type SearchRequest } from '../../store/search/search-request.ts';
-import { type Bundle, type BundleEntry, entryOf, type Link, linkTo } from './bundle.ts';
+import { type Bundle, type BundleEntry, type BundleLink, entryOf, linkTo, pageBundle } from './bundle.ts';
 import { gatherIncluded, readerOf, requireSearchable } from './included.ts';
 
 const always = new Set(['resourceType', 'id', 'meta']);
@@ -24,8 +23,8 @@ async function subsetOf(
   if (summary === 'false' || summary === 'count') return resource;
   if (summary === 'data') return pick(marked(resource), (name) => name !== 'text');
   const { required, summarised } = await summaryElements(resource.resourceType);
-  if (summary === 'text') return pick(marked(resource), (name) => name === 'text' || required.has(name));
-  return pick(marked(resource), (name) => summarised.has(name) || required.has(name));
+  const shown = summary === 'text' ? new Set(['text']) : summarised;
+  return pick(marked(resource), (name) => shown.has(name) || required.has(name));
 }
 
 function pick(resource: Resource, isKept: (name: string) => boolean): Resource {
@@ -38,26 +37,22 @@ function marked(resource: Resource): Resource {
   return { ...resource, meta: { ...resource.meta, tag: [...tag, subsetted] } };
 }
 
-const subsetted = {
-  system: 'http://terminology.hl7.org/CodeSystem/v3-ObservationValue',
-  code: 'SUBSETTED',
-};
+const subsetted = { system: 'http://terminology.hl7.org/CodeSystem/v3-ObservationValue', code: 'SUBSETTED' };
 
 /** How long the next page of a POST _search may be asked for. */
 const pageSeconds = 86_400;
 
-export interface SearchInput {
+interface SearchInput {
   type: string;
-  /** The parameters, from the URL or a form. */
   query: URLSearchParams;
-  /** Only what is in the compartment of this Patient: its reference. */
   within?: string;
-  /** They came in a body: no link of the answer may hold them. */
   isPrivate?: boolean;
 }
 
 /**
  * One page of a search as a searchset Bundle.
+ * @param input.within only what is in the compartment of this Patient: its reference
+ * @param input.isPrivate the parameters came in a body: no link of the answer may hold them
  * @throws {Refusal} forbidden, invalid (unknown parameters too), too-costly
  */
 export async function searchResources(
@@ -73,16 +68,9 @@ export async function searchResources(
   const asked = inOwnProject(going.query, caller.project);
   if (within !== undefined) asked.append('_compartment', within);
   const { page, entries } = await searchPage(services, actor, { type, query: asked });
-  return {
-    resourceType: 'Bundle',
-    type: 'searchset',
-    ...(page.total === undefined ? {} : { total: page.total }),
-    ...(entries.length > 0 ? { entry: entries } : {}),
-    link: await linksOf(services, caller, going, page),
-  };
+  return pageBundle('searchset', entries, await linksOf(services, caller, going, page), page.total);
 }
 
-/** The hits of a page of one type, with what is included. */
 async function searchPage(
   services: Services,
   actor: Actor,
@@ -101,13 +89,8 @@ async function searchPage(
   return { page, entries, count: request.count };
 }
 
-/** A search as it was asked for, now or, where its links name only a page, at first. */
-interface Asked {
-  /** From fhir/R4/ on. */
-  path: string;
-  query: URLSearchParams;
-  isPrivate: boolean;
-}
+/** A search as it was asked for, now or, where its links name only a page, at first. @property path from fhir/R4/ on */
+type Asked = Pick<SearchInput, 'query'> & { path: string; isPrivate: boolean };
 
 /** Who asks, and for what. @throws {Refusal} invalid for a page of another search */
 async function askedFor(
@@ -115,10 +98,16 @@ async function askedFor(
   caller: Caller,
   asked: Asked,
 ): Promise<{ actor: Actor; going: Asked }> {
-  const token = asked.query.get('_page');
+  const { path, query } = asked;
+  const token = query.get('_page');
   const pageKey = keys.page(caller.project, token ?? '');
   const { actor, found } = await admit(services, caller, isId(token ?? '') ? [pageKey] : []);
-  return { actor, going: token === null ? asked : storedPage(found.get(pageKey), asked.path) };
+  if (token === null) return { actor, going: asked };
+  const stored = found.get(pageKey);
+  if (stored?.type !== path) {
+    throw invalidField('_page', 'The page does not belong to this search, or is too old');
+  }
+  return { actor, going: { path, query: new URLSearchParams(String(stored.query)), isPrivate: true } };
 }
 
 /**
@@ -133,20 +122,13 @@ function inOwnProject(query: URLSearchParams, project: string): URLSearchParams 
   return new URLSearchParams([...query].filter(([name]) => name !== '_project'));
 }
 
-function storedPage(item: Item | undefined, path: string): Asked {
-  if (item?.type !== path) {
-    throw invalidField('_page', 'The page does not belong to this search, or is too old');
-  }
-  return { path, query: new URLSearchParams(String(item.query)), isPrivate: true };
-}
-
 /** Where pages are, beside the own: a private search is kept here, and its link names only where. */
 async function linksOf(
   { table, baseUrl, now, newId }: Services,
   { project }: Caller,
   { path, query, isPrivate }: Asked,
   { next, offset, before, size }: Pick<SearchPage, 'next' | 'offset' | 'before' | 'size'>,
-): Promise<Link[]> {
+): Promise<BundleLink[]> {
   const self = linkTo(baseUrl, path, isPrivate ? new URLSearchParams() : query, 'self');
   const at = (values: Record<string, string | number | undefined>) => {
     const other = new URLSearchParams(query);
@@ -204,33 +186,17 @@ export async function searchTypes(
     const follows = page.next !== undefined || (left <= 0 && i + 1 < types.length && count > 0);
     if (!follows) continue;
     next = page.next === undefined ? `${i + 1}.` : `${i}.${page.next}`;
-    if (total !== undefined) total += await countAll(services, actor, types.slice(i + 1), asked);
+    asked.set('_summary', 'count');
+    for (const other of total === undefined ? [] : types.slice(i + 1)) {
+      const rest = await searchPage(services, actor, { type: other, query: asked });
+      total = (total ?? 0) + (rest.page.total ?? 0);
+    }
     break;
   }
   const distinct = new Map(entries.map((entry) => [`${entry.search?.mode} ${entry.fullUrl}`, entry]));
-  return {
-    resourceType: 'Bundle',
-    type: 'searchset',
-    // Of some of the types it would be taken for that of all: the first page alone tells it.
-    ...(total === undefined || start > 0 ? {} : { total }),
-    ...(distinct.size > 0 ? { entry: [...distinct.values()] } : {}),
-    link: await linksOf(services, caller, going satisfies Asked, { next, offset: 0, before: 0, size: 0 }),
-  };
-}
-
-async function countAll(
-  services: Services,
-  actor: Actor,
-  types: readonly string[],
-  asked: URLSearchParams,
-): Promise<number> {
-  let sum = 0;
-  for (const type of types) {
-    const query = new URLSearchParams(asked);
-    query.set('_summary', 'count');
-    sum += (await searchPage(services, actor, { type, query })).page.total ?? 0;
-  }
-  return sum;
+  const links = await linksOf(services, caller, going, { next, offset: 0, before: 0, size: 0 });
+  // Of some of the types it would be taken for that of all: the first page alone tells it.
+  return pageBundle('searchset', [...distinct.values()], links, start > 0 ? undefined : total);
 }
 
 /** Takes what is of the whole search out of the parameters that each type is asked for. */

@@ -1,10 +1,10 @@
-import { exactOptional, type InferInput, is, object, string } from 'valibot';
+import { exactOptional, type InferInput, object, string } from 'valibot';
 import type { Resource } from '../../base/resource.ts';
+import { messageBody } from '../../base/schema.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
 import { readPages } from '../../carry/table/pages.ts';
-import type { Table } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import { type Queue, sendAll } from '../../carry/work/queue.ts';
 import { auditItem, targetOf } from '../../identity/audit/audit-event.ts';
@@ -17,23 +17,6 @@ import { laneMessage, removeNote } from './delivery.ts';
 /** So many administrators are told; a Project with more of them has a few who look. */
 const mostTold = 20;
 const keptSeconds = 7 * 86_400;
-
-/** The mails by which a Project's administrators learn that a Subscription turned `error`, for that very write. */
-async function failureMails(
-  table: Table,
-  { project, subscriptionId, nowMs }: { project: string; subscriptionId: string; nowMs: number },
-): Promise<Action[]> {
-  const told = await listAdministrators(table, project, mostTold);
-  return told.map((membershipId) => ({
-    name: 'mail',
-    put: {
-      ...keys.failureMail(project, subscriptionId, membershipId),
-      kind: 'subscription-failed' satisfies MailKind,
-      ...{ project, subscriptionId, membershipId, generation: nowMs },
-      ttl: Math.ceil(nowMs / 1000) + keptSeconds,
-    },
-  }));
-}
 
 /** Puts back into the queue whatever waits for a Subscription to go on, in the order of its lanes. */
 async function wakeAll(
@@ -54,7 +37,6 @@ async function wakeAll(
 
 const dayMs = 86_400_000;
 
-/** What may have to change about a Subscription. */
 const statusMessage = object({
   project: string(),
   id: string(),
@@ -63,19 +45,18 @@ const statusMessage = object({
   /** Why it cannot go on. */
   failed: exactOptional(string()),
 });
-type StatusMessage = InferInput<typeof statusMessage>;
 
 /** @throws {Error} when the body is none */
-export function parseStatus(body: unknown): StatusMessage {
-  if (is(statusMessage, body)) return body;
-  throw new Error('The message names no Subscription');
-}
+export const parseStatus = messageBody('Subscription', statusMessage);
 
 /**
  * Writes the status that a Subscription has with us, and lets go on what waits for it.
  * @throws {Error} when somebody has written it meanwhile: it is to be done again
  */
-export async function changeStatus(services: StatusServices, message: StatusMessage): Promise<void> {
+export async function changeStatus(
+  services: StatusServices,
+  message: InferInput<typeof statusMessage>,
+): Promise<void> {
   const { project, id, versionId, failed } = message;
   const key = keys.resource(project, 'Subscription', id);
   const head = (await services.table.read([key])).get(key);
@@ -97,13 +78,10 @@ export async function changeStatus(services: StatusServices, message: StatusMess
   if (stored?.status !== 'error') await wakeAll(services, project, id);
 }
 
-/** What administrators are told of a failure, and what the head notes of that. */
-interface Telling {
-  head: { toldAtMs?: number };
-  mails: readonly Action[];
-}
-
-/** Once a day for a Subscription: the head knows when it was told last, whoever writes the Subscription meanwhile. */
+/**
+ * What administrators are told of a failure, by mails for that very write, and what the head notes of that. Once a day
+ * for a Subscription: the head knows when it was told last, whoever writes the Subscription meanwhile.
+ */
 async function telling(
   { table, now }: StatusServices,
   project: string,
@@ -111,12 +89,23 @@ async function telling(
   head: Item | undefined,
 ): Promise<Telling> {
   const nowMs = now();
-  const toldAtMs = typeof head?.toldAtMs === 'number' ? head.toldAtMs : Number.NEGATIVE_INFINITY;
-  if (nowMs - toldAtMs < dayMs) return { head: {}, mails: [] };
-  return {
-    head: { toldAtMs: nowMs },
-    mails: await failureMails(table, { project, subscriptionId, nowMs }),
-  };
+  if (typeof head?.toldAtMs === 'number' && nowMs - head.toldAtMs < dayMs) return { head: {}, mails: [] };
+  const administrators = await listAdministrators(table, project, mostTold);
+  const mails = administrators.map((membershipId) => ({
+    name: 'mail',
+    put: {
+      ...keys.failureMail(project, subscriptionId, membershipId),
+      kind: 'subscription-failed' satisfies MailKind,
+      ...{ project, subscriptionId, membershipId, generation: nowMs },
+      ttl: Math.ceil(nowMs / 1000) + keptSeconds,
+    },
+  }));
+  return { head: { toldAtMs: nowMs }, mails };
+}
+
+interface Telling {
+  head: { toldAtMs?: number };
+  mails: readonly Action[];
 }
 
 async function write(

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import { array, exactOptional, type InferInput, is, object, picklist, string } from 'valibot';
+import { array, exactOptional, type InferInput, object, picklist, string } from 'valibot';
+import { messageBody } from '../../base/schema.ts';
 import type { Item } from '../../carry/table/item.ts';
-import { parseHead } from '../../carry/table/keys.ts';
 import type { Message } from '../../carry/work/queue.ts';
-import { isResourceType } from '../../store/index/registry.ts';
+import { versionName } from '../../store/fhir/stored-resource.ts';
+import { newState } from '../../store/items/versions.ts';
 
 /** One name for several parts, of 40 letters and digits; other parts have another. */
 export function nameOfParts(...parts: readonly string[]): string {
@@ -11,11 +12,7 @@ export function nameOfParts(...parts: readonly string[]): string {
 }
 
 export const interactions = ['create', 'update', 'delete'] as const;
-export type Interaction = (typeof interactions)[number];
-
-/** A version of a record: all that its key needs. */
-const versionSchema = object({ versionId: string(), lastUpdated: string() });
-type VersionName = InferInput<typeof versionSchema>;
+export type ChangeInteraction = (typeof interactions)[number];
 
 /** A version of a record that was written. It names the record and holds nothing of it. */
 export const changeEntries = {
@@ -23,41 +20,33 @@ export const changeEntries = {
   type: string(),
   id: string(),
   interaction: picklist(interactions),
-  version: versionSchema,
+  version: versionName,
   /** The state before: of an update and a deletion. */
-  previous: exactOptional(versionSchema),
+  previous: exactOptional(versionName),
 };
-const changeSchema = object(changeEntries);
-export type RecordChange = InferInput<typeof changeSchema>;
+export type RecordChange = Omit<ChangeCandidate, 'subscriptions' | 'resend'>;
 
-/** A change that Subscriptions may be about. */
 const candidateSchema = object({
   ...changeEntries,
-  /** Ids of Subscriptions to its type. */
+  /** Those to its type. */
   subscriptions: array(string()),
   /** Asked for by hand: it names this asking, and stands outside the order. */
   resend: exactOptional(string()),
 });
-export type Candidate = InferInput<typeof candidateSchema>;
+export type ChangeCandidate = InferInput<typeof candidateSchema>;
 
 /** What a write of a head was, of a record that Subscriptions may be about; undefined for all other writes. */
 export function changeOf(before: Item | undefined, after: Item | undefined): RecordChange | undefined {
-  const target = after && parseHead(after);
-  if (!after || !target || !isResourceType(target.type) || target.type === 'AuditEvent') return undefined;
-  if (before?.versionId === after.versionId) return undefined;
-  const version = versionName(after);
-  const stood = before && before.deleted !== true ? versionName(before) : undefined;
-  if (!version) return undefined;
-  if (after.deleted === true) {
-    return stood && { ...target, interaction: 'delete', version, previous: stood };
-  }
-  return stood
-    ? { ...target, interaction: 'update', version, previous: stood }
-    : { ...target, interaction: 'create', version };
+  const state = newState(before, after);
+  if (!state) return undefined;
+  const { target, version } = state;
+  const previous = before?.deleted === true ? undefined : state.previous;
+  if (!previous) return after?.deleted === true ? undefined : { ...target, interaction: 'create', version };
+  return { ...target, interaction: after?.deleted === true ? 'delete' : 'update', version, previous };
 }
 
 /** Versions of one record are looked at one after the other. */
-export function candidateMessage(candidate: Candidate): Message {
+export function candidateMessage(candidate: ChangeCandidate): Message {
   const { project, type, id, version, resend = '' } = candidate;
   return {
     body: candidate,
@@ -69,12 +58,4 @@ export function candidateMessage(candidate: Candidate): Message {
 }
 
 /** @throws {Error} when the body is none */
-export function parseCandidate(body: unknown): Candidate {
-  if (is(candidateSchema, body)) return body;
-  throw new Error('The message names no change');
-}
-
-function versionName({ versionId, lastUpdated }: Item): VersionName | undefined {
-  const isName = typeof versionId === 'string' && typeof lastUpdated === 'string';
-  return isName ? { versionId, lastUpdated } : undefined;
-}
+export const parseCandidate = messageBody('change', candidateSchema);

@@ -6,8 +6,8 @@ import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
 import type { Found } from '../../carry/table/table.ts';
-import { whenConditionFailed } from '../../carry/table/transact.ts';
-import type { Purpose, Queue } from '../../carry/work/queue.ts';
+import { type Action, whenConditionFailed } from '../../carry/table/transact.ts';
+import type { Message, Purpose, Queue } from '../../carry/work/queue.ts';
 import { agentOf, auditAction, details, parseOutcome, targetOf } from '../../identity/audit/audit-event.ts';
 import { record } from '../../identity/audit/record.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
@@ -15,7 +15,7 @@ import { type Actor, admit } from '../../identity/gate/actor.ts';
 import { isResourceType } from '../../store/index/registry.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import {
-  type Positioned,
+  type PositionedValue,
   parsePage,
   readCursor,
   sortKeyBetween,
@@ -24,11 +24,11 @@ import {
 } from '../../store/items/page.ts';
 import { readTimed } from '../../store/items/read-ranges.ts';
 import { listVersions } from '../../store/items/versions.ts';
-import { type Candidate, candidateMessage, changeOf, type Interaction, interactions } from './change.ts';
-import { attemptOf, type Delivery, deliveryOf, expiryOf, laneKey, laneMessage, mayKnow } from './delivery.ts';
+import { linkTo } from '../read/bundle.ts';
+import { candidateMessage, changeOf, interactions } from './change.ts';
+import { attemptOf, deliveryOf, expiryOf, laneKey, laneMessage, mayKnow } from './delivery.ts';
 import { listSubscriptions } from './listed.ts';
 
-/** @throws {Refusal} forbidden, not-found */
 async function requireSubscription(
   services: Services,
   caller: Caller<'administrator'>,
@@ -43,18 +43,10 @@ async function requireSubscription(
   return { actor, found, subscription };
 }
 
-/** R4 Bundle of AuditEvents, one an attempt. */
-export interface Deliveries {
-  resourceType: 'Bundle';
-  type: 'searchset';
-  entry: { resource: Resource }[];
-  link: { relation: 'next'; url: string }[];
-}
-
 const known = new Set(['_count', '_cursor', 'outcome']);
 
 /**
- * The attempts to deliver of a Subscription, newest first.
+ * The attempts to deliver of a Subscription, newest first: a Bundle of AuditEvents.
  * @param query `outcome`, `_count`, `_cursor`
  * @throws {Refusal} forbidden, not-found, invalid
  */
@@ -62,10 +54,15 @@ export async function listDeliveries(
   services: Services,
   caller: Caller<'administrator'>,
   { id, query }: { id: string; query: URLSearchParams },
-): Promise<Deliveries> {
+): Promise<object> {
   const { actor } = await requireSubscription(services, caller, id);
   const { project } = caller;
-  const { count, cursor, outcome } = parseListing(query);
+  for (const name of query.keys()) {
+    if (!known.has(name)) throw invalidField(name, `Unknown parameter ${name} of $deliveries`);
+  }
+  const { count, cursor } = parsePage(query);
+  const word = query.get('outcome');
+  const outcome = word === null ? undefined : parseOutcome(word);
   const path = `Subscription/${id}/$deliveries`;
   const listing = { project, name: `${path}?${outcome ?? ''}` };
   const after = readCursor(listing, cursor, sortKeyBetween('0', '~'));
@@ -78,10 +75,7 @@ export async function listDeliveries(
   return {
     ...{ resourceType: 'Bundle', type: 'searchset' },
     entry: page.values.map((resource) => ({ resource })),
-    link:
-      page.next === undefined
-        ? []
-        : [{ relation: 'next', url: `${services.baseUrl}/fhir/R4/${path}?${next}` }],
+    link: page.next === undefined ? [] : [linkTo(services.baseUrl, path, next, 'next')],
   };
 }
 
@@ -90,22 +84,13 @@ async function* attempts(
   actor: Actor,
   id: string,
   { count, outcome, after }: { count: number; outcome: string | undefined; after: string | undefined },
-): AsyncGenerator<Positioned<Resource, string>> {
+): AsyncGenerator<PositionedValue<Resource, string>> {
   const list = keys.attempt(actor.project, id, '').pk;
   for await (const item of readTimed(table, [list], { newestFirst: true, after, most: count + 1 })) {
     const attempt = attemptOf(item);
     const isWanted = mayKnow(actor, item) && (outcome === undefined || attempt.outcome === outcome);
     yield { position: item.sk, value: isWanted ? attempt : undefined };
   }
-}
-
-function parseListing(query: URLSearchParams) {
-  for (const name of query.keys()) {
-    if (!known.has(name)) throw invalidField(name, `Unknown parameter ${name} of $deliveries`);
-  }
-  const page = parsePage(query);
-  const outcome = query.get('outcome');
-  return { ...page, outcome: outcome === null ? undefined : parseOutcome(outcome) };
 }
 
 const idText = 'delivery must be the id of a delivery';
@@ -132,42 +117,41 @@ export async function redeliver(
   const item = found.get(key);
   if (!item || item.subscriptionId !== id) throw new Refusal('not-found', 'There is no such delivery');
   const earlier = deliveryOf(item);
-  const delivery = earlier.ended ? begunAnew(earlier) : earlier;
   const { newId, now } = services;
-  if (earlier.ended) {
-    await services.table
-      .transact([
-        {
-          name: 'delivery',
-          update: key,
-          set: 'SET redelivery = :next, attempt = :none, lane = :lane, #ttl = :ttl REMOVE ended, notBeforeMs',
-          if: 'redelivery = :seen AND attribute_exists(ended)',
-          names: { '#ttl': 'ttl' },
-          values: {
-            ':next': delivery.redelivery,
-            ':seen': earlier.redelivery,
-            ':none': 0,
-            ':lane': delivery.lane,
-            ':ttl': expiryOf(now()),
-          },
-        },
-        { name: 'lane', put: { ...laneKey(delivery), deliveryId, ttl: expiryOf(now()) } },
-        auditAction(services, actor, {
-          ...{ subtype: 'redeliver', action: 'E' },
-          entities: [{ ...targetOf(subscription), detail: details({ delivery: deliveryId }) }],
-        }),
-      ])
-      // Else somebody else has just done it.
-      .catch(whenConditionFailed(() => undefined));
-  }
-  const lost = await services.queues.deliveries.send([laneMessage(delivery, newId())]);
-  // Nothing is lost by then: asked again, the delivery is sent for again.
-  if (lost.length > 0) throw new Refusal('unavailable', 'Try again shortly', { retryAfterSeconds: 1 });
+  if (!earlier.ended) return sendFor(services.queues.deliveries, laneMessage(earlier, newId()));
+  const lane = `${earlier.type}#${earlier.id}#${deliveryId}`;
+  const delivery = { ...earlier, redelivery: earlier.redelivery + 1, lane };
+  const ttl = expiryOf(now());
+  const actions: Action[] = [
+    {
+      name: 'delivery',
+      update: key,
+      set: 'SET redelivery = :next, attempt = :none, lane = :lane, #ttl = :ttl REMOVE ended, notBeforeMs',
+      if: 'redelivery = :seen AND attribute_exists(ended)',
+      names: { '#ttl': 'ttl' },
+      values: {
+        ':next': delivery.redelivery,
+        ':seen': earlier.redelivery,
+        ':none': 0,
+        ':lane': lane,
+        ':ttl': ttl,
+      },
+    },
+    { name: 'lane', put: { ...laneKey(delivery), deliveryId, ttl } },
+    auditAction(services, actor, {
+      ...{ subtype: 'redeliver', action: 'E' },
+      entities: [{ ...targetOf(subscription), detail: details({ delivery: deliveryId }) }],
+    }),
+  ];
+  // Else somebody else has just done it.
+  await services.table.transact(actions).catch(whenConditionFailed(() => undefined));
+  await sendFor(services.queues.deliveries, laneMessage(delivery, newId()));
 }
 
-function begunAnew(delivery: Delivery): Delivery {
-  const { type, id, deliveryId, redelivery } = delivery;
-  return { ...delivery, redelivery: redelivery + 1, lane: `${type}#${id}#${deliveryId}` };
+/** Nothing is lost where it fails: asked again, it is sent again. @throws {Refusal} unavailable */
+async function sendFor(queue: Queue, message: Message): Promise<void> {
+  const lost = await queue.send([message]);
+  if (lost.length > 0) throw new Refusal('unavailable', 'Try again shortly', { retryAfterSeconds: 1 });
 }
 
 const referenceText = 'subscription must be a reference, Subscription/<id>';
@@ -201,36 +185,25 @@ export async function resend(
   if (!change) throw new Refusal('not-found', 'Not found');
   const listed = await listSubscriptions(services.table, project);
   const about = listed.filter((one) => one.type === type && (only === undefined || one.id === only));
-  const asked = { ...change, ...(interaction ? as(change, interaction) : {}) };
-  const candidate: Candidate = {
-    ...asked,
-    subscriptions: about.map((one) => one.id),
-    resend: services.newId(),
+  // As if the last change had been another one: of a deletion the record is told that was.
+  const asked = {
+    ...change,
+    ...(interaction ? { interaction } : {}),
+    ...(interaction === 'delete' ? { previous: change.previous ?? change.version } : {}),
   };
-  const lost =
-    about.length > 0 ? await services.queues.subscriptions.send([candidateMessage(candidate)]) : [];
-  if (lost.length > 0) throw new Refusal('unavailable', 'Try again shortly', { retryAfterSeconds: 1 });
+  const subscriptions = about.map((one) => one.id);
+  const message = candidateMessage({ ...asked, subscriptions, resend: services.newId() });
+  if (about.length > 0) await sendFor(services.queues.subscriptions, message);
   const entities = [{ reference: `${type}/${id}` }];
   const event = { project, subtype: 'resend', action: 'E', outcome: '0', entities } as const;
   await record(services, { ...event, agent: agentOf(actor) });
 }
 
 async function lastChange({ table }: SubscriptionServices, head: Item) {
-  let before: Item | undefined;
   for await (const { item } of listVersions(table, head, { expected: String(head.versionId), limit: 3 })) {
-    if (item.versionId === head.versionId) continue;
-    before = item;
-    break;
+    if (item.versionId !== head.versionId) return changeOf(item, head);
   }
-  return changeOf(before, head);
-}
-
-/** As if the last change had been another one: of a deletion the record is told that was. */
-function as(
-  { version, previous }: Pick<Candidate, 'version' | 'previous'>,
-  interaction: Interaction,
-): Partial<Candidate> {
-  return interaction === 'delete' ? { interaction, previous: previous ?? version } : { interaction };
+  return changeOf(undefined, head);
 }
 
 interface SubscriptionServices extends Services {

@@ -1,12 +1,12 @@
-import { exactOptional, type InferInput, is, number, object, picklist, string } from 'valibot';
+import { exactOptional, type InferInput, number, object, picklist, string } from 'valibot';
 import type { Resource } from '../../base/resource.ts';
-import { stored } from '../../base/schema.ts';
+import { messageBody, stored } from '../../base/schema.ts';
 import type { Item } from '../../carry/table/item.ts';
-import { type Key, keys } from '../../carry/table/keys.ts';
+import { entrySort, type Key, keys } from '../../carry/table/keys.ts';
 import type { Table } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import type { Message } from '../../carry/work/queue.ts';
-import { details, entryOf } from '../../identity/audit/audit-event.ts';
+import { type Audited, details, entryOf } from '../../identity/audit/audit-event.ts';
 import { type Actor, isRoot } from '../../identity/gate/actor.ts';
 import { readResource } from '../../store/fhir/stored-resource.ts';
 import { unpackText } from '../../store/items/content.ts';
@@ -19,7 +19,6 @@ const deliverySchema = object({
   subscriptionId: string(),
   /** What is delivered one after the other: the versions of the record, or this alone. */
   lane: string(),
-  /** Its place in the lane. */
   place: string(),
   /** How often it was begun anew by hand. */
   redelivery: number(),
@@ -27,28 +26,20 @@ const deliverySchema = object({
   attempt: number(),
   /** That attempt is under way until then at most, in ms since the epoch. */
   claimedUntilMs: exactOptional(number()),
-  /** The next attempt is not before. */
   notBeforeMs: exactOptional(number()),
   /** Absent as long as it has not ended. */
   ended: exactOptional(picklist(['done', 'failed', 'dropped'])),
 });
-export type Delivery = InferInput<typeof deliverySchema>;
+export type RecordDelivery = InferInput<typeof deliverySchema>;
 
 const readDelivery = stored('delivery', deliverySchema);
 
 /** As long as a repeat of it is known as one. */
 const keptSeconds = 15 * 86_400;
 
-function deliveryIdOf(
-  subscriptionId: string,
-  { project, type, id, version }: Pick<RecordChange, 'project' | 'type' | 'id' | 'version'>,
-): string {
-  return nameOfParts(project, subscriptionId, type, id, version.versionId);
-}
-
-export function newDelivery(subscriptionId: string, change: RecordChange, resend?: string): Delivery {
+export function newDelivery(subscriptionId: string, change: RecordChange, resend?: string): RecordDelivery {
   const { project, type, id, interaction, version, previous } = change;
-  const own = deliveryIdOf(subscriptionId, change);
+  const own = nameOfParts(project, subscriptionId, type, id, version.versionId);
   const deliveryId = resend === undefined ? own : nameOfParts(own, resend);
   const lane = `${type}#${id}`;
   return {
@@ -59,7 +50,7 @@ export function newDelivery(subscriptionId: string, change: RecordChange, resend
   };
 }
 
-export function deliveryKey({ project, deliveryId }: Pick<Delivery, 'project' | 'deliveryId'>): Key {
+export function deliveryKey({ project, deliveryId }: Pick<RecordDelivery, 'project' | 'deliveryId'>): Key {
   return keys.delivery(project, deliveryId);
 }
 
@@ -68,7 +59,7 @@ export function laneKey({ project, subscriptionId, lane, place }: Lane & { place
 }
 
 /** Writes it once: it waits in its lane, and whoever decides the same again finds it there. */
-export function beginActions(delivery: Delivery, nowMs: number): Action[] {
+export function beginActions(delivery: RecordDelivery, nowMs: number): Action[] {
   const ttl = expiryOf(nowMs);
   return [
     { name: 'delivery', put: { ...deliveryKey(delivery), ...delivery, ttl }, if: 'attribute_not_exists(pk)' },
@@ -81,7 +72,7 @@ export function expiryOf(nowMs: number): number {
 }
 
 /** @throws {Error} when the item is none */
-export function deliveryOf(item: Item | undefined): Delivery {
+export function deliveryOf(item: Item | undefined): RecordDelivery {
   if (!item || typeof item.deliveryId !== 'string') throw new Error('The item is no delivery');
   return readDelivery(item);
 }
@@ -110,10 +101,7 @@ export async function removeNote(table: Table, lane: Lane, note: string): Promis
 }
 
 /** @throws {Error} when the body is none */
-export function parseLane(body: unknown): Lane {
-  if (is(laneSchema, body)) return body;
-  throw new Error('The message names no lane');
-}
+export const parseLane = messageBody('lane', laneSchema);
 
 /** What became of one attempt. */
 export interface Attempted {
@@ -134,37 +122,31 @@ export interface Attempted {
 const attemptSeconds = 365 * 86_400;
 
 /** An attempt as an AuditEvent in the list of its Subscription: never what was sent, or answered. */
-export function attemptItem(delivery: Delivery, attempted: Attempted, uuid: string, nowMs: number): Item {
+export function attemptItem(
+  delivery: RecordDelivery,
+  attempted: Attempted,
+  uuid: string,
+  nowMs: number,
+): Item {
   const { project, subscriptionId, type, id } = delivery;
   const { outcome, isSuccess, isUnknown, isSeen, durationMs, status, runId } = attempted;
   const detail = details({
-    delivery: delivery.deliveryId,
-    attempt: delivery.attempt,
+    ...{ delivery: delivery.deliveryId, attempt: delivery.attempt },
     redelivery: delivery.redelivery > 0 ? delivery.redelivery : undefined,
-    interaction: delivery.interaction,
-    version: delivery.version.versionId,
-    outcome,
+    ...{ interaction: delivery.interaction, version: delivery.version.versionId, outcome },
     durationMs: durationMs === undefined ? undefined : Math.round(durationMs),
-    status,
-    run: runId,
+    ...{ status, run: runId },
   });
-  const entry = entryOf(
-    {
-      project,
-      subtype: 'delivery',
-      action: 'E',
-      outcome: isSuccess ? '0' : isUnknown ? '8' : '4',
-      outcomeDesc: outcome,
-      agent: { reference: `Subscription/${subscriptionId}` },
-      entities: [{ reference: `${type}/${id}`, detail }],
-    },
-    `d-${uuid}`,
-    nowMs,
-  );
-  const sort = `${new Date(nowMs).toISOString()}#d-${uuid}`;
+  const audited: Audited = {
+    ...{ project, subtype: 'delivery', action: 'E', outcome: isSuccess ? '0' : isUnknown ? '8' : '4' },
+    outcomeDesc: outcome,
+    agent: { reference: `Subscription/${subscriptionId}` },
+    entities: [{ reference: `${type}/${id}`, detail }],
+  };
+  const entryId = `d-${uuid}`;
   return {
-    ...keys.attempt(project, subscriptionId, sort),
-    ...entry,
+    ...keys.attempt(project, subscriptionId, entrySort(new Date(nowMs).toISOString(), entryId)),
+    ...entryOf(audited, entryId, nowMs),
     ...(isSeen ? { isSeen } : {}),
     ttl: Math.floor(nowMs / 1000) + attemptSeconds,
   };

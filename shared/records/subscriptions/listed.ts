@@ -6,15 +6,14 @@ import type { Table } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
 
 /** A Subscription that is not deleted, as far as it says which writes it may be about. */
-export interface Listed {
+export interface ListedSubscription {
   id: string;
-  /** Of the records that wake it. */
   type: string;
   /** Records written before that are not for it. An instant. */
   since: string;
 }
 
-export function listedItem(project: string, { id, type, since }: Listed): Item {
+export function listedItem(project: string, { id, type, since }: ListedSubscription): Item {
   return { ...keys.subscription(project, id), type, since };
 }
 
@@ -23,7 +22,11 @@ export function listedItem(project: string, { id, type, since }: Listed): Item {
  * @param goesOn it was on, for the same type: what was written before it was saved, and is looked at
  *   only now, is for it as well
  */
-export function listAction(project: string, { id, type, since }: Listed, goesOn: boolean): Action {
+export function listAction(
+  project: string,
+  { id, type, since }: ListedSubscription,
+  goesOn: boolean,
+): Action {
   if (!goesOn) return { name: 'listed', put: listedItem(project, { id, type, since }) };
   return {
     name: 'listed',
@@ -35,32 +38,19 @@ export function listAction(project: string, { id, type, since }: Listed, goesOn:
 }
 
 /** All of a Project's. */
-export async function listSubscriptions(table: Table, project: string): Promise<Listed[]> {
+export async function listSubscriptions(table: Table, project: string): Promise<ListedSubscription[]> {
   const { items } = await table.query(queryOf(keys.subscription(project, '').pk));
   return items.map(({ sk, type, since }) => ({ id: sk, type: String(type), since: String(since) }));
 }
 
-/** What a process knows of the Subscriptions of Projects; each is read again when it is that old. */
-export interface KnownSubscriptions {
-  /** @returns those that a write of a record of this type, at this instant, may be for */
-  about(project: string, type: string, at: string): Promise<Listed[]>;
-  /** How many a Project has. */
-  count(project: string): Promise<number>;
-  /** One was changed. */
-  forget(project: string): void;
-}
+export type KnownSubscriptions = ReturnType<typeof knownSubscriptions>;
 
-export function knownSubscriptions(
-  { table, now }: { table: Table; now(): number },
-  memoryMs: number,
-): KnownSubscriptions {
-  const known = new Recent<{ untilMs: number; all: Promise<Map<string, Listed[]>> }>(10_000);
+/** What a process knows of the Subscriptions of Projects; each is read again when it is that old. */
+export function knownSubscriptions({ table, now }: { table: Table; now(): number }, memoryMs: number) {
+  const known = new Recent<{ untilMs: number; all: Promise<Map<string, ListedSubscription[]>> }>(10_000);
   const read = async (project: string) => {
-    const byType = new Map<string, Listed[]>();
-    for (const one of await listSubscriptions(table, project)) {
-      byType.set(one.type, [...(byType.get(one.type) ?? []), one]);
-    }
-    return byType;
+    const all = await listSubscriptions(table, project);
+    return Map.groupBy(all, ({ type }) => type);
   };
   const current = (project: string) => {
     const found = known.get(project);
@@ -72,10 +62,12 @@ export function knownSubscriptions(
     return all;
   };
   return {
-    about: async (project, type, at) =>
+    /** @returns those that a write of a record of this type, at this instant, may be for */
+    about: async (project: string, type: string, at: string) =>
       ((await current(project)).get(type) ?? []).filter(({ since }) => since <= at),
-    count: async (project) =>
+    /** How many a Project has. */
+    count: async (project: string) =>
       [...(await current(project)).values()].reduce((sum, { length }) => sum + length, 0),
-    forget: (project) => known.set(project, { untilMs: 0, all: Promise.resolve(new Map()) }),
+    forget: (project: string) => known.set(project, { untilMs: 0, all: Promise.resolve(new Map()) }),
   };
 }

@@ -1,6 +1,5 @@
 import { stringifyJson } from '../../base/json.ts';
 import { Refusal } from '../../base/refusal.ts';
-import type { Resource } from '../../base/resource.ts';
 import { errorName, fieldsOf } from '../../base/values.ts';
 import { entryOf, holdEntry, leaveEntry } from '../../bots/run/bounds.ts';
 import type { RunRequest } from '../../bots/run/contract.ts';
@@ -12,9 +11,9 @@ import { whenConditionFailed } from '../../carry/table/transact.ts';
 import { Later, type Purpose, type Queue, sendAll } from '../../carry/work/queue.ts';
 import { visible } from '../../identity/policies/access.ts';
 import { matchesAll } from '../../store/search/filter.ts';
-import type { Candidate } from './change.ts';
-import { attemptItem, beginActions, type Delivery, laneMessage, newDelivery } from './delivery.ts';
-import { type Standing, standingOf } from './subscription.ts';
+import type { ChangeCandidate } from './change.ts';
+import { attemptItem, beginActions, laneMessage, newDelivery, type RecordDelivery } from './delivery.ts';
+import { type StandingSubscription, standingOf } from './subscription.ts';
 import { admitAuthor, type ChangedStates, readStates, type Writer } from './writer.ts';
 
 /** So many deliveries may follow from one call or tick. */
@@ -30,8 +29,8 @@ async function countDeliveries(
   { table, queues, now }: MatchServices,
   project: string,
   writer: Writer | undefined,
-  deliveries: readonly Delivery[],
-): Promise<readonly Delivery[]> {
+  deliveries: readonly RecordDelivery[],
+): Promise<readonly RecordDelivery[]> {
   const origin = writer?.run?.origin;
   if (origin === undefined || deliveries.length === 0) return deliveries;
   const counted = await count({ table }, keys.origin(project, origin), {
@@ -56,21 +55,15 @@ const graceMs = 30_000;
 const waitMs = 3_000;
 
 /** The turn of a change to have expressions evaluated: what one Project writes in them takes no other's turn. */
-interface ExpressionTurn {
-  /**
-   * Whether there is time for one more. The first takes a place among those of the Project.
-   * @throws {Later} when there is none
-   */
-  hasTime(): Promise<boolean>;
-  /** Gives the place to others. Never fails: what is not given back ends by itself. */
-  leave(): Promise<void>;
-}
-
-function expressionTurn(services: Services, project: string): ExpressionTurn {
+function expressionTurn(services: Services, project: string) {
   const key = keys.evaluating(project);
   let held: { entry: string; untilMs: number } | undefined;
   return {
-    async hasTime() {
+    /**
+     * Whether there is time for one more. The first takes a place among those of the Project.
+     * @throws {Later} when there is none
+     */
+    async hasTime(): Promise<boolean> {
       if (!held) {
         const untilMs = services.now() + longestMs;
         const entry = entryOf(services.newId(), untilMs + graceMs);
@@ -79,7 +72,8 @@ function expressionTurn(services: Services, project: string): ExpressionTurn {
       }
       return services.now() < held.untilMs;
     },
-    async leave() {
+    /** Gives the place to others. Never fails: what is not given back ends by itself. */
+    async leave(): Promise<void> {
       if (held) await leaveEntry(services, key, held.entry);
     },
   };
@@ -102,22 +96,17 @@ const limits = { timeoutMs: 2_000, memoryMb: 128, resultBytes: 1_000, logBytes: 
 /** The invoker and its child may have to start. */
 const evaluationMs = 15_000;
 
-/** `failed` when it came to no value, and why. */
-type Evaluated = { isMet: boolean } | { failed: string };
-
-interface EvaluateServices {
-  evaluator: Invoker;
-  now(): number;
-  newId(): string;
-}
-
-/** @throws {Later} when it could not be evaluated now */
+/**
+ * Whether a change meets an expression.
+ * @returns why it came to no value, where it did not
+ * @throws {Later} when it could not be evaluated now
+ */
 export async function evaluate(
-  { evaluator, now, newId }: EvaluateServices,
+  { evaluator, now, newId }: Pick<MatchServices, 'evaluator' | 'now' | 'newId'>,
   project: string,
   expression: string,
-  { current, previous }: { current: Resource; previous: Resource | undefined },
-): Promise<Evaluated> {
+  { current, previous }: Pick<ChangedStates, 'current' | 'previous'>,
+): Promise<boolean | { failed: string }> {
   const runId = newId();
   const self = { reference: `Project/${project}` };
   const request: RunRequest = {
@@ -129,7 +118,7 @@ export async function evaluate(
   if (invoked.kind !== 'result') throw new Later(2_000);
   const { outcome } = invoked.result;
   if (outcome.kind === 'returned' && outcome.value.type === 'json') {
-    return { isMet: fieldsOf(JSON.parse(outcome.value.text)).isMet === true };
+    return fieldsOf(JSON.parse(outcome.value.text)).isMet === true;
   }
   return {
     failed: outcome.kind === 'limit' ? `expression: limit of ${outcome.limit}` : 'expression: failed',
@@ -143,7 +132,7 @@ export async function evaluate(
  */
 async function meetsExpression(
   services: MatchServices,
-  { author, expression }: Standing & { expression: string },
+  { author, expression }: StandingSubscription & { expression: string },
   project: string,
   { current, previous }: ChangedStates,
 ): Promise<boolean | { failed: string }> {
@@ -152,8 +141,7 @@ async function meetsExpression(
     const seen = await visible(actor, 'read', current);
     if (!seen) return false;
     const before = previous && (await visible(actor, 'read', previous, { standing: current }));
-    const evaluated = await evaluate(services, project, expression, { current: seen, previous: before });
-    return 'failed' in evaluated ? evaluated : evaluated.isMet;
+    return await evaluate(services, project, expression, { current: seen, previous: before });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     // What an author without membership is to be told comes with the delivery.
@@ -168,13 +156,13 @@ async function meetsExpression(
  * @throws {Later} while as many of the Project's changes have expressions evaluated as may at once
  * @throws {Error} when something of it has to be done again
  */
-export async function matchChange(services: MatchServices, candidate: Candidate): Promise<void> {
+export async function matchChange(services: MatchServices, candidate: ChangeCandidate): Promise<void> {
   const standing = await standingSubscriptions(services, candidate);
   if (standing.length === 0) return;
   const states = await readStates(services.table, candidate);
   // Who asks for it by hand is told all the same.
   if (states.writer?.isQuiet && candidate.resend === undefined) return;
-  const deliveries: Delivery[] = [];
+  const deliveries: RecordDelivery[] = [];
   const turn = expressionTurn(services, candidate.project);
   try {
     for (const one of standing) {
@@ -186,7 +174,7 @@ export async function matchChange(services: MatchServices, candidate: Candidate)
     await turn.leave();
   }
   const counted = await countDeliveries(services, candidate.project, states.writer, deliveries);
-  const begin = (delivery: Delivery) => services.table.transact(beginActions(delivery, services.now()));
+  const begin = (delivery: RecordDelivery) => services.table.transact(beginActions(delivery, services.now()));
   // Where a condition failed it was decided before.
   await Promise.all(counted.map((one) => begin(one).catch(whenConditionFailed(() => undefined))));
   await sendAll(
@@ -196,7 +184,10 @@ export async function matchChange(services: MatchServices, candidate: Candidate)
 }
 
 /** Those to this type and kind of change that go on: what comes for one in error waits for it. */
-async function standingSubscriptions(services: MatchServices, candidate: Candidate): Promise<Standing[]> {
+async function standingSubscriptions(
+  services: MatchServices,
+  candidate: ChangeCandidate,
+): Promise<StandingSubscription[]> {
   const { project, type, interaction, subscriptions } = candidate;
   const heads = subscriptions.map((id) => keys.resource(project, 'Subscription', id));
   const found = await services.table.read(heads);
@@ -216,9 +207,9 @@ async function standingSubscriptions(services: MatchServices, candidate: Candida
 
 async function isMet(
   services: MatchServices,
-  turn: ExpressionTurn,
-  standing: Standing,
-  { delivery, states }: { delivery: Delivery; states: ChangedStates },
+  turn: ReturnType<typeof expressionTurn>,
+  standing: StandingSubscription,
+  { delivery, states }: { delivery: RecordDelivery; states: ChangedStates },
 ): Promise<boolean> {
   const { expression } = standing.subscription;
   if (expression === undefined) return true;
@@ -235,6 +226,5 @@ interface MatchServices extends Services {
   queues: Readonly<Record<Extract<Purpose, 'deliveries' | 'subscription-status'>, Queue>>;
   /** Evaluates expressions, and nothing else. */
   evaluator: Invoker;
-  /** Whether hooks may be on this machine. */
   allowsLoopback: boolean;
 }

@@ -28,21 +28,15 @@ export async function requireOwnBot(
 
 async function authorsTo({ table, now }: Pick<Services, 'table' | 'now'>, project: string, botId: string) {
   const listed = await listSubscriptions(table, project);
-  const heads = await readHeads(
-    { table, project },
-    'Subscription',
-    listed.map(({ id }) => id),
-  );
+  const ids = listed.map(({ id }) => id);
+  const heads = await readHeads({ table, project }, 'Subscription', ids);
   return [...heads].flatMap(([id, head]) => {
     const { endpoint } = fieldsOf(inlineResource('Subscription', head)?.channel);
     if (endpoint !== `Bot/${botId}`) return [];
     const author = standingOf(head, now(), true)?.author[0];
     // One that is off or over may go on, and who its author is then is not known.
-    if (!author)
-      throw new Refusal(
-        'forbidden',
-        `Subscription/${id} may bring it more than your own accessPolicy allows`,
-      );
+    const text = `Subscription/${id} may bring it more than your own accessPolicy allows`;
+    if (!author) throw new Refusal('forbidden', text);
     return [{ membershipId: author.membershipId, of: `The author of Subscription/${id}` }];
   });
 }

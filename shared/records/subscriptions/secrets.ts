@@ -23,14 +23,8 @@ export interface SentSecret {
   value: string | undefined;
 }
 
-interface Sent {
-  resourceType: string;
-  channel?: unknown;
-  extension?: unknown;
-}
-
 /** A Subscription as it is stored and read, and the values that it was sent with. Its form may be anything. */
-export function maskSecrets<T extends Sent>(sent: T): { body: T; secrets: SentSecret[] } {
+export function maskSecrets<T extends { resourceType: string }>(sent: T): { body: T; secrets: SentSecret[] } {
   const secrets: SentSecret[] = [];
   const hide = (name: string, value: string) => {
     secrets.push({ name, value: value === masked ? undefined : value });
@@ -45,7 +39,7 @@ export function maskSecrets<T extends Sent>(sent: T): { body: T; secrets: SentSe
     const header = parseHeader(text);
     return header ? `${header.name}: ${hide(`header:${header.name.toLowerCase()}`, header.value)}` : text;
   };
-  const { channel, extension } = sent;
+  const { channel, extension } = fieldsOf(sent);
   const header = fieldsOf(channel).header;
   const body = {
     ...sent,
@@ -61,10 +55,6 @@ export type KeptSecret = InferInput<typeof keptSecret>;
 
 const readKept = stored('list of secrets of a Subscription', object({ secrets: array(keptSecret) }));
 
-function keptSecrets(item: Item | undefined): KeptSecret[] {
-  return readKept(item)?.secrets ?? [];
-}
-
 /**
  * Seals what was sent; what stays as it was keeps its seal, secrets in their order.
  * @throws {UnknownSecret} for a value that is to stay and never was
@@ -75,7 +65,7 @@ export async function sealSent(
   secrets: readonly SentSecret[],
   before: Item | undefined,
 ): Promise<KeptSecret[]> {
-  const earlier = keptSecrets(before);
+  const earlier = readKept(before)?.secrets ?? [];
   const earlierSecrets = earlier.filter(({ as }) => as.startsWith('secret:')).values();
   const kept = new Map<string, SealedSecret>();
   for (const { name, value } of secrets) {
@@ -99,27 +89,19 @@ export async function sealSent(
 
 export class UnknownSecret extends Error {}
 
-/** What goes along with a delivery. */
-export interface Credentials {
-  headers: Record<string, string>;
-  /** The one to sign with first. */
-  secrets: string[];
-}
-
+/** What goes along with a delivery; of the secrets the one to sign with first. */
 export async function openCredentials(
   services: { dataKeys(): Promise<DataKeys>; botMemory: { dataKeys: Recent<Uint8Array> } },
   holder: SecretHolder,
   item: Item | undefined,
-): Promise<Credentials> {
-  const kept = keptSecrets(item);
+): Promise<{ headers: Record<string, string>; secrets: string[] }> {
+  const kept = readKept(item)?.secrets ?? [];
   const opened = await openSecrets(services.dataKeys, services.botMemory.dataKeys, holder, kept);
   const named = opened.map(({ valueString = '' }, i) => ({ name: kept[i]?.as ?? '', value: valueString }));
+  const headers = named.filter(({ name }) => name.startsWith('header:'));
+  const secrets = named.filter(({ name }) => name.startsWith('secret:'));
   return {
-    headers: Object.fromEntries(
-      named.flatMap(({ name, value }) =>
-        name.startsWith('header:') ? [[name.slice('header:'.length), value]] : [],
-      ),
-    ),
-    secrets: named.flatMap(({ name, value }) => (name.startsWith('secret:') ? [value] : [])),
+    headers: Object.fromEntries(headers.map(({ name, value }) => [name.slice('header:'.length), value])),
+    secrets: secrets.map(({ value }) => value),
   };
 }

@@ -9,9 +9,8 @@ import { isResourceType } from '../../store/index/registry.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import type { Filter } from '../../store/search/filter.ts';
 import { readCriteria } from '../../store/search/search-request.ts';
-import { type Interaction, interactions } from './change.ts';
+import { type ChangeInteraction, interactions } from './change.ts';
 
-/** Where a Subscription delivers to. */
 type Target = { kind: 'bot'; botId: string } | { kind: 'url'; url: string };
 
 /** Of each request: named in lower case, set by us or by HTTP itself. */
@@ -44,18 +43,18 @@ export function parseHeader(text: unknown): { name: string; value: string } | un
   return name === '' ? undefined : { name, value: value.trim() };
 }
 
-/** What is wrong with the headers of a channel. */
-function headerFaults(header: readonly unknown[]): { at: number; text: string }[] {
+function checkHeaders(header: unknown, wrong: Wrong): void {
+  if (!Array.isArray(header)) wrong('channel.header', 'The headers must be a list');
   const seen = new Set<string>();
-  return header.flatMap((text, at) => {
-    if (at >= mostHeaders) return [{ at, text: `A channel has at most ${mostHeaders} headers` }];
+  for (const [at, text] of Array.isArray(header) ? header.entries() : []) {
     const name = parseHeader(text)?.name.toLowerCase();
-    if (name === undefined) return [{ at, text: 'A header is written `Name: value`' }];
-    if (ownHeader.test(name)) return [{ at, text: `The header ${name} is not for a Subscription to set` }];
-    if (seen.has(name)) return [{ at, text: `The header ${name} is there twice` }];
-    seen.add(name);
-    return [];
-  });
+    const place = `channel.header[${at}]`;
+    if (at >= mostHeaders) wrong(place, `A channel has at most ${mostHeaders} headers`);
+    else if (name === undefined) wrong(place, 'A header is written `Name: value`');
+    else if (ownHeader.test(name)) wrong(place, `The header ${name} is not for a Subscription to set`);
+    else if (seen.has(name)) wrong(place, `The header ${name} is there twice`);
+    else seen.add(name);
+  }
 }
 
 /** The extensions of a Subscription that existing ones carry, by what they say. */
@@ -99,7 +98,6 @@ export function extensionsOf(
   );
 }
 
-/** Which statuses of a hook are a success. */
 type SuccessCodes = readonly (readonly [from: number, to: number])[];
 
 const usualSuccess: SuccessCodes = [[200, 299]];
@@ -126,13 +124,11 @@ export interface Subscription {
   status: (typeof statuses)[number];
   /** After which it is as good as off, in ms since the epoch. */
   endsAtMs: number | undefined;
-  /** Of the records that wake it. */
   type: string;
   /** All of which a record must match. */
   filters: readonly Filter[];
-  /** FHIRPath beside them. */
   expression: string | undefined;
-  interactions: readonly Interaction[];
+  interactions: readonly ChangeInteraction[];
   target: Target;
   /** Whether a URL is sent the record; a Bot always is. */
   sendsRecord: boolean;
@@ -156,12 +152,8 @@ export function parseSubscription(resource: Resource, allowsLoopback: boolean): 
   if (channel.type !== 'rest-hook') wrong('channel.type', 'The channel must be a rest-hook');
   const target = parseEndpoint(channel.endpoint, allowsLoopback);
   if (!target) wrong('channel.endpoint', 'The endpoint must be Bot/<id> or an https URL without credentials');
-  const { header = [] } = channel;
-  if (!Array.isArray(header)) wrong('channel.header', 'The headers must be a list');
-  for (const { at, text } of Array.isArray(header) ? headerFaults(header) : []) {
-    wrong(`channel.header[${at}]`, text);
-  }
-  const payload = channel.payload;
+  const { header = [], payload } = channel;
+  checkHeaders(header, wrong);
   if (payload !== undefined && payload !== 'application/fhir+json') {
     wrong('channel.payload', 'The payload must be application/fhir+json, or left out');
   }
@@ -171,16 +163,13 @@ export function parseSubscription(resource: Resource, allowsLoopback: boolean): 
   const status = statuses.find((one) => one === resource.status);
   if (!status) wrong('status', 'The status is not one of a Subscription');
   const criteria = readTypedCriteria(resource.criteria, wrong);
-  const parsed = { ...criteria, ...readExtensions(resource, wrong) };
+  const extensions = readExtensions(resource, wrong);
   if (issues.length > 0 || !target || !status) {
     throw new Refusal('unprocessable', 'The Subscription is not valid', { issues });
   }
   return {
-    id: resource.id,
-    status,
+    ...{ id: resource.id, status, target, ...criteria, ...extensions },
     endsAtMs: typeof resource.end === 'string' ? Date.parse(resource.end) : undefined,
-    ...parsed,
-    target,
     sendsRecord: payload !== undefined,
   };
 }
@@ -210,7 +199,7 @@ function readExtensions(
   resource: Resource,
   wrong: Wrong,
 ): Pick<Subscription, 'expression' | 'interactions' | 'successCodes' | 'maxAttempts'> {
-  const single = (name: Parameters<typeof extensionsOf>[1]) => {
+  const single = (name: ExtensionName) => {
     const [first, second] = extensionsOf(resource, name);
     if (second) wrong(second.expression, 'The extension may be there once');
     return first;
@@ -243,7 +232,7 @@ function readExtensions(
 }
 
 /** A Subscription as it stands in the table. */
-export interface Standing {
+export interface StandingSubscription {
   subscription: Subscription;
   /** Who saved it last, and in whose name they acted. */
   author: readonly RunCaller[];
@@ -257,7 +246,7 @@ export function standingOf(
   head: Item | undefined,
   nowMs: number,
   allowsLoopback: boolean,
-): Standing | undefined {
+): StandingSubscription | undefined {
   const resource = inlineResource('Subscription', head);
   if (!head || !resource) return undefined;
   const subscription = parseSubscription(resource, allowsLoopback);

@@ -10,8 +10,7 @@ import type { Caller } from '../../identity/gate/access-token.ts';
 import { type Actor, admit } from '../../identity/gate/actor.ts';
 import { allows } from '../../identity/policies/access.ts';
 import { provided } from '../../identity/policies/bounds.ts';
-import { projectSettings, settingDefaults } from '../../identity/projects/settings.ts';
-import { type Change, commit, mostActions } from '../../store/items/change.ts';
+import { commit, mostActions, type ResourceChange } from '../../store/items/change.ts';
 import { openState } from '../../store/items/content.ts';
 import { runSearch } from '../../store/search/run-search.ts';
 import { parseSearch, type SearchRequest } from '../../store/search/search-request.ts';
@@ -19,9 +18,9 @@ import { readerOf, requireSearchable } from '../read/included.ts';
 import { listSubscriptions } from '../subscriptions/listed.ts';
 import { writerOf } from '../subscriptions/writer.ts';
 import { plan, requireInteraction } from './plan.ts';
+import { requireRoom, requireWritesWithin } from './programs.ts';
 import { type EntryNames, resolveReferences, tooLargeBundle } from './references.ts';
-import { requireWritesWithin } from './within.ts';
-import type { Context, Located, Outcome, Planned, Write } from './write.ts';
+import type { Located, Planned, Write, WriteOutcome } from './write.ts';
 
 /** Longer than any request that read it can live. */
 const lockSeconds = 86_400;
@@ -47,15 +46,11 @@ async function gatherWrites(
   for (const { write, search } of wanted)
     if (search) requireInteraction(actor, interactions[write.kind], write.type);
   const located = await Promise.all(
-    wanted.map(({ write, search, key }) =>
-      search
-        ? locateBySearch(services, actor, {
-            write,
-            search,
-            lock: found.get(keys.condition(project, search.canonical)),
-          })
-        : locate(services, write.id ?? services.newId(), key && found.get(key)),
-    ),
+    wanted.map(({ write, search, key }) => {
+      if (!search) return locate(services, write.id ?? services.newId(), key && found.get(key));
+      const lock = found.get(keys.condition(project, search.canonical));
+      return locateBySearch(services, actor, { write, search, lock });
+    }),
   );
   return { actor, located };
 }
@@ -67,10 +62,10 @@ const interactions = {
   delete: ['delete'],
 } as const;
 
-function keyOfWrite(project: string, { type, id }: Write): Key | undefined {
+function keyOfWrite(project: string, { type, id }: Pick<Write, 'type' | 'id'>): Key | undefined {
   if (id === undefined) return undefined;
-  if (!isId(id)) throw new Refusal('invalid', 'An id is up to 64 of letters, digits, - and .');
-  return keys.resource(project, type, id);
+  if (isId(id)) return keys.resource(project, type, id);
+  throw new Refusal('invalid', 'An id is up to 64 of letters, digits, - and .');
 }
 
 function searchOf({ type, query }: Write): SearchRequest | undefined {
@@ -88,17 +83,11 @@ async function locate({ table }: Services, id: string, item: Item | undefined): 
   return { id, head: item, resource: opened?.resource, lock: [] };
 }
 
-interface Conditional {
-  write: Write;
-  search: SearchRequest;
-  lock: Item | undefined;
-}
-
 /** The lock was read before the search: who writes it in between has changed what the search sees. */
 async function locateBySearch(
   services: Services,
   actor: Actor,
-  { write, search, lock }: Conditional,
+  { write, search, lock }: { write: Write; search: SearchRequest; lock: Item | undefined },
 ): Promise<Located> {
   const { table } = services;
   const { project } = actor;
@@ -114,7 +103,10 @@ async function locateBySearch(
     return locate(services, match.id, head);
   }
   const sent = write.kind === 'update' && typeof write.body.id === 'string' ? write.body.id : undefined;
-  const fresh = await locateFresh(services, actor, write.type, sent);
+  const fresh = await locateFresh(services, actor, {
+    type: write.type,
+    ...(sent === undefined ? {} : { id: sent }),
+  });
   return { ...fresh, lock: [lockAction(services, project, search.canonical, lock)] };
 }
 
@@ -122,14 +114,11 @@ async function locateBySearch(
 async function locateFresh(
   services: Services,
   actor: Actor,
-  type: string,
-  sent: string | undefined,
+  sent: { type: string; id?: string },
 ): Promise<Located> {
-  const { project } = actor;
-  if (sent === undefined) return locate(services, services.newId(), undefined);
-  if (!isId(sent)) throw new Refusal('invalid', 'An id is up to 64 of letters, digits, - and .');
-  const key = keys.resource(project, type, sent);
-  const located = await locate(services, sent, (await services.table.read([key])).get(key));
+  const key = keyOfWrite(actor.project, sent);
+  const head = key && (await services.table.read([key])).get(key);
+  const located = await locate(services, sent.id ?? services.newId(), head);
   if (!located.resource) return located;
   if (!(await allows(actor, 'read', located.resource))) throw new Refusal('forbidden', 'Forbidden');
   throw new Refusal('conflict', 'A resource with this id exists and does not match the condition');
@@ -151,21 +140,8 @@ function lockAction(
   };
 }
 
-/** @throws {Refusal} unprocessable when a Project would have more Subscriptions than it may */
-async function requireRoom({ table }: Services, project: string, planned: readonly Planned[]): Promise<void> {
-  const made = planned.filter(
-    ({ outcome }) => outcome.type === 'Subscription' && outcome.kind === 'created',
-  ).length;
-  if (made === 0) return;
-  const projectKey = keys.resource(project, 'Project', project);
-  const [listed, found] = await Promise.all([listSubscriptions(table, project), table.read([projectKey])]);
-  const { subscriptions: most = settingDefaults.subscriptions } = projectSettings(found.get(projectKey));
-  if (listed.length + made <= most) return;
-  throw new Refusal('unprocessable', `A Project has at most ${most} Subscriptions`);
-}
-
 /** The same change, whose version says in whose name it was made: what follows from it acts within their rights. */
-function writtenBy(change: Change, actor: Actor, isQuiet: boolean): Change {
+function writtenBy(change: ResourceChange, actor: Actor, isQuiet: boolean): ResourceChange {
   const by = writerOf(actor, isQuiet);
   return {
     ...change,
@@ -173,63 +149,50 @@ function writtenBy(change: Change, actor: Actor, isQuiet: boolean): Change {
   };
 }
 
-interface CarryOutOptions {
-  /** Of entries of a Bundle: what they refer to each other by. */
-  names?: EntryNames;
-  /** What else must hold, asked when all is decided and nothing is written. @throws {Refusal} */
-  before?(outcomes: readonly Outcome[]): Promise<void>;
-}
-
 /**
  * Carries out writes, all or none: gather, decide, write once.
+ * @param options.names of entries of a Bundle: what they refer to each other by
+ * @param options.before what else must hold, asked when all is decided and nothing is written; throws a Refusal
  * @throws {Refusal} whatever forbids one of them; unavailable when others kept writing
  */
 export async function carryOut(
   services: Services,
   caller: Caller,
   writes: readonly Write[],
-  { names, before }: CarryOutOptions = {},
-): Promise<Outcome[]> {
+  { names, before }: { names?: EntryNames; before?(outcomes: readonly WriteOutcome[]): Promise<void> } = {},
+): Promise<WriteOutcome[]> {
   return untilWritten(async () => {
     const { actor, located } = await gatherWrites(services, caller, writes);
-    const stamp: Stamp = {
-      project: actor.project,
-      nowMs: services.now(),
-      author: { reference: actor.profile },
-      newId: services.newId,
-    };
+    const { project, profile } = actor;
+    const nowMs = services.now();
+    const stamp: Stamp = { project, nowMs, author: { reference: profile }, newId: services.newId };
+    const context = { services, actor, stamp };
     requireDistinct(writes, located);
-    const resolved = await resolveReferences({ services, actor, stamp }, writes, located, names);
-    const planned = await planAll({ services, actor, stamp }, resolved, located);
+    const resolved = await resolveReferences(context, writes, located, names);
+    const planned: Planned[] = [];
+    // One after the other, so that the first fault in the order of the entries is the one answered.
+    for (const [i, at] of located.entries()) {
+      const write = resolved[i];
+      if (write) planned.push(await plan(context, write, at));
+    }
     const bounds = await requireWritesWithin(services, { caller, actor }, resolved, { located, planned });
     await before?.(planned.map(({ outcome }) => outcome));
     const changes = planned.flatMap(({ change }, i) =>
       change ? writtenBy(change, actor, writes[i]?.isQuiet === true) : [],
     );
-    await requireRoom(services, actor.project, planned);
+    const isNew = ({ outcome }: Planned) => outcome.type === 'Subscription' && outcome.kind === 'created';
+    const made = planned.filter(isNew).length;
+    const counted = async () => (await listSubscriptions(services.table, project)).length + made;
+    if (made > 0) await requireRoom(services, project, 'Subscriptions', counted());
     const more = planned.flatMap((one) => one.more);
     if (changes.length === 0) return planned.map(({ outcome }) => outcome);
     const heads = changes.map(({ head }) => head(false));
     const all = provided([...heads, ...more, audit(services, actor, planned)], bounds).slice(heads.length);
     if (heads.length + all.length > mostActions) throw tooLargeBundle('writes');
     requireApart(all);
-    await commit(services.table, changes, { more: all, nowMs: stamp.nowMs });
+    await commit(services.table, changes, { more: all, nowMs });
     return planned.map(({ outcome }) => outcome);
   }, refuseTaken);
-}
-
-/** One after the other, so that the first fault in the order of the entries is the one answered. */
-async function planAll(
-  context: Context,
-  writes: readonly Write[],
-  located: readonly Located[],
-): Promise<Planned[]> {
-  const planned: Planned[] = [];
-  for (const [i, at] of located.entries()) {
-    const write = writes[i];
-    if (write) planned.push(await plan(context, write, at));
-  }
-  return planned;
 }
 
 /** R4 transaction: no resource may be in it twice. */

@@ -1,5 +1,5 @@
 import { invalidField, Refusal } from '../../base/refusal.ts';
-import type { Resource } from '../../base/resource.ts';
+import type { Meta, Resource } from '../../base/resource.ts';
 import { fields, optionalField, parse, readText } from '../../base/schema.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
@@ -20,15 +20,9 @@ import { applyPatch, type PatchOperation } from '../../store/fhir/json-patch.ts'
 import { headAttributes, inlineResource } from '../../store/items/content.ts';
 import { requireResource, requireSameId } from './parse-resource.ts';
 import { requireMatch } from './plan.ts';
-import type { Outcome, Write } from './write.ts';
+import type { Write, WriteOutcome } from './write.ts';
 
-/** What of a User its owner says; everything else is as it was, whatever was sent. */
-interface UserChange {
-  firstName: string;
-  lastName: string;
-  /** Normalised; undefined when it stays. */
-  email: string | undefined;
-}
+type UserWrite = Extract<Write, { kind: 'update' | 'patch' }>;
 
 const ownFields = fields({
   email: optionalField(readText('Valid email address is required', normaliseAddress)),
@@ -36,8 +30,8 @@ const ownFields = fields({
   lastName: personName('Last name'),
 });
 
-/** @throws {Refusal} invalid, an issue per wrong field */
-function parseUser(write: Extract<Write, { kind: 'update' | 'patch' }>, user: Resource): UserChange {
+/** What of a User its owner says; everything else is as it was, whatever was sent. `email`: undefined when it stays. */
+function parseUser(write: UserWrite, user: Resource) {
   const sent = write.kind === 'update' ? write.body : applyPatch<unknown>(user, jsonOperations(write));
   const whole = requireSameId(requireResource(sent, 'User'), user.id);
   const { firstName, lastName, email } = parse(ownFields, whole, 'The user is not valid');
@@ -45,7 +39,7 @@ function parseUser(write: Extract<Write, { kind: 'update' | 'patch' }>, user: Re
   if (isNew && user.email === undefined) {
     throw invalidField('email', 'An administrator invites with the first address');
   }
-  return { firstName, lastName, email: isNew ? email : undefined };
+  return { names: { firstName, lastName }, email: isNew ? email : undefined };
 }
 
 function jsonOperations({ operations }: Extract<Write, { kind: 'patch' }>): PatchOperation[] {
@@ -68,8 +62,8 @@ const dayMs = 86_400_000;
 export async function changeUser(
   services: Services,
   caller: Caller,
-  write: Extract<Write, { kind: 'update' | 'patch' }>,
-): Promise<Outcome> {
+  write: UserWrite,
+): Promise<WriteOutcome> {
   const { id } = write;
   if (id === undefined || id !== caller.subject || isForResourcesOnly(caller.scope)) throw notYours();
   givesNothing(caller);
@@ -79,12 +73,13 @@ export async function changeUser(
   const user = inlineResource('User', found.get(userKey));
   if (!user) throw notYours();
   requireMatch(write, { resource: user });
-  const change = parseUser(write, user);
-  if (change.email !== undefined) requireRecentSignIn(actor, services.now());
-  const next = withNames(services, user, change);
+  const { names, email } = parseUser(write, user);
+  if (email !== undefined) requireRecentSignIn(actor, services.now());
+  const isNamedSo = user.firstName === names.firstName && user.lastName === names.lastName;
+  const next = isNamedSo ? user : { ...user, meta: nextMeta(services, user), ...names };
   const actions = [
-    ...(next === user ? [] : [nameAction(next, user)]),
-    ...(change.email === undefined ? [] : changeActions(services, user, change.email, found.get(changeKey))),
+    ...(isNamedSo ? [] : [nameAction(next, user)]),
+    ...(email === undefined ? [] : changeActions(services, user, email, found.get(changeKey))),
   ];
   const outcome = { type: 'User', id, resource: next, shown: next };
   if (actions.length === 0) return { kind: 'unchanged', ...outcome };
@@ -97,10 +92,8 @@ export async function changeUser(
   return { kind: 'updated', ...outcome };
 }
 
-function withNames({ now, newId }: Services, user: Resource, { firstName, lastName }: UserChange): Resource {
-  if (user.firstName === firstName && user.lastName === lastName) return user;
-  const meta = { ...user.meta, versionId: newId(), lastUpdated: new Date(now()).toISOString() };
-  return { ...user, meta, firstName, lastName };
+function nextMeta({ now, newId }: Services, { meta }: Resource): Meta {
+  return { ...meta, versionId: newId(), lastUpdated: new Date(now()).toISOString() };
 }
 
 function nameAction(next: Resource, { id, meta }: Resource): Action {
@@ -128,18 +121,14 @@ function changeActions({ now }: Services, { id }: Resource, email: string, seen:
     {
       name: 'change',
       put: { ...keys.addressChange(id), email, generation: nowMs, count, sinceMs, ttl },
-      ...(seen
-        ? { if: 'generation = :seen', values: { ':seen': seen.generation } }
-        : { if: 'attribute_not_exists(pk)' }),
+      if: seen ? 'generation = :seen' : 'attribute_not_exists(pk)',
+      ...(seen ? { values: { ':seen': seen.generation } } : {}),
     },
     {
       name: 'mail',
       put: {
-        ...keys.addressMail(id),
-        kind: 'confirm-address' satisfies MailKind,
-        userId: id,
-        generation: nowMs,
-        ttl,
+        ...{ ...keys.addressMail(id), kind: 'confirm-address' satisfies MailKind },
+        ...{ userId: id, generation: nowMs, ttl },
       },
     },
   ];

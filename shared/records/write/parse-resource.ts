@@ -5,11 +5,10 @@ import { fieldsOf, isObject } from '../../base/values.ts';
 import { parseJsonBody } from '../../carry/http/request.ts';
 import { type Actor, mayAdminister } from '../../identity/gate/actor.ts';
 import { type PatchOperation, parsePatch } from '../../store/fhir/json-patch.ts';
-import { type PathOperation, parsePathPatch } from '../../store/fhir/path-patch/parse-path-patch.ts';
-import type { BinaryContent } from '../../store/items/content.ts';
+import { type PathOperation, parsePathPatch } from '../../store/fhir/path-patch.ts';
 
 /** A resource as a client sends it: id and meta may be there or not, nothing is checked yet. */
-export interface Sent {
+export interface SentResource {
   resourceType: string;
   id?: unknown;
   meta?: unknown;
@@ -25,18 +24,13 @@ export function parseBody(bytes: Buffer | undefined, contentType: string | undef
 }
 
 /** @throws {Refusal} invalid when it is not a resource of this type */
-export function requireResource(value: unknown, type: string): Sent {
+export function requireResource(value: unknown, type: string): SentResource {
   if (!isObject(value) || Array.isArray(value)) {
     throw new Refusal('invalid', 'The body must be a JSON object');
   }
-  if (!isOfType(value, type)) {
-    throw invalidField('resourceType', `The resourceType must be ${type}, as in the URL`);
-  }
-  return value;
-}
-
-function isOfType(value: Record<string, unknown>, type: string): value is Sent {
-  return value.resourceType === type;
+  const { resourceType } = value;
+  if (resourceType === type) return value as SentResource;
+  throw invalidField('resourceType', `The resourceType must be ${type}, as in the URL`);
 }
 
 /**
@@ -49,27 +43,24 @@ export function readPatch(body: unknown): readonly (PatchOperation | PathOperati
 }
 
 /** @throws {Refusal} invalid when a body names another id than the URL */
-export function requireSameId(sent: Sent, id: string): Sent {
+export function requireSameId(sent: SentResource, id: string): SentResource {
   if (sent.id === undefined || sent.id === id) return sent;
-  throw new Refusal('invalid', 'The id must be that of the URL', {
-    issues: [{ text: 'The id must be that of the URL', expression: `${sent.resourceType}.id` }],
-  });
+  throw invalidField(`${sent.resourceType}.id`, 'The id must be that of the URL');
 }
 
 /**
  * A resource as it was sent. Of a Binary in FHIR JSON the bytes are kept apart; `data` stays too when it
  * has white space.
  */
-export function contentOf(sent: Sent): { body: Sent; binary?: BinaryContent } {
+export function contentOf(sent: SentResource): { body: SentResource; binary?: Uint8Array } {
   const { data, ...body } = sent;
   if (sent.resourceType !== 'Binary' || typeof data !== 'string') return { body: sent };
-  const bytes = Buffer.from(data, 'base64');
-  if (bytes.toString('base64') === data) return { body, binary: { bytes } };
-  return { body: sent, binary: { bytes } };
+  const binary = Buffer.from(data, 'base64');
+  return { body: binary.toString('base64') === data ? body : sent, binary };
 }
 
 /** A Binary of bytes as they were sent, with the type that the sender gave them. */
-export function rawBinary(contentType: string, securityContext: string | undefined): Sent {
+export function rawBinary(contentType: string, securityContext: string | undefined): SentResource {
   return {
     resourceType: 'Binary',
     contentType,
@@ -81,7 +72,7 @@ export function rawBinary(contentType: string, securityContext: string | undefin
  * Bytes that are sent as they are say nothing of labels and context: these stay as they were, or who
  * left a header out would open a closed Binary to others.
  */
-export function withKeptElements(raw: Sent, before: Resource | undefined): Sent {
+export function withKeptElements(raw: SentResource, before: Resource | undefined): SentResource {
   const { data: _, ...kept } = fieldsOf(before);
   return { ...kept, ...raw };
 }
@@ -92,7 +83,7 @@ const code = /^(?:text|application)\/(?:x-)?(?:java|type)script\b/i;
  * Code that an administrator keeps here is a Bot's, most likely: administrators' own, as Bots' settings
  * are, unless the sender names another context.
  */
-export function withCodeContext(body: Sent, actor: Actor): Sent {
+export function withCodeContext(body: SentResource, actor: Actor): SentResource {
   const { resourceType, contentType, securityContext } = body;
   const isCode = resourceType === 'Binary' && typeof contentType === 'string' && code.test(contentType);
   if (!isCode || securityContext !== undefined || !mayAdminister(actor)) return body;

@@ -1,11 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { longestBodyBytes } from '../../base/limits.ts';
-import { invalidField, Refusal } from '../../base/refusal.ts';
-import { parseReference, type Resource, type Stamp } from '../../base/resource.ts';
-import { fieldsOf, isObject, withoutKeys } from '../../base/values.ts';
+import { Refusal } from '../../base/refusal.ts';
+import type { Resource } from '../../base/resource.ts';
+import { fieldsOf } from '../../base/values.ts';
 import { requireOwnSources, withOwnBinaries } from '../../bots/bot/bot.ts';
 import { requireSettings } from '../../bots/bot/settings.ts';
-import type { Item } from '../../carry/table/item.ts';
 import type { Actor } from '../../identity/gate/actor.ts';
 import {
   allows,
@@ -18,13 +16,11 @@ import {
 import { requireRecentSignIn } from '../../identity/policies/recent-sign-in.ts';
 import { withoutFields } from '../../store/fhir/fields.ts';
 import { membersReadWith } from '../../store/fhir/structures.ts';
-import { requireValid } from '../../store/fhir/validate.ts';
 import { createChange, deleteChange, type PriorState, updateChange } from '../../store/items/change.ts';
-import { type BinaryContent, type Packed, packResource, withBytes } from '../../store/items/content.ts';
+import { withBytes } from '../../store/items/content.ts';
 import { standingState } from '../../store/items/versions.ts';
 import { namesVersion } from '../read/read-resource.ts';
-import { requireSoundPolicy } from './access-policy.ts';
-import { contentOf, type Sent, withCodeContext, withKeptElements } from './parse-resource.ts';
+import { contentOf, type SentResource, withCodeContext, withKeptElements } from './parse-resource.ts';
 import {
   botScheduleActions,
   changesKeys,
@@ -34,7 +30,8 @@ import {
   isProgram,
 } from './programs.ts';
 import { endSubscriptionActions, planSubscription } from './subscription.ts';
-import { type Context, type Located, type Outcome, type Planned, patched, type Write } from './write.ts';
+import { instantAfter, nextState } from './validate-resource.ts';
+import { type Context, type Located, type Planned, patched, type Write, type WriteOutcome } from './write.ts';
 
 type Forbidden = Partial<Record<'create' | 'update' | 'delete', string>>;
 
@@ -67,89 +64,6 @@ export function requireInteraction(actor: Actor, any: readonly (keyof Forbidden)
   if (texts[0] !== undefined && texts.every(Boolean)) throw new Refusal('forbidden', texts[0]);
   if (any.some((interaction) => mayInteract(actor, interaction, type))) return;
   throw new Refusal('forbidden', 'Forbidden');
-}
-
-/** Elements that only the admin endpoints set; what a client sends of them is dropped. */
-const serverOwned: Readonly<Record<string, readonly string[]>> = {
-  ClientApplication: ['secret', 'retiringSecret'],
-};
-
-function withoutServerOwned<T extends object>(type: string, resource: T): T {
-  const owned = serverOwned[type];
-  if (!owned) return resource;
-  return withoutKeys(resource, (name) => owned.includes(name));
-}
-
-/** Elements of meta that are ours to say. */
-const ownedMeta = new Set(['versionId', 'lastUpdated', 'project', 'author', 'onBehalfOf', 'compartment']);
-
-/**
- * The resource as it will be stored: what was sent, under its id, with meta of our own.
- * @param before the state that it follows, so that time never runs backwards
- * @throws {Refusal} invalid, unprocessable (R4), too-large
- */
-export async function nextState(
-  sent: Sent,
-  id: string,
-  stamp: Stamp,
-  before: Item | undefined,
-): Promise<{ resource: Resource; packed: Packed }> {
-  const { resourceType, id: _sentId, meta, ...elements } = withoutServerOwned(sent.resourceType, sent);
-  const kept = metaOf(meta);
-  const checked = { resourceType, id, ...(kept ? { meta: kept } : {}), ...elements };
-  await requireValid(checked);
-  requireOwnProject(checked, stamp.project);
-  if (resourceType === 'AccessPolicy') await requireSoundPolicy(checked);
-
-  const resource: Resource = {
-    resourceType,
-    id,
-    meta: {
-      ...fieldsOf(kept),
-      versionId: stamp.newId(),
-      lastUpdated: instantAfter(before?.lastUpdated, stamp.nowMs),
-      project: stamp.project,
-      author: stamp.author,
-    },
-    ...elements,
-  };
-  const packed = packResource(stamp.project, resource);
-  if (packed.sizeBytes > longestBodyBytes)
-    throw new Refusal('too-large', 'The resource is longer than 4 MiB');
-  return { resource, packed };
-}
-
-/** Now, or a millisecond after the state before when another machine's clock was ahead. */
-function instantAfter(before: unknown, nowMs: number): string {
-  const atLeast = typeof before === 'string' ? Date.parse(before) + 1 : 0;
-  return new Date(Math.max(nowMs, atLeast)).toISOString();
-}
-
-/** @throws {Refusal} unprocessable for what would else be lost in silence */
-function metaOf(meta: unknown): unknown {
-  if (!isObject(meta) || Array.isArray(meta)) return meta;
-  const account = ['account', 'accounts'].find((name) => Object.hasOwn(meta, name));
-  if (account !== undefined) {
-    const text = `meta.${account} is not supported: refer to the account in the resource, or label it by meta.tag`;
-    throw new Refusal('unprocessable', text, { issues: [{ text, expression: `meta.${account}` }] });
-  }
-  const all = Object.entries(meta);
-  const kept = all.filter(([name]) => !ownedMeta.has(name));
-  // Empty as it was sent, it is not valid.
-  return kept.length > 0 || all.length === 0 ? Object.fromEntries(kept) : undefined;
-}
-
-/** Ids lead nowhere but into the caller's own Project; naming another one is a mistake or an attempt. */
-function requireOwnProject(value: unknown, project: string, at = ''): void {
-  if (!isObject(value)) return;
-  for (const [name, part] of Object.entries(value)) {
-    const path = Array.isArray(value) ? `${at}[${name}]` : at ? `${at}.${name}` : name;
-    const target = name === 'reference' ? parseReference(part) : undefined;
-    if (target?.type === 'Project' && target.id !== project) {
-      throw invalidField(path, 'References to another project are not allowed');
-    }
-    requireOwnProject(part, project, path);
-  }
 }
 
 /**
@@ -203,15 +117,12 @@ async function absent({ services, actor }: Context, { head }: Located): Promise<
   return new Refusal('forbidden', 'Forbidden');
 }
 
-interface Next {
-  body: Sent;
-  binary?: BinaryContent;
-  isRaw?: boolean;
-  /** What a patch has emptied in it. */
-  emptied?: WeakSet<object>;
-}
-
 type Saving = Extract<Write, { kind: 'create' | 'update' }>;
+
+/** @property emptied what a patch has emptied in it */
+type NextState = Pick<Extract<Write, { kind: 'update' }>, 'body' | 'binary' | 'isRaw'> & {
+  emptied?: WeakSet<object>;
+};
 
 async function planCreate(context: Context, write: Saving, { id, lock }: Located): Promise<Planned> {
   const { actor, stamp } = context;
@@ -233,7 +144,7 @@ async function planCreate(context: Context, write: Saving, { id, lock }: Located
  * not theirs to change, whatever is there.
  * @throws {Refusal} forbidden
  */
-async function requireUntold(actor: Actor, before: Resource, sent: Sent): Promise<void> {
+async function requireUntold(actor: Actor, before: Resource, sent: SentResource): Promise<void> {
   const of = await Promise.all(
     (['update', 'read'] as const).map((interaction) => hiddenFields(actor, interaction, before)),
   );
@@ -253,7 +164,7 @@ async function planUpdate(
   context: Context,
   write: Exclude<Write, { kind: 'create' | 'delete' }>,
   located: Located,
-  { body, binary, isRaw, emptied }: Next,
+  { body, binary, isRaw, emptied }: NextState,
 ): Promise<Planned> {
   const { actor, stamp } = context;
   const { id, head, resource: before, lock } = located;
@@ -266,8 +177,8 @@ async function planUpdate(
   const { resource, packed } = await nextState(own?.body ?? open, id, stamp, head);
   const content = withBytes(stamp.project, resource, packed, binary, head);
   if (!(await allowsChange(actor, before, resource))) throw new Refusal('forbidden', 'Forbidden');
-  const isSame = before && !binary && !own?.isChange && saysTheSame(before, resource);
-  if (before && isSame) return unchanged(context, write, before);
+  if (before && !binary && !own?.isChange && saysTheSame(before, resource))
+    return unchanged(context, write, before);
   if (before && changesKeys(before, resource)) requireRecentSignIn(actor, stamp.nowMs);
   if (write.type === 'Bot') {
     requireSettings(resource);
@@ -279,9 +190,7 @@ async function planUpdate(
   return {
     change: updateChange(stamp.project, resource, seen, further.head, content),
     more: [
-      ...lock,
-      ...further.more,
-      ...schedule,
+      ...[...lock, ...further.more, ...schedule],
       ...(before ? identifierChanges(stamp.project, before, resource) : []),
       ...(before ? credentialChanges(before, resource) : []),
     ],
@@ -302,20 +211,14 @@ async function planDelete(context: Context, write: Write, { id, head, resource }
   if (!head || !resource) return { ...nothing, outcome: deleted(write, id) };
   if (changesKeys(resource, undefined)) requireRecentSignIn(actor, stamp.nowMs);
   const own = isProgram(write.type) ? 1 : 0;
-  if (Number(head.refs ?? 0) > own) throw inUse(write.type);
-  const seen = { versionId: String(head.versionId), resource };
+  if (Number(head.refs ?? 0) > own) {
+    const text = `The ${write.type} is the profile of a membership: remove the member first`;
+    throw new Refusal('conflict', text);
+  }
   const at = Date.parse(instantAfter(head.lastUpdated, stamp.nowMs));
-  const change = deleteChange(
-    stamp.project,
-    { type: write.type, id },
-    { versionId: stamp.newId(), nowMs: at },
-    // The condition that no interleaving of invite and delete can get round.
-    {
-      if: 'versionId = :seen AND (attribute_not_exists(refs) OR refs <= :own)',
-      values: { ':seen': seen.versionId, ':own': own },
-    },
-    seen,
-  );
+  // The condition that no interleaving of invite and delete can get round.
+  const isUnused = { if: 'attribute_not_exists(refs) OR refs <= :own', values: { ':own': own } };
+  const change = deleteChange(stamp.project, resource, { versionId: stamp.newId(), nowMs: at }, isUnused);
   const more = isProgram(write.type) ? await endProgramActions(context, resource, head) : [];
   if (write.type === 'Subscription') more.push(...endSubscriptionActions(stamp.project, id));
   return { change, was: resource, more, outcome: deleted(write, id) };
@@ -331,30 +234,23 @@ async function unchanged(context: Context, write: Write, resource: Resource): Pr
 /** R4 http, managing resource contention: `W/"version"`; `*` is any. */
 export function requireMatch(write: Write, { resource }: Pick<Located, 'resource'>): void {
   const { ifMatch } = write;
-  const version = resource?.meta.versionId;
-  if (ifMatch !== undefined) {
-    if (version === undefined || !namesVersion(ifMatch, version)) {
-      throw new Refusal('precondition-failed', 'The resource is not at the version that If-Match names');
-    }
+  if (ifMatch !== undefined && !(resource && namesVersion(ifMatch, resource.meta.versionId))) {
+    throw new Refusal('precondition-failed', 'The resource is not at the version that If-Match names');
   }
   if (write.kind === 'update' && write.ifNoneMatch?.trim() === '*' && resource) {
     throw new Refusal('precondition-failed', 'The resource exists already');
   }
 }
 
-function inUse(type: string): Refusal {
-  return new Refusal('conflict', `The ${type} is the profile of a membership: remove the member first`);
-}
-
-function deleted({ type }: Write, id: string): Outcome {
+function deleted({ type }: Write, id: string): WriteOutcome {
   return { kind: 'deleted', type, id, resource: undefined, shown: undefined };
 }
 
 async function outcomeOf(
   { actor }: Context,
-  kind: Outcome['kind'],
+  kind: WriteOutcome['kind'],
   { type }: Write,
   resource: Resource,
-): Promise<Outcome> {
+): Promise<WriteOutcome> {
   return { kind, type, id: resource.id, resource, shown: await visible(actor, 'read', resource) };
 }

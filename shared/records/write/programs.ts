@@ -1,18 +1,30 @@
 import { isDeepStrictEqual } from 'node:util';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
+import { isAdministratorsOwn } from '../../bots/bot/bot.ts';
 import { identifiersOf, moveIdentifierActions } from '../../bots/bot/identifiers.ts';
 import { scheduleActions } from '../../bots/schedule/due.ts';
+import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
 import { queryOf } from '../../carry/table/pages.ts';
 import type { Action } from '../../carry/table/transact.ts';
-import { changesSignIn } from '../../identity/memberships/app-of-people.ts';
+import { isRoot, requireRoot } from '../../identity/gate/actor.ts';
+import { changesSignIn, isAppOfPeople } from '../../identity/memberships/app-of-people.ts';
+import {
+  type Giver,
+  givesNothing,
+  requirePolicyWithin,
+  requireWithinMembers,
+} from '../../identity/policies/bounds.ts';
 import { projectSettings, requireFeature, settingDefaults } from '../../identity/projects/settings.ts';
 import { isRedirectUri, redirectUriText } from '../../identity/sign-in/redirect-uri.ts';
+import { textOf } from '../../store/index/value.ts';
 import { actionsOf, deleteChange } from '../../store/items/change.ts';
 import { inlineResource } from '../../store/items/content.ts';
-import type { Context } from './write.ts';
+import { requireOwnBot } from '../subscriptions/own-bot.ts';
+import { writerIn } from '../subscriptions/writer.ts';
+import type { Context, Located, Planned, Write } from './write.ts';
 
 /** The locks that move with a Bot's identifiers. @throws {Refusal} invalid */
 export function identifierChanges(project: string, before: Resource, after: Resource | undefined): Action[] {
@@ -101,16 +113,7 @@ async function endMembership(
   const key = keys.resource(project, 'ProjectMembership', membershipId);
   const membership = inlineResource('ProjectMembership', (await table.read([key])).get(key));
   if (!membership) return [];
-  const { versionId } = membership.meta;
-  return actionsOf(
-    deleteChange(
-      project,
-      { type: 'ProjectMembership', id: membershipId },
-      { versionId: newId(), nowMs, trace },
-      { if: 'versionId = :seen', values: { ':seen': versionId } },
-      { versionId, resource: membership },
-    ),
-  );
+  return actionsOf(deleteChange(project, membership, { versionId: newId(), nowMs, trace }));
 }
 
 export function isProgram(type: string): boolean {
@@ -136,7 +139,11 @@ export async function botScheduleActions(
   requireFeature(context.actor, 'cron');
   const dueMs = nextDue(schedule, services.now());
   if (dueMs === undefined) throw new Refusal('unprocessable', 'The schedule never comes');
-  await requireRoom(context, after.id);
+  const listed = services.table.query(queryOf(keys.schedule(stamp.project, '').pk));
+  const counted = listed.then(({ items }) =>
+    items.some(({ sk }) => sk === after.id) ? 0 : items.length + 1,
+  );
+  await requireRoom(services, stamp.project, 'schedules', counted);
   const dueAt = new Date(dueMs).toISOString();
   return scheduleActions({ project: stamp.project, botId: after.id, dueAt });
 }
@@ -145,14 +152,73 @@ function said({ cronString, cronTiming, extension }: Resource) {
   return { cronString, cronTiming, extension };
 }
 
-async function requireRoom({ services: { table }, stamp }: Context, botId: string): Promise<void> {
-  const { project } = stamp;
-  const projectKey = keys.resource(project, 'Project', project);
-  const [{ items }, found] = await Promise.all([
-    table.query(queryOf(keys.schedule(project, '').pk)),
-    table.read([projectKey]),
-  ]);
-  const { schedules: most = settingDefaults.schedules } = projectSettings(found.get(projectKey));
-  if (items.some(({ sk }) => sk === botId) || items.length < most) return;
-  throw new Refusal('unprocessable', `A Project has at most ${most} schedules`);
+/** @param counted how many there will be @throws {Refusal} unprocessable when a Project has no room for so many */
+export async function requireRoom(
+  { table }: Pick<Services, 'table'>,
+  project: string,
+  of: 'Subscriptions' | 'schedules',
+  counted: Promise<number>,
+): Promise<void> {
+  const key = keys.resource(project, 'Project', project);
+  const [count, found] = await Promise.all([counted, table.read([key])]);
+  const name = of === 'schedules' ? of : 'subscriptions';
+  const most = projectSettings(found.get(key))[name] ?? settingDefaults[name];
+  if (count > most) throw new Refusal('unprocessable', `A Project has at most ${most} ${of}`);
+}
+
+/**
+ * Whoever writes a policy gives by it, and who writes a Bot, a client or the code of one acts through it. Records of
+ * care give nothing, and a Subscription is held to its author's rights at each delivery.
+ * @returns what must still hold when it is written
+ * @throws {Refusal} forbidden
+ */
+export async function requireWritesWithin(
+  services: Services,
+  giver: Giver,
+  writes: readonly Write[],
+  { located, planned }: { located: readonly Located[]; planned: readonly Planned[] },
+): Promise<Action[]> {
+  const checks: Action[][] = [];
+  givesNothing(giver.caller);
+  for (const [i, { change, outcome }] of planned.entries()) {
+    const { type, resource: after } = outcome;
+    const { resource: before, head } = located[i] ?? {};
+    const membershipId = textOf(head?.membershipId);
+    const standing = after ?? before;
+    // A deleted one too: whoever makes the next one with its identifiers is sent what callers send to it.
+    if (change && standing && type === 'Bot')
+      checks.push(await requireOwnBot(services, giver, { resource: standing, membershipId }));
+    if (change && standing && type === 'AccessPolicy') {
+      const writtenBy = before && (await lastWriter(services, giver, before));
+      const isRevived = head !== undefined && !before;
+      checks.push(requirePolicyWithin(giver, { before, after, writtenBy, isRevived }));
+    }
+    if (!change || !after) continue;
+    if (type === 'ClientApplication' && membershipId !== undefined)
+      checks.push(await requireWithinMembers(services, giver, [{ membershipId, of: `${type}/${after.id}` }]));
+    if (movesPeople(before, after) || isCode(writes[i], before, after)) requireRoot(giver.actor);
+  }
+  return checks.flat();
+}
+
+/** The membership that wrote a policy last: its profile may be another member's by now. */
+async function lastWriter(
+  { table }: Services,
+  { actor }: Giver,
+  { id, meta }: Resource,
+): Promise<string | undefined> {
+  if (isRoot(actor)) return undefined;
+  const key = keys.version(actor.project, 'AccessPolicy', id, meta);
+  return writerIn((await table.read([key])).get(key))?.callers[0]?.membershipId;
+}
+
+/** People sign in by an app with rights of their own: where it has them sent, and who has its keys, is not within anybody's. */
+function movesPeople(before: Resource | undefined, after: Resource): boolean {
+  return [before, after].some((one) => one && isAppOfPeople(one)) && changesSignIn(before, after);
+}
+
+/** Any Bot may name it, also one that names what is not there yet. One that is created gets an id of ours. */
+function isCode(write: Write | undefined, before: Resource | undefined, after: Resource): boolean {
+  const states = [after, ...(before ? [before] : [])];
+  return after.resourceType === 'Binary' && write?.kind !== 'create' && states.some(isAdministratorsOwn);
 }

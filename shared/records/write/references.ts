@@ -1,7 +1,7 @@
 import { mostBatchEntries, mostTransactionConditions, mostTransactionWrites } from '../../base/limits.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
-import { isObject } from '../../base/values.ts';
 import { isResourceType } from '../../store/index/registry.ts';
+import { eachPart } from '../../store/index/value.ts';
 import { runSearch } from '../../store/search/run-search.ts';
 import { parseSearch } from '../../store/search/search-request.ts';
 import { namedReferences, relinked } from '../bundle/entries.ts';
@@ -49,9 +49,7 @@ export async function resolveReferences(
   }
   const bodies = writes.flatMap((write) => ('body' in write ? [write.body] : []));
   const conditions = conditionsIn(bodies);
-  if (conditions.size > mostTransactionConditions) {
-    throw tooLargeBundle('conditions');
-  }
+  if (conditions.size > mostTransactionConditions) throw tooLargeBundle('conditions');
   for (const condition of conditions) known.set(condition, await match(context, condition));
   return writes.map((write) => {
     if (!('body' in write)) return write;
@@ -65,11 +63,11 @@ export async function resolveReferences(
   });
 }
 
-function conditionsIn(value: unknown, found = new Set<string>()): Set<string> {
-  if (!isObject(value)) return found;
-  const { reference } = value;
-  if (typeof reference === 'string' && /^[A-Z][A-Za-z]+\?/.test(reference)) found.add(reference);
-  for (const part of Object.values(value)) conditionsIn(part, found);
+function conditionsIn(value: unknown): Set<string> {
+  const found = new Set<string>();
+  eachPart(value, ({ reference }) => {
+    if (typeof reference === 'string' && /^[A-Z][A-Za-z]+\?/.test(reference)) found.add(reference);
+  });
   return found;
 }
 

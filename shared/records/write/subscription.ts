@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
-import { Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import { fieldsOf } from '../../base/values.ts';
 import { isPublicAddress } from '../../carry/address-guard/public-address.ts';
@@ -8,6 +7,7 @@ import type { SubscriptionRules } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import { requireFeature } from '../../identity/projects/settings.ts';
+import { unprocessableField } from '../../store/fhir/validate.ts';
 import { isStanding } from '../../store/items/content.ts';
 import { listAction } from '../subscriptions/listed.ts';
 import { maskSecrets, type SentSecret, sealSent, UnknownSecret } from '../subscriptions/secrets.ts';
@@ -18,33 +18,20 @@ import {
   type Subscription,
 } from '../subscriptions/subscription.ts';
 import { callersOf } from '../subscriptions/writer.ts';
-import type { Sent } from './parse-resource.ts';
+import type { SentResource } from './parse-resource.ts';
 import type { Context } from './write.ts';
-
-/** A Subscription on its way into the table. */
-export interface PlannedSubscription {
-  /** What is stored: nothing that is kept under seal, and the status as it stands with us. */
-  body: Sent;
-  /** A value under seal is another: the write is a change, whatever else is the same. */
-  isChange: boolean;
-  /**
-   * Once the resource is found valid.
-   * @returns further attributes of the head, and actions of the same transaction
-   * @throws {Refusal} unprocessable; forbidden in a Project without Subscriptions
-   */
-  finish(resource: Resource): Promise<{ head: Record<string, unknown>; more: Action[] }>;
-}
 
 /**
  * What a Subscription is stored as. It becomes active when every process that looks for Subscriptions
  * knows it; one of which only the status is sent anew is known.
+ * @returns `body`: what is stored, nothing that is kept under seal; `isChange`: a value under seal is another
  */
 export function planSubscription(
   context: Context,
   id: string,
-  sent: Sent,
+  sent: SentResource,
   before: Resource | undefined,
-): PlannedSubscription {
+) {
   const { body, secrets } = maskSecrets(sent);
   const isChange = secrets.some(({ value }) => value !== undefined);
   const isSame = before !== undefined && !isChange && saysTheSame(before, body);
@@ -54,7 +41,12 @@ export function planSubscription(
   return {
     body: { ...own, ...(status === undefined ? {} : { status }), ...error },
     isChange,
-    async finish(resource) {
+    /**
+     * Once the resource is found valid.
+     * @returns further attributes of the head, and actions of the same transaction
+     * @throws {Refusal} unprocessable; forbidden in a Project without Subscriptions
+     */
+    async finish(resource: Resource): Promise<{ head: Record<string, unknown>; more: Action[] }> {
       const rules = context.services.subscriptions;
       if (!rules) throw new Error('This function writes no Subscriptions');
       // Whatever a Project has no more can still be switched off.
@@ -93,7 +85,7 @@ export function endSubscriptionActions(project: string, id: string): Action[] {
 
 function statusOf(sent: unknown, isSame: boolean, before: Resource | undefined): unknown {
   if (sent === 'error' && before?.status !== 'error') {
-    throw unprocessable('status', 'Whether a Subscription is in error is not for a client to say');
+    throw unprocessableField('status', 'Whether a Subscription is in error is not for a client to say');
   }
   if (sent !== 'requested' && sent !== 'active') return sent;
   return isSame && before?.status !== 'requested' ? 'active' : 'requested';
@@ -103,8 +95,8 @@ function typeOf({ criteria }: Resource): string {
   return String(criteria).split('?')[0] ?? '';
 }
 
-function saysTheSame(before: Resource, sent: Sent): boolean {
-  const plain = ({ id: _id, meta: _meta, status: _status, error: _error, ...rest }: Sent) => rest;
+function saysTheSame(before: Resource, sent: SentResource): boolean {
+  const plain = ({ id: _id, meta: _meta, status: _status, error: _error, ...rest }: SentResource) => rest;
   return isDeepStrictEqual(plain(before), plain(sent));
 }
 
@@ -116,12 +108,12 @@ async function requireReachable(
   if (target.kind === 'bot') {
     const key = keys.resource(stamp.project, 'Bot', target.botId);
     if (isStanding((await services.table.read([key])).get(key))) return;
-    throw unprocessable('channel.endpoint', `There is no Bot/${target.botId}`);
+    throw unprocessableField('channel.endpoint', `There is no Bot/${target.botId}`);
   }
   const { hostname } = new URL(target.url);
   const host = hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) === 0 || isPublicAddress(host) || (allowsLoopback && isLoopback(hostname))) return;
-  throw unprocessable('channel.endpoint', 'The endpoint is not a public address');
+  throw unprocessableField('channel.endpoint', 'The endpoint is not a public address');
 }
 
 /**
@@ -136,10 +128,8 @@ function requireSameEndpoint(
   const [was, is] = [before, after].map((one) => fieldsOf(one?.channel).endpoint);
   const keepsSome = before !== undefined && secrets.some(({ value }) => value === undefined);
   if (!keepsSome || was === is) return;
-  throw unprocessable(
-    'channel.endpoint',
-    'Another endpoint is sent headers and secrets of its own: *** keeps those of the one before',
-  );
+  const text = 'Another endpoint is sent headers and secrets of its own: *** keeps those of the one before';
+  throw unprocessableField('channel.endpoint', text);
 }
 
 /** It is parsed here and evaluated elsewhere, in the sandbox. */
@@ -148,7 +138,7 @@ async function requireExpression(resource: Resource, { expression }: Subscriptio
   const { isFhirPath } = await import('./is-fhir-path.ts');
   if (!isFhirPath(expression)) {
     const at = extensionsOf(resource, 'expression')[0]?.expression ?? 'extension';
-    throw unprocessable(at, 'The expression is not FHIRPath');
+    throw unprocessableField(at, 'The expression is not FHIRPath');
   }
 }
 
@@ -167,13 +157,7 @@ async function secretActions(
     return [{ name: 'secrets', put: { ...key, secrets: sealed } }];
   } catch (error) {
     if (!(error instanceof UnknownSecret)) throw error;
-    throw unprocessable(
-      'extension',
-      `*** stands for a value that is kept, and there is none of ${error.message}`,
-    );
+    const text = `*** stands for a value that is kept, and there is none of ${error.message}`;
+    throw unprocessableField('extension', text);
   }
-}
-
-function unprocessable(expression: string, text: string): Refusal {
-  return new Refusal('unprocessable', text, { issues: [{ expression, text }] });
 }

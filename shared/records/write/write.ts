@@ -7,13 +7,10 @@ import type { Item } from '../../carry/table/item.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import type { Actor } from '../../identity/gate/actor.ts';
 import { hiddenFields } from '../../identity/policies/access.ts';
-import { withoutEmpty } from '../../store/fhir/empty.ts';
-import { isClosed, withoutFields } from '../../store/fhir/fields.ts';
+import { isClosed, withoutEmpty, withoutFields } from '../../store/fhir/fields.ts';
 import { beginPatch, type PatchOperation, pointerNames } from '../../store/fhir/json-patch.ts';
-import type { PathOperation } from '../../store/fhir/path-patch/parse-path-patch.ts';
-import { patchOperations } from '../../store/fhir/path-patch/patch-operations.ts';
-import type { Change } from '../../store/items/change.ts';
-import type { BinaryContent } from '../../store/items/content.ts';
+import { type PathOperation, patchOperations } from '../../store/fhir/path-patch.ts';
+import type { ResourceChange } from '../../store/items/change.ts';
 import {
   contentOf,
   parseBody,
@@ -21,7 +18,7 @@ import {
   readPatch,
   requireResource,
   requireSameId,
-  type Sent,
+  type SentResource,
 } from './parse-resource.ts';
 
 /** One change that a client asks for, as a request of its own or as an entry of a Bundle. */
@@ -35,11 +32,11 @@ export type Write = {
   /** Wakes no Subscription. */
   isQuiet?: boolean;
 } & (
-  | { kind: 'create'; body: Sent; binary?: BinaryContent }
+  | { kind: 'create'; body: SentResource; binary?: Uint8Array }
   | {
       kind: 'update';
-      body: Sent;
-      binary?: BinaryContent;
+      body: SentResource;
+      binary?: Uint8Array;
       /** Of a Binary: only bytes and their type were sent. */
       isRaw?: boolean;
       ifNoneMatch?: string;
@@ -68,16 +65,15 @@ export interface Context {
 
 /** A write decided: what is to be written, and what will be answered. */
 export interface Planned {
-  change: Change | undefined;
-  /** The resource that a delete ends. */
+  change: ResourceChange | undefined;
   was?: Resource;
   /** Further actions of the same transaction. */
   more: Action[];
-  outcome: Outcome;
+  outcome: WriteOutcome;
 }
 
 /** What became of a write. */
-export interface Outcome {
+export interface WriteOutcome {
   kind: 'created' | 'updated' | 'deleted' | 'unchanged';
   type: string;
   id: string;
@@ -87,45 +83,69 @@ export interface Outcome {
   shown: Resource | undefined;
 }
 
-type Of<Kind extends Write['kind']> = Extract<Write, { kind: Kind }>;
+/** Where a write leads: to a type, to one resource by its id, or by a search. */
+type WriteTarget = Pick<Write, 'type' | 'id' | 'query'>;
 
-/** @throws {Refusal} invalid, unsupported-media-type */
-export function parseCreate(type: string, request: HttpRequest): Of<'create'> {
-  const condition = request.headers['if-none-exist']?.replace(/^\?/, '');
-  return {
-    kind: 'create',
-    type,
-    ...(condition === undefined ? {} : { query: condition }),
-    ...parseContent(type, request),
-  };
+/** What a write says of the state that it is for (R4 http); anything but text says nothing. */
+export interface Conditions {
+  ifMatch?: unknown;
+  ifNoneMatch?: unknown;
+  ifNoneExist?: unknown;
 }
 
-/** By id, or by the search in its query string. */
-export function parseUpdate(type: string, id: string | undefined, request: HttpRequest): Of<'update'> {
-  const content = parseContent(type, request, id);
-  if (id !== undefined) requireSameId(content.body, id);
-  const { 'if-none-match': ifNoneMatch } = request.headers;
-  return {
-    kind: 'update',
-    type,
-    ...targetOf(id, request),
-    ...content,
-    ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }),
-  };
+interface Reading {
+  content(): Omit<Extract<Write, { kind: 'update' }>, 'kind' | 'type'>;
+  operations(): Extract<Write, { kind: 'patch' }>['operations'];
 }
 
-export function parsePatchRequest(type: string, id: string | undefined, request: HttpRequest): Of<'patch'> {
-  const operations = readPatch(parseBody(request.bytes(), request.headers['content-type']));
-  return { kind: 'patch', type, ...targetOf(id, request), operations };
+/** A write of a request or of an entry of a Bundle. @throws {Refusal} invalid, unsupported-media-type */
+export function writeOf(
+  kind: Write['kind'],
+  target: WriteTarget,
+  { ifMatch, ifNoneMatch, ifNoneExist }: Conditions,
+  sent: Reading,
+): Write {
+  const match = typeof ifMatch === 'string' ? { ifMatch } : {};
+  switch (kind) {
+    case 'create': {
+      const condition = typeof ifNoneExist === 'string' ? { query: ifNoneExist.replace(/^\?/, '') } : {};
+      return { kind, type: target.type, ...condition, ...sent.content() };
+    }
+    case 'update': {
+      const content = sent.content();
+      if (target.id !== undefined) requireSameId(content.body, target.id);
+      const none = typeof ifNoneMatch === 'string' ? { ifNoneMatch } : {};
+      return { kind, ...target, ...match, ...none, ...content };
+    }
+    case 'patch':
+      return { kind, ...target, ...match, operations: sent.operations() };
+    case 'delete':
+      return { kind, ...target, ...match };
+  }
 }
 
-export function parseDelete(type: string, id: string | undefined, request: HttpRequest): Of<'delete'> {
-  return { kind: 'delete', type, ...targetOf(id, request) };
-}
-
-function targetOf(id: string | undefined, { headers, query }: HttpRequest) {
-  const match = headers['if-match'] === undefined ? {} : { ifMatch: headers['if-match'] };
-  return id === undefined ? { query: query.toString(), ...match } : { id, ...match };
+/**
+ * The write that a request asks for: of the resource with that id, else by the search in its query string.
+ * @throws {Refusal} invalid, unsupported-media-type
+ */
+export function parseWrite(
+  kind: Write['kind'],
+  type: string,
+  id: string | undefined,
+  request: HttpRequest,
+): Write {
+  const { headers, query } = request;
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch, 'if-none-exist': ifNoneExist } = headers;
+  const target = id === undefined ? { type, query: query.toString() } : { type, id };
+  return writeOf(
+    kind,
+    target,
+    { ifMatch, ifNoneMatch, ifNoneExist },
+    {
+      content: () => parseContent(type, request, id),
+      operations: () => readPatch(parseBody(request.bytes(), headers['content-type'])),
+    },
+  );
 }
 
 /** A resource as JSON, or the bytes of a Binary under whatever type they have. */
@@ -137,7 +157,7 @@ function parseContent(type: string, request: HttpRequest, id?: string) {
     const body = rawBinary(contentType, request.headers['x-security-context']);
     return {
       body: id === undefined ? body : { ...body, id },
-      binary: { bytes: bytes ?? Buffer.alloc(0) },
+      binary: bytes ?? Buffer.alloc(0),
       isRaw: true,
     };
   }
@@ -154,7 +174,7 @@ export async function patched(
   actor: Actor,
   { type, operations }: Extract<Write, { kind: 'patch' }>,
   resource: Resource,
-): Promise<{ body: Sent; emptied: WeakSet<object> }> {
+): Promise<{ body: SentResource; emptied: WeakSet<object> }> {
   const hidden = await hiddenFields(actor, 'read', resource);
   if (!hidden) throw new Refusal('forbidden', 'Forbidden');
   const patching = beginPatch(withoutFields(withoutEmpty(resource), hidden));

@@ -2,13 +2,8 @@
 
 import { loadDataType, OperationOutcomeError, validateResource } from '@medplum/core';
 import { longestBodyBytes } from '../../base/limits.ts';
+import type { RefusalIssue } from '../../base/refusal.ts';
 import type { StructureDefinition } from './elements.ts';
-
-export interface Issue {
-  severity?: string;
-  details?: { text?: string | undefined } | undefined;
-  expression?: string[] | undefined;
-}
 
 /** Types whose definitions the validator has; the rest wait in their text. */
 const loaded = new Set<string>();
@@ -21,12 +16,18 @@ export function learn(definition: StructureDefinition | undefined): void {
 }
 
 /** @param resource of types whose definitions, and those of all that is in it, are learned */
-export function faultsOf(resource: { resourceType: string }): readonly Issue[] | undefined {
+export function faultsOf(resource: { resourceType: string }): RefusalIssue[] | undefined {
   try {
     validateResource(resource as never, { base64BinaryMaxBytes: longestBodyBytes });
     return undefined;
   } catch (error) {
     if (!(error instanceof OperationOutcomeError)) throw error;
-    return error.outcome.issue;
+    const faults = error.outcome.issue.filter(
+      ({ severity }) => severity !== 'warning' && severity !== 'information',
+    );
+    return faults.map(({ details, expression: [at] = [] }) => ({
+      text: details?.text ?? 'Not valid',
+      ...(at === undefined ? {} : { expression: at }),
+    }));
   }
 }

@@ -97,7 +97,6 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** What an element holds by a name of it, `deceasedBoolean` or `deceased[x]`: types and paths. */
 function ownersAt(all: Structures, owner: string, name: string): string[] {
   return elementsOf(all, owner).flatMap((element) =>
     element.members.flatMap((one) => (element.name === name || one.property === name ? [one.owner] : [])),

@@ -3,7 +3,7 @@ import { isExactNumber, stringifyJson } from '../../base/json.ts';
 import { longestBodyBytes } from '../../base/limits.ts';
 import { Refusal } from '../../base/refusal.ts';
 import { fieldsOf, isObject } from '../../base/values.ts';
-import { isEmpty } from './empty.ts';
+import { isEmpty } from './fields.ts';
 
 /** One operation of a JSON Patch (RFC 6902). */
 export interface PatchOperation {
@@ -75,15 +75,12 @@ function apply(holder: Holder, { op, path, from = '', value }: PatchOperation): 
   if (op === 'add') add(holder, path, copy(value));
   else if (op === 'remove') take(holder, path);
   else if (op === 'replace') replace(holder, path, copy(value));
-  else if (op === 'move') move(holder, from, path);
-  else if (op === 'copy') add(holder, path, duplicate(holder, from));
+  else if (op === 'move') {
+    if (path.startsWith(`${from}/`)) throw invalid('A value cannot be moved into itself');
+    add(holder, path, take(holder, from));
+  } else if (op === 'copy') add(holder, path, duplicate(holder, from));
   else if (op === 'test') requireEqual(read(holder, path), value, path);
   else throw invalid(`Unknown operation ${op}`);
-}
-
-function move(holder: Holder, from: string, path: string): void {
-  if (path.startsWith(`${from}/`)) throw invalid('A value cannot be moved into itself');
-  add(holder, path, take(holder, from));
 }
 
 function requireEqual(found: unknown, wanted: unknown, path: string): void {

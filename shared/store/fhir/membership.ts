@@ -1,6 +1,52 @@
-import type { InferOutput } from 'valibot';
+import { array, boolean, exactOptional, type InferOutput, literal, object, string, union } from 'valibot';
 import type { Meta, Resource } from '../../base/resource.ts';
-import { type membershipSchema, rightsFields } from './stored-resource.ts';
+import { typedKeys } from '../../base/values.ts';
+import { reference, resourceEntries } from './stored-resource.ts';
+
+/** What a membership allows, and what it asks of logins: each is read by the names here. */
+const rightsFields = {
+  admin: exactOptional(boolean()),
+  accessPolicy: exactOptional(reference),
+  access: exactOptional(
+    array(
+      object({
+        policy: reference,
+        parameter: exactOptional(
+          array(
+            object({
+              name: string(),
+              valueString: exactOptional(string()),
+              valueReference: exactOptional(reference),
+            }),
+          ),
+        ),
+      }),
+    ),
+  ),
+  /** The policy that is added while the person has emergency access. */
+  emergencyPolicy: exactOptional(reference),
+  /** The policies that its holder, an administrator whom a policy narrows, may give beside what they hold. */
+  mayGrant: exactOptional(array(reference)),
+  /** The patients that a RelatedPerson may reach. */
+  patient: exactOptional(array(reference)),
+  /** How a login must have been made to choose this membership. */
+  authentication: exactOptional(union([literal('password'), object({ issuer: string() })])),
+  mfaRequired: exactOptional(boolean()),
+};
+
+export const membershipSchema = object({
+  ...resourceEntries,
+  ...rightsFields,
+  resourceType: literal('ProjectMembership'),
+  project: reference,
+  user: reference,
+  profile: reference,
+  active: boolean(),
+  externalId: exactOptional(string()),
+  /** The address that the Project knows the person by. */
+  userName: exactOptional(string()),
+  invitedBy: exactOptional(reference),
+});
 
 /** R4-style ProjectMembership, as clients of this field know it. */
 export interface ProjectMembership extends Resource, InferOutput<typeof membershipSchema> {
@@ -21,11 +67,8 @@ export type NamedRights = { [Name in keyof Rights]?: Rights[Name] | undefined };
 
 /** The named rights alone, without those left out. */
 export function rightsOf(membership: NamedRights): Rights {
-  return Object.fromEntries(
-    (Object.keys(rightsFields) as RightName[]).flatMap((name) =>
-      membership[name] === undefined ? [] : [[name, membership[name]]],
-    ),
-  );
+  const named = typedKeys(rightsFields).filter((name) => membership[name] !== undefined);
+  return Object.fromEntries(named.map((name) => [name, membership[name]]));
 }
 
 /** A policy that rights name: in which field, what it does there, and the values of its variables. */

@@ -1,11 +1,15 @@
-import { array, boolean, exactOptional, literal, object, string, union } from 'valibot';
-import { stored } from '../../base/schema.ts';
+import { exactOptional, fallback, object, pipe, string, transform } from 'valibot';
+import { parseReference, type Reference } from '../../base/resource.ts';
+import { fields, optionalField, readText, stored, whole } from '../../base/schema.ts';
+
+/** A version of a resource: all that its key needs. */
+export const versionName = object({ versionId: string(), lastUpdated: string() });
 
 /** What every stored resource has, whatever else. */
-const resourceEntries = {
+export const resourceEntries = {
   resourceType: string(),
   id: string(),
-  meta: object({ versionId: string(), lastUpdated: string() }),
+  meta: versionName,
 };
 
 export const reference = object({ reference: string(), display: exactOptional(string()) });
@@ -13,48 +17,36 @@ export const reference = object({ reference: string(), display: exactOptional(st
 /** A resource as the table holds it: what every one has is looked at, the rest was checked when it was written. */
 export const readResource = stored('resource', object(resourceEntries));
 
-/** What a membership allows, and what it asks of logins: each is read by the names here. */
-export const rightsFields = {
-  admin: exactOptional(boolean()),
-  accessPolicy: exactOptional(reference),
-  access: exactOptional(
-    array(
-      object({
-        policy: reference,
-        parameter: exactOptional(
-          array(
-            object({
-              name: string(),
-              valueString: exactOptional(string()),
-              valueReference: exactOptional(reference),
-            }),
-          ),
-        ),
-      }),
-    ),
-  ),
-  /** The policy that is added while the person has emergency access. */
-  emergencyPolicy: exactOptional(reference),
-  /** The policies that its holder, an administrator whom a policy narrows, may give beside what they hold. */
-  mayGrant: exactOptional(array(reference)),
-  /** The patients that a RelatedPerson may reach. */
-  patient: exactOptional(array(reference)),
-  /** How a login must have been made to choose this membership. */
-  authentication: exactOptional(union([literal('password'), object({ issuer: string() })])),
-  mfaRequired: exactOptional(boolean()),
-};
+const longestDisplay = 200;
 
-/** R4-style ProjectMembership, as clients of this field know it. */
-export const membershipSchema = object({
-  ...resourceEntries,
-  ...rightsFields,
-  resourceType: literal('ProjectMembership'),
-  project: reference,
-  user: reference,
-  profile: reference,
-  active: boolean(),
-  externalId: exactOptional(string()),
-  /** The address that the Project knows the person by. */
-  userName: exactOptional(string()),
-  invitedBy: exactOptional(reference),
-});
+/**
+ * A relative reference to a resource of one type, in its one form; of its other members `display` is kept.
+ * @param name of the field, for the text
+ */
+export function referenceTo(type: string, name: string) {
+  return referenceThat(`${name} must be a reference such as ${type}/123`, (target) => target.type === type);
+}
+
+/** @param isWanted says of a well-formed reference whether it leads to what is meant */
+export function referenceThat(
+  text: string,
+  isWanted: (target: { type: string; id: string }) => boolean = () => true,
+) {
+  const read = (given: string) => {
+    const target = parseReference(given);
+    return target && isWanted(target) ? given : undefined;
+  };
+  const members = { reference: readText(text, read), display: fallback(optionalField(string()), undefined) };
+  return whole(
+    pipe(
+      fields(members),
+      transform(
+        ({ reference, display }): Reference => ({
+          reference,
+          ...(display ? { display: display.slice(0, longestDisplay) } : {}),
+        }),
+      ),
+    ),
+    text,
+  );
+}

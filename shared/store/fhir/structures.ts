@@ -25,41 +25,39 @@ export async function elementOf(owner: string, name: string): Promise<Element | 
   return all.find((one) => one.name === name) ?? all.find((one) => one.name === `${name}[x]`);
 }
 
-/** A member of an object: where its own members are defined, and which codes it may have. */
-interface Member {
-  owner: string;
-  codes: string | undefined;
-}
+type Members = ReadonlyMap<string, { owner: string; codes: string | undefined }>;
 
-const knownMembers = new Map<string, ReadonlyMap<string, Member>>();
+const knownMembers = new Map<string, Members>();
 
-/** The members that JSON may name, of a type or of an element with members of its own. */
-export function membersOf(all: Structures, owner: string): ReadonlyMap<string, Member> {
-  const found = knownMembers.get(owner);
-  if (found) return found;
-  const members = elementsOf(all, owner).flatMap((element) =>
-    element.members.map((one) => [one.property, { owner: one.owner, codes: element.codes }] as const),
-  );
-  const byName = new Map(members);
-  knownMembers.set(owner, byName);
-  return byName;
+/** The members that JSON may name: where their own are defined, and which codes they may have. */
+export function membersOf(all: Structures, owner: string): Members {
+  const members =
+    knownMembers.get(owner) ??
+    new Map(
+      elementsOf(all, owner).flatMap(({ members, codes }) =>
+        members.map(({ property, owner }) => [property, { owner, codes }] as const),
+      ),
+    );
+  knownMembers.set(owner, members);
+  return members;
 }
 
 /**
  * The types that a reference or canonical may lead to.
- * @param names of elements, as JSON names them, from the resource on
+ * @param steps elements, as JSON names them, from the resource on
  * @returns undefined when it may be any
  */
-export async function targetsOf(type: string, names: readonly string[]): Promise<string[] | undefined> {
+export async function targetsOf(
+  type: string,
+  steps: readonly { element: string }[],
+): Promise<string[] | undefined> {
   const all = await structures();
   let found: Element[] = [];
   let owners = [type];
-  for (const name of names) {
-    const isNamed = ({ members }: Element) => members.some(({ property }) => property === name);
-    found = owners.flatMap((owner) => elementsOf(all, owner).filter(isNamed));
-    owners = found.flatMap(({ members }) =>
-      members.flatMap(({ property, owner }) => (property === name ? [owner] : [])),
-    );
+  for (const { element: name } of steps) {
+    const isNamed = ({ property }: { property: string }) => property === name;
+    found = owners.flatMap((one) => elementsOf(all, one)).filter(({ members }) => members.some(isNamed));
+    owners = found.flatMap(({ members }) => members.filter(isNamed).map(({ owner }) => owner));
   }
   const profiles = found.flatMap(({ targets }) => targets);
   const targets = [...new Set(profiles.map((profile) => profile.split('/').at(-1) ?? ''))];

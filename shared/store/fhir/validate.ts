@@ -2,14 +2,12 @@ import { inflateRawSync } from 'node:zlib';
 import { stringifyJson } from '../../base/json.ts';
 import { Refusal, type RefusalIssue } from '../../base/refusal.ts';
 import { fieldsOf, isObject } from '../../base/values.ts';
-import type { Issue } from './core-validator.ts';
 import type { Structures } from './elements.ts';
-import { isEmpty } from './empty.ts';
+import { isEmpty } from './fields.ts';
 import { membersOf, structures } from './structures.ts';
 
 type Codes = Readonly<Record<string, readonly string[]>>;
 
-/** A value set, ready to be asked. */
 interface ValueSet {
   url: string;
   /** Of any of its systems. */
@@ -137,19 +135,16 @@ function faultOf(html: string): string | undefined {
   return undefined;
 }
 
+const harmlessSchemes = new Set(['http', 'https', 'ftp', 'mailto', 'tel', 'urn', 'cid']);
+
 /** A link to elsewhere, or inside; an image in itself. References written as numbers could hide another. */
 function isHarmless(link: string): boolean {
-  const plain = [...link]
-    .filter((one) => one > ' ' && one !== '\u007f')
-    .join('')
-    .toLowerCase();
+  const visible = [...link].filter((one) => one > ' ' && one !== '\u007f');
+  const plain = visible.join('').toLowerCase();
   if (plain.includes('&#') || /&(?:colon|tab|newline);/.test(plain)) return false;
   const scheme = /^([^/?#]*?):/.exec(plain)?.[1];
   if (scheme === undefined) return true;
-  return (
-    ['http', 'https', 'ftp', 'mailto', 'tel', 'urn', 'cid'].includes(scheme) ||
-    /^data:image\/(?!svg)/.test(plain)
-  );
+  return harmlessSchemes.has(scheme) || /^data:image\/(?!svg)/.test(plain);
 }
 
 /**
@@ -167,7 +162,7 @@ export async function requireValid(resource: { resourceType: string }): Promise<
   const all = await structures();
   for (const type of typesIn(all, plain)) learn(all.get(type));
   const faults = faultsOf(plain);
-  if (faults) throw unprocessable(faults);
+  if (faults) throw notValid(faults);
   const issues = [...(await bindingFaults(plain)), ...narrativeFaults(plain, plain.resourceType)];
   if (issues.length > 0) throw notValid(issues);
 }
@@ -195,14 +190,9 @@ function typesIn(all: Structures, resource: unknown): Set<string> {
   return found;
 }
 
-function unprocessable(all: readonly Issue[]): Refusal {
-  const issues = all
-    .filter(({ severity }) => severity !== 'warning' && severity !== 'information')
-    .map(({ details, expression }): RefusalIssue => {
-      const [at] = expression ?? [];
-      return { text: details?.text ?? 'Not valid', ...(at === undefined ? {} : { expression: at }) };
-    });
-  return notValid(issues);
+/** A 422 for one element. */
+export function unprocessableField(expression: string, text: string): Refusal {
+  return new Refusal('unprocessable', text, { issues: [{ text, expression }] });
 }
 
 function notValid(issues: readonly RefusalIssue[]): Refusal {
@@ -222,8 +212,7 @@ function prepare(value: unknown, at: string, found: RefusalIssue[]): void {
   for (const [name, part] of Object.entries(value)) {
     const path = Array.isArray(value) ? `${at}[${name}]` : `${at}.${name}`;
     if (name in Object.prototype) {
-      const text = `Invalid additional property "${name}"`;
-      throw new Refusal('unprocessable', text, { issues: [{ text, expression: path }] });
+      throw unprocessableField(path, `Invalid additional property "${name}"`);
     }
     const mayBeBase64 = typeof part === 'string' && (name === 'data' || name === 'valueBase64Binary');
     // A Binary may be a file of no bytes.

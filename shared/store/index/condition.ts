@@ -1,11 +1,10 @@
 import { invalidField } from '../../base/refusal.ts';
 import type { BucketRange, IndexEntry } from './key-range.ts';
-import type { Parameter } from './registry.ts';
+import type { SearchParameter } from './registry.ts';
 import type { Value } from './value.ts';
 
 /** All of a type of search parameter: what is indexed of its values, what is asked of them, and their order. */
 export interface ParameterKind {
-  /** Of the values of a resource. @param id of the resource */
   entries(values: readonly Value[], id: string): IndexEntry[];
   /** @throws {Refusal} invalid, when a value or the modifier does not fit the parameter */
   condition(asked: ConditionRequest): ValueCondition;
@@ -14,7 +13,7 @@ export interface ParameterKind {
 }
 
 export interface ConditionRequest {
-  parameter: Parameter;
+  parameter: SearchParameter;
   /** The parameter as the caller names it. */
   name: string;
   modifier: string | undefined;

@@ -17,7 +17,7 @@ import {
   sortKeyOf,
 } from './key-range.ts';
 import { kinds } from './kinds.ts';
-import { type Parameter, parametersOf, servedParameterSets } from './registry.ts';
+import { parametersOf, type SearchParameter, servedParameterSets } from './registry.ts';
 import { searchParameters, usCoreParameters } from './search-parameters.ts';
 import { cut, retiredTextEntries } from './text.ts';
 import { fieldOf, normaliseText, textOf, valuesOf } from './value.ts';
@@ -36,15 +36,18 @@ export function indexKeys(
 ): Map<string, Key> {
   const found = new Map<string, Key>();
   const add = (key: Key) => found.set(`${key.pk}\n${key.sk}`, key);
-  const { resourceType: type, id } = resource;
+  const { resourceType: type } = resource;
   if (type === 'AuditEvent') {
     for (const key of auditKeys(project, resource)) add(key);
     return found;
   }
+  const keyOf = keysIn(project, resource);
   const addAll = (index: string, entries: readonly IndexEntry[]) => {
     for (const entry of entries) {
-      add({ ...indexPartition(project, type, index, entry.bucket), sk: sortKeyOf(entry, id) });
-      if (found.size > most) throw tooManyValues(type, most);
+      add(keyOf(index, entry));
+      if (found.size <= most) continue;
+      const text = `The ${type} has more than ${most} values that searches look at (names, identifiers, references, codes, dates)`;
+      throw new Refusal('too-costly', `${text}: divide it`);
     }
   };
   for (const parameter of parametersOf(type).values()) {
@@ -53,11 +56,6 @@ export function indexKeys(
   }
   addAll(compartmentIndex, compartmentEntries(resource));
   return found;
-}
-
-function tooManyValues(type: string, most: number): Refusal {
-  const text = `The ${type} has more than ${most} values that searches look at (names, identifiers, references, codes, dates)`;
-  return new Refusal('too-costly', `${text}: divide it`);
 }
 
 /** The entries of a resource in one index, whichever parameters share it. */
@@ -69,12 +67,19 @@ export function entriesIn(index: string, resource: Resource): IndexEntry[] {
     .flatMap((parameter) => entriesOf(parameter, resource));
 }
 
-function entriesOf(parameter: Parameter, resource: Resource): IndexEntry[] {
+function entriesOf(parameter: SearchParameter, resource: Resource): IndexEntry[] {
   const entries = kinds[parameter.type].entries(valuesOf(resource, parameter), resource.id);
   // The index that the list of members is read from.
   if (resource.resourceType !== 'ProjectMembership' || parameter.index !== 'profile-type') return entries;
   const { name, address } = memberSortOf(resource);
   return entries.map(({ bucket, sort = '' }) => ({ bucket, sort: [sort, name, address].join(between) }));
+}
+
+function keysIn(project: string, { resourceType, id }: Resource) {
+  return (index: string, entry: IndexEntry): Key => ({
+    ...indexPartition(project, resourceType, index, entry.bucket),
+    sk: sortKeyOf(entry, id),
+  });
 }
 
 /** The partition of a bucket; the compartments of all types are in one index. */
@@ -98,7 +103,6 @@ export function indexVersion(): string {
  * the members of a kind are listed by name, and found by either, without an item more and without reading one of them.
  */
 export interface MemberSort {
-  /** Normalised as R4 string search compares. */
   name: string;
   /** Empty for those who have none. */
   address: string;
@@ -152,7 +156,6 @@ function auditKeys(project: string, event: Resource): Key[] {
   return [...values, logKey(project, sk, id), ...ofRun];
 }
 
-/** The Bot whose run an entry records. */
 function botOfRun(event: Resource): string | undefined {
   const { subtype, entity } = event;
   if (!Array.isArray(subtype) || !subtype.some((one) => fieldsOf(one).code === 'execute')) return undefined;
@@ -174,7 +177,6 @@ const history = '_history';
 export const historyIndex = {
   key: (project: string, { type, id, lastUpdated, versionId }: VersionAt): Key =>
     keys.index(project, type, history, String(shardOf(id)), `${lastUpdated}#${id}#${versionId}`),
-  /** What the sort key of an entry tells. */
   parse(sk: string): Omit<VersionAt, 'type'> {
     const [lastUpdated = '', id = '', versionId = ''] = sk.split('#');
     return { lastUpdated, id, versionId };
@@ -193,10 +195,7 @@ export function historyShards(): KeyRange[] {
 export function retiredKeys(project: string, resource: Resource): Key[] {
   const { resourceType: type, id } = resource;
   if (type === 'AuditEvent') return [];
-  const keyOf = (index: string, entry: IndexEntry): Key => ({
-    ...indexPartition(project, type, index, entry.bucket),
-    sk: sortKeyOf(entry, id),
-  });
+  const keyOf = keysIn(project, resource);
   const ofParameters = [...parametersOf(type).values()].flatMap((parameter) => {
     const { code, index = code, within } = parameter;
     // What now lies within another parameter had an index of its own.
@@ -206,7 +205,7 @@ export function retiredKeys(project: string, resource: Resource): Key[] {
   return [...ofParameters, keyOf(compartmentIndex, compartmentEntry(`Patient/${id}`, resource))];
 }
 
-function retiredEntries(parameter: Parameter, resource: Resource): IndexEntry[] {
+function retiredEntries(parameter: SearchParameter, resource: Resource): IndexEntry[] {
   const { code, index, type, within } = parameter;
   // Items of tokens and references did not tell of system, case and type.
   const wasPlain = type === 'token' || type === 'reference';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isAdministrative, type Resource } from '../../base/resource.ts';
-import { isObject } from '../../base/values.ts';
-import { isAmong } from '../../carry/table/pages.ts';
+import { isAmong, type SortKeys } from '../../carry/table/pages.ts';
+import { eachPart } from './value.ts';
 
 /** Which part of a HumanName a word stands in. */
 export type NamePart = 'family' | 'given' | 'other';
@@ -10,14 +10,8 @@ export type NamePart = 'family' | 'given' | 'other';
 const partLetters: Readonly<Record<NamePart, string>> = { family: 'f', given: 'g', other: 'x' };
 
 /** A range of sort keys in one bucket of an index, each a partition: where the items of a searched value are. */
-export interface BucketRange {
+export interface BucketRange extends SortKeys {
   bucket: string;
-  /** Only sort keys that begin so. */
-  prefix?: string;
-  /** Only sort keys from here on, this one included. */
-  from?: string;
-  /** Only sort keys up to here, this one included. */
-  to?: string;
   /** Only words of this part of a name. */
   part?: NamePart;
 }
@@ -101,17 +95,16 @@ export function shardOf(id: string): number {
   return createHash('sha256').update(id).digest().readUInt32BE(0) % shards;
 }
 
-/** What is administrative belongs to no patient's record. */
-export function isInPatientIndex(type: string): boolean {
-  return !isAdministrative(type);
-}
-
 /** The Patients that a resource refers to in whatever element, and a Patient itself; as references. */
 export function patientsOf(resource: Resource): Set<string> {
   const found = new Set<string>();
-  if (!isInPatientIndex(resource.resourceType)) return found;
+  // What is administrative belongs to no patient's record.
+  if (isAdministrative(resource.resourceType)) return found;
   if (resource.resourceType === 'Patient') found.add(`Patient/${resource.id}`);
-  collect(resource, found);
+  eachPart(resource, ({ reference }) => {
+    const id = typeof reference === 'string' ? literal.exec(reference)?.[1] : undefined;
+    if (id !== undefined) found.add(`Patient/${id}`);
+  });
   return found;
 }
 
@@ -129,27 +122,14 @@ export function compartmentEntry(patient: string, { resourceType }: Resource): I
 
 /** Where everything of one type is that belongs to a Patient. @param patient `Patient/id` */
 export function compartmentRanges(patient: string, type: string): KeyRange[] {
-  const others = compartmentRange(patient, type);
-  return type === 'Patient'
-    ? [others, { index: idIndex, bucket: patient.slice('Patient/'.length) }]
-    : [others];
+  const own = type === 'Patient' ? [{ index: idIndex, bucket: patient.slice('Patient/'.length) }] : [];
+  return [compartmentRange(patient, type), ...own];
 }
 
 /** Where everything is that refers to a Patient; of one type, when it is named. @param patient `Patient/id` */
 export function compartmentRange(patient: string, type?: string): KeyRange {
-  return {
-    index: compartmentIndex,
-    bucket: bucketOf(patient),
-    ...(type === undefined ? {} : { prefix: `${type}#` }),
-  };
+  const prefix = type === undefined ? undefined : `${type}#`;
+  return { index: compartmentIndex, bucket: bucketOf(patient), prefix };
 }
 
 const literal = /^Patient\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/;
-
-function collect(value: unknown, found: Set<string>): void {
-  if (!isObject(value)) return;
-  const { reference } = value;
-  const id = typeof reference === 'string' ? literal.exec(reference)?.[1] : undefined;
-  if (id !== undefined) found.add(`Patient/${id}`);
-  for (const part of Object.values(value)) collect(part, found);
-}

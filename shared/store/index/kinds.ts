@@ -1,10 +1,46 @@
-import type { ParameterKind } from './condition.ts';
+import { type ParameterKind, requireModifier } from './condition.ts';
+import { bucketOf } from './key-range.ts';
 import { dateKind, numberKind } from './ordered.ts';
 import { referenceKind } from './reference.ts';
-import type { Parameter } from './registry.ts';
+import { modifiers, type SearchParameter } from './registry.ts';
 import { stringKind } from './text.ts';
 import { tokenKind } from './token.ts';
-import { uriKind } from './uri.ts';
+import { textOf, unescapeValue, type Value } from './value.ts';
+
+/** R4 uri search: exact; `:below` is anything that starts with it, `:above` anything it starts with. */
+const uriKind: ParameterKind = {
+  entries: (values) => values.flatMap(urisOf).map((uri) => ({ bucket: bucketOf(withoutVersion(uri)) })),
+  condition(asked) {
+    const modifier = requireModifier(modifiers.uri, asked);
+    const searched = asked.values.map(unescapeValue);
+    const isBelow = (uri: string, root: string) => uri === root || uri.startsWith(root.replace(/\/?$/, '/'));
+    const isFound = (uri: string) =>
+      searched.some((one) => {
+        if (modifier === 'below') return isBelow(uri, one);
+        if (modifier === 'above') return isBelow(one, uri);
+        return uri === one || withoutVersion(uri) === one;
+      });
+    const matches = (values: readonly Value[]) => values.flatMap(urisOf).some(isFound);
+    const alternatives = searched.length;
+    if (modifier) return { matches, alternatives };
+    return {
+      ...{ matches, alternatives },
+      ranges: searched.map((uri) => ({ bucket: bucketOf(withoutVersion(uri)) })),
+      // An item does not tell of versions.
+      proves: (bucket) => searched.some((uri) => uri === withoutVersion(uri) && bucketOf(uri) === bucket),
+    };
+  },
+  sortTexts: urisOf,
+};
+
+function urisOf({ value }: Value): string[] {
+  return [textOf(value) ?? []].flat();
+}
+
+/** A canonical without its `|version`. */
+function withoutVersion(uri: string): string {
+  return uri.replace(/\|[^|/]*$/, '');
+}
 
 /** Looks at what its parts look at, inside of one element: `filter.ts` makes its conditions of theirs. */
 const compositeKind: ParameterKind = {
@@ -15,7 +51,7 @@ const compositeKind: ParameterKind = {
   sortTexts: () => [],
 };
 
-export const kinds: Readonly<Record<Parameter['type'], ParameterKind>> = {
+export const kinds: Readonly<Record<SearchParameter['type'], ParameterKind>> = {
   token: tokenKind,
   string: stringKind,
   reference: referenceKind,

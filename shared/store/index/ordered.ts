@@ -10,7 +10,7 @@ import {
   type SearchedInterval,
 } from './condition.ts';
 import { type BucketRange, shardOf, shards } from './key-range.ts';
-import { modifiers, type Parameter } from './registry.ts';
+import { modifiers, type SearchParameter } from './registry.ts';
 import { fieldOf, listOf, splitValue, textOf, unescapeValue, type Value } from './value.ts';
 
 /** R4 date search, with prefixes. */
@@ -54,13 +54,10 @@ function orderedKind(
         ranges: ranges.every((one) => one !== undefined) ? ranges.flat() : undefined,
         // An item tells one bound of its value, and nothing of units.
         proves: (bucket, sort) =>
-          searched.some(
-            ({ interval, unit }) =>
-              unit.system === undefined &&
-              unit.code === undefined &&
-              comparisons[interval.prefix].proves.includes(bucket.charAt(0)) &&
-              isMatch({ low: sort, high: sort }, interval),
-          ),
+          searched.some(({ interval, unit: { system, code } }) => {
+            const isShown = comparisons[interval.prefix].proves.includes(bucket.charAt(0));
+            return isShown && (system ?? code) === undefined && isMatch({ low: sort, high: sort }, interval);
+          }),
         ...(only && others.length === 0 ? { interval: only.interval } : { alternatives: values.length }),
       };
     },
@@ -100,7 +97,7 @@ function isMatch(value: Interval, searched: SearchedInterval): boolean {
  * @returns undefined when only `ne` is asked: everything but a little
  */
 export function jointRanges(
-  parameter: Parameter,
+  parameter: SearchParameter,
   intervals: readonly SearchedInterval[],
 ): BucketRange[] | undefined {
   const bounds = (name: 'from' | 'to' | 'reaching') =>
@@ -110,13 +107,11 @@ export function jointRanges(
     });
   const reaching = bounds('reaching').sort().at(-1);
   const lengthMs = narrowMs(parameter);
-  const from = [...bounds('from'), ...bounds('reaching').map((bound) => before(bound, lengthMs))]
-    .sort()
-    .at(-1);
-  const [to] = bounds('to').sort();
+  const lows = [...bounds('from'), ...bounds('reaching').map((bound) => before(bound, lengthMs))];
+  const [from, to] = [lows.sort().at(-1), bounds('to').sort()[0]];
   if (from === undefined && to === undefined) return undefined;
   // `~` sorts after the `#` that ends a value in a sort key, and after every character of an id.
-  const low = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to: `${to}~` }) };
+  const low = { from, to: to === undefined ? undefined : `${to}~` };
   const isEmpty = from !== undefined && to !== undefined && from > to;
   return Array.from({ length: shards }, (_, shard) => [
     ...(isEmpty ? [] : [{ bucket: `S${shard}`, ...low }]),
@@ -125,7 +120,7 @@ export function jointRanges(
 }
 
 /** How long the values may be that have one item alone: instants are said to the second at least, numbers are points. */
-function narrowMs({ type, paths }: Parameter): number {
+function narrowMs({ type, paths }: SearchParameter): number {
   if (type !== 'date') return 0;
   return paths.every((path) => path.type === 'instant') ? 1000 : dayMs;
 }
@@ -174,15 +169,12 @@ function datesOf({ type, value }: Value): Interval[] {
   if (type !== 'Timing') return dateOf(value);
   const bounds = fieldOf(fieldOf(value, 'repeat'), 'boundsPeriod');
   const all = [...listOf(fieldOf(value, 'event')).flatMap(dateOf), ...(bounds ? periodOf(bounds) : [])];
-  const [low] = all.map((one) => one.low).sort();
-  const high = all
-    .map((one) => one.high)
-    .sort()
-    .at(-1);
+  const lows = all.map(({ low }) => low).sort();
+  const highs = all.map(({ high }) => high).sort();
+  const [low, high] = [lows[0], highs.at(-1)];
   return low === undefined || high === undefined ? [] : [{ low, high }];
 }
 
-/** Up to a day long: the usual date. */
 function isNarrowDate({ low, high }: Interval): boolean {
   return Date.parse(high) - Date.parse(low) < dayMs;
 }
@@ -206,7 +198,6 @@ export function sortableNumber(value: number): string {
   return (bits & sign ? ~bits & 0xffffffffffffffffn : bits | sign).toString(16).padStart(16, '0');
 }
 
-/** Of a number, Quantity, Money or Range. */
 function numbersOf({ type, value }: Value): Interval[] {
   if (type === 'Range') {
     const low = numberOf(fieldOf(fieldOf(value, 'low'), 'value')) ?? Number.NEGATIVE_INFINITY;
@@ -217,11 +208,7 @@ function numbersOf({ type, value }: Value): Interval[] {
   return number === undefined ? [] : [{ low: sortableNumber(number), high: sortableNumber(number) }];
 }
 
-/** What a quantity is searched for beside its number. */
-interface SearchedUnit {
-  system?: string | undefined;
-  code?: string | undefined;
-}
+type SearchedUnit = { system?: string | undefined; code?: string | undefined };
 
 function isOfUnit({ type, value }: Value, { system, code }: SearchedUnit): boolean {
   const quantity = type === 'Range' ? (fieldOf(value, 'low') ?? fieldOf(value, 'high')) : value;
@@ -262,7 +249,6 @@ function parseNumber(text: string, prefix: Prefix): Interval | undefined {
   return { low: sortableNumber(value - around), high: sortableNumber(value + around) };
 }
 
-/** The greatest number below. */
 function below(value: number): number {
   return value - Math.abs(value) * Number.EPSILON || -Number.MIN_VALUE;
 }

@@ -9,7 +9,7 @@ import {
 import { bucketOf, nearHash } from './key-range.ts';
 import { isResourceType, modifiers, parametersOf } from './registry.ts';
 import { patientCompartment } from './search-parameters.ts';
-import { parseToken, type Token, tokenMatcher } from './token.ts';
+import { parseToken, type TokenValue, tokenMatcher } from './token.ts';
 import { fieldOf, textOf, unescapeValue, type Value, valuesOf } from './value.ts';
 
 /** R4 reference search: `Type/id`, `id`, a URL, with `:Type` and `:identifier`. */
@@ -44,7 +44,7 @@ export function referencesOf({ type, value, target }: Value): string[] {
 }
 
 /** The identifiers by which references name what they point to (R4 `:identifier`). */
-function identifiersOf({ type, value, target }: Value): Token[] {
+function identifiersOf({ type, value, target }: Value): TokenValue[] {
   const pointed = textOf(fieldOf(value, 'type')) ?? literal.exec(referenceText(type, value) ?? '')?.[1];
   if (target !== undefined && pointed !== undefined && pointed !== target) return [];
   const identifier = fieldOf(value, 'identifier');

@@ -13,17 +13,17 @@ export const modifiers = {
   composite: [],
 } as const;
 
-export type Modifier = (typeof modifiers)[Parameter['type']][number];
+export type Modifier = (typeof modifiers)[SearchParameter['type']][number];
 
 /** A search parameter of one resource type. */
-export interface Parameter {
+export interface SearchParameter {
   code: string;
   type: keyof typeof modifiers;
   /** Under which name its values are indexed; undefined when they are not. */
   index: string | undefined;
   /** All its values are among those of another parameter, whose items lead to them: it has none of its own. */
   within?: true;
-  paths: readonly Path[];
+  paths: readonly ParameterPath[];
   /** Of a date, number or quantity: whether a resource may have several values of it. */
   repeats?: true;
   /** The one type that a reference is to, where R4 allows but one. */
@@ -33,18 +33,16 @@ export interface Parameter {
 }
 
 /** Where in a resource values are found, and of which data type they are. */
-export interface Path {
-  steps: readonly Step[];
+export interface ParameterPath {
+  steps: readonly ParameterStep[];
   type: string;
   /** For references: only those to this type. */
   target: string | undefined;
 }
 
-export interface Step {
+export interface ParameterStep {
   element: string;
-  /** Only the entry at this position. */
   at?: number;
-  /** Only entries whose element `name` is `value`. */
   where?: { name: string; value: string };
 }
 
@@ -61,7 +59,7 @@ const sets: Readonly<Record<string, Readonly<Record<string, string>>>> = { 'us-c
 
 let served: readonly string[] = [];
 
-const parsed = new Map<string, ReadonlyMap<string, Parameter>>();
+const parsed = new Map<string, ReadonlyMap<string, SearchParameter>>();
 
 /**
  * Serves these sets beside R4's parameters. All functions of a stage serve the same, from before their first read:
@@ -87,7 +85,7 @@ export function servedParameterSets(): string {
 }
 
 /** The search parameters of a resource type by code; only the types that are asked for are parsed. */
-export function parametersOf(type: string): ReadonlyMap<string, Parameter> {
+export function parametersOf(type: string): ReadonlyMap<string, SearchParameter> {
   const known = parsed.get(type);
   if (known) return known;
   const texts = [common, searchParameters[type], ...served.map((name) => sets[name]?.[type])];
@@ -99,7 +97,7 @@ export function parametersOf(type: string): ReadonlyMap<string, Parameter> {
 }
 
 /** Every type has it, and everything can be put in order by it. */
-export function lastUpdatedOf(type: string): Parameter {
+export function lastUpdatedOf(type: string): SearchParameter {
   const parameter = parametersOf(type).get('_lastUpdated');
   if (!parameter) throw new Error(`${type} has no _lastUpdated`);
   return parameter;
@@ -121,7 +119,7 @@ export function resourceTypes(): string[] {
   return Object.keys(searchParameters);
 }
 
-function parseLine(line: string): Parameter {
+function parseLine(line: string): SearchParameter {
   const [code = '', typeText = '', index, paths = '', target] = line.split(' ');
   const type = typeText.replace('*', '');
   if (!isKeyOf(modifiers, type)) throw new Error(`There is no search parameter of the type ${type}`);
@@ -140,7 +138,7 @@ function parseLine(line: string): Parameter {
   };
 }
 
-function parsePath(text: string): Path {
+function parsePath(text: string): ParameterPath {
   const at = text.lastIndexOf(':');
   const [, type = '', target] = /^([^(]+)(?:\((.+)\))?$/.exec(text.slice(at + 1)) ?? [];
   return { steps: at < 0 ? [] : splitSteps(text.slice(0, at)).map(parseStep), type, target };
@@ -151,7 +149,7 @@ function splitSteps(text: string): string[] {
   return text.split(/\.(?![^[]*\])/);
 }
 
-function parseStep(text: string): Step {
+function parseStep(text: string): ParameterStep {
   const [, element = '', at, name, value] = /^([A-Za-z]+)(?:\[(\d+)\]|\[([a-z]+)=(.+)\])?$/.exec(text) ?? [];
   return {
     element,

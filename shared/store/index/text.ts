@@ -1,7 +1,7 @@
 import { invalidField } from '../../base/refusal.ts';
 import { type ParameterKind, requireModifier } from './condition.ts';
 import { type BucketRange, type IndexEntry, type NamePart, wordOfParts } from './key-range.ts';
-import { modifiers, type Parameter } from './registry.ts';
+import { modifiers, type SearchParameter } from './registry.ts';
 import {
   fieldOf,
   listOf,
@@ -50,17 +50,14 @@ export const stringKind: ParameterKind = {
     const isNamed = parameter.paths.some(({ type }) => type === 'HumanName');
     // An item that begins with what is searched shows it when that is one word, or the text is indexed whole.
     const whole = normal.filter((text) => text === cut(text) && (!hasParts || wordsOf(text).join() === text));
+    const proves = (_: string, sort: string) =>
+      (!isNamed || /#[fgx]+$/.test(sort)) && whole.some((text) => sort.startsWith(text));
+    const isIndexed = modifier !== 'contains' && isLed;
     return {
       matches: (found) => found.some(isFound),
-      ranges:
-        modifier !== 'contains' && isLed ? normal.map((text) => rangeOf(text, hasParts, part)) : undefined,
+      ranges: isIndexed ? normal.map((text) => rangeOf(text, hasParts, part)) : undefined,
       alternatives: words.reduce((sum, count) => sum + count, 0),
-      ...(modifier === undefined
-        ? {
-            proves: (_, sort) =>
-              (!isNamed || /#[fgx]+$/.test(sort)) && whole.some((text) => sort.startsWith(text)),
-          }
-        : {}),
+      ...(modifier === undefined ? { proves } : {}),
     };
   },
   sortTexts: (value) => textsOf(value).map(normaliseText),
@@ -99,11 +96,8 @@ function textMatcher(
   };
 }
 
-interface NormalTexts {
-  texts: readonly string[];
-  /** Of names and addresses, each once; none of other texts. */
-  words: readonly string[];
-}
+/** `words`: of names and addresses, each once; none of other texts. */
+type NormalTexts = { texts: readonly string[]; words: readonly string[] };
 
 const known = new WeakMap<Value, NormalTexts>();
 
@@ -171,7 +165,7 @@ function rangeOf(normal: string, hasParts: boolean, part: NamePart | undefined):
 }
 
 /** The part that a parameter looks at, by the last element of its path; undefined when at no one part. */
-function partOf({ paths }: Parameter): NamePart | undefined {
+function partOf({ paths }: SearchParameter): NamePart | undefined {
   const element = paths[0]?.steps.at(-1)?.element;
   return element === 'family' || element === 'given' ? element : undefined;
 }

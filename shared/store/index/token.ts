@@ -10,7 +10,7 @@ import { modifiers } from './registry.ts';
 import { fieldOf, listOf, normaliseText, splitValue, textOf, unescapeValue, type Value } from './value.ts';
 
 /** A code in its system, as R4's token search sees it. */
-export interface Token {
+export interface TokenValue {
   system: string | undefined;
   value: string | undefined;
   /** What `:text` looks at. */
@@ -21,11 +21,8 @@ export interface Token {
   exact?: boolean;
 }
 
-/** A searched token: `system` undefined means any, the empty string means none. */
-interface SearchedToken {
-  system: string | undefined;
-  value: string | undefined;
-}
+/** `system` undefined means any, the empty string means none. */
+type SearchedToken = Pick<TokenValue, 'system' | 'value'>;
 
 /** R4 token search: `system|code`, `|code`, `system|`, `code`, with `:not` and `:text`. */
 export const tokenKind: ParameterKind = {
@@ -52,7 +49,7 @@ export const tokenKind: ParameterKind = {
   sortTexts: (one) => tokensOf(one).flatMap(({ value }) => value?.toLowerCase() ?? []),
 };
 
-export function tokensOf({ type, value }: Value): Token[] {
+export function tokensOf({ type, value }: Value): TokenValue[] {
   switch (type) {
     case 'Identifier':
       return [{ ...tokenOf(value, 'value', textOf(fieldOf(fieldOf(value, 'type'), 'text'))), exact: true }];
@@ -89,7 +86,7 @@ export function parseToken(text: string): SearchedToken {
  * R4 token search: codes are compared without regard to case, systems are URIs and compared exactly.
  * Identifiers too: a medical record number that differs by case only is another patient's.
  */
-export function tokenMatcher(searched: readonly SearchedToken[]): (token: Token) => boolean {
+export function tokenMatcher(searched: readonly SearchedToken[]): (token: TokenValue) => boolean {
   const byValue = Map.groupBy(searched, ({ value }) => value?.toLowerCase() ?? anyValue);
   return (token) => {
     const same = byValue.get(token.value?.toLowerCase() ?? anyValue) ?? [];
@@ -98,10 +95,9 @@ export function tokenMatcher(searched: readonly SearchedToken[]): (token: Token)
   };
 }
 
-/** No value is empty. */
 const anyValue = '';
 
-function matches(token: Token, { system, value }: SearchedToken): boolean {
+function matches(token: TokenValue, { system, value }: SearchedToken): boolean {
   if (value !== undefined && token.exact && token.value !== value) return false;
   if (value !== undefined && token.value === undefined) return false;
   if (system === undefined || token.implied) return token.value !== undefined;
@@ -144,7 +140,7 @@ function codeCondition({ parameter, name, values }: ConditionRequest): ValueCond
 /** R4 `:text`: the text or display of the code begins so. */
 function textCondition({ values }: ConditionRequest): ValueCondition {
   const searched = values.map((text) => normaliseText(unescapeValue(text)));
-  const isFound = ({ text }: Token) => {
+  const isFound = ({ text }: TokenValue) => {
     const normal = text === undefined ? undefined : normaliseText(text);
     return searched.some((one) => normal?.startsWith(one));
   };
@@ -157,11 +153,11 @@ const plainTypes: ReadonlySet<string> = new Set(['code', 'boolean', 'string', 'u
 /** What nearly every resource has: an index item for it would lead from one value to all of them. */
 const usualValues: Readonly<Record<string, string>> = { $deceased: 'false' };
 
-function tokenOf(from: unknown, valueField: string, text: string | undefined): Token {
+function tokenOf(from: unknown, valueField: string, text: string | undefined): TokenValue {
   return { system: textOf(fieldOf(from, 'system')), value: textOf(fieldOf(from, valueField)), text };
 }
 
-function plain(value: string | undefined): Token {
+function plain(value: string | undefined): TokenValue {
   return { system: undefined, value, text: value, implied: true };
 }
 

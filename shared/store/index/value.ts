@@ -1,5 +1,6 @@
 import type { Resource } from '../../base/resource.ts';
-import type { Parameter, Path, Step } from './registry.ts';
+import { isObject } from '../../base/values.ts';
+import type { ParameterPath, ParameterStep, SearchParameter } from './registry.ts';
 
 /** A value of a resource that a search parameter sees. */
 export interface Value {
@@ -11,26 +12,24 @@ export interface Value {
 }
 
 /** A resource is looked at by several conditions, and does not change meanwhile. */
-const known = new WeakMap<Resource, Map<Parameter, readonly Value[]>>();
+const known = new WeakMap<Resource, Map<SearchParameter, readonly Value[]>>();
 
 /** All values of a resource that the parameter sees. */
-export function valuesOf(resource: Resource, parameter: Parameter): readonly Value[] {
-  const found = known.get(resource) ?? new Map<Parameter, readonly Value[]>();
+export function valuesOf(resource: Resource, parameter: SearchParameter): readonly Value[] {
+  const found = known.get(resource) ?? new Map<SearchParameter, readonly Value[]>();
   const values = found.get(parameter) ?? parameter.paths.flatMap((path) => walk(resource, path));
   known.set(resource, found.set(parameter, values));
   return values;
 }
 
-function walk(resource: Resource, { steps, type, target }: Path): Value[] {
+function walk(resource: Resource, { steps, type, target }: ParameterPath): Value[] {
   let found: unknown[] = [resource];
   for (const step of steps) found = found.flatMap((value) => advance(value, step));
   return found.map((value) => ({ type, value, target }));
 }
 
-function advance(from: unknown, { element, at, where }: Step): unknown[] {
-  const member = fieldOf(from, element);
-  if (member === undefined || member === null) return [];
-  const all = Array.isArray(member) ? member : [member];
+function advance(from: unknown, { element, at, where }: ParameterStep): unknown[] {
+  const all = listOf(fieldOf(from, element));
   if (at !== undefined) return all.slice(at, at + 1);
   const chosen = where ? all.filter((value) => fieldOf(value, where.name) === where.value) : all;
   return chosen.filter((value) => value !== null && value !== undefined);
@@ -38,11 +37,20 @@ function advance(from: unknown, { element, at, where }: Step): unknown[] {
 
 /** An own field of an object; undefined for everything else. */
 export function fieldOf(value: unknown, name: string): unknown {
-  return hasOwn(value, name) ? value[name] : undefined;
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-function hasOwn(value: unknown, name: string): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+/** Visits every object and list in a value, those that hold others first. @param at its place, as FHIR writes it */
+export function eachPart(
+  value: unknown,
+  visit: (part: Record<string, unknown>, at: string) => void,
+  at = '',
+): void {
+  if (!isObject(value)) return;
+  visit(value, at);
+  for (const [name, part] of Object.entries(value)) {
+    if (isObject(part)) eachPart(part, visit, Array.isArray(value) ? `${at}[${name}]` : `${at}.${name}`);
+  }
 }
 
 export function textOf(value: unknown): string | undefined {
@@ -50,7 +58,7 @@ export function textOf(value: unknown): string | undefined {
 }
 
 export function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+  return [value ?? []].flat();
 }
 
 /**

@@ -4,12 +4,12 @@ import type { Item } from '../../carry/table/item.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
 import type { Table } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
-import { withoutEmpty } from '../fhir/empty.ts';
+import { withoutEmpty } from '../fhir/fields.ts';
 import { historyIndex, indexKeys, type VersionAt } from '../index/index-items.ts';
 import { type Packed, packResource } from './content.ts';
 
 /** One resource created, changed or deleted, taken apart for `commit`. */
-export interface Change {
+export interface ResourceChange {
   project: string;
   type: string;
   id: string;
@@ -21,7 +21,6 @@ export interface Change {
   head(untidy: boolean): Action;
   /** The version and the parts of its content. They mean nothing until the head names them. */
   state: Item[];
-  /** How many parts. */
   parts: number;
   /** New index items: until the head has their values they lead nowhere. */
   index: Item[];
@@ -41,7 +40,7 @@ export function createChange(
   resource: Resource,
   extra: Record<string, unknown> = {},
   packed: Packed = packResource(project, resource),
-): Change {
+): ResourceChange {
   const attributes = stateAttributes(resource, packed);
   return changeOf(project, versionAt(resource), {
     ...{ attributes, parts: packed.parts, after: resource },
@@ -55,67 +54,57 @@ export function createChange(
 /**
  * The next state of a resource whose head still has the version that was seen. Heads are changed by
  * UpdateItem only, so that `refs` survives.
- * @param seen a version id alone when the resource is not known: the stream then finds what is stale
  */
 export function updateChange(
   project: string,
   resource: Resource,
-  seen: PriorState | Resource | string,
+  seen: PriorState | Resource,
   extra: Record<string, unknown> = {},
   packed: Packed = packResource(project, resource),
-): Change {
-  const prior = typeof seen === 'string' ? undefined : priorOf(seen);
-  const follows = typeof seen === 'string' ? seen : priorOf(seen).versionId;
+): ResourceChange {
+  const { versionId: follows, resource: before } = priorOf(seen);
   const attributes = stateAttributes(resource, packed);
+  const removed = { content: undefined, parts: undefined, deleted: undefined, trace: undefined };
   return changeOf(project, versionAt(resource), {
     attributes: { ...attributes, follows },
-    ...{ parts: packed.parts, before: prior?.resource, after: resource },
+    ...{ parts: packed.parts, before, after: resource },
     head: (key, untidy) =>
       updateHead(
         key,
-        {
-          ...{ content: undefined, parts: undefined, deleted: undefined, trace: undefined },
-          ...attributes,
-          ...extra,
-          untidy: untidy || !prior || undefined,
-        },
+        { ...removed, ...attributes, untidy: untidy || undefined, ...extra },
         { if: 'versionId = :seen', values: { ':seen': follows } },
       ),
   });
 }
 
 /**
- * The end of a resource. The head stays as a tombstone, so that a later read answers "gone" and the
- * history stays readable.
+ * The end of a resource as it was seen. The head stays as a tombstone, so that a later read answers "gone" and
+ * the history stays readable.
  * @param stamp `trace` of the request that asks for it, kept on the head for whoever is told of it
- * @param condition an ASCII ConditionExpression beside "it exists"; its values
- * @param seen the resource as it was, if known: its index items then go at once
+ * @param further an ASCII ConditionExpression beside "it is still so"; its values
  */
 export function deleteChange(
   project: string,
-  { type, id }: { type: string; id: string },
+  seen: Resource,
   { versionId, nowMs, trace }: { versionId: string; nowMs: number; trace?: string | undefined },
-  condition: { if: string; values: Record<string, unknown> },
-  seen?: PriorState | Resource,
-): Change {
-  const prior = seen && priorOf(seen);
+  further?: { if: string; values: Record<string, unknown> },
+): ResourceChange {
+  const { resourceType: type, id, meta } = seen;
   const attributes = { versionId, lastUpdated: new Date(nowMs).toISOString(), deleted: true };
+  const isSeen = 'attribute_exists(pk) AND attribute_not_exists(deleted) AND versionId = :seen';
   return changeOf(
     project,
     { type, id, ...attributes },
     {
-      attributes: { ...attributes, ...(prior ? { follows: prior.versionId } : {}) },
-      ...{ parts: [], before: prior?.resource },
+      attributes: { ...attributes, follows: meta.versionId },
+      ...{ parts: [], before: seen },
       head: (key, untidy) =>
         updateHead(
           key,
+          { ...attributes, trace, content: undefined, parts: undefined, untidy: untidy || undefined },
           {
-            ...{ ...attributes, trace, content: undefined, parts: undefined },
-            untidy: untidy || !prior || undefined,
-          },
-          {
-            if: `attribute_exists(pk) AND attribute_not_exists(deleted) AND (${condition.if})`,
-            values: condition.values,
+            if: further ? `${isSeen} AND (${further.if})` : isSeen,
+            values: { ':seen': meta.versionId, ...further?.values },
           },
         ),
     },
@@ -149,7 +138,7 @@ function changeOf(
     after?: Resource;
     head(key: Key, untidy: boolean): HeadWrite;
   },
-): Change {
+): ResourceChange {
   const { type, id, versionId } = at;
   const before = of.before ? indexKeys(project, of.before) : new Map<string, Key>();
   const after = of.after ? indexKeys(project, of.after, mostIndexItems) : new Map<string, Key>();
@@ -190,7 +179,7 @@ export function indexItems(of: Iterable<Key>, versionId: string): Item[] {
 }
 
 /** All of a change as actions of one transaction, which holds 100: for small resources. */
-export function actionsOf({ head, state, index, stale, type }: Change): Action[] {
+export function actionsOf({ head, state, index, stale, type }: ResourceChange): Action[] {
   return [
     head(false),
     ...state.map((put) => ({ name: `${type} version`, put })),
@@ -214,7 +203,7 @@ export function deleteActions(...of: Parameters<typeof deleteChange>): Action[] 
   return actionsNamedByType(deleteChange(...of));
 }
 
-function actionsNamedByType(change: Change): Action[] {
+function actionsNamedByType(change: ResourceChange): Action[] {
   return actionsOf({ ...change, head: (untidy) => ({ ...change.head(untidy), name: change.type }) });
 }
 
@@ -232,7 +221,7 @@ const mostBytes = 3_500_000;
  */
 export async function commit(
   table: Table,
-  changes: readonly Change[],
+  changes: readonly ResourceChange[],
   { more, nowMs }: { more: readonly Action[]; nowMs: number },
 ): Promise<void> {
   const whole = [...changes.flatMap(actionsOf), ...more];
@@ -249,7 +238,13 @@ export async function commit(
 
 /** The note that a write is under way; it says all that a sweep needs to undo or to finish it. */
 export function pendingItem(
-  { project, type, id, versionId, parts }: Pick<Change, 'project' | 'type' | 'id' | 'versionId' | 'parts'>,
+  {
+    project,
+    type,
+    id,
+    versionId,
+    parts,
+  }: Pick<ResourceChange, 'project' | 'type' | 'id' | 'versionId' | 'parts'>,
   atMs: number,
 ): Item {
   return { ...keys.pending(project, type, id, versionId), project, type, id, versionId, parts, atMs };

@@ -8,8 +8,8 @@ import { fieldsOf } from '../../base/values.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys, parseHead } from '../../carry/table/keys.ts';
 import type { Table } from '../../carry/table/table.ts';
-import type { ProjectMembership } from '../fhir/membership.ts';
-import { membershipSchema, readResource } from '../fhir/stored-resource.ts';
+import { membershipSchema, type ProjectMembership } from '../fhir/membership.ts';
+import { readResource } from '../fhir/stored-resource.ts';
 
 /**
  * Types that requests read on their way to something else. They are bounded, so that their content
@@ -42,6 +42,11 @@ export function unpackText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (content instanceof Uint8Array) return inflateRawSync(content).toString('utf8');
   throw new Error('The content of an item is missing');
+}
+
+/** A list in pieces of so many. */
+export function inChunks<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }
 
 /** Whose parts: one version of a resource, or a text beside another item. */
@@ -126,11 +131,6 @@ export async function openState(table: Table, item: Item): Promise<OpenedResourc
   return { resource: readResource(fieldsOf(parseJson(text))), characters: text.length };
 }
 
-/** The bytes of a Binary, kept beside its resource. */
-export interface BinaryContent {
-  bytes: Uint8Array;
-}
-
 /**
  * The content of a Binary with its bytes, in parts beside the resource. When only the resource was
  * sent the bytes stay those of the version before.
@@ -139,19 +139,17 @@ export function withBytes(
   project: string,
   { resourceType, id, meta }: Resource,
   packed: Packed,
-  content: BinaryContent | undefined,
+  bytes: Uint8Array | undefined,
   before?: Item,
 ): Packed {
   if (resourceType !== 'Binary') return packed;
   const { versionId } = meta;
-  const parts = content ? cutParts(project, { type: 'Binary', id, versionId }, content.bytes) : [];
+  const parts = bytes ? cutParts(project, { type: 'Binary', id, versionId }, bytes) : [];
   const {
     byteParts = 0,
     byteSize = 0,
     bytesOf = '',
-  } = content
-    ? { byteParts: parts.length, byteSize: content.bytes.length, bytesOf: versionId }
-    : (before ?? {});
+  } = bytes ? { byteParts: parts.length, byteSize: bytes.length, bytesOf: versionId } : (before ?? {});
   const attributes = { ...packed.attributes, byteParts, byteSize, bytesOf };
   return { ...packed, attributes, parts: [...packed.parts, ...parts] };
 }
@@ -161,7 +159,6 @@ export async function readBytes(table: Table, item: Item): Promise<Buffer> {
   return partsOf(table, item, item.bytesOf, item.byteParts ?? 0);
 }
 
-/** The parts that a head or version names. */
 function partsOf(table: Table, { pk }: Item, versionId: unknown, parts: unknown): Promise<Buffer> {
   const [, project = '', type = '', id = ''] = pk.split('#');
   return readParts(table, project, { type, id, versionId: String(versionId), parts: Number(parts) });

@@ -3,7 +3,7 @@ import { mostEntryCharacters } from '../../base/limits.ts';
 import { invalidField } from '../../base/refusal.ts';
 
 /** One thing that a listing comes to, in its order. */
-export interface Positioned<T, P> {
+export interface PositionedValue<T, P> {
   /** Where the listing goes on behind it. */
   position: P;
   /** Undefined for what was looked at and is not for the caller. */
@@ -19,7 +19,6 @@ export interface Page<T, P> {
 }
 
 export interface PageOptions<T> {
-  /** How many values a page holds. */
   count: number;
   /** Values that come first and are left out. */
   offset?: number;
@@ -32,7 +31,7 @@ const mostLooked = 1000;
 
 /** The first page of a listing. */
 export async function takePage<T, P>(
-  listing: AsyncIterable<Positioned<T, P>>,
+  listing: AsyncIterable<PositionedValue<T, P>>,
   { count, offset = 0, sizeOf }: PageOptions<T>,
 ): Promise<Page<T, P>> {
   const values: T[] = [];
@@ -66,7 +65,7 @@ export function parsePage(query: URLSearchParams): { count: number; cursor: stri
 }
 
 /** What a cursor belongs to: a Project, and one listing with its parameters. */
-export interface Listing {
+export interface CursorListing {
   project: string;
   /** Equal for equal listings. */
   name: string;
@@ -77,7 +76,7 @@ export interface Listing {
  * holds a place inside the very partitions that the listing reads anyway, whose keys are built from the
  * caller's own Project, so there is nothing to gain by forging it.
  */
-export function writeCursor(listing: Listing, position: unknown): string {
+export function writeCursor(listing: CursorListing, position: unknown): string {
   return Buffer.from(JSON.stringify([bindingOf(listing), position])).toString('base64url');
 }
 
@@ -88,7 +87,7 @@ export function writeCursor(listing: Listing, position: unknown): string {
  * @throws {Refusal} invalid
  */
 export function readCursor<P>(
-  listing: Listing,
+  listing: CursorListing,
   cursor: string | undefined,
   parse: (position: unknown) => P | undefined,
 ): P | undefined {
@@ -127,6 +126,6 @@ function pairIn(cursor: string): unknown[] {
   }
 }
 
-function bindingOf({ project, name }: Listing): string {
+function bindingOf({ project, name }: CursorListing): string {
   return createHash('sha256').update(`${project}\n${name}`).digest('base64url').slice(0, 16);
 }

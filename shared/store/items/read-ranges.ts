@@ -15,6 +15,7 @@ export interface TypeTable {
 
 /** A resource that an index item leads to, and where that item is. */
 export interface Candidate {
+  type: string;
   id: string;
   /** The name of its key range. */
   range: string;
@@ -25,16 +26,11 @@ export interface Candidate {
 export type RangePosition = Pick<Candidate, 'range' | 'sk'>;
 
 /** A key range that is read page by page. */
-export interface RangeReader {
-  /** The first page of sort keys, ahead of `candidates`. */
-  prefetch(): Promise<readonly string[]>;
-  candidates(): AsyncGenerator<Candidate>;
-}
+export type RangeReader = ReturnType<typeof open>;
 
 /** The first page is as large as the caller needs; who reads on reads more at once. */
 const followingPage = 100;
 
-/** So many ranges are read at once. */
 const together = 16;
 const streamsAtOnce = 32;
 
@@ -168,7 +164,7 @@ function open(
   of: TypeTable,
   range: KeyRange,
   reading: { limit: number } & Pick<Reading, 'newestFirst' | 'after'>,
-): RangeReader {
+) {
   const name = nameOfRange(range);
   const pages = pagesOf(of, range, reading);
   let first: Promise<IteratorResult<string[]>> | undefined;
@@ -177,13 +173,14 @@ function open(
     return first;
   };
   return {
-    async prefetch() {
+    /** The first page of sort keys, ahead of `candidates`. */
+    async prefetch(): Promise<readonly string[]> {
       const page = await begin();
       return page.done ? [] : page.value;
     },
-    async *candidates() {
+    async *candidates(): AsyncGenerator<Candidate> {
       for (let page = await begin(); !page.done; page = await pages.next())
-        for (const sk of page.value) yield { id: indexedId(sk), range: name, sk };
+        for (const sk of page.value) yield { type: of.type, id: indexedId(sk), range: name, sk };
     },
   };
 }

@@ -8,13 +8,12 @@ import { type Action, untilWritten } from '../../carry/table/transact.ts';
 import { indexKeys, indexVersion, retiredKeys } from '../index/index-items.ts';
 import { isResourceType } from '../index/registry.ts';
 import { indexItems } from './change.ts';
-import { openState } from './content.ts';
+import { inChunks, openState } from './content.ts';
 
 /** The table is scanned in so many parts, each by one worker at a time. */
 const segments = 8;
 /** Who has not written progress for so long has died: another goes on where it stopped. */
 const leaseMs = 60_000;
-/** Heads of a segment at once. */
 const atOnce = 8;
 /** A transaction holds 100 actions; one of them looks at the head. */
 const mostBeside = 99;
@@ -65,7 +64,6 @@ export async function reindex(
   };
 }
 
-/** What is known of one segment. */
 interface Segment {
   done: boolean;
   resources: number;
@@ -86,34 +84,22 @@ function segmentOf(item: Record<string, unknown> | undefined): Segment {
 /** Until its end, or the end of the time, or somebody else has it. */
 async function workOn(work: Work, segment: number, untilMs: number): Promise<void> {
   const { table, now } = work;
-  const lease = () => now() + leaseMs;
   const isHeld = '#owner = :owner';
   // A request whose answer was lost is repeated, and knows itself again by its owner.
-  let held = await update(work, segment, `SET ${isHeld}, leaseMs = :lease`, {
-    if: `attribute_not_exists(pk) OR (attribute_not_exists(done) AND (leaseMs < :now OR ${isHeld}))`,
-    values: { ':lease': lease(), ':now': now() },
-  });
+  const isFree = `attribute_not_exists(pk) OR (attribute_not_exists(done) AND (leaseMs < :now OR ${isHeld}))`;
+  const lease = () => ({ ':lease': now() + leaseMs });
+  const set = `SET ${isHeld}, leaseMs = :lease`;
+  let held = await update(work, segment, set, isFree, { ...lease(), ':now': now() });
   while (held && !held.done && now() < untilMs) {
     const { heads, next } = await table.scanHeads({ segment, segments, from: held.cursor });
-    const written = await reindexHeads(table, heads);
+    const written = held.written + (await reindexHeads(table, heads));
     const position = next ? '#cursor = :cursor' : 'done = :done REMOVE #cursor';
-    held = await update(
-      work,
-      segment,
-      `SET leaseMs = :lease, resources = :resources, written = :written, ${position}`,
-      {
-        if: isHeld,
-        values: {
-          ':lease': lease(),
-          ':resources': held.resources + heads.length,
-          ':written': held.written + written,
-          ...(next ? { ':cursor': next } : { ':done': true }),
-        },
-      },
-    );
+    const change = `SET leaseMs = :lease, resources = :resources, written = :written, ${position}`;
+    const counted = { ':resources': held.resources + heads.length, ':written': written };
+    const at = next ? { ':cursor': next } : { ':done': true };
+    held = await update(work, segment, change, isHeld, { ...lease(), ...counted, ...at });
   }
-  if (held && !held.done)
-    await update(work, segment, 'SET leaseMs = :none', { if: isHeld, values: { ':none': 0 } });
+  if (held && !held.done) await update(work, segment, 'SET leaseMs = :none', isHeld, { ':none': 0 });
 }
 
 /** @returns undefined when another worker has the segment */
@@ -121,15 +107,18 @@ async function update(
   { table, owner, job }: Work,
   segment: number,
   change: string,
-  condition: { if: string; values: Record<string, unknown> },
+  condition: string,
+  values: Record<string, unknown>,
 ): Promise<Segment | undefined> {
-  const isNamed = `${change} ${condition.if}`.includes('#cursor');
   const updated = await table.updateIf({
     Key: keys.reindex(job, segment),
     UpdateExpression: change,
-    ConditionExpression: condition.if,
-    ExpressionAttributeNames: { '#owner': 'owner', ...(isNamed ? { '#cursor': 'cursor' } : {}) },
-    ExpressionAttributeValues: { ':owner': owner, ...condition.values },
+    ConditionExpression: condition,
+    ExpressionAttributeNames: {
+      '#owner': 'owner',
+      ...(change.includes('#cursor') ? { '#cursor': 'cursor' } : {}),
+    },
+    ExpressionAttributeValues: { ':owner': owner, ...values },
     ReturnValues: 'ALL_NEW',
   });
   return updated.held ? segmentOf(updated.attributes) : undefined;
@@ -158,9 +147,7 @@ async function reindexHead(table: Table, key: Key): Promise<number> {
     const head = (await table.read([key])).get(key);
     const wrong = await wrongItems(table, target.project, head);
     const isSame = { name: 'head', check: key, if: 'versionId = :v', values: { ':v': head?.versionId } };
-    for (let at = 0; at < wrong.length; at += mostBeside) {
-      await table.transact([isSame, ...wrong.slice(at, at + mostBeside)]);
-    }
+    for (const some of inChunks(wrong, mostBeside)) await table.transact([isSame, ...some]);
     return wrong.length;
   });
 }

@@ -1,62 +1,40 @@
+import { type InferInput, object, optional, string } from 'valibot';
 import { inParallel } from '../../base/in-parallel.ts';
 import type { Resource } from '../../base/resource.ts';
-import { errorName, fieldsOf } from '../../base/values.ts';
+import { messageBody } from '../../base/schema.ts';
+import { errorName } from '../../base/values.ts';
+import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
-import { type Key, keys, parseHead, pendingPartitions, versionPrefix } from '../../carry/table/keys.ts';
+import { type Key, keys, pendingPartitions, versionPrefix } from '../../carry/table/keys.ts';
 import { readAll, readPages } from '../../carry/table/pages.ts';
 import type { Table } from '../../carry/table/table.ts';
 import { ConditionFailed } from '../../carry/table/transact.ts';
+import { versionName } from '../fhir/stored-resource.ts';
 import { historyIndex, indexKeys } from '../index/index-items.ts';
-import { isResourceType } from '../index/registry.ts';
 import { pendingItem } from './change.ts';
-import { MissingPart, openState } from './content.ts';
-import { getVersion, type ResourceKey } from './versions.ts';
+import { inChunks, MissingPart, openState } from './content.ts';
+import { getVersion, newState, type ResourceKey } from './versions.ts';
 
 /** Longer than any request lives: a note older than this is of a write that was cut off. */
 const cutOffMs = 120_000;
 
-interface Store {
-  table: Table;
-  now(): number;
-}
+type Store = Pick<Services, 'table' | 'now'>;
 
-/** A version of a resource: all that its key needs. */
-interface VersionName {
-  versionId: string;
-  lastUpdated: string;
-}
+const upkeepSchema = object({
+  ...{ project: string(), type: string(), id: string() },
+  ...{ after: versionName, before: optional(versionName) },
+});
 
 /** What a change left to do: index items of the version before go. It names both and holds neither. */
-export interface Upkeep extends ResourceKey {
-  after: VersionName;
-  before: VersionName | undefined;
-}
+export type Upkeep = InferInput<typeof upkeepSchema>;
+
+/** @throws {Error} when the body is no upkeep */
+export const parseUpkeep = messageBody('resource or version', upkeepSchema);
 
 /** The upkeep that a head asks for, by its states before and after a write; undefined when none. */
 export function upkeepOf(before: Item | undefined, after: Item | undefined): Upkeep | undefined {
-  const target = after?.untidy === true ? parseHead(after) : undefined;
-  if (!after || !target || !isResourceType(target.type) || target.type === 'AuditEvent') return undefined;
-  if (before?.versionId === after.versionId) return undefined;
-  return { ...target, after: nameOf(after), before: before && nameOf(before) };
-}
-
-function nameOf({ versionId, lastUpdated }: Item): VersionName {
-  return { versionId: String(versionId), lastUpdated: String(lastUpdated) };
-}
-
-/** @throws {Error} when the body is no upkeep */
-export function parseUpkeep(body: unknown): Upkeep {
-  const { project, type, id, after, before } = fieldsOf(body);
-  if (typeof project !== 'string' || typeof type !== 'string' || typeof id !== 'string') {
-    throw new Error('The message names no resource');
-  }
-  return { project, type, id, after: parseName(after), before: before ? parseName(before) : undefined };
-}
-
-function parseName(value: unknown): VersionName {
-  const { versionId, lastUpdated } = fieldsOf(value);
-  if (typeof versionId === 'string' && typeof lastUpdated === 'string') return { versionId, lastUpdated };
-  throw new Error('The message names no version');
+  const state = after?.untidy === true ? newState(before, after) : undefined;
+  return state && { ...state.target, after: state.version, before: state.previous };
 }
 
 /** Does it. Doing it twice, late, or after the next change does no harm. */
@@ -100,10 +78,8 @@ async function staleAreGone(
   if (notes.some(({ sk, atMs }) => sk !== own.sk && Number(atMs) > now() - cutOffMs)) return false;
   const headKey = keys.resource(project, type, id);
   const live = await keysOfStates(table, project, [(await table.read([headKey])).get(headKey)]);
-  await removeUnchanged(
-    table,
-    seen.filter((item) => !live.has(`${item.pk}\n${item.sk}`)),
-  );
+  const stale = seen.filter((item) => !live.has(`${item.pk}\n${item.sk}`));
+  await removeUnchanged(table, stale);
   return true;
 }
 
@@ -113,11 +89,7 @@ const transactionsAtOnce = 4;
 
 /** Removes items that nobody has written since they were read. */
 async function removeUnchanged(table: Table, items: readonly Item[]): Promise<void> {
-  const batches = Math.ceil(items.length / removedTogether);
-  const starts = Array.from({ length: batches }, (_, i) => i * removedTogether);
-  await inParallel(starts, transactionsAtOnce, (at) =>
-    removeBatch(table, items.slice(at, at + removedTogether)),
-  );
+  await inParallel(inChunks(items, removedTogether), transactionsAtOnce, (some) => removeBatch(table, some));
 }
 
 /** One that was written meanwhile keeps all from going: the others go without it. */
@@ -203,9 +175,8 @@ async function sweepOne(store: Store, note: Item): Promise<void> {
     return table.write([{ ...note, atMs: now() }]);
   }
   if (isUndone) {
-    const parts = Array.from({ length: Number(note.parts) }, (_, n) =>
-      keys.part(project, type, id, versionId, n),
-    );
+    const keyOfPart = (_: unknown, n: number) => keys.part(project, type, id, versionId, n);
+    const parts = Array.from({ length: Number(note.parts) }, keyOfPart);
     const at = written && { ...target, versionId, lastUpdated: String(written.lastUpdated) };
     await table.write([], [...(at ? [historyIndex.key(project, at)] : []), ...parts]);
     if (written) await table.write([], [written]);

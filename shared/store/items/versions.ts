@@ -1,9 +1,11 @@
+import type { Resource } from '../../base/resource.ts';
 import { fieldsOf } from '../../base/values.ts';
 import type { Item } from '../../carry/table/item.ts';
-import { type Key, keys, versionPrefix } from '../../carry/table/keys.ts';
+import { type Key, keys, parseHead, versionPrefix } from '../../carry/table/keys.ts';
 import { readPages } from '../../carry/table/pages.ts';
 import type { Table } from '../../carry/table/table.ts';
-import { isStanding, type OpenedResource, openState, type ProjectTable } from './content.ts';
+import { isResourceType } from '../index/registry.ts';
+import { inChunks, isStanding, type OpenedResource, openState, type ProjectTable } from './content.ts';
 import { sortKeyWith } from './page.ts';
 
 /** One resource of a Project. */
@@ -13,29 +15,40 @@ export interface ResourceKey {
   id: string;
 }
 
+/** A version of a resource: all that its key needs. */
+type VersionName = Pick<Resource['meta'], 'versionId' | 'lastUpdated'>;
+
+/** A write of a head by which a resource has another state; undefined for all others. AuditEvents have but one. */
+export function newState(
+  before: Item | undefined,
+  after: Item | undefined,
+): { target: ResourceKey; version: VersionName; previous: VersionName | undefined } | undefined {
+  const target = after && parseHead(after);
+  if (!target || !isResourceType(target.type) || target.type === 'AuditEvent') return undefined;
+  if (before?.versionId === after.versionId) return undefined;
+  return { target, version: nameOf(after), previous: before && nameOf(before) };
+}
+
+function nameOf({ versionId, lastUpdated }: Item): VersionName {
+  return { versionId: String(versionId), lastUpdated: String(lastUpdated) };
+}
+
 /** Where a listing of versions goes on: below this sort key, and the version that comes next. */
 export interface VersionPosition {
   sk: string;
   expected: string;
 }
 
-interface ListOptions {
-  /** The version that comes first. */
-  expected: string;
-  /** Only versions below this sort key. */
-  after?: string | undefined;
-  /** How many are read at once. */
-  limit?: number;
-}
-
 /**
  * States of a resource, newest first, by the key of its head or of any of them. A version that was written before its head counts only when
  * the head or the version after it names it: a write that was cut off leaves no trace here.
+ * @param options `expected`: the version that comes first; `after`: only those below this sort key; `limit`: so many are
+ *   read at once
  */
 export async function* listVersions(
   table: Table,
   { pk }: Key,
-  { expected: first, after, limit = 50 }: ListOptions,
+  { expected: first, after, limit = 50 }: { expected: string; after?: string | undefined; limit?: number },
 ): AsyncGenerator<{ item: Item; position: VersionPosition }> {
   let expected = first;
   const pages = readPages(table, pk, { prefix: versionPrefix, newestFirst: true, after, limit });
@@ -64,6 +77,11 @@ export async function getVersion(table: Table, head: Item, versionId: string): P
   return undefined;
 }
 
+/** A version that was read by its key; undefined for one that a write left behind which was cut off. */
+export async function committedVersion(table: Table, head: Item, version: Item): Promise<Item | undefined> {
+  return version.doubtful === true ? getVersion(table, head, String(version.versionId)) : version;
+}
+
 /** The last state before a deletion; undefined when nothing of it is left. @param deletion a head or a version */
 export async function stateBefore(table: Table, deletion: Item): Promise<OpenedResource | undefined> {
   const start = deletion.sk.startsWith(versionPrefix)
@@ -89,15 +107,11 @@ export async function readHeads(
   type: string,
   ids: readonly string[],
 ): Promise<Map<string, Item>> {
-  const distinct = [...new Set(ids)];
-  const starts = Array.from({ length: Math.ceil(distinct.length / batch) }, (_, i) => i * batch);
   const heads = await Promise.all(
-    starts.map(async (at) => {
-      const some = distinct
-        .slice(at, at + batch)
-        .map((id) => [id, keys.resource(project, type, id)] as const);
-      const found = await table.read(some.map(([, key]) => key));
-      return some.flatMap(([id, key]) => {
+    inChunks([...new Set(ids)], batch).map(async (some) => {
+      const wanted = some.map((id) => [id, keys.resource(project, type, id)] as const);
+      const found = await table.read(wanted.map(([, key]) => key));
+      return wanted.flatMap(([id, key]) => {
         const item = found.get(key);
         return isStanding(item) ? [[id, item] as const] : [];
       });

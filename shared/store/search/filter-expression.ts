@@ -21,7 +21,6 @@ interface Token {
 
 const form = /\s*(?:([()])|"((?:[^"\\]|\\.)*)"|([^\s()"]+))/sy;
 const deepest = 10;
-/** Some hundred comparisons. */
 const mostTokens = 400;
 
 function tokenize(text: string): Token[] {

@@ -6,7 +6,7 @@ import type { ConditionRequest, SearchedInterval, ValueCondition } from '../inde
 import { compartmentRange, type KeyRange, keyRangesOf, sortOf } from '../index/key-range.ts';
 import { kinds } from '../index/kinds.ts';
 import { isInCompartment } from '../index/reference.ts';
-import { isLeftOut, type Parameter, parametersOf } from '../index/registry.ts';
+import { isLeftOut, parametersOf, type SearchParameter } from '../index/registry.ts';
 import { patientCompartment } from '../index/search-parameters.ts';
 import { splitValue, unescapeValue, valuesOf } from '../index/value.ts';
 
@@ -20,7 +20,7 @@ export interface Filter {
   /** How few hits it promises; the lowest is looked up. */
   rank: number;
   /** What it looks at. */
-  parameters: readonly Parameter[];
+  parameters: readonly SearchParameter[];
   /** How many comparisons a value of a resource takes. */
   alternatives: number;
   /** For dates and numbers: what is asked, so that two bounds of one parameter narrow one look-up. */
@@ -36,14 +36,12 @@ const mostAlternatives = 200;
 const mostIds = 1000;
 const mostComposites = 50;
 
-/** What absolute references to our own resources begin with, `https://…/fhir/R4/`. */
-export type OwnBase = string;
-
 /**
  * One `name[:modifier]=value` as a condition; none when it narrows nothing.
+ * @param own what absolute references to our own resources begin with, `https://…/fhir/R4/`
  * @throws {Refusal} invalid
  */
-export function parseFilter(type: string, name: string, value: string, own: OwnBase = ''): Filter[] {
+export function parseFilter(type: string, name: string, value: string, own = ''): Filter[] {
   const [code = '', modifier] = name.split(/:(.*)/s);
   const parameter = requireParameter(type, code, name);
   if (parameter.composite) {
@@ -64,7 +62,7 @@ export function parseFilter(type: string, name: string, value: string, own: OwnB
  * @throws {Refusal} invalid, when a value or modifier does not fit the parameter
  */
 export function createFilter(
-  parameter: Parameter,
+  parameter: SearchParameter,
   modifier: string | undefined,
   values: readonly string[],
   name = parameter.code,
@@ -102,7 +100,7 @@ function missingCondition({ parameter: { code }, name, values }: ConditionReques
 }
 
 /** By the kind of parameter: an id, an identifier, a reference, … a flag. */
-function rankOf({ code, type, paths }: Parameter, isPoint: boolean): number {
+function rankOf({ code, type, paths }: SearchParameter, isPoint: boolean): number {
   if (code === '_id') return 0;
   if (code === '_lastUpdated') return 9;
   if (type === 'token') {
@@ -151,7 +149,12 @@ export function anyOf(name: string, alternatives: readonly (readonly Filter[])[]
  * R4 composite search, `code-value-quantity=8480-6$gt150`: all parts hold inside of one element. Its parts are
  * parameters of their own, asked of the resource as if it had that element alone.
  */
-function compositeFilter(type: string, { code, composite }: Parameter, value: string, own: OwnBase): Filter {
+function compositeFilter(
+  type: string,
+  { code, composite }: SearchParameter,
+  value: string,
+  own: string,
+): Filter {
   const { elements = [], parts = [] } = composite ?? {};
   const alternatives = splitValue(value, ',').map((one) => {
     const values = splitValue(one, '$');
@@ -217,7 +220,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** @throws {Refusal} invalid */
-export function requireParameter(type: string, code: string, name = code): Parameter {
+export function requireParameter(type: string, code: string, name = code): SearchParameter {
   const parameter = parametersOf(type).get(code);
   if (parameter) return parameter;
   if (isLeftOut(type, code)) {
@@ -228,7 +231,7 @@ export function requireParameter(type: string, code: string, name = code): Param
 }
 
 /** @throws {Refusal} invalid */
-export function requireReference(type: string, code: string, name: string): Parameter {
+export function requireReference(type: string, code: string, name: string): SearchParameter {
   const parameter = requireParameter(type, code, name);
   if (parameter.type === 'reference') return parameter;
   throw invalidField(name, `${code} of ${type} is no reference`);

@@ -174,7 +174,9 @@ async function* listExecutions(executions: Executions): AsyncGenerator<Item> {
     }
     days.add(day);
     bots.add(botId);
-    if (bots.size > mostBots) throw tooManyBots();
+    if (bots.size <= mostBots) continue;
+    const text = `The search would look through the runs of more than ${mostBots} Bots: add entity=Bot/<id>, a later date, or another subtype`;
+    throw new Refusal('too-costly', text);
   }
   yield* executionsOf(executions, days, bots);
 }
@@ -219,11 +221,4 @@ function later(a: string | undefined, b: string | undefined): string | undefined
 
 function earlier(a: string | undefined, b: string | undefined): string | undefined {
   return a === undefined || (b !== undefined && b < a) ? b : a;
-}
-
-function tooManyBots(): Refusal {
-  return new Refusal(
-    'too-costly',
-    `The search would look through the runs of more than ${mostBots} Bots: add entity=Bot/<id>, a later date, or another subtype`,
-  );
 }

@@ -3,7 +3,7 @@ import type { Resource } from '../../base/resource.ts';
 import { entriesIn } from '../index/index-items.ts';
 import { isInside, type KeyRange, keyRangesOf, nameOfRange, shards, sortKeyOf } from '../index/key-range.ts';
 import { jointRanges } from '../index/ordered.ts';
-import { lastUpdatedOf, type Parameter } from '../index/registry.ts';
+import { lastUpdatedOf, type SearchParameter } from '../index/registry.ts';
 import { valuesOf } from '../index/value.ts';
 import {
   type Candidate,
@@ -12,7 +12,6 @@ import {
   inBatches,
   openInTurn,
   type RangeReader,
-  type TypeTable,
 } from '../items/read-ranges.ts';
 import { batch, readHeads } from '../items/versions.ts';
 import { type Filter, unindexed } from './filter.ts';
@@ -22,8 +21,8 @@ import {
   openHit,
   type Position,
   type Search,
+  type SearchSource,
   type SortKey,
-  type Source,
   sortedHits,
   tooCostly,
 } from './hit.ts';
@@ -44,8 +43,10 @@ export async function* findHits(search: Search, after?: Position): AsyncGenerato
   const [key] = sort;
   if (key) return yield* inOrder(search, key, sources, after);
   if (after !== undefined && after.by !== 'turn') return yield* list(search, after);
-  const chosen = after
-    ? resumed(search, sources, after)
+  const named = sources.find(({ name }) => name === after?.source);
+  if (after && !named) throw invalidField('_cursor', 'The cursor does not belong to this search');
+  const chosen = named
+    ? { source: named, readers: openInTurn(search, named.keyRanges, pageOf(search), after) }
     : await chooseSource(search, sources, pageOf(search));
   if (!chosen) return yield* list(search, undefined);
   const { source, readers } = chosen;
@@ -57,21 +58,9 @@ export async function* findHits(search: Search, after?: Position): AsyncGenerato
   }));
 }
 
-/** A source, its key ranges ready to be read. */
 interface Chosen {
-  source: Source;
+  source: SearchSource;
   readers: readonly RangeReader[];
-}
-
-/** @throws {Refusal} invalid when the search does not have that source any more */
-function resumed(
-  search: Search,
-  sources: readonly Source[],
-  after: Extract<Position, { by: 'turn' }>,
-): Chosen {
-  const source = sources.find(({ name }) => name === after.source);
-  if (!source) throw invalidField('_cursor', 'The cursor does not belong to this search');
-  return { source, readers: openInTurn(tableOf(search), source.keyRanges, pageOf(search), after) };
 }
 
 /**
@@ -80,12 +69,12 @@ function resumed(
  */
 async function chooseSource(
   search: Search,
-  sources: readonly Source[],
+  sources: readonly SearchSource[],
   limit: number,
 ): Promise<Chosen | undefined> {
-  const open = (source: Source, size: number) => ({
+  const open = (source: SearchSource, size: number) => ({
     source,
-    readers: openInTurn(tableOf(search), source.keyRanges, size),
+    readers: openInTurn(search, source.keyRanges, size),
   });
   const [best] = sources;
   if (!best) return undefined;
@@ -110,8 +99,8 @@ async function sizeOf(readers: readonly RangeReader[], limit: number): Promise<n
 }
 
 /** The look-ups that the filters of a search allow, the most promising first. */
-export function sourcesOf(filters: readonly Filter[]): Source[] {
-  const sources = filters.flatMap(({ name, rank, interval, keyRanges, parameters }): Source[] => {
+export function sourcesOf(filters: readonly Filter[]): SearchSource[] {
+  const sources = filters.flatMap(({ name, rank, interval, keyRanges, parameters }): SearchSource[] => {
     const [parameter] = parameters;
     if (parameter?.code === '_lastUpdated') return [];
     // Two bounds of one date narrow one look-up. Of several values each bound may be met by another.
@@ -127,7 +116,7 @@ export function sourcesOf(filters: readonly Filter[]): Source[] {
   return [...distinct.values()].sort((a, b) => a.rank - b.rank);
 }
 
-function intervalsOf(parameter: Parameter, filters: readonly Filter[]) {
+function intervalsOf(parameter: SearchParameter, filters: readonly Filter[]) {
   return filters.flatMap(({ parameters: [first], interval }) =>
     first === parameter && interval ? [interval] : [],
   );
@@ -138,7 +127,7 @@ function intervalsOf(parameter: Parameter, filters: readonly Filter[]) {
  * to it. `wide` is where values are that begin before those bounds and reach into them.
  */
 export function orderedRanges(
-  parameter: Parameter,
+  parameter: SearchParameter,
   filters: readonly Filter[],
 ): { ranges: KeyRange[]; wide: KeyRange[] } {
   const intervals = intervalsOf(parameter, filters);
@@ -160,7 +149,7 @@ function list(search: Search, after: Position | undefined): AsyncGenerator<Hit> 
 async function* inOrder(
   search: Search,
   key: SortKey,
-  sources: readonly Source[],
+  sources: readonly SearchSource[],
   after: Position | undefined,
 ): AsyncGenerator<Hit> {
   const { parameter } = key;
@@ -180,7 +169,7 @@ async function* inOrder(
 }
 
 /** Whether the index of the parameter holds its values in their order. */
-function isOrdered({ type, index }: Parameter): boolean {
+function isOrdered({ type, index }: SearchParameter): boolean {
   return index !== undefined && (type === 'date' || type === 'number' || type === 'quantity');
 }
 
@@ -193,7 +182,7 @@ async function idsOf(
   const everything = () => orderedRanges(lastUpdatedOf(search.type), search.filters).ranges;
   const candidates = readers
     ? candidatesInTurn(readers)
-    : candidatesMerged(tableOf(search), everything(), mostSorted, { newestFirst: true });
+    : candidatesMerged(search, everything(), mostSorted, { newestFirst: true });
   const ids = new Set<string>();
   for await (const { id } of candidates) {
     ids.add(id);
@@ -230,7 +219,7 @@ async function* walk(
   after: Position | undefined,
 ): AsyncGenerator<Hit> {
   const ranges = await walkedRanges(search, parameter);
-  const candidates = candidatesMerged(tableOf(search), ranges, pageOf(search), {
+  const candidates = candidatesMerged(search, ranges, pageOf(search), {
     newestFirst: descending,
     after: after?.by === 'walk' ? after.sk : undefined,
   });
@@ -239,10 +228,10 @@ async function* walk(
 }
 
 /** A value that begins before the bounds and reaches into them is only found by reading from the start. */
-async function walkedRanges(search: Search, parameter: Parameter): Promise<KeyRange[]> {
+async function walkedRanges(search: Search, parameter: SearchParameter): Promise<KeyRange[]> {
   const { ranges, wide } = orderedRanges(parameter, search.filters);
   if (parameter.code === '_lastUpdated' || wide.length === 0) return ranges;
-  const reaching = candidatesMerged(tableOf(search), wide, 1, { newestFirst: true });
+  const reaching = candidatesMerged(search, wide, 1, { newestFirst: true });
   if ((await reaching.next()).done) return ranges;
   return ranges.map(({ from: _, ...range }) => range);
 }
@@ -309,8 +298,4 @@ function compare(a: string, b: string): number {
 /** One more than a page, so that the answer knows whether there is a next. */
 function pageOf({ count }: Search): number {
   return Math.min(count + 1, batch);
-}
-
-export function tableOf({ reader: { table, project }, type }: Search): TypeTable {
-  return { table, project, type };
 }

@@ -5,32 +5,33 @@ import type { Item } from '../../carry/table/item.ts';
 import type { Table } from '../../carry/table/table.ts';
 import type { KeyRange } from '../index/key-range.ts';
 import { kinds } from '../index/kinds.ts';
-import { type Parameter, parametersOf } from '../index/registry.ts';
+import { parametersOf, type SearchParameter } from '../index/registry.ts';
 import { valuesOf } from '../index/value.ts';
-import { openState } from '../items/content.ts';
+import { inChunks, openState } from '../items/content.ts';
 import { isSortKey } from '../items/page.ts';
+import type { TypeTable } from '../items/read-ranges.ts';
 import { batch, readHeads } from '../items/versions.ts';
 import { type Filter, matchesAll } from './filter.ts';
 
 /** On whose behalf a search reads. */
-export interface Reader {
+export interface SearchReader {
   table: Table;
   project: string;
   /**
    * The resource as the caller may see it; undefined when not at all.
    * @param searched what a search looks at in it: what is hidden there must not be found out
    */
-  see(resource: Resource, searched: readonly Parameter[]): Promise<Resource | undefined>;
+  see(resource: Resource, searched: readonly SearchParameter[]): Promise<Resource | undefined>;
   /** Whether the caller may see everything of the type: then what the index holds is what there is to see. */
   seesAll?(type: string): boolean;
   /** Whether the caller may search the type at all; everybody may when left out. */
   maySearch?(type: string): boolean;
   /** Where everything is that the caller may see of the type, when the caller's rules tell. */
-  narrow?(type: string): Source | undefined;
+  narrow?(type: string): SearchSource | undefined;
 }
 
 /** Where all hits of a search can be found; every candidate is matched against its resource afterwards. */
-export interface Source {
+export interface SearchSource {
   /** By which a cursor knows it. */
   name: string;
   keyRanges: readonly KeyRange[];
@@ -39,9 +40,8 @@ export interface Source {
 }
 
 /** A search of one type whose conditions are all at hand. */
-export interface Search {
-  reader: Reader;
-  type: string;
+export interface Search extends TypeTable {
+  reader: SearchReader;
   filters: readonly Filter[];
   sort: readonly SortKey[];
   /** How many hits are needed at first. */
@@ -55,7 +55,7 @@ export interface Search {
 
 /** One parameter of `_sort`. */
 export interface SortKey {
-  parameter: Parameter;
+  parameter: SearchParameter;
   descending: boolean;
 }
 
@@ -64,7 +64,7 @@ const mostReads = 2000;
 
 /** @param options `reads`: how many resources it may open */
 export function newSearch(
-  reader: Reader,
+  reader: SearchReader,
   type: string,
   filters: readonly Filter[],
   options: { sort?: readonly SortKey[]; count?: number; reads?: number } = {},
@@ -72,7 +72,7 @@ export function newSearch(
   const { sort = [], count = batch, reads = mostReads } = options;
   let left = reads;
   return {
-    ...{ reader, type, filters, sort, count },
+    ...{ reader, table: reader.table, project: reader.project, type, filters, sort, count },
     spend(some) {
       left -= some;
       if (left < 0) throw tooCostly({ type, filters }, `would read more than ${reads} resources of ${type}`);
@@ -96,11 +96,8 @@ export function tooCostly({ type, filters }: Pick<Search, 'type' | 'filters'>, w
 }
 
 export interface Hit {
-  /** As the caller may see it. */
   resource: Resource;
-  /** Of its JSON text. */
   characters: number;
-  /** Where the next page goes on after it. */
   position: Position;
 }
 
@@ -175,8 +172,8 @@ export async function* sortedHits(
   search.spend(all.length);
   const ranked: { rank: Rank; head: Item | undefined }[] = [];
   let bytes = 0;
-  for (let at = 0; at < all.length; at += 4 * batch) {
-    for (const [id, head] of await readHeads(reader, type, all.slice(at, at + 4 * batch))) {
+  for (const some of inChunks(all, 4 * batch)) {
+    for (const [id, head] of await readHeads(reader, type, some)) {
       const rank = await rankOfHead(search, id, head);
       if (!rank || (after?.by === 'rank' && compareRanks(rank, after, sort) <= 0)) continue;
       bytes += sizeOf(head);
@@ -204,11 +201,8 @@ async function rankOfHead(search: Search, id: string, head: Item): Promise<Rank 
 /** The lowest value when ascending, the highest when descending (R4 search, `_sort`). */
 function sortValueOf(resource: Resource, { parameter, descending }: SortKey): string | null {
   const { sortTexts } = kinds[parameter.type];
-  const texts = valuesOf(resource, parameter).flatMap(sortTexts);
-  return texts.reduce<string | null>(
-    (best, text) => (best === null || (descending ? text > best : text < best) ? text : best),
-    null,
-  );
+  const texts = valuesOf(resource, parameter).flatMap(sortTexts).sort();
+  return (descending ? texts.at(-1) : texts[0]) ?? null;
 }
 
 /** Resources without a value come last, whatever the direction; equal ones by id. */

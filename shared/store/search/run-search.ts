@@ -6,22 +6,23 @@ import { indexedId, type KeyRange } from '../index/key-range.ts';
 import { referencesOf } from '../index/reference.ts';
 import { lastUpdatedOf, parametersOf } from '../index/registry.ts';
 import { valuesOf } from '../index/value.ts';
-import { type Positioned, readCursor, takePage, writeCursor } from '../items/page.ts';
+import { inChunks } from '../items/content.ts';
+import { type PositionedValue, readCursor, takePage, writeCursor } from '../items/page.ts';
 import { countEntries, fewIdsIn, idsBeingWritten, sortKeysIn } from '../items/read-ranges.ts';
 import { batch, readHeads } from '../items/versions.ts';
 import { createFilter, type Filter, unindexed } from './filter.ts';
-import { findHits, orderedRanges, sourcesOf, tableOf } from './find-hits.ts';
+import { findHits, orderedRanges, sourcesOf } from './find-hits.ts';
 import {
   type Hit,
   newSearch,
   openHit,
   type Position,
   parsePosition,
-  type Reader,
   type Search,
+  type SearchReader,
   tooCostly,
 } from './hit.ts';
-import type { Link, SearchRequest } from './search-request.ts';
+import type { LinkedSearch, SearchRequest } from './search-request.ts';
 
 /** A page of hits, digits kept; `next` is the cursor of the following page, if there is one. */
 export interface SearchPage {
@@ -33,16 +34,9 @@ export interface SearchPage {
   offset: number;
   /** How many hits came before this page. */
   before: number;
-  /** How many hits a page holds. */
   size: number;
   /** How many hits there are in all, when that was asked and found out. */
   total: number | undefined;
-}
-
-/** What a cursor holds: where the page begins, and how many hits came before it. */
-interface CursorPosition {
-  position: Position;
-  before: number;
 }
 
 /**
@@ -51,7 +45,7 @@ interface CursorPosition {
  * @throws {Refusal} invalid: a foreign cursor; too-costly: more resources to read than the budget allows;
  *   forbidden: a chain over a type that the caller may not search
  */
-export async function runSearch(reader: Reader, request: SearchRequest): Promise<SearchPage> {
+export async function runSearch(reader: SearchReader, request: SearchRequest): Promise<SearchPage> {
   const { canonical, count, type, sort } = request;
   const listing = { project: reader.project, name: canonical };
   const from = readCursor(listing, request.cursor, parseCursor);
@@ -70,19 +64,18 @@ export async function runSearch(reader: Reader, request: SearchRequest): Promise
   return {
     resources: values.map(({ resource }) => resource),
     characters: values.reduce((sum, { characters }) => sum + characters, 0),
-    next:
-      next &&
-      writeCursor(listing, { position: next, before: before + values.length } satisfies CursorPosition),
+    next: next && writeCursor(listing, { position: next, before: before + values.length }),
     ...{ offset, before, size: count },
     total: request.total === 'none' ? undefined : (known ?? (await totalOf(search, request.total))),
   };
 }
 
-async function* positioned(hits: AsyncIterable<Hit>): AsyncGenerator<Positioned<Hit, Position>> {
+async function* positioned(hits: AsyncIterable<Hit>): AsyncGenerator<PositionedValue<Hit, Position>> {
   for await (const hit of hits) yield { position: hit.position, value: hit };
 }
 
-function parseCursor(value: unknown): CursorPosition | undefined {
+/** Where a page begins, and how many hits came before it. */
+function parseCursor(value: unknown): { position: Position; before: number } | undefined {
   const { position, before } = fieldsOf(value);
   const parsed = parsePosition(position);
   return parsed && typeof before === 'number' ? { position: parsed, before } : undefined;
@@ -97,11 +90,15 @@ const mostLinked = 200;
  * @param searched the type of the search
  * @throws {Refusal} forbidden, too-costly
  */
-async function resolveLinks(reader: Reader, searched: string, links: readonly Link[]): Promise<Filter[]> {
+function resolveLinks(
+  reader: SearchReader,
+  searched: string,
+  links: readonly LinkedSearch[],
+): Promise<Filter[]> {
   return Promise.all(links.map((link) => resolve(reader, searched, link)));
 }
 
-async function resolve(reader: Reader, searched: string, link: Link): Promise<Filter> {
+async function resolve(reader: SearchReader, searched: string, link: LinkedSearch): Promise<Filter> {
   const { name, kind, type, parameter } = link;
   if (reader.maySearch?.(type) === false) throw new Refusal('forbidden', 'Forbidden');
   if (kind === 'reverse') await requireTarget(searched, link);
@@ -127,18 +124,16 @@ async function resolve(reader: Reader, searched: string, link: Link): Promise<Fi
 const nothing: Filter = { ...unindexed('', [], () => false), keyRanges: [], rank: 0 };
 
 /** @throws {Refusal} invalid for a reference that never leads to the searched type: it would find nothing */
-async function requireTarget(searched: string, { name, type, parameter }: Link): Promise<void> {
+async function requireTarget(searched: string, { name, type, parameter }: LinkedSearch): Promise<void> {
   for (const { steps, target } of parameter.paths) {
     if (target === searched) return;
-    const names = steps.map(({ element }) => element);
-    const targets = await targetsOf(type, names);
+    const targets = await targetsOf(type, steps);
     if (target === undefined && (targets === undefined || targets.includes(searched))) return;
   }
   throw invalidField(name, `${parameter.code} of ${type} does not refer to a ${searched}`);
 }
 
-/** The ids of resources of the searched type that a resource refers to. */
-function idsReferredTo(searched: string, resource: Resource, by: Link['parameter']): string[] {
+function idsReferredTo(searched: string, resource: Resource, by: LinkedSearch['parameter']): string[] {
   const targets = valuesOf(resource, by).flatMap(referencesOf).map(parseReference);
   return targets.flatMap((target) => (target?.type === searched ? [target.id] : []));
 }
@@ -149,7 +144,6 @@ const mostCounted = 10_000;
 const mostForEstimate = 500;
 /** Conditions of which the one that fewest match is taken. */
 const mostCompared = 3;
-/** So many key ranges are read at once. */
 const together = 8;
 
 /**
@@ -170,7 +164,7 @@ async function totalOf(search: Search, how: 'accurate' | 'estimate'): Promise<nu
   const everything = orderedRanges(lastUpdatedOf(type), []).ranges;
   const ways = filters.length > 0 ? sources.map(({ keyRanges }) => keyRanges) : [everything];
   const counts: number[] = [];
-  for (const ranges of ways) counts.push(await countEntries(tableOf(search), ranges));
+  for (const ranges of ways) counts.push(await countEntries(search, ranges));
   return counts.length > 0 ? Math.min(...counts) : undefined;
 }
 
@@ -207,18 +201,17 @@ function provingRanges({ reader, type, filters }: Search): readonly KeyRange[] |
  */
 async function countProven(search: Search, ranges: readonly KeyRange[], most: number): Promise<number> {
   const { type, filters } = search;
-  const table = tableOf(search);
   // To open a few costs less than to ask what is being written.
-  const few = ranges.length <= together && (await fewIdsIn(table, ranges, batch));
+  const few = ranges.length <= together && (await fewIdsIn(search, ranges, batch));
   if (few) return countOpened(search, [...few]);
   const requireFew = (count: number) => {
     if (count > most) throw tooCostly(search, `would count more than ${most} of ${type}`);
   };
-  const before = await idsBeingWritten(table);
+  const before = await idsBeingWritten(search);
   const proven = new Set<string>();
   const unclear = new Set<string>();
   const countIn = async (range: KeyRange) => {
-    for await (const page of sortKeysIn(table, range)) {
+    for await (const page of sortKeysIn(search, range)) {
       for (const sk of page) {
         const isProof = filters.every((filter) => filter.proves?.(range, sk));
         (isProof ? proven : unclear).add(indexedId(sk));
@@ -226,10 +219,8 @@ async function countProven(search: Search, ranges: readonly KeyRange[], most: nu
       requireFew(proven.size);
     }
   };
-  for (let at = 0; at < ranges.length; at += together) {
-    await Promise.all(ranges.slice(at, at + together).map(countIn));
-  }
-  for (const id of [...before, ...(await idsBeingWritten(table))]) {
+  for (const some of inChunks(ranges, together)) await Promise.all(some.map(countIn));
+  for (const id of [...before, ...(await idsBeingWritten(search))]) {
     if (proven.delete(id)) unclear.add(id);
   }
   const opened = [...unclear].filter((id) => !proven.has(id));
@@ -239,8 +230,8 @@ async function countProven(search: Search, ranges: readonly KeyRange[], most: nu
 
 async function countOpened(search: Search, ids: readonly string[]): Promise<number> {
   let count = 0;
-  for (let at = 0; at < ids.length; at += batch) {
-    for (const head of (await readHeads(search.reader, search.type, ids.slice(at, at + batch))).values()) {
+  for (const some of inChunks(ids, batch)) {
+    for (const head of (await readHeads(search, search.type, some)).values()) {
       if (await openHit(search, head)) count++;
     }
   }

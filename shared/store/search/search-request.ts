@@ -1,39 +1,18 @@
 import { invalidField, Refusal } from '../../base/refusal.ts';
-import { isResourceType, type Parameter } from '../index/registry.ts';
-import {
-  compartmentFilter,
-  type Filter,
-  type OwnBase,
-  parseFilter,
-  requireParameter,
-  requireReference,
-} from './filter.ts';
+import { isResourceType, type SearchParameter } from '../index/registry.ts';
+import { compartmentFilter, type Filter, parseFilter, requireParameter, requireReference } from './filter.ts';
 import { parseExpression } from './filter-expression.ts';
 import type { SortKey } from './hit.ts';
 
 /** A search of one type, checked. */
-export interface SearchRequest extends Controls {
+export interface SearchRequest extends ReturnType<typeof parseControls> {
   type: string;
   filters: readonly Filter[];
   /** Conditions on what a resource refers to, or is referred to by: each is a search of its own first. */
-  links: readonly Link[];
+  links: readonly LinkedSearch[];
   cursor: string | undefined;
   /** The search without paging, in one order: equal texts are the same search. */
   canonical: string;
-}
-
-/** What a search is to answer, beside its conditions. */
-interface Controls {
-  /** Entries of a page. */
-  count: number;
-  /** Hits that come first and are left out. */
-  offset: number;
-  sort: readonly SortKey[];
-  /** Top-level elements to answer; undefined for all. */
-  fields: readonly string[] | undefined;
-  summary: (typeof summaries)[number];
-  total: (typeof totals)[number];
-  includes: readonly Include[];
 }
 
 /** One `_include` or `_revinclude`: what comes with the hits. */
@@ -41,24 +20,22 @@ export interface Include {
   kind: 'include' | 'revinclude';
   /** The type that holds the reference. */
   type: string;
-  parameter: Parameter;
-  /** Only references to this type. */
+  parameter: SearchParameter;
   target: string | undefined;
-  /** Also from what was included. */
   iterates: boolean;
 }
 
 /** A chained parameter, `subject:Patient.name`, or a reverse one, `_has:Observation:patient:code`. */
-export interface Link {
+export interface LinkedSearch {
   name: string;
   kind: 'chain' | 'reverse';
   /** What is searched first, and for what. */
   type: string;
   filters: readonly Filter[];
   /** A further reference on the way: its conditions are asked of what is searched first. */
-  links: readonly Link[];
+  links: readonly LinkedSearch[];
   /** The reference between the two: of the searched type for a chain, of `type` for a reverse one. */
-  parameter: Parameter;
+  parameter: SearchParameter;
 }
 
 const summaries = ['true', 'text', 'data', 'count', 'false'] as const;
@@ -86,9 +63,9 @@ const controls = new Set([
  * @param own our own base URL: references that begin with it are to resources of ours
  * @throws {Refusal} invalid, with the parameter as expression: unknown ones too, never ignored
  */
-export function parseSearch(type: string, query: URLSearchParams, own?: OwnBase): SearchRequest {
+export function parseSearch(type: string, query: URLSearchParams, own?: string): SearchRequest {
   const filters: Filter[] = [];
-  const links: Link[] = [];
+  const links: LinkedSearch[] = [];
   for (const [name, value] of query) {
     if (controls.has(name)) continue;
     if (filters.length + links.length === mostConditions) {
@@ -143,8 +120,13 @@ export function criteriaFilters(criteria: string, type: string): readonly Filter
   }
 }
 
-/** @throws {Refusal} invalid, with the parameter as expression */
-export function parseControls(type: string, query: URLSearchParams): Controls {
+/**
+ * What a search is to answer, beside its conditions.
+ * @returns `count`: entries of a page; `offset`: hits that come first and are left out; `fields`: top-level elements to
+ *   answer, undefined for all
+ * @throws {Refusal} invalid, with the parameter as expression
+ */
+export function parseControls(type: string, query: URLSearchParams) {
   const fields = query.get('_fields') ?? query.get('_elements');
   const includes = [...query].filter(([name]) => inclusions.includes(name));
   if (includes.length > mostIncludes) {
@@ -204,7 +186,7 @@ function parseInclude(searched: string, name: string, value: string): Include {
 /** Where a parameter stands: its whole name, and how many references led there. */
 interface LinkPlace {
   name: string;
-  own: OwnBase | undefined;
+  own: string | undefined;
   depth: number;
 }
 
@@ -213,7 +195,12 @@ interface LinkPlace {
  * @param step what is left of the name behind the references before
  * @returns undefined for a parameter of another form
  */
-function parseLink(searched: string, step: string, value: string, place: LinkPlace): Link | undefined {
+function parseLink(
+  searched: string,
+  step: string,
+  value: string,
+  place: LinkPlace,
+): LinkedSearch | undefined {
   const { name, depth } = place;
   const isReverse = step.startsWith('_has:');
   if (depth > mostReferences && (isReverse || step.includes('.'))) {
@@ -242,7 +229,7 @@ function linked(
   step: string,
   value: string,
   place: LinkPlace,
-): Pick<Link, 'filters' | 'links'> {
+): Pick<LinkedSearch, 'filters' | 'links'> {
   const { name, own, depth } = place;
   const link = parseLink(type, step, value, { ...place, depth: depth + 1 });
   if (link) return { filters: [], links: [link] };

@@ -12,8 +12,7 @@ import { PagedList, Row } from '../ui/lists.tsx';
 import { DeleteResource, Page, Tabs } from '../ui/page.tsx';
 import { type Choice, type PickedPolicy, PolicyPicker, referenceOf } from '../ui/resource-picker.tsx';
 import { ExecutionsTab } from './executions.tsx';
-import { SecretsTab } from './settings-tab.tsx';
-import { SettingsTab } from './settings-tab.tsx';
+import { SecretsTab, SettingsTab } from './settings-tab.tsx';
 import { VersionsTab } from './versions.tsx';
 import { Workbench } from './workbench.tsx';
 

@@ -9,8 +9,16 @@ import { TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
 import { Row, Rows } from '../ui/lists.tsx';
 import { Page } from '../ui/page.tsx';
-import { checkTable, type Findings, readTable, resolvedTable, type Table } from './bulk-invite.ts';
-import { type Sent, useBulkInvite, usePolicies } from './bulk-invite.ts';
+import {
+  checkTable,
+  type Findings,
+  readTable,
+  resolvedTable,
+  type Sent,
+  type Table,
+  useBulkInvite,
+  usePolicies,
+} from './bulk-invite.ts';
 
 /** People from a spreadsheet: checked and shown before anything is sent, and each row's result afterwards. */
 export function BulkPage() {

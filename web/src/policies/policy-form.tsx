@@ -8,8 +8,8 @@ import type { MountedEditor } from '../editor/mount-editor.ts';
 import { Button, Card, Notice, Sentences } from '../ui/basics.tsx';
 import { TextField } from '../ui/fields.tsx';
 import { Form, useForm } from '../ui/form.tsx';
+import { type Entry, entriesIn } from './builder/entry.ts';
 import { EntryFields, type Knowledge, useKnowledge } from './builder/entry-fields.tsx';
-import { entriesIn, type Entry } from './builder/entry.ts';
 
 interface Props {
   policy: AccessPolicy;

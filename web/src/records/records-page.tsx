@@ -1,10 +1,10 @@
 import type { Resource } from '@medplum/fhirtypes';
 import { useState } from 'react';
-import type { Parameter } from '../../../shared/store/index/registry.ts';
+import type { SearchParameter } from '../../../shared/store/index/registry.ts';
 import { useAction, useLoad } from '../api/use-api.ts';
 import { useAddress, useSearch } from '../api/use-pages.ts';
-import { useSession } from '../session/session-context.tsx';
 import type { Session } from '../session/session.ts';
+import { useSession } from '../session/session-context.tsx';
 import { Button, counted, Moment } from '../ui/basics.tsx';
 import { Select, TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
@@ -155,7 +155,7 @@ function summaryOf(resource: Resource): string {
 
 interface Registry {
   types: readonly string[];
-  parametersOf(type: string): readonly Pick<Parameter, 'code' | 'type'>[];
+  parametersOf(type: string): readonly Pick<SearchParameter, 'code' | 'type'>[];
 }
 
 let known: Registry | undefined;

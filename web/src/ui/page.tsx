@@ -2,13 +2,13 @@ import type { Resource } from '@medplum/fhirtypes';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import {
   Dialog as AriaDialog,
+  Tabs as AriaTabs,
   Heading,
   Modal,
   ModalOverlay,
   Tab,
   TabList,
   TabPanel,
-  Tabs as AriaTabs,
 } from 'react-aria-components';
 import { useLocation } from 'wouter';
 import { useAction, useApi } from '../api/use-api.ts';

@@ -2,19 +2,18 @@ import { Refusal } from '../../../base/refusal.ts';
 import { Later, sendAll } from '../../../carry/work/queue.ts';
 import { recordDelivery } from '../../../identity/audit/record-access.ts';
 import type { Actor } from '../../../identity/gate/actor.ts';
-import { type Attempted, type Lane, laneMessage } from '../delivery.ts';
-import type { Standing } from '../subscription.ts';
+import { type Attempted, type Lane, laneMessage, type RecordDelivery } from '../delivery.ts';
+import type { StandingSubscription } from '../subscription.ts';
 import { admitAuthor, readStates } from '../writer.ts';
-import { type DeliverServices, type Prepared, seenByAuthor, type Verdict, waitAfter } from './prepared.ts';
+import { type DeliverServices, type DeliveryVerdict, seenByAuthor, waitAfter } from './prepared.ts';
 import {
   claimAttempt,
   countFailure,
   endAttempt,
   fail,
-  type Gathered,
   gatherNext,
   leavePlace,
-  type Next,
+  type NextDelivery,
   returnAttempt,
   takePlace,
   wait,
@@ -31,52 +30,52 @@ const throttledMs = 2_000;
  * @throws {Later} when the lane has to wait
  */
 export async function deliverNext(services: DeliverServices, lane: Lane): Promise<void> {
-  const gathered = await gatherNext(services, lane);
-  if (!gathered) return;
-  const { delivery, state } = gathered;
-  if (state === 'gone') {
-    await endAttempt(services, delivery, { outcome: 'off', isSuccess: false }, { ended: 'dropped' });
-    return goOn(services, lane);
-  }
+  const next = await gatherNext(services, lane);
+  if (!next) return;
+  const { delivery, state } = next;
+  if (state === 'gone') return drop(services, delivery, 'off');
   if (state === 'held') return hold(services, lane);
   const nowMs = services.now();
   const laterMs = Math.max(delivery.claimedUntilMs ?? 0, delivery.notBeforeMs ?? 0);
   if (laterMs > nowMs) throw new Later(laterMs - nowMs);
-  if (delivery.claimedUntilMs !== undefined) {
-    // Whoever began it is gone: it may have arrived.
-    const attempted = { outcome: 'unknown', isSuccess: false, isUnknown: true };
-    return afterAttempt(services, lane, gathered, state, { kind: 'again', attempted });
-  }
-  await attempt(services, lane, gathered, state);
+  if (delivery.claimedUntilMs === undefined) return attempt(services, next, state);
+  // Whoever began it is gone: it may have arrived.
+  const attempted = { outcome: 'unknown', isSuccess: false, isUnknown: true };
+  await afterAttempt(services, delivery, state, { kind: 'again', attempted });
+}
+
+async function drop(services: DeliverServices, delivery: RecordDelivery, outcome: string): Promise<void> {
+  await endAttempt(services, delivery, { outcome, isSuccess: false }, { ended: 'dropped' });
+  await goOn(services, delivery);
 }
 
 async function attempt(
   services: DeliverServices,
-  lane: Lane,
-  gathered: Gathered,
-  standing: Standing,
+  { delivery, project }: NextDelivery,
+  standing: StandingSubscription,
 ): Promise<void> {
-  const states = await readStates(services.table, gathered.delivery);
-  const prepared = await orVerdict(() => prepare(services, gathered, standing, states.writer));
-  const actor = 'kind' in prepared ? await authorOf(services, gathered, standing) : prepared.actor;
-  const about = { subscription: standing.subscription, delivery: gathered.delivery };
-  const seen = actor ? await seenByAuthor(services, actor, about, states.current) : states.current;
+  const { writer, current } = await readStates(services.table, delivery);
+  const { target } = standing.subscription;
+  const prepared = await orVerdict(() =>
+    target.kind === 'bot'
+      ? prepareRun(services, { standing, botId: target.botId, writer }, delivery)
+      : prepareHook(services, { standing, url: target.url, project }, delivery),
+  );
+  const actor = 'kind' in prepared ? await authorOf(services, delivery, standing) : prepared.actor;
+  const about = { subscription: standing.subscription, delivery };
+  const seen = actor ? await seenByAuthor(services, actor, about, current) : current;
   // Before anything is counted: that it failed would tell of the record, too.
-  if (!seen) {
-    const attempted = { outcome: 'not for its author', isSuccess: false };
-    await endAttempt(services, gathered.delivery, attempted, { ended: 'dropped' });
-    return goOn(services, lane);
-  }
-  if ('kind' in prepared) return withoutAttempt(services, lane, gathered, standing, prepared);
+  if (!seen) return drop(services, delivery, 'not for its author');
+  if ('kind' in prepared) return withoutAttempt(services, delivery, standing, prepared);
   const untilMs = services.now() + prepared.longestMs + graceMs;
-  const place = await takePlace(services, lane, untilMs);
+  const place = await takePlace(services, delivery, untilMs);
   if (!place) return;
   let ended: 'done' | 'failed' | undefined;
   try {
-    const begun = await claimAttempt(services, gathered.delivery, untilMs);
+    const begun = await claimAttempt(services, delivery, untilMs);
     if (!begun) throw new Later(throttledMs);
     // Before it goes out: who dies while it does has told of it.
-    if (prepared.sendsRecord) await recordDelivery(services, prepared.actor, begun, states.current);
+    if (prepared.sendsRecord) await recordDelivery(services, prepared.actor, begun, current);
     const verdict = await orVerdict(() => prepared.send(begun, seen));
     if (verdict.kind === 'not-begun' || verdict.kind === 'error') {
       await returnAttempt(services, begun);
@@ -84,7 +83,7 @@ async function attempt(
     }
     ended = endOf(verdict, begun.attempt, standing.subscription.maxAttempts);
     const told = { ...verdict, attempted: { ...verdict.attempted, isSeen: true } };
-    await afterAttempt(services, lane, { ...gathered, delivery: begun }, standing, told);
+    await afterAttempt(services, begun, standing, told);
   } finally {
     await leavePlace(services, place, standing.versionId, ended);
   }
@@ -93,8 +92,8 @@ async function attempt(
 /** Undefined for who is no active member any more. */
 async function authorOf(
   services: DeliverServices,
-  { delivery: { project } }: Gathered,
-  { author }: Standing,
+  { project }: RecordDelivery,
+  { author }: StandingSubscription,
 ): Promise<Actor | undefined> {
   return admitAuthor(services, project, author).catch((error: unknown) => {
     if (error instanceof Refusal && error.kind === 'unauthorized') return undefined;
@@ -102,20 +101,8 @@ async function authorOf(
   });
 }
 
-function prepare(
-  services: DeliverServices,
-  { delivery, project }: Gathered,
-  standing: Standing,
-  writer: Parameters<typeof prepareRun>[1]['writer'],
-): Promise<Prepared> {
-  const { target } = standing.subscription;
-  return target.kind === 'bot'
-    ? prepareRun(services, { standing, botId: target.botId, writer }, delivery)
-    : prepareHook(services, { standing, url: target.url, project }, delivery);
-}
-
 /** What a refusal means for a delivery. */
-async function orVerdict<T>(work: () => Promise<T>): Promise<T | Verdict> {
+async function orVerdict<T>(work: () => Promise<T>): Promise<T | DeliveryVerdict> {
   try {
     return await work();
   } catch (error) {
@@ -144,22 +131,22 @@ async function orVerdict<T>(work: () => Promise<T>): Promise<T | Verdict> {
 /** It did not come to an attempt; one is counted where trying again may mend it. */
 async function withoutAttempt(
   services: DeliverServices,
-  lane: Lane,
-  gathered: Gathered,
-  standing: Standing,
-  verdict: Verdict,
+  delivery: RecordDelivery,
+  standing: StandingSubscription,
+  verdict: DeliveryVerdict,
 ): Promise<void> {
   if (verdict.kind === 'not-begun') throw new Later(verdict.waitMs);
-  if (verdict.kind !== 'error') {
-    const begun = await claimAttempt(services, gathered.delivery, services.now());
-    if (!begun) throw new Later(throttledMs);
-    const ended = endOf(verdict, begun.attempt, standing.subscription.maxAttempts);
-    const isFailure = ended === 'failed' && !(verdict.kind === 'final' && verdict.endsLoop);
-    if (isFailure) await countFailure(services, lane, standing.versionId);
-    return afterAttempt(services, lane, { ...gathered, delivery: begun }, standing, verdict);
+  if (verdict.kind === 'error') {
+    await fail(services, delivery, standing.versionId, verdict.reason);
+    await wait(services, delivery);
+    return;
   }
-  await fail(services, lane, standing.versionId, verdict.reason);
-  await wait(services, lane);
+  const begun = await claimAttempt(services, delivery, services.now());
+  if (!begun) throw new Later(throttledMs);
+  const ended = endOf(verdict, begun.attempt, standing.subscription.maxAttempts);
+  const isFailure = ended === 'failed' && !(verdict.kind === 'final' && verdict.endsLoop);
+  if (isFailure) await countFailure(services, delivery, standing.versionId);
+  await afterAttempt(services, begun, standing, verdict);
 }
 
 /** Until somebody lets the Subscription go on, who then looks for such notes: perhaps just before it was left. */
@@ -169,7 +156,7 @@ async function hold(services: DeliverServices, lane: Lane): Promise<void> {
   if (again && again.state !== 'held') throw new Later(throttledMs);
 }
 
-function endOf(verdict: Verdict, attempts: number, most: number): 'done' | 'failed' | undefined {
+function endOf(verdict: DeliveryVerdict, attempts: number, most: number): 'done' | 'failed' | undefined {
   if (verdict.kind === 'ended') return 'done';
   return verdict.kind === 'final' || (verdict.kind === 'again' && attempts >= most) ? 'failed' : undefined;
 }
@@ -177,17 +164,16 @@ function endOf(verdict: Verdict, attempts: number, most: number): 'done' | 'fail
 /** @throws {Later} until the next attempt */
 async function afterAttempt(
   services: DeliverServices,
-  lane: Lane,
-  { delivery }: Gathered,
-  { subscription }: Standing,
-  verdict: Extract<Verdict, { attempted: Attempted }>,
+  delivery: RecordDelivery,
+  { subscription }: StandingSubscription,
+  verdict: Extract<DeliveryVerdict, { attempted: Attempted }>,
 ): Promise<void> {
   const ended = endOf(verdict, delivery.attempt, subscription.maxAttempts);
   const waitMs = waitAfter(delivery.attempt, verdict.kind === 'again' ? verdict.retryAfterMs : 0);
-  const next: Next = ended ? { ended } : { notBeforeMs: services.now() + waitMs };
-  await endAttempt(services, delivery, verdict.attempted, next);
+  const end = ended ? { ended } : { notBeforeMs: services.now() + waitMs };
+  await endAttempt(services, delivery, verdict.attempted, end);
   if (!ended) throw new Later(waitMs);
-  await goOn(services, lane);
+  await goOn(services, delivery);
 }
 
 /** Lets the next delivery of the lane come, if there is one: the message that told of it may be gone. */

@@ -6,20 +6,17 @@ import type { Actor } from '../../../identity/gate/actor.ts';
 import { visible } from '../../../identity/policies/access.ts';
 import { standingState } from '../../../store/items/versions.ts';
 import { matchesAll } from '../../../store/search/filter.ts';
-import type { Attempted, Delivery } from '../delivery.ts';
+import type { Attempted, RecordDelivery } from '../delivery.ts';
 import type { KnownSubscriptions } from '../listed.ts';
 import type { Subscription } from '../subscription.ts';
 
 /** A delivery that can be attempted. */
-export interface Prepared {
-  /** The author of the Subscription. */
+export interface PreparedDelivery {
   actor: Actor;
-  /** Whether the record goes along. */
   sendsRecord: boolean;
-  /** The attempt takes so long at most. */
   longestMs: number;
   /** @param delivery with the attempt that is begun @param seen what the author may see of the record */
-  send(delivery: Delivery, seen: Resource): Promise<Verdict>;
+  send(delivery: RecordDelivery, seen: Resource): Promise<DeliveryVerdict>;
 }
 
 export interface DeliverServices extends ExecuteServices {
@@ -31,7 +28,7 @@ export interface DeliverServices extends ExecuteServices {
 }
 
 /** What an attempt came to. */
-export type Verdict =
+export type DeliveryVerdict =
   | { kind: 'ended'; attempted: Attempted }
   /** Another attempt may mend it. */
   | { kind: 'again'; attempted: Attempted; retryAfterMs?: number }
@@ -51,7 +48,7 @@ export function waitAfter(attempt: number, retryAfterMs = 0): number {
 }
 
 /** What every receiver is told; names in lower case. @param delivery with the attempt that is begun */
-export function deliveryHeaders(delivery: Delivery): Record<string, string> {
+export function deliveryHeaders(delivery: RecordDelivery): Record<string, string> {
   const { subscriptionId, interaction, deliveryId, attempt, redelivery, type, id } = delivery;
   return {
     'x-medplum-subscription': subscriptionId,
@@ -70,7 +67,7 @@ export function deliveryHeaders(delivery: Delivery): Record<string, string> {
 export async function seenByAuthor(
   { table }: DeliverServices,
   actor: Actor,
-  { subscription, delivery }: { subscription: Subscription; delivery: Delivery },
+  { subscription, delivery }: { subscription: Subscription; delivery: RecordDelivery },
   current: Resource,
 ): Promise<Resource | undefined> {
   const { project, type, id } = delivery;

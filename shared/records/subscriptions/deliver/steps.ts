@@ -9,15 +9,15 @@ import { lacks } from '../../../identity/projects/settings.ts';
 import {
   type Attempted,
   attemptItem,
-  type Delivery,
   deliveryKey,
   deliveryOf,
   type Lane,
   laneKey,
   laneMessage,
+  type RecordDelivery,
   removeNote,
 } from '../delivery.ts';
-import { type Standing, standingOf } from '../subscription.ts';
+import { type StandingSubscription, standingOf } from '../subscription.ts';
 import type { DeliverServices } from './prepared.ts';
 
 /** The steps of a delivery in the table, and the places that deliveries take: each is taken once, whoever else tries. */
@@ -28,9 +28,9 @@ import type { DeliverServices } from './prepared.ts';
  */
 export async function claimAttempt(
   { table, newId }: DeliverServices,
-  delivery: Delivery,
+  delivery: RecordDelivery,
   claimedUntilMs: number,
-): Promise<Delivery | undefined> {
+): Promise<RecordDelivery | undefined> {
   const attempt = delivery.attempt + 1;
   const { held } = await table.updateIf({
     Key: deliveryKey(delivery),
@@ -50,7 +50,7 @@ export async function claimAttempt(
 }
 
 /** Takes an attempt back of which nothing was begun. */
-export async function returnAttempt({ table }: DeliverServices, delivery: Delivery): Promise<void> {
+export async function returnAttempt({ table }: DeliverServices, delivery: RecordDelivery): Promise<void> {
   await table.updateIf({
     Key: deliveryKey(delivery),
     UpdateExpression: 'SET attempt = :before REMOVE claimedUntilMs',
@@ -60,14 +60,14 @@ export async function returnAttempt({ table }: DeliverServices, delivery: Delive
 }
 
 /** What comes after an attempt. */
-export type Next = { ended: 'done' | 'failed' | 'dropped' } | { notBeforeMs: number };
+export type AttemptEnd = { ended: 'done' | 'failed' | 'dropped' } | { notBeforeMs: number };
 
 /** Ends an attempt, and with it the delivery when it was the last. */
 export async function endAttempt(
   { table, newId, now }: DeliverServices,
-  delivery: Delivery,
+  delivery: RecordDelivery,
   attempted: Attempted,
-  next: Next,
+  next: AttemptEnd,
 ): Promise<void> {
   const [name, value] = 'ended' in next ? ['ended', next.ended] : ['notBeforeMs', next.notBeforeMs];
   const actions: Action[] = [
@@ -87,23 +87,19 @@ export async function endAttempt(
 }
 
 /** The delivery of a lane that comes next, and how things stand with its Subscription. */
-export interface Gathered {
-  delivery: Delivery;
+export interface NextDelivery {
+  delivery: RecordDelivery;
   /** `gone`: it is off, deleted or over; `held`: it waits for somebody. */
-  state: Standing | 'gone' | 'held';
+  state: StandingSubscription | 'gone' | 'held';
   project: Item | undefined;
 }
 
 /** @returns undefined when the lane is empty */
-export async function gatherNext(services: DeliverServices, lane: Lane): Promise<Gathered | undefined> {
+export async function gatherNext(services: DeliverServices, lane: Lane): Promise<NextDelivery | undefined> {
   const { table } = services;
   const { project, subscriptionId } = lane;
   const { pk } = keys.laneEntry(project, subscriptionId, lane.lane, '');
-  const { items } = await table.query({
-    ...queryOf(pk),
-    Limit: 1,
-  });
-  const [entry] = items;
+  const [entry] = (await table.query({ ...queryOf(pk), Limit: 1 })).items;
   if (!entry) return undefined;
   const ownKey = deliveryKey({ project, deliveryId: String(entry.deliveryId) });
   const headKey = keys.resource(project, 'Subscription', subscriptionId);
@@ -122,7 +118,7 @@ function stateOf(
   { now, allowsLoopback, log }: DeliverServices,
   head: Item | undefined,
   project: Item | undefined,
-): Gathered['state'] {
+): NextDelivery['state'] {
   try {
     const standing = standingOf(head, now(), allowsLoopback);
     if (!standing) return 'gone';
@@ -137,7 +133,6 @@ function stateOf(
   }
 }
 
-/** Deliveries of one Subscription at once. */
 const mostAtOnce = 5;
 /** Of all Subscriptions of a Project, unless it has more of them: the stage makes a hundred at once (`infra/queues.ts`). */
 export const mostOfProject = 50;
@@ -147,7 +142,7 @@ const waitingSeconds = 14 * 86_400;
 const mostFailures = 10;
 
 /** A place among the deliveries of a Subscription. */
-export interface Place {
+export interface DeliveryPlace {
   lane: Lane;
   entry: string;
 }
@@ -160,7 +155,7 @@ export async function takePlace(
   services: DeliverServices,
   lane: Lane,
   untilMs: number,
-): Promise<Place | undefined> {
+): Promise<DeliveryPlace | undefined> {
   const key = keys.delivering(lane.project, lane.subscriptionId);
   const sharing = Math.max(1, await services.known.count(lane.project));
   const limit = Math.min(mostAtOnce, Math.max(1, Math.floor(mostOfProject / sharing)));
@@ -187,21 +182,14 @@ export async function wait({ table, newId, now }: DeliverServices, lane: Lane): 
  */
 export async function leavePlace(
   services: DeliverServices,
-  { lane, entry }: Place,
+  { lane, entry }: DeliveryPlace,
   versionId: string,
   ended?: 'done' | 'failed',
 ): Promise<void> {
-  const { project, subscriptionId } = lane;
-  const counted = {
-    done: { set: 'SET failures = :n ', n: 0 },
-    failed: { set: 'ADD failures :n ', n: 1 },
-    none: undefined,
-  }[ended ?? 'none'];
-  const { failures } = await services.table.update({
-    Key: keys.delivering(project, subscriptionId),
-    UpdateExpression: `${counted?.set ?? ''}DELETE held :entries`,
-    ExpressionAttributeValues: { ':entries': new Set([entry]), ...(counted ? { ':n': counted.n } : {}) },
-    ReturnValues: 'ALL_NEW',
+  const counted = ended && { done: 'SET failures = :n ', failed: 'ADD failures :n ' }[ended];
+  const failures = await updateDelivering(services, lane, `${counted ?? ''}DELETE held :entries`, {
+    ':entries': new Set([entry]),
+    ...(counted ? { ':n': ended === 'failed' ? 1 : 0 } : {}),
   });
   if (ended === 'failed') await failAfter(services, lane, versionId, failures);
   await wakeOne(services, lane);
@@ -209,22 +197,33 @@ export async function leavePlace(
 
 /** Counts a delivery that ended without having come to its place. */
 export async function countFailure(services: DeliverServices, lane: Lane, versionId: string): Promise<void> {
-  const { failures } = await services.table.update({
-    Key: keys.delivering(lane.project, lane.subscriptionId),
-    UpdateExpression: 'ADD failures :one',
-    ExpressionAttributeValues: { ':one': 1 },
+  const failures = await updateDelivering(services, lane, 'ADD failures :one', { ':one': 1 });
+  await failAfter(services, lane, versionId, failures);
+}
+
+/** @returns how many have failed one after the other */
+async function updateDelivering(
+  { table }: DeliverServices,
+  { project, subscriptionId }: Lane,
+  change: string,
+  values: Record<string, unknown>,
+): Promise<number> {
+  const { failures } = await table.update({
+    Key: keys.delivering(project, subscriptionId),
+    UpdateExpression: change,
+    ExpressionAttributeValues: values,
     ReturnValues: 'ALL_NEW',
   });
-  await failAfter(services, lane, versionId, failures);
+  return Number(failures);
 }
 
 async function failAfter(
   services: DeliverServices,
   lane: Lane,
   versionId: string,
-  failures: unknown,
+  failures: number,
 ): Promise<void> {
-  if (Number(failures) % mostFailures !== 0) return;
+  if (failures % mostFailures !== 0) return;
   await fail(services, lane, versionId, `${mostFailures} deliveries failed one after the other`);
 }
 
@@ -239,11 +238,8 @@ export async function fail(
 }
 
 async function wakeOne(services: DeliverServices, { project, subscriptionId }: Lane): Promise<void> {
-  const { items } = await services.table.query({
-    ...queryOf(keys.waitingLane(project, subscriptionId, '').pk),
-    Limit: 1,
-  });
-  const [note] = items;
+  const { pk } = keys.waitingLane(project, subscriptionId, '');
+  const [note] = (await services.table.query({ ...queryOf(pk), Limit: 1 })).items;
   if (!note) return;
   const lane = { project, subscriptionId, lane: note.sk };
   const lost = await services.queues.deliveries.send([laneMessage(lane, String(note.note))]);

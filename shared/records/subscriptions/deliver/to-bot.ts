@@ -8,10 +8,15 @@ import { carryOutRun } from '../../../bots/run/carry-out-run.ts';
 import { gatherRun } from '../../../bots/run/gather-run.ts';
 import { refusedRecord } from '../../../bots/run/record.ts';
 import { runRequest } from '../../../bots/run/run-request.ts';
-import type { Delivery } from '../delivery.ts';
-import type { Standing } from '../subscription.ts';
+import type { RecordDelivery } from '../delivery.ts';
+import type { StandingSubscription } from '../subscription.ts';
 import { callerForAuthor, type Writer } from '../writer.ts';
-import { type DeliverServices, deliveryHeaders, type Prepared, type Verdict } from './prepared.ts';
+import {
+  type DeliverServices,
+  type DeliveryVerdict,
+  deliveryHeaders,
+  type PreparedDelivery,
+} from './prepared.ts';
 
 const mediaType = 'application/fhir+json';
 /** For the invoker to start, beside the Bot's own time. */
@@ -24,9 +29,9 @@ const startMs = 3_000;
  */
 export async function prepareRun(
   services: DeliverServices,
-  { standing, botId, writer }: { standing: Standing; botId: string; writer: Writer | undefined },
-  delivery: Delivery,
-): Promise<Prepared> {
+  { standing, botId, writer }: { standing: StandingSubscription; botId: string; writer: Writer | undefined },
+  delivery: RecordDelivery,
+): Promise<PreparedDelivery> {
   const { project } = delivery;
   const runId = services.newId();
   const parent = {
@@ -43,71 +48,44 @@ export async function prepareRun(
     throw new TooDeep();
   }
   const { timeoutMs } = limitsOf(gathered.bot.resource, false);
-  return {
-    actor: gathered.actor,
-    sendsRecord: true,
-    longestMs: timeoutMs + startMs,
-    send: (begun, seen) => run(services, { gathered, runId, writer, timeoutMs }, begun, seen),
-  };
+  const longestMs = timeoutMs + startMs;
+  async function send(begun: RecordDelivery, seen: Resource): Promise<DeliveryVerdict> {
+    const startedAtMs = services.now();
+    const { actor, settings } = gathered;
+    const deadlineAtMs = startedAtMs + longestMs;
+    const text = stringifyJson(begun.interaction === 'delete' ? { deletedResource: seen } : seen);
+    const whole = {
+      ...gathered,
+      cause: causeOf(begun),
+      actor: { ...actor, ...(actor.run ? { run: { ...actor.run, deadlineAtMs } } : {}) },
+    };
+    const headers = deliveryHeaders(begun);
+    const request = { contentType: mediaType, body: undefined, headers, traceId: runId };
+    const asked = { runId, startedAtMs, isAsync: false, asked: writer?.callers };
+    const prepared = await runRequest(services, whole, { kind: 'fhir', text }, request, asked);
+    const place = await takePlace(services, {
+      ...{ project, settings, run: { id: runId, root: runId } },
+      ...{ untilMs: deadlineAtMs, isNested: false, isAsync: true },
+    });
+    try {
+      const result = await carryOutRun(services, whole, prepared);
+      await leavePlace(services, place);
+      if (!result)
+        return { kind: 'again', attempted: { outcome: 'unknown', isSuccess: false, isUnknown: true, runId } };
+      const { outcome, durationMs } = result;
+      const attempted = { outcome: outcome.kind, isSuccess: outcome.kind === 'returned', durationMs, runId };
+      return { kind: attempted.isSuccess ? 'ended' : 'again', attempted };
+    } catch (error) {
+      await (error instanceof Refusal ? returnPlace : leavePlace)(services, place);
+      throw error;
+    }
+  }
+  return { actor: gathered.actor, sendsRecord: true, longestMs, send };
 }
 
 /** What follows from one call goes no deeper. */
 export class TooDeep extends Error {}
 
-/** For the record of the run. */
-function causeOf({ subscriptionId, deliveryId, attempt }: Delivery): Record<string, string> {
+function causeOf({ subscriptionId, deliveryId, attempt }: RecordDelivery): Record<string, string> {
   return { subscription: subscriptionId, delivery: deliveryId, attempt: String(attempt) };
-}
-
-interface Running {
-  gathered: Awaited<ReturnType<typeof gatherRun>>;
-  runId: string;
-  writer: Writer | undefined;
-  timeoutMs: number;
-}
-
-async function run(
-  services: DeliverServices,
-  { gathered, runId, writer, timeoutMs }: Running,
-  delivery: Delivery,
-  seen: Resource,
-): Promise<Verdict> {
-  const startedAtMs = services.now();
-  const { actor } = gathered;
-  const deadlineAtMs = startedAtMs + timeoutMs + startMs;
-  const text =
-    delivery.interaction === 'delete' ? stringifyJson({ deletedResource: seen }) : stringifyJson(seen);
-  const whole = {
-    ...gathered,
-    cause: causeOf(delivery),
-    actor: { ...actor, ...(actor.run ? { run: { ...actor.run, deadlineAtMs } } : {}) },
-  };
-  const request = {
-    contentType: mediaType,
-    body: undefined,
-    headers: deliveryHeaders(delivery),
-    traceId: runId,
-  };
-  const begun = { runId, startedAtMs, isAsync: false, asked: writer?.callers };
-  const prepared = await runRequest(services, whole, { kind: 'fhir', text }, request, begun);
-  const place = await takePlace(services, {
-    project: delivery.project,
-    settings: gathered.settings,
-    run: { id: runId, root: runId },
-    untilMs: deadlineAtMs,
-    isNested: false,
-    isAsync: true,
-  });
-  try {
-    const result = await carryOutRun(services, whole, prepared);
-    await leavePlace(services, place);
-    if (!result)
-      return { kind: 'again', attempted: { outcome: 'unknown', isSuccess: false, isUnknown: true, runId } };
-    const { outcome, durationMs } = result;
-    const attempted = { outcome: outcome.kind, isSuccess: outcome.kind === 'returned', durationMs, runId };
-    return { kind: attempted.isSuccess ? 'ended' : 'again', attempted };
-  } catch (error) {
-    await (error instanceof Refusal ? returnPlace : leavePlace)(services, place);
-    throw error;
-  }
 }

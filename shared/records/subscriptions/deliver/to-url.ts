@@ -14,11 +14,16 @@ import {
 import type { Item } from '../../../carry/table/item.ts';
 import { keys } from '../../../carry/table/keys.ts';
 import { nameOfParts } from '../change.ts';
-import type { Delivery } from '../delivery.ts';
+import type { RecordDelivery } from '../delivery.ts';
 import { openCredentials } from '../secrets.ts';
-import { isLoopback, isSuccess, type Standing } from '../subscription.ts';
+import { isLoopback, isSuccess, type StandingSubscription } from '../subscription.ts';
 import { admitAuthor } from '../writer.ts';
-import { type DeliverServices, deliveryHeaders, type Prepared, type Verdict } from './prepared.ts';
+import {
+  type DeliverServices,
+  type DeliveryVerdict,
+  deliveryHeaders,
+  type PreparedDelivery,
+} from './prepared.ts';
 
 const longestMs = 10_000;
 /** Nothing is made of what is answered. */
@@ -27,9 +32,9 @@ const mostAnswerBytes = 64 * 1024;
 /** @throws {Refusal} unauthorized, when the author's membership ended */
 export async function prepareHook(
   services: DeliverServices,
-  { standing, url, project }: { standing: Standing; url: string; project: Item | undefined },
-  delivery: Delivery,
-): Promise<Prepared> {
+  { standing, url, project }: { standing: StandingSubscription; url: string; project: Item | undefined },
+  delivery: RecordDelivery,
+): Promise<PreparedDelivery> {
   const actor = await admitAuthor(services, delivery.project, standing.author);
   return {
     actor,
@@ -43,26 +48,26 @@ export async function prepareHook(
       }
       const body = bodyOf(standing, begun, seen);
       const headers = await headersOf(services, begun, body);
-      return post(services, { url: target, trusted, headers, body, standing });
+      return post(services, standing, { url: target, trusted, headers, body });
     },
   };
 }
 
-function bodyOf(standing: Standing, delivery: Delivery, seen: Resource): Buffer {
+function bodyOf(standing: StandingSubscription, delivery: RecordDelivery, seen: Resource): Buffer {
   if (!standing.subscription.sendsRecord) return Buffer.alloc(0);
   const record = { ...seen, meta: plainMeta(seen.meta) };
   return Buffer.from(goesAlong(standing, delivery) ? stringifyJson(record) : '{}');
 }
 
 /** Of a deletion only the id is told. */
-function goesAlong({ subscription }: Standing, { interaction }: Delivery): boolean {
+function goesAlong({ subscription }: StandingSubscription, { interaction }: RecordDelivery): boolean {
   return subscription.sendsRecord && interaction !== 'delete';
 }
 
 /** Each secret signs for itself, so that its receiver may change it; X-Signature is the first one's. */
 async function headersOf(
   services: DeliverServices,
-  delivery: Delivery,
+  delivery: RecordDelivery,
   body: Buffer,
 ): Promise<Record<string, string>> {
   const { project, subscriptionId, deliveryId } = delivery;
@@ -70,11 +75,8 @@ async function headersOf(
   const sealed = (await services.table.read([key])).get(key);
   const { headers, secrets } = await openCredentials(services, { project, subscriptionId }, sealed);
   const seconds = Math.floor(services.now() / 1000);
-  const sign = (secret: string, ...parts: (string | Buffer)[]) => {
-    const hmac = createHmac('sha256', secret);
-    for (const part of parts) hmac.update(part);
-    return hmac.digest('hex');
-  };
+  const sign = (secret: string, before = '') =>
+    createHmac('sha256', secret).update(before).update(body).digest('hex');
   const [first] = secrets;
   const trace = nameOfParts(deliveryId, String(delivery.attempt), String(delivery.redelivery));
   return {
@@ -86,24 +88,20 @@ async function headersOf(
     ...(first === undefined
       ? {}
       : {
-          'x-signature': sign(first, body),
+          'x-signature': sign(first),
           'x-portico-signature': [
             `t=${seconds}`,
-            ...secrets.map((secret) => `v1=${sign(secret, `${seconds}.`, body)}`),
-          ].join(','),
+            ...secrets.map((one) => `v1=${sign(one, `${seconds}.`)}`),
+          ].join(),
         }),
   };
 }
 
-interface Posting {
-  url: URL;
-  trusted: boolean;
-  headers: Record<string, string>;
-  body: Buffer;
-  standing: Standing;
-}
-
-async function post(services: DeliverServices, { standing, ...request }: Posting): Promise<Verdict> {
+async function post(
+  services: DeliverServices,
+  { subscription }: StandingSubscription,
+  request: { url: URL; trusted: boolean; headers: Record<string, string>; body: Buffer },
+): Promise<DeliveryVerdict> {
   const startedAtMs = services.now();
   const { Agent } = request.url.protocol === 'https:' ? https : http;
   const agent = new Agent({ keepAlive: false });
@@ -114,17 +112,15 @@ async function post(services: DeliverServices, { standing, ...request }: Posting
       mostBytes: mostAnswerBytes,
     });
     const durationMs = services.now() - startedAtMs;
-    const isGood = isSuccess(standing.subscription.successCodes, status);
+    const isGood = isSuccess(subscription.successCodes, status);
     const attempted = { outcome: String(status), status, isSuccess: isGood, durationMs };
     if (isGood) return { kind: 'ended', attempted };
     if (!mayMend(status)) return { kind: 'final', attempted };
     return { kind: 'again', attempted, retryAfterMs: retryAfter(headers, services.now()) };
   } catch (error) {
     const durationMs = services.now() - startedAtMs;
-    if (error instanceof FetchRefused) {
-      return { kind: 'again', attempted: { outcome: 'address refused', isSuccess: false, durationMs } };
-    }
-    const outcome = errorCode(error) ?? errorName(error);
+    const isRefused = error instanceof FetchRefused;
+    const outcome = isRefused ? 'address refused' : (errorCode(error) ?? errorName(error));
     return { kind: 'again', attempted: { outcome, isSuccess: false, durationMs } };
   }
 }
