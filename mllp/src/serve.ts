@@ -50,7 +50,7 @@ export async function serve(
   };
   try {
     const isStopping = () => stopping.signal.aborted;
-    if (healthPort !== undefined) health = await serveHealth(healthPort, { isStopping }, metrics);
+    if (healthPort !== undefined) health = await serveHealth(healthPort, isStopping, metrics);
     for (const one of settings.listeners) {
       const listener = await startListener(receiver, one);
       listeners.push(listener);

@@ -43,8 +43,7 @@ export async function openKmsSigner(keyId: string, kms = connectKms()): Promise<
           SigningAlgorithm: 'RSASSA_PKCS1_V1_5_SHA_256',
         }),
       );
-      if (!signed.Signature) throw new Error('KMS returned no signature');
-      return signed.Signature;
+      return given(signed.Signature, 'signature');
     },
   };
 }
@@ -81,15 +80,13 @@ export function openKmsWrapping(keyId: string, kms = connectKms()): KeyWrapping 
           EncryptionContext: context,
         }),
       );
-      if (!CiphertextBlob) throw new Error('KMS returned no data key');
-      return CiphertextBlob;
+      return given(CiphertextBlob, 'data key');
     },
     async wrap(plain, context) {
       const { CiphertextBlob } = await kms.send(
         new EncryptCommand({ KeyId: keyId, Plaintext: plain, EncryptionContext: context }),
       );
-      if (!CiphertextBlob) throw new Error('KMS returned no ciphertext');
-      return CiphertextBlob;
+      return given(CiphertextBlob, 'ciphertext');
     },
     open: (wrapped, context) => decrypt(kms, keyId, wrapped, context),
   };
@@ -104,19 +101,22 @@ async function decrypt(
   const { Plaintext } = await kms.send(
     new DecryptCommand({ KeyId: keyId, CiphertextBlob: wrapped, EncryptionContext: context }),
   );
-  if (!Plaintext) throw new Error('KMS returned no plaintext');
-  return Plaintext;
+  return given(Plaintext, 'plaintext');
+}
+
+function given(answered: Uint8Array | undefined, what: string): Uint8Array {
+  if (!answered) throw new Error(`KMS returned no ${what}`);
+  return answered;
 }
 
 /** Data keys wrapped by a key in KMS, which checks their context when they are opened. */
 export function openKmsDataKeys(keyId: string, kms = connectKms()): DataKeys {
   return {
     async make(context) {
-      const made = await kms.send(
+      const { Plaintext, CiphertextBlob } = await kms.send(
         new GenerateDataKeyCommand({ KeyId: keyId, KeySpec: 'AES_256', EncryptionContext: context }),
       );
-      if (!made.Plaintext || !made.CiphertextBlob) throw new Error('KMS returned no data key');
-      return { plain: made.Plaintext, wrapped: made.CiphertextBlob };
+      return { plain: given(Plaintext, 'data key'), wrapped: given(CiphertextBlob, 'data key') };
     },
     open: (wrapped, context) => decrypt(kms, keyId, wrapped, context),
   };

@@ -26,19 +26,12 @@ export interface Answer {
 }
 
 /** One request each: nothing is repeated here. All reject as `createPortico` does, or with NoToken. */
-export interface Service {
-  /** Runs the Bot and waits for it. */
-  execute(execution: Execution, attempt: Attempt): Promise<Answer>;
-  /** Puts the run into a job. @returns its id */
-  accept(execution: Execution, attempt: Attempt): Promise<string>;
-  /** The AsyncJob, once it has ended; undefined while it has not. */
-  readJob(job: { jobId: string; peer: string }, attempt: Attempt): Promise<unknown>;
-}
+export type Service = ReturnType<typeof connectService>;
 
 const hl7 = 'x-application/hl7-v2+er7';
 
 /** @param gate how many requests may be on their way at once */
-export function connectService(baseUrl: string, tokens: AccessTokens, gate: Gate): Service {
+export function connectService(baseUrl: string, tokens: AccessTokens, gate: Gate) {
   /** One request in its turn, from the token to the last byte of the answer. */
   async function call<Value>(
     path: string,
@@ -62,12 +55,14 @@ export function connectService(baseUrl: string, tokens: AccessTokens, gate: Gate
   }
 
   return {
-    execute: (execution, attempt) =>
+    /** Runs the Bot and waits for it. */
+    execute: (execution: Execution, attempt: Attempt): Promise<Answer> =>
       call(executePath(execution.bot), execution.peer, post(execution), attempt, async (response) => ({
         contentType: response.headers.get('content-type') ?? '',
         body: Buffer.from(await response.arrayBuffer()),
       })),
-    accept: (execution, attempt) =>
+    /** Puts the run into a job. @returns its id */
+    accept: (execution: Execution, attempt: Attempt): Promise<string> =>
       call(
         executePath(execution.bot),
         execution.peer,
@@ -75,7 +70,8 @@ export function connectService(baseUrl: string, tokens: AccessTokens, gate: Gate
         attempt,
         jobIdOf,
       ),
-    readJob: ({ jobId, peer }, attempt) =>
+    /** The AsyncJob, once it has ended; undefined while it has not. */
+    readJob: ({ jobId, peer }: { jobId: string; peer: string }, attempt: Attempt): Promise<unknown> =>
       call(`fhir/R4/job/${jobId}/status`, peer, {}, attempt, async (response) => {
         const text = await response.text();
         return response.status === 202 ? undefined : JSON.parse(text);
@@ -115,7 +111,7 @@ interface Attempt {
   onSend(): void;
 }
 
-export interface Budget {
+interface Budget {
   /** When the sender has to be told something, by `performance.now()`. */
   deadlineMs: number;
   /** Nobody waits any more. */

@@ -8,14 +8,8 @@ import {
   isLoopback,
   parseAddress,
   SettingsError,
+  type TlsFiles,
 } from './fields.ts';
-
-/** Files in PEM. With `ca` on a listener its callers must show a certificate that it signed. */
-export interface TlsFiles {
-  cert: string | undefined;
-  key: string | undefined;
-  ca: string | undefined;
-}
 
 export interface ListenerSettings {
   address: HostAndPort;

@@ -277,6 +277,7 @@ function lowerCase(headers: Record<string, string>): Record<string, string> {
 /** Of an SDK client's configuration, what says where its service is. */
 interface ServiceConfig {
   region(): Promise<string>;
+  credentials(): Promise<Credentials>;
   useFipsEndpoint(): Promise<boolean>;
   useDualstackEndpoint(): Promise<boolean>;
   endpointProvider(wanted: { Region: string; UseFIPS: boolean; UseDualStack: boolean; Endpoint?: string }): {
@@ -284,21 +285,18 @@ interface ServiceConfig {
   };
 }
 
-interface OpenedService {
-  url: URL;
-  sign: ReturnType<typeof createSigner>;
-}
-
 /**
- * Where a service is and how its requests are signed: found at the first call, then known.
+ * Posts to a service with the region, endpoint and credentials of an SDK client. Where the service is and how its
+ * requests are signed is found at the first call, then known; the client renews the credentials.
  * @param name as the signature has it, such as `dynamodb`
  * @param endpoint of a local engine only
  */
-export function openedService(
+export function signedPost(
   name: string,
   config: ServiceConfig,
+  exchanger: Exchanger,
   endpoint: string | undefined,
-): () => Promise<OpenedService> {
+) {
   const open = async () => {
     const region = await config.region();
     const { url } = config.endpointProvider({
@@ -309,9 +307,19 @@ export function openedService(
     });
     return { url, sign: createSigner(name, region) };
   };
-  let opened: Promise<OpenedService> | undefined;
-  return () => {
+  let opened: ReturnType<typeof open> | undefined;
+  return async (
+    path: string,
+    own: Readonly<Record<string, string>>,
+    body: Uint8Array,
+    answerMs?: number,
+  ): Promise<Answer> => {
     opened ??= open();
-    return opened;
+    const { url, sign } = await opened;
+    const { protocol, hostname, port, host } = url;
+    const request = { method: 'POST', path, headers: { host, ...own }, body };
+    const signature = sign(request, await config.credentials(), Date.now());
+    const headers = { ...request.headers, ...signature, 'content-length': String(body.length) };
+    return exchanger.send({ ...request, protocol, hostname, port, headers, answerMs });
   };
 }

@@ -180,19 +180,6 @@ export const deployBody = onlyFields({
   filename: optionalField(pipe(string(filenameText), regex(fileNames, filenameText))),
 });
 
-/**
- * What is to be deployed: the body's code, or without a body what the Bot itself names.
- * @throws {Refusal} invalid
- */
-async function codeToDeploy(
-  services: Services,
-  project: string,
-  bot: StoredBot,
-  body: unknown,
-): Promise<Source> {
-  return body === undefined ? attachedCode(services, project, bot) : parseDeploy(body);
-}
-
 function parseDeploy(body: unknown): Source {
   const { code, filename = 'index.js' } = parse(deployBody, body);
   return { source: code, filename };
@@ -231,7 +218,8 @@ export async function deployBot(
   const { actor: asking, bot } = await admitToOwnBot(services, caller, botId);
   requireFeature(asking, 'bots');
 
-  const { source, filename } = await codeToDeploy(services, project, bot, body);
+  const { source, filename } =
+    body === undefined ? await attachedCode(services, project, bot) : parseDeploy(body);
   const deadlineAtMs = services.now() + deployWithinMs;
   const compileBy = { deadlineAtMs: deadlineAtMs - checkMs };
   const { code, places } = await compileCode(services, { project, source, filename, ...compileBy });

@@ -100,7 +100,7 @@ function parseExecutions(query: URLSearchParams): WantedExecutions {
   for (const [name, value] of query) {
     if (name === '_count' || name === '_cursor') continue;
     if (name === 'trace') {
-      traces.push(traceFilter(value));
+      traces.push(ownFilter(`trace=${value}`, (run) => detailsOf(run).get('trace') === value));
       continue;
     }
     const parameter = Object.hasOwn(named, name) ? named[name] : undefined;
@@ -116,16 +116,17 @@ function parseExecutions(query: URLSearchParams): WantedExecutions {
   };
 }
 
-/** The runs of one trace. It is no parameter of AuditEvent, and stands in its details. */
-function traceFilter(trace: string): Filter {
-  return {
-    name: `trace=${trace}`,
-    matches: ({ entity }) =>
-      ((entity ?? []) as { detail?: { type: string; valueString?: string }[] }[]).some(({ detail = [] }) =>
-        detail.some(({ type, valueString }) => type === 'trace' && valueString === trace),
-      ),
-    ...{ keyRanges: undefined, rank: 9, parameters: [], alternatives: 1 },
-  };
+/** A condition that no parameter of AuditEvent says. */
+function ownFilter(name: string, matches: Filter['matches']): Filter {
+  return { name, matches, keyRanges: undefined, rank: 9, parameters: [], alternatives: 1 };
+}
+
+/** What a run's record says of it beside who, by name. */
+function detailsOf({ entity }: Resource): Map<string, string | undefined> {
+  const entities = (entity ?? []) as { detail?: { type: string; valueString?: string }[] }[];
+  return new Map(
+    entities.flatMap(({ detail = [] }) => detail.map(({ type, valueString }) => [type, valueString])),
+  );
 }
 
 /**
@@ -184,16 +185,11 @@ interface Deployment {
 
 /** Of the runs those of this code that began with it, or later. */
 function begunSince(wanted: WantedExecutions, { version, at }: Deployment): WantedExecutions {
-  const filter: Filter = {
-    name: `since ${at}`,
-    matches(resource) {
-      const { recorded, entity } = readExecution(resource);
-      const details = new Map((entity[0]?.detail ?? []).map((one) => [one.type, one.valueString]));
-      const beganMs = Date.parse(recorded) - Number(details.get('durationMs') || Number.NaN);
-      return details.get('version') === version && beganMs >= Date.parse(at);
-    },
-    ...{ keyRanges: undefined, rank: 9, parameters: [], alternatives: 1 },
-  };
+  const filter = ownFilter(`since ${at}`, (run) => {
+    const details = detailsOf(run);
+    const beganMs = Date.parse(String(run.recorded)) - Number(details.get('durationMs') || Number.NaN);
+    return details.get('version') === version && beganMs >= Date.parse(at);
+  });
   return { ...wanted, filters: [...wanted.filters, filter] };
 }
 
@@ -286,8 +282,7 @@ export async function runFigures(
 }
 
 /** Undefined for what did not run: a schedule that stopped, a run too deep. */
-function durationOf({ entity }: Resource): number | undefined {
-  const details = (entity as { detail?: { type: string; valueString: string }[] }[])[0]?.detail ?? [];
-  const text = details.find(({ type }) => type === 'durationMs')?.valueString;
+function durationOf(run: Resource): number | undefined {
+  const text = detailsOf(run).get('durationMs');
   return text === undefined ? undefined : Number(text);
 }

@@ -34,7 +34,7 @@ export function botKeyOf(project: string, botId: string): Key {
 }
 
 /** @throws {Refusal} not-found */
-function requireBot(item: Item | undefined): StoredBot {
+export function requireBot(item: Item | undefined): StoredBot {
   const bot = botOf(item);
   if (!bot) throw new Refusal('not-found', 'Not found');
   return bot;

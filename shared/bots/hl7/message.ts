@@ -224,3 +224,13 @@ export class Hl7Message {
     return this.#positions.get(name) ?? [];
   }
 }
+
+/** The message that a text is; undefined when it is none. */
+export function messageOf(text: string): Hl7Message | undefined {
+  try {
+    return Hl7Message.parse(text);
+  } catch (error) {
+    if (error instanceof Hl7Error) return undefined;
+    throw error;
+  }
+}

@@ -99,8 +99,6 @@ interface RunTree {
   root: string;
 }
 
-type TreeStore = Pick<Services, 'table' | 'now'>;
-
 /** Longer than a tree can last: eight runs deep, each a quarter of an hour after six minutes of waiting. */
 const keptSeconds = 86_400;
 
@@ -109,7 +107,7 @@ const keptSeconds = 86_400;
  * @returns which one it is of its tree, from 1
  * @throws {Refusal} too-costly
  */
-async function countStart(store: TreeStore, { project, root }: RunTree, most: number): Promise<number> {
+async function countStart(store: Store, { project, root }: RunTree, most: number): Promise<number> {
   const untilSeconds = Math.floor(store.now() / 1000) + keptSeconds;
   const nth = await count(store, keys.runTree(project, root), {
     ...{ name: 'started', by: 1, most, untilSeconds },
