@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { recordOf, typedEntries, typedKeys } from '../../shared/base/values.ts';
 
-/** Every counter, with what it counts. */
 const counters = {
   messages_total: 'Messages that came whole, by what became of them',
   acknowledgements_total: 'Acknowledgements that were sent, by code (MSA-1)',
@@ -33,30 +33,25 @@ type Labels = Record<string, string>;
 export type Metrics = ReturnType<typeof newMetrics>;
 
 export function newMetrics() {
-  const values = new Map<string, Map<string, number>>();
-  for (const name of [...Object.keys(counters), ...Object.keys(gauges)]) values.set(name, new Map());
-  const rowsOf = (name: string) => values.get(name) ?? new Map<string, number>();
+  const all = { ...counters, ...gauges };
+  const rows = recordOf(typedKeys(all), () => new Map<string, number>());
   return {
     add(name: Counter | Gauge, labels: Labels = {}, by = 1): void {
       const key = printLabels(labels);
-      rowsOf(name).set(key, (rowsOf(name).get(key) ?? 0) + by);
+      rows[name].set(key, (rows[name].get(key) ?? 0) + by);
     },
     set(name: Gauge, value: number): void {
-      rowsOf(name).set('', value);
+      rows[name].set('', value);
     },
     /** The sum over all labels. */
-    total: (name: Counter | Gauge): number =>
-      rowsOf(name)
-        .values()
-        .reduce((sum, value) => sum + value, 0),
+    total: (name: Counter | Gauge): number => rows[name].values().reduce((sum, value) => sum + value, 0),
     /** Text exposition format 0.0.4 of Prometheus. */
     print(): string {
-      const all = { ...counters, ...gauges };
-      return Object.entries(all)
+      return typedEntries(all)
         .flatMap(([name, help]) => [
           `# HELP portico_mllp_${name} ${help}`,
           `# TYPE portico_mllp_${name} ${name in counters ? 'counter' : 'gauge'}`,
-          ...[...(rowsOf(name).size > 0 ? rowsOf(name) : [['', 0] as const])].map(
+          ...[...(rows[name].size > 0 ? rows[name] : [['', 0] as const])].map(
             ([labels, value]) => `portico_mllp_${name}${labels} ${value}`,
           ),
         ])

@@ -26,8 +26,6 @@ export function connectKms(endpoint?: string, waits: Patience = patience): KMSCl
   );
 }
 
-const earlierContext = { use: 'portico-stage-secret' };
-
 /** An RSA_2048 SIGN_VERIFY key in KMS: signs there, its private half never leaves. */
 export async function openKmsSigner(keyId: string, kms = connectKms()): Promise<Signer> {
   const publicJwk = await readKmsPublicKey(keyId, kms);
@@ -66,7 +64,7 @@ export async function openEarlierSecret(
 ): Promise<Uint8Array | undefined> {
   const key = keys.stageSecret();
   const item = readSecret((await table.read([key])).get(key));
-  return item && decrypt(kms, keyId, item.ciphertext, earlierContext);
+  return item && decrypt(kms, keyId, item.ciphertext, { use: 'portico-stage-secret' });
 }
 
 /** The stage's own keys, wrapped by a key in KMS. */

@@ -154,13 +154,13 @@ function classify(error: unknown): Exclude<Invoked, { kind: 'result' }> {
 }
 
 function tooLarge(request: RunRequest | CompileRequest, bytes: number): Refusal {
+  const sizeOf = (text = '') => Buffer.byteLength(text);
   const [what, sizes] =
     request.kind === 'compile'
-      ? ['The code is too large to be compiled', `source ${Buffer.byteLength(request.source)}`]
-      : ['Code and input together are too large to run', sizesOf(request)];
+      ? ['The code is too large to be compiled', `source ${sizeOf(request.source)}`]
+      : [
+          'Code and input together are too large to run',
+          `code ${sizeOf(request.code.text)}, input ${sizeOf(request.input.text)}`,
+        ];
   return new Refusal('too-large', `${what}: ${bytes} bytes packed (${sizes})`);
-}
-
-function sizesOf({ code, input }: RunRequest): string {
-  return `code ${Buffer.byteLength(code.text)}, input ${Buffer.byteLength(input.text ?? '')}`;
 }

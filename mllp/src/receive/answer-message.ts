@@ -50,7 +50,6 @@ function kindOf(
   return 'not-run';
 }
 
-/** A message on its way, for whoever works on it. */
 interface Incoming {
   content: Buffer;
   message: MessageHeader | undefined;

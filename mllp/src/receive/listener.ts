@@ -17,7 +17,6 @@ const wellEnded = new Set<string>(['end', 'closed', 'stopping']);
 
 let connections = 0;
 
-/** Serves one connection until it ends. */
 async function serveConnection(
   receiver: Receiver,
   socket: Socket,

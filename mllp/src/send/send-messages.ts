@@ -13,7 +13,6 @@ import { readChunk, writeAll } from '../receive/socket-io.ts';
 import { readTlsFiles } from '../settings/fields.ts';
 import type { SendSettings } from '../settings/settings.ts';
 
-/** How the receiver answered one message. */
 type Answer =
   | { kind: 'accepted'; code: string }
   /** AE or CE: sent again it may be taken. */

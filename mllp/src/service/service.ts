@@ -54,22 +54,23 @@ export function connectService(baseUrl: string, tokens: AccessTokens, gate: Gate
     }
   }
 
+  const run = <Value>(
+    execution: Execution,
+    attempt: Attempt,
+    read: (response: Response) => Promise<Value>,
+    headers?: Record<string, string>,
+  ) => call(executePath(execution.bot), execution.peer, post(execution, headers), attempt, read);
+
   return {
     /** Runs the Bot and waits for it. */
     execute: (execution: Execution, attempt: Attempt): Promise<Answer> =>
-      call(executePath(execution.bot), execution.peer, post(execution), attempt, async (response) => ({
+      run(execution, attempt, async (response) => ({
         contentType: response.headers.get('content-type') ?? '',
         body: Buffer.from(await response.arrayBuffer()),
       })),
     /** Puts the run into a job. @returns its id */
     accept: (execution: Execution, attempt: Attempt): Promise<string> =>
-      call(
-        executePath(execution.bot),
-        execution.peer,
-        post(execution, { prefer: 'respond-async' }),
-        attempt,
-        jobIdOf,
-      ),
+      run(execution, attempt, jobIdOf, { prefer: 'respond-async' }),
     /** The AsyncJob, once it has ended; undefined while it has not. */
     readJob: ({ jobId, peer }: { jobId: string; peer: string }, attempt: Attempt): Promise<unknown> =>
       call(`fhir/R4/job/${jobId}/status`, peer, {}, attempt, async (response) => {
@@ -101,7 +102,6 @@ export type Verdict<Value> =
   /** No answer in time. */
   | { kind: 'given-up'; mayHaveRun: boolean; text: string; attempts: number };
 
-/** One attempt, as the call sees it. */
 interface Attempt {
   signal: AbortSignal;
   /**

@@ -105,7 +105,6 @@ export function shareOf(places: number, peerShare: number): number {
   return Math.ceil((places * peerShare) / 100);
 }
 
-/** An id, or `system|value`. */
 function parseBot(text: string): string | Identifier {
   const bar = text.indexOf('|');
   if (bar < 0) return text;

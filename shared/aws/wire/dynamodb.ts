@@ -37,7 +37,6 @@ function writeRequest(input: object): string {
   return JSON.stringify(translate(input, toAttributes));
 }
 
-/** @throws {SyntaxError} when it is no JSON */
 function readAnswer(text: string): Record<string, unknown> {
   const { Responses, ...rest } = fieldsOf(JSON.parse(text));
   const output = fieldsOf(translate(rest, (map) => fromAttributes(fieldsOf(map))));

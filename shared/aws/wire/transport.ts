@@ -5,7 +5,6 @@ import http from 'node:http';
 import https from 'node:https';
 import type { HttpRequest } from '@smithy/core/protocols';
 
-/** Where an AWS service is reached. */
 interface Place {
   protocol: string;
   hostname: string;
@@ -132,7 +131,6 @@ export interface SignableRequest {
   body: string | Uint8Array;
 }
 
-/** Headers to add to a request. */
 type Signature = Record<string, string>;
 
 type Sign = (request: SignableRequest, credentials: Credentials, atMs: number) => Signature;
@@ -242,7 +240,8 @@ function leanOptions(service: string, exchanger: Exchanger, configOf: () => SdkC
       async sign(request: HttpRequest): Promise<HttpRequest> {
         const config = configOf();
         sign ??= createSigner(service, await config.region());
-        const headers = lowerCase(request.headers);
+        const given = Object.entries(request.headers);
+        const headers = Object.fromEntries(given.map(([name, value]) => [name.toLowerCase(), value]));
         const credentials = await config.credentials();
         const signature = sign({ ...request, headers, body: request.body ?? '' }, credentials, Date.now());
         request.headers = { ...headers, ...signature };
@@ -268,10 +267,6 @@ const limits = new AsyncLocalStorage<number>();
 /** Waits so long for each answer that `call` asks for. */
 export function within<T>(answerMs: number, call: () => Promise<T>): Promise<T> {
   return limits.run(answerMs, call);
-}
-
-function lowerCase(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** Of an SDK client's configuration, what says where its service is. */

@@ -77,13 +77,11 @@ function parseSecrets(body: unknown): NamedSecret[] {
   return secrets;
 }
 
-/** What an operation on secrets reads. @throws {Refusal} not-found when the Bot's id is none */
 function keysOfHolder(holder: SecretHolder): Key[] {
   const { project, botId } = holder;
   return [secretsKey(holder), ...(botId === undefined ? [] : [botKeyOf(project, botId)])];
 }
 
-/** The Bot, when it is one's. @throws {Refusal} not-found when there is no such Bot */
 function requireHolder({ project, botId }: SecretHolder, found: Found): StoredBot | undefined {
   return botId === undefined ? undefined : requireBot(found.get(botKeyOf(project, botId)));
 }

@@ -46,15 +46,10 @@ interface CompiledCode {
  */
 export async function compileCode(
   services: Pick<Services, 'now'> & { invoker: Compiler },
-  { project, source, filename, deadlineAtMs }: Omit<CompileRequest, 'kind'>,
+  request: Omit<CompileRequest, 'kind'>,
 ): Promise<CompiledCode> {
-  const invoked = await services.invoker.compile({
-    kind: 'compile',
-    project,
-    filename,
-    source,
-    deadlineAtMs,
-  });
+  const { source, filename, deadlineAtMs } = request;
+  const invoked = await services.invoker.compile({ kind: 'compile', ...request });
   if (invoked.kind !== 'result') throw unchecked(invoked.kind, services.now() >= deadlineAtMs);
   const { result } = invoked;
   if (result.kind === 'refused') {

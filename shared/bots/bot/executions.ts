@@ -32,7 +32,14 @@ import { timeBounds } from '../../store/search/find-entries.ts';
 import { parseSearch } from '../../store/search/search-request.ts';
 import type { LogEntry } from '../run/contract.ts';
 import type { StoredBot } from './bot.ts';
-import { admitToBot, admitToOwnBot, nextParameter, type Parameter, type Parameters } from './versions.ts';
+import {
+  admitToBot,
+  admitToOwnBot,
+  nextParameter,
+  type Parameter,
+  type Parameters,
+  parametersOf,
+} from './versions.ts';
 
 const readExecution = stored(
   'record of a run',
@@ -93,7 +100,6 @@ interface WantedExecutions {
   canonical: string;
 }
 
-/** @throws {Refusal} invalid, an unknown parameter too */
 function parseExecutions(query: URLSearchParams): WantedExecutions {
   const search = new URLSearchParams();
   const traces: Filter[] = [];
@@ -148,18 +154,10 @@ export async function listExecutions(
   const after = readCursor(listing, cursor, sortKeyBetween(bounds.from ?? '0', `${bounds.to ?? ''}~`));
   const { values, next } = await takePage(
     executions(services, { project, botId }, since === undefined ? wanted : begunSince(wanted, since), after),
-    {
-      count,
-      sizeOf: (execution) => Buffer.byteLength(JSON.stringify(execution)),
-    },
+    { count, sizeOf: (execution) => Buffer.byteLength(JSON.stringify(execution)) },
   );
-  return {
-    resourceType: 'Parameters',
-    parameter: [
-      ...values,
-      ...nextParameter(services.baseUrl, path, query, next && writeCursor(listing, next)),
-    ],
-  };
+  const following = nextParameter(services.baseUrl, path, query, next && writeCursor(listing, next));
+  return parametersOf([...values, ...following]);
 }
 
 /**
@@ -266,19 +264,16 @@ export async function runFigures(
   }
   durations.sort((a, b) => a - b);
   const at = (share: number) => durations[Math.max(0, Math.ceil(share * durations.length) - 1)];
-  return {
-    resourceType: 'Parameters',
-    parameter: [
-      { name: 'since', valueInstant: isComplete ? dayAgo : since },
-      { name: 'complete', valueBoolean: isComplete },
-      { name: 'runs', valueInteger: durations.length },
-      { name: 'failed', valueInteger: failed },
-      ...[0.5, 0.95].flatMap((share) => {
-        const ms = at(share);
-        return ms === undefined ? [] : [{ name: `p${share * 100}Ms`, valueInteger: Math.round(ms) }];
-      }),
-    ],
-  };
+  return parametersOf([
+    { name: 'since', valueInstant: isComplete ? dayAgo : since },
+    { name: 'complete', valueBoolean: isComplete },
+    { name: 'runs', valueInteger: durations.length },
+    { name: 'failed', valueInteger: failed },
+    ...[0.5, 0.95].flatMap((share) => {
+      const ms = at(share);
+      return ms === undefined ? [] : [{ name: `p${share * 100}Ms`, valueInteger: Math.round(ms) }];
+    }),
+  ]);
 }
 
 /** Undefined for what did not run: a schedule that stopped, a run too deep. */

@@ -66,12 +66,9 @@ export function entryOf(name: string, untilMs: number): string {
  * @returns whether there was room
  */
 export async function holdEntry(store: Store, key: Key, entry: string, limit: number): Promise<boolean> {
-  if (await add(store, key, entry, limit)) return true;
-  return (await giveUpExpired(store, key)) && (await add(store, key, entry, limit));
-}
-
-async function add(store: Store, key: Key, entry: string, limit: number): Promise<boolean> {
-  return (await count(store, key, { name: 'held', by: new Set([entry]), most: limit })) !== undefined;
+  const counting = { name: 'held', by: new Set([entry]), most: limit };
+  const add = async () => (await count(store, key, counting)) !== undefined;
+  return (await add()) || ((await giveUpExpired(store, key)) && (await add()));
 }
 
 const read = stored('list of runs', object({ held: optional(set(string())) }));

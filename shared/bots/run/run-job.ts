@@ -83,12 +83,8 @@ function bodyOf(text: string, mediaType: string): object {
     case 'number':
       return { valueDecimal: value };
     default:
-      return isResource(value) ? { resource: value } : { valueString: text };
+      return typeof fieldsOf(value).resourceType === 'string' ? { resource: value } : { valueString: text };
   }
-}
-
-function isResource(value: unknown): boolean {
-  return typeof fieldsOf(value).resourceType === 'string';
 }
 
 function failed(resource: OperationOutcome): JobOutput {

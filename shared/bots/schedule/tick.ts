@@ -1,6 +1,6 @@
 import { stringifyJson } from '../../base/json.ts';
 import { Refusal } from '../../base/refusal.ts';
-import { errorName } from '../../base/values.ts';
+import { errorName, fieldsOf } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys, scheduleDuePartitions, startKey } from '../../carry/table/keys.ts';
@@ -65,7 +65,8 @@ async function runDue(services: TickServices, item: Item): Promise<void> {
       ? [{ name: 'schedule', remove: scheduleKey, if: 'dueAt = :due', values: { ':due': dueAt } }]
       : moveActions(due, new Date(next).toISOString());
   try {
-    await table.transact([...moved, { name: 'due', remove: item }, ...runs, ...stopped].map(withPlainKey));
+    const over: Action = { name: 'due', remove: { pk: item.pk, sk: item.sk } };
+    await table.transact([...moved, over, ...runs, ...stopped]);
   } catch (error) {
     await releaseLease(services, place);
     // Another tick has done it.
@@ -90,20 +91,15 @@ async function placeOf(
   });
 }
 
-/** Why the Bot cannot run; undefined when it can. */
 async function faultOf(
   { table }: TickServices,
   { membershipId, codeVersion }: StoredBot,
   project: Item | undefined,
 ): Promise<string | undefined> {
   if (codeVersion === undefined) return 'no code';
-  const features = inlineResource('Project', project)?.features;
+  const { id, features } = fieldsOf(inlineResource('Project', project));
   if (Array.isArray(features) && !features.includes('bots')) return 'disabled';
-  const key = keys.resource(
-    String(inlineResource('Project', project)?.id),
-    'ProjectMembership',
-    membershipId,
-  );
+  const key = keys.resource(String(id), 'ProjectMembership', membershipId);
   const membership = inlineResource('ProjectMembership', (await table.read([key])).get(key));
   return membership?.active === true ? undefined : 'disabled';
 }
@@ -164,13 +160,6 @@ function stopAction({ now, newId }: TickServices, { resource }: StoredBot, due: 
   const values = { outcome: `schedule stopped: ${why}`, scheduled: due.dueAt };
   const entry = runEntry(resource, who, '4', values, newId(), now());
   return { name: 'stopped', put: { ...entry, ttl: Math.floor(now() / 1000) + 365 * daySeconds } };
-}
-
-/** A key of an item that was read has its other attributes with it. */
-function withPlainKey(action: Action): Action {
-  if (!('remove' in action)) return action;
-  const { pk, sk } = action.remove;
-  return { ...action, remove: { pk, sk } };
 }
 
 /** Later than this people notice. */
