@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { errorCode, errorText } from '../../shared/base/values.ts';
 import { clientTokens, judge, NoToken } from './service/judge.ts';
-import { isReadByAll } from './settings/fields.ts';
-import type { ListenerSettings, ServeSettings } from './settings/settings.ts';
+import { isReadByAll, readTlsFiles } from './settings/fields.ts';
+import type { ServeSettings } from './settings/settings.ts';
 
 /**
  * Tries what the settings name without listening: certificates, secret, a token.
@@ -28,7 +27,9 @@ export async function check(
   };
   for (const { address, tls } of listeners) {
     const name = `${address.host}:${address.port}`;
-    if (tls) await attempt(`certificates of ${name}`, () => readCertificates(tls));
+    if (tls) {
+      await attempt(`certificates of ${name}`, async () => createSecureContext(await readTlsFiles(tls)));
+    }
   }
   if (clientSecretFile !== undefined && (await isReadByAll(clientSecretFile).catch(() => false))) {
     say(`warning ${clientSecretFile} can be read by everybody on this machine`);
@@ -41,10 +42,4 @@ export async function check(
 
 function reasonOf(error: unknown): string {
   return errorCode(error) ?? errorText(error);
-}
-
-async function readCertificates({ cert, key, ca }: NonNullable<ListenerSettings['tls']>): Promise<void> {
-  const read = async (file: string | undefined) => (file === undefined ? undefined : readFile(file));
-  const [certificate, privateKey, authorities] = await Promise.all([read(cert), read(key), read(ca)]);
-  createSecureContext({ cert: certificate, key: privateKey, ca: authorities });
 }

@@ -46,8 +46,8 @@ export function readHeader(content: Buffer): MessageHeader | undefined {
       codec,
       controlId: written(10),
       identity: [written(3), written(4), written(7), written(10)],
-      acceptAck: conditionOf(fieldOf(header, 'MSH.15')),
-      applicationAck: conditionOf(fieldOf(header, 'MSH.16')),
+      acceptAck: conditionOf(header.get('MSH.15')),
+      applicationAck: conditionOf(header.get('MSH.16')),
     };
   } catch (error) {
     if (error instanceof Hl7Error) return undefined;
@@ -57,14 +57,10 @@ export function readHeader(content: Buffer): MessageHeader | undefined {
 
 /** The character set that MSH-18 names first; empty when it names none. */
 export function nameOfCharset(message: Hl7Message): string {
-  return fieldOf(message, 'MSH.18[1]');
+  return message.get('MSH.18[1]') ?? '';
 }
 
-function fieldOf(message: Hl7Message, path: `${string}.${string}`): string {
-  return message.get(path) ?? '';
-}
-
-function conditionOf(value: string): AckCondition | undefined {
+function conditionOf(value = ''): AckCondition | undefined {
   const code = value.trim().toUpperCase();
   return code === 'AL' || code === 'NE' || code === 'ER' || code === 'SU' ? code : undefined;
 }

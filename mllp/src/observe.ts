@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { recordOf, typedEntries, typedKeys } from '../../shared/base/values.ts';
 
-/** Every counter, with what it counts. */
 const counters = {
   messages_total: 'Messages that came whole, by what became of them',
   acknowledgements_total: 'Acknowledgements that were sent, by code (MSA-1)',
@@ -30,38 +30,28 @@ export type Counter = keyof typeof counters;
 type Gauge = keyof typeof gauges;
 type Labels = Record<string, string>;
 
-export interface Metrics {
-  add(name: Counter | Gauge, labels?: Labels, by?: number): void;
-  set(name: Gauge, value: number): void;
-  /** The sum over all labels. */
-  total(name: Counter | Gauge): number;
-  /** Text exposition format 0.0.4 of Prometheus. */
-  print(): string;
-}
+export type Metrics = ReturnType<typeof newMetrics>;
 
-export function newMetrics(): Metrics {
-  const values = new Map<string, Map<string, number>>();
-  for (const name of [...Object.keys(counters), ...Object.keys(gauges)]) values.set(name, new Map());
-  const rowsOf = (name: string) => values.get(name) ?? new Map<string, number>();
+export function newMetrics() {
+  const all = { ...counters, ...gauges };
+  const rows = recordOf(typedKeys(all), () => new Map<string, number>());
   return {
-    add(name, labels = {}, by = 1) {
+    add(name: Counter | Gauge, labels: Labels = {}, by = 1): void {
       const key = printLabels(labels);
-      rowsOf(name).set(key, (rowsOf(name).get(key) ?? 0) + by);
+      rows[name].set(key, (rows[name].get(key) ?? 0) + by);
     },
-    set(name, value) {
-      rowsOf(name).set('', value);
+    set(name: Gauge, value: number): void {
+      rows[name].set('', value);
     },
-    total: (name) =>
-      rowsOf(name)
-        .values()
-        .reduce((sum, value) => sum + value, 0),
-    print() {
-      const all = { ...counters, ...gauges };
-      return Object.entries(all)
+    /** The sum over all labels. */
+    total: (name: Counter | Gauge): number => rows[name].values().reduce((sum, value) => sum + value, 0),
+    /** Text exposition format 0.0.4 of Prometheus. */
+    print(): string {
+      return typedEntries(all)
         .flatMap(([name, help]) => [
           `# HELP portico_mllp_${name} ${help}`,
           `# TYPE portico_mllp_${name} ${name in counters ? 'counter' : 'gauge'}`,
-          ...[...(rowsOf(name).size > 0 ? rowsOf(name) : [['', 0] as const])].map(
+          ...[...(rows[name].size > 0 ? rows[name] : [['', 0] as const])].map(
             ([labels, value]) => `portico_mllp_${name}${labels} ${value}`,
           ),
         ])
@@ -76,26 +66,19 @@ function printLabels(labels: Labels): string {
   return entries.length === 0 ? '' : `{${entries.join(',')}}`;
 }
 
-export interface Health {
-  /** `stopping` while no more messages are taken. */
-  isStopping(): boolean;
-}
-
-export interface HealthServer {
-  port: number;
-  stop(): Promise<void>;
-}
+export type HealthServer = Awaited<ReturnType<typeof serveHealth>>;
 
 /**
  * `/healthz` and `/metrics`, for this machine only. 200 while messages are taken; that the service is
  * reachable is a metric and not our health, since a restart would not mend it.
+ * @param isStopping while no more messages are taken
  */
-export async function serveHealth(port: number, health: Health, metrics: Metrics): Promise<HealthServer> {
+export async function serveHealth(port: number, isStopping: () => boolean, metrics: Metrics) {
   const server = createServer((request, response) => {
     const path = request.url?.split('?', 1)[0];
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (path === '/healthz' && isRead) {
-      const status = health.isStopping() ? 'stopping' : 'ok';
+      const status = isStopping() ? 'stopping' : 'ok';
       const signedIn = metrics.total('signed_in') === 1;
       response.writeHead(status === 'ok' ? 200 : 503, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ status, signedIn }));
@@ -109,7 +92,7 @@ export async function serveHealth(port: number, health: Health, metrics: Metrics
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    async stop() {
+    async stop(): Promise<void> {
       server.closeAllConnections();
       server.close();
       await once(server, 'close');

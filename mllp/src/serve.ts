@@ -49,8 +49,8 @@ export async function serve(
     await health?.stop();
   };
   try {
-    const isStopping = () => stopping.signal.aborted;
-    if (healthPort !== undefined) health = await serveHealth(healthPort, { isStopping }, metrics);
+    if (healthPort !== undefined)
+      health = await serveHealth(healthPort, () => stopping.signal.aborted, metrics);
     for (const one of settings.listeners) {
       const listener = await startListener(receiver, one);
       listeners.push(listener);

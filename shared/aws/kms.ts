@@ -26,8 +26,6 @@ export function connectKms(endpoint?: string, waits: Patience = patience): KMSCl
   );
 }
 
-const earlierContext = { use: 'portico-stage-secret' };
-
 /** An RSA_2048 SIGN_VERIFY key in KMS: signs there, its private half never leaves. */
 export async function openKmsSigner(keyId: string, kms = connectKms()): Promise<Signer> {
   const publicJwk = await readKmsPublicKey(keyId, kms);
@@ -43,8 +41,7 @@ export async function openKmsSigner(keyId: string, kms = connectKms()): Promise<
           SigningAlgorithm: 'RSASSA_PKCS1_V1_5_SHA_256',
         }),
       );
-      if (!signed.Signature) throw new Error('KMS returned no signature');
-      return signed.Signature;
+      return given(signed.Signature, 'signature');
     },
   };
 }
@@ -67,7 +64,7 @@ export async function openEarlierSecret(
 ): Promise<Uint8Array | undefined> {
   const key = keys.stageSecret();
   const item = readSecret((await table.read([key])).get(key));
-  return item && decrypt(kms, keyId, item.ciphertext, earlierContext);
+  return item && decrypt(kms, keyId, item.ciphertext, { use: 'portico-stage-secret' });
 }
 
 /** The stage's own keys, wrapped by a key in KMS. */
@@ -81,15 +78,13 @@ export function openKmsWrapping(keyId: string, kms = connectKms()): KeyWrapping 
           EncryptionContext: context,
         }),
       );
-      if (!CiphertextBlob) throw new Error('KMS returned no data key');
-      return CiphertextBlob;
+      return given(CiphertextBlob, 'data key');
     },
     async wrap(plain, context) {
       const { CiphertextBlob } = await kms.send(
         new EncryptCommand({ KeyId: keyId, Plaintext: plain, EncryptionContext: context }),
       );
-      if (!CiphertextBlob) throw new Error('KMS returned no ciphertext');
-      return CiphertextBlob;
+      return given(CiphertextBlob, 'ciphertext');
     },
     open: (wrapped, context) => decrypt(kms, keyId, wrapped, context),
   };
@@ -104,19 +99,22 @@ async function decrypt(
   const { Plaintext } = await kms.send(
     new DecryptCommand({ KeyId: keyId, CiphertextBlob: wrapped, EncryptionContext: context }),
   );
-  if (!Plaintext) throw new Error('KMS returned no plaintext');
-  return Plaintext;
+  return given(Plaintext, 'plaintext');
+}
+
+function given(answered: Uint8Array | undefined, what: string): Uint8Array {
+  if (!answered) throw new Error(`KMS returned no ${what}`);
+  return answered;
 }
 
 /** Data keys wrapped by a key in KMS, which checks their context when they are opened. */
 export function openKmsDataKeys(keyId: string, kms = connectKms()): DataKeys {
   return {
     async make(context) {
-      const made = await kms.send(
+      const { Plaintext, CiphertextBlob } = await kms.send(
         new GenerateDataKeyCommand({ KeyId: keyId, KeySpec: 'AES_256', EncryptionContext: context }),
       );
-      if (!made.Plaintext || !made.CiphertextBlob) throw new Error('KMS returned no data key');
-      return { plain: made.Plaintext, wrapped: made.CiphertextBlob };
+      return { plain: given(Plaintext, 'data key'), wrapped: given(CiphertextBlob, 'data key') };
     },
     open: (wrapped, context) => decrypt(kms, keyId, wrapped, context),
   };

@@ -11,7 +11,7 @@ import {
   createExchanger,
   type Exchanger,
   leanClient,
-  openedService,
+  signedPost,
   within,
 } from './wire/transport.ts';
 
@@ -41,19 +41,12 @@ export function lambdaCaller(
   exchanger: Exchanger,
   endpoint: string | undefined,
 ): (invocation: Invocation) => Promise<InvocationAnswer> {
-  const opened = openedService('lambda', config, endpoint);
+  const post = signedPost('lambda', config, exchanger, endpoint);
 
   return async ({ functionName, tenantId, payload: body, answerMs }) => {
-    const { url, sign } = await opened();
-    const { protocol, hostname, port, host } = url;
     const path = `/2015-03-31/functions/${encodeURIComponent(functionName)}/invocations`;
-    const headers = { host, 'content-type': 'application/octet-stream', 'x-amz-tenant-id': tenantId };
-    const request = { method: 'POST', path, headers, body };
-    const signature = sign(request, await config.credentials(), Date.now());
-    const answer = await exchanger.send({
-      ...{ ...request, protocol, hostname, port, answerMs },
-      headers: { ...headers, ...signature, 'content-length': String(body.length) },
-    });
+    const own = { 'content-type': 'application/octet-stream', 'x-amz-tenant-id': tenantId };
+    const answer = await post(path, own, body, answerMs);
     const payload = answer.body.toString('utf8');
     if (answer.statusCode >= 300) throw serviceError(answer, payload);
     const functionError = answer.headers['x-amz-function-error'];
@@ -161,13 +154,13 @@ function classify(error: unknown): Exclude<Invoked, { kind: 'result' }> {
 }
 
 function tooLarge(request: RunRequest | CompileRequest, bytes: number): Refusal {
+  const sizeOf = (text = '') => Buffer.byteLength(text);
   const [what, sizes] =
     request.kind === 'compile'
-      ? ['The code is too large to be compiled', `source ${Buffer.byteLength(request.source)}`]
-      : ['Code and input together are too large to run', sizesOf(request)];
+      ? ['The code is too large to be compiled', `source ${sizeOf(request.source)}`]
+      : [
+          'Code and input together are too large to run',
+          `code ${sizeOf(request.code.text)}, input ${sizeOf(request.input.text)}`,
+        ];
   return new Refusal('too-large', `${what}: ${bytes} bytes packed (${sizes})`);
-}
-
-function sizesOf({ code, input }: RunRequest): string {
-  return `code ${Buffer.byteLength(code.text)}, input ${Buffer.byteLength(input.text ?? '')}`;
 }

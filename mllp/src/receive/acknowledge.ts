@@ -1,8 +1,8 @@
 import type { AckCode } from '../../../shared/bots/hl7/ack.ts';
 import { type AckCondition, buildAck, type MessageHeader } from '../hl7.ts';
 
-/** An HL7 v2 message of a Bot, in the character set that it names, and its MSA-1 (empty without one). */
-interface BotAnswer {
+/** What goes back to the sender: an HL7 v2 message in the character set that it names, and its MSA-1 (empty without one). */
+export interface Reply {
   bytes: Buffer;
   code: AckCode | '';
 }
@@ -10,7 +10,7 @@ interface BotAnswer {
 /** The result of a message, as far as it is known: see `unknown`. */
 export type Outcome =
   /** The Bot returned; `answer` when that is an HL7 v2 message. */
-  | { kind: 'done'; answer: BotAnswer | undefined }
+  | { kind: 'done'; answer: Reply | undefined }
   /** The service took it into a job, whose result comes later. */
   | { kind: 'accepted'; jobId: string }
   /** The Bot failed: a repeat runs it again. */
@@ -34,9 +34,6 @@ export function isWell(outcome: Outcome): boolean {
 function isError(code: AckCode | ''): boolean {
   return /^[AC][ER]$/.test(code);
 }
-
-/** What goes back to the sender. */
-export type Reply = BotAnswer;
 
 /** How a sender wants its messages acknowledged (HL7 v2.5.1 section 2.9). */
 export type AckMode =

@@ -1,56 +1,29 @@
 import type { OperationOutcomeError } from '../../../client/src/operation-outcome-error.ts';
 import { longestBodyBytes } from '../../../shared/base/limits.ts';
-import { Hl7Message } from '../../../shared/bots/hl7/message.ts';
-import { Hl7Error } from '../../../shared/bots/hl7/text.ts';
+import { messageOf } from '../../../shared/bots/hl7/message.ts';
 import { idempotencyKey, isMalformed, type MessageHeader, readHeader } from '../hl7.ts';
 import { readAnswer } from '../service/read-answer.ts';
-import { type Budget, type Execution, type Service, untilDecided, type Verdict } from '../service/service.ts';
-import {
-  type AckMode,
-  ackModeOf,
-  type FinalOutcome,
-  type Outcome,
-  replyTo,
-  wantsAcceptance,
-} from './acknowledge.ts';
+import { type Execution, untilDecided, type Verdict } from '../service/service.ts';
+import { type AckMode, ackModeOf, type Outcome, replyTo, wantsAcceptance } from './acknowledge.ts';
 import { type AcceptedJob, deliver } from './deliver.ts';
 import type { Connection, Receiver } from './receiver.ts';
 
 /** What became of it, and what that took: for the log. */
-interface Told<Kind extends Outcome> {
-  outcome: Kind;
+interface Told {
+  outcome: Outcome;
   attempts: number;
   /** HTTP status of a refusal. */
   status?: number;
 }
 
-/** Runs the Bot and waits for its answer. */
-async function runMessage(
-  service: Service,
-  execution: Execution,
-  budget: Budget,
-): Promise<Told<FinalOutcome>> {
-  const verdict = await untilDecided((attempt) => service.execute(execution, attempt), budget);
-  if (verdict.kind === 'answered') {
-    return { outcome: readAnswer(verdict.value), attempts: verdict.attempts };
-  }
-  return notDone(verdict, execution.content);
-}
-
-/** Puts the message into a job of the service, which from then on answers for it. */
-async function acceptMessage(service: Service, execution: Execution, budget: Budget): Promise<Told<Outcome>> {
-  const verdict = await untilDecided((attempt) => service.accept(execution, attempt), budget);
-  if (verdict.kind === 'answered') {
-    return { outcome: { kind: 'accepted', jobId: verdict.value }, attempts: verdict.attempts };
-  }
-  return notDone(verdict, execution.content);
-}
-
-function notDone(
-  verdict: Exclude<Verdict<unknown>, { kind: 'answered' }>,
+function toldOf<Value>(
+  verdict: Verdict<Value>,
   content: Buffer,
-): Told<FinalOutcome> {
-  const { attempts, mayHaveRun } = verdict;
+  outcomeOf: (answered: Value) => Outcome,
+): Told {
+  const { attempts } = verdict;
+  if (verdict.kind === 'answered') return { outcome: outcomeOf(verdict.value), attempts };
+  const { mayHaveRun } = verdict;
   if (verdict.kind === 'given-up') {
     return { outcome: { kind: mayHaveRun ? 'unknown' : 'not-run', text: verdict.text }, attempts };
   }
@@ -77,7 +50,6 @@ function kindOf(
   return 'not-run';
 }
 
-/** A message on its way, for whoever works on it. */
 interface Incoming {
   content: Buffer;
   message: MessageHeader | undefined;
@@ -140,7 +112,7 @@ async function firstOutcome(
   { service, timeoutMs }: Receiver,
   { settings: { bot }, gone, peer }: Connection,
   { content, message, mode }: Incoming,
-): Promise<Told<Outcome>> {
+): Promise<Told> {
   if (!message) {
     const text = 'Not an HL7 v2 message: there is no MSH segment that names its separators';
     return { outcome: { kind: 'rejected', text }, attempts: 0 };
@@ -155,16 +127,17 @@ async function firstOutcome(
     peer,
   };
   const budget = { deadlineMs: performance.now() + timeoutMs, signal: gone };
-  return isAsync ? acceptMessage(service, execution, budget) : runMessage(service, execution, budget);
+  if (isAsync) {
+    // From then on the service answers for it.
+    const verdict = await untilDecided((attempt) => service.accept(execution, attempt), budget);
+    return toldOf(verdict, content, (jobId) => ({ kind: 'accepted', jobId }));
+  }
+  const verdict = await untilDecided((attempt) => service.execute(execution, attempt), budget);
+  return toldOf(verdict, content, readAnswer);
 }
 
 /** A sender's word that it got an application acknowledgement of ours: nothing to run, nothing to answer. */
 function isAcceptAck({ header }: MessageHeader, content: Buffer): boolean {
   if (header.get('MSH.9.1') !== 'ACK') return false;
-  try {
-    return Hl7Message.parse(content.toString('latin1')).getAckType()?.startsWith('C') === true;
-  } catch (error) {
-    if (error instanceof Hl7Error) return false;
-    throw error;
-  }
+  return messageOf(content.toString('latin1'))?.getAckType()?.startsWith('C') === true;
 }

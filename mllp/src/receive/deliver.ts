@@ -13,7 +13,6 @@ import {
 } from './acknowledge.ts';
 import type { Connection, Receiver } from './receiver.ts';
 
-/** What the log may say of a message. */
 interface Handled {
   controlId: string;
   bytes: number;

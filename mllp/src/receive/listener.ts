@@ -1,10 +1,9 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { encodeFrame } from '../frames.ts';
-import { withoutMapping } from '../settings/fields.ts';
-import { type ListenerSettings, shareOf, type TlsFiles } from '../settings/settings.ts';
+import { readTlsFiles, type TlsFiles, withoutMapping } from '../settings/fields.ts';
+import { type ListenerSettings, shareOf } from '../settings/settings.ts';
 import { answerFrames } from './answer-frames.ts';
 import type { Connection, Receiver } from './receiver.ts';
 import { silenceMs, writeAll } from './socket-io.ts';
@@ -18,7 +17,6 @@ const wellEnded = new Set<string>(['end', 'closed', 'stopping']);
 
 let connections = 0;
 
-/** Serves one connection until it ends. */
 async function serveConnection(
   receiver: Receiver,
   socket: Socket,
@@ -143,17 +141,15 @@ function placeOf({ stack }: Error): string | undefined {
 }
 
 async function tlsServer(
-  { cert, key, ca }: TlsFiles,
+  files: TlsFiles,
   serve: (socket: Socket) => void,
   refuse: (socket: Socket | undefined, peer: string, reason: string) => void,
 ): Promise<Server> {
-  const read = async (file: string | undefined) => (file === undefined ? undefined : readFile(file));
-  const [certificate, privateKey, authorities] = await Promise.all([read(cert), read(key), read(ca)]);
+  const read = await readTlsFiles(files);
   const server = createTlsServer(
     {
-      cert: certificate,
-      key: privateKey,
-      ...(authorities ? { ca: authorities, requestCert: true, rejectUnauthorized: true } : {}),
+      ...read,
+      ...(read.ca ? { requestCert: true, rejectUnauthorized: true } : {}),
       handshakeTimeout: handshakeMs,
       allowHalfOpen: true,
     },

@@ -1,20 +1,18 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { longestBodyBytes } from '../../../shared/base/limits.ts';
 import { errorCode, errorName } from '../../../shared/base/values.ts';
-import { Hl7Message } from '../../../shared/bots/hl7/message.ts';
-import { Hl7Error } from '../../../shared/bots/hl7/text.ts';
+import { messageOf } from '../../../shared/bots/hl7/message.ts';
 import { encodeFrame, FrameDecoder } from '../frames.ts';
 import { type MessageHeader, readHeader } from '../hl7.ts';
 import type { Log } from '../observe.ts';
 import { type AckMode, ackModeOf } from '../receive/acknowledge.ts';
 import { readChunk, writeAll } from '../receive/socket-io.ts';
+import { readTlsFiles } from '../settings/fields.ts';
 import type { SendSettings } from '../settings/settings.ts';
 
-/** How the receiver answered one message. */
 type Answer =
   | { kind: 'accepted'; code: string }
   /** AE or CE: sent again it may be taken. */
@@ -95,22 +93,14 @@ async function nextAck(
 }
 
 function readAck(bytes: Buffer): { code: string; controlId: string } {
-  try {
-    const message = Hl7Message.parse(bytes.toString('latin1'));
-    return { code: message.getAckType() ?? '', controlId: message.get('MSA.2') ?? '' };
-  } catch (error) {
-    if (error instanceof Hl7Error) return { code: '', controlId: '' };
-    throw error;
-  }
+  const message = messageOf(bytes.toString('latin1'));
+  return { code: message?.getAckType() ?? '', controlId: message?.get('MSA.2') ?? '' };
 }
 
 /** A connection that is ready to be written to. @throws {Error} of the system or of TLS, or a time-out */
 async function connect({ to, tls, timeoutMs }: SendSettings): Promise<Socket> {
-  const read = async (file: string | undefined) => (file === undefined ? undefined : readFile(file));
-  const [cert, key, ca] = await Promise.all([read(tls?.cert), read(tls?.key), read(tls?.ca)]);
-  const given = { ...(cert ? { cert } : {}), ...(key ? { key } : {}), ...(ca ? { ca } : {}) };
   const servername = isIP(to.host) ? {} : { servername: to.host };
-  const socket = tls ? connectTls({ ...to, ...servername, ...given }) : connectTcp(to);
+  const socket = tls ? connectTls({ ...to, ...servername, ...(await readTlsFiles(tls)) }) : connectTcp(to);
   try {
     await once(socket, tls ? 'secureConnect' : 'connect', { signal: AbortSignal.timeout(timeoutMs) });
     // What goes wrong later is seen where it is read or written.

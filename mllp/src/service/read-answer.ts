@@ -1,7 +1,6 @@
 import type { OperationOutcome } from '../../../client/src/operation-outcome-error.ts';
 import { bytewise, charsetNamed, codecOf } from '../../../shared/bots/hl7/charset.ts';
-import { Hl7Message } from '../../../shared/bots/hl7/message.ts';
-import { Hl7Error } from '../../../shared/bots/hl7/text.ts';
+import { messageOf } from '../../../shared/bots/hl7/message.ts';
 import { isFramable } from '../frames.ts';
 import { nameOfCharset } from '../hl7.ts';
 import type { FinalOutcome } from '../receive/acknowledge.ts';
@@ -17,29 +16,15 @@ export function readAnswer({ contentType, body }: Answer): FinalOutcome {
   return answered(body, charset);
 }
 
-/** The same for an answer that came as text inside JSON. */
-function readTextAnswer(text: string): FinalOutcome {
-  return answered(Buffer.from(text, 'utf8'), 'utf-8');
-}
-
 function answered(body: Buffer, charset: string): FinalOutcome {
-  const message = messageOf(body, charset);
+  // Without a frame or byte order mark of its own.
+  const message = messageOf((codecOf(charset) ?? bytewise).decode(body));
   if (!message) return { kind: 'done', answer: undefined };
   // Without a known character set on both sides the bytes stay as the service sent them.
   const bytes = codecOf(charsetNamed(nameOfCharset(message)) ?? '')?.encode(message.toString()) ?? body;
   if (isFramable(bytes)) return { kind: 'done', answer: { bytes, code: message.getAckType() ?? '' } };
   // What the Bot said cannot be told from what it did: somebody has to look.
   return { kind: 'unknown', text: 'The answer of the Bot holds bytes that end an MLLP frame' };
-}
-
-/** Without a frame or byte order mark of its own; undefined when it is no message. */
-function messageOf(body: Buffer, charset: string): Hl7Message | undefined {
-  try {
-    return Hl7Message.parse((codecOf(charset) ?? bytewise).decode(body));
-  } catch (error) {
-    if (error instanceof Hl7Error) return undefined;
-    throw error;
-  }
 }
 
 /** As far as it is read: R4 Parameters with `responseBody` or `outcome`. */
@@ -54,7 +39,7 @@ export function readEndedJob(job: unknown): FinalOutcome {
   const [parameter] = output?.parameter ?? [];
   if (status === 'completed') {
     return typeof parameter?.valueString === 'string'
-      ? readTextAnswer(parameter.valueString)
+      ? answered(Buffer.from(parameter.valueString), 'utf-8')
       : { kind: 'done', answer: undefined };
   }
   // With an outcome it had begun, and was stopped somewhere.

@@ -26,19 +26,12 @@ export interface Answer {
 }
 
 /** One request each: nothing is repeated here. All reject as `createPortico` does, or with NoToken. */
-export interface Service {
-  /** Runs the Bot and waits for it. */
-  execute(execution: Execution, attempt: Attempt): Promise<Answer>;
-  /** Puts the run into a job. @returns its id */
-  accept(execution: Execution, attempt: Attempt): Promise<string>;
-  /** The AsyncJob, once it has ended; undefined while it has not. */
-  readJob(job: { jobId: string; peer: string }, attempt: Attempt): Promise<unknown>;
-}
+export type Service = ReturnType<typeof connectService>;
 
 const hl7 = 'x-application/hl7-v2+er7';
 
 /** @param gate how many requests may be on their way at once */
-export function connectService(baseUrl: string, tokens: AccessTokens, gate: Gate): Service {
+export function connectService(baseUrl: string, tokens: AccessTokens, gate: Gate) {
   /** One request in its turn, from the token to the last byte of the answer. */
   async function call<Value>(
     path: string,
@@ -61,21 +54,25 @@ export function connectService(baseUrl: string, tokens: AccessTokens, gate: Gate
     }
   }
 
+  const run = <Value>(
+    execution: Execution,
+    attempt: Attempt,
+    read: (response: Response) => Promise<Value>,
+    headers?: Record<string, string>,
+  ) => call(executePath(execution.bot), execution.peer, post(execution, headers), attempt, read);
+
   return {
-    execute: (execution, attempt) =>
-      call(executePath(execution.bot), execution.peer, post(execution), attempt, async (response) => ({
+    /** Runs the Bot and waits for it. */
+    execute: (execution: Execution, attempt: Attempt): Promise<Answer> =>
+      run(execution, attempt, async (response) => ({
         contentType: response.headers.get('content-type') ?? '',
         body: Buffer.from(await response.arrayBuffer()),
       })),
-    accept: (execution, attempt) =>
-      call(
-        executePath(execution.bot),
-        execution.peer,
-        post(execution, { prefer: 'respond-async' }),
-        attempt,
-        jobIdOf,
-      ),
-    readJob: ({ jobId, peer }, attempt) =>
+    /** Puts the run into a job. @returns its id */
+    accept: (execution: Execution, attempt: Attempt): Promise<string> =>
+      run(execution, attempt, jobIdOf, { prefer: 'respond-async' }),
+    /** The AsyncJob, once it has ended; undefined while it has not. */
+    readJob: ({ jobId, peer }: { jobId: string; peer: string }, attempt: Attempt): Promise<unknown> =>
       call(`fhir/R4/job/${jobId}/status`, peer, {}, attempt, async (response) => {
         const text = await response.text();
         return response.status === 202 ? undefined : JSON.parse(text);
@@ -105,7 +102,6 @@ export type Verdict<Value> =
   /** No answer in time. */
   | { kind: 'given-up'; mayHaveRun: boolean; text: string; attempts: number };
 
-/** One attempt, as the call sees it. */
 interface Attempt {
   signal: AbortSignal;
   /**
@@ -115,7 +111,7 @@ interface Attempt {
   onSend(): void;
 }
 
-export interface Budget {
+interface Budget {
   /** When the sender has to be told something, by `performance.now()`. */
   deadlineMs: number;
   /** Nobody waits any more. */

@@ -5,36 +5,46 @@ import { errorCode, typedKeys } from '../../../shared/base/values.ts';
 import { Fields, SettingsError } from './fields.ts';
 import { readSendSettings, readSettings, type SendSettings, type ServeSettings } from './settings.ts';
 
+/** Where an option stands in the settings, under its own name unless `field` says another. */
+interface Place {
+  type: 'string' | 'boolean';
+  of?: 'program' | 'listener' | 'tls' | 'send';
+  field?: string;
+  isNumber?: boolean;
+}
+
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
 const options = {
-  listen: { type: 'string' },
-  service: { type: 'string' },
-  'client-id': { type: 'string' },
-  'client-secret-file': { type: 'string' },
-  bot: { type: 'string' },
-  allow: { type: 'string', multiple: true },
-  acknowledge: { type: 'string' },
-  timeout: { type: 'string' },
-  'idle-timeout': { type: 'string' },
-  'max-connections': { type: 'string' },
-  concurrency: { type: 'string' },
-  'peer-share': { type: 'string' },
-  'health-port': { type: 'string' },
-  'tls-cert': { type: 'string' },
-  'tls-key': { type: 'string' },
-  'tls-ca': { type: 'string' },
-  config: { type: 'string' },
-  check: { type: 'boolean' },
-  send: { type: 'string' },
-  tls: { type: 'boolean' },
-  attempts: { type: 'string' },
-  help: { type: 'boolean' },
-  version: { type: 'boolean' },
-} as const satisfies ParseArgsOptionsConfig;
+  listen: { ...text, of: 'listener' },
+  service: { ...text, of: 'program' },
+  'client-id': { ...text, of: 'program', field: 'clientId' },
+  'client-secret-file': { ...text, of: 'program', field: 'clientSecretFile' },
+  bot: { ...text, of: 'listener' },
+  allow: { ...text, of: 'listener', multiple: true },
+  acknowledge: { ...text, of: 'listener' },
+  timeout: { ...text, of: 'program', field: 'timeoutSeconds', isNumber: true },
+  'idle-timeout': { ...text, of: 'listener', field: 'idleSeconds', isNumber: true },
+  'max-connections': { ...text, of: 'listener', field: 'mostConnections', isNumber: true },
+  concurrency: { ...text, of: 'program', isNumber: true },
+  'peer-share': { ...text, of: 'program', field: 'peerShare', isNumber: true },
+  'health-port': { ...text, of: 'program', field: 'healthPort', isNumber: true },
+  'tls-cert': { ...text, of: 'tls', field: 'cert' },
+  'tls-key': { ...text, of: 'tls', field: 'key' },
+  'tls-ca': { ...text, of: 'tls', field: 'ca' },
+  config: text,
+  check: flag,
+  send: { ...text, of: 'send' },
+  tls: flag,
+  attempts: { ...text, of: 'send', isNumber: true },
+  help: flag,
+  version: flag,
+} as const satisfies Record<string, ParseArgsOptionsConfig[string] & Place>;
 
 type Option = keyof typeof options;
 const allOptions = typedKeys(options);
-type OptionValue = string | boolean | string[] | undefined;
-type Options = Partial<Record<Option, OptionValue>>;
+type Options = Partial<Record<Option, string | boolean | string[] | undefined>>;
+const placeOf = (name: Option): Place => options[name];
 
 /**
  * The options and the files behind them, as text.
@@ -66,10 +76,9 @@ export type Command =
   | { kind: 'send'; settings: SendSettings; files: string[] }
   | { kind: 'help' | 'version' };
 
-const ofTls: Option[] = ['tls-cert', 'tls-key', 'tls-ca'];
-const ofSend: Option[] = ['send', 'tls', ...ofTls, 'timeout', 'attempts'];
-const ofServe = allOptions.filter(
-  (name) => ofTls.includes(name) || !ofSend.includes(name) || name === 'timeout',
+const ofServe = allOptions.filter((name) => placeOf(name).of !== 'send' && name !== 'tls');
+const ofSend = allOptions.filter(
+  (name) => ['send', 'tls'].includes(placeOf(name).of ?? name) || name === 'timeout',
 );
 
 /**
@@ -109,60 +118,33 @@ function fromFile(file: string): ServeSettings {
 
 /** The same object as a file would hold. */
 function serveFields(values: Options): object {
-  const listener = given({
-    listen: values.listen,
-    bot: values.bot,
-    allow: Array.isArray(values.allow) ? values.allow.flatMap((list) => list.split(',')) : undefined,
-    acknowledge: values.acknowledge,
-    idleSeconds: numberOf(values['idle-timeout']),
-    mostConnections: numberOf(values['max-connections']),
-    tls: tlsFields(values),
-  });
-  return given({
-    service: values.service,
-    clientId: values['client-id'],
-    clientSecretFile: values['client-secret-file'],
-    timeoutSeconds: numberOf(values.timeout),
-    concurrency: numberOf(values.concurrency),
-    peerShare: numberOf(values['peer-share']),
-    healthPort: numberOf(values['health-port']),
-    listeners: [listener],
-  });
+  const listener = { ...given(values, ({ of }) => of === 'listener'), ...tlsFields(values) };
+  return { ...given(values, ({ of }) => of === 'program'), listeners: [listener] };
 }
 
 function sendFields(values: Options): object {
-  return given({
-    send: values.send,
-    tls: tlsFields(values) ?? (values.tls ? {} : undefined),
-    timeoutSeconds: numberOf(values.timeout),
-    attempts: numberOf(values.attempts),
-  });
+  const own = given(values, ({ of }, name) => of === 'send' || name === 'timeout');
+  return { ...own, ...(values.tls ? { tls: {} } : {}), ...tlsFields(values) };
 }
 
-function tlsFields(values: Options): object | undefined {
-  const files = given({ cert: values['tls-cert'], key: values['tls-key'], ca: values['tls-ca'] });
-  return Object.keys(files).length > 0 ? files : undefined;
+function tlsFields(values: Options): object {
+  const files = given(values, ({ of }) => of === 'tls');
+  return Object.keys(files).length > 0 ? { tls: files } : {};
 }
 
-function given(all: Record<string, unknown>): object {
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+/** What some options say, under the names that settings have for it. */
+function given(values: Options, isWanted: (place: Place, name: Option) => boolean): object {
+  const wanted = allOptions.filter((name) => values[name] !== undefined && isWanted(placeOf(name), name));
+  return Object.fromEntries(wanted.map((name) => [placeOf(name).field ?? name, settingOf(values, name)]));
 }
 
-/** A number, or what the schema refuses. */
-function numberOf(value: OptionValue): number | undefined {
-  if (value === undefined) return undefined;
+/** Of a number what the schema refuses, when it is none. */
+function settingOf(values: Options, name: Option): unknown {
+  const value = values[name];
+  if (Array.isArray(value)) return value.flatMap((list) => list.split(','));
+  if (!placeOf(name).isNumber) return value;
   return /^\d{1,9}$/.test(String(value)) ? Number(value) : Number.NaN;
 }
-
-const optionNames: Record<string, string> = {
-  clientId: 'client-id',
-  clientSecretFile: 'client-secret-file',
-  timeoutSeconds: 'timeout',
-  healthPort: 'health-port',
-  peerShare: 'peer-share',
-  idleSeconds: 'idle-timeout',
-  mostConnections: 'max-connections',
-};
 
 /** An error of the schema in the words of the options: `--idle-timeout must be …`. */
 function sayingOptions<Settings>(read: () => Settings): Settings {
@@ -170,11 +152,8 @@ function sayingOptions<Settings>(read: () => Settings): Settings {
     return read();
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    throw new SettingsError(
-      error.message.replace(
-        /^(?:listeners\[0\]\.)?(\w+)/,
-        (_, name: string) => `--${optionNames[name] ?? name}`,
-      ),
-    );
+    const optionOf = (field: string) => allOptions.find((name) => placeOf(name).field === field) ?? field;
+    const place = /^(?:listeners\[0\]\.)?(\w+)/;
+    throw new SettingsError(error.message.replace(place, (_, field: string) => `--${optionOf(field)}`));
   }
 }

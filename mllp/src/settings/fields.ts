@@ -21,9 +21,8 @@ export class Fields {
   }
 
   text(name: string): string | undefined {
-    const value = this.#take(name);
-    if (value === undefined || (typeof value === 'string' && value !== '')) return value;
-    throw this.wrong(name, 'must be a text');
+    const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+    return this.#take(name, isText, 'must be a text');
   }
 
   requiredText(name: string): string {
@@ -34,28 +33,24 @@ export class Fields {
 
   /** A whole number within bounds. */
   number(name: string, least: number, most: number): number | undefined {
-    const value = this.#take(name);
-    if (value === undefined) return undefined;
-    if (Number.isInteger(value) && Number(value) >= least && Number(value) <= most) return Number(value);
-    throw this.wrong(name, `must be a whole number from ${least} to ${most}`);
+    const isWithin = (value: unknown): value is number =>
+      typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
+    return this.#take(name, isWithin, `must be a whole number from ${least} to ${most}`);
   }
 
   texts(name: string): string[] | undefined {
-    const value = this.#take(name);
-    if (value === undefined) return undefined;
-    if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value;
-    throw this.wrong(name, 'must be a list of texts');
+    const areTexts = (value: unknown): value is string[] =>
+      Array.isArray(value) && value.every((one) => typeof one === 'string');
+    return this.#take(name, areTexts, 'must be a list of texts');
   }
 
   objects(name: string): Fields[] | undefined {
-    const value = this.#take(name);
-    if (value === undefined) return undefined;
-    if (!Array.isArray(value)) throw this.wrong(name, 'must be a list of objects');
-    return value.map((one, at) => new Fields(one, this.#path(`${name}[${at}]`)));
+    const list = this.#take(name, (value) => Array.isArray(value), 'must be a list of objects');
+    return list?.map((one, at) => new Fields(one, this.#path(`${name}[${at}]`)));
   }
 
   object(name: string): Fields | undefined {
-    const value = this.#take(name);
+    const value = this.#take(name, (given) => given !== undefined, '');
     return value === undefined ? undefined : new Fields(value, this.#path(name));
   }
 
@@ -78,10 +73,11 @@ export class Fields {
     return new SettingsError(`${this.#path(name)} ${what}`);
   }
 
-  #take(name: string): unknown {
-    const value = this.#fields.get(name);
+  #take<Value>(name: string, isRight: (given: unknown) => given is Value, what: string): Value | undefined {
+    const given = this.#fields.get(name);
     this.#fields.delete(name);
-    return value;
+    if (given === undefined || isRight(given)) return given;
+    throw this.wrong(name, what);
   }
 
   #path(name: string): string {
@@ -152,6 +148,25 @@ export async function readSecret(
     throw new SettingsError('The file of the client secret must hold the secret and nothing else');
   }
   return secret;
+}
+
+/** Files in PEM. With `ca` on a listener its callers must show a certificate that it signed. */
+export interface TlsFiles {
+  cert: string | undefined;
+  key: string | undefined;
+  ca: string | undefined;
+}
+
+/** What stands in them. */
+export async function readTlsFiles({
+  cert,
+  key,
+  ca,
+}: TlsFiles): Promise<Partial<Record<keyof TlsFiles, Buffer>>> {
+  const read = async (name: keyof TlsFiles, file: string | undefined) =>
+    file === undefined ? [] : [[name, await readFile(file)] as const];
+  const all = await Promise.all([read('cert', cert), read('key', key), read('ca', ca)]);
+  return Object.fromEntries(all.flat());
 }
 
 /** Whether others than its owner and group may read a file. */

@@ -8,14 +8,8 @@ import {
   isLoopback,
   parseAddress,
   SettingsError,
+  type TlsFiles,
 } from './fields.ts';
-
-/** Files in PEM. With `ca` on a listener its callers must show a certificate that it signed. */
-export interface TlsFiles {
-  cert: string | undefined;
-  key: string | undefined;
-  ca: string | undefined;
-}
 
 export interface ListenerSettings {
   address: HostAndPort;
@@ -111,7 +105,6 @@ export function shareOf(places: number, peerShare: number): number {
   return Math.ceil((places * peerShare) / 100);
 }
 
-/** An id, or `system|value`. */
 function parseBot(text: string): string | Identifier {
   const bar = text.indexOf('|');
   if (bar < 0) return text;

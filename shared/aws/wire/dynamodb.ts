@@ -15,7 +15,7 @@ import { constructStack } from '@smithy/core/client';
 import { getRetryPlugin } from '@smithy/core/retry';
 import { fieldsOf } from '../../base/values.ts';
 import { fromAttributes, toAttributes } from './attribute.ts';
-import { createExchanger, type Exchanger, openedService, type Patience } from './transport.ts';
+import { createExchanger, type Exchanger, type Patience, signedPost } from './transport.ts';
 
 /**
  * Requests and answers of DynamoDB as JSON, from and to what the commands of @aws-sdk/lib-dynamodb take and
@@ -37,7 +37,6 @@ function writeRequest(input: object): string {
   return JSON.stringify(translate(input, toAttributes));
 }
 
-/** @throws {SyntaxError} when it is no JSON */
 function readAnswer(text: string): Record<string, unknown> {
   const { Responses, ...rest } = fieldsOf(JSON.parse(text));
   const output = fieldsOf(translate(rest, (map) => fromAttributes(fieldsOf(map))));
@@ -79,7 +78,7 @@ interface Metadata {
 }
 
 /**
- * Calls with the region, endpoint and credentials of an SDK client (its credentials are renewed by it).
+ * Calls with the region, endpoint and credentials of an SDK client.
  * @param endpoint of a local engine only
  */
 export function dynamoDbCaller(
@@ -87,27 +86,12 @@ export function dynamoDbCaller(
   exchanger: Exchanger,
   endpoint: string | undefined,
 ): CallDynamoDb {
-  const opened = openedService('dynamodb', config, endpoint);
+  const post = signedPost('dynamodb', config, exchanger, endpoint);
 
   return async (operation, body) => {
-    const { url, sign } = await opened();
-    const { protocol, hostname, port, host } = url;
-    const headers = {
-      host,
-      'content-type': 'application/x-amz-json-1.0',
-      'x-amz-target': `${target}.${operation}`,
-    };
-    const request = { method: 'POST', path: '/', headers, body };
-    const signature = sign(request, await config.credentials(), Date.now());
-    const answer = await exchanger.send({
-      ...request,
-      protocol,
-      hostname,
-      port,
-      headers: { ...headers, ...signature, 'content-length': String(body.length) },
-    });
-    const { statusCode, body: said } = answer;
-    const id = answer.headers['x-amzn-requestid'];
+    const own = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `${target}.${operation}` };
+    const { statusCode, headers, body: said } = await post('/', own, body);
+    const id = headers['x-amzn-requestid'];
     const $metadata = { httpStatusCode: statusCode, ...(typeof id === 'string' ? { requestId: id } : {}) };
     const text = said.toString('utf8');
     if (statusCode >= 300) throw serviceException(text, $metadata);
@@ -118,10 +102,7 @@ export function dynamoDbCaller(
 /** `{"__type": "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException", "message": …}` and more members. */
 function serviceException(text: string, $metadata: Metadata): DynamoDBServiceException {
   const { __type, message, Message, ...members } = parsed(text);
-  const name =
-    String(__type ?? 'UnknownError')
-      .split('#')
-      .at(-1) ?? '';
+  const name = String(__type ?? 'UnknownError').replace(/^.*#/s, '');
   const exception = new DynamoDBServiceException({
     name,
     $fault: $metadata.httpStatusCode >= 500 ? 'server' : 'client',

@@ -5,7 +5,6 @@ import http from 'node:http';
 import https from 'node:https';
 import type { HttpRequest } from '@smithy/core/protocols';
 
-/** Where an AWS service is reached. */
 interface Place {
   protocol: string;
   hostname: string;
@@ -132,7 +131,6 @@ export interface SignableRequest {
   body: string | Uint8Array;
 }
 
-/** Headers to add to a request. */
 type Signature = Record<string, string>;
 
 type Sign = (request: SignableRequest, credentials: Credentials, atMs: number) => Signature;
@@ -242,7 +240,8 @@ function leanOptions(service: string, exchanger: Exchanger, configOf: () => SdkC
       async sign(request: HttpRequest): Promise<HttpRequest> {
         const config = configOf();
         sign ??= createSigner(service, await config.region());
-        const headers = lowerCase(request.headers);
+        const given = Object.entries(request.headers);
+        const headers = Object.fromEntries(given.map(([name, value]) => [name.toLowerCase(), value]));
         const credentials = await config.credentials();
         const signature = sign({ ...request, headers, body: request.body ?? '' }, credentials, Date.now());
         request.headers = { ...headers, ...signature };
@@ -270,13 +269,10 @@ export function within<T>(answerMs: number, call: () => Promise<T>): Promise<T> 
   return limits.run(answerMs, call);
 }
 
-function lowerCase(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-}
-
 /** Of an SDK client's configuration, what says where its service is. */
 interface ServiceConfig {
   region(): Promise<string>;
+  credentials(): Promise<Credentials>;
   useFipsEndpoint(): Promise<boolean>;
   useDualstackEndpoint(): Promise<boolean>;
   endpointProvider(wanted: { Region: string; UseFIPS: boolean; UseDualStack: boolean; Endpoint?: string }): {
@@ -284,21 +280,18 @@ interface ServiceConfig {
   };
 }
 
-interface OpenedService {
-  url: URL;
-  sign: ReturnType<typeof createSigner>;
-}
-
 /**
- * Where a service is and how its requests are signed: found at the first call, then known.
+ * Posts to a service with the region, endpoint and credentials of an SDK client. Where the service is and how its
+ * requests are signed is found at the first call, then known; the client renews the credentials.
  * @param name as the signature has it, such as `dynamodb`
  * @param endpoint of a local engine only
  */
-export function openedService(
+export function signedPost(
   name: string,
   config: ServiceConfig,
+  exchanger: Exchanger,
   endpoint: string | undefined,
-): () => Promise<OpenedService> {
+) {
   const open = async () => {
     const region = await config.region();
     const { url } = config.endpointProvider({
@@ -309,9 +302,19 @@ export function openedService(
     });
     return { url, sign: createSigner(name, region) };
   };
-  let opened: Promise<OpenedService> | undefined;
-  return () => {
+  let opened: ReturnType<typeof open> | undefined;
+  return async (
+    path: string,
+    own: Readonly<Record<string, string>>,
+    body: Uint8Array,
+    answerMs?: number,
+  ): Promise<Answer> => {
     opened ??= open();
-    return opened;
+    const { url, sign } = await opened;
+    const { protocol, hostname, port, host } = url;
+    const request = { method: 'POST', path, headers: { host, ...own }, body };
+    const signature = sign(request, await config.credentials(), Date.now());
+    const headers = { ...request.headers, ...signature, 'content-length': String(body.length) };
+    return exchanger.send({ ...request, protocol, hostname, port, headers, answerMs });
   };
 }

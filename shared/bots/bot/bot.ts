@@ -104,7 +104,6 @@ function binaryIdOf(url: unknown, baseUrl: string): string | undefined {
   return reference?.type === 'Binary' ? reference.id : undefined;
 }
 
-/** Whose Binaries, and under which URL clients name them. */
 interface Place extends ProjectTable {
   baseUrl: string;
 }

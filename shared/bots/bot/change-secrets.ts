@@ -15,9 +15,9 @@ import { type Actor, admit } from '../../identity/gate/actor.ts';
 import { provided } from '../../identity/policies/bounds.ts';
 import { requireOwnBot } from '../../records/subscriptions/own-bot.ts';
 import type { BotSecret } from '../run/contract.ts';
-import { botOf, type StoredBot } from './bot.ts';
+import type { StoredBot } from './bot.ts';
 import { type SealedSecret, type SecretHolder, sealedSecrets, sealSecrets, secretsKey } from './secrets.ts';
-import { botKeyOf } from './versions.ts';
+import { botKeyOf, requireBot } from './versions.ts';
 
 const mostSecrets = 100;
 const longestValue = 8192;
@@ -77,18 +77,13 @@ function parseSecrets(body: unknown): NamedSecret[] {
   return secrets;
 }
 
-/** What an operation on secrets reads. @throws {Refusal} not-found when the Bot's id is none */
 function keysOfHolder(holder: SecretHolder): Key[] {
   const { project, botId } = holder;
   return [secretsKey(holder), ...(botId === undefined ? [] : [botKeyOf(project, botId)])];
 }
 
-/** The Bot, when it is one's. @throws {Refusal} not-found when there is no such Bot */
 function requireHolder({ project, botId }: SecretHolder, found: Found): StoredBot | undefined {
-  if (botId === undefined) return undefined;
-  const bot = botOf(found.get(botKeyOf(project, botId)));
-  if (!bot) throw new Refusal('not-found', 'Not found');
-  return bot;
+  return botId === undefined ? undefined : requireBot(found.get(botKeyOf(project, botId)));
 }
 
 export interface SecretServices extends Services {

@@ -18,7 +18,7 @@ import { newProfile, provided, requireWithin } from '../../identity/policies/bou
 import { requireFeature } from '../../identity/projects/settings.ts';
 import { actionsOf, createActions, createChange } from '../../store/items/change.ts';
 import { packResource, withBytes } from '../../store/items/content.ts';
-import { type Identifier, identifierActions, identifiers, refuseTaken } from './identifiers.ts';
+import { type Identifier, identifiers, moveIdentifierActions, refuseTaken } from './identifiers.ts';
 import { settingEntries, settingsOf } from './settings.ts';
 
 const text = `import type { BotEvent, MedplumClient } from '@medplum/core';
@@ -116,7 +116,7 @@ function actionsFor(
   return [
     ...createActions(stamp.project, bot, { refs: 1, membershipId }),
     ...actions,
-    ...identifierActions(stamp.project, bot.id, identifiers),
+    ...moveIdentifierActions(stamp.project, bot.id, [], identifiers),
     auditAction(services, actor, { subtype: 'create-bot', action: 'C', entities }),
   ];
 }

@@ -46,15 +46,10 @@ interface CompiledCode {
  */
 export async function compileCode(
   services: Pick<Services, 'now'> & { invoker: Compiler },
-  { project, source, filename, deadlineAtMs }: Omit<CompileRequest, 'kind'>,
+  request: Omit<CompileRequest, 'kind'>,
 ): Promise<CompiledCode> {
-  const invoked = await services.invoker.compile({
-    kind: 'compile',
-    project,
-    filename,
-    source,
-    deadlineAtMs,
-  });
+  const { source, filename, deadlineAtMs } = request;
+  const invoked = await services.invoker.compile({ kind: 'compile', ...request });
   if (invoked.kind !== 'result') throw unchecked(invoked.kind, services.now() >= deadlineAtMs);
   const { result } = invoked;
   if (result.kind === 'refused') {
@@ -180,19 +175,6 @@ export const deployBody = onlyFields({
   filename: optionalField(pipe(string(filenameText), regex(fileNames, filenameText))),
 });
 
-/**
- * What is to be deployed: the body's code, or without a body what the Bot itself names.
- * @throws {Refusal} invalid
- */
-async function codeToDeploy(
-  services: Services,
-  project: string,
-  bot: StoredBot,
-  body: unknown,
-): Promise<Source> {
-  return body === undefined ? attachedCode(services, project, bot) : parseDeploy(body);
-}
-
 function parseDeploy(body: unknown): Source {
   const { code, filename = 'index.js' } = parse(deployBody, body);
   return { source: code, filename };
@@ -231,7 +213,8 @@ export async function deployBot(
   const { actor: asking, bot } = await admitToOwnBot(services, caller, botId);
   requireFeature(asking, 'bots');
 
-  const { source, filename } = await codeToDeploy(services, project, bot, body);
+  const { source, filename } =
+    body === undefined ? await attachedCode(services, project, bot) : parseDeploy(body);
   const deadlineAtMs = services.now() + deployWithinMs;
   const compileBy = { deadlineAtMs: deadlineAtMs - checkMs };
   const { code, places } = await compileCode(services, { project, source, filename, ...compileBy });

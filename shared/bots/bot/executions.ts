@@ -32,7 +32,14 @@ import { timeBounds } from '../../store/search/find-entries.ts';
 import { parseSearch } from '../../store/search/search-request.ts';
 import type { LogEntry } from '../run/contract.ts';
 import type { StoredBot } from './bot.ts';
-import { admitToBot, admitToOwnBot, nextParameter, type Parameter, type Parameters } from './versions.ts';
+import {
+  admitToBot,
+  admitToOwnBot,
+  nextParameter,
+  type Parameter,
+  type Parameters,
+  parametersOf,
+} from './versions.ts';
 
 const readExecution = stored(
   'record of a run',
@@ -93,14 +100,13 @@ interface WantedExecutions {
   canonical: string;
 }
 
-/** @throws {Refusal} invalid, an unknown parameter too */
 function parseExecutions(query: URLSearchParams): WantedExecutions {
   const search = new URLSearchParams();
   const traces: Filter[] = [];
   for (const [name, value] of query) {
     if (name === '_count' || name === '_cursor') continue;
     if (name === 'trace') {
-      traces.push(traceFilter(value));
+      traces.push(ownFilter(`trace=${value}`, (run) => detailsOf(run).get('trace') === value));
       continue;
     }
     const parameter = Object.hasOwn(named, name) ? named[name] : undefined;
@@ -116,16 +122,17 @@ function parseExecutions(query: URLSearchParams): WantedExecutions {
   };
 }
 
-/** The runs of one trace. It is no parameter of AuditEvent, and stands in its details. */
-function traceFilter(trace: string): Filter {
-  return {
-    name: `trace=${trace}`,
-    matches: ({ entity }) =>
-      ((entity ?? []) as { detail?: { type: string; valueString?: string }[] }[]).some(({ detail = [] }) =>
-        detail.some(({ type, valueString }) => type === 'trace' && valueString === trace),
-      ),
-    ...{ keyRanges: undefined, rank: 9, parameters: [], alternatives: 1 },
-  };
+/** A condition that no parameter of AuditEvent says. */
+function ownFilter(name: string, matches: Filter['matches']): Filter {
+  return { name, matches, keyRanges: undefined, rank: 9, parameters: [], alternatives: 1 };
+}
+
+/** What a run's record says of it beside who, by name. */
+function detailsOf({ entity }: Resource): Map<string, string | undefined> {
+  const entities = (entity ?? []) as { detail?: { type: string; valueString?: string }[] }[];
+  return new Map(
+    entities.flatMap(({ detail = [] }) => detail.map(({ type, valueString }) => [type, valueString])),
+  );
 }
 
 /**
@@ -147,18 +154,10 @@ export async function listExecutions(
   const after = readCursor(listing, cursor, sortKeyBetween(bounds.from ?? '0', `${bounds.to ?? ''}~`));
   const { values, next } = await takePage(
     executions(services, { project, botId }, since === undefined ? wanted : begunSince(wanted, since), after),
-    {
-      count,
-      sizeOf: (execution) => Buffer.byteLength(JSON.stringify(execution)),
-    },
+    { count, sizeOf: (execution) => Buffer.byteLength(JSON.stringify(execution)) },
   );
-  return {
-    resourceType: 'Parameters',
-    parameter: [
-      ...values,
-      ...nextParameter(services.baseUrl, path, query, next && writeCursor(listing, next)),
-    ],
-  };
+  const following = nextParameter(services.baseUrl, path, query, next && writeCursor(listing, next));
+  return parametersOf([...values, ...following]);
 }
 
 /**
@@ -184,16 +183,11 @@ interface Deployment {
 
 /** Of the runs those of this code that began with it, or later. */
 function begunSince(wanted: WantedExecutions, { version, at }: Deployment): WantedExecutions {
-  const filter: Filter = {
-    name: `since ${at}`,
-    matches(resource) {
-      const { recorded, entity } = readExecution(resource);
-      const details = new Map((entity[0]?.detail ?? []).map((one) => [one.type, one.valueString]));
-      const beganMs = Date.parse(recorded) - Number(details.get('durationMs') || Number.NaN);
-      return details.get('version') === version && beganMs >= Date.parse(at);
-    },
-    ...{ keyRanges: undefined, rank: 9, parameters: [], alternatives: 1 },
-  };
+  const filter = ownFilter(`since ${at}`, (run) => {
+    const details = detailsOf(run);
+    const beganMs = Date.parse(String(run.recorded)) - Number(details.get('durationMs') || Number.NaN);
+    return details.get('version') === version && beganMs >= Date.parse(at);
+  });
   return { ...wanted, filters: [...wanted.filters, filter] };
 }
 
@@ -270,24 +264,20 @@ export async function runFigures(
   }
   durations.sort((a, b) => a - b);
   const at = (share: number) => durations[Math.max(0, Math.ceil(share * durations.length) - 1)];
-  return {
-    resourceType: 'Parameters',
-    parameter: [
-      { name: 'since', valueInstant: isComplete ? dayAgo : since },
-      { name: 'complete', valueBoolean: isComplete },
-      { name: 'runs', valueInteger: durations.length },
-      { name: 'failed', valueInteger: failed },
-      ...[0.5, 0.95].flatMap((share) => {
-        const ms = at(share);
-        return ms === undefined ? [] : [{ name: `p${share * 100}Ms`, valueInteger: Math.round(ms) }];
-      }),
-    ],
-  };
+  return parametersOf([
+    { name: 'since', valueInstant: isComplete ? dayAgo : since },
+    { name: 'complete', valueBoolean: isComplete },
+    { name: 'runs', valueInteger: durations.length },
+    { name: 'failed', valueInteger: failed },
+    ...[0.5, 0.95].flatMap((share) => {
+      const ms = at(share);
+      return ms === undefined ? [] : [{ name: `p${share * 100}Ms`, valueInteger: Math.round(ms) }];
+    }),
+  ]);
 }
 
 /** Undefined for what did not run: a schedule that stopped, a run too deep. */
-function durationOf({ entity }: Resource): number | undefined {
-  const details = (entity as { detail?: { type: string; valueString: string }[] }[])[0]?.detail ?? [];
-  const text = details.find(({ type }) => type === 'durationMs')?.valueString;
+function durationOf(run: Resource): number | undefined {
+  const text = detailsOf(run).get('durationMs');
   return text === undefined ? undefined : Number(text);
 }

@@ -57,26 +57,16 @@ export function identifiersOf({ identifier }: Readonly<Record<string, unknown>>)
   return parse(fields({ identifier: orNothing(identifiers) }), { identifier }).identifier ?? [];
 }
 
-/** Locks that make identifiers unique inside the Project and lead to the Bot. */
-export function identifierActions(
-  project: string,
-  botId: string,
-  identifiers: readonly Identifier[],
-): Action[] {
-  return identifiers.map(({ system, value }) => ({
-    name: 'identifier',
-    put: { ...keys.botIdentifier(project, system ?? '', value), botId },
-    if: 'attribute_not_exists(pk)',
-  }));
-}
-
 /** Another Bot's identifier stays another Bot's. Where the Bot changed as well, it may be its own by now. @throws {Refusal} conflict */
 export function refuseTaken(failed: ReadonlySet<string>): void {
   if (failed.size > 1 || !failed.has('identifier')) return;
   throw new Refusal('conflict', 'A Bot with this identifier already exists in this project');
 }
 
-/** The locks of identifiers that a Bot has no more, and of those it has newly. */
+/**
+ * Locks make identifiers unique inside the Project and lead to the Bot: those of identifiers that it has no more, and of
+ * those it has newly.
+ */
 export function moveIdentifierActions(
   project: string,
   botId: string,
@@ -86,16 +76,15 @@ export function moveIdentifierActions(
   const kept = new Set(after.map(nameOf));
   const had = new Set(before.map(nameOf));
   const given = before.filter((one) => !kept.has(nameOf(one)));
+  const taken = after.filter((one) => !had.has(nameOf(one)));
+  const keyOf = ({ system, value }: Identifier) => keys.botIdentifier(project, system ?? '', value);
   return [
-    ...given.map(({ system, value }) => ({
-      name: 'identifier given up',
-      remove: keys.botIdentifier(project, system ?? '', value),
+    ...given.map((one) => ({ name: 'identifier given up', remove: keyOf(one) })),
+    ...taken.map((one) => ({
+      name: 'identifier',
+      put: { ...keyOf(one), botId },
+      if: 'attribute_not_exists(pk)',
     })),
-    ...identifierActions(
-      project,
-      botId,
-      after.filter((one) => !had.has(nameOf(one))),
-    ),
   ];
 }
 

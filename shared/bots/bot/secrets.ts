@@ -10,7 +10,8 @@ import {
 } from 'valibot';
 import type { Recent } from '../../base/recent.ts';
 import { bytes, stored } from '../../base/schema.ts';
-import { type DataKeys, type KeyContext, openBytes, sealBytes } from '../../carry/keys/data-keys.ts';
+import type { DataKeys, KeyContext } from '../../carry/keys/data-keys.ts';
+import { openBytes, sealBytes } from '../../carry/keys/key-ring.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
 import type { BotSecret } from '../run/contract.ts';

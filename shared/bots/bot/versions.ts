@@ -34,7 +34,7 @@ export function botKeyOf(project: string, botId: string): Key {
 }
 
 /** @throws {Refusal} not-found */
-function requireBot(item: Item | undefined): StoredBot {
+export function requireBot(item: Item | undefined): StoredBot {
   const bot = botOf(item);
   if (!bot) throw new Refusal('not-found', 'Not found');
   return bot;
@@ -75,9 +75,10 @@ export async function moveBot(
 }
 
 const versionText = 'version must be a hash that $versions names';
+const versionForm = /^[0-9a-f]{64}$/;
 
 export const rollBackBody = fields({
-  version: pipe(string(versionText), regex(/^[0-9a-f]{64}$/, versionText)),
+  version: pipe(string(versionText), regex(versionForm, versionText)),
 });
 
 /**
@@ -133,6 +134,10 @@ export interface Parameters {
   parameter: Parameter[];
 }
 
+export function parametersOf(parameter: Parameter[]): Parameters {
+  return { resourceType: 'Parameters', parameter };
+}
+
 export interface Parameter {
   name: string;
   valueString?: string;
@@ -180,13 +185,10 @@ export async function listVersions(
     ...(after === undefined ? {} : { ExclusiveStartKey: { pk: botKey.pk, sk: after } }),
   });
   const following = next && writeCursor(listing, next.sk);
-  return {
-    resourceType: 'Parameters',
-    parameter: [
-      ...items.map((item) => versionParameter(item, bot.codeVersion)),
-      ...nextParameter(services.baseUrl, path, query, following),
-    ],
-  };
+  return parametersOf([
+    ...items.map((item) => versionParameter(item, bot.codeVersion)),
+    ...nextParameter(services.baseUrl, path, query, following),
+  ]);
 }
 
 const readVersion = stored(
@@ -249,16 +251,13 @@ export async function readCode(
   if (!item) throw new Refusal('not-found', 'The Bot has no such version');
   const code = codeOf(item);
   const source = sourceOf(items.get(sourceKey));
-  return {
-    resourceType: 'Parameters',
-    parameter: [
-      { name: 'hash', valueString: version },
-      { name: 'filename', valueString: code.filename },
-      { name: 'code', valueString: source ?? code.text },
-      { name: 'compiled', valueBoolean: source === undefined && isCompiled(code) },
-      { name: 'current', valueBoolean: version === codeVersion },
-    ],
-  };
+  return parametersOf([
+    { name: 'hash', valueString: version },
+    { name: 'filename', valueString: code.filename },
+    { name: 'code', valueString: source ?? code.text },
+    { name: 'compiled', valueBoolean: source === undefined && isCompiled(code) },
+    { name: 'current', valueBoolean: version === codeVersion },
+  ]);
 }
 
 function wanted(query: URLSearchParams): string | undefined {
@@ -266,8 +265,8 @@ function wanted(query: URLSearchParams): string | undefined {
     if (name !== 'version') throw invalidField(name, `Unknown parameter ${name} of $code`);
   }
   const version = query.get('version') ?? undefined;
-  if (version === undefined || /^[0-9a-f]{64}$/.test(version)) return version;
-  throw invalidField('version', 'version must be a hash that $versions names');
+  if (version === undefined || versionForm.test(version)) return version;
+  throw invalidField('version', versionText);
 }
 
 /** JavaScript of which no lines were moved is kept as it came. */

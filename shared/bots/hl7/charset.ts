@@ -39,9 +39,7 @@ export function charsetNamed(name: string): string | undefined {
 export function charsetOf(text: string): string | undefined {
   const isMarked = text.startsWith(utf8Mark);
   const [, line] = firstHeader.exec(isMarked ? text.slice(utf8Mark.length) : text) ?? [];
-  if (line === undefined) {
-    throw new Hl7Error('Not an HL7 v2 message: it must start with MSH');
-  }
+  if (line === undefined) throw new Hl7Error('Not an HL7 v2 message: it must start with MSH');
   const header = line.endsWith('\u001C') ? line.slice(0, -1) : line;
   const [name = ''] = valuesAt(header, parsePath('MSH.18[1]'), Hl7Context.fromHeader(header));
   return isMarked ? 'utf-8' : charsetNamed(name);

@@ -88,9 +88,7 @@ export class Hl7Message {
 
   get header(): Hl7Segment {
     const header = this.getSegment(0);
-    if (header === undefined) {
-      throw new Hl7Error('The message has no segments');
-    }
+    if (header === undefined) throw new Hl7Error('The message has no segments');
     return header;
   }
 
@@ -153,17 +151,13 @@ export class Hl7Message {
     const segment = this.#open(this.#positionsOf(name)[occurrence - 1]);
     if (segment === undefined || field === undefined) return false;
     const written = encode(value, this.context);
-    if (segment.getField(field) === undefined) {
-      segment.setField(field, '');
-    }
+    if (segment.getField(field) === undefined) segment.setField(field, '');
     if (
       !segment.setComponent(field, component ?? 1, written, subcomponent && subcomponent - 1, repetition - 1)
     ) {
       return false;
     }
-    if (component === undefined) {
-      segment.getField(field)?.components[repetition - 1]?.splice(1);
-    }
+    if (component === undefined) segment.getField(field)?.components[repetition - 1]?.splice(1);
     return true;
   }
 
@@ -222,5 +216,15 @@ export class Hl7Message {
       }
     }
     return this.#positions.get(name) ?? [];
+  }
+}
+
+/** The message that a text is; undefined when it is none. */
+export function messageOf(text: string): Hl7Message | undefined {
+  try {
+    return Hl7Message.parse(text);
+  } catch (error) {
+    if (error instanceof Hl7Error) return undefined;
+    throw error;
   }
 }

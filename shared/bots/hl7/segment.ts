@@ -99,9 +99,7 @@ export class Hl7Segment {
 
   /** The field with the number of the standard, or undefined when the segment ends before it. */
   getField(index: number): Hl7Field | undefined {
-    if (this.name === 'MSH' && index === 1) {
-      return new Hl7Field([[this.context.getMsh1()]], this.context);
-    }
+    if (this.name === 'MSH' && index === 1) return new Hl7Field([[this.context.getMsh1()]], this.context);
     return this.get(this.#position(index));
   }
 

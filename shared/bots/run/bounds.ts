@@ -66,12 +66,9 @@ export function entryOf(name: string, untilMs: number): string {
  * @returns whether there was room
  */
 export async function holdEntry(store: Store, key: Key, entry: string, limit: number): Promise<boolean> {
-  if (await add(store, key, entry, limit)) return true;
-  return (await giveUpExpired(store, key)) && (await add(store, key, entry, limit));
-}
-
-async function add(store: Store, key: Key, entry: string, limit: number): Promise<boolean> {
-  return (await count(store, key, { name: 'held', by: new Set([entry]), most: limit })) !== undefined;
+  const counting = { name: 'held', by: new Set([entry]), most: limit };
+  const add = async () => (await count(store, key, counting)) !== undefined;
+  return (await add()) || ((await giveUpExpired(store, key)) && (await add()));
 }
 
 const read = stored('list of runs', object({ held: optional(set(string())) }));
@@ -99,8 +96,6 @@ interface RunTree {
   root: string;
 }
 
-type TreeStore = Pick<Services, 'table' | 'now'>;
-
 /** Longer than a tree can last: eight runs deep, each a quarter of an hour after six minutes of waiting. */
 const keptSeconds = 86_400;
 
@@ -109,7 +104,7 @@ const keptSeconds = 86_400;
  * @returns which one it is of its tree, from 1
  * @throws {Refusal} too-costly
  */
-async function countStart(store: TreeStore, { project, root }: RunTree, most: number): Promise<number> {
+async function countStart(store: Store, { project, root }: RunTree, most: number): Promise<number> {
   const untilSeconds = Math.floor(store.now() / 1000) + keptSeconds;
   const nth = await count(store, keys.runTree(project, root), {
     ...{ name: 'started', by: 1, most, untilSeconds },

@@ -9,7 +9,7 @@ import { cancelledBy } from './cancel.ts';
 import { originOf, type Places, type RunOutcome, type RunRequest, type RunResult } from './contract.ts';
 import type { GatheredRun } from './gather-run.ts';
 import { executionRecord, runDayItem } from './record.ts';
-import { type ExecuteServices, type Invoked, sandboxDown } from './services.ts';
+import { type ExecuteServices, sandboxDown } from './services.ts';
 
 /** Longer ones are left out: the deploy is worth more than the lines of its errors. */
 const longestBytes = 350 * 1024;
@@ -123,23 +123,16 @@ export async function carryOutRun(
     });
   }
   if (invoked.kind === 'not-started') throw sandboxDown();
-  const result = await resultOf(services, gathered, run, invoked);
-  await record(services, gathered, run, { result, kept });
-  return result;
-}
-
-async function resultOf(
-  services: ExecuteServices,
-  gathered: GatheredRun,
-  { runId, event }: RunRequest,
-  invoked: Exclude<Invoked, { kind: 'throttled' | 'not-started' }>,
-): Promise<RunResult | undefined> {
+  let result: RunResult | undefined;
   if (invoked.kind === 'result') {
     services.log.measure?.('IsolateTime', Math.round(invoked.result.durationMs));
-    return explainFailure(services, gathered, invoked.result);
+    result = await explainFailure(services, gathered, invoked.result);
+  } else {
+    const { runId, event } = run;
+    services.log.info('run of unknown outcome', { runId, traceId: event.traceId, reason: invoked.reason });
   }
-  services.log.info('run of unknown outcome', { runId, traceId: event.traceId, reason: invoked.reason });
-  return undefined;
+  await record(services, gathered, run, { result, kept });
+  return result;
 }
 
 /** For the record: who stopped the run. */

@@ -12,8 +12,7 @@ import {
   newClaim,
   releaseClaim,
 } from '../../identity/gate/claim.ts';
-import { Hl7Message } from '../hl7/message.ts';
-import { Hl7Error } from '../hl7/text.ts';
+import { messageOf } from '../hl7/message.ts';
 import { returnPlace, takePlace } from './bounds.ts';
 import type { RunInput, RunOutcome, RunRequest, RunResult } from './contract.ts';
 import type { BotTarget, GatheredRun } from './gather-run.ts';
@@ -32,12 +31,7 @@ export function hasFailed(outcome: RunOutcome, inputKind: RunInput['kind']): boo
 }
 
 function isRejection(text: string): boolean {
-  try {
-    return /^[AC][ER]$/.test(Hl7Message.parse(text).getAckType() ?? '');
-  } catch (error) {
-    if (error instanceof Hl7Error) return false;
-    throw error;
-  }
+  return /^[AC][ER]$/.test(messageOf(text)?.getAckType() ?? '');
 }
 
 /** A run without a result this long after its deadline was cut off: nobody knows whether it ran. */
@@ -119,15 +113,6 @@ export function endedClaim(
   return keptItem(services, claim, kept);
 }
 
-/** A repeat of the request is answered this job, from the moment that it exists. */
-function acceptedClaim(
-  services: Pick<ExecuteServices, 'now'>,
-  claim: Claim,
-  { jobId, botId }: { jobId: string; botId: string },
-): Item {
-  return keptItem(services, claim, { runId: jobId, botId, result: null } satisfies KeptRun);
-}
-
 /** A run that goes on without its caller, who is told where to look. */
 export interface Accepted {
   jobId: string;
@@ -141,24 +126,15 @@ export interface Accepted {
 export async function acceptJob(
   services: ExecuteServices,
   caller: Caller,
-  {
-    target,
-    gathered,
-    input,
-    request,
-  }: {
-    target: BotTarget;
-    gathered: GatheredRun;
-    input: RunInput;
-    request: ExecuteRequest;
-  },
+  { target, gathered }: { target: BotTarget; gathered: GatheredRun },
+  input: RunInput,
+  request: ExecuteRequest,
 ): Promise<Accepted> {
   const { admission: _ofThisRequest, ...claims } = caller;
   const { project } = claims;
   const createdAtMs = services.now();
   const run = nextRun(services.newId(), caller.run, createdAtMs);
-  const runId = run.id;
-  const { deadlineAtMs } = run;
+  const { id: runId, deadlineAtMs } = run;
   const claimed = await claimRun(services, caller, { target, gathered }, request, { runId, deadlineAtMs });
   if (claimed?.kept) return { jobId: claimed.kept.runId, isReplay: true };
   const claim = claimed?.claim;
@@ -188,21 +164,16 @@ export async function acceptJob(
     nth: place.start?.nth,
     claim,
   });
-  const giveUp = () => Promise.all([giveUpJob(services, job), returnPlace(services, place), free()]);
+  let started: 'started' | 'refused' = 'refused';
   try {
     const staged = input.text === undefined ? {} : await storeText(services.table, job, 'input', input.text);
-    await write(
-      services,
-      jobItem(job, staged),
-      claim && acceptedClaim(services, claim, { jobId: runId, botId: job.botId }),
-    );
-    if ((await services.jobs.start({ project, jobId: runId })) === 'started')
-      return { jobId: runId, isReplay: false };
-  } catch (error) {
-    await giveUp();
-    throw error;
+    await write(services, job, staged);
+    started = await services.jobs.start({ project, jobId: runId });
+  } finally {
+    if (started === 'refused')
+      await Promise.all([giveUpJob(services, job), returnPlace(services, place), free()]);
   }
-  await giveUp();
+  if (started === 'started') return { jobId: runId, isReplay: false };
   throw new Refusal('throttled', 'Too many runs at once; this one was not accepted', {
     retryAfterSeconds: 1,
   });
@@ -216,14 +187,14 @@ async function giveUpJob(services: ExecuteServices, job: Job): Promise<void> {
 }
 
 /** A repeat with the same Idempotency-Key is answered the same job from the moment that it exists. */
-async function write(
-  { table }: ExecuteServices,
-  item: ReturnType<typeof jobItem>,
-  kept: Item | undefined,
-): Promise<void> {
-  if (!kept) return table.put(item);
+async function write(services: ExecuteServices, job: Job, staged: Record<string, unknown>): Promise<void> {
+  const { table } = services;
+  const { claim } = job;
+  const item = jobItem(job, staged);
+  if (!claim) return table.put(item);
+  const kept: KeptRun = { runId: job.id, botId: job.botId, result: null };
   await table.transact([
     { name: 'job', put: item },
-    { name: 'kept', put: kept },
+    { name: 'kept', put: keptItem(services, claim, kept) },
   ]);
 }

@@ -45,12 +45,12 @@ export async function executeBot(
   const startedAtMs = services.now();
   const gathered = await gatherRun(services, caller, target);
   const { input, charset } = parseInput(request.contentType, request.body);
-  if (request.isAsync) return acceptJob(services, caller, { target, gathered, input, request });
+  if (request.isAsync) return acceptJob(services, caller, { target, gathered }, input, request);
   const begun = {
     runId: services.newId(),
     startedAtMs,
     isAsync: false,
-    cancelKey: cancelKeyOf(caller, request),
+    cancelKey: request.runKey === undefined ? undefined : keyOfWaiting(caller.membershipId, request.runKey),
   };
   const run = await runRequest(services, gathered, input, request, begun);
   const claimed = await claimRun(services, caller, { target, gathered }, request, run);
@@ -65,10 +65,6 @@ export async function executeBot(
     showLog: isRoot(gathered.actor),
     isReplay,
   };
-}
-
-function cancelKeyOf({ membershipId }: Caller, { runKey }: ExecuteRequest): string | undefined {
-  return runKey === undefined ? undefined : keyOfWaiting(membershipId, runKey);
 }
 
 /** @throws {Refusal} nothing ran, and the Idempotency-Key is free again */

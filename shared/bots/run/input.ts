@@ -134,20 +134,11 @@ export function parseInput(contentType: string | undefined, bytes: Buffer | unde
 
 const otherCharset = ': name its character set in MSH-18, or send it with charset=iso-8859-1';
 
-function emptyInput(kind: InputKind): RunInput {
-  const text = inputTexts[kind];
-  if (text === undefined) throw new Refusal('invalid', 'Not an HL7 v2 message: the body is empty');
-  return { kind, text };
-}
-
 /** What a missing body stands for. */
-const inputTexts: Record<InputKind, string | undefined> = {
-  text: '',
-  json: '{}',
-  form: '{}',
-  fhir: '{}',
-  hl7: undefined,
-};
+function emptyInput(kind: InputKind): RunInput {
+  if (kind === 'hl7') throw new Refusal('invalid', 'Not an HL7 v2 message: the body is empty');
+  return { kind, text: kind === 'text' ? '' : '{}' };
+}
 
 function parseText(kind: InputKind, text: string, charset: string): string {
   switch (kind) {

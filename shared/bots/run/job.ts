@@ -2,7 +2,7 @@ import { type InferInput, number, object, optional, picklist, record, string } f
 import { stored } from '../../base/schema.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
-import { type Key, keys } from '../../carry/table/keys.ts';
+import { keys } from '../../carry/table/keys.ts';
 import type { Table } from '../../carry/table/table.ts';
 import { claimsSchema } from '../../identity/gate/access-token.ts';
 import { releaseClaim } from '../../identity/gate/claim.ts';
@@ -70,13 +70,9 @@ export function lastMomentMs(createdAtMs: number): number {
   return createdAtMs + claimWithinMs + jobMs;
 }
 
-export function jobKey(project: string, id: string): Key {
-  return keys.job(project, id);
-}
-
 /** The item of a job. @param extra its input, in the item or in parts */
 export function jobItem(job: Job, extra: Record<string, unknown>): Item {
-  return { ...jobKey(job.project, job.id), ...job, ...extra, ttl: expiryOf(job.createdAtMs) };
+  return { ...keys.job(job.project, job.id), ...job, ...extra, ttl: expiryOf(job.createdAtMs) };
 }
 
 function expiryOf(createdAtMs: number): number {
@@ -200,7 +196,7 @@ async function move(
     at: `a${i}`,
   }));
   const moved = await table.updateIf({
-    Key: jobKey(project, id),
+    Key: keys.job(project, id),
     UpdateExpression: `SET ${all.map(({ at }) => `#${at} = :${at}`).join(', ')}`,
     ConditionExpression: `(#a0 = :from${and ? ` AND ${and.condition}` : ''})${or ? ` OR ${or}` : ''}`,
     ExpressionAttributeNames: Object.fromEntries(all.map(({ name, at }) => [`#${at}`, name])),
@@ -211,5 +207,5 @@ async function move(
     },
     ReturnValues: 'ALL_NEW',
   });
-  return moved.held ? { ...jobKey(project, id), ...moved.attributes } : undefined;
+  return moved.held ? { ...keys.job(project, id), ...moved.attributes } : undefined;
 }

@@ -33,9 +33,7 @@ function deflated(text: string): Deflated {
 
 /** The inverse of both. Throws a RangeError, SyntaxError or zlib error when it is no payload of ours. */
 export function unpack<T extends object>(payload: T | Deflated): T {
-  if (!('deflated' in payload)) {
-    return payload;
-  }
+  if (!('deflated' in payload)) return payload;
   const bytes = inflateSync(Buffer.from(payload.deflated, 'base64'), { maxOutputLength: INFLATED_BYTES });
   return JSON.parse(bytes.toString('utf8')) as T;
 }

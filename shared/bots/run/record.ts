@@ -1,4 +1,5 @@
 import { deflateRawSync } from 'node:zlib';
+import type { Reference, Resource } from '../../base/resource.ts';
 import { runRecordId } from '../../carry/table/entry-id.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
@@ -34,19 +35,8 @@ export function executionRecord(
     trace: run.event.traceId,
     ...cause,
   };
-  const entry = entryItem(
-    {
-      project: actor.project,
-      subtype: 'execute',
-      action: 'E',
-      outcome: outcomeCode(result?.outcome),
-      outcomeDesc: outcome,
-      ...doneBy(actor),
-      entities: [{ ...targetOf(bot.resource), detail: details(values) }],
-    },
-    runRecordId(bot.resource.id, nowMs, uuid),
-    nowMs,
-  );
+  const who = { project: actor.project, ...doneBy(actor) };
+  const entry = runEntry(bot.resource, who, outcomeCode(result?.outcome), values, uuid, nowMs);
   const told = settings.emitsExecutions ? { executed: JSON.stringify(toldRun(values, bot.resource.id)) } : {};
   return { ...entry, ...told, log: packedLog(result), ttl: expiryOf(settings, nowMs) };
 }
@@ -96,15 +86,21 @@ export function refusedRecord(
   uuid: string,
   nowMs: number,
 ): Item {
-  const detail = details({ ...cause, outcome: reason });
-  const entry = entryItem(
-    {
-      ...{ project: actor.project, subtype: 'execute', action: 'E', outcome: '4', outcomeDesc: reason },
-      agent: agentOf(actor),
-      entities: [{ ...targetOf(bot.resource), detail }],
-    },
-    runRecordId(bot.resource.id, nowMs, uuid),
-    nowMs,
-  );
+  const who = { project: actor.project, agent: agentOf(actor) };
+  const entry = runEntry(bot.resource, who, '4', { ...cause, outcome: reason }, uuid, nowMs);
   return { ...entry, ttl: expiryOf(settings, nowMs) };
+}
+
+/** The AuditEvent at its place among a Bot's runs. */
+export function runEntry(
+  bot: Resource,
+  who: { project: string; agent: Reference; isEmergency?: boolean },
+  outcome: '0' | '4' | '8',
+  values: Record<string, string> & { outcome: string },
+  uuid: string,
+  nowMs: number,
+): Item {
+  const entities = [{ ...targetOf(bot), detail: details(values) }];
+  const what = { subtype: 'execute', action: 'E', outcome, outcomeDesc: values.outcome, entities } as const;
+  return entryItem({ ...who, ...what }, runRecordId(bot.id, nowMs, uuid), nowMs);
 }

@@ -47,10 +47,6 @@ function outputParameters(output: Output, told: Told): JobOutput {
   return failed(botFailure('too-long', 'The result is too long to be kept', `Trace ${told.traceId}`));
 }
 
-function refusalParameters(refusal: Refusal): JobOutput {
-  return failed(refusalOutcome(refusal));
-}
-
 function parametersOf(output: Output, { result, showLog, traceId }: Told): JobOutput {
   switch (output.kind) {
     case 'ok':
@@ -87,12 +83,8 @@ function bodyOf(text: string, mediaType: string): object {
     case 'number':
       return { valueDecimal: value };
     default:
-      return isResource(value) ? { resource: value } : { valueString: text };
+      return typeof fieldsOf(value).resourceType === 'string' ? { resource: value } : { valueString: text };
   }
-}
-
-function isResource(value: unknown): boolean {
-  return typeof fieldsOf(value).resourceType === 'string';
 }
 
 function failed(resource: OperationOutcome): JobOutput {
@@ -162,7 +154,7 @@ async function outcomeOf(services: ExecuteServices, job: Job, item: Item): Promi
     };
     const run = await runRequest(services, gathered, input, request, begun);
     const result = await carryOutRun(services, gathered, run);
-    if (!result) return { output: refusalParameters(unknownRun(job.id)), mayRunAgain: false };
+    if (!result) return { output: failed(refusalOutcome(unknownRun(job.id))), mayRunAgain: false };
     const output = outputParameters(outputOf(result.outcome, parseMediaType(contentType)?.type), {
       result,
       showLog: isRoot(gathered.actor),
@@ -177,6 +169,6 @@ async function outcomeOf(services: ExecuteServices, job: Job, item: Item): Promi
       parameters: { id: job.botId },
       status: refusalStatus(error.kind),
     });
-    return { output: refusalParameters(error), mayRunAgain: true };
+    return { output: failed(refusalOutcome(error)), mayRunAgain: true };
   }
 }

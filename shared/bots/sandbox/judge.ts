@@ -41,19 +41,13 @@ export function judgeOutcome(claim: unknown, limits: RunLimits, mask: Mask): Run
 }
 
 function returned({ type, text }: Record<string, unknown>, resultBytes: number): RunOutcome {
-  if (type === 'undefined') {
-    return { kind: 'returned', value: { type } };
-  }
+  if (type === 'undefined') return { kind: 'returned', value: { type } };
   if ((type !== 'json' && type !== 'string' && type !== 'hl7') || typeof text !== 'string') {
     return { kind: 'unserialisable', message: 'The Bot ended without a result' };
   }
-  if (Buffer.byteLength(text) > resultBytes) {
-    return tooLong(resultBytes);
-  }
+  if (Buffer.byteLength(text) > resultBytes) return tooLong(resultBytes);
   const what = type === 'json' ? whyNoJson(text) : undefined;
-  if (what !== undefined) {
-    return { kind: 'unserialisable', message: `The result of the Bot ${what}` };
-  }
+  if (what !== undefined) return { kind: 'unserialisable', message: `The result of the Bot ${what}` };
   return { kind: 'returned', value: { type, text } };
 }
 

@@ -75,9 +75,7 @@ export function escapeControls(text: string): string {
 
 /** Cut with a mark, never through a surrogate pair. */
 export function cut(text: string, length: number): string {
-  if (text.length <= length) {
-    return text;
-  }
+  if (text.length <= length) return text;
   return `${text
     .slice(0, length)
     .toWellFormed()

@@ -150,9 +150,7 @@ async function send(
     return refuse(`fetch to ${url.hostname} is not allowed by the Project`);
   }
   const sent: Record<string, string> = { 'user-agent': 'Portico-Bot' };
-  for (const [name, value] of headers) {
-    sent[name.toLowerCase()] = value;
-  }
+  for (const [name, value] of headers) sent[name.toLowerCase()] = value;
   sent['accept-encoding'] = 'identity';
   if (trusted) {
     delete sent.cookie;
@@ -175,9 +173,7 @@ function webUrl(href: string, base?: URL): URL {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     return refuse(`fetch speaks http and https only, not ${url.protocol}`);
   }
-  if (url.username !== '' || url.password !== '') {
-    return refuse('The URL contains credentials');
-  }
+  if (url.username !== '' || url.password !== '') return refuse('The URL contains credentials');
   return url;
 }
 

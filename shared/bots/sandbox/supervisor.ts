@@ -42,7 +42,6 @@ const READY_WITHIN_MS = 10_000;
 /** The heap of the child's own code. A Bot's heap is the isolate's. */
 const OWN_HEAP_MB = 96;
 
-/** A process that runs Bots, one at a time. */
 type RunChild = Child<ToChild, FromChild>;
 
 interface Kept {

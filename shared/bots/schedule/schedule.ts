@@ -40,7 +40,6 @@ function nextRun(cron: Cron, afterMs: number): number | undefined {
   return undefined;
 }
 
-/** What is wrong with a pattern; undefined when nothing is. */
 function patternFault(pattern: string): string | undefined {
   if (pattern.length > 100 || pattern.trim().split(/\s+/).length !== 5) {
     return 'It must be a cron expression of five fields: minute, hour, day, month, weekday';
@@ -74,7 +73,6 @@ const minutesOf: Readonly<Record<string, number>> = { min: 1, h: 60, d: 1_440, w
 const understood = new Set(['frequency', 'period', 'periodUnit', 'dayOfWeek', 'timeOfDay']);
 const mostTimes = 24;
 
-/** @throws {TimingFault} for what cannot be said exactly */
 function patternsOf(timing: unknown): string[] {
   const { repeat: said, ...others } = fieldsOf(timing);
   const repeat = fieldsOf(said);

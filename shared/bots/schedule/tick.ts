@@ -1,13 +1,12 @@
 import { stringifyJson } from '../../base/json.ts';
 import { Refusal } from '../../base/refusal.ts';
-import { errorName } from '../../base/values.ts';
+import { errorName, fieldsOf } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
-import { runRecordId } from '../../carry/table/entry-id.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys, scheduleDuePartitions, startKey } from '../../carry/table/keys.ts';
 import { readPages } from '../../carry/table/pages.ts';
 import { type Action, ConditionFailed } from '../../carry/table/transact.ts';
-import { details, entryItem, targetOf } from '../../identity/audit/audit-event.ts';
+import { targetOf } from '../../identity/audit/audit-event.ts';
 import { lacks } from '../../identity/projects/settings.ts';
 import { inlineResource, packText } from '../../store/items/content.ts';
 import { botOf, type StoredBot } from '../bot/bot.ts';
@@ -21,6 +20,7 @@ import {
   takeLease,
 } from '../run/bounds.ts';
 import { jobItem, lastMomentMs, newJob } from '../run/job.ts';
+import { runEntry } from '../run/record.ts';
 import type { JobStarter } from '../run/services.ts';
 import { type Due, dueItem, dueOf } from './due.ts';
 import { nextDue, type Schedule, scheduleOf } from './schedule.ts';
@@ -65,7 +65,8 @@ async function runDue(services: TickServices, item: Item): Promise<void> {
       ? [{ name: 'schedule', remove: scheduleKey, if: 'dueAt = :due', values: { ':due': dueAt } }]
       : moveActions(due, new Date(next).toISOString());
   try {
-    await table.transact([...moved, { name: 'due', remove: item }, ...runs, ...stopped].map(withPlainKey));
+    const over: Action = { name: 'due', remove: { pk: item.pk, sk: item.sk } };
+    await table.transact([...moved, over, ...runs, ...stopped]);
   } catch (error) {
     await releaseLease(services, place);
     // Another tick has done it.
@@ -90,20 +91,15 @@ async function placeOf(
   });
 }
 
-/** Why the Bot cannot run; undefined when it can. */
 async function faultOf(
   { table }: TickServices,
   { membershipId, codeVersion }: StoredBot,
   project: Item | undefined,
 ): Promise<string | undefined> {
   if (codeVersion === undefined) return 'no code';
-  const features = inlineResource('Project', project)?.features;
+  const { id, features } = fieldsOf(inlineResource('Project', project));
   if (Array.isArray(features) && !features.includes('bots')) return 'disabled';
-  const key = keys.resource(
-    String(inlineResource('Project', project)?.id),
-    'ProjectMembership',
-    membershipId,
-  );
+  const key = keys.resource(String(id), 'ProjectMembership', membershipId);
   const membership = inlineResource('ProjectMembership', (await table.read([key])).get(key));
   return membership?.active === true ? undefined : 'disabled';
 }
@@ -160,27 +156,10 @@ function runActions(
 
 /** The entry in the list of the Bot's runs that its schedule has ended. */
 function stopAction({ now, newId }: TickServices, { resource }: StoredBot, due: Due, why: string): Action {
-  const outcome = `schedule stopped: ${why}`;
-  const detail = details({ outcome, scheduled: due.dueAt });
-  const audited = {
-    ...({
-      project: due.project,
-      subtype: 'execute',
-      action: 'E',
-      outcome: '4',
-      outcomeDesc: outcome,
-    } as const),
-    ...{ agent: targetOf(resource), entities: [{ ...targetOf(resource), detail }] },
-  };
-  const entry = entryItem(audited, runRecordId(due.botId, now(), newId()), now());
+  const who = { project: due.project, agent: targetOf(resource) };
+  const values = { outcome: `schedule stopped: ${why}`, scheduled: due.dueAt };
+  const entry = runEntry(resource, who, '4', values, newId(), now());
   return { name: 'stopped', put: { ...entry, ttl: Math.floor(now() / 1000) + 365 * daySeconds } };
-}
-
-/** A key of an item that was read has its other attributes with it. */
-function withPlainKey(action: Action): Action {
-  if (!('remove' in action)) return action;
-  const { pk, sk } = action.remove;
-  return { ...action, remove: { pk, sk } };
 }
 
 /** Later than this people notice. */

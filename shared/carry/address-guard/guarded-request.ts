@@ -7,8 +7,8 @@ import { lookup as systemLookup } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { longestBodyBytes, longestConnectMs } from '../../base/limits.ts';
-import { connectInTime } from './connect-in-time.ts';
 import { isPublicAddress } from './public-address.ts';
 
 /** As node:dns `lookup` with `all: true`: an error comes alone. */
@@ -67,6 +67,23 @@ export function guardedRequest(request: GuardedRequest): Promise<GuardedResponse
     connectInTime(outgoing, request.connectMs ?? longestConnectMs);
     outgoing.on('error', reject);
     outgoing.end(request.body);
+  });
+}
+
+/**
+ * Gives a request up whose connection is not there in time: name, address and, for https, the handshake. A network
+ * that drops what it does not let through answers nothing at all.
+ * @param outgoing fails with the code ETIMEDOUT
+ */
+function connectInTime(outgoing: http.ClientRequest, ms: number): void {
+  outgoing.once('socket', (socket) => {
+    if (outgoing.reusedSocket) return;
+    const late = setTimeout(() => {
+      outgoing.destroy(Object.assign(new Error(`No connection within ${ms} ms`), { code: 'ETIMEDOUT' }));
+    }, ms);
+    const stop = () => clearTimeout(late);
+    socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', stop);
+    socket.once('close', stop);
   });
 }
 

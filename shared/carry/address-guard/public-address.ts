@@ -31,12 +31,8 @@ const NOT_PUBLIC_V6: readonly [network: string, prefix: number][] = [
 
 const denied = new BlockList();
 const allowedV6 = new BlockList();
-for (const [network, prefix] of NOT_PUBLIC_V4) {
-  denied.addSubnet(network, prefix, 'ipv4');
-}
-for (const [network, prefix] of NOT_PUBLIC_V6) {
-  denied.addSubnet(network, prefix, 'ipv6');
-}
+for (const [network, prefix] of NOT_PUBLIC_V4) denied.addSubnet(network, prefix, 'ipv4');
+for (const [network, prefix] of NOT_PUBLIC_V6) denied.addSubnet(network, prefix, 'ipv6');
 allowedV6.addSubnet('2000::', 3, 'ipv6');
 
 /** False for all that is not a public unicast address, and for what is no IP address. */

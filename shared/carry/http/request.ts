@@ -224,7 +224,7 @@ function isRange(range: string): boolean {
 }
 
 function mediaType(text: string): string {
-  return text.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return parseMediaType(text)?.type ?? '';
 }
 
 function isOtherRelease(type: string): boolean {

@@ -19,47 +19,38 @@ interface OutcomeIssue {
   expression?: string[];
 }
 
-/** Status and issue code (http://hl7.org/fhir/issue-type) of every kind of refusal. */
-const table: Record<RefusalKind, { status: number; code: string }> = {
+/**
+ * Status and issue code (http://hl7.org/fhir/issue-type) of every kind of refusal, and the id by which existing clients
+ * tell outcomes apart.
+ */
+const table: Record<RefusalKind, { status: number; code: string; id?: string }> = {
   invalid: { status: 400, code: 'invalid' },
-  unauthorized: { status: 401, code: 'login' },
-  forbidden: { status: 403, code: 'forbidden' },
+  unauthorized: { status: 401, code: 'login', id: 'unauthorized' },
+  forbidden: { status: 403, code: 'forbidden', id: 'forbidden' },
   // RFC 9470 says 401: clients of this field would drop the session, and the token is good.
-  'insufficient-user-authentication': { status: 403, code: 'forbidden' },
-  'not-found': { status: 404, code: 'not-found' },
+  'insufficient-user-authentication': {
+    status: 403,
+    code: 'forbidden',
+    id: 'insufficient-user-authentication',
+  },
+  'not-found': { status: 404, code: 'not-found', id: 'not-found' },
   'method-not-allowed': { status: 405, code: 'not-supported' },
   'not-acceptable': { status: 406, code: 'not-supported' },
-  conflict: { status: 409, code: 'conflict' },
+  conflict: { status: 409, code: 'conflict', id: 'conflict' },
   // It may have been done: a repeat does not mend it, somebody has to look.
-  'outcome-unknown': { status: 409, code: 'conflict' },
-  gone: { status: 410, code: 'deleted' },
-  'precondition-failed': { status: 412, code: 'conflict' },
-  'multiple-matches': { status: 412, code: 'multiple-matches' },
+  'outcome-unknown': { status: 409, code: 'conflict', id: 'outcome-unknown' },
+  gone: { status: 410, code: 'deleted', id: 'gone' },
+  'precondition-failed': { status: 412, code: 'conflict', id: 'precondition-failed' },
+  'multiple-matches': { status: 412, code: 'multiple-matches', id: 'multiple-matches' },
   'too-large': { status: 413, code: 'too-long' },
   'unsupported-media-type': { status: 415, code: 'not-supported' },
   unprocessable: { status: 422, code: 'structure' },
   'too-costly': { status: 400, code: 'too-costly' },
-  'too-deep': { status: 400, code: 'too-costly' },
-  throttled: { status: 429, code: 'throttled' },
+  'too-deep': { status: 400, code: 'too-costly', id: 'too-deep' },
+  throttled: { status: 429, code: 'throttled', id: 'too-many-requests' },
   // No sandbox came up, so no Bot ran: a repeat is harmless.
-  'not-started': { status: 503, code: 'transient' },
+  'not-started': { status: 503, code: 'transient', id: 'sandbox-not-started' },
   unavailable: { status: 503, code: 'transient' },
-};
-
-/** Ids by which existing clients tell outcomes apart. */
-const ids: Partial<Record<RefusalKind, string>> = {
-  unauthorized: 'unauthorized',
-  forbidden: 'forbidden',
-  'insufficient-user-authentication': 'insufficient-user-authentication',
-  'not-found': 'not-found',
-  conflict: 'conflict',
-  'outcome-unknown': 'outcome-unknown',
-  gone: 'gone',
-  'precondition-failed': 'precondition-failed',
-  'multiple-matches': 'multiple-matches',
-  'too-deep': 'too-deep',
-  throttled: 'too-many-requests',
-  'not-started': 'sandbox-not-started',
 };
 
 /** RFC 9470 section 3, for programs: which refusal it is, and within how many seconds after a sign-in it is none. */
@@ -78,8 +69,7 @@ export function refusalStatus(kind: RefusalKind): number {
 }
 
 export function refusalOutcome(refusal: Refusal): OperationOutcome {
-  const { code } = table[refusal.kind];
-  const id = ids[refusal.kind];
+  const { code, id } = table[refusal.kind];
   const said = refusal.kind === 'insufficient-user-authentication' ? stepUp : undefined;
   return {
     resourceType: 'OperationOutcome',
@@ -90,36 +80,19 @@ export function refusalOutcome(refusal: Refusal): OperationOutcome {
 
 /** The fixed answer to a fault: the trace id leads to the log, nothing else leaves. */
 export function faultOutcome(traceId: string): OperationOutcome {
-  return {
-    resourceType: 'OperationOutcome',
-    issue: [
-      {
-        severity: 'fatal',
-        code: 'exception',
-        details: { text: 'Internal server error' },
-        diagnostics: `Trace ${traceId}`,
-      },
-    ],
-  };
+  const details = { text: 'Internal server error' };
+  return outcomeOf({ severity: 'fatal', code: 'exception', details, diagnostics: `Trace ${traceId}` });
 }
 
+const information = { severity: 'information', code: 'informational' } as const;
+
 export function allOk(): OperationOutcome {
-  return {
-    resourceType: 'OperationOutcome',
-    id: 'ok',
-    issue: [{ severity: 'information', code: 'informational', details: { text: 'All OK' } }],
-  };
+  return outcomeOf({ ...information, details: { text: 'All OK' } }, 'ok');
 }
 
 /** It will be done; `url` is where to look. */
 export function accepted(url: string): OperationOutcome {
-  return {
-    resourceType: 'OperationOutcome',
-    id: 'accepted',
-    issue: [
-      { severity: 'information', code: 'informational', details: { text: 'Accepted' }, diagnostics: url },
-    ],
-  };
+  return outcomeOf({ ...information, details: { text: 'Accepted' }, diagnostics: url }, 'accepted');
 }
 
 /** Why a run of a Bot gave no result; all of these are answered 400. */
@@ -128,10 +101,11 @@ export function botFailure(
   text: string,
   diagnostics: string,
 ): OperationOutcome {
-  return {
-    resourceType: 'OperationOutcome',
-    issue: [{ severity: 'error', code, details: { text }, diagnostics }],
-  };
+  return outcomeOf({ severity: 'error', code, details: { text }, diagnostics });
+}
+
+function outcomeOf(issue: OutcomeIssue, id?: string): OperationOutcome {
+  return { resourceType: 'OperationOutcome', ...(id ? { id } : {}), issue: [issue] };
 }
 
 function refusalIssue(

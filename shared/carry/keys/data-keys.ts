@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { hkdfSync, randomBytes } from 'node:crypto';
+import { openBytes, sealBytes } from './key-ring.ts';
 
 /** What a data key is for: it opens with the same words only, and CloudTrail shows them. */
 export type KeyContext = Readonly<Record<string, string>>;
@@ -58,25 +59,4 @@ function fileWrappingKey(secret: Uint8Array): Buffer {
 
 function textOf(context: KeyContext): string {
   return JSON.stringify(Object.entries(context).sort());
-}
-
-const ivBytes = 12;
-const tagBytes = 16;
-
-/** AES-256-GCM (NIST SP 800-38D): IV, tag, ciphertext. @param bound must be the same to open it */
-export function sealBytes(key: Uint8Array, bytes: Uint8Array, bound: string): Uint8Array {
-  const iv = randomBytes(ivBytes);
-  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(bound));
-  const sealed = Buffer.concat([cipher.update(bytes), cipher.final()]);
-  return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
-}
-
-/** @throws {Error} when key, bytes or `bound` are not those of sealBytes */
-export function openBytes(key: Uint8Array, sealed: Uint8Array, bound: string): Uint8Array {
-  const bytes = Buffer.from(sealed);
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes), {
-    authTagLength: tagBytes,
-  });
-  decipher.setAAD(Buffer.from(bound)).setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
-  return Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()]);
 }

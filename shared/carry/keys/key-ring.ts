@@ -105,9 +105,6 @@ export async function draftKeyOf(ring: KeyRing, userId: string, project: string)
   return Buffer.from(hkdfSync('sha256', key, '', info, 32)).toString('base64url');
 }
 
-const nonceBytes = 12;
-const tagBytes = 16;
-
 /**
  * AES-256-GCM under the current key: base64url of nonce, tag and ciphertext, and the version of the key where it is a
  * later one.
@@ -147,23 +144,13 @@ export function unseal(secret: Uint8Array, { use, of }: SealFor, sealed: string)
 }
 
 function sealWith(key: Uint8Array, of: readonly string[], text: string): string {
-  const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(belonging(of));
-  const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-  return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64url');
+  return Buffer.from(sealBytes(key, Buffer.from(text), JSON.stringify(of))).toString('base64url');
 }
 
 function unsealWith(key: Uint8Array, of: readonly string[], sealed: string): string | undefined {
-  const bytes = Buffer.from(sealed, 'base64url');
-  if (bytes.length < nonceBytes + tagBytes) return undefined;
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), {
-    authTagLength: tagBytes,
-  })
-    .setAAD(belonging(of))
-    .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
   try {
-    const opened = [decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()];
-    return Buffer.concat(opened).toString('utf8');
+    const opened = openBytes(key, Buffer.from(sealed, 'base64url'), JSON.stringify(of));
+    return Buffer.from(opened).toString('utf8');
   } catch {
     return undefined;
   }
@@ -173,6 +160,23 @@ function keyFor(secret: Uint8Array, use: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', `portico seal ${use}`, 32));
 }
 
-function belonging(of: readonly string[]): Buffer {
-  return Buffer.from(JSON.stringify(of));
+const ivBytes = 12;
+const tagBytes = 16;
+
+/** AES-256-GCM (NIST SP 800-38D): IV, tag, ciphertext. @param bound must be the same to open it */
+export function sealBytes(key: Uint8Array, bytes: Uint8Array, bound: string): Uint8Array {
+  const iv = randomBytes(ivBytes);
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(bound));
+  const sealed = Buffer.concat([cipher.update(bytes), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
+}
+
+/** @throws {Error} when key, bytes or `bound` are not those of sealBytes */
+export function openBytes(key: Uint8Array, sealed: Uint8Array, bound: string): Uint8Array {
+  const bytes = Buffer.from(sealed);
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes), {
+    authTagLength: tagBytes,
+  });
+  decipher.setAAD(Buffer.from(bound)).setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
+  return Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()]);
 }

@@ -78,7 +78,6 @@ const read = stored(
   }),
 );
 
-/** A key as it is stored. */
 interface PublishedKey extends JWK {
   /** It signs nothing any more, and nothing that it signed is good from then on. */
   leavesAtMs?: number;

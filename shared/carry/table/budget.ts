@@ -1,29 +1,23 @@
 import { Refusal } from '../../base/refusal.ts';
-import { typedKeys } from '../../base/values.ts';
+import { recordOf, typedKeys } from '../../base/values.ts';
 
-/** What requests spend. */
-type Cost =
+/** What requests spend, with the units that one of each costs: a unit is some 80 µs of CPU, measured by test/worst. */
+const prices = {
   /** Items read by their keys, or found by a query. */
-  | 'items'
-  | 'queries'
-  /** Items written or removed. */
-  | 'writes'
-  /** Changes of a batch, each a transaction of its own. */
-  | 'commits'
-  /** Characters of stored resources that are opened. */
-  | 'characters'
-  /** Values compared with what a search, or a rule of a policy, asks for. */
-  | 'comparisons';
-
-/** Units that one of each costs: a unit is some 80 µs of CPU, measured by test/worst. */
-const prices: Record<Cost, number> = {
   items: 1,
   queries: 10,
+  /** Items written or removed. */
   writes: 1,
+  /** Changes of a batch, each a transaction of its own. */
   commits: 15,
+  /** Characters of stored resources that are opened. */
   characters: 1 / 2000,
+  /** Values compared with what a search, or a rule of a policy, asks for. */
   comparisons: 1 / 400,
 };
+
+type Cost = keyof typeof prices;
+const nothing = recordOf(typedKeys(prices), () => 0);
 
 /** What one request may cost in all, its Bundle's entries together. */
 const requestUnits = 10_000;
@@ -54,14 +48,7 @@ export interface Budget {
 export function newBudget(units: number = requestUnits): Budget {
   let total = units;
   let left = units;
-  const spent: Record<Cost, number> = {
-    items: 0,
-    queries: 0,
-    writes: 0,
-    commits: 0,
-    characters: 0,
-    comparisons: 0,
-  };
+  const spent = { ...nothing };
   const require = (cost: Cost, amount: number) => {
     if (prices[cost] * amount <= left) return;
     throw new Refusal('too-costly', `The request costs too much: ${texts[cost]}`);

@@ -14,6 +14,13 @@ export function isKey(value: Record<string, unknown>): value is Record<string, u
 
 const head = 'HEAD';
 
+const keyIn = (pk: string, sk = head): Key => ({ pk, sk });
+const ofProject = (project: string, name: string, sk?: string) => keyIn(`P#${project}#${name}`, sk);
+const ofBot = (project: string, botId: string, sk: string) => ofProject(project, `Bot#${botId}`, sk);
+const ofExport = (project: string, id: string, sk?: string) => ofProject(project, `EXPORT#${id}`, sk);
+/** `of` spreads the mails that wait over the partitions. */
+const waitingMail = (of: string, sk: string) => keyIn(outboxPartition(shardOf(of, outboxShards)), sk);
+
 /** What the partitions of audit logs have in their keys. */
 export const logName = '#AuditEvent#LOG#';
 
@@ -33,271 +40,170 @@ export const botVersionPrefix = 'VERSION#';
 export const keys = {
   /** The current state of a resource; its `refs` counts the memberships that use it as profile. */
   resource: (project: string, type: string, id: string): Key =>
-    (type === 'AuditEvent' && entryKey(project, id)) || { pk: `P#${project}#${type}#${id}`, sk: head },
+    (type === 'AuditEvent' && entryKey(project, id)) || ofProject(project, `${type}#${id}`),
   /** One state of a resource; they sort as they followed each other. */
-  version: (
-    project: string,
-    type: string,
-    id: string,
-    at: { lastUpdated: string; versionId: string },
-  ): Key => ({
-    pk: `P#${project}#${type}#${id}`,
-    sk: `${versionPrefix}${at.lastUpdated}#${at.versionId}`,
-  }),
+  version: (project: string, type: string, id: string, at: { lastUpdated: string; versionId: string }) =>
+    ofProject(project, `${type}#${id}`, `${versionPrefix}${at.lastUpdated}#${at.versionId}`),
   /** A piece of a state too large for one item; `part` counts from 0. */
-  part: (project: string, type: string, id: string, versionId: string, part: number): Key => ({
-    pk: `P#${project}#PART#${type}#${id}#${versionId}#${part}`,
-    sk: head,
-  }),
+  part: (project: string, type: string, id: string, versionId: string, part: number) =>
+    ofProject(project, `PART#${type}#${id}#${versionId}#${part}`),
   /** Leads from a value of a search parameter to the resource whose id ends `sort`. */
-  index: (project: string, type: string, index: string, bucket: string, sort: string): Key => ({
-    pk: `P#${project}#IX#${type}#${index}#${bucket}`,
-    sk: sort,
-  }),
+  index: (project: string, type: string, index: string, bucket: string, sort: string) =>
+    ofProject(project, `IX#${type}#${index}#${bucket}`, sort),
   /** Where a search goes on whose parameters are to stay out of URLs. */
-  page: (project: string, token: string): Key => ({ pk: `P#${project}#PAGE#${token}`, sk: head }),
+  page: (project: string, token: string) => ofProject(project, `PAGE#${token}`),
   /** What a conditional create or update found: two of one condition exclude each other. */
-  condition: (project: string, search: string): Key => ({
-    pk: `P#${project}#CONDITION#${hash(search)}`,
-    sk: head,
-  }),
+  condition: (project: string, search: string) => ofProject(project, `CONDITION#${hash(search)}`),
   /** A write of several steps that is under way, or was cut off. */
-  pending: (project: string, type: string, id: string, versionId: string): Key => ({
-    pk: pendingPartition(shardOf(id, pendingShards)),
-    sk: `${project}#${type}#${id}#${versionId}`,
-  }),
+  pending: (project: string, type: string, id: string, versionId: string) =>
+    keyIn(pendingPartition(shardOf(id, pendingShards)), `${project}#${type}#${id}#${versionId}`),
   /** How far the reindexing of one segment of the table has come. */
-  reindex: (job: string, segment: number): Key => ({ pk: `REINDEX#${job}`, sk: String(segment) }),
+  reindex: (job: string, segment: number) => keyIn(`REINDEX#${job}`, String(segment)),
   /** One immutable version of a Bot's code, named by its hash. */
-  botCode: (project: string, botId: string, version: string): Key => ({
-    pk: `P#${project}#Bot#${botId}`,
-    sk: `CODE#${version}`,
-  }),
+  botCode: (project: string, botId: string, version: string) => ofBot(project, botId, `CODE#${version}`),
   /** Leads back from a version's code to the author's lines, where these differ. */
-  botSourceMap: (project: string, botId: string, version: string): Key => ({
-    pk: `P#${project}#Bot#${botId}`,
-    sk: `MAP#${version}`,
-  }),
+  botSourceMap: (project: string, botId: string, version: string) => ofBot(project, botId, `MAP#${version}`),
   /** What a version was made of, where that is another text than what runs. */
-  botSource: (project: string, botId: string, version: string): Key => ({
-    pk: `P#${project}#Bot#${botId}`,
-    sk: `SOURCE#${version}`,
-  }),
+  botSource: (project: string, botId: string, version: string) => ofBot(project, botId, `SOURCE#${version}`),
   /** A Bot's versions as they were first deployed, one after the other. */
-  botVersion: (project: string, botId: string, deployed: string, version: string): Key => ({
-    pk: `P#${project}#Bot#${botId}`,
-    sk: `${botVersionPrefix}${deployed}#${version}`,
-  }),
+  botVersion: (project: string, botId: string, deployed: string, version: string) =>
+    ofBot(project, botId, `${botVersionPrefix}${deployed}#${version}`),
   /** What all Bots of a Project are given under seal, and what one Bot is. */
-  projectSecrets: (project: string): Key => ({ pk: `P#${project}#SECRETS`, sk: head }),
-  botSecrets: (project: string, botId: string): Key => ({ pk: `P#${project}#Bot#${botId}`, sk: 'SECRETS' }),
+  projectSecrets: (project: string) => ofProject(project, 'SECRETS'),
+  botSecrets: (project: string, botId: string) => ofBot(project, botId, 'SECRETS'),
   /** One of a Bot's runs, by time and id of its AuditEvent: spread, because every run writes one. */
-  run: (project: string, botId: string, shard: number, sort: string): Key => ({
-    pk: `P#${project}#RUNS#${botId}#${shard}`,
-    sk: sort,
-  }),
+  run: (project: string, botId: string, shard: number, sort: string) =>
+    ofProject(project, `RUNS#${botId}#${shard}`, sort),
   /** That a Bot ran on a day. */
-  runDay: (project: string, day: string, botId: string): Key => ({
-    pk: `P#${project}#RUN-DAYS`,
-    sk: `${day}#${botId}`,
-  }),
+  runDay: (project: string, day: string, botId: string) => ofProject(project, 'RUN-DAYS', `${day}#${botId}`),
   /** An audit entry that is no run, by time and id. */
-  logEntry: (project: string, shard: number, sort: string): Key => ({
-    pk: `P#${project}${logName}${shard}`,
-    sk: sort,
-  }),
+  logEntry: (project: string, shard: number, sort: string) => keyIn(`P#${project}${logName}${shard}`, sort),
   /** A run that nobody waits for. */
-  job: (project: string, id: string): Key => ({ pk: `P#${project}#JOB#${id}`, sk: head }),
+  job: (project: string, id: string) => ofProject(project, `JOB#${id}`),
   /** An export of the Project. */
-  export: (project: string, id: string): Key => ({ pk: exportPartition(project, id), sk: head }),
+  export: (project: string, id: string) => ofExport(project, id),
   /** One of its files, whose bytes lie in parts. */
-  exportFile: (project: string, id: string, name: string): Key => ({
-    pk: exportPartition(project, id),
-    sk: `FILE#${name}`,
-  }),
+  exportFile: (project: string, id: string, name: string) => ofExport(project, id, `FILE#${name}`),
   /** What it has met on its way and needs later. */
-  exportNote: (project: string, id: string, kind: string, noted: string): Key => ({
-    pk: exportPartition(project, id),
-    sk: `NOTE#${kind}#${noted}`,
-  }),
+  exportNote: (project: string, id: string, kind: string, noted: string) =>
+    ofExport(project, id, `NOTE#${kind}#${noted}`),
   /** The export that is going on in a Project: one at a time. */
-  exporting: (project: string): Key => ({ pk: `P#${project}#EXPORTING`, sk: head }),
+  exporting: (project: string) => ofProject(project, 'EXPORTING'),
   /** That a run is to end, by what it may be cancelled by. */
-  cancelledRun: (project: string, cancelKey: string): Key => ({
-    pk: `P#${project}#CANCELLED#${cancelKey}`,
-    sk: head,
-  }),
+  cancelledRun: (project: string, cancelKey: string) => ofProject(project, `CANCELLED#${cancelKey}`),
   /** The runs that are going on in a Project, of those that are limited. */
-  running: (project: string): Key => ({ pk: `P#${project}#RUNNING`, sk: head }),
+  running: (project: string) => ofProject(project, 'RUNNING'),
   /** One of the Subscriptions of a Project that are not deleted: its type, for who looks for them by type. */
-  subscription: (project: string, id: string): Key => ({ pk: `P#${project}#SUBSCRIPTIONS`, sk: id }),
+  subscription: (project: string, id: string) => ofProject(project, 'SUBSCRIPTIONS', id),
   /** What a Subscription sends along under seal. */
-  subscriptionSecrets: (project: string, id: string): Key => ({
-    pk: `P#${project}#Subscription#${id}`,
-    sk: 'SECRETS',
-  }),
+  subscriptionSecrets: (project: string, id: string) => ofProject(project, `Subscription#${id}`, 'SECRETS'),
   /** What is to be delivered to a Subscription of one version of a record, and how far that has come. */
-  delivery: (project: string, id: string): Key => ({ pk: `P#${project}#DELIVERY#${id}`, sk: head }),
+  delivery: (project: string, id: string) => ofProject(project, `DELIVERY#${id}`),
   /** A delivery that has not ended, in the order of its lane: the versions of one record for one Subscription. */
-  laneEntry: (project: string, subscriptionId: string, lane: string, sort: string): Key => ({
-    pk: `P#${project}#LANE#${subscriptionId}#${lane}`,
-    sk: sort,
-  }),
+  laneEntry: (project: string, subscriptionId: string, lane: string, sort: string) =>
+    ofProject(project, `LANE#${subscriptionId}#${lane}`, sort),
   /** A lane that waits for a place, or for its Subscription to go on. */
-  waitingLane: (project: string, subscriptionId: string, lane: string): Key => ({
-    pk: `P#${project}#WAITING#${subscriptionId}`,
-    sk: lane,
-  }),
+  waitingLane: (project: string, subscriptionId: string, lane: string) =>
+    ofProject(project, `WAITING#${subscriptionId}`, lane),
   /** The deliveries of a Subscription that are under way, and how many have failed one after the other. */
-  delivering: (project: string, subscriptionId: string): Key => ({
-    pk: `P#${project}#DELIVERING#${subscriptionId}`,
-    sk: head,
-  }),
+  delivering: (project: string, subscriptionId: string) => ofProject(project, `DELIVERING#${subscriptionId}`),
   /** One attempt to deliver, by time. */
-  attempt: (project: string, subscriptionId: string, sort: string): Key => ({
-    pk: `P#${project}#ATTEMPTS#${subscriptionId}`,
-    sk: sort,
-  }),
+  attempt: (project: string, subscriptionId: string, sort: string) =>
+    ofProject(project, `ATTEMPTS#${subscriptionId}`, sort),
   /** When a Bot with a schedule is due: one item for each of a Project's. */
-  schedule: (project: string, botId: string): Key => ({ pk: `P#${project}#SCHEDULES`, sk: botId }),
+  schedule: (project: string, botId: string) => ofProject(project, 'SCHEDULES', botId),
   /** Changes whose Subscriptions have expressions evaluated just now. */
-  evaluating: (project: string): Key => ({ pk: `P#${project}#EVALUATING`, sk: head }),
+  evaluating: (project: string) => ofProject(project, 'EVALUATING'),
   /** How many deliveries one call or tick has brought about. */
-  origin: (project: string, origin: string): Key => ({ pk: `P#${project}#ORIGIN#${origin}`, sk: head }),
+  origin: (project: string, origin: string) => ofProject(project, `ORIGIN#${origin}`),
   /** How many runs a run and all that follow from it have started. */
-  runTree: (project: string, root: string): Key => ({ pk: `P#${project}#RUN-TREE#${root}`, sk: head }),
+  runTree: (project: string, root: string) => ofProject(project, `RUN-TREE#${root}`),
   /** Unique inside a Project: leads from an identifier to its Bot. */
-  botIdentifier: (project: string, system: string, value: string): Key => ({
-    pk: `P#${project}#BOT-IDENTIFIER#${hash(system, value)}`,
-    sk: head,
-  }),
+  botIdentifier: (project: string, system: string, value: string) =>
+    ofProject(project, `BOT-IDENTIFIER#${hash(system, value)}`),
   /** All that a Project knows of one person: memberships by profile type, profiles of earlier ones. */
-  person: (project: string, login: string): Key => ({ pk: `P#${project}#PERSON#${login}`, sk: head }),
+  person: (project: string, login: string) => ofProject(project, `PERSON#${login}`),
   /** How many active, accepted, human administrators a Project has. */
-  administrators: (project: string): Key => ({ pk: `P#${project}#ADMINISTRATORS`, sk: head }),
+  administrators: (project: string) => ofProject(project, 'ADMINISTRATORS'),
   /** An hourly counter. */
-  rate: (project: string, what: string, hour: number): Key => ({
-    pk: `P#${project}#RATE#${what}#${hour}`,
-    sk: head,
-  }),
+  rate: (project: string, what: string, hour: number) => ofProject(project, `RATE#${what}#${hour}`),
 
   /** Somebody at this address said that mail of this Project is unwanted: it gets no more. */
-  complaint: (project: string, email: string): Key => ({
-    pk: `P#${project}#COMPLAINT#${email}`,
-    sk: head,
-  }),
+  complaint: (project: string, email: string) => ofProject(project, `COMPLAINT#${email}`),
   /** What a request with an Idempotency-Key did: of one membership, on one route. */
-  idempotency: (project: string, membershipId: string, route: string, key: string): Key => ({
-    pk: `P#${project}#IDEMPOTENCY#${hash(membershipId, route, key)}`,
-    sk: head,
-  }),
+  idempotency: (project: string, membershipId: string, route: string, key: string) =>
+    ofProject(project, `IDEMPOTENCY#${hash(membershipId, route, key)}`),
 
   /** An issuer that a Project trusts for itself, or one that the stage trusts for all Projects. */
-  issuer: (project: string | undefined, issuerId: string): Key => ({
-    pk: project === undefined ? 'STAGE#ISSUERS' : `P#${project}#ISSUERS`,
-    sk: issuerId,
-  }),
+  issuer: (project: string | undefined, issuerId: string) =>
+    project === undefined ? keyIn('STAGE#ISSUERS', issuerId) : ofProject(project, 'ISSUERS', issuerId),
   /** Leads from whom an issuer calls by this name to a User: for its Project only, or for the stage. */
-  subject: (project: string | undefined, issuer: string, subject: string): Key => ({
-    pk:
-      project === undefined
-        ? `SUBJECT#${hash(issuer, subject)}`
-        : `P#${project}#SUBJECT#${hash(issuer, subject)}`,
-    sk: head,
-  }),
+  subject: (project: string | undefined, issuer: string, subject: string) => {
+    const name = `SUBJECT#${hash(issuer, subject)}`;
+    return project === undefined ? keyIn(name) : ofProject(project, name);
+  },
 
   /** How far the deletion of a Project is, and that it was deleted. */
-  deletion: (project: string): Key => ({ pk: `DELETION#${project}`, sk: head }),
+  deletion: (project: string) => keyIn(`DELETION#${project}`),
 
-  user: (id: string): Key => ({ pk: `U#${id}`, sk: head }),
-  password: (userId: string): Key => ({ pk: `U#${userId}`, sk: 'PASSWORD' }),
+  user: (id: string) => keyIn(`U#${id}`),
+  password: (userId: string) => keyIn(`U#${userId}`, 'PASSWORD'),
   /** The one name that an issuer has for a User. */
-  userSubject: (userId: string, project: string | undefined, issuer: string): Key => ({
-    pk: `U#${userId}`,
-    sk: `ISSUER#${hash(project ?? '', issuer)}`,
-  }),
+  userSubject: (userId: string, project: string | undefined, issuer: string) =>
+    keyIn(`U#${userId}`, `ISSUER#${hash(project ?? '', issuer)}`),
   /** The address that a person wants to change to, until it is confirmed. */
-  addressChange: (userId: string): Key => ({ pk: `U#${userId}`, sk: 'ADDRESS' }),
+  addressChange: (userId: string) => keyIn(`U#${userId}`, 'ADDRESS'),
   /** Their latest changes of address, which can be undone. */
-  addressUndo: (userId: string): Key => ({ pk: `U#${userId}`, sk: 'ADDRESS-UNDO' }),
+  addressUndo: (userId: string) => keyIn(`U#${userId}`, 'ADDRESS-UNDO'),
   /** A person's second factor: the seed of its secret, and the last step of time that was used. */
-  mfa: (userId: string): Key => ({ pk: `U#${userId}`, sk: 'MFA' }),
+  mfa: (userId: string) => keyIn(`U#${userId}`, 'MFA'),
   /** The mirror of a membership under its User, for reading all of a User's memberships at once. */
-  userMembership: (userId: string, project: string, membershipId: string): Key => ({
-    pk: `U#${userId}`,
-    sk: `M#${project}#${membershipId}`,
-  }),
+  userMembership: (userId: string, project: string, membershipId: string) =>
+    keyIn(`U#${userId}`, `M#${project}#${membershipId}`),
   /** The mirror of a login under its User, for ending all of a person's logins. */
-  userLogin: (userId: string, loginId: string): Key => ({ pk: `U#${userId}`, sk: `L#${loginId}` }),
+  userLogin: (userId: string, loginId: string) => keyIn(`U#${userId}`, `L#${loginId}`),
   /** Unique above Projects: leads from a normalised e-mail address to its User. */
-  address: (email: string): Key => ({ pk: `E#${email}`, sk: head }),
+  address: (email: string) => keyIn(`E#${email}`),
   /** Leads from a client id to its Project and secret. */
-  client: (clientId: string): Key => ({ pk: `C#${clientId}`, sk: head }),
+  client: (clientId: string) => keyIn(`C#${clientId}`),
   /** A client's signed assertion that was used (RFC 7523): its `jti` works once. */
-  assertion: (clientId: string, jti: string): Key => ({ pk: `ASSERTION#${hash(clientId, jti)}`, sk: head }),
+  assertion: (clientId: string, jti: string) => keyIn(`ASSERTION#${hash(clientId, jti)}`),
   /** How often a password was tried in a stretch of time: for an address, or from one source for it. */
-  attempts: (of: string[], window: number): Key => ({ pk: `TRIES#${hash(...of)}#${window}`, sk: head }),
+  attempts: (of: string[], window: number) => keyIn(`TRIES#${hash(...of)}#${window}`),
   /** That an address has signed in from a source, and for how long that is remembered. */
-  knownSignIn: (source: string, address: string): Key => ({
-    pk: `SOURCE#${hash(source, address)}`,
-    sk: head,
-  }),
+  knownSignIn: (source: string, address: string) => keyIn(`SOURCE#${hash(source, address)}`),
   /** The addresses that were tried from one source in a stretch of time, and have not signed in. */
-  sourceAttempts: (source: string, window: number): Key => ({
-    pk: `SOURCE#${hash(source)}#${window}`,
-    sk: head,
-  }),
+  sourceAttempts: (source: string, window: number) => keyIn(`SOURCE#${hash(source)}#${window}`),
   /** What an owner has had of a function's executions in a second. */
-  share: (of: string, owner: string, second: number): Key => ({
-    pk: `SHARE#${hash(of, owner)}#${second}`,
-    sk: head,
-  }),
+  share: (of: string, owner: string, second: number) => keyIn(`SHARE#${hash(of, owner)}#${second}`),
   /** One sign-in of a person or a program; access tokens name it. */
-  login: (loginId: string): Key => ({ pk: `L#${loginId}`, sk: head }),
+  login: (loginId: string) => keyIn(`L#${loginId}`),
 
   /** The stage's public signing keys (JWKS). */
-  publicKeys: (): Key => ({ pk: 'STAGE', sk: 'JWKS' }),
+  publicKeys: () => keyIn('STAGE', 'JWKS'),
   /** Its secret key for one purpose, wrapped. */
-  stageKey: (purpose: string): Key => ({ pk: 'STAGE', sk: `KEY#${purpose}` }),
+  stageKey: (purpose: string) => keyIn('STAGE', `KEY#${purpose}`),
   /** The one secret, wrapped, that earlier releases had for all purposes. */
-  stageSecret: (): Key => ({ pk: 'STAGE', sk: 'SECRET' }),
+  stageSecret: () => keyIn('STAGE', 'SECRET'),
 
   /** A mail that waits to be sent: one per membership, overwritten by the next invitation. */
-  outbox: (project: string, membershipId: string): Key => ({
-    pk: outboxPartition(shardOf(membershipId, outboxShards)),
-    sk: `${project}#${membershipId}`,
-  }),
+  outbox: (project: string, membershipId: string) => waitingMail(membershipId, `${project}#${membershipId}`),
   /** A mail for who has forgotten their password: one per address, overwritten by the next request. */
-  resetMail: (email: string, project: string | undefined): Key => ({
-    pk: outboxPartition(shardOf(email, outboxShards)),
-    sk: `RESET#${hash(email, project ?? '')}`,
-  }),
+  resetMail: (email: string, project: string | undefined) =>
+    waitingMail(email, `RESET#${hash(email, project ?? '')}`),
   /** A mail to the new address of a person, which they are to confirm: one per person. */
-  addressMail: (userId: string): Key => ({
-    pk: outboxPartition(shardOf(userId, outboxShards)),
-    sk: `ADDRESS#new#${userId}`,
-  }),
+  addressMail: (userId: string) => waitingMail(userId, `ADDRESS#new#${userId}`),
   /** A mail that tells a person what was changed: a later change must not overwrite one to another address. */
-  noticeMail: (userId: string, event: string, email: string): Key => ({
-    pk: outboxPartition(shardOf(userId, outboxShards)),
-    sk: `${noticePrefix}${event}#${userId}#${hash(email)}`,
-  }),
+  noticeMail: (userId: string, event: string, email: string) =>
+    waitingMail(userId, `${noticePrefix}${event}#${userId}#${hash(email)}`),
   /** A mail that tells an administrator that a Subscription has failed. */
-  failureMail: (project: string, subscriptionId: string, membershipId: string): Key => ({
-    pk: outboxPartition(shardOf(membershipId, outboxShards)),
-    sk: `FAILED#${project}#${subscriptionId}#${membershipId}`,
-  }),
+  failureMail: (project: string, subscriptionId: string, membershipId: string) =>
+    waitingMail(membershipId, `FAILED#${project}#${subscriptionId}#${membershipId}`),
   /** A mail that tells a member that somebody has taken emergency access. */
-  emergencyMail: (
-    project: string,
-    takenBy: { membershipId: string; startedAtMs: number },
-    toldId: string,
-  ): Key => ({
-    pk: outboxPartition(shardOf(toldId, outboxShards)),
-    sk: `EMERGENCY#${project}#${takenBy.membershipId}#${takenBy.startedAtMs}#${toldId}`,
-  }),
+  emergencyMail: (project: string, takenBy: { membershipId: string; startedAtMs: number }, toldId: string) =>
+    waitingMail(toldId, `EMERGENCY#${project}#${takenBy.membershipId}#${takenBy.startedAtMs}#${toldId}`),
   /** How many mails one address got on one day, over all Projects. */
-  mailQuota: (email: string, day: string): Key => ({ pk: `MAIL#${email}#${day}`, sk: head }),
+  mailQuota: (email: string, day: string) => keyIn(`MAIL#${email}#${day}`),
 } as const;
 
 const scheduleShards = 4;
@@ -309,7 +215,7 @@ export function scheduleDuePartitions(): string[] {
 
 /** By its instant: that a Bot is due. */
 export function dueKey(project: string, botId: string, dueAt: string): Key {
-  return { pk: `SCHEDULE#${shardOf(botId, scheduleShards)}`, sk: `${dueAt}#${project}#${botId}` };
+  return keyIn(`SCHEDULE#${shardOf(botId, scheduleShards)}`, `${dueAt}#${project}#${botId}`);
 }
 
 /** Beside it: that a job was written and is to be started. */
@@ -338,10 +244,6 @@ export const exportPartitions = ['EXPORT#*', 'EXPORTING', 'PART#Export#*', 'Audi
 /** Whether it is an export's own item, and not that of one of its files. */
 export function isExportKey({ pk, sk }: Key): boolean {
   return sk === head && /^P#[^#]+#EXPORT#/.test(pk);
-}
-
-function exportPartition(project: string, id: string): string {
-  return `P#${project}#EXPORT#${id}`;
 }
 
 function inEveryProject(pattern: string): string {

@@ -11,59 +11,45 @@ const keysTogether = 10;
  * it is done where the number is known.
  */
 export function meteredTable(table: Table, budget: Budget): Table {
+  const writing = <T>(items: number, write: () => T): T => {
+    budget.spend('writes', items);
+    return write();
+  };
+  const querying = async <Page>(query: () => Promise<Page>, itemsOf: (page: Page) => number) => {
+    budget.spend('queries', 1);
+    const page = await query();
+    budget.spend('items', itemsOf(page));
+    return page;
+  };
   return {
     budget,
     read(wanted, attributes) {
       budget.spend('items', wanted.length);
       return table.read(wanted, attributes);
     },
-    async query(input) {
-      budget.spend('queries', 1);
-      const page = await table.query(input);
-      budget.spend('items', page.items.length);
-      return page;
-    },
-    async count(input) {
-      budget.spend('queries', 1);
-      const page = await table.count(input);
-      // Nobody is sent them, and the table reads them by the hundred.
-      budget.spend('items', page.count / countedTogether);
-      return page;
-    },
-    async sortKeys(input) {
-      budget.spend('queries', 1);
-      const page = await table.sortKeys(input);
-      budget.spend('items', page.sortKeys.length / keysTogether);
-      return page;
-    },
-    transact(actions) {
-      budget.spend('writes', actions.length);
-      return table.transact(actions);
-    },
-    put(item) {
-      budget.spend('writes', 1);
-      return table.put(item);
-    },
-    putIf(item, condition) {
-      budget.spend('writes', 1);
-      return table.putIf(item, condition);
-    },
-    removeIf(key, condition) {
-      budget.spend('writes', 1);
-      return table.removeIf(key, condition);
-    },
-    write(items, removed = []) {
-      budget.spend('writes', items.length + removed.length);
-      return table.write(items, removed);
-    },
-    update(input) {
-      budget.spend('writes', 1);
-      return table.update(input);
-    },
-    updateIf(input) {
-      budget.spend('writes', 1);
-      return table.updateIf(input);
-    },
+    query: (input) =>
+      querying(
+        () => table.query(input),
+        ({ items }) => items.length,
+      ),
+    // Nobody is sent them, and the table reads them by the hundred.
+    count: (input) =>
+      querying(
+        () => table.count(input),
+        ({ count }) => count / countedTogether,
+      ),
+    sortKeys: (input) =>
+      querying(
+        () => table.sortKeys(input),
+        ({ sortKeys }) => sortKeys.length / keysTogether,
+      ),
+    transact: (actions) => writing(actions.length, () => table.transact(actions)),
+    put: (item) => writing(1, () => table.put(item)),
+    putIf: (item, condition) => writing(1, () => table.putIf(item, condition)),
+    removeIf: (key, condition) => writing(1, () => table.removeIf(key, condition)),
+    write: (items, removed = []) => writing(items.length + removed.length, () => table.write(items, removed)),
+    update: (input) => writing(1, () => table.update(input)),
+    updateIf: (input) => writing(1, () => table.updateIf(input)),
     scan: (page) => table.scan(page),
     scanHeads: (part) => table.scanHeads(part),
   };

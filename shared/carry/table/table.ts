@@ -55,7 +55,6 @@ export interface Table {
   scanHeads(part: TablePart): Promise<{ heads: Key[]; next: Key | undefined }>;
 }
 
-/** One of several parts into which DynamoDB divides a table. */
 interface TablePart {
   /** From 0. */
   segment: number;

@@ -9,7 +9,6 @@ import {
   freeKey,
   isOverdue,
   type Job,
-  jobKey,
   jobOf,
   loadText,
   cancelJob as takeBack,
@@ -63,7 +62,7 @@ async function requireJob(
   caller: Caller,
   id: string,
 ): Promise<{ actor: Actor; item: Item; job: Job }> {
-  const key = jobKey(caller.project, isId(id) ? id : 'none');
+  const key = keys.job(caller.project, isId(id) ? id : 'none');
   const { actor, found } = await admit(services, caller, [key]);
   const item = found.get(key);
   const job = jobOf(item);

@@ -55,18 +55,14 @@ function begin({ run, request }: Extract<ToChild, { type: 'run' }>): void {
 function takeFresh(memoryMb: number): FreshIsolate {
   const taken = spare;
   spare = undefined;
-  if (taken?.memoryMb === memoryMb) {
-    return taken;
-  }
+  if (taken?.memoryMb === memoryMb) return taken;
   taken?.dispose();
   return freshIsolate(engine, memoryMb, die);
 }
 
 /** Most often the next run is of the same Bot: nothing of this one is kept but what it needed. */
 function prepare(memoryMb: number, libraries: ReadonlySet<string>): void {
-  if (active !== undefined) {
-    return;
-  }
+  if (active !== undefined) return;
   if (engine.learn(libraries)) {
     // A run that has come meanwhile goes first.
     setImmediate(() => prepare(memoryMb, libraries));

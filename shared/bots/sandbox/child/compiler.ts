@@ -8,6 +8,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { extname, join } from 'node:path';
 import { ImportType, init, parse } from 'es-module-lexer';
 import { mostPlaces } from '../../../base/limits.ts';
+import { errorCode } from '../../../base/values.ts';
 import { type BotCode, type Compiled, originOf, type Place, type Places } from '../../run/contract.ts';
 import { missingModule, plainName } from '../modules.ts';
 import { type FromCompiler, type ToCompiler, tooDeep } from '../protocol.ts';
@@ -60,7 +61,7 @@ function stripTypes(source: string, filename: string): Stripped {
   try {
     return { text: stripTypeScriptTypes(source, { sourceUrl: filename }) };
   } catch (error) {
-    if (codeOf(error) !== 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') throw faultOf(error);
+    if (errorCode(error) !== 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') throw faultOf(error);
   }
   try {
     return splitMap(
@@ -71,13 +72,9 @@ function stripTypes(source: string, filename: string): Stripped {
   }
 }
 
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
-}
-
 /** Node prints `file:line`, the lines around, and a caret under the column, at the head of the stack. */
 function faultOf(error: unknown): unknown {
-  if (!(error instanceof SyntaxError) || codeOf(error) === 'ERR_INTERNAL_ASSERTION') return error;
+  if (!(error instanceof SyntaxError) || errorCode(error) === 'ERR_INTERNAL_ASSERTION') return error;
   const [head = '', ...lines] = (error.stack ?? '').split('\n');
   const line = Number(/:(\d+)$/.exec(head)?.[1] ?? 1);
   const column = lines.map((text) => /^\s*\^/.exec(text)?.[0].length).find((length) => length !== undefined);

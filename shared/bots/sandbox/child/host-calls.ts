@@ -97,9 +97,7 @@ function hashNamed(name: string): string {
 /** `written` is JSON of a WrittenKey: guest/parts/crypto.ts. */
 function keyOf(written: string, isPrivate: boolean): KeyObject {
   const { key: text, format, type, passphrase } = JSON.parse(written);
-  if (text.length > LONGEST_KEY) {
-    throw new Error('The key is too long');
-  }
+  if (text.length > LONGEST_KEY) throw new Error('The key is too long');
   const make = isPrivate ? createPrivateKey : createPublicKey;
   const key =
     format === 'jwk'

@@ -104,9 +104,7 @@ export function freshIsolate(
     if (load !== undefined) tell('library', load.derefInto());
     return load !== undefined;
   };
-  for (const name of libraries) {
-    tell('preload', name);
-  }
+  for (const name of libraries) tell('preload', name);
   return {
     memoryMb,
     isolate,
@@ -166,9 +164,7 @@ export function compileBot(
 /** A library as an ES module: its CommonJS exports under the names that it is known to have. */
 function libraryModule(engine: Engine, isolate: IsolatedVm.Isolate, specifier: string): IsolatedVm.Module {
   const names = engine.exportsOf(specifier);
-  if (names === undefined) {
-    throw new Error(missingModule(specifier));
-  }
+  if (names === undefined) throw new Error(missingModule(specifier));
   const text = [
     `const library = require('${specifier}');`,
     'export default library;',
@@ -197,9 +193,7 @@ export function readError(
   error: unknown,
   filename: string,
 ): { name: string; message: string; stack: string } {
-  if (!(error instanceof Error)) {
-    return { name: 'Error', message: String(error), stack: '' };
-  }
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error), stack: '' };
   const own = `${error.stack}`
     .split('\n')
     .filter((line) => line.startsWith('    at ') && line.includes(`${filename}:`));

@@ -61,9 +61,7 @@ export function start(runtime: object): (operation: string, ...parts: never[]) =
 
 /** An ES module's namespace, or the function around a CommonJS text. */
 function onBot(bot: Exports | CommonJs): void {
-  if (received || begin === undefined) {
-    return;
-  }
+  if (received || begin === undefined) return;
   received = true;
   Reflect.deleteProperty(globalThis, '__bot');
   const module = { exports: (typeof bot === 'function' ? {} : bot) as Exports };
@@ -178,9 +176,7 @@ function whyNot(error: unknown): string {
   const message = read(error, 'message');
   // The constructor, not instanceof: a Proxy that was thrown would be asked for its prototype.
   if (read(error, 'constructor') === TypeErrorClass && typeof message === 'string') {
-    if (includes(message, 'circular structure')) {
-      return 'The Bot returned a cyclic object, which is no JSON';
-    }
+    if (includes(message, 'circular structure')) return 'The Bot returned a cyclic object, which is no JSON';
     if (includes(message, 'serialize a BigInt')) {
       return 'The Bot returned an object that holds a BigInt, which is no JSON';
     }
@@ -216,9 +212,7 @@ function read(value: unknown, key: string): unknown {
 }
 
 function ownFrames(stack: unknown, filename: string): string {
-  if (typeof stack !== 'string') {
-    return '';
-  }
+  if (typeof stack !== 'string') return '';
   let shown = '';
   let count = 0;
   const lines = split(slice(stack, 0, 65_536), '\n');
@@ -237,9 +231,7 @@ function ownFrames(stack: unknown, filename: string): string {
 function outcomeOf(thrown: unknown): string {
   const outcome = read(thrown, 'outcome');
   try {
-    if (!(thrown instanceof ErrorClass) || read(outcome, 'resourceType') !== 'OperationOutcome') {
-      return '';
-    }
+    if (!(thrown instanceof ErrorClass) || read(outcome, 'resourceType') !== 'OperationOutcome') return '';
     const json = stringifyJson(outcome);
     const isKept = typeof json === 'string' && json.length <= 65_536;
     return isKept && read(parseJson(json), 'resourceType') ? json : '';

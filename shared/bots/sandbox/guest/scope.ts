@@ -27,9 +27,7 @@ let arrived: Load | undefined;
 /** `runtime`: what the scripts of ours import from this one. */
 export function installGlobals(runtime: object, log: object): void {
   loaded.set('portico:runtime', runtime);
-  for (const name of REMOVED) {
-    Reflect.deleteProperty(globalThis, name);
-  }
+  for (const name of REMOVED) Reflect.deleteProperty(globalThis, name);
   const began = now();
   const all = {
     ...timerGlobals,
@@ -41,9 +39,7 @@ export function installGlobals(runtime: object, log: object): void {
     require: requireLibrary,
     $mport: importLibrary,
   };
-  for (const [name, value] of Object.entries(all)) {
-    define(name, value);
-  }
+  for (const [name, value] of Object.entries(all)) define(name, value);
   for (const [part, names] of Object.entries(parts)) {
     for (const name of names) {
       const get = () => {
@@ -131,9 +127,7 @@ type Core = { MedplumClient: new (options: object) => Client };
 export function lazyMedplum(baseUrl: string | undefined, library: string): object {
   let client: Client | undefined;
   const real = (): Client => {
-    if (baseUrl === undefined) {
-      throw new Error('medplum is not available: this run has no access to the API');
-    }
+    if (baseUrl === undefined) throw new Error('medplum is not available: this run has no access to the API');
     const { fetch } = usePart<{ fetch: unknown }>('portico:web');
     const { MedplumClient } = usePart<Core>(library);
     client ??= new MedplumClient({ baseUrl, fetch, accessToken: PLACEHOLDER });

@@ -15,9 +15,7 @@ let lastId = 0;
 let wakeAt = Number.POSITIVE_INFINITY;
 
 function add(kind: 'once' | 'every' | 'next', run: unknown, delay: unknown, parts: unknown[]): number {
-  if (typeof run !== 'function') {
-    throw new TypeError('The callback of a timer must be a function');
-  }
+  if (typeof run !== 'function') throw new TypeError('The callback of a timer must be a function');
   const ms = Math.min(Math.max(Number(delay) || 0, kind === 'every' ? 1 : 0), LONGEST_MS);
   const timer: Timer = {
     id: ++lastId,
@@ -42,9 +40,7 @@ operations.wake = () => {
   wakeAt = Number.POSITIVE_INFINITY;
   const time = now();
   const due = [...timers.values()].filter(({ at }) => at <= time);
-  for (const timer of due.sort((a, b) => a.at - b.at || a.id - b.id)) {
-    soon(() => fire(timer));
-  }
+  for (const timer of due.sort((a, b) => a.at - b.at || a.id - b.id)) soon(() => fire(timer));
   soon(() => {
     let next = Number.POSITIVE_INFINITY;
     for (const { at } of timers.values()) next = Math.min(next, at);

@@ -227,9 +227,7 @@ for (const end of ['BE', 'LE'] as const) {
 
 for (const size of [2, 4, 8]) {
   method(`swap${size * 8}`, function (this: Uint8Array) {
-    if (this.length % size !== 0) {
-      throw new RangeError(`Buffer size must be a multiple of ${size * 8}-bits`);
-    }
+    if (this.length % size !== 0) throw new RangeError(`Buffer size must be a multiple of ${size * 8}-bits`);
     for (let at = 0; at < this.length; at += size) this.subarray(at, at + size).reverse();
     return this;
   });

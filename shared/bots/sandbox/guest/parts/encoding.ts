@@ -22,9 +22,7 @@ export function bytesOf(input: ArrayBuffer | ArrayBufferView): Bytes {
   if (ArrayBuffer.isView(input)) {
     return new Uint8Array(input.buffer as ArrayBuffer, input.byteOffset, input.byteLength);
   }
-  if (input instanceof ArrayBuffer) {
-    return new Uint8Array(input);
-  }
+  if (input instanceof ArrayBuffer) return new Uint8Array(input);
   throw new TypeError('Expected an ArrayBuffer or a view on one');
 }
 
@@ -40,9 +38,7 @@ export function joined(parts: readonly Uint8Array[]): Bytes {
 
 export function latin1Bytes(text: string): Bytes {
   const bytes = new Uint8Array(text.length);
-  for (let index = 0; index < text.length; index++) {
-    bytes[index] = text.charCodeAt(index);
-  }
+  for (let index = 0; index < text.length; index++) bytes[index] = text.charCodeAt(index);
   return bytes;
 }
 
@@ -67,9 +63,7 @@ export function utf8Text(bytes: Uint8Array, fatal = false): string {
 
 export function utf16Bytes(text: string): Bytes {
   const units = new Uint16Array(text.length);
-  for (let index = 0; index < text.length; index++) {
-    units[index] = text.charCodeAt(index);
-  }
+  for (let index = 0; index < text.length; index++) units[index] = text.charCodeAt(index);
   return bytesOf(units);
 }
 
@@ -86,9 +80,7 @@ export function hexBytes(text: string): Bytes {
 
 export function hexText(bytes: Uint8Array): string {
   let text = '';
-  for (const byte of bytes) {
-    text += (byte < 16 ? '0' : '') + byte.toString(16);
-  }
+  for (const byte of bytes) text += (byte < 16 ? '0' : '') + byte.toString(16);
   return text;
 }
 

@@ -26,9 +26,7 @@ function headerName(name: unknown): string {
 
 function headerValue(value: unknown): string {
   const text = `${value}`.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '');
-  if (/[\0\n\r]|[^\0-\xff]/.test(text)) {
-    throw new TypeError('Invalid character in a header value');
-  }
+  if (/[\0\n\r]|[^\0-\xff]/.test(text)) throw new TypeError('Invalid character in a header value');
   return text;
 }
 
