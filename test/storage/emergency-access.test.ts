@@ -215,6 +215,30 @@ describe('emergency access', () => {
     }
   });
 
+  test('binds no record that is seen in an emergency only to anybody, who would have it afterwards', async () => {
+    const own = { resourceType: 'AccessPolicy', resource: [{ resourceType: 'Location' }] };
+    const theirs = {
+      ...{ resourceType: 'AccessPolicy', name: 'Theirs' },
+      resource: [{ resourceType: 'Patient', criteria: 'Patient?_id=%patient.id' }],
+    };
+    const given = { reference: await newResource(stage, admin.project, theirs) };
+    const head = await newMember({
+      admin: true,
+      accessPolicy: { reference: await newResource(stage, admin.project, own) },
+      emergencyPolicy: { reference: policy },
+      mayGrant: [given],
+    });
+    const chief = callerOf(head, 'administrator');
+    await takeAs(chief);
+    const invite = person({
+      ...{ resourceType: 'Patient', accessPolicy: given, profile: { reference: patient }, sendEmail: false },
+    });
+    await expect(inviteUser(services, chief, invite)).rejects.toMatchObject({ kind: 'invalid' });
+    await expect(inviteUser(services, admin, invite)).resolves.toMatchObject({
+      profile: { reference: patient },
+    });
+  });
+
   test('is seen by an administrator who asks what the member sees', async () => {
     const body = { resource: patient };
     const explained = async () =>
