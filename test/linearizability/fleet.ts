@@ -6,6 +6,7 @@ import { type Listening, listen, readBody } from '../../infra/local/gateway/list
 import { createExchanger, type Answer as Said } from '../../shared/aws/wire/transport.ts';
 import { type StillStack, startStillStack } from '../faults/every-call/still-stack.ts';
 import { forward, passOn } from '../faults/every-call/ways.ts';
+import { seeded } from '../setup/seeded.ts';
 import type { Answer } from '../spec/portico.ts';
 import type { Request } from './kind.ts';
 
@@ -199,15 +200,7 @@ function takeTurns() {
   let idlers: (() => void)[] = [];
   let last: Instance | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let random = 1;
-
-  /** Mulberry32: from 0 to 1, the same for each seed. */
-  function chance(): number {
-    random = (random + 0x6d2b79f5) | 0;
-    let t = Math.imul(random ^ (random >>> 15), 1 | random);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  }
+  let chance = seeded(1);
 
   function goOn(): void {
     clearTimeout(timer);
@@ -228,10 +221,10 @@ function takeTurns() {
   }
 
   return {
-    chance,
+    chance: () => chance(),
     look,
     begin(seed: number) {
-      random = seed;
+      chance = seeded(seed);
       last = undefined;
     },
     enter(instance: Instance) {
