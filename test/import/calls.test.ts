@@ -67,6 +67,38 @@ test('that is refused as a whole ends the work', async () => {
   expect(count()).toBe(1);
 });
 
+/** Patients as they are sent by `npm run import`. */
+async function sending() {
+  const report = await openReport(join(tmpdir(), 'portico-calls.ndjson'));
+  const destination = { baseUrl: service.baseUrl, project: { id: 'p', name: 'P' }, portico, headers: {} };
+  const { send, end } = startSender(destination, report);
+  return {
+    report,
+    async sendAll(ids: readonly string[]) {
+      for (const id of ids) {
+        const entry = { file: 'f', number: 1, fullUrl: undefined, request: undefined, resource: {} };
+        await send({ entry, reference: `Patient/${id}`, text: '{}' });
+      }
+      await end();
+    },
+  };
+}
+
+test('and nothing is sent any more', async () => {
+  const { promise: third, resolve } = Promise.withResolvers<void>();
+  let count = 0;
+  service.answer(async () => {
+    count += 1;
+    if (count === 3) resolve();
+    return refusal(403, 'forbidden');
+  });
+  const { sendAll } = await sending();
+  await expect(sendAll(Array.from({ length: 2_000 }, (_, n) => `p${n}`))).rejects.toThrow('forbidden');
+  // As many as are on their way at once.
+  await third;
+  expect(count).toBe(3);
+});
+
 test('what one request cannot do is done in halves, down to single entries', async () => {
   const sizes: number[] = [];
   service.answer(async ({ body }) => {
@@ -75,14 +107,8 @@ test('what one request cannot do is done in halves, down to single entries', asy
     if (entry.length > 1) return refusal(413, 'too-long');
     return { status: 200, body: JSON.stringify({ entry: [{ response: { status: '201' } }] }) };
   });
-  const report = await openReport(join(tmpdir(), 'portico-calls.ndjson'));
-  const destination = { baseUrl: service.baseUrl, project: { id: 'p', name: 'P' }, portico, headers: {} };
-  const { send, end } = startSender(destination, report);
-  for (const id of ['a', 'b', 'c']) {
-    const entry = { file: 'f', number: 1, fullUrl: undefined, request: undefined, resource: {} };
-    await send({ entry, reference: `Patient/${id}`, text: '{}' });
-  }
-  await end();
+  const { report, sendAll } = await sending();
+  await sendAll(['a', 'b', 'c']);
   // It is asked for what it has first.
   expect([sizes, report.counts]).toMatchObject([[1, 3, 2, 1, 1, 1], { created: 3, refused: 0 }]);
 });

@@ -180,6 +180,12 @@ describe('npm run bot', () => {
     expect(ended.code).toBe(name === 'parses' || name === 'links' ? 2 : 1);
   });
 
+  test('gives it all of the time and memory that the service has', async () => {
+    const bot = await file('brief.ts', handler('return 1'));
+    const most = ['--timeout', '25', '--memory', '512'];
+    expect(await runBot(bot, ...most)).toMatchObject({ code: 0, stdout: '1' });
+  });
+
   test.each([
     ['nothing', [], /Name a Bot/],
     ['a missing file', ['nowhere.ts'], /ENOENT/],

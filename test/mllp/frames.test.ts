@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { encodeFrame, type Frame, FrameDecoder, isFramable } from '../../mllp/src/frames.ts';
 import { newMetrics } from '../../mllp/src/observe.ts';
 import { answerFrames } from '../../mllp/src/receive/answer-frames.ts';
@@ -224,4 +224,23 @@ describe('a connection', () => {
       expect(await answered(nth, fields)).toEqual({ end, runs, codes });
     },
   );
+});
+
+test('a frame that pauses for less than two seconds keeps its place, though another one waits', async () => {
+  jest.useFakeTimers();
+  try {
+    const places = new LargeFrames(new Gate(1));
+    const never = new AbortController().signal;
+    const cutOff = jest.fn();
+    const leave = await places.enter('pausing', { bytes: () => 100_000, cutOff }, never);
+    const waiting = places.enter('waiting', { bytes: () => 0, cutOff: () => undefined }, never);
+    await jest.advanceTimersByTimeAsync(1_900);
+    expect(cutOff).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(600);
+    expect(cutOff).toHaveBeenCalled();
+    leave();
+    (await waiting)();
+  } finally {
+    jest.useRealTimers();
+  }
 });

@@ -194,7 +194,11 @@ test('the log and the metrics hold control ids, sizes and times, and nothing of 
   expect(
     metrics.split('\n').filter((row) => !/^(# (HELP|TYPE) .+|portico_mllp_\w+(\{.*\})? [\d.]+)?$/.test(row)),
   ).toEqual([]);
-  expect((await fetch(`http://127.0.0.1:${bridge.healthPort}/other`)).status).toBe(404);
+  const nowhere = [['/other'], ['/healthz', 'POST'], ['/metrics', 'PUT']];
+  for (const [path, method = 'GET'] of nowhere) {
+    const { status } = await fetch(`http://127.0.0.1:${bridge.healthPort}${path}`, { method });
+    expect([path, method, status]).toEqual([path, method, 404]);
+  }
   await bridge.stop();
 });
 

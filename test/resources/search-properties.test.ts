@@ -130,6 +130,11 @@ describe('searches of random resources', () => {
     );
   }, 600_000);
 
+  test('come newest first where nothing but when they were written is asked for', async () => {
+    const [first, second, third] = await find(new URLSearchParams('_lastUpdated=ge2000&_count=10'));
+    expect([first, second, third]).toEqual([howMany - 1, howMany - 2, howMany - 3].map((n) => `o${n}`));
+  });
+
   test('_filter says the same as parameters do', async () => {
     const pairs: [string, string][] = [
       ['date ge 2026-01-15 and date lt 2026-02-10', 'date=ge2026-01-15&date=lt2026-02-10'],

@@ -54,6 +54,31 @@ describe('a resource', () => {
     expect(await find('Patient', 'family:exact=ärzte')).toEqual([]);
   });
 
+  test('that is new has nothing to do with one whose id is a word for none', async () => {
+    const body = { ...patient, id: 'undefined' };
+    await carryOut(stage.services, caller, [{ kind: 'update', type: 'Patient', id: body.id, body }]);
+    const [made] = await carryOut(stage.services, caller, [
+      { kind: 'create', type: 'Patient', body: patient },
+    ]);
+    expect(made).toMatchObject({ kind: 'created', id: expect.not.stringMatching('undefined') });
+    const { resource } = await readResource(stage.services, caller, {
+      type: 'Patient',
+      id: String(made?.id),
+    });
+    expect(resource).toMatchObject({ ...patient, id: made?.id });
+  });
+
+  test('has an entry in the audit log with others, however long all of their names are', async () => {
+    const policy = {
+      resourceType: 'AccessPolicy',
+      name: 'n'.repeat(30_000),
+      resource: [{ resourceType: 'Task' }],
+    };
+    const write = { kind: 'create', type: policy.resourceType, body: policy } as const;
+    const made = await carryOut(stage.services, caller, [write, write, write]);
+    expect(made.map(({ kind }) => kind)).toEqual(['created', 'created', 'created']);
+  });
+
   test('is found by a part of its name without a look at those who have it in another part', async () => {
     await Promise.all(
       Array.from({ length: 30 }, () => create({ ...patient, name: [{ family: 'Odd', given: ['Zoe'] }] })),

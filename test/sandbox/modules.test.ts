@@ -123,6 +123,12 @@ describe.each(Object.entries(alike))('%s is as in Node', (name, expressions) => 
   });
 });
 
+test('a Response is ok as in Node', async () => {
+  const body = 'return [200, 299, 300, 599].map((status) => new Response("", { status }).ok)';
+  expect(await value(body)).toEqual([true, true, false, false]);
+  expect(await inNode(body)).toEqual([true, true, false, false]);
+});
+
 test('crypto.randomInt takes no range but one of whole numbers', async () => {
   for (const range of ['1.5', '0, 1.5', '0.5, 2', '0', '2, 1', '2 ** 53']) {
     const body = `try { return require('crypto').randomInt(${range}) } catch (e) { return e.name }`;
@@ -139,6 +145,13 @@ test('each module is there by all of its names, for import, require and import()
         return [required === all, later.default === all, Object.keys(named).every((key) => named[key] === later[key])];
       }`;
     expect([name, returned(await sandbox.run(runOf(text)))]).toEqual([name, [true, true, true]]);
+  }
+});
+
+test('a name that would lead to the same file as that of a module is none', async () => {
+  for (const name of ['medplum/core', 'hl7/standard', 'node/fetch', 'portico.hl7', 'portico-runtime']) {
+    const body = `try { return typeof require('${name}') } catch (e) { return e.message }`;
+    expect(await value(body)).toMatch(`Cannot import '${name}'`);
   }
 });
 
@@ -196,13 +209,13 @@ describe('signatures', () => {
     });
     expect(
       await value(`const c = require('crypto');
-        const keys = [${literal(pkcs1)}, ${literal(sec1)}, { key: ${literal(jwk)}, format: 'jwk' }, { key: ${literal(locked)}, passphrase: 'open' }, c.createPrivateKey(${literal(pem('rsa').private)})];
+        const keys = [${literal(pkcs1)}, ${literal(sec1)}, { key: ${literal(jwk)}, format: 'jwk' }, { key: ${literal(locked)}, passphrase: 'open' }, c.createPrivateKey(${literal(pem('rsa').private)}), Buffer.from(${literal(pem('rsa').private)})];
         return keys.map((key) => {
           const signature = c.createSign('RSA-SHA256').update('a').update('b').sign(key, 'base64');
           const isGood = (text) => c.createVerify('sha256').update(text).verify(c.createPublicKey(key), signature, 'base64');
           return [isGood('ab'), isGood('abc')];
         })`),
-    ).toEqual(Array(5).fill([true, false]));
+    ).toEqual(Array(6).fill([true, false]));
   });
 
   test('keys tell what they are, and are given out again', async () => {

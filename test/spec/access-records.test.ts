@@ -322,8 +322,19 @@ describe('AuditEvents of what is read', () => {
     expect(other).not.toHaveProperty('resources');
   });
 
+  test('are not kept of answers that tell of no patient and name no record', async () => {
+    const searches = async () =>
+      (await portico.local.scan()).filter((item) => JSON.stringify(item).includes('search-type')).length;
+    const before = await searches();
+    for (const path of ['Patient?family=Nobody', 'Bot', 'AccessPolicy?name=none'])
+      expect((await portico.api('GET', `fhir/R4/${path}`, { token })).status).toBe(200);
+    expect(await searches()).toBe(before);
+    await portico.api('GET', 'fhir/R4/Patient?family=Shelley', { token });
+    expect(await searches()).toBeGreaterThan(before);
+  });
+
   test('are not kept of looks at AuditEvents, nor where the Project has not asked for them', async () => {
-    expect(await looksAt(own, token, 4)).toHaveLength(4);
+    expect(await looksAt(own, token, 5)).toHaveLength(5);
     await portico.api('GET', `fhir/R4/${patient}`);
     const looked = (await portico.local.scan()).filter((item) =>
       JSON.stringify(item).includes('restful-interaction'),

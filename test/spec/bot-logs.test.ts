@@ -144,6 +144,9 @@ describe('the executions of a Bot', () => {
     // A page of one trace is no page of another.
     expect((await logs(bot, search.replace(trace, randomUUID()))).status).toBe(400);
     expect(executionsIn(await logs(bot, `?trace=${randomUUID()}`))).toEqual([]);
+    // What else is said of a run is no trace of it.
+    for (const other of [found[0]?.outcome, found[0]?.version])
+      expect([other, executionsIn(await logs(bot, `?trace=${other}`))]).toEqual([expect.any(String), []]);
   });
 
   test('are listed newest first with their whole log', async () => {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { signToken } from '../issuer/own-issuer.ts';
 import { type Answer, type Portico, startPortico } from './portico.ts';
-import { createClient, projectOf } from './running.ts';
+import { createClient, createPolicy, projectOf } from './running.ts';
 import { type SigningIn, signingIn } from './signing-in.ts';
 
 let portico: Portico;
@@ -43,7 +43,7 @@ function expectError({ status, json }: Answer, error: string, expected = 400) {
   expect([status, json.error]).toEqual([expected, error]);
 }
 
-test('a login ends with the activity of its membership, and does not come back with it', async () => {
+test('a login ends with the activity of its membership, does not come back with it, and goes on beside other changes', async () => {
   const { membership, email } = await at.newMember();
   const signIn = async () => {
     const { code } = (await at.login(email, { clientId: app, ...offline })).json;
@@ -55,7 +55,12 @@ test('a login ends with the activity of its membership, and does not come back w
     expect((await portico.api('POST', path, { body: { active } })).status).toBe(200);
     expect([active, await isAlive(before)]).toEqual([active, false]);
   }
-  expect(await isAlive(await signIn())).toBe(true);
+  const anew = await signIn();
+  const accessPolicy = await createPolicy(portico, [{ resourceType: 'Patient' }]);
+  for (const body of [{ accessPolicy }, { accessPolicy: null }, { active: true }]) {
+    expect((await portico.api('POST', path, { body })).status).toBe(200);
+    expect([body, await isAlive(anew)]).toEqual([body, true]);
+  }
 });
 
 describe('oauth2/revoke (RFC 7009)', () => {

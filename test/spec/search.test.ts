@@ -23,6 +23,12 @@ async function seed(): Promise<void> {
     { resourceType: 'Organization', id: 'north', name: 'North Clinic' },
     { resourceType: 'Practitioner', id: 'grey', name: [{ family: 'Grey' }] },
     {
+      ...{ resourceType: 'Group', id: 'there', type: 'person', actual: true },
+      characteristic: [
+        { code: { text: 'at' }, exclude: false, valueReference: { reference: 'Organization/north' } },
+      ],
+    },
+    {
       resourceType: 'Patient',
       id: 'ana',
       active: true,
@@ -122,6 +128,8 @@ describe('a search', () => {
     ['Observation?patient.identifier=urn:mrn|A-1&status=preliminary', ['ana-3']],
     ['Observation?patient.name=nobody', []],
     ['Patient?organization.name=north', ['ana']],
+    // R4 does not say to what this one refers.
+    ['Organization?_has:Group:characteristic-reference:type=person', ['north']],
     ['Patient?_has:Observation:patient:code=8462-4', ['ana']],
     ['Patient?_filter=(name sw fern and active eq true) or birthdate pr false', ['ana', 'cyd']],
     ['Patient?_filter=not(family co "ern")', ['cyd']],

@@ -214,6 +214,30 @@ describe('rights', () => {
     expect(await notesOf(bot)).toHaveLength(1);
   });
 
+  test('of the author to the record as it stands: an earlier version tells no more than that', async () => {
+    const bot = await notingBot();
+    const accessPolicy = await createPolicy(portico, [
+      { resourceType: 'Patient', criteria: 'Patient?_tag=urn:test|open' },
+      { resourceType: 'Patient', criteria: 'Patient?_tag=urn:test|shut', hiddenFields: ['name'] },
+      { resourceType: 'Subscription' },
+      { resourceType: 'Bot', interaction: ['execute', 'read'] },
+    ]);
+    const author = await createClient(portico, { accessPolicy });
+    const id = await subscribe(portico, `Bot/${bot}`, 'Patient?gender=other', {}, author.token);
+    const patient = { resourceType: 'Patient', gender: 'other', name: [{ family: 'Zebra' }] };
+    const made = await put(portico, { ...patient, ...tag('open') });
+    const [first] = await notes(bot, 1);
+    expect(first?.input.name).toEqual(patient.name);
+    await put(portico, { ...patient, ...tag('shut'), id: made.id });
+    const [, second] = await notes(bot, 2);
+    const delivery = first?.headers['x-portico-delivery'];
+    const asked = await portico.api('POST', `fhir/R4/Subscription/${id}/$redeliver`, { body: { delivery } });
+    expect(asked.status).toBe(200);
+    const [, , again] = await notes(bot, 3);
+    expect(again?.input.meta).toEqual(first?.input.meta);
+    expect([second?.input.name, again?.input.name]).toEqual([undefined, undefined]);
+  });
+
   test('of an author who is no member any more: nothing is delivered, and the Subscription is in error', async () => {
     const bot = await notingBot();
     const author = await createClient(portico, { admin: true });

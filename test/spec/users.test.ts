@@ -275,7 +275,8 @@ describe('a change of address', () => {
   test('follows in every Project: the member is found under the new address', async () => {
     const person = await newPerson(portico);
     const at = signingIn(portico);
-    const second = await at.invite(person.email, 1);
+    const externalId = randomUUID();
+    const second = await at.invite(person.email, 1, { externalId });
     const token = await tokenOf(portico, person, { projectId: projectOf(portico, 0).id });
     const email = newAddress();
     expect((await move(person, token, email)).status).toBe(200);
@@ -284,6 +285,7 @@ describe('a change of address', () => {
     const first = await api('POST', `admin/projects/${projectOf(portico, 0).id}/invite`, { body });
     expect(first.status).toBe(409);
     expect((await at.invite(email, 1)).id).toBe(second.id);
+    expect((await at.invite(email, 1, { externalId })).id).toBe(second.id);
     const members = `admin/projects/${projectOf(portico, 0).id}/members`;
     const found = async (text: string) => (await api('GET', `${members}?text=${text}`)).json.entry;
     expect(await found(person.email)).toBeUndefined();

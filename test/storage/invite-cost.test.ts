@@ -140,6 +140,18 @@ test('an invite that is refused writes nothing but the counter', async () => {
   expect(made.sort()).toEqual(['BatchGetItem', 'Query', 'UpdateItem']);
 });
 
+test('an address that stands in many records costs no more reads than are needed to name ten', async () => {
+  const { project } = first;
+  const body = person({ resourceType: 'Patient' });
+  const telecom = [{ system: 'email', value: body.email }];
+  for (let n = 0; n < 60; n++) await newResource(stage, project, { resourceType: 'Patient', telecom });
+  let refused: unknown;
+  const made = await callsOf(stage.client, () => invite(first, body).catch((error) => (refused = error)));
+  expect(refused).toMatchObject({ kind: 'conflict', issues: { length: 10 } });
+  // The caller and the person, 25 of the records, and whether it is still the same person.
+  expect(made.sort()).toEqual(['BatchGetItem', 'BatchGetItem', 'BatchGetItem', 'Query', 'UpdateItem']);
+});
+
 test('a stranger cannot make a Project count', async () => {
   const stranger = { ...first, membershipId: 'none' };
   const made = await callsOf(stage.client, () => invite(stranger, person()).catch(() => undefined));

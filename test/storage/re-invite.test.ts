@@ -83,6 +83,17 @@ describe('a pending person, invited again with the same rights', () => {
     expect(await outbox(first.id)).toMatchObject({ generation: 2 });
   });
 
+  test('after 60 s without a mail gets a new link and none', async () => {
+    const body = person();
+    const first = await invite(body);
+    const mail = await outbox(first.id);
+    stage.clock.nowMs += minuteMs;
+    const again = await invite({ ...body, sendEmail: false });
+    expect([again.id, outcomeOf(again)]).toEqual([first.id, 'renewed']);
+    expect((await standing(first.id)).invitation).toMatchObject({ generation: 2, mail: false });
+    expect(await outbox(first.id)).toEqual(mail);
+  });
+
   test('in parallel after 60 s: one new link', async () => {
     const body = person();
     const first = await invite(body);

@@ -207,6 +207,21 @@ test('nothing of a restored table opens, runs or is told that was taken back, ch
   expect(await prepare()).toMatchObject({ credentialsKept: 0, exportsDropped: 0, deliveriesEnded: 0 });
 });
 
+test('a Project that was disabled since is disabled', async () => {
+  const { project } = await newProject(stage, 'Ended');
+  const key = keys.resource(project, 'Project', project);
+  const head = await getItem(stage.services, key);
+  await table.write(head ? [head] : []);
+  await stage.services.table.update({
+    Key: key,
+    UpdateExpression: 'SET disabledAtMs = :now',
+    ExpressionAttributeValues: { ':now': stage.clock.nowMs },
+  });
+  const { open } = await prepare();
+  expect(open).toContain(`Project/${project} was disabled or deleted since: it is disabled`);
+  expect(await getItem({ table }, key)).toMatchObject({ disabledAtMs: stage.clock.nowMs });
+});
+
 test('who was active then and was removed since is inactive; the last administrator is told of', async () => {
   const caller = await newProject(stage, 'Other');
   const before = await scanAll(stage.client, stage.tableName);

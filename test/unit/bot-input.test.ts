@@ -2,9 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { isDeeperThan } from '../../shared/base/json.ts';
 import { Refusal } from '../../shared/base/refusal.ts';
 import { parseBotIdentifier } from '../../shared/bots/bot/identifiers.ts';
+import { executeRequest } from '../../shared/bots/run/execute-http.ts';
 import { charsetFor, decodeBytes, parseForm, parseInput } from '../../shared/bots/run/input.ts';
 import { safeHeaders } from '../../shared/bots/run/run-request.ts';
-import { parseMediaType } from '../../shared/carry/http/request.ts';
+import { parseMediaType, readRequest } from '../../shared/carry/http/request.ts';
 import fc from '../setup/fast-check.ts';
 
 const kindOf = (run: () => unknown): string => {
@@ -274,4 +275,17 @@ describe('the input', () => {
       }),
     );
   });
+});
+
+test.each<[string | undefined, string | undefined]>([
+  [undefined, undefined],
+  ['', undefined],
+  ['x', 'application/octet-stream'],
+])('a body of %j under the type that API Gateway gives one without is of type %s', (body, expected) => {
+  const event = {
+    requestContext: { http: { method: 'POST', sourceIp: '192.0.2.1' } },
+    headers: { 'content-type': 'application/octet-stream' },
+    body,
+  };
+  expect(executeRequest(readRequest(event as never, 't', 0)).contentType).toBe(expected);
 });

@@ -76,9 +76,10 @@ describe('elements by path', () => {
   });
 
   test('go through lists, choices and the extensions of a primitive', () => {
-    const resource = { a: [{ b: 1, c: 2 }], _a: 1, vString: 'x', _vString: 'y', vs: 1, v: 1 };
-    expect(withoutFields(resource, ['a.b', 'v[x]'])).toEqual({ a: [{ c: 2 }], _a: 1, vs: 1, v: 1 });
-    expect(withoutFields(resource, ['a'])).toEqual({ vString: 'x', _vString: 'y', vs: 1, v: 1 });
+    const resource = { a: [{ b: 1, c: 2 }], _a: 1, vString: 'x', _vString: 'y', vs: 1, v: 1, xString: 'z' };
+    const left = { a: [{ c: 2 }], _a: 1, vs: 1, v: 1, xString: 'z' };
+    expect(withoutFields(resource, ['a.b', 'v[x]'])).toEqual(left);
+    expect(withoutFields(resource, ['a', 'xString'])).toEqual({ vString: 'x', _vString: 'y', vs: 1, v: 1 });
   });
 
   test('are common to lists where each has them or what holds them', () => {

@@ -120,12 +120,20 @@ describe('a schedule is refused', () => {
     ['a time with seconds', repeat({ timeOfDay: ['08:00:30'] }), 'cronTiming'],
     ['a time zone that is none', { cronString: '0 0 * * *', ...zone('Mars/Phobos') }, 'extension[0]'],
   ])('for %s', (_name, fields, expression) => {
-    let issues: unknown;
-    try {
-      scheduleOf(bot(fields));
-    } catch (error) {
-      issues = (error as { issues: unknown }).issues;
-    }
-    expect(issues).toEqual([expect.objectContaining({ expression })]);
+    expect(issuesOf(fields)).toEqual([expect.objectContaining({ expression })]);
   });
+
+  test('for a Timing that says nothing, in these words', () => {
+    expect(issuesOf({ cronTiming: {} })).toEqual([
+      expect.objectContaining({ text: expect.stringContaining('It has no repeat') }),
+    ]);
+  });
+
+  function issuesOf(fields: Record<string, unknown>): unknown {
+    try {
+      return scheduleOf(bot(fields));
+    } catch (error) {
+      return (error as { issues: unknown }).issues;
+    }
+  }
 });

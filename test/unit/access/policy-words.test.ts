@@ -64,6 +64,11 @@ describe('a policy in plain words', () => {
       },
       'May read Patients where family is exactly O %C3%A9 and deceased has no value.',
     ],
+    // No rule of a policy that is stored: dates have no modifiers. An author reads it before it is refused.
+    [
+      { resourceType: 'Patient', criteria: 'Patient?birthdate:not=ge2000', readonly: true },
+      'May read Patients where birthdate is not ge2000.',
+    ],
     [
       { resourceType: 'Bot', criteria: 'Bot?name=triage', interaction: ['execute'] },
       'May run Bots where name starts with triage.',
