@@ -62,7 +62,7 @@ export interface Actor extends Claims {
   emergency?: { grant: EmergencyGrant; policies: readonly NamedPolicy[] };
   /** In whose name a run acts beside the Bot's: it may only what each of them may too. */
   within?: readonly Actor[];
-  /** Who looks at what they may: no rule tells of what is hidden from the one who looks on. */
+  /** An administrator who asks what this member may see: no rule tells them of elements that are hidden from them. */
   onlooker?: Actor;
   /** The features that their Project is provisioned without. */
   lacking?: readonly ProjectFeature[];

@@ -23,7 +23,7 @@ import {
 import { inlineResource } from '../../store/items/content.ts';
 import type { Caller } from '../gate/access-token.ts';
 import { type Actor, isRoot, policyKey } from '../gate/actor.ts';
-import * as pure from './contains.ts';
+import { exceeding } from './contains.ts';
 import type { Rule } from './rule.ts';
 import { defaultRules, isOwnVariable, policyRules, rulesForAnybody, unknownValue } from './rules.ts';
 
@@ -182,14 +182,14 @@ export function requirePolicyWithin(
     [after, 'This'],
   ] as const) {
     const rules = policy ? rulesForAnybody(policy) : [];
-    const more = exceeding(actor, holderOf(actor).rules.standing, rules);
+    const more = exceedingWithin(actor, holderOf(actor).rules.standing, rules);
     if (!more) continue;
     const text = `${what} allows more than your own accessPolicy does: ${more.resourceType}`;
     throw new Refusal('forbidden', text, {
       issues: [{ text, expression: `resource[${rules.indexOf(more)}]` }],
     });
   }
-  if (before && after && exceeding(actor, rulesForAnybody(before), rulesForAnybody(after)))
+  if (before && after && exceedingWithin(actor, rulesForAnybody(before), rulesForAnybody(after)))
     throw new Refusal(
       'forbidden',
       'Under an accessPolicy no policy is widened, which others may hold: write another one',
@@ -208,13 +208,13 @@ export function provided(actions: readonly Action[], checks: readonly Action[]):
  * The first of the rules that none of `held` contains.
  * @throws {Refusal} too-costly where there are too many of both
  */
-function exceeding(
+function exceedingWithin(
   { budget }: Pick<Actor, 'budget'>,
   held: readonly Rule[],
   rules: readonly Rule[],
 ): Rule | undefined {
   budget.spend('comparisons', held.length * rules.length);
-  return pure.exceeding(held, rules);
+  return exceeding(held, rules);
 }
 
 interface Holder {
@@ -274,8 +274,8 @@ interface Part {
   kind: PolicyInRights['kind'];
   /** Of the policy; undefined for what the kind of profile may. */
   reference?: string;
-  /** A parameter stands for what is the holder's own: their rights would speak of somebody else. */
-  isForOthers?: boolean;
+  /** A parameter replaces a variable of the holder, `%patient`: their rights would speak of another patient. */
+  replacesOwnVariable?: boolean;
   rules: readonly Rule[];
 }
 
@@ -290,8 +290,8 @@ function beyond(
   const { rules, mayGive, mayGrant } = holderOf(actor);
   for (const part of partsOf(membership, policyAt)) {
     const given = part.kind === 'mayGrant' ? mayGrant : membership.admin ? [] : mayGive;
-    if (part.reference !== undefined && given.includes(part.reference) && !part.isForOthers) continue;
-    const more = exceeding(actor, rules[part.kind], part.rules);
+    if (part.reference !== undefined && given.includes(part.reference) && !part.replacesOwnVariable) continue;
+    const more = exceedingWithin(actor, rules[part.kind], part.rules);
     if (more) return { expression: part.expression, what: more.resourceType };
   }
   return undefined;
@@ -314,8 +314,8 @@ function partsOf(membership: Grant['membership'], policyAt: PolicyAt): Part[] {
         ? rulesForAnybody(policy)
         : policyRules(subject, [{ policy, parameters }])
       : [];
-    const isForOthers = parameters.some(({ name }) => isOwnVariable(name));
-    return { expression, kind, reference, isForOthers, rules };
+    const replacesOwnVariable = parameters.some(({ name }) => isOwnVariable(name));
+    return { expression, kind, reference, replacesOwnVariable, rules };
   });
   if (parts.some(({ kind }) => kind === 'standing')) return parts;
   return [{ expression: 'accessPolicy', kind: 'standing', rules: defaultRules(subject) }, ...parts];

@@ -6,27 +6,22 @@
 import { isAdministrative } from '../../base/resource.ts';
 import type { Interaction, Rule } from './rule.ts';
 
-/**
- * The first of the rules that no single one of `held` contains; undefined when nothing of them is more. Of a type of which
- * any hides elements, a rule asks nothing more of a resource than the one that contains it: what it matches would tell of
- * them.
- */
+/** The first of the rules that no single one of `held` contains; undefined when nothing of them is more. */
 export function exceeding(held: readonly Rule[], rules: readonly Rule[]): Rule | undefined {
-  return rules.find((rule) => {
-    const isBlind = held.some((other) => other.hiddenFields.length > 0 && isOfType(other, rule.resourceType));
-    return !held.some((other) => contains(other, rule) && (!isBlind || asksNoMore(other, rule)));
-  });
+  return rules.find((rule) => !held.some((other) => contains(other, rule)));
 }
 
 /**
  * Whether one rule allows all that another one does: it speaks of the same type, with as many interactions, of the
- * same criteria or fewer conditions, and closes no element that the other leaves open.
+ * same criteria or fewer conditions, and closes no element that the other leaves open. The other has more conditions
+ * only where this one shows all of a resource: which resources they match would tell of what it does not show.
  */
 export function contains(wide: Rule, narrow: Rule): boolean {
   const interactions = effectiveInteractions(narrow);
   if (interactions.length === 0) return true;
   return (
     speaksOfAll(wide, narrow) &&
+    (showsAll(wide) || hasNoOtherConditions(wide, narrow)) &&
     interactions.every((one) => wide.interactions.has(one)) &&
     closesAll(narrow.hiddenFields, wide.hiddenFields) &&
     closesAll(closedFields(narrow), closedFields(wide)) &&
@@ -54,14 +49,10 @@ export function closesAll(closed: readonly string[], paths: readonly string[]): 
 export function speaksOfAll(wide: Rule, narrow: Rule): boolean {
   const { resourceType: type } = narrow;
   return (
-    isOfType(wide, type) &&
+    (wide.resourceType === type || (wide.resourceType === '*' && isInEvery(type))) &&
     (wide.compartment === undefined || wide.compartment === narrow.compartment) &&
     (wide.criteria === undefined || hasConditionsOf(narrow, wide))
   );
-}
-
-function isOfType({ resourceType }: Rule, type: string): boolean {
-  return resourceType === type || (resourceType === '*' && isInEvery(type));
 }
 
 /** Whether a `*` is for this type: not for those that are administrators' own. */
@@ -76,12 +67,16 @@ function hasConditionsOf(narrow: Rule, wide: Rule): boolean {
   return some.of === all.of && some.pairs.size > 0 && [...some.pairs].every((pair) => all.pairs.has(pair));
 }
 
-/** Names of what every resource shows of itself, whoever may see it. */
-const ofEverybody = /^\["(?:_id|_lastUpdated)"/;
+function showsAll({ interactions, hiddenFields }: Rule): boolean {
+  return interactions.has('read') && hiddenFields.length === 0;
+}
 
-function asksNoMore(wide: Rule, narrow: Rule): boolean {
-  const asked = conditionsOf(wide).pairs;
-  return [...conditionsOf(narrow).pairs].every((pair) => asked.has(pair) || ofEverybody.test(pair));
+/** Conditions, as JSON, on what tells of no content. */
+const ofAnyContent = /^\["(?:_id|_lastUpdated)"/;
+
+function hasNoOtherConditions(wide: Rule, narrow: Rule): boolean {
+  const known = conditionsOf(wide).pairs;
+  return [...conditionsOf(narrow).pairs].every((pair) => known.has(pair) || ofAnyContent.test(pair));
 }
 
 interface Conditions {
@@ -90,15 +85,15 @@ interface Conditions {
 }
 
 /** A rule is compared with many. */
-const known = new WeakMap<Rule, Conditions>();
+const readConditions = new WeakMap<Rule, Conditions>();
 
 /** As a search reads them: each narrows by itself. */
 function conditionsOf(rule: Rule): Conditions {
-  const remembered = known.get(rule);
+  const remembered = readConditions.get(rule);
   if (remembered) return remembered;
   const [of, query = ''] = (rule.criteria ?? '').split(/\?(.*)/s);
   const pairs = new Set([...new URLSearchParams(query)].map((pair) => JSON.stringify(pair)));
   const conditions = { of, pairs };
-  known.set(rule, conditions);
+  readConditions.set(rule, conditions);
   return conditions;
 }

@@ -49,16 +49,19 @@ function rulesWith(policy: Resource, valueFor: (name: string) => string | undefi
   });
 }
 
-/** What an expression of `_filter` takes for one value, with quotes about it or without. */
+/** Values that stay one value inside a `_filter` expression, quoted or not. */
 const plain = /^[\w\-./|:,]+$/;
 
-/** Undefined when a variable has no value: a criterion with a hole, or that a value makes another, must not match more. */
+/**
+ * Undefined when a variable has no value, or one that would change the expression of a `_filter`: the criteria must not
+ * match more than they say.
+ */
 function replaceVariables(
   criteria: string,
   valueFor: (name: string) => string | undefined,
 ): string | undefined {
   let complete = true;
-  const isExpression = criteria.includes('_filter');
+  const isExpression = new URLSearchParams(criteria.split(/\?(.*)/s)[1]).has('_filter');
   const text = criteria.replace(variable, (name) => {
     const value = valueFor(name.slice(1));
     if (!value || (isExpression && !plain.test(value))) complete = false;
@@ -83,7 +86,7 @@ export function variablesOf(actor: Subject, parameters: NamedPolicy['parameters'
   return variables;
 }
 
-/** Variables that are of the member themself, by whatever parameter. */
+/** Whether a variable has a value from the membership itself, without a parameter. */
 export function isOwnVariable(name: string): boolean {
   return /^(?:patient|profile)(?:\.id)?$/.test(name);
 }

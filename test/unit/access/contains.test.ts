@@ -66,6 +66,24 @@ describe('a rule', () => {
       patient({ hiddenFields: ['nameless'] }),
       false,
     ],
+    [
+      'a condition, where an element is hidden',
+      patient({ hiddenFields: ['name'] }),
+      patient({ criteria: 'Patient?gender=female', hiddenFields: ['name'] }),
+      false,
+    ],
+    [
+      'one record, where an element is hidden',
+      patient({ hiddenFields: ['name'] }),
+      patient({ criteria: 'Patient?_id=1', hiddenFields: ['name'] }),
+      true,
+    ],
+    [
+      'a condition, where nothing is read',
+      patient({ interaction: ['update'] }),
+      patient({ criteria: 'Patient?gender=female', interaction: ['update'] }),
+      false,
+    ],
     ['an element less readonly', patient({ readonlyFields: ['name'] }), patient(), false],
     [
       'what was readonly hidden',
