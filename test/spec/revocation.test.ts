@@ -43,7 +43,7 @@ function expectError({ status, json }: Answer, error: string, expected = 400) {
   expect([status, json.error]).toEqual([expected, error]);
 }
 
-test('a login ends with the activity of its membership, does not come back with it, and goes on beside other changes', async () => {
+test('a login ends with the activity of its membership, and does not come back with it', async () => {
   const { membership, email } = await at.newMember();
   const signIn = async () => {
     const { code } = (await at.login(email, { clientId: app, ...offline })).json;
