@@ -7,11 +7,11 @@ import { packedText, unpack } from '../bots/run/payload.ts';
 import { compiled, runResult } from '../bots/run/run-request.ts';
 import type { Compiler, Invoked, Invoker, JobStarter } from '../bots/run/services.ts';
 import {
-  type Answer,
   createExchanger,
   type Exchanger,
   leanClient,
   signedPost,
+  type WireAnswer,
   within,
 } from './wire/transport.ts';
 
@@ -55,7 +55,7 @@ export function lambdaCaller(
 }
 
 /** The name stands in a header, perhaps with an address behind it: `TooManyRequestsException:http://…`. */
-function serviceError({ headers, statusCode }: Answer, said: string): Error {
+function serviceError({ headers, statusCode }: WireAnswer, said: string): Error {
   const name = String(headers['x-amzn-errortype'] ?? `Status${statusCode}`).split(':')[0] ?? '';
   return Object.assign(new Error(said.slice(0, 200)), { name });
 }

@@ -3,7 +3,7 @@ import { allRoutes } from '../../functions/routes.ts';
 import { handlerLoader } from '../../infra/local/functions.ts';
 import { startGateway } from '../../infra/local/gateway/gateway.ts';
 import { type Listening, listen, readBody } from '../../infra/local/gateway/listen.ts';
-import { createExchanger, type Answer as Said } from '../../shared/aws/wire/transport.ts';
+import { createExchanger, type WireAnswer as Said } from '../../shared/aws/wire/transport.ts';
 import { type StillStack, startStillStack } from '../faults/every-call/still-stack.ts';
 import { forward, passOn } from '../faults/every-call/ways.ts';
 import { seeded } from '../setup/seeded.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { type queryOf, type Reading, readAll } from '../../shared/carry/table/pages.ts';
+import { type PartitionRead, type queryOf, readAll } from '../../shared/carry/table/pages.ts';
 
 /** A partition of these sort keys, and how often it was asked. */
 function partition(...sks: string[]) {
@@ -11,7 +11,7 @@ function partition(...sks: string[]) {
   return { asked, query };
 }
 
-test.each<[string, Reading]>([
+test.each<[string, PartitionRead]>([
   ['a prefix', { prefix: 'b', after: 'd' }],
   ['a prefix, newest first', { prefix: 'b', after: 'a', newestFirst: true }],
   ['a range', { from: 'b', to: 'c', after: 'd' }],
@@ -23,7 +23,7 @@ test.each<[string, Reading]>([
   expect(table.asked).toEqual([]);
 });
 
-test.each<[string, Reading, string | undefined]>([
+test.each<[string, PartitionRead, string | undefined]>([
   ['before a prefix begins it', { prefix: 'b', after: 'a' }, undefined],
   ['inside a prefix goes on there', { prefix: 'b', after: 'b1' }, 'b1'],
   ['before a range begins it', { from: 'b', to: 'c', after: 'a' }, undefined],

@@ -21,7 +21,7 @@ export interface Exchange extends Place {
   answerMs?: number | undefined;
 }
 
-export interface Answer {
+export interface WireAnswer {
   statusCode: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
@@ -39,7 +39,7 @@ export const patience = { connectMs: 2_000, answerMs: 6_000 } as const satisfies
 /** Sends requests over connections that are kept. */
 export interface Exchanger {
   /** Rejects with Node's connection errors, and with an error named TimeoutError. */
-  send(exchange: Exchange): Promise<Answer>;
+  send(exchange: Exchange): Promise<WireAnswer>;
   /** Closes connections that no request uses. */
   closeUnused(): void;
   /** Closes every connection. */
@@ -308,7 +308,7 @@ export function signedPost(
     own: Readonly<Record<string, string>>,
     body: Uint8Array,
     answerMs?: number,
-  ): Promise<Answer> => {
+  ): Promise<WireAnswer> => {
     opened ??= open();
     const { url, sign } = await opened;
     const { protocol, hostname, port, host } = url;

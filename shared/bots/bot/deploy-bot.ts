@@ -14,9 +14,9 @@ import { callsOf } from '../run/bounds.ts';
 import { placesItem } from '../run/carry-out-run.ts';
 import {
   type BotCode,
+  type CodePosition,
   type CompileRequest,
   originOf,
-  type Place,
   type Places,
   type RunOutcome,
   type RunRequest,
@@ -78,7 +78,7 @@ function unchecked(reason: 'throttled' | 'not-started' | 'unknown', isLate: bool
 }
 
 /** A 400 for the code, with the author's line and column where there are any. */
-function codeRefusal(message: string, place: Place | undefined): Refusal {
+function codeRefusal(message: string, place: CodePosition | undefined): Refusal {
   const where = place === undefined ? '' : ` (line ${place.line}, column ${place.column})`;
   return invalidField('code', `${message}${where}`);
 }
@@ -112,7 +112,7 @@ export async function checkCode(services: InvokerServices, check: Check): Promis
   throw codeRefusal(outcome.message, place && check.places ? originOf(check.places, place) : place);
 }
 
-function placeOf(outcome: RunOutcome, filename: string): Place | undefined {
+function placeOf(outcome: RunOutcome, filename: string): CodePosition | undefined {
   switch (outcome.kind) {
     case 'not-compiled':
       return { line: outcome.line ?? 1, column: outcome.column ?? 1 };

@@ -127,7 +127,7 @@ export const sandboxNotStarted = 'SandboxNotStarted';
 /** Positions of compiled code and the author's: what is kept of a source map, which is a customer's text. */
 
 /** From 1, columns in UTF-16 units, as engines count. */
-export interface Place {
+export interface CodePosition {
   line: number;
   column: number;
 }
@@ -139,7 +139,7 @@ export interface Place {
 export type Places = number[];
 
 /** The author's place for one of the compiled code: that of the last token which begins no later. */
-export function originOf(places: Places, { line, column }: Place): Place {
+export function originOf(places: Places, { line, column }: CodePosition): CodePosition {
   const at = (token: number, field: number) => places[token * 4 + field] ?? 1;
   let low = 0;
   let high = places.length / 4;

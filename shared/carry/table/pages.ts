@@ -9,7 +9,7 @@ export interface SortKeys {
 }
 
 /** How a partition is read. */
-export interface Reading extends SortKeys {
+export interface PartitionRead extends SortKeys {
   newestFirst?: boolean | undefined;
   /** Goes on behind this sort key, wherever it is. */
   after?: string | undefined;
@@ -76,7 +76,7 @@ export async function* everyPage<Page extends { next?: Key | undefined }>(
 export async function* readPages(
   table: Queried,
   pk: string,
-  { newestFirst, after, limit, following, attributes, ...sortKeys }: Reading = {},
+  { newestFirst, after, limit, following, attributes, ...sortKeys }: PartitionRead = {},
 ): AsyncGenerator<Item[]> {
   const { prefix, from, to } = sortKeys;
   // DynamoDB takes no range that ends before it begins, and begins behind none but its own keys.
@@ -96,7 +96,7 @@ export async function* readPages(
 }
 
 /** All items of a partition, or those with such sort keys. */
-export async function readAll(table: Queried, pk: string, reading: Reading = {}): Promise<Item[]> {
+export async function readAll(table: Queried, pk: string, reading: PartitionRead = {}): Promise<Item[]> {
   const items: Item[] = [];
   for await (const page of readPages(table, pk, reading)) items.push(...page);
   return items;

@@ -1,7 +1,7 @@
 import { inParallel } from '../../base/in-parallel.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys, listedRunShards, pendingPartitions, runShards } from '../../carry/table/keys.ts';
-import { everyPage, queryOf, type Reading, readPages } from '../../carry/table/pages.ts';
+import { everyPage, type PartitionRead, queryOf, readPages } from '../../carry/table/pages.ts';
 import type { Table } from '../../carry/table/table.ts';
 import { indexPartition } from '../index/index-items.ts';
 import { idIndex, indexedId, isInside, type KeyRange, nameOfRange } from '../index/key-range.ts';
@@ -68,7 +68,7 @@ export function candidatesMerged(
   of: TypeTable,
   ranges: readonly KeyRange[],
   limit: number,
-  options: Pick<Reading, 'newestFirst' | 'after'>,
+  options: Pick<PartitionRead, 'newestFirst' | 'after'>,
 ): AsyncGenerator<Candidate> {
   const streams = ranges.map((range) => open(of, range, { limit, ...options }).candidates());
   return mergeSorted(streams, options.newestFirst === true);
@@ -163,7 +163,7 @@ export async function* inBatches<T>(all: AsyncIterable<T>, size: () => number): 
 function open(
   of: TypeTable,
   range: KeyRange,
-  reading: { limit: number } & Pick<Reading, 'newestFirst' | 'after'>,
+  reading: { limit: number } & Pick<PartitionRead, 'newestFirst' | 'after'>,
 ) {
   const name = nameOfRange(range);
   const pages = pagesOf(of, range, reading);
@@ -189,7 +189,7 @@ function open(
 async function* pagesOf(
   of: TypeTable,
   range: KeyRange,
-  { limit, newestFirst, after }: { limit: number } & Pick<Reading, 'newestFirst' | 'after'>,
+  { limit, newestFirst, after }: { limit: number } & Pick<PartitionRead, 'newestFirst' | 'after'>,
 ): AsyncGenerator<string[]> {
   if (range.index === idIndex) {
     if (after === undefined) yield [range.bucket];
@@ -211,7 +211,7 @@ function rangeQuery({ project, type }: TypeTable, { index, bucket, ...sortKeys }
 }
 
 /** What is read of lists whose sort keys begin with an instant and end with an id. */
-export interface TimedReading extends Pick<Reading, 'after' | 'attributes'> {
+export interface TimedReading extends Pick<PartitionRead, 'after' | 'attributes'> {
   newestFirst: boolean;
   /** Instants, both inside. */
   from?: string | undefined;

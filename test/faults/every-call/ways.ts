@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { type Listening, listen, readBody } from '../../../infra/local/gateway/listen.ts';
-import { type Answer, createExchanger, type Exchanger } from '../../../shared/aws/wire/transport.ts';
+import { createExchanger, type Exchanger, type WireAnswer } from '../../../shared/aws/wire/transport.ts';
 import { type Fault, faults, isSilent, type Kind, type Said, type Service } from './faults.ts';
 
 /** A call that a function has made. */
@@ -118,7 +118,7 @@ export function forward(
   { protocol, hostname, port, host }: URL,
   request: IncomingMessage,
   body: Buffer | undefined,
-): Promise<Answer> {
+): Promise<WireAnswer> {
   const { host: _, connection: __, ...headers } = request.headers;
   return exchanger.send({
     ...{ protocol, hostname, port, body },
@@ -128,7 +128,7 @@ export function forward(
   });
 }
 
-export function passOn({ statusCode, headers, body }: Answer, response: ServerResponse): void {
+export function passOn({ statusCode, headers, body }: WireAnswer, response: ServerResponse): void {
   const { connection: _, 'transfer-encoding': __, ...said } = headers;
   response.writeHead(statusCode, said).end(body);
 }

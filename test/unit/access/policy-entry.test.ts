@@ -6,9 +6,9 @@ import { hasElementIn } from '../../../shared/store/fhir/elements.ts';
 import { structures } from '../../../shared/store/fhir/structures.ts';
 import {
   conditionsOf,
-  type Entry,
   entriesIn,
   interactionsOf,
+  type PolicyEntry,
   shownValue,
   withClosed,
   withConditions,
@@ -18,7 +18,7 @@ import {
 } from '../../../web/src/policies/builder/entry.ts';
 import { templates } from '../../../web/src/policies/templates.ts';
 
-const strange: Entry = {
+const strange: PolicyEntry = {
   id: 'kept',
   resourceType: 'Patient',
   extension: [{ url: 'urn:x', valueString: 'kept' }],
@@ -67,7 +67,7 @@ describe('an entry of a policy in the builder', () => {
         fc.subarray([...all]),
         (resourceType, interaction, readonly, chosen) => {
           const entry = JSON.parse(JSON.stringify({ resourceType, interaction, readonly }));
-          const meant = (one: Entry) => {
+          const meant = (one: PolicyEntry) => {
             const [parsed] = parsePolicy({ resource: [one] }, () => undefined);
             return [...(parsed?.interactions ?? [])].sort();
           };
@@ -85,8 +85,8 @@ describe('an entry of a policy in the builder', () => {
     [{ resourceType: 'Patient', criteria: 'Patient?' }],
     [{ resourceType: 'Patient', criteria: 7 }],
   ])('criteria that cannot be taken apart are said to be so: %j', (entry) => {
-    expect(conditionsOf(entry as Entry)).toBeUndefined();
-    expect(withType(entry as Entry, 'Patient')).toEqual(entry);
+    expect(conditionsOf(entry as PolicyEntry)).toBeUndefined();
+    expect(withType(entry as PolicyEntry, 'Patient')).toEqual(entry);
   });
 
   test.each(['', '{', '{}', '[1]', '[{}]', '[null]'])('%j is no list of entries', (text) => {

@@ -6,7 +6,7 @@ import { DeleteCommand, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { fromAttributes } from '../../../shared/aws/wire/attribute.ts';
 import { directDocumentClient, dynamoDbCaller } from '../../../shared/aws/wire/dynamodb.ts';
-import type { Answer, Exchange, Patience } from '../../../shared/aws/wire/transport.ts';
+import type { Exchange, Patience, WireAnswer } from '../../../shared/aws/wire/transport.ts';
 
 const ends: (() => void)[] = [];
 afterEach(() => {
@@ -133,7 +133,7 @@ test('what is asked is signed with the credentials of the client', async () => {
 test('without an endpoint the service of the region is called', async () => {
   const exchanges: Exchange[] = [];
   const exchanger = {
-    async send(exchange: Exchange): Promise<Answer> {
+    async send(exchange: Exchange): Promise<WireAnswer> {
       exchanges.push(exchange);
       return { statusCode: 200, headers: {}, body: Buffer.from('{}') };
     },

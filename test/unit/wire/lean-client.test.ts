@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connectKms, openKmsSigner } from '../../../shared/aws/kms.ts';
-import { type Answer, type Exchange, leanClient, within } from '../../../shared/aws/wire/transport.ts';
+import { type Exchange, leanClient, type WireAnswer, within } from '../../../shared/aws/wire/transport.ts';
 
 const exchanges: Exchange[] = [];
 const exchanger = {
-  async send(exchange: Exchange): Promise<Answer> {
+  async send(exchange: Exchange): Promise<WireAnswer> {
     exchanges.push(exchange);
     return { statusCode: 200, headers: {}, body: Buffer.from('{"a":1}') };
   },

@@ -98,7 +98,7 @@ function duration(seconds: number): string {
   return new Intl.NumberFormat(undefined, { style: 'unit', unit, unitDisplay: 'long' }).format(value);
 }
 
-export interface Action<Input, Result> {
+export interface ActionState<Input, Result> {
   /** Does it once: while it runs, calls are ignored. Undefined when it failed. */
   run(input: Input): Promise<Result | undefined>;
   isBusy: boolean;
@@ -109,7 +109,7 @@ export interface Action<Input, Result> {
   clear(): void;
 }
 
-type Said = Pick<Action<unknown, unknown>, 'message' | 'fieldErrors'>;
+type Said = Pick<ActionState<unknown, unknown>, 'message' | 'fieldErrors'>;
 
 const nothing: Said = { message: undefined, fieldErrors: {} };
 
@@ -117,7 +117,7 @@ const nothing: Said = { message: undefined, fieldErrors: {} };
 export function useAction<Input = void, Result = unknown>(
   act: (input: Input) => Promise<Result>,
   fields: readonly string[] = [],
-): Action<Input, Result> {
+): ActionState<Input, Result> {
   const [isBusy, setBusy] = useState(false);
   const [said, setSaid] = useState(nothing);
   const running = useRef(false);

@@ -75,7 +75,7 @@ function useAddressCount(): [number, (next: number) => void] {
 }
 
 /** A list as far as it was loaded. */
-export interface Page<T> {
+export interface LoadedPage<T> {
   items: T[];
   next: string | undefined;
   /** How many there are in all, where the service said: with the first page only. */
@@ -89,8 +89,8 @@ export interface Pages<T> extends Loaded<T[]> {
 }
 
 interface Memory<T> {
-  before?: Page<T> | undefined;
-  onSeen(page: Page<T>, isMore: boolean): void;
+  before?: LoadedPage<T> | undefined;
+  onSeen(page: LoadedPage<T>, isMore: boolean): void;
 }
 
 /**
@@ -99,7 +99,7 @@ interface Memory<T> {
  */
 export function usePages<T>(
   key: string,
-  read: (next: string | undefined, signal?: AbortSignal) => Promise<Page<T>>,
+  read: (next: string | undefined, signal?: AbortSignal) => Promise<LoadedPage<T>>,
   memory?: Memory<T>,
 ): Pages<T> {
   const readFirst = async (signal: AbortSignal) => {
@@ -108,7 +108,7 @@ export function usePages<T>(
     return page;
   };
   const first = useLoad(key, readFirst, memory?.before);
-  const [longer, setLonger] = useState<{ first: Page<T> | undefined; all: Page<T> }>();
+  const [longer, setLonger] = useState<{ first: LoadedPage<T> | undefined; all: LoadedPage<T> }>();
   // What was shown beyond a first page goes with it.
   const page = longer && longer.first === first.value ? longer.all : first.value;
   const more = useAction(async (next: string) => {
@@ -135,21 +135,23 @@ export function usePages<T>(
 }
 
 /** A searchset of the API. */
-export interface Search<R extends Resource> extends Pages<R> {
+export interface SearchPages<R extends Resource> extends Pages<R> {
   path: string;
 }
 
 /** What was loaded of each list, in memory and of this session only: the way back finds it again. */
-const seenBy = new WeakMap<Session, Map<string, Page<Resource>>>();
+const seenBy = new WeakMap<Session, Map<string, LoadedPage<Resource>>>();
 
 /**
  * A searchset, page by page. How much of it was loaded stands in the address: a reload shows as much again.
  * @param path of the first page
  */
-export function useSearch<R extends Resource>(path: string): Search<R> {
+export function useSearch<R extends Resource>(path: string): SearchPages<R> {
   const { get } = useApi();
   const session = useSession();
-  const [before] = useState(() => (cameBack() ? (seenBy.get(session)?.get(path) as Page<R>) : undefined));
+  const [before] = useState(() =>
+    cameBack() ? (seenBy.get(session)?.get(path) as LoadedPage<R>) : undefined,
+  );
   const [shownBefore, setShown] = useAddressCount();
   const noteShown = useRef(setShown);
   noteShown.current = setShown;
@@ -161,9 +163,9 @@ export function useSearch<R extends Resource>(path: string): Search<R> {
     const bundle = await get<Bundle<R>>(from, signal);
     return { items: resourcesIn(bundle), next: nextOf(bundle), total: bundle.total };
   };
-  const onSeen = (page: Page<R>, isMore: boolean) => {
+  const onSeen = (page: LoadedPage<R>, isMore: boolean) => {
     if (isMore) noteShown.current(page.items.length);
-    const lists = seenBy.get(session) ?? new Map<string, Page<Resource>>();
+    const lists = seenBy.get(session) ?? new Map<string, LoadedPage<Resource>>();
     seenBy.set(session, lists.set(path, page));
   };
   return { path, ...usePages<R>(path, read, { before, onSeen }) };

@@ -9,7 +9,7 @@ import { ActionButton, Badge, CopyButton, Failure, Notice, Output, Scrolling } f
 import { Select, TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
 import { listExecutions } from './executions.tsx';
-import { cancelRun, type Run, runBot, samples } from './run-bot.ts';
+import { type BotRun, cancelRun, runBot, samples } from './run-bot.ts';
 import { LogView, type RunLog, TextWithPlaces } from './run-log.tsx';
 
 const firstInput: { input: InputType } = { input: 'text/plain' };
@@ -24,7 +24,7 @@ export function ConsoleTab({ bot }: { bot: Bot }) {
   const type = values.input;
   const [texts, setTexts] = useKept(`console ${bot.id}`, firstTexts);
   const text = texts[type] ?? '';
-  const [run, setRun] = useState<Run>();
+  const [run, setRun] = useState<BotRun>();
   const runKey = useRef('');
   const [isEnding, setEnding] = useState(false);
   const execute = useAction(async () => {
@@ -81,7 +81,7 @@ const milliseconds = new Intl.NumberFormat(undefined, {
   maximumFractionDigits: 0,
 });
 
-function RunResult({ bot, run, isBusy }: { bot: Bot; run: Run | undefined; isBusy: boolean }) {
+function RunResult({ bot, run, isBusy }: { bot: Bot; run: BotRun | undefined; isBusy: boolean }) {
   const api = useApi();
   const { traceId } = run ?? {};
   const { value, isLoading } = useLoad(traceId ?? '', async (signal) =>

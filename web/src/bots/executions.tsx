@@ -2,7 +2,7 @@ import type { Bot, Parameters, ParametersParameter } from '@medplum/fhirtypes';
 import { fieldsOf } from '../../../shared/base/values.ts';
 import { entriesOf, partsOf } from '../api/fhir.ts';
 import { type Api, useApi, useReloading } from '../api/use-api.ts';
-import { type Page, useAddress, usePages } from '../api/use-pages.ts';
+import { type LoadedPage, useAddress, usePages } from '../api/use-pages.ts';
 import { Badge, Button, Empty, Moment } from '../ui/basics.tsx';
 import { Select, Switch, TextField, useSettled } from '../ui/fields.tsx';
 import { PagedRows } from '../ui/lists.tsx';
@@ -111,7 +111,7 @@ export async function listExecutions(
   api: Api,
   botId: string,
   { next, signal, count = 20, filters = noFilters }: Listing,
-): Promise<Page<Execution>> {
+): Promise<LoadedPage<Execution>> {
   const { outcome, time, by, trace } = filters;
   const query = new URLSearchParams();
   const length = lengths[time];

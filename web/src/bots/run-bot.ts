@@ -3,7 +3,7 @@ import { typedEntries } from '../../../shared/base/values.ts';
 import type { InputType } from '../../../shared/bots/run/contract.ts';
 import type { Api } from '../api/use-api.ts';
 
-export interface Run {
+export interface BotRun {
   status: number;
   isGood: boolean;
   contentType: string;
@@ -19,7 +19,7 @@ export async function runBot(
   api: Api,
   botId: string,
   { type: contentType, text, runKey }: { type: InputType; text: string; runKey: string },
-): Promise<Run> {
+): Promise<BotRun> {
   const traceId = crypto.randomUUID();
   // Messages end their segments with CR; a text area gives LF.
   const body = contentType === 'x-application/hl7-v2+er7' ? text.replace(/\r?\n/g, '\r') : text;
@@ -30,7 +30,11 @@ export async function runBot(
     headers: { 'x-trace-id': traceId, 'x-run-key': runKey },
     ...(body === '' ? {} : { body: asTyped(body) }),
   };
-  const done = (status: number, answer: Pick<Run, 'contentType' | 'body'>, isCancelled = false): Run => ({
+  const done = (
+    status: number,
+    answer: Pick<BotRun, 'contentType' | 'body'>,
+    isCancelled = false,
+  ): BotRun => ({
     ...answer,
     isCancelled,
     status,

@@ -164,7 +164,7 @@ export async function saveSource(api: Api, botId: string, { text, filename }: So
 }
 
 /** The code of a version. */
-export type DeployedCode = NonNullable<Awaited<ReturnType<typeof readDeployedCode>>>;
+export type VersionCode = NonNullable<Awaited<ReturnType<typeof readDeployedCode>>>;
 
 /** @param version a hash; without it what runs @returns undefined when nothing is deployed */
 export async function readDeployedCode(

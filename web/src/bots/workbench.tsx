@@ -12,7 +12,7 @@ import { Form } from '../ui/form.tsx';
 import { Confirm } from '../ui/page.tsx';
 import { ConsoleTab } from './console-tab.tsx';
 import { CodePlaces, type GoTo, TextWithPlaces } from './run-log.tsx';
-import { type DeployedCode, readDeployedCode, readSource, type Source, saveSource } from './versions.tsx';
+import { readDeployedCode, readSource, type Source, saveSource, type VersionCode } from './versions.tsx';
 
 /** The Bot's source as it was saved last, to be changed and deployed, beside a console that runs it. */
 export function Workbench({ bot }: { bot: Bot }) {
@@ -40,7 +40,7 @@ interface BenchProps {
   bot: Bot;
   draft: DraftState<Source>;
   savedFirst: Source;
-  runningFirst: DeployedCode | undefined;
+  runningFirst: VersionCode | undefined;
 }
 
 /** Saving keeps the text; deploying also makes it what runs, if it compiles. */
@@ -237,7 +237,7 @@ function countWords(errors: number, warnings: number): string {
   return `${words.filter(Boolean).join(', ')}.`;
 }
 
-function RunningVersion({ running, source }: { running: DeployedCode | undefined; source: Source }) {
+function RunningVersion({ running, source }: { running: VersionCode | undefined; source: Source }) {
   const [isOpen, setOpen] = useState(false);
   if (!running) return <p className="muted">Nothing is deployed yet.</p>;
   const name = running.hash.slice(0, 8);

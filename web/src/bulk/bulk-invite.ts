@@ -18,13 +18,13 @@ export interface Findings {
 }
 
 /** A policy of the Project. */
-export interface NamedPolicy {
+export interface PolicyChoice {
   name: string;
   reference: string;
 }
 
 /** Looks for what the service would refuse, or would not refuse though it is a mistake. */
-export function checkTable({ header, rows }: Table, policies: readonly NamedPolicy[]): Findings {
+export function checkTable({ header, rows }: CsvTable, policies: readonly PolicyChoice[]): Findings {
   const found: Findings = { file: [], rows: new Map() };
   if (header.length === 0) return found;
   const names = header.map(bulkColumn);
@@ -64,7 +64,7 @@ export function checkTable({ header, rows }: Table, policies: readonly NamedPoli
 }
 
 /** The table as the service reads it: policies by their reference. */
-export function resolvedTable({ header, rows }: Table, policies: readonly NamedPolicy[]): Table {
+export function resolvedTable({ header, rows }: CsvTable, policies: readonly PolicyChoice[]): CsvTable {
   const at = header.findIndex((cell) => bulkColumn(cell) === 'accessPolicy');
   const resolve = (cell: string, column: number) =>
     column === at && cell.trim() ? (referenceOf(cell.trim(), policies) ?? cell) : cell;
@@ -72,19 +72,19 @@ export function resolvedTable({ header, rows }: Table, policies: readonly NamedP
 }
 
 /** What the file calls a policy: its reference, or its name when only one has it. */
-function referenceOf(text: string, policies: readonly NamedPolicy[]): string | undefined {
+function referenceOf(text: string, policies: readonly PolicyChoice[]): string | undefined {
   const referred = policies.find(({ reference }) => reference === text);
   const [named, ...others] = referred ? [referred] : namedAs(text, policies);
   return others.length === 0 ? named?.reference : undefined;
 }
 
-function problemOf(text: string, policies: readonly NamedPolicy[]): string {
+function problemOf(text: string, policies: readonly PolicyChoice[]): string {
   return namedAs(text, policies).length > 1
     ? `Several access policies are named “${text}”: use the reference of one.`
     : `There is no access policy “${text}”.`;
 }
 
-function namedAs(text: string, policies: readonly NamedPolicy[]): NamedPolicy[] {
+function namedAs(text: string, policies: readonly PolicyChoice[]): PolicyChoice[] {
   return policies.filter(({ name }) => normalise(name) === normalise(text));
 }
 
@@ -93,7 +93,7 @@ function isAddress(text: string): boolean {
   return /^[^\s@()<>[\]:;,\\"]+@[^\s@()<>[\]:;,\\"]+\.[^\s@.\d]{2,}$/u.test(text);
 }
 
-export interface Table {
+export interface CsvTable {
   header: string[];
   rows: string[][];
 }
@@ -102,7 +102,7 @@ export interface Table {
  * CSV for the eye (RFC 4180; commas or semicolons): what is invited is decided by the service, which reads
  * the same text again and says what is wrong with it. Empty rows are left out, as there.
  */
-export function readTable(text: string): Table {
+export function readTable(text: string): CsvTable {
   const separator = text.split(/[\r\n]/, 1)[0]?.includes(',') ? ',' : ';';
   const records: string[][] = [];
   let cells: string[] = [];
@@ -141,7 +141,7 @@ interface BulkAnswer {
 /** An answer, and the rows that it is about: its row 1 is the first of `sent`. */
 export interface Sent {
   answer: BulkAnswer;
-  table: Table;
+  table: CsvTable;
   sent: number[];
 }
 
@@ -153,7 +153,7 @@ export function useBulkInvite() {
   const api = useApi();
   const [done, setDone] = useState<ReadonlySet<string>>(new Set());
   const [last, setLast] = useState<Sent>();
-  const action = useAction(async ({ table, rows }: { table: Table; rows: number[] }) => {
+  const action = useAction(async ({ table, rows }: { table: CsvTable; rows: number[] }) => {
     setLast(undefined);
     const answered = await api.fetch(`${api.admin}/invite/bulk`, {
       method: 'POST',
@@ -168,7 +168,7 @@ export function useBulkInvite() {
     setDone((before) => new Set([...before, ...invited]));
     setLast({ answer, table, sent: rows });
   });
-  const openRows = (table: Table): number[] =>
+  const openRows = (table: CsvTable): number[] =>
     table.rows.flatMap((_cells, row) => (done.has(personIn(table, row)) ? [] : [row]));
   const clear = () => {
     setLast(undefined);
@@ -178,7 +178,7 @@ export function useBulkInvite() {
 }
 
 /** Who a row is about, in one spelling; empty when it does not say. */
-function personIn({ header, rows }: Table, row: number): string {
+function personIn({ header, rows }: CsvTable, row: number): string {
   const cell = (name: string) =>
     rows[row]?.[header.findIndex((one) => bulkColumn(one) === name)]?.trim() ?? '';
   const type = cell('resourceType');
@@ -189,7 +189,7 @@ function personIn({ header, rows }: Table, row: number): string {
 /** The policies of the Project, by which a file may name them; none before it is wanted. */
 export function usePolicies(isWanted: boolean) {
   const api = useApi();
-  return useLoad(String(isWanted), async (signal): Promise<NamedPolicy[]> => {
+  return useLoad(String(isWanted), async (signal): Promise<PolicyChoice[]> => {
     if (!isWanted) return [];
     const path = 'fhir/R4/AccessPolicy?_count=1000&_elements=name';
     const found = resourcesIn(await api.get<Bundle<AccessPolicy>>(path, signal));

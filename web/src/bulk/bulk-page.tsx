@@ -10,12 +10,12 @@ import { Form } from '../ui/form.tsx';
 import { Row, Rows } from '../ui/lists.tsx';
 import { Page } from '../ui/page.tsx';
 import {
+  type CsvTable,
   checkTable,
   type Findings,
   readTable,
   resolvedTable,
   type Sent,
-  type Table,
   useBulkInvite,
   usePolicies,
 } from './bulk-invite.ts';
@@ -160,7 +160,7 @@ function textOf(outcome: OperationOutcome | undefined): string {
 
 const mostShown = 200;
 
-function Preview({ table: { header, rows }, findings }: { table: Table; findings: Findings }) {
+function Preview({ table: { header, rows }, findings }: { table: CsvTable; findings: Findings }) {
   if (rows.length === 0) return null;
   return (
     <Scrolling label="Preview" className="card table-frame">

@@ -1,12 +1,12 @@
 import type { AccessPolicy, ClientApplication, ProjectMembership } from '@medplum/fhirtypes';
 import { useState } from 'react';
 import { useApi, useLoad } from '../api/use-api.ts';
-import { type Member, RightsForm } from '../members/rights-form.tsx';
+import { type MemberWithPolicies, RightsForm } from '../members/rights-form.tsx';
 import { Card, CopyButton, Details, Loading, Moment } from '../ui/basics.tsx';
 import { Select, TextField } from '../ui/fields.tsx';
 import { Form, useForm } from '../ui/form.tsx';
 import { ConfirmedButton, DeleteResource, Page } from '../ui/page.tsx';
-import { type NewClient, NewSecret, urisIn } from './clients-page.tsx';
+import { type CreatedClient, NewSecret, urisIn } from './clients-page.tsx';
 
 type Client = ClientApplication & { redirectUris?: string[]; redirectUri?: string; public?: boolean };
 
@@ -23,7 +23,7 @@ interface ClientState {
 interface Key {
   client: Client;
   state: ClientState;
-  member: Member;
+  member: MemberWithPolicies;
 }
 
 /** One API key: how it signs in, what it may do, and how it ends. */
@@ -136,12 +136,12 @@ const keeping = [
 
 function RotateSecret({ client, onRotated }: { client: Client; onRotated(): void }) {
   const { admin, send } = useApi();
-  const [rotated, setRotated] = useState<NewClient>();
+  const [rotated, setRotated] = useState<CreatedClient>();
   const [keepOldHours, setKeepOldHours] = useState('24');
   const { id = '', name = 'this key' } = client;
   const rotate = async () => {
     const body = { keepOldHours: Number(keepOldHours) };
-    setRotated(await send<NewClient>('POST', `${admin}/client/${encodeURIComponent(id)}/secret`, body));
+    setRotated(await send<CreatedClient>('POST', `${admin}/client/${encodeURIComponent(id)}/secret`, body));
     onRotated();
   };
   return (

@@ -11,13 +11,13 @@ import { Page } from '../ui/page.tsx';
 import { type Choice, type PickedPolicy, PolicyPicker, referenceOf } from '../ui/resource-picker.tsx';
 
 /** Without a secret when it is public. */
-export type NewClient = ClientApplication & { id: string; secret?: string };
+export type CreatedClient = ClientApplication & { id: string; secret?: string };
 
 /** API keys: the programs that may call the API of this Project. */
 export function ClientsPage() {
   const { admin } = useApi();
   const pages = useSearch<ProjectMembership>(`${admin}/members?profile-type=ClientApplication&_count=20`);
-  const [created, setCreated] = useState<NewClient>();
+  const [created, setCreated] = useState<CreatedClient>();
   return (
     <Page title="API keys">
       {created && <NewSecret client={created} title={`${created.name} is created`} />}
@@ -64,7 +64,7 @@ const emptyClient = {
   admin: false,
 };
 
-function NewClientForm({ onCreated }: { onCreated(client: NewClient): void }) {
+function NewClientForm({ onCreated }: { onCreated(client: CreatedClient): void }) {
   const { admin, send } = useApi();
   const create = useForm(emptyClient, async (typed) => {
     const redirectUris = urisIn(typed.redirectUris);
@@ -75,7 +75,7 @@ function NewClientForm({ onCreated }: { onCreated(client: NewClient): void }) {
       ...(typed.admin && !typed.public ? { admin: true } : {}),
       accessPolicy: referenceOf(typed.accessPolicy),
     };
-    onCreated(await send<NewClient>('POST', `${admin}/client`, body));
+    onCreated(await send<CreatedClient>('POST', `${admin}/client`, body));
   });
   return (
     <Form label="Create an API key" action={create} submit="Create the key">
@@ -112,7 +112,7 @@ export function urisIn(text: string): string[] {
 }
 
 /** A key's new secret, this once: only its hash is stored. A public app has none. */
-export function NewSecret({ client: { id, secret }, title }: { client: NewClient; title: string }) {
+export function NewSecret({ client: { id, secret }, title }: { client: CreatedClient; title: string }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     heading.current?.scrollIntoView({ block: 'center' });

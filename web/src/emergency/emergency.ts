@@ -10,10 +10,10 @@ export interface Emergency {
   policy: { reference: string; display?: string };
   /** Sentences. */
   opens: string[];
-  active?: EmergencyGrant | undefined;
+  active?: EmergencyAccess | undefined;
 }
 
-export interface EmergencyGrant {
+export interface EmergencyAccess {
   /** Instants. */
   since: string;
   until: string;
@@ -21,7 +21,7 @@ export interface EmergencyGrant {
 }
 
 /** The emergency access that a member has, as administrators see it. */
-export function emergencyOf({ extension }: ProjectMembership): EmergencyGrant | undefined {
+export function emergencyOf({ extension }: ProjectMembership): EmergencyAccess | undefined {
   const parts = extension?.find(({ url }) => url === 'urn:portico:extension:emergency-access')?.extension;
   const part = (name: string) => parts?.find(({ url }) => url === name);
   const [since, until] = [part('since')?.valueInstant, part('until')?.valueInstant];

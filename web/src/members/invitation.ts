@@ -6,7 +6,7 @@ import {
 } from '../../../shared/identity/invitations/states.ts';
 import type { BadgeKind } from '../ui/basics.tsx';
 
-export type Invitation = NonNullable<ReturnType<typeof invitationOf>>;
+export type InvitationStatus = NonNullable<ReturnType<typeof invitationOf>>;
 
 /** The state of a member's invitation (docs/identity.md); undefined for programs, which nobody invites. */
 export function invitationOf(membership: ProjectMembership | undefined) {
@@ -93,7 +93,7 @@ export function outcomeSentence(name: string, outcome: InviteOutcome): string {
 }
 
 /** The mail is queued, not sent: whether it arrives is known later. */
-export function mailSentence(email: string, { mailRequested, outcome }: Invitation): string {
+export function mailSentence(email: string, { mailRequested, outcome }: InvitationStatus): string {
   if (!mailRequested) return 'No e-mail is sent: they can accept the next time they sign in.';
   return outcome === 'kept' ? `Only one e-mail goes to ${email}.` : `An e-mail to ${email} is queued.`;
 }

@@ -19,8 +19,8 @@ import {
   Notice,
 } from '../ui/basics.tsx';
 import { ConfirmedButton, Page } from '../ui/page.tsx';
-import { type Invitation, invitationOf, profileType, standingOf } from './invitation.ts';
-import { type Member, RightsForm } from './rights-form.tsx';
+import { type InvitationStatus, invitationOf, profileType, standingOf } from './invitation.ts';
+import { type MemberWithPolicies, RightsForm } from './rights-form.tsx';
 
 /** One member: how they stand, what they may do, and how they leave. */
 export function MemberPage({ id }: { id: string }) {
@@ -51,7 +51,7 @@ export function MemberPage({ id }: { id: string }) {
 }
 
 interface MemberCardsProps {
-  member: Member;
+  member: MemberWithPolicies;
   email: string | undefined;
   inviterName: string | undefined;
   onChange(): void;
@@ -128,7 +128,7 @@ function RemoveMember({ membership }: { membership: ProjectMembership }) {
   );
 }
 
-const explain: Record<Exclude<InvitationState, 'accepted'>, (invitation: Invitation) => ReactNode> = {
+const explain: Record<Exclude<InvitationState, 'accepted'>, (invitation: InvitationStatus) => ReactNode> = {
   pending: ({ expires, mailRequested }) => (
     <>
       The link works until <Moment at={expires} />.{' '}

@@ -12,14 +12,14 @@ import { type Choice, type PickedPolicy, PolicyPicker, referenceOf } from '../ui
 import { invitationOf } from './invitation.ts';
 
 /** A member, person or program, with the policies that the membership names, where they can be read. */
-export interface Member {
+export interface MemberWithPolicies {
   membership: ProjectMembership;
   policy: AccessPolicy | undefined;
   emergencyPolicy?: AccessPolicy | undefined;
 }
 
 /** Role, policy and activity of a member. */
-export function RightsForm({ member, onChange }: { member: Member; onChange(): void }) {
+export function RightsForm({ member, onChange }: { member: MemberWithPolicies; onChange(): void }) {
   const { membership } = member;
   const { admin, send } = useApi();
   const { me } = useSession();

@@ -17,9 +17,9 @@ import { Select } from '../ui/fields.tsx';
 import { PagedRows } from '../ui/lists.tsx';
 import { ConfirmedButton } from '../ui/page.tsx';
 import {
-  type Attempt,
+  type AttemptedDelivery,
   byDelivery,
-  type Delivery,
+  type DeliveryAttempt,
   expressionOf,
   listAttempts,
   setStatus,
@@ -112,7 +112,7 @@ function DeliveryList({ id }: { id: string }) {
   const [outcome, setOutcome] = useState('');
   const pages = usePages(outcome, (next, signal) => listAttempts(api, id, { outcome, next, signal }));
   const [asked, setAsked] = useState<string>();
-  const redeliver = useAction(async (last: Attempt) => {
+  const redeliver = useAction(async (last: DeliveryAttempt) => {
     setAsked(undefined);
     await api.send('POST', `fhir/R4/Subscription/${id}/$redeliver`, { delivery: last.delivery });
     setAsked(`${last.record} is being delivered again.`);
@@ -144,9 +144,9 @@ function DeliveryList({ id }: { id: string }) {
 }
 
 interface DeliveryRowProps {
-  delivery: Delivery;
+  delivery: AttemptedDelivery;
   isBusy: boolean;
-  onRedeliver(last: Attempt): void;
+  onRedeliver(last: DeliveryAttempt): void;
 }
 
 const deeds: Readonly<Record<string, string>> = { create: 'created', update: 'changed', delete: 'deleted' };

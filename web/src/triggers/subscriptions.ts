@@ -2,7 +2,7 @@ import type { AuditEvent, Bot, Bundle, Extension, Subscription } from '@medplum/
 import { isKeyOf } from '../../../shared/base/values.ts';
 import { nextOf, resourcesIn } from '../api/fhir.ts';
 import type { Api } from '../api/use-api.ts';
-import type { Page } from '../api/use-pages.ts';
+import type { LoadedPage } from '../api/use-pages.ts';
 import type { BadgeKind } from '../ui/basics.tsx';
 
 const base = 'https://medplum.com/fhir/StructureDefinition/';
@@ -78,12 +78,12 @@ function named(extension: readonly Extension[], name: string): Extension[] {
 }
 
 /** One attempt to deliver a change of a record. */
-export type Attempt = ReturnType<typeof attemptOf>;
+export type DeliveryAttempt = ReturnType<typeof attemptOf>;
 
 /** A delivery with its attempts, newest first. */
-export interface Delivery {
+export interface AttemptedDelivery {
   id: string;
-  attempts: [Attempt, ...Attempt[]];
+  attempts: [DeliveryAttempt, ...DeliveryAttempt[]];
 }
 
 const kinds: Readonly<Record<string, BadgeKind>> = { '0': 'good', '8': 'waiting' };
@@ -97,7 +97,7 @@ export async function listAttempts(
     next,
     signal,
   }: { outcome?: string; next?: string | undefined; signal?: AbortSignal | undefined } = {},
-): Promise<Page<Attempt>> {
+): Promise<LoadedPage<DeliveryAttempt>> {
   const query = new URLSearchParams({ _count: '50', ...(outcome ? { outcome } : {}) });
   const path = next ?? `fhir/R4/Subscription/${subscriptionId}/$deliveries?${query}`;
   const found = await api.get<Bundle<AuditEvent>>(path, signal);
@@ -105,8 +105,8 @@ export async function listAttempts(
 }
 
 /** Those of one delivery together, where its newest attempt is. */
-export function byDelivery(attempts: readonly Attempt[]): Delivery[] {
-  const found = new Map<string, Delivery>();
+export function byDelivery(attempts: readonly DeliveryAttempt[]): AttemptedDelivery[] {
+  const found = new Map<string, AttemptedDelivery>();
   for (const attempt of attempts) {
     const known = found.get(attempt.delivery);
     if (known) known.attempts.push(attempt);
@@ -134,7 +134,11 @@ const tries = 20;
 const pauseMs = 500;
 
 /** Waits for the first attempt of a delivery that was begun anew, for some ten seconds at most. */
-export async function untilRedelivered(api: Api, subscriptionId: string, last: Attempt): Promise<void> {
+export async function untilRedelivered(
+  api: Api,
+  subscriptionId: string,
+  last: DeliveryAttempt,
+): Promise<void> {
   for (let tried = 0; tried < tries; tried++) {
     const { items } = await listAttempts(api, subscriptionId);
     const isThere = items.some(

@@ -5,7 +5,7 @@ import {
   Link as AriaLink,
   type LinkProps,
 } from 'react-aria-components';
-import type { Action, Loaded } from '../api/use-api.ts';
+import type { ActionState, Loaded } from '../api/use-api.ts';
 
 export type BadgeKind = 'good' | 'waiting' | 'bad' | 'plain';
 
@@ -132,7 +132,7 @@ export function Button({ kind = 'plain', className = '', isPending = false, ...p
 
 interface ActionButtonProps extends Omit<ButtonProps, 'onPress' | 'isPending' | 'children'> {
   label: string;
-  action: Pick<Action<void, unknown>, 'run' | 'isBusy'>;
+  action: Pick<ActionState<void, unknown>, 'run' | 'isBusy'>;
 }
 
 /** A button that does something, and waits until it is done. */

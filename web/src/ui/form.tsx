@@ -1,6 +1,6 @@
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react';
 import { Form as AriaForm } from 'react-aria-components';
-import { type Action, useAction } from '../api/use-api.ts';
+import { type ActionState, useAction } from '../api/use-api.ts';
 import { useKept } from '../drafts/use-draft.tsx';
 import { Button, Card, Failure, Notice } from './basics.tsx';
 
@@ -27,7 +27,9 @@ export function useFormCheck(check: Check): void {
 interface FormProps {
   label: string;
   /** What its button does, and what the service said to it: of a field, by its name. */
-  action: Pick<Action<void, unknown>, 'run' | 'isBusy' | 'message' | 'fieldErrors'> & { isSaved?: boolean };
+  action: Pick<ActionState<void, unknown>, 'run' | 'isBusy' | 'message' | 'fieldErrors'> & {
+    isSaved?: boolean;
+  };
   submit?: string;
   kind?: 'primary' | 'plain';
   isDisabled?: boolean;

@@ -1,6 +1,6 @@
 import type { Resource } from '@medplum/fhirtypes';
 import { type HTMLAttributes, type ReactNode, useEffect, useRef } from 'react';
-import { cameBack, type Pages, type Search } from '../api/use-pages.ts';
+import { cameBack, type Pages, type SearchPages } from '../api/use-pages.ts';
 import { Button, Empty, Link, Loading } from './basics.tsx';
 
 interface RowProps {
@@ -98,7 +98,7 @@ export function PagedRows<T>({ pages, ...rows }: Omit<RowsProps<T>, 'of' | 'isBu
 }
 
 interface PagedListProps<R extends Resource> extends Pick<RowsProps<R>, 'label' | 'row' | 'empty'> {
-  pages: Search<R>;
+  pages: SearchPages<R>;
 }
 
 /** The same of resources that have pages of their own. Whoever comes back from one finds it again. */
@@ -118,7 +118,7 @@ export interface Column<R> {
 }
 
 interface PagedTableProps<R extends Resource> {
-  pages: Search<R>;
+  pages: SearchPages<R>;
   label: string;
   empty: string;
   countOf(shown: number, total: number | undefined, hasMore: boolean): string;
@@ -219,7 +219,7 @@ let left: { path: string; id: string | undefined } | undefined;
  * Leads somebody who comes back to a list to the row that they had followed: into view, with the focus.
  * @returns the props of each row
  */
-function useRowPlace({ path, value }: Search<Resource>) {
+function useRowPlace({ path, value }: SearchPages<Resource>) {
   const isShown = value !== undefined;
   useEffect(() => {
     if (!isShown || !cameBack() || left?.path !== path) return;

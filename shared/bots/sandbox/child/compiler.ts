@@ -9,7 +9,7 @@ import { extname, join } from 'node:path';
 import { ImportType, init, parse } from 'es-module-lexer';
 import { mostPlaces } from '../../../base/limits.ts';
 import { errorCode } from '../../../base/values.ts';
-import { type BotCode, type Compiled, originOf, type Place, type Places } from '../../run/contract.ts';
+import { type BotCode, type CodePosition, type Compiled, originOf, type Places } from '../../run/contract.ts';
 import { missingModule, plainName } from '../modules.ts';
 import { type FromCompiler, type ToCompiler, tooDeep } from '../protocol.ts';
 
@@ -30,9 +30,9 @@ function tell(message: FromCompiler): void {
 
 /** What is wrong with a text, and where: line and column from 1, the author's own. */
 class CompileFault extends Error {
-  readonly place: Place;
+  readonly place: CodePosition;
 
-  constructor(message: string, place: Place) {
+  constructor(message: string, place: CodePosition) {
     super(message);
     this.place = place;
   }
@@ -179,7 +179,7 @@ function lex(text: string): ReturnType<typeof parse> | undefined {
 }
 
 /** Line and column of an index, as engines count them: in UTF-16 units, from 1. */
-function placeAt(text: string, index: number): Place {
+function placeAt(text: string, index: number): CodePosition {
   const lines = text.slice(0, index).split(/\r\n|[\n\r\u2028\u2029]/);
   return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
 }

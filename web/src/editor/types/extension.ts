@@ -7,7 +7,7 @@ import {
 import { type Diagnostic, forceLinting, linter, lintGutter, lintKeymap } from '@codemirror/lint';
 import type { Extension } from '@codemirror/state';
 import { EditorView, hoverTooltip, keymap } from '@codemirror/view';
-import type { Answer, CodeFile, Language, Problem, Question } from './language.ts';
+import type { CodeFile, Language, LanguageAnswer, Problem, Question } from './language.ts';
 
 const pauseMs = 500;
 
@@ -127,7 +127,7 @@ function start(): Compiler {
     worker.terminate();
   };
   worker.addEventListener('error', () => fail(new Error('The compiler could not be loaded')));
-  worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
+  worker.addEventListener('message', ({ data }: MessageEvent<LanguageAnswer>) => {
     const one = waiting.get(data.id);
     waiting.delete(data.id);
     if ('failed' in data) one?.reject(new Error(data.failed));

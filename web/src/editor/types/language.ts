@@ -172,4 +172,4 @@ export interface Question<Kind extends keyof Language = keyof Language> {
   given: Parameters<Language[Kind]>;
 }
 
-export type Answer = { id: number; answer: unknown } | { id: number; failed: string };
+export type LanguageAnswer = { id: number; answer: unknown } | { id: number; failed: string };

@@ -8,10 +8,10 @@ import {
   type Condition,
   closedIn,
   conditionsOf,
-  type Entry,
   type EntryInteraction,
   interactionsFor,
   interactionsOf,
+  type PolicyEntry,
   shownValue,
   withClosed,
   withConditions,
@@ -21,8 +21,8 @@ import {
 } from './entry.ts';
 
 interface Changing {
-  entry: Entry;
-  onChange(entry: Entry): void;
+  entry: PolicyEntry;
+  onChange(entry: PolicyEntry): void;
 }
 
 interface EntryFieldsProps extends Changing {
