@@ -191,6 +191,16 @@ describe('the house', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('texts that were sent are normalised in one place, which knows what that can cost', () => {
+    const wrong = files.filter(
+      (file) =>
+        /^(functions|shared|mllp|client)\//.test(file) &&
+        file !== 'shared/base/values.ts' &&
+        /(?<!path)\.normalize\(/.test(readFileSync(join(root, file), 'utf8')),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   // These packages are part of what Portico was ordered as: requests pass through middy.
   test.each(['@middy/core', '@middy/http-json-body-parser'])('HTTP handlers are made with %s', (name) => {
     expect(named(importsFrom('shared/carry/http/').filter(({ target }) => target === name))).not.toEqual([]);

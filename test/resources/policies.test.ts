@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Refusal } from '../../shared/base/refusal.ts';
 import type { Resource } from '../../shared/base/resource.ts';
+import { newBudget } from '../../shared/carry/table/budget.ts';
 import { keys } from '../../shared/carry/table/keys.ts';
+import { meteredTable } from '../../shared/carry/table/metered.ts';
 import { type Caller, callerOf } from '../../shared/identity/gate/access-token.ts';
 import { readResource } from '../../shared/records/read/read-resource.ts';
 import { searchResources } from '../../shared/records/read/search.ts';
@@ -285,3 +287,21 @@ async function administrator(): Promise<Pick<Caller, 'membershipId' | 'loginId' 
   }
   return { membershipId: 'administrator', loginId: 'administrator', scope: '' };
 }
+
+test('a search costs the same whether a record that one may not see matches or not', async () => {
+  const identifier = [{ system: 'urn:ssn', value: 'hidden' }];
+  await newResource(stage, caller.project, { resourceType: 'Patient', id: 'p4', identifier, active: true });
+  await setPolicy([{ resourceType: 'Patient', criteria: 'Patient?_id=%profile.id' }]);
+  const costOf = async (query: string) => {
+    const budget = newBudget();
+    const services = { ...stage.services, table: meteredTable(stage.services.table, budget) };
+    await searchResources(services, caller, { type: 'Patient', query: new URLSearchParams(query) });
+    return budget.units;
+  };
+  // What is left are the comparisons of a rule, far below what chance adds to a budget.
+  for (const [hit, miss] of [
+    ['identifier=hidden', 'identifier=nobody'],
+    ['_id=p4&active=true', '_id=p4&active=false'],
+  ] as const)
+    expect(Math.abs((await costOf(hit)) - (await costOf(miss)))).toBeLessThan(0.3);
+});

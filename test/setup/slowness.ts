@@ -10,7 +10,7 @@ export function slowness(): number {
 }
 
 /** CPU of this process while it works, in ms: unlike the time of the clock, without that of other processes. */
-function cpuMsOf(work: () => unknown): number {
+export function cpuMsOf(work: () => unknown): number {
   const from = process.cpuUsage();
   work();
   const { user, system } = process.cpuUsage(from);

@@ -149,6 +149,23 @@ test('no rule of R4 tells of what one may change and not read, nor of parts of a
     ),
   ).toEqual([403, 403]);
   const contact = [{ gender: 'female', telecom: [{ system: 'phone', value: '1' }] }];
+  const target = { measure: { text: 'x' } };
+  const goal = {
+    resourceType: 'Goal',
+    lifecycleStatus: 'active',
+    description: { text: 'x' },
+    subject: { display: 'x' },
+  };
+  expect(
+    await statusOf(
+      [{ resourceType: 'Goal', hiddenFields: ['target.detailQuantity'] }],
+      [
+        { ...goal, target: [{ ...target, detailQuantity: { value: 1 } }] },
+        { ...goal, target: [target] },
+      ],
+      { ...goal, target: [{ dueDate: '2030-01-01' }] },
+    ),
+  ).toEqual([403, 403]);
   expect(
     await statusOf(
       [{ resourceType: 'Patient', hiddenFields: ['contact.name'] }],
@@ -159,6 +176,48 @@ test('no rule of R4 tells of what one may change and not read, nor of parts of a
       { contact: [{ gender: 'female' }] },
     ),
   ).toEqual([403, 403]);
+});
+
+test('the room that is left in a record tells nothing of what of it is hidden', async () => {
+  const { token } = await clientUnder([{ resourceType: 'Patient', hiddenFields: ['identifier', 'gender'] }]);
+  const identifier = Array.from({ length: 3 }, (_, n) => ({ value: `${n}` }));
+  const statesOf = (change: Fields) =>
+    [{}, { identifier }, { gender: 'unknown' }].map(async (hidden) => {
+      const { json } = await api('POST', 'fhir/R4/Patient', { resourceType: 'Patient', ...hidden });
+      const body = { resourceType: 'Patient', id: json.id, ...change };
+      return (await api('PUT', `fhir/R4/Patient/${json.id}`, body, token)).status;
+    });
+  const address = (count: number) => Array.from({ length: count }, (_, n) => ({ city: `c${n}` }));
+  const extension = (characters: number) =>
+    Array.from({ length: 4 }, () => ({ url: 'urn:x', valueString: 'x'.repeat(characters / 4) }));
+  expect(await Promise.all(statesOf({ extension: extension(2_000_000) }))).toEqual([200, 200, 200]);
+  expect(await Promise.all(statesOf({ extension: extension(2_200_000) }))).toEqual([413, 413, 413]);
+  expect(await Promise.all(statesOf({ address: address(900) }))).toEqual([200, 200, 200]);
+  expect(await Promise.all(statesOf({ address: address(1999) }))).toEqual([400, 400, 400]);
+});
+
+test('is closed where one entry says value[x] and another valueQuantity', async () => {
+  const { token } = await clientUnder([
+    { resourceType: 'Observation', hiddenFields: ['value[x]'] },
+    { resourceType: 'Observation', criteria: 'Observation?status=final', hiddenFields: ['valueQuantity'] },
+  ]);
+  const body = {
+    resourceType: 'Observation',
+    status: 'final',
+    code: { text: 'x' },
+    valueQuantity: { value: 42 },
+  };
+  const { json } = await api('POST', 'fhir/R4/Observation', body);
+  const read = await api('GET', `fhir/R4/Observation/${json.id}`, undefined, token);
+  expect([read.status, read.json.valueQuantity]).toEqual([200, undefined]);
+  expect((await api('GET', 'fhir/R4/Observation?value-quantity=42', undefined, token)).status).toBe(403);
+});
+
+test('a parameter that chooses by an element tells nothing of it', async () => {
+  const { token } = await clientUnder([{ resourceType: 'Library', hiddenFields: ['relatedArtifact.type'] }]);
+  const search = async (query: string) =>
+    (await api('GET', `fhir/R4/Library?${query}`, undefined, token)).status;
+  expect([await search('status=draft'), await search('derived-from:missing=true')]).toEqual([200, 403]);
 });
 
 test('a page’s cursor names nothing that was passed over', async () => {
@@ -346,4 +405,12 @@ describe('a profile that is another member’s by now', () => {
     expect(next.profile).toBe(json.profile.reference);
     expect(await tries(await personToken(portico, next))).toEqual([403, 403]);
   });
+});
+
+test('who changes a record and may not read it is not told whether it is what they sent', async () => {
+  const { token } = await clientUnder([{ resourceType: 'Patient', interaction: ['update'] }]);
+  const { json } = await api('POST', 'fhir/R4/Patient', { resourceType: 'Patient', birthDate });
+  const body = { resourceType: 'Patient', id: json.id, birthDate };
+  const { headers } = await api('PUT', `fhir/R4/Patient/${json.id}`, body, token);
+  expect(headers.get('etag')).not.toBe(`W/"${json.meta.versionId}"`);
 });

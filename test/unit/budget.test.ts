@@ -1,5 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
-import { newBudget, unlimitedBudget } from '../../shared/carry/table/budget.ts';
+import { type Budget, newBudget, unlimitedBudget } from '../../shared/carry/table/budget.ts';
 import { meteredTable } from '../../shared/carry/table/metered.ts';
 import type { Table } from '../../shared/carry/table/table.ts';
 
@@ -74,3 +74,38 @@ test('work that is nobody’s request has no bound', () => {
   for (let n = 0; n < 100; n++) spend();
   expect(spend).toHaveBeenCalledTimes(100);
 });
+
+test('whoever does not see all is given up to a quarter more by chance, once', () => {
+  const given = Array.from({ length: 50 }, () => {
+    const budget = newBudget(1000);
+    budget.blur();
+    budget.blur();
+    let units = 0;
+    while (isLeft(budget, units + 1)) units++;
+    return units;
+  });
+  expect(Math.min(...given)).toBeGreaterThanOrEqual(1000);
+  expect(Math.max(...given)).toBeLessThanOrEqual(1250);
+  expect(new Set(given).size).toBeGreaterThan(5);
+});
+
+test('the first units of a search beside its queries cost nothing', () => {
+  const budget = newBudget(30);
+  const own = budget.sparing(8);
+  own.spend('queries', 1);
+  own.spend('items', 5);
+  own.spend('characters', 5000);
+  expect(budget.units).toBe(10);
+  own.spend('items', 2);
+  expect(own.units).toBe(11.5);
+  expect([isLeft(own, 18.5), isLeft(own, 19)]).toEqual([true, false]);
+});
+
+function isLeft(budget: Budget, items: number): boolean {
+  try {
+    budget.require('items', items);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -16,6 +16,7 @@ import {
   type BotCode,
   type CodePosition,
   type CompileRequest,
+  codePosition,
   originOf,
   type Places,
   type RunOutcome,
@@ -117,7 +118,7 @@ function placeOf(outcome: RunOutcome, filename: string): CodePosition | undefine
     case 'not-compiled':
       return { line: outcome.line ?? 1, column: outcome.column ?? 1 };
     case 'threw': {
-      const frames = (outcome.stack ?? '').matchAll(/([\w.-]+):(\d{1,9}):(\d{1,9})/g);
+      const frames = (outcome.stack ?? '').matchAll(codePosition);
       const own = [...frames].find(([, file]) => file === filename);
       return { line: Number(own?.[2] ?? 1), column: Number(own?.[3] ?? 1) };
     }

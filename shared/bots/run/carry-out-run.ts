@@ -6,7 +6,14 @@ import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
 import type { Table } from '../../carry/table/table.ts';
 import { cancelledBy } from './cancel.ts';
-import { originOf, type Places, type RunOutcome, type RunRequest, type RunResult } from './contract.ts';
+import {
+  codePosition,
+  originOf,
+  type Places,
+  type RunOutcome,
+  type RunRequest,
+  type RunResult,
+} from './contract.ts';
 import type { GatheredRun } from './gather-run.ts';
 import { executionRecord, runDayItem } from './record.ts';
 import { type ExecuteServices, sandboxDown } from './services.ts';
@@ -46,7 +53,7 @@ async function readPlaces(
 
 export function traceBack(places: Places): TraceBack {
   return (text, filename) =>
-    text.replace(/([\w.-]+):(\d{1,9}):(\d{1,9})/g, (whole, file: string, line: string, column: string) => {
+    text.replace(codePosition, (whole, file: string, line: string, column: string) => {
       if (file !== filename) return whole;
       const origin = originOf(places, { line: Number(line), column: Number(column) });
       return `${file}:${origin.line}:${origin.column}`;

@@ -124,6 +124,9 @@ export type Compiled =
 /** The name of the error of an invoker whose sandbox did not start: nothing has run, a repeat is safe. */
 export const sandboxNotStarted = 'SandboxNotStarted';
 
+/** Where a stack, or a text that quotes one, names a position: the file's name, line and column. */
+export const codePosition = /(?<![\w.-])([\w.-]{1,100}):(\d{1,9}):(\d{1,9})/g;
+
 /** Positions of compiled code and the author's: what is kept of a source map, which is a customer's text. */
 
 /** From 1, columns in UTF-16 units, as engines count. */

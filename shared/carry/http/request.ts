@@ -242,7 +242,7 @@ export function parseMediaType(header: string | undefined): MediaType | undefine
   if (header === undefined || header.trim() === '') return undefined;
   const [type = '', ...parameters] = header.split(';');
   const charset = parameters
-    .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(parameter)?.[1])
+    .map((parameter) => /^charset\s*=\s*"?([^"\s]*)"?$/i.exec(parameter.trim())?.[1])
     .find((value) => value !== undefined);
   return { type: type.trim().toLowerCase(), charset };
 }

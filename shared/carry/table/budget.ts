@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { Refusal } from '../../base/refusal.ts';
 import { recordOf, typedKeys } from '../../base/values.ts';
 
@@ -39,6 +40,13 @@ export interface Budget {
   require(cost: Cost, amount: number): void;
   /** Gives it so many units in all, unless it had more from the beginning. */
   raiseTo(units: number): void;
+  /**
+   * Gives it up to a quarter more, by chance and once: for whoever may not see all that their request looks at. That it is
+   * refused tells nothing exact of the rest.
+   */
+  blur(): void;
+  /** The same for one search, whose first units beside its queries cost nothing. */
+  sparing(units: number): Budget;
   /** What all that was spent cost. */
   readonly units: number;
   /** How many of each were spent. */
@@ -48,25 +56,52 @@ export interface Budget {
 export function newBudget(units: number = requestUnits): Budget {
   let total = units;
   let left = units;
+  let more = 0;
   const spent = { ...nothing };
   const require = (cost: Cost, amount: number) => {
     if (prices[cost] * amount <= left) return;
     throw new Refusal('too-costly', `The request costs too much: ${texts[cost]}`);
   };
-  return {
+  const budget: Budget = {
     spent,
     get units() {
       return typedKeys(spent).reduce((sum, cost) => sum + prices[cost] * spent[cost], 0);
     },
     require,
     raiseTo(least) {
-      left += Math.max(0, least - total);
+      left += Math.max(0, least - total) * (1 + more);
       total = Math.max(total, least);
     },
+    blur() {
+      if (more > 0) return;
+      more = randomInt(1, 2 ** 40) / 2 ** 42;
+      left += total * more;
+    },
+    sparing: (spare) => sparing(budget, spare),
     spend(cost, amount) {
       require(cost, amount);
       left -= prices[cost] * amount;
       spent[cost] += amount;
+    },
+  };
+  return budget;
+}
+
+/** A query costs the same whatever it finds. */
+function sparing(budget: Budget, units: number): Budget {
+  let spare = units;
+  const freeOf = (cost: Cost, amount: number) =>
+    cost === 'queries' ? 0 : Math.min(amount, spare / prices[cost]);
+  return {
+    ...budget,
+    get units() {
+      return budget.units;
+    },
+    require: (cost, amount) => budget.require(cost, amount - freeOf(cost, amount)),
+    spend(cost, amount) {
+      const free = freeOf(cost, amount);
+      budget.spend(cost, amount - free);
+      spare -= prices[cost] * free;
     },
   };
 }

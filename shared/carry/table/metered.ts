@@ -21,7 +21,7 @@ export function meteredTable(table: Table, budget: Budget): Table {
     budget.spend('items', itemsOf(page));
     return page;
   };
-  return {
+  const metered: Table = {
     budget,
     read(wanted, attributes) {
       budget.spend('items', wanted.length);
@@ -53,4 +53,15 @@ export function meteredTable(table: Table, budget: Budget): Table {
     scan: (page) => table.scan(page),
     scanHeads: (part) => table.scanHeads(part),
   };
+  bare.set(metered, table);
+  return metered;
+}
+
+/** What a table was before it drew on a budget. */
+const bare = new WeakMap<Table, Table>();
+
+/** The same table, for work that draws on another budget; one that draws on none draws on none. */
+export function drawingOn(table: Table, budgetOf: (own: Budget) => Budget): Table {
+  const of = bare.get(table);
+  return of ? meteredTable(of, budgetOf(table.budget)) : table;
 }

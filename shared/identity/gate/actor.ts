@@ -185,6 +185,7 @@ export async function admit(
   if (projectId !== actor.project) throw forbidden();
   if (right === 'administrator') requireAdministrator(actor);
   if (admission.bounds === 'root') requireRoot(actor);
+  if (!isRoot(actor)) budget.blur();
   if (signIn === 'recent') requireRecentSignIn(actor, services.now());
   if (services.disclosure && isInEmergency(actor)) services.disclosure.isEmergency = true;
   services.memory.admitted.set(actor.membershipId, services.now());

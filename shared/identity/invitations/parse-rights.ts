@@ -7,7 +7,6 @@ import {
   literal,
   maxLength,
   minLength,
-  normalize,
   optional,
   pipe,
   regex,
@@ -19,6 +18,7 @@ import {
 } from 'valibot';
 import type { RefusalIssue } from '../../base/refusal.ts';
 import { fields, flag, optionalField, readText, whole } from '../../base/schema.ts';
+import { normalised } from '../../base/values.ts';
 import type { MembershipAccess, NamedRights, RightName } from '../../store/fhir/membership.ts';
 import { referenceThat, referenceTo } from '../../store/fhir/stored-resource.ts';
 import { isIssuerUrl } from '../issuers/issuer.ts';
@@ -154,7 +154,7 @@ export function personName(label: string) {
     check((text) => text.trim() !== '', required),
     check((text) => !controlOrLineEnd.test(text), `${label} must not contain control characters`),
     trim(),
-    normalize('NFC'),
+    transform((text) => normalised(text, 'NFC')),
     maxLength(200, `${label} is longer than 200 characters`),
   );
 }

@@ -1,4 +1,5 @@
 import { domainToASCII } from 'node:url';
+import { normalised } from '../../base/values.ts';
 
 const longestAddress = 254;
 
@@ -8,7 +9,7 @@ const longestAddress = 254;
  * a single address with a domain of two labels or more (RFC 5321 dot-string local part).
  */
 export function normaliseAddress(text: string): string | undefined {
-  const folded = text.normalize('NFC').toLowerCase().normalize('NFC');
+  const folded = normalised(normalised(text, 'NFC').toLowerCase(), 'NFC');
   const at = folded.lastIndexOf('@');
   const local = folded.slice(0, at);
   const domain = domainOf(folded.slice(at + 1));

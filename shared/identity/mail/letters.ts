@@ -1,3 +1,5 @@
+import { normalised } from '../../base/values.ts';
+
 declare const harmless: unique symbol;
 
 /** Text of a mail in which nothing that a Project or a person chose is a link, an address or the end of a line. */
@@ -14,7 +16,7 @@ export function words(ours: TemplateStringsArray, ...chosen: readonly string[]):
  */
 function senderOf(name: string): MailText {
   const plain = withoutLinks(name.replace(/[<＜][^>＞]*[>＞]?|\S*[@＠﹫]\S*/g, ' '));
-  const letters = plain.normalize('NFKD').toLowerCase().replace(/\P{L}/gu, '');
+  const letters = normalised(plain, 'NFKD').toLowerCase().replace(/\P{L}/gu, '');
   return (letters.includes('portico') ? `${plain} (a project)` : plain) as MailText;
 }
 

@@ -28,12 +28,16 @@ interface Rules {
 }
 
 /** An actor is of one request: its rules are worked out once, those of an interaction with a type too. */
-const known = new WeakMap<Actor, { all: Rules; narrowed: Map<string, Rules> }>();
+const known = new WeakMap<
+  Actor,
+  { all: Rules; narrowed: Map<string, Rules>; unsearchable: Map<string, readonly string[]> }
+>();
 
 function knownOf(actor: Actor) {
   const rules = known.get(actor) ?? {
     all: { policy: accessRules(actor), scope: scopeRules(actor) },
     narrowed: new Map<string, Rules>(),
+    unsearchable: new Map<string, readonly string[]>(),
   };
   known.set(actor, rules);
   return rules;
@@ -174,8 +178,11 @@ export async function matchingRules(
 
 /** The elements that a search must not speak of, whatever the resource: every rule hides them. */
 export function unsearchableFields(actor: Actor, type: string): readonly string[] {
-  const { policy } = candidates(actor, 'search', type);
-  return commonFields((policy ?? []).map((rule) => rule.hiddenFields));
+  const { unsearchable } = knownOf(actor);
+  const { policy = [] } = candidates(actor, 'search', type);
+  const fields = unsearchable.get(type) ?? commonFields(policy.map((rule) => rule.hiddenFields));
+  unsearchable.set(type, fields);
+  return fields;
 }
 
 /**
@@ -195,7 +202,7 @@ export async function keepClosed<T extends { resourceType: string }>(
   const closed = commonFields((await matching(actor, policy, before)).map(closedFields));
   const reading = candidates(actor, 'read', sent.resourceType).policy;
   const hidden = (await hiddenByPolicy(actor, reading, before)) ?? [];
-  return keepFields(sent, before, [...closed, ...hidden], emptied);
+  return keepFields(sent, before, [...closed, ...hidden], { emptied, spend: spendOn(actor) });
 }
 
 /**
@@ -211,19 +218,26 @@ export async function allowsChange(
   const { policy, scope } = candidates(actor, interaction, after.resourceType);
   const states = before ? [before, after] : [after];
   for (const state of states) if (await isClosedByContext(actor, interaction, state)) return false;
-  const open = policy?.filter((rule) => changesOpenFields(rule, before, after));
+  const open = policy?.filter((rule) => changesOpenFields(actor, rule, before, after));
   const isScoped = before
     ? await isInScope(actor, scope, [before, after])
     : await matchesSome(actor, scope, [after]);
   return isScoped && (await matchesSome(actor, open, states));
 }
 
-function changesOpenFields(rule: Rule, before: Resource | undefined, after: Resource): boolean {
+/** What it takes to compare an entry of a list with those that are stored, in comparisons. */
+const comparisonsOfEntry = 25;
+
+function spendOn({ budget }: Actor): (entries: number) => void {
+  return (entries) => budget.spend('comparisons', entries * comparisonsOfEntry);
+}
+
+function changesOpenFields(actor: Actor, rule: Rule, before: Resource | undefined, after: Resource): boolean {
   const closed = closedFields(rule);
   if (!before) return isDeepStrictEqual(withoutFields(after, closed), after);
   if (!changedElements(before, after).every((name) => rule.writableFields?.includes(name) ?? true))
     return false;
-  return isDeepStrictEqual(keepFields(after, before, closed), after);
+  return isDeepStrictEqual(keepFields(after, before, closed, { spend: spendOn(actor) }), after);
 }
 
 function changedElements(before: Resource, after: Resource): string[] {
@@ -264,8 +278,9 @@ async function isInScope(
 /** Elements that criteria must not look at, or they would tell of them. */
 type Hidden = readonly string[] | 'all';
 
-/** What a rule takes beside its criterion, in comparisons. */
+/** What a rule takes beside its criterion, and each element that it hides, in comparisons. */
 const comparisonsOfRule = 10;
+const comparisonsOfField = 5;
 
 /** Whether one rule matches all of the states; without rules nothing narrows. */
 async function matchesSome(
@@ -297,7 +312,8 @@ async function matchesEvery(
 ): Promise<boolean> {
   for (const state of states) {
     const criterion = await criterionOf(rule, state.resourceType, actor.budget);
-    actor.budget.spend('comparisons', comparisonsOfRule + (criterion?.comparisons ?? 0));
+    const ofFields = comparisonsOfField * rule.hiddenFields.length;
+    actor.budget.spend('comparisons', comparisonsOfRule + ofFields + (criterion?.comparisons ?? 0));
     if (criterion && tells(criterion, hidden)) return false;
     // What is in the compartment of a Patient takes its Binaries along.
     const isPart = rule.compartment !== undefined && state.resourceType === 'Binary';

@@ -80,9 +80,16 @@ function parseInteractions(readonly: unknown, interaction: unknown, wrong: Refus
   return readonly === true ? named.filter((one) => reading.includes(one)) : [...named];
 }
 
+/** Of an entry, of either kind: each is looked for in every resource that is shown or changed. */
+const mostFields = 100;
+
 /** What makes it a resource is never closed: without it nobody could say which one it is. */
 function parseFields(value: unknown, name: string, wrong: Refuse): string[] {
   if (value === undefined) return [];
+  if (isTexts(value) && value.length > mostFields) {
+    wrong(name, `${name} may name ${mostFields} elements`);
+    return [];
+  }
   const isSound = isTexts(value) && value.every(isFieldPath);
   const isOpen = isSound && value.every((path) => !/^(resourceType|id|meta)(\.|$)/.test(path));
   if (isOpen) return value;

@@ -2,6 +2,7 @@ import { parseReference, type Reference, type Resource } from '../../base/resour
 import type { Budget } from '../../carry/table/budget.ts';
 import { touches } from '../../store/fhir/fields.ts';
 import type { ProjectMembership } from '../../store/fhir/membership.ts';
+import type { ParameterStep } from '../../store/index/registry.ts';
 import type { Filter } from '../../store/search/filter.ts';
 import type { Actor, NamedPolicy } from '../gate/actor.ts';
 import { parsePolicy } from './parse-policy.ts';
@@ -231,13 +232,15 @@ async function inCompartment(resource: Resource, patient: string): Promise<boole
 /** A search parameter, as far as it matters what it looks at. */
 export interface Searched {
   code: string;
-  paths: readonly { steps: readonly { element: string }[] }[];
+  paths: readonly { steps: readonly Pick<ParameterStep, 'element' | 'where'>[] }[];
 }
 
 /** Whether a search by the parameter tells of an element that is hidden. */
 export function looksAt({ paths }: Pick<Searched, 'paths'>, hidden: readonly string[]): boolean {
   return paths.some(({ steps }) => {
     const names = steps.map(({ element }) => element);
-    return hidden.some((path) => touches(path, names));
+    // `relatedArtifact.where(type = 'derived-from')` tells of the type too.
+    const chosenBy = steps.flatMap(({ where }, i) => (where ? [[...names.slice(0, i + 1), where.name]] : []));
+    return hidden.some((path) => [names, ...chosenBy].some((looked) => touches(path, looked)));
   });
 }

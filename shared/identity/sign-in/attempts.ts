@@ -3,6 +3,7 @@ import { object, optional, set, string } from 'valibot';
 import { mostResets, usualFailedAddresses } from '../../base/limits.ts';
 import { Refusal } from '../../base/refusal.ts';
 import { stored } from '../../base/schema.ts';
+import { normalised } from '../../base/values.ts';
 import type { KeyRings } from '../../carry/keys/key-ring.ts';
 import type { Services } from '../../carry/services.ts';
 import { count, sizeOf } from '../../carry/table/counter.ts';
@@ -172,6 +173,6 @@ function failedKey(services: Services, source: string) {
 /** A right password has the tag that was noted; of wrong ones one in 256. */
 async function tagOf({ keyRings }: SourceServices, { source, address, password }: Tried): Promise<string> {
   const { key } = await keyRings['known-sign-in'].current();
-  const text = JSON.stringify([source, address, password.normalize('NFKC')]);
+  const text = JSON.stringify([source, address, normalised(password, 'NFKC')]);
   return createHmac('sha256', key).update(text).digest('hex').slice(0, 2);
 }

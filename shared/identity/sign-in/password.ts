@@ -5,6 +5,7 @@ import { object, string } from 'valibot';
 import { Gate } from '../../base/gate.ts';
 import { invalidField } from '../../base/refusal.ts';
 import { stored } from '../../base/schema.ts';
+import { normalised } from '../../base/values.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
 import type { Action } from '../../carry/table/transact.ts';
@@ -28,7 +29,7 @@ export const longestPassword = 256;
 
 /** One form for what is the same password to a person; hashes differ by case all the same. */
 export function normalisePassword(password: string): string {
-  return password.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ');
+  return normalised(password, 'NFKC').toLowerCase().replaceAll('ς', 'σ');
 }
 
 /** Hashes a password with argon2id, as a PHC string. NFKC first, so that keyboards agree. */
@@ -62,7 +63,7 @@ async function run(
   const leave = await hashing.enter({ owner: source });
   try {
     begins?.();
-    return await derive('argon2id', { message: password.normalize('NFKC'), ...cost });
+    return await derive('argon2id', { message: normalised(password, 'NFKC'), ...cost });
   } finally {
     leave();
   }

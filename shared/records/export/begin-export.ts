@@ -51,7 +51,7 @@ const known = new Set(['_outputFormat', '_type', '_since', 'includeAssociatedDat
  * @returns `types` undefined for all that the caller may have
  * @throws {Refusal} invalid
  */
-function parseExport(query: URLSearchParams, prefer: string | undefined, nowMs: number) {
+export function parseExport(query: URLSearchParams, prefer: string | undefined, nowMs: number) {
   if (!/(?:^|[,;\s])respond-async(?:$|[,;\s])/i.test(prefer ?? '')) {
     throw new Refusal('invalid', 'An export goes on without its caller: send Prefer: respond-async');
   }
@@ -91,7 +91,7 @@ const overlapMs = 30_000;
 function sinceIn(query: URLSearchParams, nowMs: number): string | undefined {
   const text = query.get('_since')?.replace(' ', '+');
   if (text === undefined) return undefined;
-  const range = /T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? parseDate(text) : undefined;
+  const range = /^[^T]*T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? parseDate(text) : undefined;
   if (!range) throw invalidField('_since', '_since must be an instant, such as 2026-01-31T12:00:00Z');
   const fromMs = Date.parse(range.low) - overlapMs;
   if (fromMs > nowMs) throw invalidField('_since', '_since must not be in the future');

@@ -41,6 +41,8 @@ const subsetted = { system: 'http://terminology.hl7.org/CodeSystem/v3-Observatio
 
 /** How long the next page of a POST _search may be asked for. */
 const pageSeconds = 86_400;
+/** It is kept as one item: DynamoDB's hold 400 KB. */
+const longestKeptSearch = 300_000;
 
 interface SearchInput {
   type: string;
@@ -149,9 +151,15 @@ async function linksOf(
   if (next === undefined) return links;
   const following = at({ _cursor: next, _offset: offset });
   if (!isPrivate) return [...links, linkTo(baseUrl, path, following, 'next')];
+  const text = following.toString();
+  if (text.length > longestKeptSearch)
+    throw new Refusal(
+      'too-costly',
+      `A search that goes on is longer than ${longestKeptSearch} characters: shorten it`,
+    );
   const token = newId();
   const ttl = Math.floor(now() / 1000) + pageSeconds;
-  await table.put({ ...keys.page(project, token), type: path, query: following.toString(), ttl });
+  await table.put({ ...keys.page(project, token), type: path, query: text, ttl });
   return [...links, linkTo(baseUrl, path, new URLSearchParams({ _page: token }), 'next')];
 }
 

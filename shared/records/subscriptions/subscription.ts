@@ -38,8 +38,7 @@ export function isLoopback(hostname: string): boolean {
 /** `Name: value`; undefined when it is none. The name keeps its case. */
 export function parseHeader(text: unknown): { name: string; value: string } | undefined {
   if (typeof text !== 'string' || text.length > 4_000) return undefined;
-  const [, name = '', value = ''] =
-    /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\x20-\x7e\t]*)$/.exec(text) ?? [];
+  const [, name = '', value = ''] = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\x20-\x7e\t]*)$/.exec(text) ?? [];
   return name === '' ? undefined : { name, value: value.trim() };
 }
 
@@ -47,8 +46,8 @@ function checkHeaders(header: unknown, wrong: Wrong): void {
   if (!Array.isArray(header)) wrong('channel.header', 'The headers must be a list');
   const seen = new Set<string>();
   for (const [at, text] of Array.isArray(header) ? header.entries() : []) {
-    const name = parseHeader(text)?.name.toLowerCase();
     const place = `channel.header[${at}]`;
+    const name = at < mostHeaders ? parseHeader(text)?.name.toLowerCase() : undefined;
     if (at >= mostHeaders) wrong(place, `A channel has at most ${mostHeaders} headers`);
     else if (name === undefined) wrong(place, 'A header is written `Name: value`');
     else if (ownHeader.test(name)) wrong(place, `The header ${name} is not for a Subscription to set`);

@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { stringifyJson } from '../../base/json.ts';
+import { longestBodyBytes, mostIndexItems } from '../../base/limits.ts';
 import { Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import { fieldsOf } from '../../base/values.ts';
@@ -16,6 +18,7 @@ import {
 import { requireRecentSignIn } from '../../identity/policies/recent-sign-in.ts';
 import { withoutFields } from '../../store/fhir/fields.ts';
 import { membersReadWith } from '../../store/fhir/structures.ts';
+import { indexKeys } from '../../store/index/index-items.ts';
 import { createChange, deleteChange, type PriorState, updateChange } from '../../store/items/change.ts';
 import { withBytes } from '../../store/items/content.ts';
 import { standingState } from '../../store/items/versions.ts';
@@ -128,7 +131,7 @@ async function planCreate(context: Context, write: Saving, { id, lock }: Located
   const { actor, stamp } = context;
   const sent = await keepClosed(actor, withCodeContext(write.body, actor), undefined);
   const own = write.type === 'Subscription' ? planSubscription(context, id, sent, undefined) : undefined;
-  const { resource, packed } = await nextState(own?.body ?? sent, id, stamp, undefined);
+  const { resource, packed } = await nextState(own?.body ?? sent, id, stamp, undefined, actor.budget);
   const whole = withBytes(stamp.project, resource, packed, write.binary);
   if (!(await allowsChange(actor, undefined, resource))) throw new Refusal('forbidden', 'Forbidden');
   const { head, more } = (await own?.finish(resource)) ?? nothingMore;
@@ -139,19 +142,27 @@ async function planCreate(context: Context, write: Saving, { id, lock }: Located
   };
 }
 
-/**
- * A rule of R4 that reads what is hidden from the actor would tell by its refusal what is there: what it reads besides is
- * not theirs to change, whatever is there.
- * @throws {Refusal} forbidden
- */
-async function requireUntold(actor: Actor, before: Resource, sent: SentResource): Promise<void> {
+/** What of a resource that is there the actor may change, and not see. */
+async function hiddenFromWriter(actor: Actor, before: Resource): Promise<string[]> {
   const of = await Promise.all(
     (['update', 'read'] as const).map((interaction) => hiddenFields(actor, interaction, before)),
   );
-  const hidden = [...new Set(of.flatMap((fields) => fields ?? []))];
-  if (hidden.length === 0) return;
+  return [...new Set(of.flatMap((fields) => fields ?? []))];
+}
+
+/**
+ * A rule of R4 that reads what is hidden from the actor would tell by its refusal what is there: what it reads besides is
+ * not theirs to change, whatever is there. So would the bound of a resource: half of it is for what they see.
+ * @throws {Refusal} forbidden, too-large
+ */
+async function requireUntold(before: Resource, sent: SentResource, hidden: readonly string[]): Promise<void> {
   const was = fieldsOf(withoutFields(before, hidden));
   const is = fieldsOf(withoutFields(sent, hidden));
+  if (Buffer.byteLength(stringifyJson(is)) > longestBodyBytes / 2)
+    throw new Refusal(
+      'too-large',
+      'What you see of the resource is longer than 2 MiB: the rest is for what you do not see',
+    );
   const told = (await membersReadWith(sent.resourceType, hidden)).find(
     (name) => !isDeepStrictEqual(was[name], is[name]),
   );
@@ -171,14 +182,18 @@ async function planUpdate(
   const whole = isRaw ? withKeptElements(body, before) : body;
   const sent =
     write.type === 'Bot' ? withOwnBinaries(whole, context.services.baseUrl) : withCodeContext(whole, actor);
-  if (before) await requireUntold(actor, before, sent);
+  const hidden = before ? await hiddenFromWriter(actor, before) : [];
+  if (before && hidden.length > 0) await requireUntold(before, sent, hidden);
   const open = await keepClosed(actor, sent, before, emptied);
   const own = write.type === 'Subscription' ? planSubscription(context, id, open, before) : undefined;
-  const { resource, packed } = await nextState(own?.body ?? open, id, stamp, head);
+  const { resource, packed } = await nextState(own?.body ?? open, id, stamp, head, actor.budget);
   const content = withBytes(stamp.project, resource, packed, binary, head);
+  // What is left to the bounds of a resource would tell how much of it is hidden: who does not see all has half.
+  if (hidden.length > 0) indexKeys(stamp.project, withoutFields(resource, hidden), mostIndexItems / 2);
   if (!(await allowsChange(actor, before, resource))) throw new Refusal('forbidden', 'Forbidden');
-  if (before && !binary && !own?.isChange && saysTheSame(before, resource))
-    return unchanged(context, write, before);
+  const isSame = before && !binary && !own?.isChange && saysTheSame(before, resource);
+  // Who may not read it learns not by this either whether it is what they sent.
+  if (isSame && (await allows(actor, 'read', before))) return unchanged(context, write, before);
   if (before && changesKeys(before, resource)) requireRecentSignIn(actor, stamp.nowMs);
   if (write.type === 'Bot') {
     requireSettings(resource);

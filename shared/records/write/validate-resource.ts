@@ -1,9 +1,11 @@
+import { stringifyJson } from '../../base/json.ts';
 import { longestBodyBytes } from '../../base/limits.ts';
 import { invalidField, Refusal, type RefusalIssue } from '../../base/refusal.ts';
 import { parseReference, type Resource, type Stamp } from '../../base/resource.ts';
 import { fieldsOf, isObject, withoutKeys } from '../../base/values.ts';
 import { allOk, type OperationOutcome, refusalOutcome } from '../../carry/http/response.ts';
 import type { Services } from '../../carry/services.ts';
+import type { Budget } from '../../carry/table/budget.ts';
 import type { Item } from '../../carry/table/item.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { admit } from '../../identity/gate/actor.ts';
@@ -12,7 +14,7 @@ import { variable } from '../../identity/policies/rule.ts';
 import { hasElement } from '../../store/fhir/structures.ts';
 import { requireValid, unprocessableField } from '../../store/fhir/validate.ts';
 import { isResourceType } from '../../store/index/registry.ts';
-import { type Packed, packResource } from '../../store/items/content.ts';
+import { type Packed, packResource, requireInlineSize } from '../../store/items/content.ts';
 import { readCriteria } from '../../store/search/search-request.ts';
 import { requireResource, requireSameId, type SentResource } from './parse-resource.ts';
 
@@ -37,7 +39,7 @@ export async function validateResource(
   const stamp = { project, nowMs: services.now(), author: { reference: profile }, newId };
   try {
     if (id !== undefined) requireSameId(sent, id);
-    await nextState(sent, id ?? newId(), stamp, undefined);
+    await nextState(sent, id ?? newId(), stamp, undefined, services.table.budget);
     return allOk();
   } catch (error) {
     if (error instanceof Refusal && findings.has(error.kind)) return refusalOutcome(error);
@@ -62,21 +64,27 @@ const ownedMeta = new Set(['versionId', 'lastUpdated', 'project', 'author', 'onB
 /**
  * The resource as it will be stored: what was sent, under its id, with meta of our own.
  * @param before the state that it follows, so that time never runs backwards
- * @throws {Refusal} invalid, unprocessable (R4), too-large
+ * @param budget of the request, for what is long to check
+ * @throws {Refusal} invalid, unprocessable (R4), too-large, too-costly
  */
 export async function nextState(
   sent: SentResource,
   id: string,
   stamp: Stamp,
   before: Item | undefined,
+  budget: Budget,
 ): Promise<{ resource: Resource; packed: Packed }> {
   const isOurs = (name: string) => sent.resourceType === 'ClientApplication' && clientSecrets.includes(name);
   const { resourceType, id: _sentId, meta, ...elements } = withoutKeys(sent, isOurs);
   const kept = metaOf(meta);
   const checked = { resourceType, id, ...(kept ? { meta: kept } : {}), ...elements };
-  await requireValid(checked);
+  await requireValid(checked, (comparisons) => budget.spend('comparisons', comparisons));
   requireOwnProject(checked, stamp.project);
-  if (resourceType === 'AccessPolicy') await requireSoundPolicy(checked);
+  if (resourceType === 'AccessPolicy') {
+    // Before its criteria are read.
+    requireInlineSize(resourceType, Buffer.byteLength(stringifyJson(checked)));
+    await requireSoundPolicy(checked);
+  }
   const { project, author } = stamp;
   const lastUpdated = instantAfter(before?.lastUpdated, stamp.nowMs);
   const own = { versionId: stamp.newId(), lastUpdated, project, author };

@@ -164,11 +164,14 @@ function parseContent(type: string, request: HttpRequest, id?: string) {
   return contentOf(requireResource(parseBody(bytes, contentType), type));
 }
 
+/** What it takes to look at an element on the way of a FHIRPath, in comparisons. */
+const comparisonsOfElement = 8;
+
 /**
  * What a patch makes of a resource as the actor sees it: no operation tests, copies or moves what is
  * hidden, and one that names it is refused.
  * @returns what it says, and what in it was taken empty: that is left out once what is hidden is there again
- * @throws {Refusal} forbidden, invalid, precondition-failed
+ * @throws {Refusal} forbidden, invalid, precondition-failed, too-costly
  */
 export async function patched(
   actor: Actor,
@@ -178,8 +181,10 @@ export async function patched(
   const hidden = await hiddenFields(actor, 'read', resource);
   if (!hidden) throw new Refusal('forbidden', 'Forbidden');
   const patching = beginPatch(withoutFields(withoutEmpty(resource), hidden));
+  const spend = (elements: number) => actor.budget.spend('comparisons', elements * comparisonsOfElement);
   for (const operation of operations) {
-    const pointers = 'op' in operation ? [operation] : await patchOperations(patching.value, type, operation);
+    const pointers =
+      'op' in operation ? [operation] : await patchOperations(patching.value, type, operation, spend);
     if (pointers.some((pointer) => names(pointer, hidden))) throw new Refusal('forbidden', 'Forbidden');
     for (const pointer of pointers) patching.apply(pointer);
   }

@@ -8,15 +8,43 @@ import { isObject } from '../../base/values.ts';
  * with it. Pure: what is given stays as it is.
  */
 
-/** Whether one of the paths is this one, or holds it. */
-export function covers(paths: readonly string[], path: string): boolean {
-  return paths.some((one) => isWithin(path.split('.'), one.split('.')));
-}
-
 /** What all of the lists close; of a list of none nothing. */
 export function commonFields(lists: readonly (readonly string[])[]): string[] {
-  const all = new Set(lists.flat());
-  return [...all].filter((path) => lists.every((paths) => covers(paths, path)));
+  const trees = lists.map(treeOf);
+  return [...new Set(lists.flat())].filter((path) => {
+    const names = path.split('.');
+    return trees.every((tree) => closes(tree, names));
+  });
+}
+
+/** Paths by their names, so that one is looked for in all at once. */
+interface Tree {
+  isEnd: boolean;
+  members: Map<string, Tree>;
+}
+
+function treeOf(paths: readonly string[]): Tree {
+  const root: Tree = { isEnd: false, members: new Map() };
+  for (const path of paths) {
+    let tree = root;
+    for (const name of path.split('.')) {
+      const next = tree.members.get(name) ?? { isEnd: false, members: new Map() };
+      tree.members.set(name, next);
+      tree = next;
+    }
+    tree.isEnd = true;
+  }
+  return root;
+}
+
+/** Whether one of the paths is this one, or holds it: `value[x]` holds `valueQuantity`. */
+function closes({ isEnd, members }: Tree, [name, ...rest]: readonly string[]): boolean {
+  if (isEnd || name === undefined) return isEnd;
+  const choices = [...name].flatMap((letter, i) => (/[A-Z]/.test(letter) ? `${name.slice(0, i)}[x]` : []));
+  return [name, ...choices].some((one) => {
+    const tree = members.get(one);
+    return tree !== undefined && closes(tree, rest);
+  });
 }
 
 /** Whether two places touch: either holds the other. `steps` are names as they stand in JSON. */
@@ -40,23 +68,27 @@ export function withoutFields<T extends object>(
   return paths.reduce<unknown>((value, path) => without(value, path.split('.'), emptied), resource) as T;
 }
 
+/** What goes along while elements are kept. */
+interface Keeping {
+  /** As for `withoutFields`, and holds those of what was sent. */
+  emptied: WeakSet<object>;
+  /** Is told of each list how many entries are compared, before it is done. */
+  spend(entries: number): void;
+}
+
 /**
  * What was sent, with the named elements as they are stored. An entry of a list keeps those of the
  * stored entry that otherwise equals it, else of the one at its place; a list that lost such an entry
  * stays as it is stored.
- * @param emptied as for `withoutFields`, and holds those of what was sent
  */
 export function keepFields<T extends object>(
   sent: T,
   stored: object,
   paths: readonly string[],
-  emptied = new WeakSet<object>(),
+  { spend, emptied = new WeakSet() }: Pick<Keeping, 'spend'> & Partial<Keeping>,
 ): T {
-  return paths.reduce<unknown>((value, path) => keep(value, stored, path.split('.'), emptied), sent) as T;
-}
-
-function isWithin(names: readonly string[], holder: readonly string[]): boolean {
-  return holder.length <= names.length && holder.every((name, i) => name === names[i]);
+  const keeping = { spend, emptied };
+  return paths.reduce<unknown>((value, path) => keep(value, stored, path.split('.'), keeping), sent) as T;
 }
 
 /** `_name` holds the extensions of `name`; `value[x]` is any of valueString, valueQuantity, … */
@@ -98,9 +130,9 @@ function noted<T extends object>(left: T, of: object, emptied: WeakSet<object> |
   return left;
 }
 
-function keep(sent: unknown, stored: unknown, path: readonly string[], emptied: WeakSet<object>): unknown {
+function keep(sent: unknown, stored: unknown, path: readonly string[], keeping: Keeping): unknown {
   if (Array.isArray(sent) || Array.isArray(stored))
-    return keepInList(listOf(sent), listOf(stored), path, emptied);
+    return keepInList(listOf(sent), listOf(stored), path, keeping);
   if (!isNode(sent)) return holds(stored, path) ? stored : sent;
   const [name = '', ...rest] = path;
   const old = isNode(stored) ? Object.entries(stored).filter(([member]) => namesMember(name, member)) : [];
@@ -108,32 +140,33 @@ function keep(sent: unknown, stored: unknown, path: readonly string[], emptied: 
     if (!namesMember(name, member)) return [[member, part]];
     return rest.length === 0
       ? []
-      : [[member, keep(part, isNode(stored) ? stored[member] : undefined, rest, emptied)]];
+      : [[member, keep(part, isNode(stored) ? stored[member] : undefined, rest, keeping)]];
   });
   const missing = old.filter(
     ([member, part]) => rest.length === 0 || (!Object.hasOwn(sent, member) && holds(part, rest)),
   );
-  return noted(Object.fromEntries([...kept, ...missing]), sent, emptied);
+  return noted(Object.fromEntries([...kept, ...missing]), sent, keeping.emptied);
 }
 
 function keepInList(
   sent: unknown[],
   stored: unknown[],
   path: readonly string[],
-  emptied: WeakSet<object>,
+  keeping: Keeping,
 ): unknown[] {
+  keeping.spend(sent.length + stored.length);
   const free = new Set(stored.keys());
   const take = (at: number | undefined) => (at !== undefined && free.delete(at) ? at : undefined);
   // By their text: comparing each with each would take the square of what a caller sends.
-  const places = Map.groupBy(stored.keys(), (at) => textWithout(stored[at], path));
-  const equal = sent.map((entry) => take(places.get(textWithout(entry, path))?.shift()));
+  const places = Map.groupBy([...stored.keys()].reverse(), (at) => textWithout(stored[at], path));
+  const equal = sent.map((entry) => take(places.get(textWithout(entry, path))?.pop()));
   const found = equal.map((at, i) => at ?? take(i));
   if ([...free].some((at) => holds(stored[at], path))) return stored;
   const kept = sent.map((entry, i) => {
     const at = found[i];
-    return at === undefined ? without(entry, path, emptied) : keep(entry, stored[at], path, emptied);
+    return at === undefined ? without(entry, path, keeping.emptied) : keep(entry, stored[at], path, keeping);
   });
-  return noted(kept, sent, emptied);
+  return noted(kept, sent, keeping.emptied);
 }
 
 /** Equal for entries that differ in what the path closes only, whatever the order of their members. */

@@ -104,15 +104,17 @@ function listOf(value: unknown): PatchParameter[] {
 
 /**
  * What one operation of a FHIRPath Patch does to a resource as it stands, as a JSON Patch.
+ * @param spend is told how many elements are looked at, before each step of the path
  * @throws {Refusal} invalid when the path leads nowhere, or to several elements
  */
 export async function patchOperations(
   resource: unknown,
   type: string,
   operation: PathOperation,
+  spend: (elements: number) => void,
 ): Promise<PatchOperation[]> {
   const { path } = operation;
-  const { nodes, last } = await findPath(resource, type, path);
+  const { nodes, last } = await findPath(resource, type, path, spend);
   switch (operation.type) {
     case 'add':
       return addTo(only(nodes, path), operation.name, operation.value);
@@ -210,12 +212,14 @@ async function findPath(
   resource: unknown,
   type: string,
   path: string,
+  spend: (elements: number) => void,
 ): Promise<{ nodes: Node[]; last: Last | undefined }> {
   const [root, ...steps] = parsePath(path);
   if (root?.kind !== 'name' || root.name !== type) throw invalid(`${path} must begin with ${type}`);
   let nodes: Node[] = [{ value: resource, pointer: '', owner: type }];
   let last: Last | undefined;
   for (const step of steps) {
+    spend(nodes.length * (step.kind === 'where' ? step.path.length : 1));
     if (step.kind === 'at') nodes = nodes.slice(step.index).slice(0, 1);
     else if (step.kind === 'where') nodes = nodes.filter(({ value }) => holds(value, step));
     else {

@@ -92,11 +92,15 @@ export async function membersReadWith(type: string, paths: readonly string[]): P
     const [, ...at] = path.split('.');
     const hidden = paths.flatMap((one) => {
       const names = one.split('.');
-      return at.every((name, i) => name === names[i]) ? [names[at.length]?.replace('[x]', '') ?? ''] : [];
+      if (!at.every((name, i) => name === names[i])) return [];
+      const member = names[at.length] ?? '';
+      // A rule says `detail` of what JSON names detailQuantity.
+      const isOf = ({ members }: Element) => members.some(({ property }) => property === member);
+      return [member, ...elementsOf(all, path).flatMap((element) => (isOf(element) ? element.name : []))];
     });
     const isRead = constraint.some(({ expression }) => {
       const names = namesIn(expression);
-      return hidden.some((name) => names.has(name));
+      return hidden.some((name) => names.has(name.replace('[x]', '')));
     });
     return isRead ? at.slice(0, 1) : [];
   });

@@ -147,12 +147,30 @@ function isHarmless(link: string): boolean {
   return harmlessSchemes.has(scheme) || /^data:image\/(?!svg)/.test(plain);
 }
 
+/** Of a rule of R4 that looks at one element, in comparisons; so many of each resource are in the price of a write. */
+const comparisonsOfRule = 50;
+const usualRules = 200;
+
+/** How often rules of R4 compare each of some elements with each of others (obs-7; sdf-8, sdf-8a). */
+function pairsIn(resource: Record<string, unknown>): number {
+  const count = (value: unknown) => (Array.isArray(value) ? value.length : 0);
+  const { code, component, snapshot, differential } = resource;
+  const components = Array.isArray(component) ? component : [];
+  const codings = components.reduce((sum, one) => sum + count(fieldsOf(fieldsOf(one).code).coding), 0);
+  const elements = [snapshot, differential].map((one) => count(fieldsOf(one).element));
+  return codings * count(fieldsOf(code).coding) + elements.reduce((sum, one) => sum + one * one, 0);
+}
+
 /**
  * Checks a resource against R4, its required bindings too, or against the definition of one of the own types. Validator and
  * definitions are loaded with the first write, and of the definitions only those of what is in the resource.
+ * @param spend is told, in comparisons, what it takes beyond what is usual, before it is done
  * @throws {Refusal} unprocessable, an issue per fault with the element as expression
  */
-export async function requireValid(resource: { resourceType: string }): Promise<void> {
+export async function requireValid(
+  resource: { resourceType: string },
+  spend: (comparisons: number) => void,
+): Promise<void> {
   // Exact decimals are objects here; the validator wants plain numbers.
   const plain = JSON.parse(stringifyJson(resource));
   const empty: RefusalIssue[] = [];
@@ -160,7 +178,9 @@ export async function requireValid(resource: { resourceType: string }): Promise<
   if (empty.length > 0) throw notValid(empty);
   const { faultsOf, learn } = await import('./core-validator.ts');
   const all = await structures();
-  for (const type of typesIn(all, plain)) learn(all.get(type));
+  const { types, rules } = typesIn(all, plain);
+  spend(Math.max(0, rules - usualRules) * comparisonsOfRule + pairsIn(plain));
+  for (const type of types) learn(all.get(type));
   const faults = faultsOf(plain);
   if (faults) throw notValid(faults);
   const issues = [...(await bindingFaults(plain)), ...narrativeFaults(plain, plain.resourceType)];
@@ -169,16 +189,18 @@ export async function requireValid(resource: { resourceType: string }): Promise<
 
 /**
  * The types of a resource and of all that is in it, whether or not it is what the type allows: the validator
- * looks at no others. With a member such as `_birthDate` it looks at an Element.
+ * looks at no others. With a member such as `_birthDate` it looks at an Element. And how many rules it looks at.
  */
-function typesIn(all: Structures, resource: unknown): Set<string> {
+function typesIn(all: Structures, resource: unknown): { types: Set<string>; rules: number } {
   const found = new Set<string>();
+  let rules = 0;
   const look = (value: unknown, declared: string): void => {
     if (!isObject(value)) return;
     const { resourceType } = value;
     // Names that callers make up are not to be kept anywhere.
     const owner = typeof resourceType === 'string' && all.get(resourceType) ? resourceType : declared;
     found.add(owner);
+    rules += 1 + rulesOf(all, owner);
     const members = membersOf(all, owner);
     for (const [name, part] of Object.entries(value)) {
       const type = name.startsWith('_') ? 'Element' : (members.get(name)?.owner ?? '');
@@ -187,7 +209,19 @@ function typesIn(all: Structures, resource: unknown): Set<string> {
     }
   };
   look(resource, '');
-  return found;
+  return { types: found, rules };
+}
+
+/** By the type or path of a definition: of these there are so many. */
+const ruleCounts = new Map<string, number>();
+
+function rulesOf(all: Structures, owner: string): number {
+  const known = ruleCounts.get(owner);
+  if (known !== undefined) return known;
+  const elements = all.get(owner.split('.')[0] ?? '')?.snapshot.element ?? [];
+  const count = elements.find(({ path }) => path === owner)?.constraint?.length ?? 0;
+  ruleCounts.set(owner, count);
+  return count;
 }
 
 /** A 422 for one element. */

@@ -1,5 +1,5 @@
 import type { Resource } from '../../base/resource.ts';
-import { isObject } from '../../base/values.ts';
+import { isObject, normalised } from '../../base/values.ts';
 import type { ParameterPath, ParameterStep, SearchParameter } from './registry.ts';
 
 /** A value of a resource that a search parameter sees. */
@@ -103,5 +103,5 @@ export function normaliseText(text: string): string {
 
 /** The form that texts of earlier index items have. */
 export function withFinalSigma(text: string): string {
-  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/g, ' ').trim();
+  return normalised(text, 'NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/g, ' ').trim();
 }

@@ -20,7 +20,7 @@ const inlineTypes = [...administrativeTypes, 'Subscription'] as const;
 type InlineType = (typeof inlineTypes)[number];
 
 /** @throws {Refusal} unprocessable; AuditEvents are the system's own and stay within what they tell of */
-function requireInlineSize(type: string, sizeBytes: number): void {
+export function requireInlineSize(type: string, sizeBytes: number): void {
   const isBound = type !== 'AuditEvent' && inlineTypes.some((one) => one === type);
   if (!isBound || sizeBytes <= longestInlineBytes) return;
   throw new Refusal('unprocessable', `A resource of type ${type} is at most ${longestInlineBytes / 1024} KB`);

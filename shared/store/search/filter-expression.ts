@@ -7,8 +7,7 @@ import { anyOf, type Filter, matchesAll, parseFilter, requireParameter, unindexe
  * @throws {Refusal} invalid, when any part of it is not understood
  */
 export function parseExpression(type: string, text: string): Filter[] {
-  const tokens = tokenize(text);
-  if (tokens.length > mostTokens) throw wrong(`it has more than ${mostTokens} words and parentheses`);
+  const tokens = tokenize(text.trimEnd());
   const filters = parseGroup(type, tokens, 0);
   if (tokens.length > 0) throw wrong(`${tokens[0]?.text} is not expected`);
   return filters;
@@ -23,10 +22,12 @@ const form = /\s*(?:([()])|"((?:[^"\\]|\\.)*)"|([^\s()"]+))/sy;
 const deepest = 10;
 const mostTokens = 400;
 
+/** @param text without spaces at its end */
 function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   form.lastIndex = 0;
-  while (form.lastIndex < text.trimEnd().length) {
+  while (form.lastIndex < text.length) {
+    if (tokens.length === mostTokens) throw wrong(`it has more than ${mostTokens} words and parentheses`);
     const found = form.exec(text);
     if (!found) throw wrong('a quote is not closed');
     const [, bracket, quoted, word] = found;

@@ -2,6 +2,7 @@ import { Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import { isObject } from '../../base/values.ts';
 import type { Item } from '../../carry/table/item.ts';
+import { drawingOn } from '../../carry/table/metered.ts';
 import type { Table } from '../../carry/table/table.ts';
 import type { KeyRange } from '../index/key-range.ts';
 import { kinds } from '../index/kinds.ts';
@@ -62,6 +63,12 @@ export interface SortKey {
 /** Resources that one page may read before the search is refused as too costly. */
 const mostReads = 2000;
 
+/**
+ * What a search looks at before it costs more than one that finds nothing, for whoever does not see all: the cost would
+ * tell whether somebody else's record has a value. A record of some kilobytes.
+ */
+const spareUnits = 8;
+
 /** @param options `reads`: how many resources it may open */
 export function newSearch(
   reader: SearchReader,
@@ -71,8 +78,11 @@ export function newSearch(
 ): Search {
   const { sort = [], count = batch, reads = mostReads } = options;
   let left = reads;
+  const table = reader.seesAll?.(type)
+    ? reader.table
+    : drawingOn(reader.table, (budget) => budget.sparing(spareUnits));
   return {
-    ...{ reader, table: reader.table, project: reader.project, type, filters, sort, count },
+    ...{ reader: { ...reader, table }, table, project: reader.project, type, filters, sort, count },
     spend(some) {
       left -= some;
       if (left < 0) throw tooCostly({ type, filters }, `would read more than ${reads} resources of ${type}`);

@@ -177,7 +177,7 @@ function libraryModule(engine: Engine, isolate: IsolatedVm.Isolate, specifier: s
 /** V8 ends its message with `[file:line:column]`; lines are those of the author already. */
 function notCompiled(error: unknown, filename: string): NotCompiled {
   const said = error instanceof Error ? error.message : String(error);
-  const [, message = said, file, line, column] = /^(.*) \[(.*):(\d+):(\d+)\]$/s.exec(said) ?? [];
+  const [, message = said, file, line, column] = /^(.*) \[([^[]*):(\d+):(\d+)\]$/s.exec(said) ?? [];
   const isOwn = file === filename;
   return { kind: 'not-compiled', message, ...(isOwn && { line: Number(line), column: Number(column) }) };
 }
