@@ -109,6 +109,7 @@ function constant(file: string, name: string): number {
 
 const seconds = (file: string, name: string) => constant(file, name) / 1000;
 const price = (cost: string) => constant('shared/carry/table/budget.ts', cost);
+const perUnit = Math.round(1 / price('comparisons'));
 const filter = (name: string) => number(constant('shared/store/search/filter.ts', name));
 const attemptMinutes = constant('shared/identity/sign-in/attempts.ts', 'windowMs') / 60_000;
 const words: Record<number, string> = { 20: 'twenty', 60: 'sixty' };
@@ -122,9 +123,9 @@ const figures: Record<string, { ours: string[]; others: [what: RegExp, heldBy: s
       `| body, decoded | ${limits.longestBodyBytes / 1024 ** 2} MiB |`,
       `| JSON depth | ${limits.deepestJson} |`,
       `| ${number(limits.mostJsonValues)} | 400 ${code('too-costly')} |`,
-      `| a resource | ${limits.longestBodyBytes / 1024 ** 2} MiB |`,
+      `| a resource | ${limits.longestBodyBytes / 1024 ** 2} MiB; what is seen of it, by whoever changes it and does not see all, ${limits.longestBodyBytes / 2 / 1024 ** 2} MiB |`,
       `| ${limits.longestInlineBytes / 1024} KB | 422 |`,
-      `| values of a resource that searches look at | ${number(limits.mostIndexItems)} |`,
+      `| values of a resource that searches look at | ${number(limits.mostIndexItems)}; of what is seen ${number(limits.mostIndexItems / 2)} |`,
       `| ${limits.mostTransactionWrites} changes, ${limits.mostTransactionConditions} conditional references`,
       `| ${limits.mostBatchEntries} entries; none is begun after ${seconds('shared/records/bundle/run-bundle.ts', 'beginsWithinMs')} s |`,
       `${constant('shared/store/search/search-request.ts', 'mostConditions')} conditions of ${filter('mostAlternatives')} alternatives (${code('_id')}: ${filter('mostIds')}), values of ${number(limits.longestSearchValue)} characters, ${constant('shared/store/index/text.ts', 'mostWords')} words of a name, ${constant('shared/store/search/filter-expression.ts', 'mostTokens')} words in`,
@@ -141,6 +142,9 @@ const figures: Record<string, { ours: string[]; others: [what: RegExp, heldBy: s
       `is a transaction of its own | ${price('commits')} |`,
       `| ${number(1 / price('characters'))} characters of stored resources that are opened | 1 |`,
       `| ${number(1 / price('comparisons'))} comparisons of a value with what a search or a policy asks for | 1 |`,
+      `| ${perUnit / constant('shared/records/write/write.ts', 'comparisonsOfElement')} elements that the path of a FHIRPath Patch looks at, ${perUnit / constant('shared/identity/policies/own-access.ts', 'comparisonsOfEntry')} entries of lists that are compared to keep what is hidden | 1 |`,
+      `| ${perUnit / constant('shared/store/fhir/validate.ts', 'comparisonsOfRule')} rules of R4 that are checked beyond the first ${constant('shared/store/fhir/validate.ts', 'usualRules')} of a resource | 1 |`,
+      `the first ${constant('shared/store/search/hit.ts', 'spareUnits')} units of a search`,
       `A request of ${number(constant('shared/identity/gate/serve.ts', 'costlyUnits'))} units`,
       `opens ${number(constant('shared/store/search/hit.ts', 'mostReads'))} resources`,
       `fits ${limits.longestBodyBytes / 1024 ** 2} MiB to a Project of ${number(constant('test/worst/seed.ts', 'patients'))} Patients and ${number(constant('test/worst/seed.ts', 'observations'))} Observations`,
