@@ -29,3 +29,17 @@ test('docs/security.md names tests for every promise', () => {
   expect(promises.length).toBeGreaterThan(40);
   expect(promises.filter((last) => !/\]\(\.\.\/test\/[\w/-]+\.test\.ts\)/.test(last))).toEqual([]);
 });
+
+test('a word of docs/glossary.md is declared where it says', () => {
+  const page = readFileSync(join(root, 'docs/glossary.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| (.+?) \| .+ \| `([^`]+\.ts)` \|$/gm)];
+  expect(rows.length).toBeGreaterThan(30);
+  const wrong = rows.filter(([, words = '', file = '']) => {
+    if (!existsSync(join(root, file))) return true;
+    const declared = readFileSync(join(root, file), 'utf8');
+    return [...words.matchAll(/`(\w+)`/g)].some(
+      ([, name]) => !new RegExp(`^export (?:interface|type|class) ${name}\\b`, 'm').test(declared),
+    );
+  });
+  expect(wrong.map(([row]) => row)).toEqual([]);
+});
