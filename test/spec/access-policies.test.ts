@@ -378,6 +378,7 @@ describe('a policy', () => {
     ],
     ['resource[0].hiddenFields', { resourceType: 'Patient', hiddenFields: ['shoeSize'] }],
     ['resource[0].hiddenFields', { resourceType: 'Patient', hiddenFields: ['meta.versionId'] }],
+    ['resource[0].hiddenFields', { resourceType: 'Patient', hiddenFields: Array(101).fill('birthDate') }],
     ['resource[0].readonlyFields', { resourceType: 'Patient', readonlyFields: ['name.middle'] }],
     [
       'resource[0].writeConstraint',
@@ -388,6 +389,17 @@ describe('a policy', () => {
     const answer = await fhir('POST', 'AccessPolicy', { body });
     expect(answer.json.issue[0]).toMatchObject({ expression: [expression] });
     expect(answer.status).toBe(400);
+  });
+
+  test('is not read where it is too long', async () => {
+    const criteria = `Patient?nothing=1${'&_id=a'.repeat(20_000)}`;
+    const body = {
+      resourceType: 'AccessPolicy',
+      name: 'P',
+      resource: [{ resourceType: 'Patient', criteria }],
+    };
+    const { status, json } = await fhir('POST', 'AccessPolicy', { body });
+    expect([status, json.issue[0].details.text]).toEqual([422, expect.stringContaining('64 KB')]);
   });
 
   test('names elements as R4 has them', async () => {

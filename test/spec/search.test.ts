@@ -164,6 +164,12 @@ describe('a search', () => {
 });
 
 describe('the answer of a search', () => {
+  test('is refused where the search that goes on is too long to be kept', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const body = `_count=1${'&_count=1'.repeat(40_000)}`;
+    expect((await fhir('POST', '/Patient/_search', { body, headers })).status).toBe(400);
+  });
+
   test('is sorted by several parameters, what has no value last', async () => {
     expect(await ids('/Patient?_sort=-birthdate')).toEqual(['ben', 'ana', 'cyd']);
     expect(await ids('/Patient?_sort=birthdate')).toEqual(['ana', 'ben', 'cyd']);

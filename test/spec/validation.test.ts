@@ -160,3 +160,42 @@ describe('a narrative', () => {
     expect(performance.now() - started).toBeLessThan(8000);
   });
 });
+
+describe('what takes R4 long to check', () => {
+  const listOf = (count: number, entry: (n: number) => object) =>
+    Array.from({ length: count }, (_, n) => entry(n));
+  const coding = (letter: string) => listOf(8000, (n) => ({ code: `${letter}${n}` }));
+  const structure = { resourceType: 'StructureDefinition', url: 'urn:x', name: 'X', status: 'draft' };
+
+  test.each<[string, { resourceType: string; [element: string]: unknown }]>([
+    [
+      'elements that are compared with each other',
+      {
+        ...{ ...structure, kind: 'logical', abstract: true, type: 'X' },
+        differential: { element: listOf(8000, (n) => ({ id: `X.${n}`, path: n === 0 ? 'X' : `X.a${n}` })) },
+      },
+    ],
+    [
+      'codes that are compared with others',
+      {
+        ...{ resourceType: 'Observation', status: 'final', valueString: 'x', code: { coding: coding('a') } },
+        component: coding('b').map((one) => ({ code: { coding: [one] } })),
+      },
+    ],
+    [
+      'many elements with rules',
+      {
+        ...{ resourceType: 'Questionnaire', status: 'draft' },
+        item: listOf(20_000, (n) => ({ linkId: `${n}`, type: 'string' })),
+      },
+    ],
+  ])('is too costly: %s', async (_, body) => {
+    const { json } = await fhir('POST', `${body.resourceType}/$validate`, { body });
+    expect(json.issue).toEqual([expect.objectContaining({ severity: 'error', code: 'too-costly' })]);
+  });
+
+  test('is no list of a usual length', async () => {
+    const item = listOf(1000, (n) => ({ linkId: `${n}`, type: 'string' }));
+    expect(await validated({ resourceType: 'Questionnaire', status: 'draft', item })).toEqual([]);
+  });
+});
