@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { provisionName } from '../../infra/stage.ts';
+import { functionNameOf } from '../../infra/stage.ts';
 import { errorName } from '../../shared/base/values.ts';
 import type { Account } from './account.ts';
 
@@ -29,7 +29,7 @@ export async function alarmArrives({ stage, open, apartSeconds, most }: Watched)
   const look = async () => {
     const alarms = await account.alarms(`portico-${stage.name}-provision-`);
     const found = alarms.find(({ description }) => description.endsWith('#function-failing.'));
-    if (!found) throw new Error(`no alarm of ${provisionName(stage)}`);
+    if (!found) throw new Error(`no alarm of ${functionNameOf(stage, 'provision')}`);
     return found;
   };
   const { name, state, actions } = await look();
@@ -37,7 +37,8 @@ export async function alarmArrives({ stage, open, apartSeconds, most }: Watched)
   const beganMs = Date.now();
   for (let tried = 0; ; tried += 1) {
     if (tried === most) throw new Error(`${name} has not gone off after ${most} failures`);
-    if (!(await account.invoke(provisionName(stage), refusedRequest))) throw new Error('provision took it');
+    if (!(await account.invoke(functionNameOf(stage, 'provision'), refusedRequest)))
+      throw new Error('provision took it');
     await pause(apartSeconds * 1000);
     if ((await look()).state === 'ALARM') break;
   }

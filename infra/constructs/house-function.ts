@@ -22,7 +22,7 @@ import { isKeyOf } from '../../shared/base/values.ts';
 import { functionShares, reservedFor, type StageShares } from '../../shared/carry/shares.ts';
 import { bundleFunction, mapsBeside, sourceOf } from '../bundle.ts';
 import { apiFunctions } from '../deployed-functions.ts';
-import { accessRecordsName, type Retention, type Stage } from '../stage.ts';
+import { functionNameOf, type Retention, type Stage } from '../stage.ts';
 import { alarmPeriod, ImpactAlarm, type RunbookEntry } from './alarms.ts';
 import { functionFindings } from './findings.ts';
 import { KeptLogs } from './logs.ts';
@@ -141,7 +141,7 @@ export function keepAccessLines(house: HouseFunction, stage: Stage): void {
     logGroupName: house.logGroup.logGroupName,
     filterPattern: FilterPattern.stringValue('$.message', '=', accessMessage).logPatternString,
     // By its name, so that no stack exports it.
-    destinationArn: `arn:${Aws.PARTITION}:lambda:${Aws.REGION}:${Aws.ACCOUNT_ID}:function:${accessRecordsName(stage)}`,
+    destinationArn: `arn:${Aws.PARTITION}:lambda:${Aws.REGION}:${Aws.ACCOUNT_ID}:function:${functionNameOf(stage, 'access-records')}`,
   });
 }
 

@@ -5,7 +5,7 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { keyPurposes } from '../../shared/carry/keys/key-ring.ts';
 import { timeoutSeconds } from '../deployed-functions.ts';
-import { type Stage, stageKeysName } from '../stage.ts';
+import { functionNameOf, type Stage } from '../stage.ts';
 import { alarmPeriod, ImpactAlarm } from './alarms.ts';
 import { deadLetterFindings } from './findings.ts';
 import { type Ground, granted } from './grants.ts';
@@ -71,7 +71,7 @@ export class StageKeysFunction extends HouseFunction {
   constructor(scope: Construct, id: string, { stage, ground, alarms }: StageKeysFunctionProps) {
     super(scope, id, {
       ...granted('stage-keys', ground),
-      functionName: stageKeysName(stage),
+      functionName: functionNameOf(stage, 'stage-keys'),
       description: 'Makes the secret keys of the stage',
       timeoutSeconds: timeoutSeconds.short,
       memoryMb: 1024,

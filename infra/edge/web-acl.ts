@@ -4,11 +4,10 @@ import { CfnIPSet, CfnLoggingConfiguration, CfnWebACL } from 'aws-cdk-lib/aws-wa
 import { Construct } from 'constructs';
 import { KeptLogs } from '../constructs/logs.ts';
 import type { Stage } from '../stage.ts';
-import type { Firewall } from '../stage-network.ts';
 
 interface WebAclProps {
   stage: Stage;
-  firewall: Firewall;
+  firewall: NonNullable<Stage['firewall']>;
   logsKey: IKey;
 }
 

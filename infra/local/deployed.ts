@@ -1,15 +1,15 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { stageNamed } from '../context.ts';
-import { provisionName, reindexName, stageKeysName } from '../stage.ts';
+import { functionNameOf, type NamedFunction } from '../stage.ts';
 import { settings } from './environment.ts';
 import { handlerLoader } from './functions.ts';
 import { withStack } from './stack.ts';
 
-/** What the functions are called that operators invoke. */
-const names = { provision: provisionName, 'stage-keys': stageKeysName, reindex: reindexName };
-
 /** Invokes a function of operators. @throws {Error} with what it threw */
-export type InvokeOperation = <Result>(name: keyof typeof names, event: object) => Promise<Result>;
+export type InvokeOperation = <Result>(
+  name: Exclude<NamedFunction, 'access-records'>,
+  event: object,
+) => Promise<Result>;
 
 /** The functions of a deployed stage, in the account that the credentials name; without a stage those of this machine. */
 export async function withFunctions<Result>(
@@ -20,11 +20,11 @@ export async function withFunctions<Result>(
     const stage = stageNamed(stageName);
     const requestHandler = { requestTimeout: 600_000 };
     const lambda = new LambdaClient({ region: stage.region, maxAttempts: 1, requestHandler });
-    return run((name, event) => invokeDeployed(lambda, names[name](stage), event));
+    return run((name, event) => invokeDeployed(lambda, functionNameOf(stage, name), event));
   }
   return withStack(settings(), () => {
     const load = handlerLoader();
-    return run(async <Answer>(name: keyof typeof names, event: object) => {
+    return run(async <Answer>(name: NamedFunction, event: object) => {
       const handler = (await load(name)) as (event: object) => Promise<unknown>;
       return (await handler(event)) as Answer;
     });

@@ -10,7 +10,7 @@ import { scheduleFindings } from '../constructs/findings.ts';
 import { type Ground, granted } from '../constructs/grants.ts';
 import { HouseFunction } from '../constructs/house-function.ts';
 import { timeoutSeconds } from '../deployed-functions.ts';
-import { accessRecordsName, provisionName, reindexName, type Stage, stageKeysName } from '../stage.ts';
+import { functionNameOf, type Stage } from '../stage.ts';
 
 interface OperatorStackProps extends StackProps {
   stage: Stage;
@@ -39,7 +39,9 @@ function operatorPolicy(scope: Construct, stage: Stage): ManagedPolicy {
     statements: [
       new PolicyStatement({
         actions: ['lambda:InvokeFunction'],
-        resources: [provisionName, stageKeysName, reindexName].map((nameOf) => functionArn(nameOf(stage))),
+        resources: (['provision', 'stage-keys', 'reindex'] as const).map((one) =>
+          functionArn(functionNameOf(stage, one)),
+        ),
       }),
     ],
   });
@@ -54,7 +56,7 @@ export class ProvisionStack extends Stack {
     super(scope, id, props);
     const { lambda } = new HouseFunction(this, 'Provision', {
       ...granted('provision', ground),
-      functionName: provisionName(stage),
+      functionName: functionNameOf(stage, 'provision'),
       description: 'Creates a Project and its first administrator',
       timeoutSeconds: timeoutSeconds.short,
       memoryMb: 1024,
@@ -78,7 +80,7 @@ export class ReindexStack extends Stack {
     super(scope, id, props);
     const { lambda } = new HouseFunction(this, 'Reindex', {
       ...granted('reindex', ground),
-      functionName: reindexName(stage),
+      functionName: functionNameOf(stage, 'reindex'),
       description: 'Gives stored resources the index items of new search parameters',
       timeoutSeconds: timeoutSeconds.reindex,
       memoryMb: 1024,
@@ -103,7 +105,7 @@ export class AccessStack extends Stack {
     super(scope, id, props);
     const { lambda } = new HouseFunction(this, 'AccessRecords', {
       folder: 'access-records',
-      functionName: accessRecordsName(stage),
+      functionName: functionNameOf(stage, 'access-records'),
       description: 'Keeps who called and who looked at what',
       timeoutSeconds: timeoutSeconds.short,
       memoryMb: 256,

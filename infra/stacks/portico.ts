@@ -13,7 +13,6 @@ import { WebAcl } from '../edge/web-acl.ts';
 import { LookupFilter, NameFilter } from '../network/filters.ts';
 import { InvokerNetwork } from '../network/invoker-network.ts';
 import type { Stage } from '../stage.ts';
-import type { Egress, Firewall } from '../stage-network.ts';
 import { ApiStack } from './api.ts';
 import { EventsStack } from './events.ts';
 import { AccessStack, ProvisionStack, ReindexStack, WatchStack } from './operators.ts';
@@ -43,7 +42,7 @@ class DataStack extends Stack {
 
 interface EdgeStackProps extends StackProps {
   stage: Stage;
-  firewall: Firewall;
+  firewall: NonNullable<Stage['firewall']>;
 }
 
 /** Where AWS takes web ACLs for CloudFront. */
@@ -71,7 +70,7 @@ class EdgeStack extends Stack {
 
 interface NetworkStackProps extends StackProps {
   name: string;
-  egress: Egress;
+  egress: NonNullable<Stage['egress']>;
 }
 
 /**

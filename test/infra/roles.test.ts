@@ -3,7 +3,7 @@ import { functionNames as routeFunctions } from '../../functions/routes.ts';
 import { timeoutSeconds } from '../../infra/deployed-functions.ts';
 import { isAllowed, openPurposes } from '../../infra/local/assembly/role.ts';
 import { permissions } from '../../infra/permissions.ts';
-import { accessRecordsName, provisionName, reindexName, stageKeysName } from '../../infra/stage.ts';
+import { functionNameOf } from '../../infra/stage.ts';
 import { accessMessage } from '../../shared/base/log.ts';
 import { type KeyPurpose, keyPurposes } from '../../shared/carry/keys/key-ring.ts';
 import { dueKey, keys, startKey } from '../../shared/carry/table/keys.ts';
@@ -84,11 +84,11 @@ describe('roles', () => {
     for (const [, { Properties }] of filters) {
       expect(Properties.FilterPattern).toBe(`{ $.message = "${accessMessage}" }`);
       expect(JSON.stringify(Properties.DestinationArn)).toContain(
-        `:function:${accessRecordsName({ name: 'test' })}"`,
+        `:function:${functionNameOf({ name: 'test' }, 'access-records')}"`,
       );
     }
     const keeper = named('Keeps who called and who looked at what');
-    expect(keeper.properties.FunctionName).toBe(accessRecordsName({ name: 'test' }));
+    expect(keeper.properties.FunctionName).toBe(functionNameOf({ name: 'test' }, 'access-records'));
     const { LogGroup } = keeper.properties.LoggingConfig as { LogGroup: { Ref: string } };
     expect(keeper.resources[LogGroup.Ref]?.Properties.RetentionInDays).toBe(365);
     expect(only(stacks.access, 'AWS::Lambda::Permission').Properties.Principal).toBe('logs.amazonaws.com');
@@ -303,7 +303,9 @@ describe('roles', () => {
     const [statement, ...others] = [Statement].flat();
     expect(others).toEqual([]);
     expect(statement?.Action).toBe('lambda:InvokeFunction');
-    const invocable = [provisionName, reindexName, stageKeysName].map((nameOf) => nameOf({ name: 'test' }));
+    const invocable = (['provision', 'reindex', 'stage-keys'] as const).map((one) =>
+      functionNameOf({ name: 'test' }, one),
+    );
     for (const name of invocable) {
       expect(JSON.stringify(statement?.Resource)).toContain(`:function:${name}"`);
     }
@@ -468,9 +470,11 @@ describe('a stage whose SES is in its sandbox', () => {
 describe('functions', () => {
   it('that people invoke have the names by which npm run provision and reindex find them', () => {
     const nameOf = (label: string) => named(label).properties.FunctionName;
-    expect(nameOf('Creates a Project and its first administrator')).toBe(provisionName({ name: 'test' }));
+    expect(nameOf('Creates a Project and its first administrator')).toBe(
+      functionNameOf({ name: 'test' }, 'provision'),
+    );
     expect(nameOf('Gives stored resources the index items of new search parameters')).toBe(
-      reindexName({ name: 'test' }),
+      functionNameOf({ name: 'test' }, 'reindex'),
     );
   });
 

@@ -132,12 +132,16 @@ describe('a stage', () => {
       uncounted: ['198.51.100.7'],
       secrets: [1, 1],
       enforced: 'no',
-      rate: 1,
     }).map(([name, value]): [string, object, string] => [
       `a firewall with ${name} ${JSON.stringify(value)}`,
       { ...least, domain, firewall: { certificateArn: edge, [name]: value } },
       `prod.firewall.${name} is malformed`,
     ]),
+    [
+      'a firewall with rate 1',
+      { ...least, domain, firewall: { certificateArn: edge, rate: 1 } },
+      'no setting prod.firewall.rate',
+    ],
     ['a preset that there is not', { ...least, retention: 'gdpr' }, 'prod.retention is malformed'],
     [
       'days that CloudWatch has not',

@@ -52,7 +52,7 @@ test.each<[page: string, what: string, names: readonly string[]]>([
     'modifier of a search',
     Object.values(modifiers).flatMap((of) => of.map((name) => code(`:${name}`))),
   ],
-  ['deploy.md', 'setting of a stage', Object.keys(stageSettings).map((name) => `| ${code(name)} |`)],
+  ['deploy.md', 'setting of a stage', Object.keys(stageSettings.entries).map((name) => `| ${code(name)} |`)],
   [
     'deploy.md',
     'queue whose messages are not given up after five deliveries',
@@ -163,7 +163,7 @@ const figures: Record<string, { ours: string[]; others: [what: RegExp, heldBy: s
       `${limits.mostResets} forgotten passwords in ${attemptMinutes} minutes`,
       `${number(stageThrottle.rate)} of the stage`,
       `deliveries at once (${queues.deliveries.mostConcurrent}) | a Project ${mostOfProject}, a Subscription five; with more than ${mostOfProject} Subscriptions`,
-      `an address has ${number(constant('infra/stage-network.ts', 'usual'))} in five minutes`,
+      `an address has ${number(constant('infra/stage.ts', 'usual'))} in five minutes`,
       `an account's ${number(stage.accountConcurrency)} executions`,
       `${shareOf('login', stage, { source: 's' })} people of a clinic`,
       `(${code('PORTICO_ACCOUNT_CONCURRENCY')}, ${number(constant('infra/local/stack.ts', 'accountConcurrency'))})`,

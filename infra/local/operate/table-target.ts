@@ -4,7 +4,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
 import { openTable, type Table } from '../../../shared/carry/table/table.ts';
 import { stageNamed } from '../../context.ts';
-import { provisionName } from '../../stage.ts';
+import { functionNameOf } from '../../stage.ts';
 import { readEnvironment, settings, useLocalCredentials } from '../environment.ts';
 import { lockedBy, lockFolder } from '../folder-lock.ts';
 import { startTable } from '../table.ts';
@@ -57,7 +57,7 @@ async function deployedTable(name: string): Promise<TableTarget> {
   const stage = stageNamed(name);
   process.env.AWS_REGION = stage.region;
   const { Environment: told } = await new LambdaClient({}).send(
-    new GetFunctionConfigurationCommand({ FunctionName: provisionName(stage) }),
+    new GetFunctionConfigurationCommand({ FunctionName: functionNameOf(stage, 'provision') }),
   );
   const table = told?.Variables?.TABLE_NAME;
   if (!table) throw new Error(`The functions of ${name} do not say where its table is`);
