@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { errorText } from '../../../shared/base/values.ts';
+import { errorText, typedEntries } from '../../../shared/base/values.ts';
 
 /** What is wrong with the settings, with the place. */
 export class SettingsError extends Error {
@@ -85,17 +85,12 @@ export class Fields {
   }
 }
 
-export interface HostAndPort {
-  host: string;
-  port: number;
-}
-
 /** `2575` (this machine only), `host:2575`, `[::]:2575`. @throws {Error} */
-export function parseAddress(text: string, defaultHost = '127.0.0.1'): HostAndPort {
+export function parseAddress(text: string): { host: string; port: number } {
   const match = /^(?:(\[[0-9a-f:.]+\]|[^:[\]/\s]+):)?(\d{1,5})$/i.exec(text);
   const port = Number(match?.[2]);
   if (!match || port > 65_535) throw new Error('must be a port or host:port');
-  return { host: match[1]?.replace(/^\[|\]$/g, '') ?? defaultHost, port };
+  return { host: match[1]?.replace(/^\[|\]$/g, '') ?? '127.0.0.1', port };
 }
 
 /** Whether only this machine can reach it. */
@@ -104,11 +99,8 @@ export function isLoopback(host: string): boolean {
   return plain === 'localhost' || plain === '::1' || /^127(?:\.\d+){3}$/.test(plain);
 }
 
-/** Which addresses may connect. */
-export type AllowList = (address: string) => boolean;
-
-/** Addresses and networks in CIDR notation. @throws {Error} naming the entry */
-export function allowList(entries: readonly string[]): AllowList {
+/** Which addresses may connect. @param entries addresses and networks in CIDR notation @throws {Error} naming the entry */
+export function allowList(entries: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const entry of entries) {
     const [address = '', prefix, ...rest] = entry.split('/');
@@ -151,22 +143,13 @@ export async function readSecret(
 }
 
 /** Files in PEM. With `ca` on a listener its callers must show a certificate that it signed. */
-export interface TlsFiles {
-  cert: string | undefined;
-  key: string | undefined;
-  ca: string | undefined;
-}
+export type TlsFiles = Record<'cert' | 'key' | 'ca', string | undefined>;
 
 /** What stands in them. */
-export async function readTlsFiles({
-  cert,
-  key,
-  ca,
-}: TlsFiles): Promise<Partial<Record<keyof TlsFiles, Buffer>>> {
-  const read = async (name: keyof TlsFiles, file: string | undefined) =>
-    file === undefined ? [] : [[name, await readFile(file)] as const];
-  const all = await Promise.all([read('cert', cert), read('key', key), read('ca', ca)]);
-  return Object.fromEntries(all.flat());
+export async function readTlsFiles(files: TlsFiles): Promise<Partial<Record<keyof TlsFiles, Buffer>>> {
+  const named = typedEntries(files).flatMap(([name, file]) => (file === undefined ? [] : [{ name, file }]));
+  const read = named.map(async ({ name, file }) => [name, await readFile(file)] as const);
+  return Object.fromEntries(await Promise.all(read));
 }
 
 /** Whether others than its owner and group may read a file. */

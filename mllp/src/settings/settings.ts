@@ -1,43 +1,11 @@
 import { resolve } from 'node:path';
 import type { Identifier } from '../../../client/src/create-portico.ts';
-import {
-  type AllowList,
-  allowList,
-  type Fields,
-  type HostAndPort,
-  isLoopback,
-  parseAddress,
-  SettingsError,
-  type TlsFiles,
-} from './fields.ts';
+import { recordOf } from '../../../shared/base/values.ts';
+import { allowList, type Fields, isLoopback, parseAddress, SettingsError, type TlsFiles } from './fields.ts';
 
-export interface ListenerSettings {
-  address: HostAndPort;
-  bot: string | Identifier;
-  /** Who may connect; undefined: everybody who can reach it. */
-  allows: AllowList | undefined;
-  tls: TlsFiles | undefined;
-  /** `original`: MSH-15 and MSH-16 are not looked at. */
-  acknowledge: 'as-asked' | 'original';
-  /** Without a byte between frames for this long, a connection is closed. */
-  idleMs: number;
-  mostConnections: number;
-}
-
-export interface ServeSettings {
-  service: string;
-  clientId: string;
-  /** Else the secret is in the environment. */
-  clientSecretFile: string | undefined;
-  /** From the end of a message to its acknowledgement at the latest. */
-  timeoutMs: number;
-  /** Requests to the service at once. */
-  concurrency: number;
-  /** What one peer may have of all places, in hundredths: connections, large messages, requests. */
-  peerShare: number;
-  healthPort: number | undefined;
-  listeners: ListenerSettings[];
-}
+export type ListenerSettings = ReturnType<typeof readListener>;
+export type ServeSettings = ReturnType<typeof readSettings>;
+export type SendSettings = ReturnType<typeof readSendSettings>;
 
 const dayInSeconds = 86_400;
 
@@ -46,13 +14,17 @@ const dayInSeconds = 86_400;
  * @param folder that relative paths start from
  * @throws {SettingsError} naming the field
  */
-export function readSettings(fields: Fields, folder: string): ServeSettings {
+export function readSettings(fields: Fields, folder: string) {
   const settings = {
     service: fields.read('service', () => parseService(fields.requiredText('service'))),
     clientId: fields.requiredText('clientId'),
+    /** Else the secret is in the environment. */
     clientSecretFile: pathOf(fields.text('clientSecretFile'), folder),
+    /** From the end of a message to its acknowledgement at the latest. */
     timeoutMs: 1000 * (fields.number('timeoutSeconds', 1, 300) ?? 30),
+    /** Requests to the service at once. */
     concurrency: fields.number('concurrency', 1, 1000) ?? 16,
+    /** What one peer may have of all places, in hundredths: connections, large messages, requests. */
     peerShare: fields.number('peerShare', 1, 100) ?? 75,
     healthPort: fields.number('healthPort', 0, 65_535),
     listeners: (fields.objects('listeners') ?? []).map((listener) => readListener(listener, folder)),
@@ -63,40 +35,39 @@ export function readSettings(fields: Fields, folder: string): ServeSettings {
   return settings;
 }
 
-function readListener(fields: Fields, folder: string): ListenerSettings {
+function readListener(fields: Fields, folder: string) {
   const address = fields.read('listen', () => parseAddress(fields.requiredText('listen')));
   const allow = fields.texts('allow');
-  const tls = fields.object('tls');
-  const files = tls && readTls(tls, folder);
-  if (files && (!files.cert || !files.key)) throw fields.wrong('tls', 'needs cert and key');
+  const tls = readTls(fields, folder);
+  if (tls && (!tls.cert || !tls.key)) throw fields.wrong('tls', 'needs cert and key');
   const acknowledge = fields.text('acknowledge') ?? 'as-asked';
   if (acknowledge !== 'as-asked' && acknowledge !== 'original') {
     throw fields.wrong('acknowledge', 'must be as-asked or original');
   }
-  const listener: ListenerSettings = {
+  const listener = {
     address,
     bot: fields.read('bot', () => parseBot(fields.requiredText('bot'))),
+    /** Who may connect; undefined: everybody who can reach it. */
     allows: allow && fields.read('allow', () => allowList(allow)),
-    tls: files,
+    tls,
+    /** `original`: MSH-15 and MSH-16 are not looked at. */
     acknowledge,
+    /** Without a byte between frames for this long, a connection is closed. */
     idleMs: 1000 * (fields.number('idleSeconds', 1, dayInSeconds) ?? 3600),
     mostConnections: fields.number('mostConnections', 1, 10_000) ?? 256,
-  };
+  } as const;
   fields.end();
   // MLLP knows no passwords: whoever reaches an open port runs the Bot.
-  if (!isLoopback(address.host) && !listener.allows && !files?.ca) {
+  if (!isLoopback(address.host) && !allow && !tls?.ca) {
     throw fields.wrong('listen', 'is reachable from elsewhere: it needs allow, or tls with ca');
   }
   return listener;
 }
 
-function readTls(fields: Fields, folder: string): TlsFiles {
-  const files = {
-    cert: pathOf(fields.text('cert'), folder),
-    key: pathOf(fields.text('key'), folder),
-    ca: pathOf(fields.text('ca'), folder),
-  };
-  fields.end();
+function readTls(fields: Fields, folder: string): TlsFiles | undefined {
+  const tls = fields.object('tls');
+  const files = tls && recordOf(['cert', 'key', 'ca'], (name) => pathOf(tls.text(name), folder));
+  tls?.end();
   return files;
 }
 
@@ -134,23 +105,15 @@ function requireApart(listeners: readonly ListenerSettings[]): void {
   }
 }
 
-export interface SendSettings {
-  to: HostAndPort;
-  /** Undefined: in the clear. */
-  tls: TlsFiles | undefined;
-  /** For the connection, and for each acknowledgement. */
-  timeoutMs: number;
-  /** Of one message, in all. */
-  attempts: number;
-}
-
 /** @throws {SettingsError} naming the field */
-export function readSendSettings(fields: Fields, folder: string): SendSettings {
-  const tls = fields.object('tls');
+export function readSendSettings(fields: Fields, folder: string) {
   const settings = {
     to: fields.read('send', () => parseAddress(fields.requiredText('send'))),
-    tls: tls && readTls(tls, folder),
+    /** Undefined: in the clear. */
+    tls: readTls(fields, folder),
+    /** For the connection, and for each acknowledgement. */
     timeoutMs: 1000 * (fields.number('timeoutSeconds', 1, 3600) ?? 30),
+    /** Of one message, in all. */
     attempts: fields.number('attempts', 1, 1000) ?? 5,
   };
   fields.end();
