@@ -1,9 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { buildSync, type Metafile } from 'esbuild';
-
-const root = fileURLToPath(new URL('..', import.meta.url));
+import { root } from './files.ts';
 
 /** The folder of a function's source. */
 export function sourceOf(functionFolder: string): string {
@@ -51,4 +50,9 @@ export function bundleFunction(functionFolder: string, outDir: string, mapsDir: 
 /** Where the maps of an asset go: beside all assets of the synthesised app. */
 export function mapsBeside(assetDir: string, functionFolder: string): string {
   return join(dirname(assetDir), 'maps', functionFolder);
+}
+
+/** Runs a build of ours, such as `infra/site/build.ts`, in a process of its own, because CDK does not wait. */
+export function runBuild(program: string, ...args: readonly string[]): void {
+  execFileSync(process.execPath, [join(root, program), ...args], { stdio: 'inherit' });
 }

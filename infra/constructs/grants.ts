@@ -5,9 +5,8 @@ import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import type { KeyPurpose } from '../../shared/carry/keys/key-ring.ts';
 import { stageKeyUse } from '../../shared/carry/keys/stage-key.ts';
-import { partitionClasses } from '../../shared/carry/table/scan-page.ts';
+import { type PartitionClass, partitionClasses } from '../../shared/carry/table/scan-page.ts';
 import { eventSource } from '../../shared/carry/work/bus-event.ts';
 import type { Purpose } from '../../shared/carry/work/queue.ts';
 import { queueVariables } from '../../shared/composition/queues.ts';
@@ -43,148 +42,152 @@ export interface Ground {
 export function granted(
   folder: DeployedFunction,
   ground: Ground,
-  more: Partial<Pick<HouseFunctionProps, 'environment' | 'statements'>> = {},
+  more: Grant = {},
 ): Pick<HouseFunctionProps, 'folder' | 'environment' | 'statements'> {
-  const own = permissions[folder];
+  const grants = [...grantsOf(permissions[folder], ground), more];
   return {
     folder,
-    environment: { ...environmentOf(own, ground), ...more.environment },
-    statements: [...statementsOf(own, ground), ...(more.statements ?? [])],
+    environment: Object.assign({}, ...grants.map(({ environment }) => environment)),
+    statements: grants.flatMap(({ statements = [] }) => statements),
   };
 }
 
-/** The environment of a function with these own. */
-function environmentOf(own: Permissions, ground: Ground): Record<string, string> {
+/** What a function is told, and what its role may do: no wildcard in an action or a resource. */
+type Grant = Partial<Pick<HouseFunctionProps, 'environment' | 'statements'>>;
+
+function grantsOf(own: Permissions, ground: Ground): Grant[] {
+  const { table, tableKey, keys, searchParameters, baseUrl } = ground;
+  const { signs, opens, makesStageKeys, botSecrets, runsBots } = own;
+  const opening = (...statements: PolicyStatement[]): Grant => ({
+    environment: { KEYS: keys.specification },
+    statements,
+  });
+  const told = { TABLE_NAME: table.tableName, SEARCH_PARAMETERS: searchParameters };
+  const all: (Grant | false | undefined)[] = [
+    own.table.length > 0 && { environment: told, statements: tableStatements(own, ground) },
+    { environment: { BASE_URL: baseUrl } },
+    signs && opening(...signingStatements(keys)),
+    // The keys of these purposes and no others: each is wrapped in a context that names its purpose.
+    opens && opening(useOfWrapping(keys, ['Decrypt'], stageKeyUse, { purpose: [...opens] })),
+    makesStageKeys &&
+      opening(
+        // Makes keys without seeing them; from the secret that an earlier release had for all purposes it derives the first.
+        useOfWrapping(keys, ['Encrypt', 'GenerateDataKeyWithoutPlaintext'], stageKeyUse),
+        useOfWrapping(keys, ['Decrypt'], 'portico-stage-secret'),
+      ),
+    botSecrets &&
+      opening(
+        useOfWrapping(keys, [botSecrets === 'seals' ? 'GenerateDataKey' : 'Decrypt'], 'portico-bot-secrets'),
+      ),
+    runsBots && invoking('INVOKER_FUNCTION', runsBots === 'long' ? ground.longInvoker : ground.invoker),
+    own.evaluates && invoking('EVALUATOR_FUNCTION', ground.evaluator),
+    own.startsJobs && invoking('JOBS_FUNCTION', made(ground.jobs, 'function for jobs')),
+    own.readsStream && { statements: [useOfTableKey(tableKey)] },
+    own.publishes && publishing(made(ground.bus, 'bus')),
+    ...queueGrants(own, ground),
+  ];
+  return all.filter((grant) => grant !== undefined && grant !== false);
+}
+
+function made<Part>(part: Part | undefined, name: string): Part {
+  if (part === undefined) throw new Error(`There is no ${name}`);
+  return part;
+}
+
+type Conditions = Record<string, Record<string, string | readonly string[]>>;
+
+/** A statement that allows. @param conditions left out, none */
+export function allow(
+  actions: readonly string[],
+  resources: readonly string[],
+  conditions: Conditions = {},
+): PolicyStatement {
+  const hasAny = Object.keys(conditions).length > 0;
+  return new PolicyStatement({
+    actions: [...actions],
+    resources: [...resources],
+    ...(hasAny ? { conditions } : {}),
+  });
+}
+
+function invoking(variable: string, { functionArn }: IFunction): Grant {
   return {
-    ...(own.table.length > 0
-      ? { TABLE_NAME: ground.table.tableName, SEARCH_PARAMETERS: ground.searchParameters }
-      : {}),
-    BASE_URL: ground.baseUrl,
-    ...(own.signs || own.opens || own.makesStageKeys || own.botSecrets
-      ? { KEYS: ground.keys.specification }
-      : {}),
-    ...(own.runsBots ? { INVOKER_FUNCTION: invokerOf(own, ground).functionArn } : {}),
-    ...(own.evaluates ? { EVALUATOR_FUNCTION: ground.evaluator.functionArn } : {}),
-    ...(own.startsJobs ? { JOBS_FUNCTION: jobsOf(ground).functionArn } : {}),
-    ...(own.publishes ? { BUS_NAME: busOf(ground).eventBusName } : {}),
-    ...queueEnvironment(own, ground),
+    environment: { [variable]: functionArn },
+    statements: [allow(['lambda:InvokeFunction'], [functionArn])],
   };
 }
 
-/** The statements of a role with these permissions: no wildcard in an action or a resource. */
-function statementsOf(own: Permissions, ground: Ground): PolicyStatement[] {
+/** In the name of this service only. */
+function publishing({ eventBusName, eventBusArn }: EventBus): Grant {
+  const conditions = { StringEquals: { 'events:source': eventSource } };
+  return {
+    environment: { BUS_NAME: eventBusName },
+    statements: [allow(['events:PutEvents'], [eventBusArn], conditions)],
+  };
+}
+
+const taking = ['sqs:ReceiveMessage', 'sqs:DeleteMessage'];
+
+function queueGrants({ sendsTo = [], consumes, postpones }: Permissions, ground: Ground): Grant[] {
+  const queueOf = (purpose: Purpose) => made(ground.queues, 'queue')[purpose];
+  const told = (purpose: Purpose) => ({
+    environment: { [queueVariables(purpose).queue]: queueOf(purpose).queue.queueUrl },
+  });
+  const sent = sendsTo.map((to) => queueOf(to).queue.queueArn);
+  const sending = { statements: sent.length > 0 ? [allow(['sqs:SendMessage'], sent)] : [] };
+  if (!consumes) return [...sendsTo.map(told), sending];
+  const { queue, deadLetters } = queueOf(consumes);
+  const postponing = postpones ? ['sqs:ChangeMessageVisibility'] : [];
   return [
-    ...(own.table.length > 0 ? tableStatements(own, ground) : []),
-    ...(own.signs ? signingStatements(ground.keys) : []),
-    ...(own.opens ? [openStatement(ground.keys, own.opens)] : []),
-    ...(own.makesStageKeys ? makeStatements(ground.keys) : []),
-    ...(own.botSecrets ? [botSecretsStatement(ground.keys, own.botSecrets)] : []),
-    ...(own.runsBots ? [invokeStatement(invokerOf(own, ground))] : []),
-    ...(own.evaluates ? [invokeStatement(ground.evaluator)] : []),
-    ...(own.startsJobs ? [invokeStatement(jobsOf(ground))] : []),
-    ...(own.readsStream ? [tableKeyStatement(ground.tableKey)] : []),
-    ...(own.publishes ? [publishStatement(busOf(ground))] : []),
-    ...queueStatements(own, ground),
+    ...sendsTo.map(told),
+    ...(postpones ? [told(consumes)] : []),
+    sending,
+    {
+      environment: { [queueVariables(consumes).deadLetters]: deadLetters.queueUrl },
+      statements: [
+        allow([...taking, 'sqs:GetQueueAttributes', ...postponing], [queue.queueArn]),
+        allow(taking, [deadLetters.queueArn]),
+      ],
+    },
   ];
-}
-
-function queueEnvironment(
-  { sendsTo = [], consumes, postpones }: Permissions,
-  ground: Ground,
-): Record<string, string> {
-  const reached = new Set([...sendsTo, ...(postpones && consumes ? [consumes] : [])]);
-  const sent = [...reached].map((to) => [queueVariables(to).queue, queueOf(to, ground).queue.queueUrl]);
-  const own = consumes && queueOf(consumes, ground).deadLetters.queueUrl;
-  return { ...Object.fromEntries(sent), ...(own ? { [queueVariables(consumes).deadLetters]: own } : {}) };
-}
-
-function queueStatements(
-  { sendsTo = [], consumes, postpones }: Permissions,
-  ground: Ground,
-): PolicyStatement[] {
-  const statement = (actions: string[], resources: string[]) =>
-    new PolicyStatement({ actions: actions.map((action) => `sqs:${action}`), resources });
-  const sent = sendsTo.map((to) => queueOf(to, ground).queue.queueArn);
-  const own = consumes && queueOf(consumes, ground);
-  return [
-    ...(sent.length > 0 ? [statement(['SendMessage'], sent)] : []),
-    ...(own
-      ? [
-          statement(
-            [
-              'ReceiveMessage',
-              'DeleteMessage',
-              'GetQueueAttributes',
-              ...(postpones ? ['ChangeMessageVisibility'] : []),
-            ],
-            [own.queue.queueArn],
-          ),
-          statement(['ReceiveMessage', 'DeleteMessage'], [own.deadLetters.queueArn]),
-        ]
-      : []),
-  ];
-}
-
-function queueOf(purpose: Purpose, { queues }: Ground): PurposeQueue {
-  if (!queues) throw new Error('There are no queues');
-  return queues[purpose];
 }
 
 const reading: readonly string[] = ['BatchGetItem', 'Query'];
+const onlyKeys = (patterns: readonly string[]) => ({
+  'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': patterns },
+});
+const onlyAttributes = (names: readonly string[]) => ({
+  'ForAllValues:StringEquals': { 'dynamodb:Attributes': names },
+});
 
 function tableStatements(
   { table: actions, reaches, narrowly = [], scansFor, writesOnly }: Permissions,
   { table, tableKey }: Ground,
 ): PolicyStatement[] {
-  const statement = (some: readonly string[], partitions?: readonly string[]) =>
-    new PolicyStatement({
-      actions: some.map((action) => `dynamodb:${action}`),
-      resources: [table.tableArn],
-      ...(partitions
-        ? { conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions } } }
-        : {}),
-    });
-  const reached = reaches.flatMap((one) => partitionClasses[one]);
+  const on = (some: readonly string[], conditions?: Conditions) =>
+    allow(
+      some.map((action) => `dynamodb:${action}`),
+      [table.tableArn],
+      conditions,
+    );
+  const classes = (some: readonly PartitionClass[]) => onlyKeys(some.flatMap((one) => partitionClasses[one]));
   const keyed = actions.filter((action) => action !== 'Scan');
   const read = keyed.filter((action) => reading.includes(action));
   const written = keyed.filter((action) => !reading.includes(action));
   return [
     ...(writesOnly
-      ? [statement(read, reached), statement(written, writesOnly)]
-      : [statement(keyed, reached)]),
-    ...narrowly.map((access) => narrowStatement(table.tableArn, access)),
-    ...(actions.includes('Scan') ? [scanStatement(table.tableArn, scansFor)] : []),
-    tableKeyStatement(tableKey),
+      ? [on(read, classes(reaches)), on(written, onlyKeys(writesOnly))]
+      : [on(keyed, classes(reaches))]),
+    // Only with calls that name these attributes and no others, wherever in the call.
+    ...narrowly.map(({ action, to, attributes }) =>
+      on([action], { ...classes(to), ...onlyAttributes(attributes), ...notWhole[action] }),
+    ),
+    // A scan names no key, so that no condition on keys would hold it; what it selects it says as a query does.
+    ...(actions.includes('Scan')
+      ? [on(['Scan'], scansFor && { ...onlyAttributes(scansFor), ...notWhole.Query })]
+      : []),
+    useOfTableKey(tableKey),
   ];
-}
-
-/** A scan names no key, so that no condition on keys would hold it; what it selects it says as a query does. */
-function scanStatement(tableArn: string, attributes: readonly string[] | undefined): PolicyStatement {
-  return new PolicyStatement({
-    actions: ['dynamodb:Scan'],
-    resources: [tableArn],
-    ...(attributes
-      ? {
-          conditions: {
-            'ForAllValues:StringEquals': { 'dynamodb:Attributes': attributes },
-            ...notWhole.Query,
-          },
-        }
-      : {}),
-  });
-}
-
-/** Only with calls that name these attributes and no others, wherever in the call. */
-function narrowStatement(tableArn: string, { action, to, attributes }: NarrowAccess): PolicyStatement {
-  return new PolicyStatement({
-    actions: [`dynamodb:${action}`],
-    resources: [tableArn],
-    conditions: {
-      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': to.flatMap((one) => partitionClasses[one]) },
-      'ForAllValues:StringEquals': { 'dynamodb:Attributes': attributes },
-      ...notWhole[action],
-    },
-  });
 }
 
 /**
@@ -192,7 +195,7 @@ function narrowStatement(tableArn: string, { action, to, attributes }: NarrowAcc
  * what it selects. By the documentation of IAM `Select` says so of the others too where it is there; `Null` refuses
  * one that would name no attribute at all. A `BatchWriteItem` has no condition and answers nothing of an item.
  */
-const notWhole: Readonly<Record<NarrowAccess['action'], Record<string, Record<string, string>>>> = {
+const notWhole: Readonly<Record<NarrowAccess['action'], Conditions>> = {
   Query: { StringEquals: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' } },
   BatchGetItem: {
     StringEqualsIfExists: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
@@ -202,90 +205,38 @@ const notWhole: Readonly<Record<NarrowAccess['action'], Record<string, Record<st
 };
 
 /** DynamoDB uses the table's key in the caller's name; nobody may use it in any other way. */
-function tableKeyStatement(key: IKey): PolicyStatement {
-  return new PolicyStatement({
-    actions: [
-      'kms:Decrypt',
-      'kms:DescribeKey',
-      'kms:Encrypt',
-      'kms:GenerateDataKey',
-      'kms:ReEncryptFrom',
-      'kms:ReEncryptTo',
-    ],
-    resources: [key.keyArn],
-    conditions: { StringEquals: { 'kms:ViaService': `dynamodb.${Aws.REGION}.amazonaws.com` } },
-  });
+function useOfTableKey(key: IKey): PolicyStatement {
+  const uses = ['Decrypt', 'DescribeKey', 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo'];
+  const conditions = { StringEquals: { 'kms:ViaService': `dynamodb.${Aws.REGION}.amazonaws.com` } };
+  return allow(
+    uses.map((use) => `kms:${use}`),
+    [key.keyArn],
+    conditions,
+  );
 }
 
 function signingStatements({ signing, published }: StageKeys): PolicyStatement[] {
-  const statement = (actions: string[], keys: readonly IKey[]) =>
-    new PolicyStatement({ actions, resources: keys.map(({ keyArn }) => keyArn) });
+  const others = published.map(({ keyArn }) => keyArn);
   return [
-    statement(['kms:GetPublicKey', 'kms:Sign'], [signing]),
-    ...(published.length > 0 ? [statement(['kms:GetPublicKey'], published)] : []),
+    allow(['kms:GetPublicKey', 'kms:Sign'], [signing.keyArn]),
+    ...(others.length > 0 ? [allow(['kms:GetPublicKey'], others)] : []),
   ];
 }
 
-/** The keys of these purposes and no others: each is wrapped in a context that names its purpose. */
-function openStatement(keys: StageKeys, purposes: readonly KeyPurpose[]): PolicyStatement {
-  return new PolicyStatement({
-    actions: ['kms:Decrypt'],
-    resources: [keys.wrapping.keyArn],
-    conditions: {
-      StringEquals: {
-        'kms:EncryptionContext:use': stageKeyUse,
-        'kms:EncryptionContext:purpose': [...purposes],
-      },
-    },
-  });
-}
-
-/** Makes keys without seeing them; from the secret that an earlier release had for all purposes it derives the first. */
-function makeStatements(keys: StageKeys): PolicyStatement[] {
-  const statement = (actions: string[], use: string) =>
-    new PolicyStatement({
-      actions,
-      resources: [keys.wrapping.keyArn],
-      conditions: { StringEquals: { 'kms:EncryptionContext:use': use } },
-    });
-  return [
-    statement(['kms:Encrypt', 'kms:GenerateDataKeyWithoutPlaintext'], stageKeyUse),
-    statement(['kms:Decrypt'], 'portico-stage-secret'),
-  ];
-}
-
-/** Wrapped by the same key, in a context of their own. */
-function botSecretsStatement(keys: StageKeys, how: 'seals' | 'opens'): PolicyStatement {
-  return new PolicyStatement({
-    actions: [how === 'seals' ? 'kms:GenerateDataKey' : 'kms:Decrypt'],
-    resources: [keys.wrapping.keyArn],
-    conditions: { StringEquals: { 'kms:EncryptionContext:use': 'portico-bot-secrets' } },
-  });
-}
-
-function invokerOf({ runsBots }: Permissions, { invoker, longInvoker }: Ground): IFunction {
-  return runsBots === 'long' ? longInvoker : invoker;
-}
-
-function jobsOf({ jobs }: Ground): IFunction {
-  if (!jobs) throw new Error('There is no function for jobs');
-  return jobs;
-}
-
-function busOf({ bus }: Ground): EventBus {
-  if (!bus) throw new Error('There is no bus');
-  return bus;
-}
-
-/** In the name of this service only. */
-function publishStatement(bus: EventBus): PolicyStatement {
-  return new PolicyStatement({
-    actions: ['events:PutEvents'],
-    resources: [bus.eventBusArn],
-    conditions: { StringEquals: { 'events:source': eventSource } },
-  });
-}
-
-function invokeStatement(invoked: IFunction): PolicyStatement {
-  return new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [invoked.functionArn] });
+/** Of the key that wraps others, in a context that says for what: what is wrapped for something else does not open. */
+function useOfWrapping(
+  { wrapping }: StageKeys,
+  actions: readonly string[],
+  use: string,
+  more: Record<string, string[]> = {},
+): PolicyStatement {
+  const context = Object.entries({ use, ...more }).map(([name, value]) => [
+    `kms:EncryptionContext:${name}`,
+    value,
+  ]);
+  return allow(
+    actions.map((action) => `kms:${action}`),
+    [wrapping.keyArn],
+    { StringEquals: Object.fromEntries(context) },
+  );
 }

@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { AssetHashType, Aws, DockerImage, Duration, Validations } from 'aws-cdk-lib';
 import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -20,7 +18,7 @@ import { Construct, type IConstruct } from 'constructs';
 import { accessMessage } from '../../shared/base/log.ts';
 import { isKeyOf } from '../../shared/base/values.ts';
 import { functionShares, reservedFor, type StageShares } from '../../shared/carry/shares.ts';
-import { bundleFunction, mapsBeside, sourceOf } from '../bundle.ts';
+import { bundleFunction, mapsBeside, runBuild, sourceOf } from '../bundle.ts';
 import { apiFunctions } from '../deployed-functions.ts';
 import { functionNameOf, type Retention, type Stage } from '../stage.ts';
 import { alarmPeriod, ImpactAlarm, type RunbookEntry } from './alarms.ts';
@@ -145,11 +143,8 @@ export function keepAccessLines(house: HouseFunction, stage: Stage): void {
   });
 }
 
-/** Puts the administration app into an asset: built by a process of its own, because CDK does not wait. */
-export function addSite(assetDir: string): void {
-  const main = fileURLToPath(new URL('../site/build.ts', import.meta.url));
-  execFileSync(process.execPath, [main, join(assetDir, 'site')], { stdio: 'inherit' });
-}
+/** Puts the administration app into an asset. */
+export const addSite = (assetDir: string) => runBuild('infra/site/build.ts', join(assetDir, 'site'));
 
 /**
  * Gives every function its share of the account's concurrency, where there is enough of it, and tells those of the API

@@ -1,11 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Architecture, TenancyConfig } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
+import { runBuild } from '../bundle.ts';
 import { timeoutSeconds } from '../deployed-functions.ts';
-import type { GuestPlatform } from '../guest/build.ts';
 import { type InvokerNetwork, interfaceRights } from '../network/invoker-network.ts';
 import { watchLogs } from './alarms.ts';
 import { HouseFunction } from './house-function.ts';
@@ -42,7 +40,8 @@ export class LockedInvoker extends HouseFunction {
       memoryMb: 1769,
       tenancyConfig: TenancyConfig.PER_TENANT,
       architecture: platform === 'linux-arm64' ? Architecture.ARM_64 : Architecture.X86_64,
-      addFiles: (assetDir) => buildGuestBeside(assetDir, platform),
+      // The folder that the sandbox's child runs from.
+      addFiles: (assetDir) => runBuild('infra/guest/build.ts', join(assetDir, 'guest'), platform),
       impact:
         'Bots do not run, or end without an answer: callers get 429 or 409 and do not know whether the Bot ran. ' +
         'Look for exceptions in the log of the invoker, and at the concurrency left in the account.',
@@ -60,10 +59,4 @@ export class LockedInvoker extends HouseFunction {
     if (network) this.lambda.node.addDependency(interfaceRights(this, this.role));
     watchLogs(this, 'NotStarted', [this], alarms);
   }
-}
-
-/** The folder that the sandbox's child runs from: built by a process of its own, because CDK does not wait. */
-function buildGuestBeside(assetDir: string, platform: GuestPlatform): void {
-  const build = fileURLToPath(new URL('../guest/build.ts', import.meta.url));
-  execFileSync(process.execPath, [build, join(assetDir, 'guest'), platform], { stdio: 'inherit' });
 }

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { fieldsOf } from '../../shared/base/values.ts';
 import { fetchPackages, nodeModules } from '../../shared/bots/sandbox/modules.ts';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
+import { root } from '../files.ts';
+import { callsTo } from '../local/demo-projects.ts';
 
 interface BundledBot {
   code: string;
@@ -148,42 +148,31 @@ function plain(message: string): string {
 }
 
 async function createBot(name: string, { projectId, ...project }: TrialProject): Promise<string> {
-  const answer = await post(`admin/projects/${projectId}/bot`, { name }, project);
-  return String(fieldsOf(answer.json).id);
+  return String((await post(`admin/projects/${projectId}/bot`, { name }, project)).json.id);
 }
 
 /** @returns why not */
 async function deploy(bot: string, body: object, project: TrialProject): Promise<string | undefined> {
-  const { status, json } = await post(`fhir/R4/Bot/${bot}/$deploy`, body, project);
-  return status === 200 ? undefined : textOf(json);
+  return refusalOf(await post(`fhir/R4/Bot/${bot}/$deploy`, body, project));
 }
 
 /** @returns how it failed */
 async function execute(bot: string, input: BotInput, project: TrialProject): Promise<string | undefined> {
-  const { status, json } = await post(`fhir/R4/Bot/${bot}/$execute`, input.body, project, input.contentType);
-  return status === 200 ? undefined : textOf(json);
+  return refusalOf(await post(`fhir/R4/Bot/${bot}/$execute`, input.body, project, input.contentType));
 }
 
-function textOf(outcome: unknown): string {
-  return String(fieldsOf(fieldsOf(fieldsOf(fieldsOf(outcome).issue)[0]).details).text ?? 'no reason given');
-}
-
-async function post(
+function post(
   path: string,
   body: object | string,
   { baseUrl, token }: Pick<TrialProject, 'baseUrl' | 'token'>,
-  contentType = 'application/json',
-): Promise<{ status: number; json: unknown }> {
-  const response = await fetch(`${baseUrl}/${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': contentType },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  });
-  const text = await response.text();
-  return {
-    status: response.status,
-    json: /json/.test(`${response.headers.get('content-type')}`) ? JSON.parse(text) : text,
-  };
+  type = 'application/json',
+) {
+  return callsTo(baseUrl)('POST', path, { token, body, type });
+}
+
+function refusalOf({ status, json }: Awaited<ReturnType<typeof post>>): string | undefined {
+  if (status === 200) return undefined;
+  return String(fieldsOf(fieldsOf(fieldsOf(json.issue)[0]).details).text ?? 'no reason given');
 }
 
 const begin = '<!-- made by npm run example-bots -->';

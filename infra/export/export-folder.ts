@@ -1,7 +1,8 @@
-import { appendFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorFile } from '../../shared/records/export/export-job.ts';
 import type { ExportPage } from '../../shared/records/export/page.ts';
+import { replaceFile } from '../files.ts';
 
 /** As FHIR Bulk Data's answer names the files of an export. */
 export interface Manifest {
@@ -46,8 +47,6 @@ export async function writeExport(
   const error = files.filter(({ type }) => type === errorFile);
   const { request, transactionTime } = about;
   const manifest: Manifest = { transactionTime, request, requiresAccessToken: false, output, error };
-  const path = join(folder, 'manifest.json');
-  await writeFile(`${path}.part`, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
-  await rename(`${path}.part`, path);
+  await replaceFile(join(folder, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   return manifest;
 }

@@ -4,8 +4,7 @@ import { realpathSync } from 'node:fs';
  * nothing else. The laptop, the tests and the Lambda's asset all get it from here.
  */
 
-import { createHash } from 'node:crypto';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,8 +18,8 @@ import {
   partNames,
   scriptFile,
 } from '../../shared/bots/sandbox/modules.ts';
+import { cachedFolder, makeOnce, root } from '../files.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const require = createRequire(import.meta.url);
 /** Node 24's ABI: the addon of another one does not load. */
 const ADDON_ABI = 'abi137';
@@ -212,27 +211,12 @@ async function typesIn(files: readonly string[], values: readonly string[]): Pro
   return [...new Set(names)].filter((name) => !values.includes(name)).sort();
 }
 
-/**
- * The built folder for this machine, made anew only when a source has changed (some 200 ms).
- * Processes that build at once do not disturb each other.
- */
+/** The built folder for this machine, made anew only when a source has changed (some 200 ms). */
 export async function cachedGuest(): Promise<string> {
-  const cache = join(root, 'node_modules/.cache/portico');
-  const guestDir = join(cache, `guest-${await hashOfSources()}`);
-  if (await exists(guestDir)) {
-    return guestDir;
-  }
-  await mkdir(cache, { recursive: true });
-  const fresh = await mkdtemp(join(cache, 'building-'));
-  await buildGuest(fresh);
-  try {
-    await rename(fresh, guestDir);
-  } catch (error) {
-    await rm(fresh, { recursive: true, force: true });
-    if (!(await exists(guestDir))) {
-      throw error;
-    }
-  }
+  const sources = ['sandbox', 'hl7', 'run'].map((name) => `shared/bots/${name}`);
+  const others = ['infra/guest', 'package-lock.json', 'shared/base/limits.ts'];
+  const guestDir = await cachedFolder(`guest-${thisPlatform()}`, [...sources, ...others]);
+  await makeOnce(guestDir, buildGuest);
   return guestDir;
 }
 
@@ -246,27 +230,6 @@ export function addonOf(platform: GuestPlatform): string {
   const libc = platform.startsWith('linux') ? '.glibc' : '';
   const folder = join(dirname(require.resolve('isolated-vm')), 'prebuilds', platform);
   return join(folder, `isolated-vm.${ADDON_ABI}${libc}.node`);
-}
-
-async function hashOfSources(): Promise<string> {
-  const hash = createHash('sha256').update(thisPlatform());
-  for (const folder of ['shared/bots/sandbox', 'shared/bots/hl7', 'shared/bots/run', 'infra/guest']) {
-    const files = await readdir(join(root, folder), { recursive: true });
-    for (const file of files.filter((name) => name.endsWith('.ts')).sort()) {
-      hash.update(file).update(await readFile(join(root, folder, file)));
-    }
-  }
-  for (const name of ['package-lock.json', 'shared/base/limits.ts']) {
-    hash.update(await readFile(join(root, name)));
-  }
-  return hash.digest('hex').slice(0, 16);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Called while CDK bundles the invoker: `node infra/guest/build.ts <folder> <platform>`. */

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import { createPortico, type Portico } from '../../client/src/create-portico.ts';
 import { clientCredentials } from '../../client/src/tokens.ts';
-import { flag, text } from '../command.ts';
+import { flag, type Given, text } from '../command.ts';
 import { demoProject } from '../local/demo-projects.ts';
 import { settings as localSettings } from '../local/environment.ts';
 
@@ -88,36 +87,30 @@ export const usage = `npm run import -- [--base <url>] [--project <name or id>] 
   accessToken, or clientId and clientSecret; without --base as the demo Project's client of npm start here
 `;
 
-export interface ImportSettings {
-  /** The service's address; without it the stack that runs on the data folder here. */
-  base: string | undefined;
-  /** Name or id of the Project that the data are for. */
-  project: string | undefined;
-  /** A file with what signs in. */
-  credentials: string | undefined;
-  /** What the ids of the resources are derived from, beside their own. */
-  dataSet: string;
-  /** Where what was refused is written. */
-  refused: string;
-  /** Subscriptions are told of what is loaded. */
-  events: boolean;
-  /** Files and folders. */
-  sources: readonly string[];
-}
+export const options = {
+  failed: 2,
+  allowPositionals: true,
+  options: {
+    /** The service's address; without it the stack that runs on the data folder here. */
+    base: text,
+    /** Name or id of the Project that the data are for. */
+    project: text,
+    /** A file with what signs in. */
+    credentials: text,
+    /** What the ids of the resources are derived from, beside their own. */
+    'data-set': { ...text, default: 'default' },
+    /** Where what was refused is written. */
+    refused: { ...text, default: 'import-refused.ndjson' },
+    /** Subscriptions are told of what is loaded. */
+    events: { ...flag, default: false },
+  },
+} as const;
 
-/** @throws {Error} on an unknown option, or without a source */
-export function readSettings(argv: readonly string[]): ImportSettings {
-  const { values, positionals } = parseArgs({
-    args: [...argv],
-    allowPositionals: true,
-    options: {
-      ...{ base: text, project: text, credentials: text },
-      'data-set': { ...text, default: 'default' },
-      refused: { ...text, default: 'import-refused.ndjson' },
-      events: { ...flag, default: false },
-    },
-  });
-  const { base, project, credentials, 'data-set': dataSet, refused, events } = values;
-  if (positionals.length === 0) throw new Error('Name the files or folders to load');
-  return { base, project, credentials, dataSet, refused, events, sources: positionals };
+export type ImportSettings = ReturnType<typeof settingsOf>;
+
+/** @throws {Error} without a source */
+export function settingsOf({ values, positionals: sources }: Given<typeof options>) {
+  if (sources.length === 0) throw new Error('Name the files or folders to load');
+  const { 'data-set': dataSet, ...settings } = values;
+  return { ...settings, dataSet, sources };
 }

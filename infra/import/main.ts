@@ -1,6 +1,6 @@
 import { command } from '../command.ts';
 import { catalogue } from './catalogue.ts';
-import { connect, readSettings, usage } from './connect.ts';
+import { connect, options, settingsOf, usage } from './connect.ts';
 import { load } from './load.ts';
 import { filesOf } from './read-entries.ts';
 import { openReport, showProgress } from './report.ts';
@@ -9,8 +9,8 @@ import { openReport, showProgress } from './report.ts';
  * `npm run import`: loads Bundles and NDJSON of any size into a service. Ends with 1 when something was refused,
  * with 2 when it could not begin or go on.
  */
-await command(usage, 2, async () => {
-  const settings = readSettings(process.argv.slice(2));
+await command(usage, options, async (given) => {
+  const settings = settingsOf(given);
   const files = await filesOf(settings.sources);
   const destination = await connect(settings, process.env);
   const report = await openReport(settings.refused);

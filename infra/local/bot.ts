@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { parseArgs } from 'node:util';
 import { longestBodyBytes, longestLogBytes } from '../../shared/base/limits.ts';
-import { Refusal } from '../../shared/base/refusal.ts';
 import { typedKeys } from '../../shared/base/values.ts';
 import { compileCode } from '../../shared/bots/bot/deploy-bot.ts';
 import { callsOf } from '../../shared/bots/run/bounds.ts';
@@ -20,7 +18,7 @@ import { type Output, outputOf, printLog } from '../../shared/bots/run/output.ts
 import type { Compiler } from '../../shared/bots/run/services.ts';
 import { createSandbox, superviseCompile } from '../../shared/bots/sandbox/supervisor.ts';
 import { parseMediaType } from '../../shared/carry/http/request.ts';
-import { answerHelp, text } from '../command.ts';
+import { command, type Given, text, texts } from '../command.ts';
 import { cachedGuest } from '../guest/build.ts';
 import { asEvent, type BotFiles } from './bot-event.ts';
 import { demoProject, demoToken } from './demo-projects.ts';
@@ -35,23 +33,24 @@ const usage = `npm run bot -- <bot file> [<input file>] [--type <content type>] 
   [--event create|update|delete [--previous <record file>] [--subscription <record file>]]
   [--secret NAME=value …] [--project <demo Project> | --base-url <url> --token <access token>]
 `;
-answerHelp(usage);
 const mostSeconds = 25;
 const mostMemoryMb = 512;
 
 type LocalRun = Awaited<ReturnType<typeof readRun>>;
 
-async function readRun() {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      timeout: { ...text, default: '10' },
-      memory: { ...text, default: '128' },
-      secret: { ...text, multiple: true, default: [] },
-      ...{ type: text, event: text, previous: text, subscription: text },
-      ...{ project: text, 'base-url': text, token: text },
-    },
-  });
+const taken = {
+  failed: 2,
+  allowPositionals: true,
+  options: {
+    timeout: { ...text, default: '10' },
+    memory: { ...text, default: '128' },
+    secret: texts,
+    ...{ type: text, event: text, previous: text, subscription: text },
+    ...{ project: text, 'base-url': text, token: text },
+  },
+} as const;
+
+async function readRun({ values, positionals }: Given<typeof taken>) {
   const [botFile, inputFile, ...others] = positionals;
   if (!botFile || others.length > 0) throw new Error('Name a Bot and at most one input');
   const { event, previous, subscription } = values;
@@ -201,10 +200,7 @@ function placeOf({ code, traceBack }: LocalRun, outcome: RunOutcome): string {
     : '';
 }
 
-const run = await readRun().catch((error: Error) => {
-  const said =
-    error instanceof Refusal ? error.issues.map(({ text }) => text).join('\n') : `${error.message}\n${usage}`;
-  process.stderr.write(`${said}\n`);
-  process.exit(2);
+await command(usage, taken, async (given) => {
+  const run = await readRun(given);
+  process.exitCode = print(run, await runBot(run)) ? 0 : 1;
 });
-process.exitCode = print(run, await runBot(run)) ? 0 : 1;

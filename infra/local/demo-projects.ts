@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fieldsOf } from '../../shared/base/values.ts';
 import type { ProvisionHandler } from '../../shared/identity/projects/requests.ts';
 
-interface DemoProject {
+export interface DemoProject {
   id: string;
   name: string;
   clientId: string;

@@ -1,10 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fieldsOf } from '../../shared/base/values.ts';
 import { answerHelp } from '../command.ts';
-import { callsTo, demoToken } from './demo-projects.ts';
-import { type Stack, startStack } from './stack.ts';
+import { type DemoStack, withDemoStack } from './demo-stack.ts';
 
 const botCode = `
 export async function handler(medplum, event) {
@@ -59,12 +55,8 @@ function report(isRight: boolean, line: string): void {
 }
 
 /** Invites three people, deploys a Bot, executes it by id and by identifier in five content types. */
-async function demonstrate({ demo, baseUrl, mailbox }: Stack): Promise<void> {
-  const [project] = demo.projects;
-  if (!project) throw new Error('There is no demo Project');
-  const token = await demoToken(baseUrl, project);
+async function demonstrate({ project, token, call, mailbox }: DemoStack): Promise<void> {
   report(true, `token for the client of ${project.name}`);
-  const call = callsTo(baseUrl);
   const post = (path: string, body: unknown, more = {}) => call('POST', path, { token, body, ...more });
 
   const admin = `admin/projects/${project.id}`;
@@ -104,13 +96,6 @@ async function demonstrate({ demo, baseUrl, mailbox }: Stack): Promise<void> {
 answerHelp(
   'npm run demo\n  does the main job once on a fresh folder, and says whether all of it was right\n',
 );
-const dataDir = await mkdtemp(join(tmpdir(), 'portico-demo-'));
-const stack = await startStack({ dataDir, port: 0 });
-try {
-  await demonstrate(stack);
-} finally {
-  await stack.stop();
-  await rm(dataDir, { recursive: true, force: true });
-}
+await withDemoStack('demo', demonstrate);
 process.stdout.write(wrong === 0 ? 'All of it was right.\n' : `${wrong} of it went wrong.\n`);
 process.exit(wrong === 0 ? 0 : 1);

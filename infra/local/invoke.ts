@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { fieldsOf } from '../../shared/base/values.ts';
 import { command, flag, text } from '../command.ts';
 import { cachedGuest } from '../guest/build.ts';
@@ -53,11 +52,8 @@ async function invokerHandler(): Promise<unknown> {
   return (await import('../../functions/invoker/handler.ts')).handler;
 }
 
-await command(usage, 2, async () => {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { sample: flag, from: text },
-  });
+const taken = { failed: 2, allowPositionals: true, options: { sample: flag, from: text } } as const;
+await command(usage, taken, async ({ values, positionals }) => {
   const [named = '', eventFile, ...others] = positionals;
   if (!(named in sampleEvents)) throw new Error(named ? `There is no function ${named}` : 'Name a function');
   if (others.length > 0) throw new Error('One event at a time');

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { errorText } from '../../shared/base/values.ts';
 import type { Answer, ProvisionHandler, Request } from '../../shared/identity/projects/requests.ts';
-import { answerHelp, endWithUsage } from '../command.ts';
+import { command } from '../command.ts';
 import { type Demo, provisionDemo } from './demo-projects.ts';
 import { withFunctions } from './deployed.ts';
-import { type Asked, readRequest } from './provision/request.ts';
+import { type Asked, readRequest, taken } from './provision/request.ts';
 
 /**
  * `npm run provision -- --name <Project> --admin <address>`: a new Project and its first administrator,
@@ -33,8 +33,6 @@ settings: [--invites-per-hour <n>] [--invitation-days <n>] [--execution-days <n>
   [--features-off none|<list>]  what the Project may not do, of bots,cron,subscriptions,email
   [--audit-reads | --no-audit-reads] [--idle-minutes <n> | --idle-minutes 0]
 `;
-answerHelp(usage);
-
 async function provisionAsked({ request, deployed }: Asked): Promise<Answer | Demo> {
   return withFunctions(deployed, async (invoke) => {
     const provision = (one: Request) => invoke<Answer>('provision', one);
@@ -52,16 +50,11 @@ async function provisionAsked({ request, deployed }: Asked): Promise<Answer | De
   });
 }
 
-let asked: Asked;
-try {
-  asked = readRequest();
-} catch (error) {
-  endWithUsage(error, usage, 1);
-}
-try {
-  process.stdout.write(`${JSON.stringify(await provisionAsked(asked), null, 2)}\n`);
+await command(usage, { failed: 1, ...taken }, async ({ values }) => {
+  const answer = await provisionAsked(readRequest(values)).catch((error: unknown) => {
+    process.stderr.write(`${errorText(error)}\n`);
+    process.exit(1);
+  });
+  process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
   process.exit(0);
-} catch (error) {
-  process.stderr.write(`${errorText(error)}\n`);
-  process.exit(1);
-}
+});

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { GetQueueAttributesCommand, SQSClient, StartMessageMoveTaskCommand } from '@aws-sdk/client-sqs';
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
@@ -7,7 +6,7 @@ import { requireVariable } from '../../shared/base/env.ts';
 import { fieldsOf } from '../../shared/base/values.ts';
 import { type Purpose, purposes } from '../../shared/carry/work/queue.ts';
 import { queueVariables } from '../../shared/composition/queues.ts';
-import { command, text } from '../command.ts';
+import { command, text, texts } from '../command.ts';
 import { invokeDeployed } from './deployed.ts';
 import { settings } from './environment.ts';
 import { handlerLoader } from './functions.ts';
@@ -73,15 +72,8 @@ async function redriveHere(named: readonly string[]): Promise<void> {
   }
 }
 
-await command(usage, 1, async () => {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      queue: { ...text, multiple: true, default: [] },
-      records: { ...text, multiple: true, default: [] },
-      function: text,
-    },
-  });
+const options = { queue: texts, records: texts, function: text };
+await command(usage, { failed: 1, allowPositionals: true, options }, async ({ values, positionals }) => {
   const { queue: urls, records: files, function: functionName } = values;
   const isHere = files.length > 0 ? functionName === undefined : urls.length === 0;
   const work = async () => {

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import type { ReindexProgress } from '../../shared/store/items/reindex.ts';
 import { command, flag, text } from '../command.ts';
 import { withFunctions } from './deployed.ts';
@@ -9,8 +8,8 @@ import { withFunctions } from './deployed.ts';
  */
 const usage = 'npm run reindex -- [--again] [--stage <stage>]\n';
 
-await command(usage, 1, async () => {
-  const { again = false, stage } = parseArgs({ options: { again: flag, stage: text } }).values;
+const options = { again: { ...flag, default: false }, stage: text };
+await command(usage, { failed: 1, options }, async ({ values: { again, stage } }) => {
   await withFunctions(stage, async (invoke) => {
     let progress: ReindexProgress | undefined;
     while (!progress?.done) {

@@ -1,6 +1,5 @@
 import { copyFile, cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { command, text } from '../command.ts';
 import { addonOf } from '../guest/build.ts';
 import {
@@ -77,10 +76,11 @@ function templateOf(functions: readonly SynthesisedFunction[], values: Readonly<
   };
 }
 
-await command(usage, 1, async () => {
-  const { values } = parseArgs({
-    options: { from: { ...text, default: 'cdk.out' }, host: { ...text, default: 'host.docker.internal' } },
-  });
+const options = {
+  from: { ...text, default: 'cdk.out' },
+  host: { ...text, default: 'host.docker.internal' },
+};
+await command(usage, { failed: 1, options }, async ({ values }) => {
   const template = relative('', await writeSam(resolve(values.from), values.host));
   process.stdout.write(`${template}\nsam local invoke Invite -t ${template} -e event.json\n`);
 });

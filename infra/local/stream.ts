@@ -1,8 +1,9 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { createExchanger, createSigner } from '../../shared/aws/wire/transport.ts';
 import { fieldsOf } from '../../shared/base/values.ts';
+import { replaceFile } from '../files.ts';
 import { matchesPattern, type Pattern } from '../table-definition.ts';
 import { clientOptions } from './environment.ts';
 
@@ -72,12 +73,6 @@ async function openStream(
   return { streamArn: StreamArn, iterator };
 }
 
-/** Remembers the last record taken. */
-async function savePosition(positionFile: string, streamArn: string, sequenceNumber: string) {
-  await writeFile(`${positionFile}.part`, JSON.stringify({ streamArn, sequenceNumber }));
-  await rename(`${positionFile}.part`, positionFile);
-}
-
 async function readPosition(positionFile: string, streamArn: string): Promise<string | undefined> {
   const text = await readFile(positionFile, 'utf8').catch(() => '{}');
   const { streamArn: known, sequenceNumber } = fieldsOf(JSON.parse(text));
@@ -129,9 +124,9 @@ export async function followStream(options: StreamOptions) {
     let rest = wanted.map((record) => lambdaRecord(record, streamArn));
     for (let attempt = 0; rest.length > 0 && !stopping.signal.aborted; attempt++) {
       const left = await offer(options, rest);
-      const taken = rest[rest.length - left.length - 1]?.dynamodb?.SequenceNumber;
-      if (taken !== undefined) {
-        await savePosition(options.positionFile, streamArn, taken);
+      const sequenceNumber = rest[rest.length - left.length - 1]?.dynamodb?.SequenceNumber;
+      if (sequenceNumber !== undefined) {
+        await replaceFile(options.positionFile, JSON.stringify({ streamArn, sequenceNumber }));
         attempt = 0;
       }
       rest = left;

@@ -3,12 +3,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { buildSync } from 'esbuild';
 import { answerHelp } from '../command.ts';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
+import { root } from '../files.ts';
 
 /** Folders of `node_modules` of which something is in a bundle: of the functions, of the sandbox, of the app. */
 export async function bundledPackages(): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { root } from '../files.ts';
 
 /** What a Bot finds beside the language (docs/bots.md), as the editor's compiler reads it. */
 const botGlobals = `
@@ -124,7 +124,6 @@ declare module 'node-fetch';
 declare module 'undici';
 `;
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 /**
  * What the editor's compiler knows, as one file of the app: a JSON object of texts by path. The language's own
  * libraries, the declarations of `@medplum/core` and `@medplum/fhirtypes`, HL7 messages, and a Bot's globals.

@@ -1,24 +1,15 @@
 /** `npm run screenshots`: pictures of the app's pages into docs/screenshots, from a stack of its own. */
 
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { answerHelp } from '../command.ts';
-import { callsTo, demoToken } from '../local/demo-projects.ts';
-import { type Stack, startStack } from '../local/stack.ts';
+import { type DemoStack, withDemoStack } from '../local/demo-stack.ts';
 import { openBrowser } from './browser.ts';
 
-type Project = Stack['demo']['projects'][number];
-
 /** What a clinic might have, made through the API, so that pictures of the app show something. */
-async function fillDemo({ baseUrl }: Stack, project: Project): Promise<{ botId: string }> {
-  const { id } = project;
-  const token = await demoToken(baseUrl, project);
-
-  const call = callsTo(baseUrl);
-
+async function fillDemo({ project: { id }, token, call }: DemoStack): Promise<{ botId: string }> {
   /** Answers the id of what was made, if anything was. */
   async function send(method: string, path: string, body: object | string, type = 'application/json') {
     const { status, text, json } = await call(method, path, { token, body, type });
@@ -104,13 +95,10 @@ const views = {
 
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
-const dataDir = await mkdtemp(join(tmpdir(), 'portico-pictures-'));
-const stack = await startStack({ dataDir, port: 0 });
-const browser = await openBrowser();
-try {
-  const [project] = stack.demo.projects;
-  if (!project) throw new Error('There is no demo Project');
-  const { botId } = await fillDemo(stack, project);
+await withDemoStack('pictures', async (stack) => {
+  const { botId } = await fillDemo(stack);
+  const { email, password } = stack.project.admin;
+  await using browser = await openBrowser();
   for (const [view, options] of Object.entries(views)) {
     const context = await browser.newContext({ ...options, locale: 'en-GB', baseURL: stack.baseUrl });
     const page = await context.newPage();
@@ -118,8 +106,8 @@ try {
     const shoot = (name: string) => picture(page, `${name}-${view}`);
     await page.goto('/app');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    await page.getByLabel('E-mail').fill(project.admin.email);
-    await page.getByLabel('Password', { exact: true }).fill(project.admin.password);
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password', { exact: true }).fill(password);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('link', { name: 'Night import' }).waitFor();
     if (view === 'desktop') await shoot('overview');
@@ -143,11 +131,7 @@ try {
     }
     await context.close();
   }
-} finally {
-  await browser.close();
-  await stack.stop();
-  await rm(dataDir, { recursive: true, force: true });
-}
+});
 process.exit(0);
 
 async function desktopPictures(

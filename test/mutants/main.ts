@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { command, flag, text } from '../../infra/command.ts';
 import { seeded } from '../setup/seeded.ts';
 import { type Mutant, mutantsOf } from './points.ts';
@@ -38,9 +37,8 @@ function numberOf(option: string, given: string): number {
   return Number(given);
 }
 
-await command(usage, 2, async () => {
-  const options = { seed: text, count: text, only: text, list: flag };
-  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+const options = { seed: text, count: text, only: text, list: flag };
+await command(usage, { failed: 2, allowPositionals: true, options }, async ({ values, positionals }) => {
   const { seed = '1', count = '100', only, list = false } = values;
   if (list === (only !== undefined)) throw new Error('Give --list, or --only with a number of the list');
   const all = everyMutant();

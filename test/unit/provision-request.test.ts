@@ -1,8 +1,9 @@
+import { parseArgs } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { readRequest } from '../../infra/local/provision/request.ts';
+import { readRequest, taken } from '../../infra/local/provision/request.ts';
 import { type Request, requireFields } from '../../shared/identity/projects/requests.ts';
 
-const asked = (line: string) => readRequest(line.split(' ')).request;
+const asked = (line: string) => readRequest(parseArgs({ ...taken, args: line.split(' ') }).values).request;
 
 describe('the command line of provision', () => {
   test.each<[string, object]>([

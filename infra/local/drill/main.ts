@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errorText } from '../../../shared/base/values.ts';
-import { answerHelp, endWithUsage } from '../../command.ts';
+import { command } from '../../command.ts';
 import { useLocalCredentials, usualTable } from '../environment.ts';
 import { freePort } from '../gateway/listen.ts';
 import { sentMails } from '../services/mailbox.ts';
@@ -137,26 +137,27 @@ const usage = `npm run drill -- [restore] [rotate]
   rotate   the signing key, a secret key of the stage and a Bot's secret are replaced
   in a folder of its own, with both when none is named; exit code 1 when something went otherwise than docs/recover.md says
 `;
-answerHelp(usage);
-const halves = process.argv.slice(2);
-const unknown = halves.find((half) => half !== 'restore' && half !== 'rotate');
-if (unknown !== undefined) endWithUsage(`There is no ${unknown}`, usage, 2);
-useLocalCredentials();
-const dataDir = await mkdtemp(join(tmpdir(), 'portico-drill-'));
-let place = { dataDir, port: await freePort(), tableName: usualTable };
-try {
-  const wants = (half: string) => halves.length === 0 || halves.includes(half);
-  if (wants('restore')) {
-    const restored = { ...place, tableName: 'portico-restored' };
-    await restore(place, restored);
-    place = restored;
+await command(usage, { failed: 2, allowPositionals: true }, async ({ positionals: halves }) => {
+  const unknown = halves.find((half) => half !== 'restore' && half !== 'rotate');
+  if (unknown !== undefined) throw new Error(`There is no ${unknown}`);
+  useLocalCredentials();
+  const dataDir = await mkdtemp(join(tmpdir(), 'portico-drill-'));
+  let place = { dataDir, port: await freePort(), tableName: usualTable };
+  try {
+    const wants = (half: string) => halves.length === 0 || halves.includes(half);
+    if (wants('restore')) {
+      const restored = { ...place, tableName: 'portico-restored' };
+      await restore(place, restored);
+      place = restored;
+    }
+    if (wants('rotate')) {
+      for (const replace of [replaceSigningKey, replaceStageKey, replaceBotSecret])
+        await replace(place, tried);
+    }
+  } catch (error) {
+    tried(errorText(error), false);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
   }
-  if (wants('rotate')) {
-    for (const replace of [replaceSigningKey, replaceStageKey, replaceBotSecret]) await replace(place, tried);
-  }
-} catch (error) {
-  tried(errorText(error), false);
-} finally {
-  await rm(dataDir, { recursive: true, force: true });
-}
-process.exitCode = failures > 0 ? 1 : 0;
+  process.exitCode = failures > 0 ? 1 : 0;
+});

@@ -1,12 +1,12 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { errorCode } from '../../../shared/base/values.ts';
 import { scanPage } from '../../../shared/carry/table/scan-page.ts';
 import { serveParameterSets } from '../../../shared/store/index/registry.ts';
 import { beginning, checkTable, type Progress } from '../../check-table/check-table.ts';
 import { command, text } from '../../command.ts';
-import { withTable } from './table-target.ts';
+import { replaceFile } from '../../files.ts';
+import { tableOptions, withTable } from './table-target.ts';
 
 /**
  * `npm run check-table`: looks at every item of a table and says what does not hold, a line of JSON for each. On this
@@ -20,10 +20,8 @@ Exit code: 0 when everything holds, 1 when something does not, 2 when it could n
 `;
 const itemsTogether = 1000;
 
-await command(usage, 2, async () => {
-  const { values } = parseArgs({
-    options: { stage: text, table: text, region: text, progress: text, settle: { ...text, default: '15' } },
-  });
+const options = { ...tableOptions, progress: text, settle: { ...text, default: '15' } };
+await command(usage, { failed: 2, options }, async ({ values }) => {
   const settleMs = Number(values.settle) * 60_000;
   if (!(settleMs >= 0)) throw new Error(`--settle is no number of minutes: ${values.settle}`);
   const { progress: file } = values;
@@ -37,8 +35,7 @@ await command(usage, 2, async () => {
     let reached = beginning;
     for await (reached of checkTable(options, file ? await readProgress(file, name) : beginning)) {
       if (!file) continue;
-      await writeFile(`${file}.new`, JSON.stringify({ table: name, ...reached }), { mode: 0o600 });
-      await rename(`${file}.new`, file);
+      await replaceFile(file, JSON.stringify({ table: name, ...reached }));
     }
     return reached;
   });

@@ -1,11 +1,10 @@
-import { parseArgs } from 'node:util';
 import { keys } from '../../../shared/carry/table/keys.ts';
 import { notesInMemory } from '../../../shared/records/export/page.ts';
 import { exportPages } from '../../../shared/records/export/walk.ts';
 import { resourceTypes } from '../../../shared/store/index/registry.ts';
 import { command, text } from '../../command.ts';
 import { writeExport } from '../../export/export-folder.ts';
-import { withTable } from './table-target.ts';
+import { tableOptions, withTable } from './table-target.ts';
 
 /**
  * `npm run export`: all of a Project as NDJSON, Binaries, earlier versions and the audit log included. From the table
@@ -13,10 +12,8 @@ import { withTable } from './table-target.ts';
  */
 const usage = `npm run export -- --project <id> --to <new folder> [--stage <stage> | --table <name> --region <region>]
 `;
-await command(usage, 1, async () => {
-  const { values } = parseArgs({
-    options: { project: text, to: text, stage: text, table: text, region: text },
-  });
+const options = { ...tableOptions, project: text, to: text };
+await command(usage, { failed: 1, options }, async ({ values }) => {
   const { project, to } = values;
   if (!project || !to) throw new Error('--project and --to are needed');
   await withTable(values, async ({ table }) => {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import {
   DescribeTableCommand,
   DynamoDBClient,
@@ -17,7 +16,7 @@ import { openTable } from '../../../shared/carry/table/table.ts';
 import { command, flag, text } from '../../command.ts';
 import { prepareRestored } from '../../recover/prepare-restored.ts';
 import { tableDefinition } from '../../table-definition.ts';
-import { tableTarget } from './table-target.ts';
+import { tableOptions, tableTarget } from './table-target.ts';
 
 /**
  * `npm run restore`: docs/recover.md. Makes a new table of a deployed one as it was at a moment, makes it fit to be used
@@ -110,10 +109,8 @@ function instantOf(given = ''): Date {
   throw new Error(`--at ${given} is no instant: 2026-01-31T12:00:00Z is one, in UTC`);
 }
 
-await command(usage, 2, async () => {
-  const { values } = parseArgs({
-    options: { stage: text, table: text, region: text, at: text, to: text, 'without-lost': flag },
-  });
+const options = { ...tableOptions, at: text, to: text, 'without-lost': flag };
+await command(usage, { failed: 2, options }, async ({ values }) => {
   const { stage, table, region, to } = values;
   const at = instantOf(values.at);
   if ((stage === undefined) === (table === undefined) || (table && !region) || !to)

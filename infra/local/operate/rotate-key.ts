@@ -1,7 +1,8 @@
 import { generateKeyPairSync, type JsonWebKey } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { command } from '../../command.ts';
+import { replaceFile } from '../../files.ts';
 import { settings } from '../environment.ts';
 import { lockedBy } from '../folder-lock.ts';
 
@@ -44,15 +45,14 @@ const steps: Readonly<Record<string, { change(file: KeyFile): KeyFile | string; 
   },
 };
 
-await command(usage, 2, async () => {
-  const step = steps[process.argv[2] ?? ''];
-  if (!step || process.argv.length > 3) throw new Error('What is to be done?');
+await command(usage, { failed: 2, allowPositionals: true }, async ({ positionals: [name = '', ...more] }) => {
+  const step = steps[name];
+  if (!step || more.length > 0) throw new Error('What is to be done?');
   const { dataDir } = settings();
   if ((await lockedBy(dataDir)) !== undefined) throw new Error(`Stop the stack of ${dataDir} first`);
   const path = join(dataDir, 'keys.json');
   const file = step.change(JSON.parse(await readFile(path, 'utf8')));
   if (typeof file === 'string') throw new Error(file);
-  await writeFile(`${path}.new`, JSON.stringify(file), { mode: 0o600 });
-  await rename(`${path}.new`, path);
+  await replaceFile(path, JSON.stringify(file));
   process.stdout.write(`${step.said}\n`);
 });

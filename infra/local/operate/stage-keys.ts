@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { type KeyPurpose, keyPurposes } from '../../../shared/carry/keys/key-ring.ts';
 import type { Retirement } from '../../../shared/identity/projects/retire-stage-key.ts';
 import { command, flag, text } from '../../command.ts';
@@ -36,11 +35,8 @@ async function carryOut(invoke: InvokeOperation, { purpose, step, forgetEarlier 
   }
 }
 
-await command(usage, 1, async () => {
-  const { values, positionals } = parseArgs({
-    options: { stage: text, 'forget-earlier-secret': { ...flag, default: false } },
-    allowPositionals: true,
-  });
+const options = { stage: text, 'forget-earlier-secret': { ...flag, default: false } };
+await command(usage, { failed: 1, allowPositionals: true, options }, async ({ values, positionals }) => {
   const [name, step, ...more] = positionals;
   const purpose = keyPurposes.find((one) => one === name);
   const isStep = step === undefined ? name === undefined : /^(?:prepare|use|retire)$/.test(step);

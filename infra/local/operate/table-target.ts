@@ -3,6 +3,7 @@ import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-l
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
 import { openTable, type Table } from '../../../shared/carry/table/table.ts';
+import { text } from '../../command.ts';
 import { stageNamed } from '../../context.ts';
 import { functionNameOf } from '../../stage.ts';
 import { readEnvironment, settings, useLocalCredentials } from '../environment.ts';
@@ -18,11 +19,10 @@ export interface TableTarget {
   stop?(): Promise<void>;
 }
 
-interface Chosen {
-  stage?: string | undefined;
-  table?: string | undefined;
-  region?: string | undefined;
-}
+/** By which an operator's command says which table it means. */
+export const tableOptions = { stage: text, table: text, region: text };
+
+type Chosen = { [Option in keyof typeof tableOptions]?: string | undefined };
 
 /**
  * The table that an operator's command names; that of the data folder when it names none.

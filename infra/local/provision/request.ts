@@ -1,4 +1,4 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util';
+import type { ParseArgsConfig } from 'node:util';
 import { typedEntries, typedKeys } from '../../../shared/base/values.ts';
 import type { ChangeRequest } from '../../../shared/identity/projects/change-settings.ts';
 import type { NewAdministrator } from '../../../shared/identity/projects/provision.ts';
@@ -46,7 +46,7 @@ const opposites = [
   ['issuer-client', 'remove'],
 ] as const;
 
-const options: ParseArgsConfig['options'] = {
+const options: ParseArgsConfig['options'] & object = {
   ...Object.fromEntries(Object.values(deeds).flatMap((names) => names.map((name) => [name, text]))),
   ...Object.fromEntries(
     [...negatable, 'client', 'delete', 'paused', 'resumed', 'remove'].map((name) => [name, flag]),
@@ -54,20 +54,20 @@ const options: ParseArgsConfig['options'] = {
   stage: text,
 };
 
+/** What the command line takes, for `parseArgs`. */
+export const taken = { options, allowNegative: true } as const;
+
 /**
- * Options of the command line, and what is to be done with them.
- * @throws {Error} when an option is unknown, or does not belong to what is done: none is passed over
+ * What is to be done with options of the command line.
+ * @throws {Error} when one does not belong to what is done: none is passed over
  */
-function readOptions(args?: string[]): { deed: Deed; values: Values } {
-  const { values } = parseArgs({ ...(args ? { args } : {}), options, allowNegative: true }) as {
-    values: Values;
-  };
+function deedOf(values: Values): Deed {
   const deed = typedKeys(deeds).find((one) => values[deeds[one][0]] !== undefined) ?? 'create';
-  const taken: readonly string[] = deeds[deed];
+  const own: readonly string[] = deeds[deed];
   for (const [name, value] of Object.entries(values)) {
     if (value === false && !negatable.has(name)) throw new Error(`There is no --no-${name}`);
-    if (name !== 'stage' && !taken.includes(name)) {
-      throw new Error(`--${name} is not taken beside --${taken[0]}`);
+    if (name !== 'stage' && !own.includes(name)) {
+      throw new Error(`--${name} is not taken beside --${own[0]}`);
     }
   }
   for (const [one, other] of opposites) {
@@ -75,7 +75,7 @@ function readOptions(args?: string[]): { deed: Deed; values: Values } {
       throw new Error(`--${one} and --${other} exclude each other`);
     }
   }
-  return { deed, values };
+  return deed;
 }
 
 export interface Asked {
@@ -93,8 +93,10 @@ interface SpecRequest {
 type SettingOption = keyof ProjectNumbers | 'emitExecutions' | 'auditReads' | 'featuresOff' | 'idleMinutes';
 
 /** @throws {Error} with what is wrong about the command line */
-export function readRequest(args?: string[]): Asked {
-  const { deed, values } = readOptions(args);
+export function readRequest(given: object): Asked {
+  // No option is taken several times.
+  const values = given as Values;
+  const deed = deedOf(values);
   const deployed = values.stage === undefined ? undefined : required(values, 'stage');
   if (deed === 'forSpec' && deployed === undefined) throw new Error('--stage is needed');
   return { deployed, request: requests[deed](values) };

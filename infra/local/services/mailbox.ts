@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { replaceFile } from '../../files.ts';
 import type { Answer } from '../gateway/answer.ts';
 import { headerOf } from '../gateway/event.ts';
 import type { LocalPage } from '../gateway/gateway.ts';
@@ -39,7 +40,7 @@ export async function openMailbox(folder: string) {
     const id = `${receivedAt.replace(/[:.]/g, '-')}-${String(number).padStart(6, '0')}-${randomUUID()}`;
     const mail = readSendEmail(JSON.parse(body.toString('utf8')) as SendEmail, id, receivedAt);
     if (!mail) return refusal(400, 'BadRequestException');
-    await store(folder, mail);
+    await replaceFile(join(folder, `${mail.id}.json`), `${JSON.stringify(mail, null, 2)}\n`);
     // After the answer, whose sender knows the mail by it.
     setImmediate(async () => {
       for (const event of simulatedEvents(mail)) await tell(event).catch(() => undefined);
@@ -87,13 +88,6 @@ export function sentMails(folder: string) {
       }
     },
   };
-}
-
-/** Renamed into place, so that no listing sees half a mail. */
-async function store(folder: string, mail: StoredMail): Promise<void> {
-  const path = join(folder, mail.id);
-  await writeFile(`${path}.part`, `${JSON.stringify(mail, null, 2)}\n`, { mode: 0o600 });
-  await rename(`${path}.part`, `${path}.json`);
 }
 
 /**
