@@ -1,261 +1,146 @@
 import { projectFeatures } from '../../shared/identity/projects/settings.ts';
-import type { JsonSchema } from './words.ts';
+import { type JsonSchema, object, ref, text } from './words.ts';
 
-const text = { type: 'string' };
 const flag = { type: 'boolean' };
-const reference = { $ref: '#/components/schemas/Reference' };
-const object = (properties: Record<string, JsonSchema>, required: readonly string[] = []): JsonSchema => ({
-  type: 'object',
-  properties,
-  ...(required.length > 0 ? { required } : {}),
-});
+const number = { type: 'integer' };
+const instant = { type: 'string', format: 'date-time' };
+const anything = { type: 'object' };
+const reference = ref('Reference');
 const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
+const said = (schema: JsonSchema, description: string): JsonSchema => ({ ...schema, description });
+const resource = (type: string, properties: Record<string, JsonSchema>): JsonSchema =>
+  object({ 'resourceType!': { const: type }, ...properties });
 const ofType = (type: string, properties: Record<string, JsonSchema>): JsonSchema => ({
-  allOf: [
-    { $ref: '#/components/schemas/Resource' },
-    object({ resourceType: { const: type }, ...properties }, ['resourceType']),
-  ],
+  allOf: [ref('Resource'), resource(type, properties)],
 });
 
 const failureCount = {
-  looked: { type: 'integer', description: 'How many of the latest were looked at' },
-  failed: { type: 'integer' },
-  last: { type: 'string', format: 'date-time', description: 'When the latest that failed ended' },
-};
-const step = {
-  login: { ...text, description: 'Names the login in what follows' },
-  code: { ...text, description: 'To be exchanged for tokens' },
-  mfaRequired: flag,
-  memberships: listOf({ type: 'object' }),
-  patients: listOf(reference),
+  'looked!': said(number, 'How many of the latest were looked at'),
+  'failed!': number,
+  last: said(instant, 'When the latest that failed ended'),
 };
 
 /** What routes answer, and FHIR as far as its shape does not depend on the type. */
 export const schemas: Readonly<Record<string, JsonSchema>> = {
-  Empty: { type: 'object' },
-  Metadata: { type: 'object' },
-  Location: object({ location: { ...text, format: 'uri' } }, ['location']),
-  Reference: object({ reference: text, display: text }, ['reference']),
+  Empty: anything,
+  Metadata: anything,
+  Location: object({ 'location!': { ...text, format: 'uri' } }),
+  Reference: object({ 'reference!': text, display: text }),
   Resource: {
     type: 'object',
     description: 'A FHIR R4 resource',
-    properties: { resourceType: text, id: text, meta: { type: 'object' } },
+    properties: { resourceType: text, id: text, meta: anything },
     required: ['resourceType'],
   },
-  NewResource: { type: 'object', properties: { resourceType: text }, required: ['resourceType'] },
-  Bundle: object({ resourceType: { const: 'Bundle' }, type: text, entry: listOf({ type: 'object' }) }, [
-    'resourceType',
-  ]),
-  Parameters: object(
-    { resourceType: { const: 'Parameters' }, parameter: listOf(object({ name: text }, ['name'])) },
-    ['resourceType', 'parameter'],
-  ),
-  OperationOutcome: object(
-    {
-      resourceType: { const: 'OperationOutcome' },
-      id: text,
-      issue: listOf(
-        object(
-          {
-            severity: { enum: ['fatal', 'error', 'warning', 'information'] },
-            code: text,
-            details: object({ text }, ['text']),
-            diagnostics: text,
-            expression: listOf(text),
-          },
-          ['severity', 'code', 'details'],
-        ),
-      ),
-    },
-    ['resourceType', 'issue'],
-  ),
-  PatchOperation: object(
-    {
-      op: { enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'] },
-      path: text,
-      from: text,
-      value: {},
-    },
-    ['op', 'path'],
-  ),
+  NewResource: object({ 'resourceType!': text }),
+  Bundle: resource('Bundle', { type: text, entry: listOf(anything) }),
+  Parameters: resource('Parameters', { 'parameter!': listOf(object({ 'name!': text })) }),
+  OperationOutcome: resource('OperationOutcome', {
+    id: text,
+    'issue!': listOf(
+      object({
+        'severity!': { enum: ['fatal', 'error', 'warning', 'information'] },
+        'code!': text,
+        'details!': object({ 'text!': text }),
+        diagnostics: text,
+        expression: listOf(text),
+      }),
+    ),
+  }),
+  PatchOperation: object({
+    'op!': { enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'] },
+    'path!': text,
+    from: text,
+    value: {},
+  }),
   ProjectMembership: ofType('ProjectMembership', {
-    project: reference,
-    user: reference,
-    profile: reference,
-    active: flag,
-    admin: flag,
-    accessPolicy: reference,
-    emergencyPolicy: reference,
-    mayGrant: listOf(reference),
-    access: listOf({ type: 'object' }),
-    externalId: text,
-    invitedBy: reference,
-    patient: listOf(reference),
-    mfaRequired: flag,
-    extension: listOf({ type: 'object' }),
+    ...{ project: reference, user: reference, profile: reference, active: flag, admin: flag },
+    ...{ accessPolicy: reference, emergencyPolicy: reference, mayGrant: listOf(reference) },
+    ...{ access: listOf(anything), externalId: text, invitedBy: reference, patient: listOf(reference) },
+    ...{ mfaRequired: flag, extension: listOf(anything) },
   }),
   ClientApplication: ofType('ClientApplication', {
-    name: text,
-    description: text,
-    secret: { ...text, description: 'Shown once' },
-    redirectUris: listOf(text),
+    ...{ name: text, description: text, secret: said(text, 'Shown once'), redirectUris: listOf(text) },
   }),
-  Bot: ofType('Bot', { name: text, description: text, identifier: listOf({ type: 'object' }) }),
-  ProjectAnswer: object(
-    {
-      project: { $ref: '#/components/schemas/Resource' },
-      auditReads: { type: 'boolean', description: 'Whether AuditEvents are kept of what is read' },
-      emergencyMinutes: {
-        type: 'integer',
-        description: 'How long emergency access lasts; 0 where nobody can take it',
-      },
-      senderName: {
-        ...text,
-        description: 'From whom its mails come; left out when it is the name of the Project',
-      },
-      features: { ...listOf({ enum: projectFeatures }), description: 'What it may do' },
-      idleMinutes: {
-        type: 'integer',
-        description: 'People are signed out after so many minutes without use; left out when they are not',
-      },
-      limits: { type: 'object', description: 'The numbers that hold for it' },
-    },
-    ['project', 'auditReads', 'emergencyMinutes', 'features', 'limits'],
-  ),
-  IssuerTest: object({ works: flag, problem: text, authorizationEndpoint: text, tokenEndpoint: text }, [
-    'works',
-  ]),
-  OAuthError: object({ error: text, error_description: text }, ['error']),
-  Tokens: object(
-    {
-      token_type: { const: 'Bearer' },
-      expires_in: { type: 'integer', description: 'Seconds' },
-      scope: text,
-      access_token: text,
-      id_token: text,
-      refresh_token: text,
-      issued_token_type: text,
-      project: reference,
-      profile: reference,
-      patient: text,
-    },
-    ['token_type', 'expires_in', 'scope', 'access_token', 'project', 'profile'],
-  ),
-  KeySet: object({ keys: listOf(object({ kty: text, kid: text }, ['kty'])) }, ['keys']),
-  Introspection: object({ active: flag, scope: text, client_id: text, sub: text, exp: { type: 'integer' } }, [
-    'active',
-  ]),
-  UserInfo: object({ sub: text, fhirUser: text, name: text, email: text }, ['sub', 'fhirUser']),
-  Me: object(
-    {
-      user: { type: 'object' },
-      project: { type: 'object' },
-      membership: { $ref: '#/components/schemas/Resource' },
-      profile: { $ref: '#/components/schemas/Resource' },
-      config: { type: 'object' },
-      emergency: { $ref: '#/components/schemas/Emergency' },
-      security: { type: 'object' },
-    },
-    ['project', 'membership', 'profile', 'config'],
-  ),
-  Emergency: object(
-    {
-      minutes: { type: 'integer', description: 'How long it lasts' },
-      policy: reference,
-      opens: { ...listOf(text), description: 'What it opens, a sentence for each entry of the policy' },
-      active: object(
-        {
-          since: { type: 'string', format: 'date-time' },
-          until: { type: 'string', format: 'date-time' },
-          reason: text,
-        },
-        ['since', 'until', 'reason'],
-      ),
-    },
-    ['minutes', 'policy', 'opens'],
-  ),
-  SignInStep: object(step, ['login']),
-  ClientInfo: object({ welcomeString: text, logo: { type: 'object' } }),
-  InvitationOfLink: object(
-    {
-      project: { $ref: '#/components/schemas/Reference' },
-      name: text,
-      email: text,
-      inviter: text,
-      profileType: text,
-      expires: text,
-      method: {},
-    },
-    ['project', 'profileType', 'expires', 'method'],
-  ),
-  MfaStatus: object(
-    { enrolled: flag, recoveryCodes: { type: 'integer' }, enrollUri: text, enrollQrCode: text },
-    ['enrolled'],
-  ),
-  Reauthenticated: object({ signedIn: { type: 'string', format: 'date-time' } }, ['signedIn']),
-  EnrolledStep: {
-    allOf: [{ $ref: '#/components/schemas/SignInStep' }, { $ref: '#/components/schemas/RecoveryCodes' }],
-  },
-  RecoveryCodes: object({ recoveryCodes: listOf(text) }, ['recoveryCodes']),
-  ClientState: object(
-    {
-      client: reference,
-      membership: reference,
-      hasSecret: flag,
-      rotated: text,
-      oldSecretUntil: { ...text, description: 'The secret before is good until then' },
-      expires: { ...text, description: 'From when on it is refused' },
-      lastUsed: { ...text, description: 'To the hour; left out when it was never used' },
-    },
-    ['client', 'membership', 'hasSecret'],
-  ),
-  Issuer: object({ id: text, issuer: text, clientId: text, hasSecret: flag, redirectUri: text }, [
-    ...['id', 'issuer', 'clientId', 'hasSecret', 'redirectUri'],
-  ]),
-  Issuers: object({ issuers: listOf({ $ref: '#/components/schemas/Issuer' }) }, ['issuers']),
-  SecretNames: listOf(object({ name: text }, ['name'])),
+  Bot: ofType('Bot', { name: text, description: text, identifier: listOf(anything) }),
+  ProjectAnswer: object({
+    'project!': ref('Resource'),
+    'auditReads!': said(flag, 'Whether AuditEvents are kept of what is read'),
+    'emergencyMinutes!': said(number, 'How long emergency access lasts; 0 where nobody can take it'),
+    senderName: said(text, 'From whom its mails come; left out when it is the name of the Project'),
+    'features!': said(listOf({ enum: projectFeatures }), 'What it may do'),
+    idleMinutes: said(
+      number,
+      'People are signed out after so many minutes without use; left out when they are not',
+    ),
+    'limits!': said(anything, 'The numbers that hold for it'),
+  }),
+  IssuerTest: object({ 'works!': flag, problem: text, authorizationEndpoint: text, tokenEndpoint: text }),
+  OAuthError: object({ 'error!': text, error_description: text }),
+  Tokens: object({
+    'token_type!': { const: 'Bearer' },
+    'expires_in!': said(number, 'Seconds'),
+    ...{ 'scope!': text, 'access_token!': text, id_token: text, refresh_token: text },
+    ...{ issued_token_type: text, 'project!': reference, 'profile!': reference, patient: text },
+  }),
+  KeySet: object({ 'keys!': listOf(object({ 'kty!': text, kid: text })) }),
+  Introspection: object({ 'active!': flag, scope: text, client_id: text, sub: text, exp: number }),
+  UserInfo: object({ 'sub!': text, 'fhirUser!': text, name: text, email: text }),
+  Me: object({
+    ...{ user: anything, 'project!': anything, 'membership!': ref('Resource') },
+    ...{ 'profile!': ref('Resource'), 'config!': anything, emergency: ref('Emergency'), security: anything },
+  }),
+  Emergency: object({
+    'minutes!': said(number, 'How long it lasts'),
+    'policy!': reference,
+    'opens!': said(listOf(text), 'What it opens, a sentence for each entry of the policy'),
+    active: object({ 'since!': instant, 'until!': instant, 'reason!': text }),
+  }),
+  SignInStep: object({
+    'login!': said(text, 'Names the login in what follows'),
+    code: said(text, 'To be exchanged for tokens'),
+    ...{ mfaRequired: flag, memberships: listOf(anything), patients: listOf(reference) },
+  }),
+  ClientInfo: object({ welcomeString: text, logo: anything }),
+  InvitationOfLink: object({
+    ...{ 'project!': reference, name: text, email: text, inviter: text },
+    ...{ 'profileType!': text, 'expires!': text, 'method!': {} },
+  }),
+  MfaStatus: object({ 'enrolled!': flag, recoveryCodes: number, enrollUri: text, enrollQrCode: text }),
+  Reauthenticated: object({ 'signedIn!': instant }),
+  EnrolledStep: { allOf: [ref('SignInStep'), ref('RecoveryCodes')] },
+  RecoveryCodes: object({ 'recoveryCodes!': listOf(text) }),
+  ClientState: object({
+    ...{ 'client!': reference, 'membership!': reference, 'hasSecret!': flag, rotated: text },
+    oldSecretUntil: said(text, 'The secret before is good until then'),
+    expires: said(text, 'From when on it is refused'),
+    lastUsed: said(text, 'To the hour; left out when it was never used'),
+  }),
+  Issuer: object({
+    ...{ 'id!': text, 'issuer!': text, 'clientId!': text, 'hasSecret!': flag, 'redirectUri!': text },
+  }),
+  Issuers: object({ 'issuers!': listOf(ref('Issuer')) }),
+  SecretNames: listOf(object({ 'name!': text })),
   FetchHosts: object({ allow: listOf(text), deny: listOf(text) }),
-  Failures: object(
-    {
-      since: { type: 'string', format: 'date-time' },
-      bots: listOf(object({ bot: reference, ...failureCount }, ['bot', 'looked', 'failed'])),
-      ran: listOf(
-        object(
-          {
-            bot: reference,
-            at: { type: 'string', format: 'date-time', description: 'When its latest run ended' },
-          },
-          ['bot', 'at'],
-        ),
-      ),
-      subscriptions: listOf(
-        object({ subscription: reference, status: text, error: text, endpoint: text, ...failureCount }, [
-          'subscription',
-          'status',
-          'looked',
-          'failed',
-        ]),
-      ),
-      complete: flag,
-    },
-    ['since', 'bots', 'ran', 'subscriptions', 'complete'],
-  ),
-  BulkAnswer: object(
-    {
-      invited: { type: 'integer' },
-      refused: { type: 'integer' },
-      results: listOf(
-        object(
-          {
-            row: { type: 'integer' },
-            status: { type: 'integer' },
-            membership: { $ref: '#/components/schemas/ProjectMembership' },
-            outcome: { $ref: '#/components/schemas/OperationOutcome' },
-          },
-          ['row', 'status'],
-        ),
-      ),
-    },
-    ['invited', 'refused', 'results'],
-  ),
+  Failures: object({
+    'since!': instant,
+    'bots!': listOf(object({ 'bot!': reference, ...failureCount })),
+    'ran!': listOf(object({ 'bot!': reference, 'at!': said(instant, 'When its latest run ended') })),
+    'subscriptions!': listOf(
+      object({ 'subscription!': reference, 'status!': text, error: text, endpoint: text, ...failureCount }),
+    ),
+    'complete!': flag,
+  }),
+  BulkAnswer: object({
+    'invited!': number,
+    'refused!': number,
+    'results!': listOf(
+      object({
+        'row!': number,
+        'status!': number,
+        membership: ref('ProjectMembership'),
+        outcome: ref('OperationOutcome'),
+      }),
+    ),
+  }),
 };

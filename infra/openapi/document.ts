@@ -1,19 +1,24 @@
-import type { GenericSchema } from 'valibot';
-import { allRoutes, type FunctionName, type Route, type routes } from '../../functions/routes.ts';
+import { allRoutes, type FunctionName, type Route } from '../../functions/routes.ts';
 import { schemas } from './components.ts';
 import { bots, executeById, executeByIdentifier, subscriptions } from './operations/bots.ts';
 import { account, login } from './operations/login.ts';
 import { invite, members } from './operations/members.ts';
 import { resources } from './operations/resources.ts';
 import { site, token } from './operations/token.ts';
-import { type Answer, answersFhir, type Body, type JsonSchema, jsonSchemaOf, type Words } from './words.ts';
+import {
+  type Answer,
+  type Body,
+  done,
+  type JsonSchema,
+  refused,
+  throttled,
+  type Words,
+  type WordsOf,
+  withoutMark,
+} from './words.ts';
 
-/** Every route but the one for whatever is no route: one without words does not compile. */
-type Described = {
-  [Name in FunctionName]: Record<Exclude<keyof (typeof routes)[Name], 'unknown'>, Words>;
-};
-
-const described: Described = {
+/** One without words does not compile. */
+const described: { [Name in FunctionName]: WordsOf<Name> } = {
   token,
   login,
   account,
@@ -27,22 +32,40 @@ const described: Described = {
   site,
 };
 
-const tags: Record<FunctionName, { title: string; description: string }> = {
+/** The sections, and what a function says that does not find what a path names. */
+const tags: Record<FunctionName, { title: string; description: string; unknown?: string }> = {
   token: { title: 'Tokens', description: 'OAuth 2.0, OpenID Connect and SMART App Launch.' },
   login: { title: 'Sign-in', description: 'The steps of a sign-in.' },
   account: { title: 'Account', description: 'What is a person’s own.' },
-  members: { title: 'Members', description: 'Members, clients and issuers of a Project.' },
+  members: {
+    title: 'Members',
+    description: 'Members, clients and issuers of a Project.',
+    unknown: 'Not in this Project',
+  },
   invite: { title: 'Invite', description: 'People are invited into a Project.' },
-  bots: { title: 'Bots', description: 'Bots, their code, secrets and logs.' },
-  subscriptions: { title: 'Subscriptions', description: 'Deliveries of Subscriptions.' },
+  bots: {
+    title: 'Bots',
+    description: 'Bots, their code, secrets and logs.',
+    unknown: 'Not in this Project',
+  },
+  subscriptions: {
+    title: 'Subscriptions',
+    description: 'Deliveries of Subscriptions.',
+    unknown: 'Not in this Project',
+  },
   'execute-by-id': { title: 'Execute', description: 'A Bot is run.' },
   'execute-by-identifier': { title: 'Execute', description: 'A Bot is run.' },
-  resources: { title: 'FHIR', description: 'The FHIR R4 API.' },
+  resources: {
+    title: 'FHIR',
+    description: 'The FHIR R4 API.',
+    unknown: 'There is none that the caller may see',
+  },
   site: { title: 'App', description: 'The administration app, and this document.' },
 };
 
 export interface DescribedRoute extends Route {
   words: Words;
+  answers: Readonly<Record<string, Answer>>;
   tag: string;
 }
 
@@ -50,7 +73,17 @@ export interface DescribedRoute extends Route {
 export const describedRoutes: readonly DescribedRoute[] = allRoutes.flatMap((route) => {
   const ofFunction: Record<string, Words> = described[route.function];
   const words = ofFunction[route.name];
-  return words ? [{ ...route, words, tag: tags[route.function].title }] : [];
+  const { title: tag, unknown } = tags[route.function];
+  if (!words) return [];
+  const { answers = {} } = words;
+  const isDone = !Object.keys(answers).some((status) => Number(status) < 400);
+  const named = unknown !== undefined && /\{(?!projectId)/.test(route.path);
+  const usual = {
+    ...(isDone ? { 200: done } : {}),
+    ...(named ? { 404: refused(unknown) } : {}),
+    ...(route.signIn === 'shown' ? { 429: throttled } : {}),
+  };
+  return [{ ...route, words, answers: { ...usual, ...answers }, tag }];
 });
 
 /** The document that `/openapi.json` serves (OpenAPI 3.1.1). */
@@ -87,8 +120,8 @@ function descriptionOf({ access, signIn }: DescribedRoute): string {
 }
 
 function operationOf(route: DescribedRoute): JsonSchema {
-  const { name, path, access, tag, words } = route;
-  const { summary, query = {}, headers = {}, body, answers } = words;
+  const { name, path, access, tag, words, answers } = route;
+  const { summary, query = {}, headers = {}, body } = words;
   const inPath = [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, one = '']) => parameter(one, 'path', ''));
   const all = [
     ...inPath,
@@ -120,7 +153,7 @@ function operationOf(route: DescribedRoute): JsonSchema {
 function parameter(name: string, place: 'path' | 'query' | 'header', description: string): JsonSchema {
   const isRequired = place === 'path' || name.endsWith('!');
   return {
-    name: name.replace(/!$/, ''),
+    name: withoutMark(name),
     in: place,
     ...(description ? { description } : {}),
     ...(isRequired ? { required: true } : {}),
@@ -136,17 +169,8 @@ function responseOf({ description, content }: Answer): JsonSchema {
   return { description, ...(content ? { content: contentOf(content) } : {}) };
 }
 
-function contentOf(content: Readonly<Record<string, GenericSchema | JsonSchema>>): JsonSchema {
-  return Object.fromEntries(
-    Object.entries(content).map(([type, schema]) => [
-      type,
-      { schema: isSchema(schema) ? jsonSchemaOf(schema) : schema },
-    ]),
-  );
-}
-
-function isSchema(schema: GenericSchema | JsonSchema): schema is GenericSchema {
-  return '~run' in schema;
+function contentOf(content: Body['content']): JsonSchema {
+  return Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema }]));
 }
 
 const responses = Object.fromEntries(
@@ -155,7 +179,7 @@ const responses = Object.fromEntries(
     Unauthorized: 'No token, or one that is not good any more',
     Forbidden: 'Not for this caller',
     Refused: 'Refused, or a fault of ours',
-  }).map(([name, description]) => [name, responseOf(answersFhir('OperationOutcome', description))]),
+  }).map(([name, description]) => [name, responseOf(refused(description))]),
 );
 
 const scopes = { openid: 'Who signs in', offline_access: 'A refresh token' };

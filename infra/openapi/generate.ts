@@ -1,8 +1,7 @@
-import type { GenericSchema } from 'valibot';
 import { fieldsOf } from '../../shared/base/values.ts';
 import { answerHelp, writeGenerated } from '../command.ts';
 import { type DescribedRoute, describedRoutes, openApiDocument } from './document.ts';
-import { type Body, type JsonSchema, jsonSchemaOf } from './words.ts';
+import { type Body, type JsonSchema, withoutMark } from './words.ts';
 
 /** docs/api.md: every route with its parameters, body and answers. */
 function apiReference(): string {
@@ -20,8 +19,8 @@ function apiReference(): string {
 
 const callers = { public: 'anybody', member: 'members', administrator: 'administrators' };
 
-function section({ method, path, access, words }: DescribedRoute): string[] {
-  const { summary, query = {}, headers = {}, body, answers } = words;
+function section({ method, path, access, words, answers }: DescribedRoute): string[] {
+  const { summary, query = {}, headers = {}, body } = words;
   return [
     '',
     `### ${method} ${path}`,
@@ -48,16 +47,13 @@ function bodyLines({ content, isOptional }: Body): string[] {
   return [
     '',
     `Body${isOptional ? ', if any' : ''}: ${types}`,
-    ...table(['field', 'type', ''], first ? fieldRows(schemaOf(first)) : []),
+    ...table(['field', 'type', ''], first ? fieldRows(first) : []),
   ];
 }
 
-function schemaOf(schema: GenericSchema | JsonSchema): JsonSchema {
-  const converted = '~run' in schema ? jsonSchemaOf(schema as GenericSchema) : schema;
-  return converted.type === 'array' ? fieldsOf(converted.items) : converted;
-}
-
-function fieldRows({ properties, required }: JsonSchema): string[][] {
+/** Of an array, the fields of what is in it. */
+function fieldRows({ type, items, properties, required }: JsonSchema): string[][] {
+  if (type === 'array') return fieldRows(fieldsOf(items));
   return Object.entries(fieldsOf(properties)).map(([name, schema]) => [
     code(Array.isArray(required) && required.includes(name) ? `${name}!` : name),
     typeOf(fieldsOf(schema)),
@@ -74,7 +70,7 @@ function typeOf({ type, enum: values, anyOf, items }: JsonSchema): string {
 
 /** A field that must be there ends with `!`. */
 function code(name: string): string {
-  return name.endsWith('!') ? `\`${name.slice(0, -1)}\` required` : `\`${name}\``;
+  return `\`${withoutMark(name)}\`${name.endsWith('!') ? ' required' : ''}`;
 }
 
 function table(head: string[], rows: string[][]): string[] {

@@ -1,5 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
+import type { FunctionName, routes } from '../../functions/routes.ts';
 import { fieldsOf, isObject } from '../../shared/base/values.ts';
 
 /** What the document says of a route beside its row of the route table. */
@@ -9,13 +10,22 @@ export interface Words {
   query?: Readonly<Record<string, string>>;
   headers?: Readonly<Record<string, string>>;
   body?: Body;
-  /** By status, beside those refusals that every route has. */
-  answers: Readonly<Record<number, Answer>>;
+  /**
+   * By status, beside those refusals that every route has. Left out: the 200 of a route that only says it is done, the 404
+   * of one whose path names something, and the 429 of one that is shown a password or code.
+   */
+  answers?: Readonly<Record<number, Answer>>;
 }
 
+/** Of every route of a function but the one for whatever is no route. */
+export type WordsOf<Name extends FunctionName> = Record<
+  Exclude<keyof (typeof routes)[Name], 'unknown'>,
+  Words
+>;
+
 export interface Body {
-  /** By media type: the schema that parses it, or one that only tells of it. */
-  content: Readonly<Record<string, GenericSchema | JsonSchema>>;
+  /** By media type. */
+  content: Readonly<Record<string, JsonSchema>>;
   isOptional?: true;
 }
 
@@ -24,12 +34,30 @@ export interface Answer {
   content?: Readonly<Record<string, JsonSchema>>;
 }
 
-export function json(schema: GenericSchema | JsonSchema): Body {
-  return { content: { 'application/json': schema } };
+/** @param schema that parses it */
+export function json(schema: GenericSchema): Body {
+  return { content: { 'application/json': jsonSchemaOf(schema) } };
 }
 
-export function form(schema: JsonSchema): Body {
-  return { content: { 'application/x-www-form-urlencoded': schema } };
+export function form(properties: Readonly<Record<string, JsonSchema>>): Body {
+  return { content: { 'application/x-www-form-urlencoded': object(properties) } };
+}
+
+export const text = { type: 'string' };
+
+/** An object with these; one that must be there ends with `!`. */
+export function object(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  const names = Object.keys(properties);
+  const required = names.filter((name) => name.endsWith('!')).map(withoutMark);
+  const all = Object.entries(properties).map(([name, schema]) => [withoutMark(name), schema]);
+  return {
+    ...{ type: 'object', properties: Object.fromEntries(all) },
+    ...(required.length > 0 ? { required } : {}),
+  };
+}
+
+export function withoutMark(name: string): string {
+  return name.replace(/!$/, '');
 }
 
 export function fhir(schema: JsonSchema): Body {
@@ -49,8 +77,9 @@ export function answersFhir(name: string, description: string): Answer {
   return { description, content: { 'application/fhir+json': ref(name) } };
 }
 
-export const done = answersFhir('OperationOutcome', 'Done');
 export const refused = (description: string) => answersFhir('OperationOutcome', description);
+export const done = refused('Done');
+export const throttled = refused('Too many attempts');
 export const redirects = (description: string): Answer => ({ description });
 
 /** A list that is answered page by page. */

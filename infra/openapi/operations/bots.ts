@@ -1,4 +1,3 @@
-import type { routes } from '../../../functions/routes.ts';
 import { secretsBody } from '../../../shared/bots/bot/change-secrets.ts';
 import { createBotBody } from '../../../shared/bots/bot/create-bot.ts';
 import { deployBody } from '../../../shared/bots/bot/deploy-bot.ts';
@@ -11,28 +10,24 @@ import {
   answersFhir,
   answersJson,
   type Body,
-  done,
   idempotent,
   json,
   paged,
   ref,
   refused,
-  type Words,
+  type WordsOf,
 } from '../words.ts';
 
-const unknown = refused('Not in this Project');
+const _unknown = refused('Not in this Project');
 const names = answersJson('SecretNames', 'The names; no value ever leaves');
 const hosts = answersJson('FetchHosts', 'Where Bots may fetch from');
 
-export const bots: Record<keyof typeof routes.bots, Words> = {
+export const bots: WordsOf<'bots'> = {
   createBot: {
     summary: 'Create a Bot with its membership, its own identity',
     headers: idempotent,
     body: json(createBotBody),
-    answers: {
-      201: answersFhir('Bot', 'The Bot'),
-      409: refused('A Bot with this identifier exists'),
-    },
+    answers: { 201: answersFhir('Bot', 'The Bot'), 409: refused('A Bot with this identifier exists') },
   },
   failures: {
     summary: 'The Bots and Subscriptions that failed in the last 24 hours',
@@ -52,25 +47,21 @@ export const bots: Record<keyof typeof routes.bots, Words> = {
     body: json(secretsBody),
     answers: { 200: names },
   },
-  botSecrets: { summary: 'The names of the secrets of a Bot', answers: { 200: names, 404: unknown } },
+  botSecrets: { summary: 'The names of the secrets of a Bot', answers: { 200: names } },
   changeBotSecrets: {
     summary: 'Replace the secrets of a Bot; an entry with a name only keeps its value',
     body: json(secretsBody),
-    answers: { 200: names, 404: unknown },
+    answers: { 200: names },
   },
   deployBot: {
     summary: 'Deploy code, or without a body what executableCode or sourceCode names',
     body: { ...json(deployBody), isOptional: true },
-    answers: {
-      200: done,
-      404: unknown,
-      429: refused('Others are deployed or run, and there was no time left to wait for'),
-    },
+    answers: { 429: refused('Others are deployed or run, and there was no time left to wait for') },
   },
   rollBackBot: {
     summary: 'Go back to a version that was deployed before',
     body: json(rollBackBody),
-    answers: { 200: done, 404: refused('No such Bot, or no such version') },
+    answers: { 404: refused('No such Bot, or no such version') },
   },
   botLogs: {
     summary: 'What a Bot has run, with its logs',
@@ -81,7 +72,7 @@ export const bots: Record<keyof typeof routes.bots, Words> = {
       trace: 'A trace id',
       ...paged,
     },
-    answers: { 200: answersFhir('Parameters', 'A page of runs'), 404: unknown },
+    answers: { 200: answersFhir('Parameters', 'A page of runs') },
   },
   botCode: {
     summary: 'The code of a version of a Bot',
@@ -93,12 +84,12 @@ export const bots: Record<keyof typeof routes.bots, Words> = {
   },
   botFigures: {
     summary: 'How a Bot has done in the last 24 hours',
-    answers: { 200: answersFhir('Parameters', 'Runs, failures, p50 and p95 of the time'), 404: unknown },
+    answers: { 200: answersFhir('Parameters', 'Runs, failures, p50 and p95 of the time') },
   },
   botVersions: {
     summary: 'The versions of a Bot that were deployed',
     query: paged,
-    answers: { 200: answersFhir('Parameters', 'A page of versions'), 404: unknown },
+    answers: { 200: answersFhir('Parameters', 'A page of versions') },
   },
 };
 
@@ -136,11 +127,11 @@ const headers = {
   'X-Run-Key': 'Chosen by the caller, who may cancel the run with it while it goes on',
 };
 
-export const executeById: Record<keyof (typeof routes)['execute-by-id'], Words> = {
+export const executeById: WordsOf<'execute-by-id'> = {
   executeById: { summary: 'Run a Bot', headers, body: input, answers },
 };
 
-export const executeByIdentifier: Record<keyof (typeof routes)['execute-by-identifier'], Words> = {
+export const executeByIdentifier: WordsOf<'execute-by-identifier'> = {
   executeByIdentifier: {
     summary: 'Run a Bot by its identifier',
     query: { 'identifier!': '`<system>|<value>`' },
@@ -152,20 +143,20 @@ export const executeByIdentifier: Record<keyof (typeof routes)['execute-by-ident
 
 const unavailable = refused('Try again shortly: nothing was queued');
 
-export const subscriptions: Record<keyof typeof routes.subscriptions, Words> = {
+export const subscriptions: WordsOf<'subscriptions'> = {
   deliveries: {
     summary: 'What a Subscription has delivered: an AuditEvent an attempt',
     query: { outcome: '`success`, `failure` or `unknown`', ...paged },
-    answers: { 200: answersFhir('Bundle', 'A page of attempts'), 404: unknown },
+    answers: { 200: answersFhir('Bundle', 'A page of attempts') },
   },
   redeliver: {
     summary: 'Have a delivery that has ended made again',
     body: json(redeliverBody),
-    answers: { 200: done, 404: refused('No such Subscription, or no such delivery'), 503: unavailable },
+    answers: { 404: refused('No such Subscription, or no such delivery'), 503: unavailable },
   },
   resend: {
     summary: 'Decide again which Subscriptions the last change of a record is for',
     body: { ...json(resendBody), isOptional: true },
-    answers: { 200: done, 404: unknown, 503: unavailable },
+    answers: { 503: unavailable },
   },
 };

@@ -1,4 +1,3 @@
-import type { routes } from '../../../functions/routes.ts';
 import { signInBody } from '../../../shared/identity/sign-in/authorize.ts';
 import {
   codeOfLoginBody,
@@ -20,10 +19,9 @@ import {
 } from '../../../shared/identity/sign-in/session/reauthenticate.ts';
 import { switchBody } from '../../../shared/identity/sign-in/session/switch-project.ts';
 import { revokeLoginBody } from '../../../shared/identity/sign-in/session.ts';
-import { answersJson, done, json, redirects, refused, type Words } from '../words.ts';
+import { answersJson, done, json, redirects, refused, throttled, type WordsOf } from '../words.ts';
 
 const step = answersJson('SignInStep', 'What comes next: a second factor, a choice, or a code');
-const throttled = refused('Too many attempts');
 const unreachable = refused('The issuer cannot be reached');
 const claims = { 200: answersJson('UserInfo', 'Claims, as far as the scopes go') };
 const authorization = {
@@ -37,17 +35,13 @@ const authorization = {
   code_challenge_method: '`S256` or `plain`',
 };
 
-export const login: Record<keyof typeof routes.login, Words> = {
+export const login: WordsOf<'login'> = {
   authorize: {
     summary: 'Begin the authorization code flow (RFC 6749 section 4.1)',
     query: authorization,
     answers: { 302: redirects('To the sign-in page, or to the client with an error') },
   },
-  login: {
-    summary: 'Sign in with address and password',
-    body: json(signInBody),
-    answers: { 200: step, 429: throttled },
-  },
+  login: { summary: 'Sign in with address and password', body: json(signInBody), answers: { 200: step } },
   method: {
     summary: 'How somebody with an address signs in: the same answer for every one',
     body: json(methodBody),
@@ -65,7 +59,7 @@ export const login: Record<keyof typeof routes.login, Words> = {
   verifyMfa: {
     summary: 'Show the second factor, or a recovery code, in a login that waits for it',
     body: json(codeOfLoginBody),
-    answers: { 200: step, 429: throttled },
+    answers: { 200: step },
   },
   enrollMfaInLogin: {
     summary: 'Enrol the second factor that a membership wants, during a sign-in',
@@ -78,7 +72,7 @@ export const login: Record<keyof typeof routes.login, Words> = {
   resetPassword: {
     summary: 'Ask for a mail with a link to a new password: the same answer for every address',
     body: json(resetPasswordBody),
-    answers: { 200: done, 429: throttled },
+    answers: { 429: throttled },
   },
   invitation: {
     summary: 'Read the invitation of a mailed link; nothing is used up',
@@ -88,7 +82,7 @@ export const login: Record<keyof typeof routes.login, Words> = {
   setPassword: {
     summary: 'Use a mailed link: accept an invitation, or replace a forgotten password',
     body: json(setPasswordBody),
-    answers: { 200: done, 409: refused('It may have been done'), 429: throttled },
+    answers: { 409: refused('It may have been done') },
   },
   startExternal: {
     summary: 'Sign in with an external issuer (OpenID Connect Core section 3.1)',
@@ -109,16 +103,16 @@ export const login: Record<keyof typeof routes.login, Words> = {
     summary:
       'Use the link that was mailed to an address that was left: it is the person’s again, and all their logins end',
     body: json(undoAddressBody),
-    answers: { 200: done, 409: refused('Somebody has it in a Project'), 429: throttled },
+    answers: { 409: refused('Somebody has it in a Project') },
   },
   verifyEmail: {
     summary: 'Use the link that was mailed to a new address, as whoever asked for it',
     body: json(verifyEmailBody),
-    answers: { 200: done, 403: refused('Somebody else asked'), 409: refused('Taken'), 429: throttled },
+    answers: { 403: refused('Somebody else asked'), 409: refused('Taken'), 429: throttled },
   },
 };
 
-export const account: Record<keyof typeof routes.account, Words> = {
+export const account: WordsOf<'account'> = {
   userInfo: { summary: 'Who the token speaks for (OpenID Connect UserInfo)', answers: claims },
   userInfoByPost: { summary: 'The same by POST', answers: claims },
   me: {
@@ -139,22 +133,22 @@ export const account: Record<keyof typeof routes.account, Words> = {
       429: refused('Taken too often today'),
     },
   },
-  endOwnEmergency: { summary: 'End the own emergency access before its time', answers: { 200: done } },
+  endOwnEmergency: { summary: 'End the own emergency access before its time' },
   reauthenticate: {
     summary: 'Show again who one is: what needs a recent sign-in may be done with the same token',
     body: json(reauthenticateBody),
-    answers: { 200: answersJson('Reauthenticated', 'When that was'), 429: throttled },
+    answers: { 200: answersJson('Reauthenticated', 'When that was') },
   },
   reauthenticateExternal: {
     summary: 'Show again who one is at the issuer that vouched for the login',
     body: json(reauthenticateExternalBody),
     answers: { 200: answersJson('Location', 'Where the browser goes'), 503: unreachable },
   },
-  signOut: { summary: 'End the login of the token', answers: { 200: done } },
+  signOut: { summary: 'End the login of the token' },
   revokeLogin: {
     summary: 'End one of the own logins, as `auth/me` lists them',
     body: json(revokeLoginBody),
-    answers: { 200: done, 404: refused('No such login') },
+    answers: { 404: refused('No such login') },
   },
   mfaStatus: {
     summary: 'Whether there is a second factor, or the secret that this login may enrol',
@@ -169,19 +163,15 @@ export const account: Record<keyof typeof routes.account, Words> = {
       429: throttled,
     },
   },
-  disableMfa: {
-    summary: 'Remove the second factor',
-    body: json(codeBody),
-    answers: { 200: done, 429: throttled },
-  },
+  disableMfa: { summary: 'Remove the second factor', body: json(codeBody) },
   renewRecoveryCodes: {
     summary: 'Make new recovery codes; the earlier ones are good no more',
     body: json(codeBody),
-    answers: { 200: answersJson('RecoveryCodes', 'Recovery codes, shown once'), 429: throttled },
+    answers: { 200: answersJson('RecoveryCodes', 'Recovery codes, shown once') },
   },
   changePassword: {
     summary: 'Change the own password; the other logins end',
     body: json(changePasswordBody),
-    answers: { 200: done, 409: refused('It was changed at the same time'), 429: throttled },
+    answers: { 409: refused('It was changed at the same time') },
   },
 };

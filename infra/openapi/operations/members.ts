@@ -1,5 +1,4 @@
 import { array, maxLength, pipe } from 'valibot';
-import type { routes } from '../../../functions/routes.ts';
 import { mostBulkRows } from '../../../shared/identity/invitations/bulk-columns.ts';
 import { inviteBody } from '../../../shared/identity/invitations/parse-invite.ts';
 import { issuerBody } from '../../../shared/identity/issuers/issuer.ts';
@@ -8,21 +7,17 @@ import { changeMemberBody } from '../../../shared/identity/memberships/change-me
 import { createClientBody } from '../../../shared/identity/memberships/clients.ts';
 import { setMemberPasswordBody } from '../../../shared/identity/memberships/set-member-password.ts';
 import { changeProjectBody } from '../../../shared/identity/projects/project.ts';
-import { answersFhir, answersJson, done, idempotent, json, paged, refused, type Words } from '../words.ts';
+import { answersFhir, answersJson, idempotent, json, paged, refused, text, type WordsOf } from '../words.ts';
 
 const unknown = refused('Not in this Project');
 const membership = answersFhir('ProjectMembership', 'The membership with the state of its invitation');
 const client = (what: string) => answersFhir('ClientApplication', what);
 const setPassword = {
   body: json(setMemberPasswordBody),
-  answers: {
-    200: done,
-    404: refused('Nobody has this address or id here'),
-    409: refused('Changed meanwhile'),
-  },
+  answers: { 404: refused('Nobody has this address or id here'), 409: refused('Changed meanwhile') },
 };
 
-export const members: Record<keyof typeof routes.members, Words> = {
+export const members: WordsOf<'members'> = {
   project: {
     summary: 'Read the Project',
     answers: { 200: answersJson('ProjectAnswer', 'The Project'), 404: unknown },
@@ -55,36 +50,27 @@ export const members: Record<keyof typeof routes.members, Words> = {
       ),
     },
   },
-  member: { summary: 'Read a membership', answers: { 200: membership, 404: unknown } },
+  member: { summary: 'Read a membership', answers: { 200: membership } },
   changeMember: {
     summary: 'Change what a membership allows: what is left out stays, null takes away',
     body: json(changeMemberBody),
-    answers: { 200: membership, 404: unknown },
+    answers: { 200: membership },
   },
-  removeMember: {
-    summary: 'Remove a member, or leave the Project; the profile stays',
-    answers: { 200: done, 404: unknown },
-  },
+  removeMember: { summary: 'Remove a member, or leave the Project; the profile stays' },
   resendInvitation: {
     summary: 'Send an invitation again, with a new link',
-    answers: { 200: membership, 404: unknown, 409: refused('It is not open') },
+    answers: { 200: membership, 409: refused('It is not open') },
   },
   revokeInvitation: {
     summary: 'Revoke an invitation: its link is dead',
-    answers: { 200: membership, 404: unknown, 409: refused('It is not open') },
+    answers: { 200: membership, 409: refused('It is not open') },
   },
-  endEmergency: {
-    summary: 'End the emergency access of a member before its time',
-    answers: { 200: done, 404: unknown },
-  },
+  endEmergency: { summary: 'End the emergency access of a member before its time' },
   setMemberPassword: {
     summary: 'Set the password of a User that lives in this Project only',
     ...setPassword,
   },
-  setPasswordInOwnProject: {
-    summary: 'The same, in the Project of the token',
-    ...setPassword,
-  },
+  setPasswordInOwnProject: { summary: 'The same, in the Project of the token', ...setPassword },
   createClient: {
     summary: 'Create an API key, or an app that people use',
     headers: idempotent,
@@ -93,14 +79,13 @@ export const members: Record<keyof typeof routes.members, Words> = {
   },
   client: {
     summary: 'Read how a client authenticates, and when it was last used',
-    answers: { 200: answersJson('ClientState', 'How it authenticates'), 404: unknown },
+    answers: { 200: answersJson('ClientState', 'How it authenticates') },
   },
   changeClient: {
     summary: 'Say when a client expires; end the secret before the present one',
     body: json(changeClientBody),
     answers: {
       200: answersJson('ClientState', 'How it authenticates now'),
-      404: unknown,
       409: refused('It was changed or deleted at the same time'),
     },
   },
@@ -109,7 +94,6 @@ export const members: Record<keyof typeof routes.members, Words> = {
     body: json(rotateSecretBody),
     answers: {
       200: client('The client with its new secret, shown this once'),
-      404: unknown,
       409: refused('It is public, or was changed at the same time'),
     },
   },
@@ -124,12 +108,12 @@ export const members: Record<keyof typeof routes.members, Words> = {
   },
   testIssuer: {
     summary: 'Ask an issuer for its discovery document and its keys, as a sign-in would',
-    answers: { 200: answersJson('IssuerTest', 'Whether it works'), 404: unknown },
+    answers: { 200: answersJson('IssuerTest', 'Whether it works') },
   },
-  removeIssuer: { summary: 'Trust an issuer no more', answers: { 200: done, 404: unknown } },
+  removeIssuer: { summary: 'Trust an issuer no more' },
 };
 
-export const invite: Record<keyof typeof routes.invite, Words> = {
+export const invite: WordsOf<'invite'> = {
   invite: {
     summary: 'Invite a person: User, profile, membership and mail in one transaction',
     headers: idempotent,
@@ -145,8 +129,8 @@ export const invite: Record<keyof typeof routes.invite, Words> = {
     headers: idempotent,
     body: {
       content: {
-        'application/json': pipe(array(inviteBody), maxLength(mostBulkRows)),
-        'text/csv': { type: 'string', description: 'With a header row that names the fields' },
+        ...json(pipe(array(inviteBody), maxLength(mostBulkRows))).content,
+        'text/csv': { ...text, description: 'With a header row that names the fields' },
       },
     },
     answers: { 200: answersJson('BulkAnswer', 'What became of each row') },

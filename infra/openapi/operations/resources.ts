@@ -1,6 +1,16 @@
-import type { routes } from '../../../functions/routes.ts';
 import { explainBody } from '../../../shared/records/read/explain.ts';
-import { answersFhir, answersJson, done, fhir, form, json, ref, refused, type Words } from '../words.ts';
+import {
+  answersFhir,
+  answersJson,
+  type Body,
+  done,
+  fhir,
+  json,
+  ref,
+  refused,
+  text,
+  type WordsOf,
+} from '../words.ts';
 
 const unknown = refused('There is none that the caller may see');
 const gone = refused('Deleted');
@@ -9,8 +19,7 @@ const conflict = refused('Changed at the same time, or still in use');
 const otherVersion = refused('Another version, or several matches');
 const resource = (what: string) => answersFhir('Resource', what);
 const bundle = (what: string) => ({ 200: answersFhir('Bundle', what) });
-const page = { ...bundle('A page'), 404: unknown };
-const versionPage = { ...bundle('A page of versions'), 404: unknown };
+const versionPage = bundle('A page of versions');
 /** What a write may be refused for. */
 const writeRefusals = { 404: unknown, 409: conflict, 412: otherVersion, 422: invalid };
 const created = { 201: resource('As it was created'), ...writeRefusals };
@@ -49,25 +58,37 @@ const patches = {
   },
 };
 const everything = {
-  _type: 'Types, with commas between them',
-  _since: 'Changed since',
-  _count: 'Entries of a page',
-  _cursor: 'Of the next page',
+  query: {
+    _type: 'Types, with commas between them',
+    _since: 'Changed since',
+    _count: 'Entries of a page',
+    _cursor: 'Of the next page',
+  },
+  answers: bundle('A page'),
 };
 const validation = {
   body: newResource,
-  answers: { 200: answersFhir('OperationOutcome', 'What it would be refused for'), 404: unknown },
+  answers: { 200: answersFhir('OperationOutcome', 'What it would be refused for') },
 };
-const condition = { '<parameter>': 'What the one resource is found by, as in a search' };
+const conditional = { query: { '<parameter>': 'What the one resource is found by, as in a search' } };
 
-type Described = Record<Exclude<keyof typeof routes.resources, 'unknown'>, Words>;
-
-const searchForm = {
-  ...form({ type: 'object', additionalProperties: { type: 'string' }, description: 'As in the query' }),
-  isOptional: true as const,
+const asInQuery = { type: 'object', additionalProperties: text, description: 'As in the query' };
+const searchForm: Body = {
+  content: { 'application/x-www-form-urlencoded': asInQuery },
+  isOptional: true,
 };
+
+const searched = { query: searching, answers: bundle('A page') };
+const searchedByPost = { ...searched, body: searchForm };
 
 const exporting = {
+  query: {
+    _type: 'Types, with commas between them; all that the caller may export when left out',
+    _since: 'Written or deleted since this instant',
+    _outputFormat: '`application/fhir+ndjson`',
+    includeAssociatedData:
+      'For administrators, with commas: `_history` earlier versions, `_code` the code of Bots, `_people` Users',
+  },
   summary: 'Begin an export of the Project (FHIR Bulk Data, system level)',
   headers: { Prefer: '`respond-async`' },
   answers: {
@@ -75,62 +96,41 @@ const exporting = {
     429: refused('Another export of the Project goes on'),
   },
 };
-const exportParameters = {
-  _type: 'Types, with commas between them; all that the caller may export when left out',
-  _since: 'Written or deleted since this instant',
-  _outputFormat: '`application/fhir+ndjson`',
-  includeAssociatedData:
-    'For administrators, with commas: `_history` earlier versions, `_code` the code of Bots, `_people` Users',
-};
-
-export const resources: Described = {
-  export: { ...exporting, query: exportParameters },
-  exportByPost: {
-    ...exporting,
-    query: exportParameters,
-    body: optional,
-  },
+export const resources: WordsOf<'resources'> = {
+  export: exporting,
+  exportByPost: { ...exporting, body: optional },
   exportStatus: {
     summary: 'How far an export is, and its manifest when it has ended',
     answers: {
       200: answersJson('Metadata', 'The manifest: its files, deletions and errors'),
       202: { description: 'It goes on: `X-Progress` says how far' },
-      404: unknown,
       422: refused('It was given up'),
     },
   },
-  cancelExport: {
-    summary: 'Cancel an export, or remove its files',
-    answers: { 202: done, 404: unknown },
-  },
+  cancelExport: { summary: 'Cancel an export, or remove its files', answers: { 202: done } },
   exportFile: {
     summary: 'A file of an export: a resource in each line',
     headers: { 'Accept-Encoding': '`gzip`: smaller, and asked for where one large Binary is a file' },
     answers: {
-      200: { description: 'The file', content: { 'application/fhir+ndjson': { type: 'string' } } },
-      404: unknown,
+      200: { description: 'The file', content: { 'application/fhir+ndjson': text } },
       406: refused('Too long to be sent without gzip'),
     },
   },
   jobStatus: {
     summary: 'How far an asynchronous run is',
-    answers: {
-      200: resource('It has ended'),
-      202: resource('It is under way'),
-      404: unknown,
-    },
+    answers: { 200: resource('It has ended'), 202: resource('It is under way') },
   },
   cancelJob: {
     summary: 'Cancel an asynchronous run: one that has begun is stopped within seconds',
-    answers: { 202: done, 404: unknown },
+    answers: { 202: done },
   },
   runStatus: {
     summary: 'Whether a run is to end: the sandbox asks, with the token of the run',
-    answers: { 200: answersJson('Metadata', 'Its status, `active` or `cancelled`'), 404: unknown },
+    answers: { 200: answersJson('Metadata', 'Its status, `active` or `cancelled`') },
   },
   cancelRun: {
     summary: 'Cancel the run that the caller started with this X-Run-Key and waits for',
-    answers: { 202: done, 404: unknown },
+    answers: { 202: done },
   },
   metadata: { summary: 'R4 CapabilityStatement', answers: { 200: resource('The CapabilityStatement') } },
   bundle: {
@@ -138,11 +138,7 @@ export const resources: Described = {
     body: fhir(ref('Bundle')),
     answers: { ...bundle('What became of each entry'), ...writeRefusals },
   },
-  search: {
-    summary: 'Search',
-    query: searching,
-    answers: page,
-  },
+  search: { summary: 'Search', ...searched },
   create: {
     summary: 'Create',
     headers: { 'If-None-Exist': 'Create only if a search with this query finds none', ...written },
@@ -151,68 +147,50 @@ export const resources: Described = {
   },
   conditionalUpdate: {
     summary: 'Update the one that a query finds, or create it',
-    query: condition,
+    ...conditional,
     headers: writing,
     body: newResource,
     answers: updated,
   },
   conditionalPatch: {
     summary: 'Patch the one that a query finds',
-    query: condition,
+    ...conditional,
     headers: writing,
     body: patches,
     answers: patched,
   },
   conditionalDelete: {
     summary: 'Delete the one that a query finds',
-    query: condition,
-    answers: { 200: done, 404: unknown, 409: conflict, 412: otherVersion },
+    ...conditional,
+    answers: { 409: conflict, 412: otherVersion },
   },
   searchTypes: {
     summary: 'Search several types',
+    ...searched,
     query: { '_type!': 'Types, with commas between them', ...searching },
-    answers: bundle('A page'),
   },
   searchTypesByPost: {
     summary: 'Search several types, with names and birth dates in the body',
-    query: searching,
-    body: searchForm,
-    answers: bundle('A page'),
+    ...searchedByPost,
   },
-  searchCompartment: {
-    summary: 'Search what is in the compartment of a Patient',
-    query: searching,
-    answers: page,
-  },
+  searchCompartment: { summary: 'Search what is in the compartment of a Patient', ...searched },
   searchCompartmentByPost: {
     summary: 'Search a compartment, with the parameters in the body',
-    query: searching,
-    body: searchForm,
-    answers: page,
+    ...searchedByPost,
   },
-  searchByPost: {
-    summary: 'Search, with names and birth dates in the body',
-    query: searching,
-    body: searchForm,
-    answers: page,
-  },
+  searchByPost: { summary: 'Search, with names and birth dates in the body', ...searchedByPost },
   systemHistory: {
     summary: 'What has changed',
     query: { _type: 'Types, with commas between them', ...history },
-    answers: bundle('A page of versions'),
-  },
-  typeHistory: {
-    summary: 'What has changed in a type',
-    query: history,
     answers: versionPage,
   },
+  typeHistory: { summary: 'What has changed in a type', query: history, answers: versionPage },
   read: {
     summary: 'Read',
     headers: { 'If-None-Match': 'The version that the caller has', 'If-Modified-Since': 'The time of it' },
     answers: {
       200: resource('As it is now; a Binary as its own content type, unless Accept asks for FHIR'),
       304: { description: 'The caller has it' },
-      404: unknown,
       410: gone,
     },
   },
@@ -231,33 +209,17 @@ export const resources: Described = {
   delete: {
     summary: 'Delete',
     headers: ifMatch,
-    answers: { 200: done, 404: unknown, 409: refused('A membership uses it'), 412: otherVersion },
+    answers: { 409: refused('A membership uses it'), 412: otherVersion },
   },
-  history: {
-    summary: 'The versions of a resource',
-    query: history,
-    answers: versionPage,
-  },
-  everything: {
-    summary: 'A Patient with all that belongs to them',
-    query: everything,
-    answers: page,
-  },
-  everythingByPost: {
-    summary: 'The same, with the parameters in the body',
-    query: everything,
-    body: optional,
-    answers: page,
-  },
+  history: { summary: 'The versions of a resource', query: history, answers: versionPage },
+  everything: { summary: 'A Patient with all that belongs to them', ...everything },
+  everythingByPost: { summary: 'The same, with the parameters in the body', ...everything, body: optional },
   explain: {
     summary: 'What a member would see, and which of their rules says so; for administrators',
     body: json(explainBody),
-    answers: { 200: answersFhir('Parameters', 'As far as the caller may see it too'), 404: unknown },
+    answers: { 200: answersFhir('Parameters', 'As far as the caller may see it too') },
   },
   validate: { summary: 'What a new resource would be refused for', ...validation },
   validateNext: { summary: 'What the next state of a resource would be refused for', ...validation },
-  readVersion: {
-    summary: 'Read a version',
-    answers: { 200: resource('The version'), 404: unknown, 410: gone },
-  },
+  readVersion: { summary: 'Read a version', answers: { 200: resource('The version'), 410: gone } },
 };
