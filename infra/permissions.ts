@@ -64,7 +64,6 @@ export interface Permissions {
   /** Has expressions evaluated in the sandbox, and can have nothing else run there. */
   evaluates?: true;
   startsJobs?: true;
-  sendsMail?: true;
   /** Puts events on the bus of the stage. */
   publishes?: true;
   /** Reads the table's stream. */
@@ -192,7 +191,6 @@ export const permissions: Record<DeployedFunction, Permissions> = {
     table: ['BatchGetItem', 'Query', ...transaction],
     reaches: ['project', 'user', 'address', 'stage', 'mail'],
     opens: ['invitation-link', 'reset-link', 'address-link'],
-    sendsMail: true,
     consumes: 'mail',
   },
   'index-upkeep': {

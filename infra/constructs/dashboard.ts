@@ -12,16 +12,11 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { Stage } from '../stage.ts';
 
-interface Watched {
-  stage: Pick<Stage, 'name' | 'region' | 'accountConcurrency'>;
-  canary: IFunction;
-}
-
 /**
  * Answers "is it well?" in its first row, and where it is not in the others. It finds metrics by the stage's name, which
  * their functions and queues have in theirs, so no other stack has to export anything.
  */
-export function stageDashboard(scope: Construct, { stage, canary }: Watched): Dashboard {
+export function stageDashboard(scope: Construct, stage: Stage, canary: IFunction): void {
   // Dashboards are the account's, of all its regions.
   const dashboardName = `portico-${stage.name}-${stage.region}`;
   const dashboard = new Dashboard(scope, 'Dashboard', { dashboardName });
@@ -47,12 +42,12 @@ export function stageDashboard(scope: Construct, { stage, canary }: Watched): Da
         sum('functions refused', found.functions('Throttles', 'Sum')),
         sum('dead letters', found.deadLetters()),
         sum('minutes that the stream is behind', found.functions('IteratorAge', 'Maximum'), '/ 60000'),
-        sum('seconds that messages wait', found.queues()),
+        sum('seconds that messages wait', found.waiting()),
       ],
     }),
   );
   dashboard.addWidgets(
-    graph('Latency by function, ms, 99 %', found.own('Latency', 'Function', 'p99')),
+    graph('Latency by function, ms, 99 %', found.own('Latency', 'p99')),
     graph('Bots: time in the isolate, ms, 99 %', found.stage('IsolateTime', 'p99')),
     graph('Cold starts', found.stage('ColdStarts', 'Sum')),
   );
@@ -61,10 +56,9 @@ export function stageDashboard(scope: Construct, { stage, canary }: Watched): Da
       `Executions at once, of ${stage.accountConcurrency}`,
       found.functions('ConcurrentExecutions', 'Maximum'),
     ),
-    graph('Age of messages when taken, ms', found.own('QueueAge', 'Function', 'Maximum')),
+    graph('Age of messages when taken, ms', found.own('QueueAge', 'Maximum')),
     graph('What logs say is lost or late', found.logged()),
   );
-  return dashboard;
 }
 
 const period = Duration.minutes(5);
@@ -79,23 +73,15 @@ function finder(stage: string) {
       period,
     });
   const named = `"portico-${stage}"`;
+  const queues = (metric: string, words: string) =>
+    search('AWS/SQS,QueueName', `MetricName="${metric}" ${named} ${words}`, 'Maximum');
   return {
     functions: (metric: string, statistic: string) =>
       search('AWS/Lambda,FunctionName', `MetricName="${metric}" ${named}`, statistic),
-    queues: () =>
-      search(
-        'AWS/SQS,QueueName',
-        `MetricName="ApproximateAgeOfOldestMessage" ${named} NOT DeadLetters`,
-        'Maximum',
-      ),
-    deadLetters: () =>
-      search(
-        'AWS/SQS,QueueName',
-        `MetricName="ApproximateNumberOfMessagesVisible" ${named} DeadLetters`,
-        'Maximum',
-      ),
-    own: (metric: string, dimension: string, statistic: string) =>
-      search(`Portico/${stage},${dimension}`, `MetricName="${metric}"`, statistic),
+    waiting: () => queues('ApproximateAgeOfOldestMessage', 'NOT DeadLetters'),
+    deadLetters: () => queues('ApproximateNumberOfMessagesVisible', 'DeadLetters'),
+    own: (metric: string, statistic: string) =>
+      search(`Portico/${stage},Function`, `MetricName="${metric}"`, statistic),
     stage: (metricName: string, statistic: string) =>
       new Metric({ namespace: `Portico/${stage}`, metricName, statistic, period }),
     logged: () => search('Portico', named, 'Sum'),

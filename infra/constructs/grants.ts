@@ -5,6 +5,7 @@ import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { stageKeyUse } from '../../shared/carry/keys/stage-key.ts';
 import { type PartitionClass, partitionClasses } from '../../shared/carry/table/scan-page.ts';
 import { eventSource } from '../../shared/carry/work/bus-event.ts';
@@ -33,6 +34,12 @@ export interface Ground {
   searchParameters: string;
   /** Without a closing slash. */
   baseUrl: string;
+}
+
+/** What is made with functions that work on something, and whom their alarms tell. */
+export interface Grounded {
+  ground: Ground;
+  alarms: ITopic;
 }
 
 /**

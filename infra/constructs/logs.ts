@@ -1,4 +1,4 @@
-import { Aws, type IAspect, Validations } from 'aws-cdk-lib';
+import { Aspects, Aws, Validations } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { CfnLogGroup, LogGroup, type LogGroupProps, RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -7,7 +7,7 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct, type IConstruct } from 'constructs';
 import type { Retention, Stage } from '../stage.ts';
 
-/** A log group of this house: the stage says how long its kind is kept, see `LogsKept`. */
+/** A log group of this house: the stage says how long its kind is kept, see `keepLogs`. */
 export class KeptLogs extends LogGroup {
   readonly kind: keyof Retention;
 
@@ -24,23 +24,16 @@ export class KeptLogs extends LogGroup {
 }
 
 /** Gives every log group of the app the stage's key unless it has one of its own, and the days of its kind. */
-export class LogsKept implements IAspect {
-  readonly #key: IKey;
-  readonly #retention: Retention;
-
-  constructor(key: IKey, retention: Retention) {
-    this.#key = key;
-    this.#retention = retention;
-  }
-
-  visit(node: IConstruct): void {
-    if (!(node instanceof CfnLogGroup)) return;
-    const { scope } = node.node;
-    if (!(scope instanceof KeptLogs))
-      throw new Error(`${node.node.path} is no KeptLogs: how long is it kept?`);
-    node.kmsKeyId ??= this.#key.keyArn;
-    node.retentionInDays = this.#retention[scope.kind];
-  }
+export function keepLogs(app: IConstruct, key: IKey, retention: Retention): void {
+  Aspects.of(app).add({
+    visit(node) {
+      if (!(node instanceof CfnLogGroup)) return;
+      const { scope, path } = node.node;
+      if (!(scope instanceof KeptLogs)) throw new Error(`${path} is no KeptLogs: how long is it kept?`);
+      node.kmsKeyId ??= key.keyArn;
+      node.retentionInDays = retention[scope.kind];
+    },
+  });
 }
 
 /** Encrypts what a stage says of itself: its log groups and its alarms. Functions do not use it: the services do. */
@@ -86,13 +79,8 @@ export class LogsKey extends Construct {
 /** Alarms themselves; whatever else is to publish needs the topic and its key. */
 const publisher = 'cloudwatch.amazonaws.com';
 
-interface AlarmTopicProps {
-  stage: Stage;
-  key: LogsKey;
-}
-
 /** Where alarms go: to the stage's address when it names one, and to whoever subscribes. */
-export function alarmTopic(scope: Construct, { stage, key }: AlarmTopicProps): Topic {
+export function alarmTopic(scope: Construct, stage: Stage, key: LogsKey): Topic {
   const topic = new Topic(scope, 'Alarms', { enforceSSL: true, masterKey: key.key });
   key.letPublish(publisher);
   // Refusing unencrypted publishers replaces the policy that let every service of the account publish.

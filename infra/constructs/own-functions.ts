@@ -1,27 +1,20 @@
-import { CfnCustomResource, Duration, Validations } from 'aws-cdk-lib';
+import { CfnCustomResource, Duration } from 'aws-cdk-lib';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { keyPurposes } from '../../shared/carry/keys/key-ring.ts';
 import { timeoutSeconds } from '../deployed-functions.ts';
 import { functionNameOf, type Stage } from '../stage.ts';
 import { alarmPeriod, ImpactAlarm } from './alarms.ts';
-import { deadLetterFindings } from './findings.ts';
-import { type Ground, granted } from './grants.ts';
+import { type Grounded, granted } from './grants.ts';
 import { HouseFunction } from './house-function.ts';
-
-interface JobsFunctionProps {
-  ground: Ground;
-  alarms: ITopic;
-}
+import { deadLetters } from './purpose-queue.ts';
 
 /**
  * Runs Bots for callers who do not wait. It is invoked with a job's id, and Lambda repeats nothing: a
  * Bot that may have run is not run again.
  */
 export class JobsFunction extends HouseFunction {
-  constructor(scope: Construct, id: string, { ground, alarms }: JobsFunctionProps) {
+  constructor(scope: Construct, id: string, { ground, alarms }: Grounded) {
     super(scope, id, {
       ...granted('jobs', ground),
       description: 'Runs Bots that nobody waits for',
@@ -32,12 +25,7 @@ export class JobsFunction extends HouseFunction {
         'Compare with the execution records of the time in question.',
       alarms,
     });
-    const failed = new Queue(this, 'Failed', {
-      encryption: QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
-      retentionPeriod: Duration.days(14),
-    });
-    Validations.of(failed).acknowledge(...deadLetterFindings);
+    const failed = deadLetters(this, 'Failed');
     this.lambda.configureAsyncInvoke({
       retryAttempts: 0,
       // A job that waited longer does not begin: shared/bots/run/job.ts.
@@ -55,12 +43,6 @@ export class JobsFunction extends HouseFunction {
   }
 }
 
-interface StageKeysFunctionProps {
-  stage: Stage;
-  ground: Ground;
-  alarms: ITopic;
-}
-
 /**
  * Makes the secret keys of the stage, one for each purpose. CloudFormation calls it before it makes or changes the
  * functions that open them, and again when there is another purpose or the table is another one.
@@ -68,7 +50,7 @@ interface StageKeysFunctionProps {
 export class StageKeysFunction extends HouseFunction {
   readonly #made: CfnCustomResource;
 
-  constructor(scope: Construct, id: string, { stage, ground, alarms }: StageKeysFunctionProps) {
+  constructor(scope: Construct, id: string, { stage, ground, alarms }: Grounded & { stage: Stage }) {
     super(scope, id, {
       ...granted('stage-keys', ground),
       functionName: functionNameOf(stage, 'stage-keys'),

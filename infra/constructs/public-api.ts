@@ -48,11 +48,6 @@ export const routeThrottles: Readonly<Partial<Record<FunctionName, Throttle>>> =
   bots: { rate: 500, burst: 500 },
 };
 
-interface PublicApiProps {
-  stage: Stage;
-  alarms: ITopic;
-}
-
 /** The HTTP API itself: origins, access log, throttling, name. Its routes are those of FunctionRoutes. */
 export class PublicApi extends Construct {
   readonly api: HttpApi;
@@ -63,7 +58,7 @@ export class PublicApi extends Construct {
   /** Its own name, where it has one. */
   readonly domainName: DomainName | undefined;
 
-  constructor(scope: Construct, id: string, { stage, alarms }: PublicApiProps) {
+  constructor(scope: Construct, id: string, stage: Stage, alarms: ITopic) {
     super(scope, id);
     const { domain, allowedOrigins } = stage;
     this.api = new HttpApi(this, 'Api', {
@@ -137,12 +132,6 @@ const accessLogFormat = JSON.stringify({
   integrationError: '$context.integrationErrorMessage',
 });
 
-interface FunctionRoutesProps {
-  api: HttpApi;
-  lambda: IFunction;
-  routes: readonly Route[];
-}
-
 /**
  * The routes of one function: one integration, one permission, one route per row. Authorisation is
  * the function's: it reads login and membership at every request, which an authorizer of the gateway
@@ -151,7 +140,7 @@ interface FunctionRoutesProps {
 export class FunctionRoutes extends Construct {
   readonly made: readonly CfnRoute[];
 
-  constructor(scope: Construct, id: string, { api, lambda, routes }: FunctionRoutesProps) {
+  constructor(scope: Construct, id: string, api: HttpApi, lambda: IFunction, routes: readonly Route[]) {
     super(scope, id);
     // The higher-level construct stops at 29 s, which is when the function itself would end.
     const integration = new CfnIntegration(this, 'Integration', {

@@ -7,6 +7,20 @@ import type { QueueDefinition } from '../queues.ts';
 import { alarmPeriod, ImpactAlarm } from './alarms.ts';
 import { deadLetterFindings, mappingFindings } from './findings.ts';
 
+/** What both kinds of queues have. */
+const kept = {
+  encryption: QueueEncryption.SQS_MANAGED,
+  enforceSSL: true,
+  retentionPeriod: Duration.days(14),
+};
+
+/** A queue of what could not be handed on, for two weeks. */
+export function deadLetters(scope: Construct, id: string, isFifo = false): Queue {
+  const queue = new Queue(scope, id, { ...kept, ...(isFifo ? { fifo: true } : {}) });
+  Validations.of(queue).acknowledge(...deadLetterFindings);
+  return queue;
+}
+
 /** High throughput: order and deduplication are each group's own. */
 const orderKept = {
   fifo: true,
@@ -14,34 +28,19 @@ const orderKept = {
   fifoThroughputLimit: FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
 } as const;
 
-interface PurposeQueueProps {
-  definition: QueueDefinition;
-  alarms: ITopic;
-}
-
 /** A queue of one purpose, and where its messages go that were never taken. They name things and hold none. */
 export class PurposeQueue extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
   readonly #definition: QueueDefinition;
 
-  constructor(scope: Construct, id: string, { definition, alarms }: PurposeQueueProps) {
+  constructor(scope: Construct, id: string, definition: QueueDefinition, alarms: ITopic) {
     super(scope, id);
     this.#definition = definition;
-    const kept = {
-      encryption: QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
-      retentionPeriod: Duration.days(14),
-    };
-    const order = definition.keepsOrder ? orderKept : {};
-    this.deadLetters = new Queue(this, 'DeadLetters', {
-      ...kept,
-      ...(definition.keepsOrder ? { fifo: true } : {}),
-    });
-    Validations.of(this.deadLetters).acknowledge(...deadLetterFindings);
+    this.deadLetters = deadLetters(this, 'DeadLetters', definition.keepsOrder);
     this.queue = new Queue(this, 'Queue', {
       ...kept,
-      ...order,
+      ...(definition.keepsOrder ? orderKept : {}),
       visibilityTimeout: Duration.seconds(definition.hiddenSeconds),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: definition.mostReceives },
     });

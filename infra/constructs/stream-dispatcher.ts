@@ -1,6 +1,6 @@
 import { Aws, Duration, Stack, Validations } from 'aws-cdk-lib';
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
+import type { Role } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
   EventSourceMapping,
@@ -10,12 +10,11 @@ import {
   StartingPosition,
 } from 'aws-cdk-lib/aws-lambda';
 import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket } from 'aws-cdk-lib/aws-s3';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { timeoutSeconds } from '../deployed-functions.ts';
 import { streamFilters, streamReading } from '../table-definition.ts';
 import { alarmPeriod, ImpactAlarm } from './alarms.ts';
-import { type Ground, granted } from './grants.ts';
+import { allow, type Grounded, granted } from './grants.ts';
 import { HouseFunction } from './house-function.ts';
 
 const logged =
@@ -41,7 +40,7 @@ class UnreadRecords extends Construct implements IEventSourceDlq {
   readonly #bucket: Bucket;
   readonly #key: IKey;
 
-  constructor(scope: Construct, id: string, { tableKey }: { tableKey: IKey }) {
+  constructor(scope: Construct, id: string, tableKey: IKey) {
     super(scope, id);
     this.#key = tableKey;
     this.#bucket = new Bucket(this, 'Bucket', {
@@ -62,17 +61,11 @@ class UnreadRecords extends Construct implements IEventSourceDlq {
   /** Lets Lambda write here in the name of the function that has failed. */
   grantTo(role: Role): void {
     const objects = this.#bucket.arnForObjects('aws/lambda/*');
+    const throughS3 = { StringEquals: { 'kms:ViaService': `s3.${Aws.REGION}.amazonaws.com` } };
     const statements = [
-      new PolicyStatement({ actions: ['s3:ListBucket'], resources: [this.#bucket.bucketArn] }),
-      new PolicyStatement({
-        actions: ['s3:PutObject'],
-        resources: [objects],
-      }),
-      new PolicyStatement({
-        actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
-        resources: [this.#key.keyArn],
-        conditions: { StringEquals: { 'kms:ViaService': `s3.${Aws.REGION}.amazonaws.com` } },
-      }),
+      allow(['s3:ListBucket'], [this.#bucket.bucketArn]),
+      allow(['s3:PutObject'], [objects]),
+      allow(['kms:Decrypt', 'kms:GenerateDataKey'], [this.#key.keyArn], throughS3),
     ];
     for (const statement of statements) role.addToPrincipalPolicy(statement);
     const bucketId = Stack.of(this).getLogicalId(this.#bucket.node.defaultChild as CfnBucket);
@@ -83,24 +76,18 @@ class UnreadRecords extends Construct implements IEventSourceDlq {
   }
 }
 
-interface StreamDispatcherProps {
-  ground: Ground;
-  alarms: ITopic;
-}
-
 /** The one reader of the table's stream. It gets what the filters let through and hands it to the queues. */
 export class StreamDispatcher extends Construct {
-  constructor(scope: Construct, id: string, { ground, alarms }: StreamDispatcherProps) {
+  constructor(scope: Construct, id: string, { ground, alarms }: Grounded) {
     super(scope, id);
     const { tableStreamArn } = ground.table;
     if (!tableStreamArn) throw new Error('The table has no stream');
-    const unread = new UnreadRecords(this, 'Unread', { tableKey: ground.tableKey });
-    const readStream = new PolicyStatement({
-      actions: ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(
-        (action) => `dynamodb:${action}`,
-      ),
-      resources: [tableStreamArn],
-    });
+    const unread = new UnreadRecords(this, 'Unread', ground.tableKey);
+    const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
+    const readStream = allow(
+      reading.map((action) => `dynamodb:${action}`),
+      [tableStreamArn],
+    );
     const dispatcher = new HouseFunction(this, 'Dispatch', {
       ...granted('dispatch', ground, { statements: [readStream] }),
       description: 'Hands changes of the table to the queues of what follows them',

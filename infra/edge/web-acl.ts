@@ -5,12 +5,6 @@ import { Construct } from 'constructs';
 import { KeptLogs } from '../constructs/logs.ts';
 import type { Stage } from '../stage.ts';
 
-interface WebAclProps {
-  stage: Stage;
-  firewall: NonNullable<Stage['firewall']>;
-  logsKey: IKey;
-}
-
 const tooMany = JSON.stringify({
   resourceType: 'OperationOutcome',
   id: 'too-many-requests',
@@ -33,7 +27,13 @@ const redactedHeaders = ['authorization', 'cookie', 'referer', 'if-none-exist'];
 export class WebAcl extends Construct {
   readonly arn: string;
 
-  constructor(scope: Construct, id: string, { stage, firewall, logsKey }: WebAclProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    stage: Stage,
+    firewall: NonNullable<Stage['firewall']>,
+    logsKey: IKey,
+  ) {
     super(scope, id);
     const uncounted = new CfnIPSet(this, 'Uncounted', {
       scope: 'CLOUDFRONT',

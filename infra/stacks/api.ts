@@ -1,7 +1,6 @@
-import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnOutput } from 'aws-cdk-lib';
 import type { CfnApi, HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { type FunctionName, functionNames, routesOf } from '../../functions/routes.ts';
 import { reservedFor } from '../../shared/carry/shares.ts';
@@ -15,24 +14,24 @@ import { apiFunctions } from '../deployed-functions.ts';
 import { Front, originEnvironment } from '../edge/front.ts';
 import { permissions } from '../permissions.ts';
 import type { Stage } from '../stage.ts';
+import { type StageParts, StageStack } from './stage-stack.ts';
 
-interface ApiStackProps extends StackProps {
-  stage: Stage;
+interface ApiParts extends StageParts {
   ground: Omit<Ground, 'baseUrl'>;
-  alarms: ITopic;
   /** Where the stage has a firewall. */
   webAclArn?: string | undefined;
 }
 
 /** The HTTP API: a function with a role of its own per folder, a route per row of the route table. */
-export class ApiStack extends Stack {
+export class ApiStack extends StageStack {
   readonly baseUrl: string;
   readonly api: HttpApi;
   readonly jobs: IFunction;
 
-  constructor(scope: Construct, id: string, { stage, ground, alarms, webAclArn, ...props }: ApiStackProps) {
-    super(scope, id, props);
-    const { api, baseUrl, served, domainName } = new PublicApi(this, 'Public', { stage, alarms });
+  constructor(app: Construct, { stage, ground, alarms, webAclArn }: ApiParts) {
+    // The ACL's name is brought over from its region.
+    super(app, stage, 'api', stage.firewall ? { crossRegionReferences: true } : {});
+    const { api, baseUrl, served, domainName } = new PublicApi(this, 'Public', stage, alarms);
     this.baseUrl = baseUrl;
     // With a domain nobody needs it; a stack that imports it may get a domain.
     this.exportValue((api.node.defaultChild as CfnApi).attrApiEndpoint);
@@ -64,11 +63,7 @@ export class ApiStack extends Stack {
       keysMade.goesBefore(house);
       if (name !== 'site') keepCallersLines(house, stage);
       if (name === 'account') watchLogs(house, 'UnaskedEmergency', [house], alarms);
-      const routes = new FunctionRoutes(house, 'Routes', {
-        api,
-        lambda: house.lambda,
-        routes: routesOf(name),
-      });
+      const routes = new FunctionRoutes(house, 'Routes', api, house.lambda, routesOf(name));
       made.set(name, { house, routes });
     }
     throttleRoutes(served, new Map([...made].map(([name, { routes }]) => [name, routes])));

@@ -1,14 +1,11 @@
-import { CfnOutput, Duration, Stack, type StackProps, Validations } from 'aws-cdk-lib';
+import { CfnOutput } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
-import { EventBus, Rule, Schedule } from 'aws-cdk-lib/aws-events';
-import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { EventBus } from 'aws-cdk-lib/aws-events';
 import type { Construct } from 'constructs';
 import { functionNames, routesOf } from '../../functions/routes.ts';
 import { recordOf } from '../../shared/base/values.ts';
 import { type Purpose, purposes } from '../../shared/carry/work/queue.ts';
 import { watchLogs } from '../constructs/alarms.ts';
-import { scheduleFindings } from '../constructs/findings.ts';
 import { type Ground, granted } from '../constructs/grants.ts';
 import { HouseFunction, keepAccessLines, keepCallersLines } from '../constructs/house-function.ts';
 import { MailService } from '../constructs/mail-service.ts';
@@ -19,25 +16,18 @@ import { apiFunctions, eventFunctions, timeoutSeconds } from '../deployed-functi
 import { originEnvironment } from '../edge/front.ts';
 import type { QueueConsumer } from '../permissions.ts';
 import { queues } from '../queues.ts';
-import type { Stage } from '../stage.ts';
 import { isBehindQueues, runBounds } from './api.ts';
-
-interface EventsStackProps extends StackProps {
-  stage: Stage;
-  ground: Ground;
-  alarms: ITopic;
-  api: HttpApi;
-}
+import { type GroundedParts, onSchedule, StageStack } from './stage-stack.ts';
 
 /** What follows a change in the table: the dispatcher, a queue for each purpose, and who takes from it. */
-export class EventsStack extends Stack {
+export class EventsStack extends StageStack {
   readonly queues: Readonly<Record<Purpose, PurposeQueue>>;
 
-  constructor(scope: Construct, id: string, { stage, ground, alarms, api, ...props }: EventsStackProps) {
-    super(scope, id, props);
+  constructor(app: Construct, { stage, ground, alarms, api }: GroundedParts & { api: HttpApi }) {
+    super(app, stage, 'events');
     const made = recordOf(
       purposes,
-      (purpose) => new PurposeQueue(this, `${purpose}-queue`, { definition: queues[purpose], alarms }),
+      (purpose) => new PurposeQueue(this, `${purpose}-queue`, queues[purpose], alarms),
     );
     const bus = new EventBus(this, 'Bus', {
       eventBusName: `portico-${stage.name}`,
@@ -80,19 +70,14 @@ export class EventsStack extends Stack {
         alarms,
       });
       keepCallersLines(house, stage);
-      new FunctionRoutes(house, 'Routes', { api, lambda: house.lambda, routes: routesOf(name) });
+      new FunctionRoutes(house, 'Routes', api, house.lambda, routesOf(name));
       return house;
     });
     watchLogs(this, 'LostAudit', behindQueues, alarms);
     watchLogs(this, 'LostAccess', [...behindQueues, functions.deliver], alarms);
     // A rule has five targets at most.
     for (const { lambda, node } of Object.values(functions)) {
-      const sweep = new Rule(this, `Sweep-${node.id}`, {
-        description: 'What was left undone is tried again',
-        schedule: Schedule.rate(Duration.minutes(10)),
-        targets: [new LambdaFunction(lambda, { retryAttempts: 0 })],
-      });
-      Validations.of(sweep).acknowledge(...scheduleFindings);
+      onSchedule(this, `Sweep-${node.id}`, 'What was left undone is tried again', 10, lambda);
     }
     const tick = new HouseFunction(this, 'tick', {
       ...granted('tick', whole, { environment: runBounds(stage) }),
@@ -102,12 +87,7 @@ export class EventsStack extends Stack {
       impact: 'Bots with a schedule run late. Each runs once when this works again.',
       alarms,
     });
-    const minute = new Rule(this, 'Minute', {
-      description: 'Schedules of Bots are looked at',
-      schedule: Schedule.rate(Duration.minutes(1)),
-      targets: [new LambdaFunction(tick.lambda, { retryAttempts: 0 })],
-    });
-    Validations.of(minute).acknowledge(...scheduleFindings);
+    onSchedule(this, 'Minute', 'Schedules of Bots are looked at', 1, tick.lambda);
     watchLogs(tick, 'Late', [tick], alarms);
     watchLogs(functions.outbox, 'Unsent', [functions.outbox], alarms);
     watchLogs(this, 'UnreadSubscriptions', [functions.match, functions.deliver], alarms);

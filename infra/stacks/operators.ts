@@ -1,25 +1,13 @@
-import { ArnFormat, Aws, CfnOutput, Duration, Stack, type StackProps, Validations } from 'aws-cdk-lib';
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
-import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { ManagedPolicy, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { ArnFormat, Aws, CfnOutput, Stack } from 'aws-cdk-lib';
+import { ManagedPolicy, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LoggingFormat, SystemLogLevel } from 'aws-cdk-lib/aws-lambda';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { stageDashboard } from '../constructs/dashboard.ts';
-import { scheduleFindings } from '../constructs/findings.ts';
-import { type Ground, granted } from '../constructs/grants.ts';
+import { allow, granted } from '../constructs/grants.ts';
 import { HouseFunction } from '../constructs/house-function.ts';
 import { timeoutSeconds } from '../deployed-functions.ts';
 import { functionNameOf, type Stage } from '../stage.ts';
-
-interface OperatorStackProps extends StackProps {
-  stage: Stage;
-  alarms: ITopic;
-}
-
-interface GrantedStackProps extends OperatorStackProps {
-  ground: Ground;
-}
+import { type GroundedParts, onSchedule, type StageParts, StageStack } from './stage-stack.ts';
 
 /**
  * What whoever operates the stage is given, and nobody else needs: to invoke the functions that no route leads to. It
@@ -33,17 +21,11 @@ function operatorPolicy(scope: Construct, stage: Stage): ManagedPolicy {
       resourceName,
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     });
+  const invoked = (['provision', 'stage-keys', 'reindex'] as const).map((one) => functionNameOf(stage, one));
   return new ManagedPolicy(scope, 'Operator', {
     managedPolicyName: `portico-${stage.name}-operator-${stage.region}`,
     description: `Portico ${stage.name}: makes and changes Projects, gives resources new index items`,
-    statements: [
-      new PolicyStatement({
-        actions: ['lambda:InvokeFunction'],
-        resources: (['provision', 'stage-keys', 'reindex'] as const).map((one) =>
-          functionArn(functionNameOf(stage, one)),
-        ),
-      }),
-    ],
+    statements: [allow(['lambda:InvokeFunction'], invoked.map(functionArn))],
   });
 }
 
@@ -51,9 +33,9 @@ function operatorPolicy(scope: Construct, stage: Stage): ManagedPolicy {
  * Creates Projects. No route leads here: who may is decided by the account's own IAM, so the API needs
  * nobody above Projects.
  */
-export class ProvisionStack extends Stack {
-  constructor(scope: Construct, id: string, { stage, ground, alarms, ...props }: GrantedStackProps) {
-    super(scope, id, props);
+export class ProvisionStack extends StageStack {
+  constructor(app: Construct, { stage, ground, alarms }: GroundedParts) {
+    super(app, stage, 'provision');
     const { lambda } = new HouseFunction(this, 'Provision', {
       ...granted('provision', ground),
       functionName: functionNameOf(stage, 'provision'),
@@ -75,9 +57,9 @@ export class ProvisionStack extends Stack {
 }
 
 /** Gives stored resources the index items of new search parameters. No route leads here: IAM decides. */
-export class ReindexStack extends Stack {
-  constructor(scope: Construct, id: string, { stage, ground, alarms, ...props }: GrantedStackProps) {
-    super(scope, id, props);
+export class ReindexStack extends StageStack {
+  constructor(app: Construct, { stage, ground, alarms }: GroundedParts) {
+    super(app, stage, 'reindex');
     const { lambda } = new HouseFunction(this, 'Reindex', {
       ...granted('reindex', ground),
       functionName: functionNameOf(stage, 'reindex'),
@@ -100,9 +82,9 @@ export class ReindexStack extends Stack {
  * CloudWatch brings it from the logs of the API's functions. So no request waits for a log, and no function of the
  * API may write to this one.
  */
-export class AccessStack extends Stack {
-  constructor(scope: Construct, id: string, { stage, alarms, ...props }: OperatorStackProps) {
-    super(scope, id, props);
+export class AccessStack extends StageStack {
+  constructor(app: Construct, { stage, alarms }: StageParts) {
+    super(app, stage, 'access');
     const { lambda } = new HouseFunction(this, 'AccessRecords', {
       folder: 'access-records',
       functionName: functionNameOf(stage, 'access-records'),
@@ -126,13 +108,9 @@ export class AccessStack extends Stack {
 }
 
 /** Whether it is well: a dashboard, and a function that calls the API from outside. Nothing needs it. */
-export class WatchStack extends Stack {
-  constructor(
-    scope: Construct,
-    id: string,
-    { stage, baseUrl, alarms, ...props }: OperatorStackProps & { baseUrl: string },
-  ) {
-    super(scope, id, props);
+export class WatchStack extends StageStack {
+  constructor(app: Construct, { stage, baseUrl, alarms }: StageParts & { baseUrl: string }) {
+    super(app, stage, 'watch');
     const { lambda } = new HouseFunction(this, 'Canary', {
       folder: 'canary',
       description: 'Calls the API from outside, as its callers do',
@@ -143,12 +121,7 @@ export class WatchStack extends Stack {
       runbook: 'canary',
       alarms,
     });
-    const rule = new Rule(this, 'Look', {
-      description: 'The API is called from outside',
-      schedule: Schedule.rate(Duration.minutes(5)),
-      targets: [new LambdaFunction(lambda, { retryAttempts: 0 })],
-    });
-    Validations.of(rule).acknowledge(...scheduleFindings);
-    stageDashboard(this, { stage, canary: lambda });
+    onSchedule(this, 'Look', 'The API is called from outside', 5, lambda);
+    stageDashboard(this, stage, lambda);
   }
 }

@@ -1,4 +1,4 @@
-import { type App, Aspects, CfnOutput, Fn, RemovalPolicies, Stack, type StackProps, Tags } from 'aws-cdk-lib';
+import { type App, CfnOutput, Fn, RemovalPolicies, Tags } from 'aws-cdk-lib';
 import { CfnEIP } from 'aws-cdk-lib/aws-ec2';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
@@ -6,7 +6,7 @@ import type { Construct } from 'constructs';
 import { watchCertificate, watchConcurrency } from '../constructs/alarms.ts';
 import { measureFunctions, shareFunctions, traceFunctions } from '../constructs/house-function.ts';
 import { LockedInvoker } from '../constructs/locked-invoker.ts';
-import { alarmTopic, LogsKept, LogsKey } from '../constructs/logs.ts';
+import { alarmTopic, keepLogs, LogsKey } from '../constructs/logs.ts';
 import { PorticoTable, StageKeys } from '../constructs/portico-table.ts';
 import { makeOriginSecrets } from '../edge/front.ts';
 import { WebAcl } from '../edge/web-acl.ts';
@@ -16,33 +16,25 @@ import type { Stage } from '../stage.ts';
 import { ApiStack } from './api.ts';
 import { EventsStack } from './events.ts';
 import { AccessStack, ProvisionStack, ReindexStack, WatchStack } from './operators.ts';
-
-interface DataStackProps extends StackProps {
-  stage: Stage;
-}
+import { type StageParts, StageStack } from './stage-stack.ts';
 
 /** What outlives every release: the table, the keys, the place where alarms go. */
-class DataStack extends Stack {
+class DataStack extends StageStack {
   readonly table: PorticoTable;
   readonly keys: StageKeys;
   readonly alarms: ITopic;
   readonly logsKey: LogsKey;
 
-  constructor(scope: Construct, id: string, { stage, ...props }: DataStackProps) {
-    super(scope, id, props);
+  constructor(app: Construct, stage: Stage) {
+    super(app, stage, 'data');
     this.table = new PorticoTable(this, 'Table', stage);
     this.keys = new StageKeys(this, 'Keys', stage);
     this.logsKey = new LogsKey(this, 'Logs', stage);
-    this.alarms = alarmTopic(this, { stage, key: this.logsKey });
+    this.alarms = alarmTopic(this, stage, this.logsKey);
     this.table.watchThrottles(this.alarms);
     watchConcurrency(this, stage, this.alarms);
     makeOriginSecrets(this, stage);
   }
-}
-
-interface EdgeStackProps extends StackProps {
-  stage: Stage;
-  firewall: NonNullable<Stage['firewall']>;
 }
 
 /** Where AWS takes web ACLs for CloudFront. */
@@ -52,14 +44,15 @@ const edgeRegion = 'us-east-1';
  * The web ACL, in the one region that has them for CloudFront, with the log of what it refuses; and what watches the
  * certificate that CloudFront shows: an alarm sees metrics of its own region only, and tells topics of its own region only.
  */
-class EdgeStack extends Stack {
+class EdgeStack extends StageStack {
   readonly webAclArn: string;
 
-  constructor(scope: Construct, id: string, { stage, firewall, ...props }: EdgeStackProps) {
-    super(scope, id, props);
+  constructor(app: Construct, stage: Stage, firewall: NonNullable<Stage['firewall']>) {
+    // Stages of all regions have theirs in that one.
+    super(app, stage, `edge-${stage.region}`, { env: { region: edgeRegion }, crossRegionReferences: true });
     const logsKey = new LogsKey(this, 'Logs', stage, `aws-waf-logs-portico-${stage.name}-*`);
-    this.webAclArn = new WebAcl(this, 'Firewall', { stage, firewall, logsKey: logsKey.key }).arn;
-    const alarms = alarmTopic(this, { stage, key: logsKey });
+    this.webAclArn = new WebAcl(this, 'Firewall', stage, firewall, logsKey.key).arn;
+    const alarms = alarmTopic(this, stage, logsKey);
     watchCertificate(this, firewall.certificateArn, alarms);
     new CfnOutput(this, 'EdgeAlarms', {
       value: alarms.topicArn,
@@ -68,21 +61,16 @@ class EdgeStack extends Stack {
   }
 }
 
-interface NetworkStackProps extends StackProps {
-  name: string;
-  egress: NonNullable<Stage['egress']>;
-}
-
 /**
  * What invokers are connected to when their egress is filtered. A stack of its own: switched off, it stays until
  * it is destroyed by hand, because Lambda gives its network interfaces back minutes after the invokers have left.
  */
-class NetworkStack extends Stack {
+class NetworkStack extends StageStack {
   readonly network: InvokerNetwork;
 
-  constructor(scope: Construct, id: string, { name, egress, ...props }: NetworkStackProps) {
-    super(scope, id, props);
-    const { hosts } = egress;
+  constructor(app: Construct, stage: Stage, { hosts }: NonNullable<Stage['egress']>) {
+    super(app, stage, 'network');
+    const name = `portico-${stage.name}-egress`;
     this.network = new InvokerNetwork(this, 'Network');
     const { vpcId } = this.network.vpc;
     const filter = new NameFilter(this, 'Names', { name, vpcId, hosts, subnets: this.network.filterSubnets });
@@ -99,20 +87,15 @@ class NetworkStack extends Stack {
   }
 }
 
-interface SandboxStackProps extends StackProps {
-  alarms: ITopic;
-  /** Where egress is filtered. */
-  network?: InvokerNetwork | undefined;
-}
-
 /** Where customers' code runs: a stack of its own, so that nothing else can slip into its role. */
-class SandboxStack extends Stack {
+class SandboxStack extends StageStack {
   readonly invoker: IFunction;
   readonly longInvoker: IFunction;
   readonly evaluator: IFunction;
 
-  constructor(scope: Construct, id: string, { alarms, network, ...props }: SandboxStackProps) {
-    super(scope, id, props);
+  /** @param network where egress is filtered */
+  constructor(app: Construct, { stage, alarms }: StageParts, network: InvokerNetwork | undefined) {
+    super(app, stage, 'sandbox');
     this.invoker = new LockedInvoker(this, 'Invoker', { alarms, network }).lambda;
     this.longInvoker = new LockedInvoker(this, 'LongInvoker', { alarms, network, use: 'jobs' }).lambda;
     this.evaluator = new LockedInvoker(this, 'Evaluator', { alarms, network, use: 'expressions' }).lambda;
@@ -121,15 +104,12 @@ class SandboxStack extends Stack {
 
 /** All stacks of a stage; each needs only those before it. */
 export function porticoStacks(app: App, stage: Stage) {
-  const name = (part: string) => `portico-${stage.name}-${part}`;
-  const env = { region: stage.region };
-
-  const data = new DataStack(app, name('data'), { env, stage });
-  const { alarms } = data;
-  const { egress } = stage;
-  const network = egress && new NetworkStack(app, name('network'), { env, egress, name: name('egress') });
-  const sandbox = new SandboxStack(app, name('sandbox'), { env, alarms, network: network?.network });
-  const access = new AccessStack(app, name('access'), { env, stage, alarms });
+  const data = new DataStack(app, stage);
+  const parts = { stage, alarms: data.alarms };
+  const { egress, firewall } = stage;
+  const network = egress && new NetworkStack(app, stage, egress);
+  const sandbox = new SandboxStack(app, parts, network?.network);
+  const access = new AccessStack(app, parts);
   const ground = {
     table: data.table.table,
     tableKey: data.table.key,
@@ -139,45 +119,22 @@ export function porticoStacks(app: App, stage: Stage) {
     evaluator: sandbox.evaluator,
     searchParameters: stage.searchParameters.join(),
   };
-  const { firewall } = stage;
-  // The ACL's name is brought over from its region.
-  const across = firewall ? { crossRegionReferences: true } : {};
-  const edge =
-    firewall &&
-    // Stages of all regions have theirs in that one.
-    new EdgeStack(app, name(`edge-${stage.region}`), {
-      ...{ env: { region: edgeRegion }, ...across },
-      ...{ stage, firewall },
-    });
-  const api = new ApiStack(app, name('api'), {
-    ...{ env, stage, ground, alarms },
-    ...across,
-    webAclArn: edge?.webAclArn,
-  });
+  const edge = firewall && new EdgeStack(app, stage, firewall);
+  const api = new ApiStack(app, { ...parts, ground, webAclArn: edge?.webAclArn });
   // Its function has to be there before a log can be brought to it.
   api.addStackDependency(access);
-  const reachable = { ...ground, baseUrl: api.baseUrl, jobs: api.jobs };
-  const events = new EventsStack(app, name('events'), {
-    env,
-    stage,
-    ground: reachable,
-    alarms,
-    api: api.api,
-  });
-  const provision = new ProvisionStack(app, name('provision'), {
-    env,
-    stage,
-    ground: { ...reachable, queues: events.queues },
-    alarms,
-  });
-  const reindex = new ReindexStack(app, name('reindex'), { env, stage, ground: reachable, alarms });
-
-  const watch = new WatchStack(app, name('watch'), { env, stage, baseUrl: api.baseUrl, alarms });
+  const { baseUrl, jobs } = api;
+  const reachable = { ...ground, baseUrl, jobs };
+  const events = new EventsStack(app, { ...parts, ground: reachable, api: api.api });
+  const { queues } = events;
+  const provision = new ProvisionStack(app, { ...parts, ground: { ...reachable, queues } });
+  const reindex = new ReindexStack(app, { ...parts, ground: reachable });
+  const watch = new WatchStack(app, { ...parts, baseUrl });
 
   if (stage.metrics) measureFunctions(app, stage);
   if (stage.tracing) traceFunctions(app);
   shareFunctions(app, stage);
-  Aspects.of(app).add(new LogsKept(data.logsKey.key, stage.retention));
+  keepLogs(app, data.logsKey.key, stage.retention);
   const kept = {
     applyToResourceTypes: [
       'AWS::DynamoDB::GlobalTable',
@@ -191,15 +148,7 @@ export function porticoStacks(app: App, stage: Stage) {
   else RemovalPolicies.of(app).destroy(kept);
   Tags.of(app).add('portico:stage', stage.name);
   return {
-    data,
-    ...(network ? { network } : {}),
-    sandbox,
-    access,
-    ...(edge ? { edge } : {}),
-    api,
-    events,
-    provision,
-    reindex,
-    watch,
+    ...{ data, ...(network ? { network } : {}), sandbox, access, ...(edge ? { edge } : {}) },
+    ...{ api, events, provision, reindex, watch },
   };
 }
