@@ -42,7 +42,8 @@ export const timeoutSeconds = {
   reindex: 300,
 } as const;
 
-interface ApiFunction {
+/** A function as it is described, bounded and watched. */
+interface DescribedFunction {
   description: string;
   timeoutSeconds: number;
   /** What people notice when it fails. */
@@ -50,7 +51,7 @@ interface ApiFunction {
 }
 
 /** The functions behind the routes: their folders are their names. */
-export const apiFunctions: Record<FunctionName, ApiFunction> = {
+export const apiFunctions: Record<FunctionName, DescribedFunction> = {
   invite: {
     description: 'Invites people into a Project',
     // Two hundred rows of a file.
@@ -116,15 +117,8 @@ export const apiFunctions: Record<FunctionName, ApiFunction> = {
   },
 };
 
-interface EventFunction {
-  description: string;
-  timeoutSeconds: number;
-  /** What people notice when it fails. */
-  impact: string;
-}
-
 /** The functions behind the queues: their folders are their names. */
-export const eventFunctions: Readonly<Record<QueueConsumer, EventFunction>> = {
+export const eventFunctions: Readonly<Record<QueueConsumer, DescribedFunction>> = {
   outbox: {
     description: 'Sends the mail that transactions have left to be sent',
     timeoutSeconds: timeoutSeconds.outbox,

@@ -1,7 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { newPkce, signIn } from '../../../client/src/sign-in.ts';
+import { exchangeCode } from '../../../client/src/tokens.ts';
 import { errorText } from '../../../shared/base/values.ts';
 import { command } from '../../command.ts';
 import { useLocalCredentials, usualTable } from '../environment.ts';
@@ -36,15 +38,11 @@ function tried(what: string, is: boolean): void {
 type Story = Awaited<ReturnType<typeof live>>['story'];
 
 /** The access token of a sign-in; undefined when address and password are none. */
-async function signIn({ call }: RunningStack, email: string, given: string): Promise<string | undefined> {
-  const verifier = randomBytes(32).toString('base64url');
-  const codeChallenge = createHash('sha256').update(verifier).digest('base64url');
-  const body = { email, password: given, clientId: '', codeChallenge, codeChallengeMethod: 'S256' };
-  const { status, json } = await call('POST', 'auth/login', { body });
-  if (status !== 200 || typeof json.code !== 'string') return undefined;
-  const grant = { grant_type: 'authorization_code', code: json.code, code_verifier: verifier };
-  const tokens = await call('POST', 'oauth2/token', { body: new URLSearchParams(grant) });
-  return tokens.status === 200 ? String(tokens.json.access_token) : undefined;
+async function enter({ baseUrl }: RunningStack, email: string, given: string): Promise<string | undefined> {
+  const { codeVerifier, ...challenge } = await newPkce();
+  const step = await signIn({ baseUrl, email, password: given, ...challenge }).catch(() => undefined);
+  if (step?.kind !== 'code') return undefined;
+  return (await exchangeCode({ baseUrl, code: step.code, codeVerifier })).accessToken;
 }
 
 /** What was there at the moment to which the table is put back, and what came after it. */
@@ -73,7 +71,7 @@ async function live(place: Place) {
 
     await call('DELETE', `${admin}/members/${membership}/invitation`, { token });
     await call('DELETE', `${admin}/members/${leaving}`, { token });
-    const own = (await signIn(stack, emails.changed, password)) ?? '';
+    const own = (await enter(stack, emails.changed, password)) ?? '';
     const body = { oldPassword: password, newPassword: `${password} since` };
     await call('POST', 'auth/changepassword', { token: own, body });
     const lost = await create();
@@ -98,7 +96,7 @@ async function afterwards(place: Place, story: Story): Promise<void> {
       const [method = '', path = ''] = line.split(' ');
       tried(what, (await stack.call(method, path, sent)).status === expected);
     };
-    const enters = async (email: string, given: string) => (await signIn(stack, email, given)) !== undefined;
+    const enters = async (email: string, given: string) => (await enter(stack, email, given)) !== undefined;
     const [executes, accepts] = [`POST fhir/R4/Bot/${bot}/$execute`, 'POST auth/setpassword'];
     await tries('a token of before opens nothing', 401, `GET fhir/R4/Patient/${kept}`, { token: oldToken });
     const token = await stack.clientToken();

@@ -44,6 +44,7 @@ export async function runStack({ dataDir, port, tableName }: Place) {
   const call = callsTo(baseUrl);
   const admin = `admin/projects/${project.id}`;
   return {
+    baseUrl,
     project: project.id,
     /** The path of what administrators of the Project call. */
     admin,
