@@ -1,16 +1,18 @@
 import { deflateRawSync } from 'node:zlib';
+import type {
+  ElementDefinition,
+  ElementDefinitionType,
+  SearchParameter,
+  StructureDefinition,
+  ValueSet,
+} from '@medplum/fhirtypes';
 import { answerHelp, writeGenerated } from '../command.ts';
 import {
   codeSystems,
-  type Definition,
-  type ElementDefinition,
-  type ElementType,
   patientCompartment,
-  type SearchParameterDefinition,
   searchParameterDefinitions,
   structureDefinitions,
   usCoreDefinitions,
-  type ValueSetDefinition,
   valueSets,
 } from './read-definitions.ts';
 import { leftOut, searchRegistry } from './search-registry.ts';
@@ -89,7 +91,7 @@ function linesByType(registry: Registry): string[] {
 const longestLine = 110;
 
 /** Most are named by type and code: the others are those that several types share, and the own types'. */
-function urlLines(...of: [Registry, readonly SearchParameterDefinition[]][]): string[] {
+function urlLines(...of: [Registry, readonly SearchParameter[]][]): string[] {
   const urls = new Map<string, string[]>();
   for (const [registry, parameters] of of) {
     for (const [type, lines] of Object.entries(registry)) {
@@ -98,7 +100,7 @@ function urlLines(...of: [Registry, readonly SearchParameterDefinition[]][]): st
       );
       for (const { url, code, base } of parameters) {
         const isPlain = url === `http://hl7.org/fhir/SearchParameter/${type}-${code}`;
-        if (isPlain || !base.includes(type) || !served.has(code)) continue;
+        if (isPlain || !base.some((one) => one === type) || !served.has(code)) continue;
         urls.set(url, [...(urls.get(url) ?? []), `${type}.${code}`]);
       }
     }
@@ -117,7 +119,7 @@ const unchecked = new Set(['ele-1', 'dom-3', 'org-1', 'sdf-19']);
  * only warn are left out, nobody would see the warning.
  */
 function trimDefinition(
-  { resourceType, name, url, type, kind, snapshot }: Definition,
+  { resourceType, name, url, type, kind, snapshot }: StructureDefinition,
   isBound: (valueSet: string) => boolean,
 ): { name: string; [member: string]: unknown } {
   const element = (snapshot?.element ?? []).map((one) => trimElement(one, isBound));
@@ -146,7 +148,7 @@ function requiredSet({ binding }: ElementDefinition): string | undefined {
   return binding?.strength === 'required' ? binding.valueSet?.split('|')[0] : undefined;
 }
 
-function trimType(type: ElementType): object {
+function trimType(type: ElementDefinitionType): object {
   const fhirType = type.extension?.filter(({ url }) => url.endsWith('/structuredefinition-fhir-type'));
   return {
     ...pick(type, /^(code|targetProfile|profile)$/),
@@ -177,7 +179,7 @@ function requiredValueSets(urls: ReadonlySet<string>): Map<string, Codes> {
 }
 
 function codesOf(
-  set: ValueSetDefinition | undefined,
+  set: ValueSet | undefined,
   systems: ReadonlyMap<string, readonly string[]>,
 ): Codes | undefined {
   const { include = [], exclude = [] } = set?.compose ?? {};

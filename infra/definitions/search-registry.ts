@@ -1,11 +1,6 @@
+import type { ElementDefinition, SearchParameter, StructureDefinition } from '@medplum/fhirtypes';
 import { entryIndexes } from '../../shared/store/index/index-items.ts';
-import {
-  type Definition,
-  type ElementDefinition,
-  ownTypes,
-  resourceTypes,
-  type SearchParameterDefinition,
-} from './read-definitions.ts';
+import { ownTypes, resourceTypes } from './read-definitions.ts';
 
 /** Which data types a search parameter of each type can search (R4 search, table of types). */
 const searchable: Record<string, readonly string[]> = {
@@ -64,8 +59,8 @@ export const leftOut = ' left out';
  * these; it is `-` when there are none. `target` is the only type that a reference can be to. One that is not served reads `code left out`.
  */
 export function searchRegistry(
-  definitions: readonly Definition[],
-  parameters: readonly SearchParameterDefinition[],
+  definitions: readonly StructureDefinition[],
+  parameters: readonly SearchParameter[],
 ): { registry: Record<string, string[]>; left: string[] } {
   const elements: Elements = new Map(
     definitions.flatMap(({ snapshot }) => (snapshot?.element ?? []).map((one) => [one.path, one])),
@@ -91,14 +86,14 @@ export function searchRegistry(
   return { registry, left };
 }
 
-function appliesTo({ base, code, expression }: SearchParameterDefinition, type: string): boolean {
-  if (code.startsWith('_') || !base.includes(type)) return false;
+function appliesTo({ base, code, expression }: SearchParameter, type: string): boolean {
+  if (code.startsWith('_') || !base.some((one) => one === type)) return false;
   if (byHand[`${type}.${code}`] !== undefined) return true;
   // Parameters that another implementation adds to R4's own types are not R4's.
   return ownTypes.includes(type) || !/extension|iif\(/.test(expression ?? '');
 }
 
-function lineOf(elements: Elements, type: string, parameter: SearchParameterDefinition): Line | undefined {
+function lineOf(elements: Elements, type: string, parameter: SearchParameter): Line | undefined {
   const found = compilePaths(elements, type, parameter);
   const printed = found.map(
     (one) => `${one.steps.join('.')}:${one.type}${one.target ? `(${one.target})` : ''}`,
@@ -125,7 +120,7 @@ function repeats(elements: Elements, type: string, paths: readonly Path[]): bool
 }
 
 /** The type of a reference, where there is but one. */
-function targetOf({ type, target = [] }: SearchParameterDefinition, paths: string): string | undefined {
+function targetOf({ type, target = [] }: SearchParameter, paths: string): string | undefined {
   if (type !== 'reference') return undefined;
   const named = new Set(paths.split('|').map((path) => /\((.+)\)$/.exec(path)?.[1]));
   const [resolved] = named;
@@ -140,8 +135,8 @@ function targetOf({ type, target = [] }: SearchParameterDefinition, paths: strin
  */
 function compositeLine(
   type: string,
-  { code, type: parameterType, expression = '', component = [] }: SearchParameterDefinition,
-  parameters: readonly SearchParameterDefinition[],
+  { code, type: parameterType, expression = '', component = [] }: SearchParameter,
+  parameters: readonly SearchParameter[],
 ): string | undefined {
   if (parameterType !== 'composite') return undefined;
   const kept = component.some((part) => part.expression.startsWith('%resource.')) ? '+' : '';
@@ -151,7 +146,8 @@ function compositeLine(
       one === type ? ['.'] : one.startsWith(`${type}.`) ? [kept + one.slice(type.length + 1)] : [],
     );
   const parts = component.map(
-    ({ definition }) => parameters.find(({ url, base }) => url === definition && base.includes(type))?.code,
+    ({ definition }) =>
+      parameters.find(({ url, base }) => url === definition && base.some((one) => one === type))?.code,
   );
   const isPlain = elements.length > 0 && elements.every((one) => /^(?:\.|\+?[A-Za-z]+)$/.test(one));
   if (!isPlain || parts.length < 2 || parts.includes(undefined)) return undefined;
@@ -207,7 +203,7 @@ interface Path {
 function compilePaths(
   elements: Elements,
   resourceType: string,
-  { type: parameterType, expression = '' }: SearchParameterDefinition,
+  { type: parameterType, expression = '' }: SearchParameter,
 ): Path[] {
   // No expression of R4 has an alternative inside parentheses.
   const alternatives = expression
