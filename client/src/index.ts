@@ -1,10 +1,10 @@
 // biome-ignore-all lint/performance/noBarrelFile: the one entry of a published package
 
-export type { Identifier } from './create-portico.ts';
 export {
   type ApiRequest,
   type CallOptions,
   createPortico,
+  type Identifier,
   type Portico,
   type PorticoOptions,
 } from './create-portico.ts';
@@ -31,8 +31,8 @@ export {
   signIn,
   signInStep,
 } from './sign-in.ts';
-export type { AccessTokens, Tokens } from './tokens.ts';
 export {
+  type AccessTokens,
   type ClientCredentials,
   type CodeExchange,
   clientCredentials,
@@ -40,4 +40,5 @@ export {
   OAuthError,
   type Refreshing,
   refreshingTokens,
+  type Tokens,
 } from './tokens.ts';

@@ -143,6 +143,10 @@ export function keepAccessLines(house: HouseFunction, stage: Stage): void {
   });
 }
 
+function functionsIn(app: IConstruct): HouseFunction[] {
+  return app.node.findAll().filter((one) => one instanceof HouseFunction);
+}
+
 /** Puts the administration app into an asset. */
 export const addSite = (assetDir: string) => runBuild('infra/site/build.ts', join(assetDir, 'site'));
 
@@ -152,9 +156,7 @@ export const addSite = (assetDir: string) => runBuild('infra/site/build.ts', joi
  */
 export function shareFunctions(app: IConstruct, stage: StageShares): void {
   const { accountConcurrency, projectShare, sourceShare } = stage;
-  for (const house of app.node.findAll()) {
-    if (!(house instanceof HouseFunction)) continue;
-    const { folder, lambda } = house;
+  for (const { folder, lambda } of functionsIn(app)) {
     const reserved = reservedFor(folder, accountConcurrency);
     const { defaultChild } = lambda.node;
     if (reserved !== undefined && defaultChild instanceof CfnFunction)
@@ -168,10 +170,8 @@ export function shareFunctions(app: IConstruct, stage: StageShares): void {
 
 /** Has functions that work on the table count figures under the stage's name and theirs. */
 export function measureFunctions(app: IConstruct, { name }: Pick<Stage, 'name'>): void {
-  for (const house of app.node.findAll()) {
-    if (house instanceof HouseFunction && house.usesTable) {
-      house.lambda.addEnvironment('METRICS', `${name}/${house.folder}`);
-    }
+  for (const { folder, lambda, usesTable } of functionsIn(app)) {
+    if (usesTable) lambda.addEnvironment('METRICS', `${name}/${folder}`);
   }
 }
 
@@ -180,17 +180,13 @@ export function measureFunctions(app: IConstruct, { name }: Pick<Stage, 'name'>)
  * traces. X-Ray has no resource to name, so each role is given its two actions on all there is.
  */
 export function traceFunctions(app: IConstruct): void {
-  for (const house of app.node.findAll()) {
-    if (!(house instanceof HouseFunction) || house.folder === 'invoker') continue;
-    const { defaultChild } = house.lambda.node;
+  for (const { folder, lambda, role } of functionsIn(app)) {
+    if (folder === 'invoker') continue;
+    const { defaultChild } = lambda.node;
     if (defaultChild instanceof CfnFunction) defaultChild.tracingConfig = { mode: 'Active' };
-    house.role.addToPrincipalPolicy(
-      new PolicyStatement({
-        actions: ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'],
-        resources: ['*'],
-      }),
-    );
-    Validations.of(house.role).acknowledge({
+    const actions = ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
+    role.addToPrincipalPolicy(new PolicyStatement({ actions, resources: ['*'] }));
+    Validations.of(role).acknowledge({
       id: 'AwsSolutions-IAM5[Resource::*]',
       reason: 'X-Ray’s actions for writing name no resource.',
     });

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Bundle, OperationOutcome, Resource } from '@medplum/fhirtypes';
 import type { Portico } from '../../client/src/create-portico.ts';
 import { OperationOutcomeError } from '../../client/src/operation-outcome-error.ts';
 import { OAuthError } from '../../client/src/tokens.ts';
@@ -7,20 +8,10 @@ import { errorName } from '../../shared/base/values.ts';
 /** An entry of the answer to a batch. */
 export interface Answer {
   status: number;
-  resource: { resourceType?: string; entry?: { resource?: { id?: string } }[] } | undefined;
+  resource: Resource | undefined;
   /** Why it was refused, and the code of that (http://hl7.org/fhir/issue-type). */
   text: string;
   code: string;
-}
-
-interface Issue {
-  code?: string;
-  details?: { text?: string };
-}
-
-interface AnswerEntry {
-  resource?: Answer['resource'];
-  response?: { status?: string; outcome?: { issue?: Issue[] } };
 }
 
 const mostAttempts = 8;
@@ -57,9 +48,9 @@ export async function sendBatch(
 }
 
 function answersOf(bundle: unknown): Answer[] {
-  const { entry } = { ...(bundle as { entry?: AnswerEntry[] } | null) };
-  return (entry ?? []).map(({ resource, response }) => {
-    const [issue] = response?.outcome?.issue ?? [];
+  const { entry = [] } = { ...(bundle as Bundle | null) };
+  return entry.map(({ resource, response }) => {
+    const [issue] = (response?.outcome as OperationOutcome | undefined)?.issue ?? [];
     return {
       status: Number.parseInt(response?.status ?? '', 10),
       resource,
