@@ -1,5 +1,5 @@
 import type { Purpose } from '../shared/carry/work/queue.ts';
-import { timeoutSeconds } from './deployed-functions.ts';
+import { eventFunctions } from './deployed-functions.ts';
 import type { QueueConsumer } from './permissions.ts';
 
 /** A queue between the dispatcher and a function; CDK makes it on AWS, `infra/local` on a laptop. */
@@ -11,14 +11,17 @@ export interface QueueDefinition {
   batchSize: number;
   /** Invocations at once, at most: one purpose must not take the account's whole concurrency. */
   mostConcurrent: number;
-  /** After so long a message that was neither taken nor refused is delivered again; longer than its function runs. */
-  hiddenSeconds: number;
   /** So often it is delivered; then it goes to the dead-letter queue. */
   mostReceives: number;
   /** A message that waits so long raises an alarm. */
   oldestSeconds?: number;
   /** What people notice when messages are in the dead-letter queue, and what to do. */
   impact: string;
+}
+
+/** After so long a message that was neither taken nor refused is delivered again: longer than its function runs. */
+export function hiddenSecondsOf({ consumer }: Pick<QueueDefinition, 'consumer'>): number {
+  return 2 * eventFunctions[consumer].timeoutSeconds;
 }
 
 const again = 'They are tried again every ten minutes, for 14 days.';
@@ -28,7 +31,6 @@ export const queues: Readonly<Record<Purpose, QueueDefinition>> = {
     consumer: 'outbox',
     batchSize: 10,
     mostConcurrent: 2,
-    hiddenSeconds: 2 * timeoutSeconds.outbox,
     mostReceives: 5,
     impact: `The mail service has not taken some mails in several attempts: those people wait. ${again}`,
   },
@@ -37,7 +39,6 @@ export const queues: Readonly<Record<Purpose, QueueDefinition>> = {
     // One change may have thousands of index items to remove: its neighbours must not wait for it.
     batchSize: 1,
     mostConcurrent: 20,
-    hiddenSeconds: 2 * timeoutSeconds.upkeep,
     mostReceives: 5,
     impact: `Index items of earlier states of some resources stay behind: searches read more than they need. ${again}`,
   },
@@ -45,7 +46,6 @@ export const queues: Readonly<Record<Purpose, QueueDefinition>> = {
     consumer: 'audit',
     batchSize: 10,
     mostConcurrent: 5,
-    hiddenSeconds: 2 * timeoutSeconds.short,
     mostReceives: 5,
     impact: `Some audit entries are not found by who, what or kind; by date they are. ${again}`,
   },
@@ -54,7 +54,6 @@ export const queues: Readonly<Record<Purpose, QueueDefinition>> = {
     keepsOrder: true,
     batchSize: 1,
     mostConcurrent: 20,
-    hiddenSeconds: 2 * timeoutSeconds.match,
     mostReceives: 100,
     impact: `Changes were not matched with the Subscriptions to their type: Bots and hooks are not woken. ${again}`,
   },
@@ -62,7 +61,6 @@ export const queues: Readonly<Record<Purpose, QueueDefinition>> = {
     consumer: 'subscription-status',
     batchSize: 10,
     mostConcurrent: 2,
-    hiddenSeconds: 2 * timeoutSeconds.upkeep,
     mostReceives: 5,
     impact: `Subscriptions stay requested, or do not go on after an error. ${again}`,
   },
@@ -70,7 +68,6 @@ export const queues: Readonly<Record<Purpose, QueueDefinition>> = {
     consumer: 'bus',
     batchSize: 10,
     mostConcurrent: 5,
-    hiddenSeconds: 2 * timeoutSeconds.short,
     mostReceives: 5,
     impact: `The event bus has not taken some events: who listens there does not know of them. ${again}`,
   },
@@ -79,7 +76,6 @@ export const queues: Readonly<Record<Purpose, QueueDefinition>> = {
     batchSize: 1,
     // Each reads as fast as it can.
     mostConcurrent: 3,
-    hiddenSeconds: 2 * timeoutSeconds.export,
     // A message comes back for every minute that its export takes, a day's at most.
     mostReceives: 1_000,
     impact: `Exports of Projects are not brought to their end. ${again}`,
@@ -89,7 +85,6 @@ export const queues: Readonly<Record<Purpose, QueueDefinition>> = {
     keepsOrder: true,
     batchSize: 1,
     mostConcurrent: 100,
-    hiddenSeconds: 2 * timeoutSeconds.deliver,
     // Attempts are counted in the table; a message comes back as often as its delivery has to wait.
     mostReceives: 1_000,
     oldestSeconds: 3_600,

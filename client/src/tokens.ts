@@ -85,10 +85,7 @@ export interface AccessTokens {
 }
 
 /** A token and how long it lives from now. */
-export interface IssuedToken {
-  accessToken: string;
-  lifetimeSeconds: number;
-}
+export type IssuedToken = Pick<Tokens, 'accessToken' | 'lifetimeSeconds'>;
 
 /** A token is replaced this long before it ends, or after half its life if that is less. */
 const marginSeconds = 60;

@@ -60,7 +60,7 @@ export function granted(
 }
 
 /** What a function is told, and what its role may do: no wildcard in an action or a resource. */
-type Grant = Partial<Pick<HouseFunctionProps, 'environment' | 'statements'>>;
+export type Grant = Partial<Pick<HouseFunctionProps, 'environment' | 'statements'>>;
 
 function grantsOf(own: Permissions, ground: Ground): Grant[] {
   const { table, tableKey, keys, searchParameters, baseUrl } = ground;

@@ -2,8 +2,6 @@ import { Aws, Duration, Validations } from 'aws-cdk-lib';
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { EventBus, Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import {
   ConfigurationSet,
   ConfigurationSetTlsPolicy,
@@ -15,21 +13,17 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { Stage } from '../stage.ts';
 import { ImpactAlarm } from './alarms.ts';
+import { allow, type Grant } from './grants.ts';
+import type { HouseFunction } from './house-function.ts';
 
 /** SES as mails of a stage go through it, from one address. */
 export class MailService extends Construct {
   readonly #set: ConfigurationSet;
-  readonly #from: string;
-  readonly #isSandbox: boolean;
+  readonly #stage: Pick<Stage, 'mailFrom' | 'mailSandbox'>;
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { mailFrom, mailSandbox }: Pick<Stage, 'mailFrom' | 'mailSandbox'>,
-  ) {
+  constructor(scope: Construct, id: string, stage: Stage) {
     super(scope, id);
-    this.#isSandbox = mailSandbox;
-    this.#from = mailFrom;
+    this.#stage = stage;
     this.#set = new ConfigurationSet(this, 'Mail', {
       reputationMetrics: true,
       suppressionReasons: SuppressionReasons.BOUNCES_AND_COMPLAINTS,
@@ -38,42 +32,41 @@ export class MailService extends Construct {
     });
   }
 
-  /** For the function that sends. */
-  get environment(): Record<string, string> {
-    return { MAIL_FROM: this.#from, SES_CONFIGURATION_SET: this.#set.configurationSetName };
-  }
-
   /**
-   * From the stage's address only, whether SES has verified the address or its domain. In its sandbox SES asks for
-   * the right to the recipient's identity too, which no template can name: there it is to all of the account's.
+   * For the function that sends: from the stage's address only, whether SES has verified the address or its domain. In
+   * its sandbox SES asks for the right to the recipient's identity too, which no template can name: there it is to all of
+   * the account's.
    */
-  sendStatement(): PolicyStatement {
-    const ses = (resource: string) => `arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:${resource}`;
-    return new PolicyStatement({
-      actions: ['ses:SendEmail'],
-      resources: [
-        ...(this.#isSandbox
-          ? [ses('identity/*')]
-          : [ses(`identity/${this.#from}`), ses(`identity/${this.#from.split('@')[1]}`)]),
-        ses(`configuration-set/${this.#set.configurationSetName}`),
+  get sending(): Grant {
+    const { mailFrom, mailSandbox } = this.#stage;
+    const set = this.#set.configurationSetName;
+    const identities = mailSandbox ? ['*'] : [mailFrom, String(mailFrom.split('@')[1])];
+    const named = [...identities.map((one) => `identity/${one}`), `configuration-set/${set}`];
+    const ses = `arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:`;
+    const fromHere = { StringEquals: { 'ses:FromAddress': mailFrom } };
+    return {
+      environment: { MAIL_FROM: mailFrom, SES_CONFIGURATION_SET: set },
+      statements: [
+        allow(
+          ['ses:SendEmail'],
+          named.map((one) => `${ses}${one}`),
+          fromHere,
+        ),
       ],
-      conditions: { StringEquals: { 'ses:FromAddress': this.#from } },
-    });
+    };
   }
 
-  /** The one wildcard over identities, where the sandbox of SES needs it. */
-  acknowledgeFor(role: IRole): void {
-    if (!this.#isSandbox) return;
-    Validations.of(role).acknowledge({
-      id: 'AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:identity/*]',
-      reason:
-        'In its sandbox SES authorises each recipient’s identity too. The sender is held by the condition, and ' +
-        'the stage’s setting mailSandbox goes when SES leaves the sandbox.',
-    });
-  }
-
-  /** Tells the function of bounces and complaints. */
-  tell(lambda: IFunction): void {
+  /** Tells the function that sends of bounces and complaints, and people when there are many. */
+  tell({ lambda, role }: HouseFunction, alarms: ITopic): void {
+    // The one wildcard over identities, where the sandbox of SES needs it.
+    if (this.#stage.mailSandbox) {
+      Validations.of(role).acknowledge({
+        id: 'AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:identity/*]',
+        reason:
+          'In its sandbox SES authorises each recipient’s identity too. The sender is held by the condition, and ' +
+          'the stage’s setting mailSandbox goes when SES leaves the sandbox.',
+      });
+    }
     this.#set.addEventDestination('Events', {
       destination: EventDestination.eventBus(EventBus.fromEventBusName(this, 'Bus', 'default')),
       events: [EmailSendingEvent.BOUNCE, EmailSendingEvent.COMPLAINT],
@@ -95,9 +88,11 @@ export class MailService extends Construct {
         'Lambda takes the event into a queue of its own. Were it lost all the same, SES still has the address on ' +
         'its suppression list and in its metrics; the invitation stays pending until it is sent again or expires.',
     });
+    this.#watchReputation(alarms);
   }
+
   /** SES reviews accounts from 5 % bounces or 0.1 % complaints on, and may stop them from sending. */
-  watchReputation(topic: ITopic): void {
+  #watchReputation(topic: ITopic): void {
     const rates = { BounceRate: 0.03, ComplaintRate: 0.0005 };
     for (const [rate, threshold] of Object.entries(rates)) {
       new ImpactAlarm(this, rate, {

@@ -69,7 +69,12 @@ export class PublicApi extends Construct {
       ...(allowedOrigins.length > 0 ? { corsPreflight: corsFor(allowedOrigins) } : {}),
     });
     this.baseUrl = domain ? `https://${domain.name}` : this.api.apiEndpoint;
-    this.domainName = domain && this.#domainName(domain);
+    this.domainName =
+      domain &&
+      new DomainName(this, 'Domain', {
+        domainName: domain.name,
+        certificate: Certificate.fromCertificateArn(this, 'Certificate', domain.certificateArn),
+      });
     const served = new HttpStage(this, 'Stage', {
       httpApi: this.api,
       stageName: '$default',
@@ -92,13 +97,6 @@ export class PublicApi extends Construct {
       topic: alarms,
     });
   }
-
-  #domainName({ name, certificateArn }: NonNullable<Stage['domain']>): DomainName {
-    return new DomainName(this, 'Domain', {
-      domainName: name,
-      certificate: Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
-    });
-  }
 }
 
 /** Clients of this field send credentials, so each origin is echoed, never `*`. */
@@ -106,13 +104,9 @@ function corsFor(origins: readonly string[]): CorsPreflightOptions {
   return {
     allowOrigins: [...origins],
     allowCredentials: true,
-    allowMethods: [
-      CorsHttpMethod.GET,
-      CorsHttpMethod.POST,
-      CorsHttpMethod.PUT,
-      CorsHttpMethod.PATCH,
-      CorsHttpMethod.DELETE,
-    ],
+    allowMethods: (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).map(
+      (method) => CorsHttpMethod[method],
+    ),
     allowHeaders: [...cors.allowHeaders],
     exposeHeaders: [...cors.exposeHeaders],
     maxAge: Duration.hours(2),

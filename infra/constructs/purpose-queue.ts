@@ -3,7 +3,7 @@ import { EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { DeduplicationScope, FifoThroughputLimit, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { QueueDefinition } from '../queues.ts';
+import { hiddenSecondsOf, type QueueDefinition } from '../queues.ts';
 import { alarmPeriod, ImpactAlarm } from './alarms.ts';
 import { deadLetterFindings, mappingFindings } from './findings.ts';
 
@@ -41,7 +41,7 @@ export class PurposeQueue extends Construct {
     this.queue = new Queue(this, 'Queue', {
       ...kept,
       ...(definition.keepsOrder ? orderKept : {}),
-      visibilityTimeout: Duration.seconds(definition.hiddenSeconds),
+      visibilityTimeout: Duration.seconds(hiddenSecondsOf(definition)),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: definition.mostReceives },
     });
     new ImpactAlarm(this, 'GivenUp', {

@@ -6,7 +6,7 @@ import { functionNames, routesOf } from '../../functions/routes.ts';
 import { recordOf } from '../../shared/base/values.ts';
 import { type Purpose, purposes } from '../../shared/carry/work/queue.ts';
 import { watchLogs } from '../constructs/alarms.ts';
-import { type Ground, granted } from '../constructs/grants.ts';
+import { type Grant, type Ground, granted } from '../constructs/grants.ts';
 import { HouseFunction, keepAccessLines, keepCallersLines } from '../constructs/house-function.ts';
 import { MailService } from '../constructs/mail-service.ts';
 import { FunctionRoutes } from '../constructs/public-api.ts';
@@ -39,7 +39,7 @@ export class EventsStack extends StageStack {
     new StreamDispatcher(this, 'Stream', { ground: whole, alarms });
 
     const mail = new MailService(this, 'Ses', stage);
-    const consumer = (folder: QueueConsumer, more?: Parameters<typeof granted>[2]) =>
+    const consumer = (folder: QueueConsumer, more?: Grant) =>
       new HouseFunction(this, folder, {
         ...granted(folder, whole, more),
         ...eventFunctions[folder],
@@ -47,7 +47,7 @@ export class EventsStack extends StageStack {
         alarms,
       });
     const functions: Record<QueueConsumer, HouseFunction> = {
-      outbox: consumer('outbox', { environment: mail.environment, statements: [mail.sendStatement()] }),
+      outbox: consumer('outbox', mail.sending),
       'index-upkeep': consumer('index-upkeep'),
       audit: consumer('audit'),
       match: consumer('match'),
@@ -59,9 +59,7 @@ export class EventsStack extends StageStack {
     watchLogs(this, 'LostRecords', [functions.deliver], alarms);
     keepAccessLines(functions.deliver, stage);
     for (const purpose of purposes) made[purpose].feed(functions[queues[purpose].consumer].lambda);
-    mail.tell(functions.outbox.lambda);
-    mail.watchReputation(alarms);
-    mail.acknowledgeFor(functions.outbox.role);
+    mail.tell(functions.outbox, alarms);
     const behindQueues = functionNames.filter(isBehindQueues).map((name) => {
       const house = new HouseFunction(this, `api-${name}`, {
         ...granted(name, whole, { environment: originEnvironment(stage) }),

@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { type Purpose, purposes } from '../../../shared/carry/work/queue.ts';
 import { queueVariables } from '../../../shared/composition/queues.ts';
-import { type QueueDefinition, queues } from '../../queues.ts';
+import { hiddenSecondsOf, type QueueDefinition, queues } from '../../queues.ts';
 import { arnOf, queueService } from './aws.ts';
 import { openQueueStore, type QueueStore, type StoredMessage } from './queue-store.ts';
 
-interface Following
-  extends Pick<QueueDefinition, 'batchSize' | 'mostConcurrent' | 'hiddenSeconds' | 'mostReceives'> {
+interface Following extends Pick<QueueDefinition, 'batchSize' | 'mostConcurrent' | 'mostReceives'> {
+  hiddenSeconds: number;
   store: QueueStore;
   queue: string;
   /** Where messages go that were never taken. */
@@ -114,9 +114,11 @@ export function openLocalQueues(file: string, onFault: (error: Error) => void) {
     },
     /** Lets a function take from the queue of its purpose. */
     follow(purpose: Purpose, consume: Following['consume']): { stop(): Promise<void> } {
-      const mostConcurrent = Math.min(queues[purpose].mostConcurrent, mostWorkers);
+      const definition = queues[purpose];
+      const mostConcurrent = Math.min(definition.mostConcurrent, mostWorkers);
+      const hiddenSeconds = hiddenSecondsOf(definition);
       const names = { queue: purpose, deadLetters: nameOfDead(purpose) };
-      return followQueue({ ...queues[purpose], ...names, mostConcurrent, store, consume, onFault });
+      return followQueue({ ...definition, hiddenSeconds, ...names, mostConcurrent, store, consume, onFault });
     },
     stop: async () => store.close(),
   };
