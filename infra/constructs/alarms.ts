@@ -54,19 +54,8 @@ export class ImpactAlarm extends Construct {
 /** Metrics are summed over this time. */
 export const alarmPeriod = Duration.minutes(5);
 
-/** A function, as far as its log goes. */
-interface Logging {
-  readonly logGroup: KeptLogs;
-}
-
 /** What a log entry with exactly this message means to people. */
-interface WatchedEntry {
-  message: string;
-  impact: string;
-  runbook: RunbookEntry;
-  /** One entry is enough. */
-  atOnce?: true;
-}
+type WatchedEntry = { message: string } & Pick<ImpactAlarmProps, 'impact' | 'runbook' | 'atOnce'>;
 
 /** What functions survive and only their logs know, by the name of its alarm. */
 const watchedEntries = {
@@ -142,7 +131,7 @@ const watchedEntries = {
 export function watchLogs(
   scope: Construct,
   id: keyof typeof watchedEntries,
-  functions: readonly Logging[],
+  functions: readonly { readonly logGroup: KeptLogs }[],
   topic: ITopic,
 ): void {
   const { message, ...meant }: WatchedEntry = watchedEntries[id];

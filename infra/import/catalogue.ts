@@ -10,17 +10,11 @@ import { type Entry, isReadable, readEntries, type Unreadable } from './read-ent
  * @param source the resource's name in its data set, such as `Patient/1` or `urn:uuid:…`
  */
 export function derivedId(dataSet: string, type: string, source: string): string {
-  const hash = createHash('sha256')
-    .update(JSON.stringify([dataSet, type, source]))
-    .digest('hex');
-  const variant = ((Number.parseInt(hash.charAt(16), 16) & 0x3) | 0x8).toString(16);
-  return [
-    hash.slice(0, 8),
-    hash.slice(8, 12),
-    `8${hash.slice(13, 16)}`,
-    variant + hash.slice(17, 20),
-    hash.slice(20, 32),
-  ].join('-');
+  const hash = createHash('sha256').update(JSON.stringify([dataSet, type, source]));
+  const bytes = hash.digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 /** A resource of the data set. */

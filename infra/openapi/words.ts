@@ -99,7 +99,7 @@ export type JsonSchema = Readonly<{ [keyword: string]: unknown }>;
  * What a schema takes, as far as JSON Schema can say it: what only code can check, such as the form of an
  * address, is left out.
  */
-export function jsonSchemaOf(schema: GenericSchema): JsonSchema {
+function jsonSchemaOf(schema: GenericSchema): JsonSchema {
   const { $schema: _, ...converted } = toJsonSchema(schema, { typeMode: 'input', errorMode: 'ignore' });
   return fieldsOf(simple(converted));
 }

@@ -14,6 +14,7 @@ import {
   keepCredential,
   keepIssuer,
   keepSubject,
+  nothingPrepared,
   type Prepared,
   type Recovery,
   type Step,
@@ -166,11 +167,7 @@ function stepsFor(pattern: KeyPattern, type = ''): Step[] {
  * Bots, Subscriptions and schedules of every Project are stopped until somebody lets them go on. Doing it again does no harm.
  */
 export async function prepareRestored(recovery: Recovery): Promise<Prepared> {
-  const prepared: Prepared = {
-    ...{ items: 0, loginsEnded: 0, invitationsEnded: 0, mailsDropped: 0, projectsPaused: 0, projects: [] },
-    ...{ exportsDropped: 0, deliveriesEnded: 0, deliveriesWaiting: 0 },
-    ...{ credentialsKept: 0, membershipsEnded: 0, open: [] },
-  };
+  const prepared = nothingPrepared();
   let from: Key | undefined;
   do {
     const page = await recovery.scan(from);

@@ -83,34 +83,36 @@ export async function endMembership(
   }
 }
 
-/** What was done to a restored table, and what somebody is to look at. */
-export interface Prepared {
-  items: number;
+/** What was done to a restored table, and what somebody is to look at: nothing yet. */
+export const nothingPrepared = () => ({
+  items: 0,
   /** Sign-ins of people and programs. */
-  loginsEnded: number;
+  loginsEnded: 0,
   /** Links of invitations: administrators send new ones. */
-  invitationsEnded: number;
+  invitationsEnded: 0,
   /** Mails that waited then. */
-  mailsDropped: number;
-  projectsPaused: number;
+  mailsDropped: 0,
+  projectsPaused: 0,
   /** Id and name of each that was stopped. */
-  projects: string[];
+  projects: [] as string[],
   /** Exports of Projects, going on or ready. */
-  exportsDropped: number;
+  exportsDropped: 0,
   /** Deliveries that waited then and have ended since. */
-  deliveriesEnded: number;
+  deliveriesEnded: 0,
   /** Deliveries that wait until their Project goes on. */
-  deliveriesWaiting: number;
+  deliveriesWaiting: 0,
   /**
    * Passwords, second factors, secrets of clients and Bots, issuers and who they vouch for: what was changed since, by
    * what it was changed to.
    */
-  credentialsKept: number;
+  credentialsKept: 0,
   /** Memberships that were removed or set inactive since. */
-  membershipsEnded: number;
+  membershipsEnded: 0,
   /** What was taken back since and could not be again. */
-  open: string[];
-}
+  open: [] as string[],
+});
+
+export type Prepared = ReturnType<typeof nothingPrepared>;
 
 export interface Recovery {
   /** The restored table, which nobody uses yet. */
