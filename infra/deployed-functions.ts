@@ -1,5 +1,4 @@
 import type { FunctionName } from '../functions/routes.ts';
-import type { QueueConsumer } from './permissions.ts';
 
 /**
  * Seconds, each below the one that waits for it, so that whoever runs out of time is answered for by
@@ -118,7 +117,7 @@ export const apiFunctions: Record<FunctionName, DescribedFunction> = {
 };
 
 /** The functions behind the queues: their folders are their names. */
-export const eventFunctions: Readonly<Record<QueueConsumer, DescribedFunction>> = {
+export const eventFunctions = {
   outbox: {
     description: 'Sends the mail that transactions have left to be sent',
     timeoutSeconds: timeoutSeconds.outbox,
@@ -159,4 +158,7 @@ export const eventFunctions: Readonly<Record<QueueConsumer, DescribedFunction>> 
     timeoutSeconds: timeoutSeconds.deliver,
     impact: 'Bots and hooks that wait for changes are not told of them. Nothing is lost: it is tried again.',
   },
-};
+} satisfies Record<string, DescribedFunction>;
+
+/** A function that a queue feeds. */
+export type QueueConsumer = keyof typeof eventFunctions;

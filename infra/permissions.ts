@@ -22,6 +22,7 @@ import { dispatchedPurposes, type Purpose } from '../shared/carry/work/queue.ts'
 import { mirrorAttributes } from '../shared/identity/invitations/choices.ts';
 import { chosenLoginAttributes } from '../shared/identity/sign-in/person-login.ts';
 import { inlineAttributes } from '../shared/store/items/content.ts';
+import type { QueueConsumer } from './deployed-functions.ts';
 
 type TableAction =
   | 'BatchGetItem'
@@ -75,17 +76,6 @@ export interface Permissions {
   /** Lets messages of that queue wait. */
   postpones?: true;
 }
-
-/** Functions that a queue feeds. */
-export type QueueConsumer =
-  | 'outbox'
-  | 'index-upkeep'
-  | 'audit'
-  | 'match'
-  | 'subscription-status'
-  | 'bus'
-  | 'deliver'
-  | 'export';
 
 export type DeployedFunction =
   | FunctionName

@@ -1,6 +1,5 @@
 import type { Purpose } from '../shared/carry/work/queue.ts';
-import { eventFunctions } from './deployed-functions.ts';
-import type { QueueConsumer } from './permissions.ts';
+import { eventFunctions, type QueueConsumer } from './deployed-functions.ts';
 
 /** A queue between the dispatcher and a function; CDK makes it on AWS, `infra/local` on a laptop. */
 export interface QueueDefinition {

@@ -17,50 +17,41 @@ import {
   withoutMark,
 } from './words.ts';
 
-/** One without words does not compile. */
-const described: { [Name in FunctionName]: WordsOf<Name> } = {
-  token,
-  login,
-  account,
-  members,
-  invite,
-  bots,
-  subscriptions,
-  'execute-by-id': executeById,
-  'execute-by-identifier': executeByIdentifier,
-  resources,
-  site,
-};
+interface Section<Name extends FunctionName> {
+  title: string;
+  description: string;
+  /** What a route says that does not find what its path names. */
+  unknown?: string;
+  /** One without words does not compile. */
+  routes: WordsOf<Name>;
+}
 
-/** The sections, and what a function says that does not find what a path names. */
-const tags: Record<FunctionName, { title: string; description: string; unknown?: string }> = {
-  token: { title: 'Tokens', description: 'OAuth 2.0, OpenID Connect and SMART App Launch.' },
-  login: { title: 'Sign-in', description: 'The steps of a sign-in.' },
-  account: { title: 'Account', description: 'What is a person’s own.' },
+const notHere = 'Not in this Project';
+const execute = { title: 'Execute', description: 'A Bot is run.' };
+
+const sections: { readonly [Name in FunctionName]: Section<Name> } = {
+  token: { title: 'Tokens', description: 'OAuth 2.0, OpenID Connect and SMART App Launch.', routes: token },
+  login: { title: 'Sign-in', description: 'The steps of a sign-in.', routes: login },
+  account: { title: 'Account', description: 'What is a person’s own.', routes: account },
   members: {
-    title: 'Members',
-    description: 'Members, clients and issuers of a Project.',
-    unknown: 'Not in this Project',
+    ...{ title: 'Members', description: 'Members, clients and issuers of a Project.' },
+    ...{ unknown: notHere, routes: members },
   },
-  invite: { title: 'Invite', description: 'People are invited into a Project.' },
+  invite: { title: 'Invite', description: 'People are invited into a Project.', routes: invite },
   bots: {
-    title: 'Bots',
-    description: 'Bots, their code, secrets and logs.',
-    unknown: 'Not in this Project',
+    ...{ title: 'Bots', description: 'Bots, their code, secrets and logs.', unknown: notHere, routes: bots },
   },
   subscriptions: {
-    title: 'Subscriptions',
-    description: 'Deliveries of Subscriptions.',
-    unknown: 'Not in this Project',
+    ...{ title: 'Subscriptions', description: 'Deliveries of Subscriptions.' },
+    ...{ unknown: notHere, routes: subscriptions },
   },
-  'execute-by-id': { title: 'Execute', description: 'A Bot is run.' },
-  'execute-by-identifier': { title: 'Execute', description: 'A Bot is run.' },
+  'execute-by-id': { ...execute, routes: executeById },
+  'execute-by-identifier': { ...execute, routes: executeByIdentifier },
   resources: {
-    title: 'FHIR',
-    description: 'The FHIR R4 API.',
-    unknown: 'There is none that the caller may see',
+    ...{ title: 'FHIR', description: 'The FHIR R4 API.' },
+    ...{ unknown: 'There is none that the caller may see', routes: resources },
   },
-  site: { title: 'App', description: 'The administration app, and this document.' },
+  site: { title: 'App', description: 'The administration app, and this document.', routes: site },
 };
 
 export interface DescribedRoute extends Route {
@@ -71,9 +62,8 @@ export interface DescribedRoute extends Route {
 
 /** The routes of the document, in the order of the table. */
 export const describedRoutes: readonly DescribedRoute[] = allRoutes.flatMap((route) => {
-  const ofFunction: Record<string, Words> = described[route.function];
-  const words = ofFunction[route.name];
-  const { title: tag, unknown } = tags[route.function];
+  const { title: tag, unknown, routes } = sections[route.function];
+  const words = (routes as Readonly<Record<string, Words>>)[route.name];
   if (!words) return [];
   const { answers = {} } = words;
   const isDone = !Object.keys(answers).some((status) => Number(status) < 400);
@@ -93,7 +83,7 @@ export function openApiDocument(): JsonSchema {
     const path = route.path.replaceAll('+}', '}');
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
   }
-  const named = new Map(Object.values(tags).map(({ title, description }) => [title, description]));
+  const named = new Map(Object.values(sections).map(({ title, description }) => [title, description]));
   return {
     openapi: '3.1.1',
     info: {

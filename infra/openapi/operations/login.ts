@@ -19,7 +19,7 @@ import {
 } from '../../../shared/identity/sign-in/session/reauthenticate.ts';
 import { switchBody } from '../../../shared/identity/sign-in/session/switch-project.ts';
 import { revokeLoginBody } from '../../../shared/identity/sign-in/session.ts';
-import { answersJson, done, json, redirects, refused, throttled, type WordsOf } from '../words.ts';
+import { answersJson, json, redirects, refused, throttled, type WordsOf } from '../words.ts';
 
 const step = answersJson('SignInStep', 'What comes next: a second factor, a choice, or a code');
 const unreachable = refused('The issuer cannot be reached');

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Context, ScheduledEvent, SQSEvent } from 'aws-lambda';
 import { type FunctionName, routes } from '../../../functions/routes.ts';
+import type { QueueConsumer } from '../../../infra/deployed-functions.ts';
 import { lambdaContext } from '../../../infra/local/context.ts';
 import { sampleEvents } from '../../../infra/local/sample-events.ts';
 import { simulatedEvents } from '../../../infra/local/services/stored-mail.ts';
-import { type DeployedFunction, permissions, type QueueConsumer } from '../../../infra/permissions.ts';
+import { type DeployedFunction, permissions } from '../../../infra/permissions.ts';
 import { sqsQueue } from '../../../shared/aws/sqs.ts';
 import { typedKeys } from '../../../shared/base/values.ts';
 import { keys } from '../../../shared/carry/table/keys.ts';
