@@ -35,32 +35,25 @@ export function ownerIn({ pk }: Key): { project: string; type: string; id: strin
 }
 
 /** What a rule looks at beside its item: everything is read anew, strongly consistent. */
-export interface Look {
-  readonly table: Table;
-  get(key: Key): Promise<Item | undefined>;
-  /** All items of a partition whose sort keys begin so. @param attributes only these of each */
-  all(pk: string, prefix?: string, attributes?: readonly string[]): Promise<Item[]>;
-  /** Whether a write of the resource is under way, or was cut off and waits for the sweep. */
-  isBeingWritten(project: string, type: string, id: string): Promise<boolean>;
-  /** The index items that a head is to have, by key as text; empty for a deletion. */
-  indexOf(project: string, head: Item): Promise<ReadonlyMap<string, Item>>;
-  /** When what follows a write of this instant is surely done. @param at an instant of R4 */
-  settlesAt(at: unknown): number;
-}
+export type Look = ReturnType<typeof lookAt>;
 
 const mostKnown = 200;
 
 /** @param settleMs how long after a write its followers may take */
-export function lookAt(table: Table, settleMs: number): Look {
-  const known = new Map<string, Map<string, Item>>();
-  const all: Look['all'] = (pk, prefix, attributes) => readAll(table, pk, { prefix, attributes });
+export function lookAt(table: Table, settleMs: number) {
+  const known = new Map<string, ReadonlyMap<string, Item>>();
+  /** All items of a partition whose sort keys begin so. @param attributes only these of each */
+  const all = (pk: string, prefix?: string, attributes?: readonly string[]): Promise<Item[]> =>
+    readAll(table, pk, { prefix, attributes });
   return {
     ...{ table, all, get: together(table) },
-    async isBeingWritten(project, type, id) {
+    /** Whether a write of the resource is under way, or was cut off and waits for the sweep. */
+    async isBeingWritten(project: string, type: string, id: string): Promise<boolean> {
       const { pk, sk } = keys.pending(project, type, id, '');
       return (await all(pk, sk)).length > 0;
     },
-    async indexOf(project, head) {
+    /** The index items that a head is to have, by key as text; empty for a deletion. */
+    async indexOf(project: string, head: Item): Promise<ReadonlyMap<string, Item>> {
       const name = `${nameOf(head)}\n${head.versionId}\n${head.ttl}`;
       const before = known.get(name);
       if (before) return before;
@@ -71,7 +64,8 @@ export function lookAt(table: Table, settleMs: number): Look {
       known.set(name, found);
       return found;
     },
-    settlesAt: (at) => Date.parse(String(at)) + settleMs,
+    /** When what follows a write of this instant is surely done. @param at an instant of R4 */
+    settlesAt: (at: unknown): number => Date.parse(String(at)) + settleMs,
   };
 }
 

@@ -8,17 +8,11 @@ import { fetchPackages, nodeModules } from '../../shared/bots/sandbox/modules.ts
 import { root } from '../files.ts';
 import { callsTo } from '../local/demo-projects.ts';
 
-interface BundledBot {
-  code: string;
-  /** Files and packages that went into it. */
-  bundled: string[];
-  /** Files that the Bot imports and that are not there: empty in the bundle. */
-  missing: string[];
-}
-
 /** One file as authors make it with a bundler; what cannot be found stays an import, which `$deploy` refuses. */
-async function bundleBot(file: string): Promise<BundledBot> {
+async function bundleBot(file: string) {
+  /** Files and packages that went into it. */
   const bundled: string[] = [];
+  /** Files that the Bot imports and that are not there: empty in the bundle. */
   const missing: string[] = [];
   const { outputFiles } = await build({
     entryPoints: [file],

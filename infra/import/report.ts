@@ -13,25 +13,20 @@ interface Counts {
   missed: number;
 }
 
-export interface Report {
-  readonly counts: Readonly<Counts>;
-  count(what: 'created' | 'present' | 'missed'): void;
-  /** A line of the file of what was refused. */
-  refused(entry: Entry | Unreadable, status: number | undefined, reason: string): Promise<void>;
-  close(): Promise<void>;
-}
+export type Report = Awaited<ReturnType<typeof openReport>>;
 
 /** @param path of the file of what was refused: that of an earlier run goes, and it is there only when it has lines */
-export async function openReport(path: string): Promise<Report> {
+export async function openReport(path: string) {
   await rm(path, { force: true });
   const counts: Counts = { created: 0, present: 0, refused: 0, missed: 0 };
   let file: Promise<FileHandle> | undefined;
   return {
-    counts,
-    count(what) {
+    counts: counts as Readonly<Counts>,
+    count(what: 'created' | 'present' | 'missed'): void {
       counts[what] += 1;
     },
-    async refused(entry, status, reason) {
+    /** A line of the file of what was refused. */
+    async refused(entry: Entry | Unreadable, status: number | undefined, reason: string): Promise<void> {
       counts.refused += 1;
       file ??= open(path, 'a', 0o600);
       await (await file).appendFile(`${JSON.stringify(lineOf(entry, status, reason))}\n`);
@@ -48,22 +43,12 @@ function lineOf(entry: Entry | Unreadable, status: number | undefined, reason: s
   return { file, entry: number, fullUrl, resourceType, id, status, reason };
 }
 
-export interface Progress {
-  /** While the files are read for the first time. */
-  read(count: number): void;
-  /** From here on entries are loaded. */
-  begin(count: number): void;
-  end(): void;
-  /** What it came to, for people. */
-  summary(files: number, destination: Destination, settings: ImportSettings): string;
-}
-
 const everyMs = 1_000;
 /** Where lines stay, there are fewer of them. */
 const seldomMs = 10_000;
 
 /** Says how far it is: on a terminal in one line, else in a line now and then. */
-export function showProgress(out: NodeJS.WriteStream, counts: Readonly<Counts>): Progress {
+export function showProgress(out: NodeJS.WriteStream, counts: Readonly<Counts>) {
   let count = 0;
   let isLoading = false;
   let beganAt = performance.now();
@@ -78,17 +63,20 @@ export function showProgress(out: NodeJS.WriteStream, counts: Readonly<Counts>):
   };
   const timer = setInterval(show, out.isTTY ? everyMs : seldomMs).unref();
   return {
-    read(sofar) {
+    /** While the files are read for the first time. */
+    read(sofar: number): void {
       count = sofar;
     },
-    begin(all) {
+    /** From here on entries are loaded. */
+    begin(all: number): void {
       [count, isLoading, beganAt] = [all, true, performance.now()];
     },
-    end() {
+    end(): void {
       clearInterval(timer);
       if (out.isTTY) out.write('\r\u001b[K');
     },
-    summary(files, { project }, { dataSet, refused }) {
+    /** What it came to, for people. */
+    summary(files: number, { project }: Destination, { dataSet, refused }: ImportSettings): string {
       const { created, present, missed } = counts;
       return [
         `${number(count)} entries of ${number(files)} files into "${project.name}", data set "${dataSet}"`,

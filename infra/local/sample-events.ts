@@ -34,13 +34,7 @@ function httpEvent(
   return buildEvent(request, path, matched, { requestId: randomUUID(), traceId, atMs: Date.now() });
 }
 
-/** What samples are about: a Project of the demo, and a token of its client. */
-interface SampleGround {
-  project: Demo['projects'][number];
-  token: string;
-  /** A Bot that is deployed; made when it is first asked for. */
-  bot(): Promise<{ id: string; identifier: string }>;
-}
+type SampleGround = Awaited<ReturnType<typeof sampleGround>>;
 
 /** Calls the schedule's consumers to sweep, and the tick. */
 const scheduled = { source: 'aws.events', 'detail-type': 'Scheduled Event', detail: {} };
@@ -131,15 +125,16 @@ function runOf(project: string): RunRequest {
 const identifier = { system: 'https://example.org/bots', value: 'sample' };
 const code = 'export async function handler(medplum, event) { return { got: event.input }; }';
 
-/** Makes what samples need in the first Project of the demo, which a stack serves. */
-export async function sampleGround({ baseUrl, projects: [project] }: Demo): Promise<SampleGround> {
+/** What samples are about: the first Project of the demo, which a stack serves, and a token of its client. */
+export async function sampleGround({ baseUrl, projects: [project] }: Demo) {
   if (!project) throw new Error('The demo has no Project');
   const token = await demoToken(baseUrl, project);
   const call = callsTo(baseUrl);
   return {
     project,
     token,
-    async bot() {
+    /** A Bot that is deployed; made when it is first asked for. */
+    async bot(): Promise<{ id: string; identifier: string }> {
       const named = `${identifier.system}|${identifier.value}`;
       const search = `fhir/R4/Bot?identifier=${encodeURIComponent(named)}`;
       const { entry: [found] = [] } = (await call('GET', search, { token })).json as Bundle;

@@ -23,27 +23,21 @@ export async function buildSite(folder: string, signal?: AbortSignal): Promise<v
   );
 }
 
-export interface LocalSite {
-  /** For the handler's SITE_DIR. */
-  folder: string;
-  /** Waits until the app is there; the first call builds it if its sources have changed. */
-  built(): Promise<void>;
-  /** Ends a build that is under way. */
-  stop(): Promise<void>;
-}
-
 /** The administration app on a laptop, built when it is first asked for. */
-export async function openSite(): Promise<LocalSite> {
+export async function openSite() {
   const folder = await siteFolder();
   const ending = new AbortController();
   let building: Promise<void> | undefined;
   return {
+    /** For the handler's SITE_DIR. */
     folder,
-    built() {
+    /** Waits until the app is there; the first call builds it if its sources have changed. */
+    built(): Promise<void> {
       building ??= buildSite(folder, ending.signal);
       return building;
     },
-    async stop() {
+    /** Ends a build that is under way. */
+    async stop(): Promise<void> {
       ending.abort();
       await building?.catch(() => undefined);
     },

@@ -6,13 +6,6 @@ import { clientTokens, judge, keepFresh } from './service/judge.ts';
 import { connectService } from './service/service.ts';
 import { type ServeSettings, shareOf } from './settings/settings.ts';
 
-export interface Running {
-  ports: number[];
-  healthPort: number | undefined;
-  /** Takes no more messages, answers those that have come whole, then closes everything. */
-  stop(): Promise<void>;
-}
-
 /** 64 MiB of frames over 64 KiB, whatever the number of connections. */
 const largeFrames = 16;
 
@@ -20,11 +13,7 @@ const largeFrames = 16;
  * The program that receives, in this process.
  * @throws {Error} when an address is in use or a certificate cannot be read: nothing is left open
  */
-export async function serve(
-  settings: ServeSettings,
-  readSecret: () => Promise<string>,
-  log: Log,
-): Promise<Running> {
+export async function serve(settings: ServeSettings, readSecret: () => Promise<string>, log: Log) {
   const metrics = newMetrics();
   const { service, clientId, timeoutMs, concurrency, peerShare, healthPort } = settings;
   const gate = (places: number) => new Gate(places, shareOf(places, peerShare));
@@ -42,6 +31,7 @@ export async function serve(
   let endFresh = () => {};
   let health: HealthServer | undefined;
   const listeners: Listener[] = [];
+  /** Takes no more messages, answers those that have come whole, then closes everything. */
   const stop = async () => {
     stopping.abort();
     endFresh();

@@ -65,13 +65,7 @@ function close(socket: Socket): void {
   socket.once('close', () => clearTimeout(timer)).end(() => socket.destroy());
 }
 
-export interface Listener {
-  /** `host:port`, with the port that it was given. */
-  name: string;
-  port: number;
-  /** Takes no more connections; resolves when those that are open have ended. */
-  stop(): Promise<void>;
-}
+export type Listener = Awaited<ReturnType<typeof startListener>>;
 
 const handshakeMs = 10_000;
 
@@ -79,7 +73,7 @@ const handshakeMs = 10_000;
  * Listens for senders. Who may not connect is cut off before a byte is read.
  * @throws {Error} when the address is in use or the certificates are none
  */
-export async function startListener(receiver: Receiver, settings: ListenerSettings): Promise<Listener> {
+export async function startListener(receiver: Receiver, settings: ListenerSettings) {
   const open = new Set<Promise<void>>();
   const ofPeers = new Map<string, number>();
   const mostOfPeer = shareOf(settings.mostConnections, receiver.peerShare);
@@ -121,8 +115,10 @@ export async function startListener(receiver: Receiver, settings: ListenerSettin
   server.listen(settings.address.port, settings.address.host);
   await once(server, 'listening');
   return {
+    /** `host:port`, with the port that it was given. */
     name,
     port: portOf(server),
+    /** Takes no more connections; resolves when those that are open have ended. */
     async stop() {
       server.close();
       secure?.close();

@@ -123,13 +123,12 @@ function serveFields(values: Options): object {
 }
 
 function sendFields(values: Options): object {
-  const own = given(values, ({ of }, name) => of === 'send' || name === 'timeout');
-  return { ...own, ...(values.tls ? { tls: {} } : {}), ...tlsFields(values) };
+  return { ...given(values, ({ of }, name) => of === 'send' || name === 'timeout'), ...tlsFields(values) };
 }
 
 function tlsFields(values: Options): object {
   const files = given(values, ({ of }) => of === 'tls');
-  return Object.keys(files).length > 0 ? { tls: files } : {};
+  return values.tls || Object.keys(files).length > 0 ? { tls: files } : {};
 }
 
 /** What some options say, under the names that settings have for it. */
