@@ -4,22 +4,6 @@ import { errorFile } from '../../shared/records/export/export-job.ts';
 import type { ExportPage } from '../../shared/records/export/page.ts';
 import { replaceFile } from '../files.ts';
 
-/** As FHIR Bulk Data's answer names the files of an export. */
-export interface Manifest {
-  transactionTime: string;
-  request: string;
-  requiresAccessToken: false;
-  output: Output[];
-  /** What could not be read. */
-  error: Output[];
-}
-
-interface Output {
-  type: string;
-  url: string;
-  count: number;
-}
-
 /**
  * Writes an export as a file for each kind of line, for its owner's eyes only; `manifest.json` comes last: without it
  * the export was broken off.
@@ -29,7 +13,7 @@ export async function writeExport(
   folder: string,
   pages: AsyncIterable<Pick<ExportPage, 'lines'>>,
   about: { request: string; transactionTime: string },
-): Promise<Manifest> {
+) {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if ((await readdir(folder)).length > 0) throw new Error(`${folder} is not empty`);
   const counts = new Map<string, number>();
@@ -43,10 +27,14 @@ export async function writeExport(
   const files = [...counts]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([file, count]) => ({ type: file.replace(/\.history$/, ''), url: `${file}.ndjson`, count }));
-  const output = files.filter(({ type }) => type !== errorFile);
-  const error = files.filter(({ type }) => type === errorFile);
   const { request, transactionTime } = about;
-  const manifest: Manifest = { transactionTime, request, requiresAccessToken: false, output, error };
+  // As FHIR Bulk Data's answer names the files of an export.
+  const manifest = {
+    ...{ transactionTime, request, requiresAccessToken: false },
+    output: files.filter(({ type }) => type !== errorFile),
+    /** What could not be read. */
+    error: files.filter(({ type }) => type === errorFile),
+  };
   await replaceFile(join(folder, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   return manifest;
 }

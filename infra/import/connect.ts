@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { createPortico, type Portico } from '../../client/src/create-portico.ts';
+import { createPortico } from '../../client/src/create-portico.ts';
 import { clientCredentials } from '../../client/src/tokens.ts';
 import { flag, type Given, text } from '../command.ts';
 import { demoProject } from '../local/demo-projects.ts';
@@ -8,13 +8,7 @@ import { settings as localSettings } from '../local/environment.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where the data go. */
-export interface Destination {
-  baseUrl: string;
-  project: { id: string; name: string };
-  portico: Portico;
-  /** Headers of a request that writes. */
-  headers: Record<string, string>;
-}
+export type Destination = Awaited<ReturnType<typeof connect>>;
 
 /** What signs in: a token, or a client. */
 interface Credentials {
@@ -27,15 +21,19 @@ interface Credentials {
  * Signs in, and asks which Project that is.
  * @throws {Error} without credentials, or when they are of another Project than the one that was named
  */
-export async function connect(given: ImportSettings, env: Environment): Promise<Destination> {
+export async function connect(given: ImportSettings, env: Environment) {
   const { baseUrl, credentials } =
     given.base === undefined ? await here(given, env) : await there(given, env);
   const portico = createPortico({ baseUrl, auth: authOf(baseUrl, credentials) });
-  const { project } = (await (await portico.fetch('auth/me')).json()) as { project: Destination['project'] };
+  const { project } = (await (await portico.fetch('auth/me')).json()) as {
+    project: { id: string; name: string };
+  };
   if (given.project !== undefined && given.project !== project.id && given.project !== project.name) {
     throw new Error(`These credentials are of Project ${project.id}, "${project.name}"`);
   }
-  return { baseUrl, project, portico, headers: given.events ? {} : { 'x-portico-events': 'none' } };
+  /** Of a request that writes. */
+  const headers: Record<string, string> = given.events ? {} : { 'x-portico-events': 'none' };
+  return { project, portico, headers };
 }
 
 /** The stack that runs on the data folder, as the client of a demo Project unless other credentials are said. */

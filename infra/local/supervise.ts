@@ -17,12 +17,7 @@ trap '' TERM; kill -TERM $guard 2>/dev/null
 exit $code
 `;
 
-export interface Supervised {
-  /** Resolves when the child has ended, with its exit code (null when a signal ended the watchdog). */
-  exited: Promise<number | null>;
-  /** SIGTERM, after two seconds SIGKILL; resolves when child and descendants are gone. */
-  stop(): Promise<void>;
-}
+export type Supervised = Awaited<ReturnType<typeof supervise>>;
 
 export interface Program {
   command: string;
@@ -39,7 +34,7 @@ export interface Program {
 }
 
 /** Starts a program that cannot outlive this process; throws, with its last output, if it is not ready in time. */
-export async function supervise(program: Program): Promise<Supervised> {
+export async function supervise(program: Program) {
   const { command, args, env, cwd } = program;
   const pairs = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   const line = ['-c', watchdog, 'watchdog', '/usr/bin/env', '-i', ...pairs, command, ...args];
@@ -54,9 +49,11 @@ export async function supervise(program: Program): Promise<Supervised> {
   });
   // The pipe breaks when the child ends first: that is reported by `exited`.
   shell.stdin.on('error', () => undefined);
-  const child: Supervised = {
+  const child = {
+    /** Resolves when the child has ended, with its exit code (null when a signal ended the watchdog). */
     exited,
-    async stop() {
+    /** SIGTERM, after two seconds SIGKILL; resolves when child and descendants are gone. */
+    async stop(): Promise<void> {
       shell.stdin.destroy();
       const lastResort = setTimeout(() => sweep(shell), 4_000);
       await exited;

@@ -3,15 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server } from 'node:net';
 
-export interface Listening {
-  port: number;
-  /** `http://127.0.0.1:<port>` */
-  url: string;
-  /** Closes sockets that no request uses. */
-  closeIdle(): void;
-  /** Lets requests that are under way finish for a second, then closes every socket. */
-  stop(): Promise<void>;
-}
+export type Listening = Awaited<ReturnType<typeof listen>>;
 
 /** Node's own limit must not speak before the gateway's, which is lower. */
 const maxHeaderSize = 64 * 1024;
@@ -24,7 +16,7 @@ const maxHeaderSize = 64 * 1024;
 export async function listen(
   port: number,
   serve: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<Listening> {
+) {
   const server = createServer({ keepAliveTimeout: 60_000, maxHeaderSize }, (request, response) => {
     // A server that is stopping has no address any more, but its connections do.
     if (isOurs(request.headers.host, request.socket.localPort)) return serve(request, response);
@@ -37,8 +29,10 @@ export async function listen(
   return {
     port: bound,
     url: `http://127.0.0.1:${bound}`,
-    closeIdle: () => server.closeIdleConnections(),
-    async stop() {
+    /** Closes sockets that no request uses. */
+    closeIdle: (): void => server.closeIdleConnections(),
+    /** Lets requests that are under way finish for a second, then closes every socket. */
+    async stop(): Promise<void> {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
       const timer = setTimeout(() => server.closeAllConnections(), 1_000);
