@@ -1,7 +1,7 @@
 import { json } from '../../shared/carry/http/request.ts';
 import { fhirResponse, jsonResponse } from '../../shared/carry/http/response.ts';
 import { coreServices } from '../../shared/composition/core-services.ts';
-import { recordAllRefused } from '../../shared/identity/audit/record.ts';
+import { recordRefused } from '../../shared/identity/audit/record.ts';
 import { once } from '../../shared/identity/gate/once.ts';
 import { serve } from '../../shared/identity/gate/serve.ts';
 import { bulkAnswer, inviteMany } from '../../shared/identity/invitations/invite-many.ts';
@@ -27,7 +27,7 @@ export const handler = serve(services, routes.invite, (services) => ({
       const file = { contentType: headers['content-type'], bytes: bytes() };
       const answer = bulkAnswer(await inviteMany(services, caller, file), services.log, traceId);
       const attempt = { method: 'POST', route: routes.invite.invite.path, parameters: {} };
-      await recordAllRefused(
+      await recordRefused(
         services,
         caller,
         answer.results.map(({ status }) => ({ ...attempt, status })),

@@ -1,12 +1,11 @@
 import { countVariable, requireVariable } from '../../shared/base/env.ts';
 import { json } from '../../shared/carry/http/request.ts';
-import { done, jsonResponse, redirectResponse } from '../../shared/carry/http/response.ts';
+import { answered, done, jsonResponse, redirectResponse } from '../../shared/carry/http/response.ts';
 import { coreServices } from '../../shared/composition/core-services.ts';
 import { stageKeys } from '../../shared/composition/stage-keys.ts';
 import { callerIfAny, serve } from '../../shared/identity/gate/serve.ts';
 import { openIssuerWeb } from '../../shared/identity/issuers/issuer-web.ts';
 import { openIssuers } from '../../shared/identity/issuers/issuers.ts';
-import { undoAddress } from '../../shared/identity/sign-in/address/undo-address.ts';
 import type { SourceServices } from '../../shared/identity/sign-in/attempts.ts';
 import { authorize, readClientInfo } from '../../shared/identity/sign-in/authorize.ts';
 import { finishExternal } from '../../shared/identity/sign-in/external/finish-external.ts';
@@ -19,6 +18,7 @@ import { readInvitation } from '../../shared/identity/sign-in/invitation-of-link
 import { resetPassword, setPassword } from '../../shared/identity/sign-in/passwords.ts';
 import { readMethod, signIn } from '../../shared/identity/sign-in/sign-in.ts';
 import { chooseProfile, enrollMfaInLogin, verifyMfa } from '../../shared/identity/sign-in/sign-in-step.ts';
+import { undoAddress } from '../../shared/identity/sign-in/undo-address.ts';
 import { verifyEmail } from '../../shared/identity/sign-in/verify-email.ts';
 import { routes } from '../routes.ts';
 
@@ -41,14 +41,14 @@ const services: ExternalServices & SourceServices = {
 
 export const handler = serve(services, routes.login, (services) => ({
   authorize: async ({ query }) => redirectResponse(await authorize(services, query)),
-  login: json(async (request) => jsonResponse(200, await signIn(services, request))),
+  login: json((request) => answered(signIn(services, request))),
   method: json(async ({ body }) => jsonResponse(200, readMethod(body))),
-  clientInfo: async ({ params: { clientId } }) => jsonResponse(200, await readClientInfo(services, clientId)),
-  chooseProfile: json(async ({ body }) => jsonResponse(200, await chooseProfile(services, body))),
-  verifyMfa: json(async ({ body }) => jsonResponse(200, await verifyMfa(services, body))),
-  enrollMfaInLogin: json(async ({ body }) => jsonResponse(200, await enrollMfaInLogin(services, body))),
+  clientInfo: ({ params: { clientId } }) => answered(readClientInfo(services, clientId)),
+  chooseProfile: json(({ body }) => answered(chooseProfile(services, body))),
+  verifyMfa: json(({ body }) => answered(verifyMfa(services, body))),
+  enrollMfaInLogin: json(({ body }) => answered(enrollMfaInLogin(services, body))),
   resetPassword: json((request) => done(resetPassword(services, request))),
-  invitation: json(async ({ body }) => jsonResponse(200, await readInvitation(services, body))),
+  invitation: json(({ body }) => answered(readInvitation(services, body))),
   setPassword: json((request) => done(setPassword(services, request))),
   undoAddress: json(({ body }) => done(undoAddress(services, body))),
   verifyEmail: json(async (request) =>

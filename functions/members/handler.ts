@@ -1,6 +1,6 @@
 import { requireVariable } from '../../shared/base/env.ts';
 import { json, optionalJson } from '../../shared/carry/http/request.ts';
-import { done, fhirResponse, jsonResponse, resourceResponse } from '../../shared/carry/http/response.ts';
+import { answered, done, fhirResponse, resourceResponse } from '../../shared/carry/http/response.ts';
 import { coreServices } from '../../shared/composition/core-services.ts';
 import { stageKeys } from '../../shared/composition/stage-keys.ts';
 import { once } from '../../shared/identity/gate/once.ts';
@@ -19,9 +19,9 @@ import { changeMember, removeMember } from '../../shared/identity/memberships/ch
 import { createClient, readClient } from '../../shared/identity/memberships/clients.ts';
 import { listMembers } from '../../shared/identity/memberships/list-members.ts';
 import { readMember } from '../../shared/identity/memberships/member.ts';
-import { setMemberPassword } from '../../shared/identity/memberships/set-member-password.ts';
 import { changeProject, readProject } from '../../shared/identity/projects/project.ts';
 import { endEmergency } from '../../shared/identity/sign-in/emergency.ts';
+import { setMemberPassword } from '../../shared/identity/sign-in/passwords.ts';
 import { routes } from '../routes.ts';
 
 const core = coreServices(process.env, 'members');
@@ -32,10 +32,8 @@ const services = {
 };
 
 export const handler = serve(services, routes.members, (services) => ({
-  project: async ({ caller }) => jsonResponse(200, await readProject(services, caller)),
-  changeProject: json(async ({ caller, body }) =>
-    jsonResponse(200, await changeProject(services, caller, body)),
-  ),
+  project: ({ caller }) => answered(readProject(services, caller)),
+  changeProject: json(({ caller, body }) => answered(changeProject(services, caller, body))),
   members: async ({ caller, query }) => fhirResponse(200, await listMembers(services, caller, query)),
   member: async ({ caller, params }) => resourceResponse(200, await readMember(services, caller, params)),
   changeMember: json(async ({ caller, params, body }) =>
@@ -61,15 +59,15 @@ export const handler = serve(services, routes.members, (services) => ({
         fhirResponse(201, client, { location: `${services.baseUrl}/fhir/R4/ClientApplication/${client.id}` }),
     }),
   ),
-  client: async ({ caller, params }) => jsonResponse(200, await readClient(services, caller, params)),
-  changeClient: json(async ({ caller, params, body }) =>
-    jsonResponse(200, await changeClient(services, caller, { ...params, body })),
+  client: ({ caller, params }) => answered(readClient(services, caller, params)),
+  changeClient: json(({ caller, params, body }) =>
+    answered(changeClient(services, caller, { ...params, body })),
   ),
   rotateSecret: optionalJson(async ({ caller, params, receivedAtMs, body }) =>
     fhirResponse(200, await rotateSecret(services, caller, { ...params, receivedAtMs, body })),
   ),
-  issuers: async ({ caller }) => jsonResponse(200, await listIssuers(services, caller)),
-  addIssuer: json(async ({ caller, body }) => jsonResponse(200, await addIssuer(services, caller, body))),
-  testIssuer: async ({ caller, params }) => jsonResponse(200, await testIssuer(services, caller, params)),
+  issuers: ({ caller }) => answered(listIssuers(services, caller)),
+  addIssuer: json(({ caller, body }) => answered(addIssuer(services, caller, body))),
+  testIssuer: ({ caller, params }) => answered(testIssuer(services, caller, params)),
   removeIssuer: ({ caller, params }) => done(removeIssuer(services, caller, params)),
 }));

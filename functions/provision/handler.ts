@@ -4,6 +4,7 @@ import { openQueues } from '../../shared/composition/queues.ts';
 import { stageKeys } from '../../shared/composition/stage-keys.ts';
 import { openIssuerWeb } from '../../shared/identity/issuers/issuer-web.ts';
 import { openIssuers } from '../../shared/identity/issuers/issuers.ts';
+import { stageIssuer } from '../../shared/identity/issuers/manage-issuers.ts';
 import { addAdministrator, recoverAdministrator } from '../../shared/identity/projects/administrators.ts';
 import { changeProject } from '../../shared/identity/projects/change-settings.ts';
 import { deleteProject } from '../../shared/identity/projects/delete-project.ts';
@@ -11,7 +12,6 @@ import { forgetUser } from '../../shared/identity/projects/forget-user.ts';
 import { provision } from '../../shared/identity/projects/provision.ts';
 import { type Answer, type Request, requireFields } from '../../shared/identity/projects/requests.ts';
 import { forgetEarlierSecret, retireStageKey } from '../../shared/identity/projects/retire-stage-key.ts';
-import { stageIssuer } from '../../shared/identity/projects/stage-issuer.ts';
 
 const core = coreServices(process.env);
 const { keyRings } = stageKeys(requireVariable(process.env, 'KEYS'), core.table, ['issuer-secret']);

@@ -13,7 +13,6 @@ import {
   authorizationServer,
   openidConfiguration,
   smartConfiguration,
-  supportedGrants,
   token,
 } from '../../shared/identity/tokens/token.ts';
 import { OAuthError, oauthErrorResponse } from '../../shared/identity/tokens/token-request.ts';
@@ -34,10 +33,10 @@ export const handler = serve(services, routes.token, (services) => ({
   endSession: async ({ query }) => redirectResponse(await endSession(services, query)),
   endSessionByPost: async ({ bytes }) =>
     redirectResponse(await endSession(services, new URLSearchParams(decodeUtf8(bytes() ?? Buffer.alloc(0))))),
-  openidConfiguration: async () => published(openidConfiguration(services.baseUrl, supportedGrants)),
-  authorizationServer: async () => published(authorizationServer(services.baseUrl, supportedGrants)),
-  smartConfiguration: async () => published(smartConfiguration(services.baseUrl, supportedGrants)),
-  fhirSmartConfiguration: async () => published(smartConfiguration(services.baseUrl, supportedGrants)),
+  openidConfiguration: async () => published(openidConfiguration(services.baseUrl)),
+  authorizationServer: async () => published(authorizationServer(services.baseUrl)),
+  smartConfiguration: async () => published(smartConfiguration(services.baseUrl)),
+  fhirSmartConfiguration: async () => published(smartConfiguration(services.baseUrl)),
   jwks: async () => {
     await services.signer();
     return published({ keys: await services.publicKeys.list() });

@@ -47,8 +47,17 @@ export interface Stamp {
 }
 
 /** Meta of a new version. */
-export function newMeta({ project, nowMs, author, newId }: Stamp): Meta {
-  return { versionId: newId(), lastUpdated: new Date(nowMs).toISOString(), project, author };
+export function newMeta({ newId, ...stamp }: Stamp): Meta {
+  return metaOf({ ...stamp, versionId: newId() });
+}
+
+/** Meta of a version whose id is known; what the one before had beside stays. */
+export function metaOf(
+  { versionId, nowMs, ...stamp }: { versionId: string; nowMs: number; project: string; author: Reference },
+  before: Partial<Meta> = {},
+): Meta {
+  const lastUpdated = new Date(nowMs).toISOString();
+  return { ...before, versionId, lastUpdated, project: stamp.project, author: stamp.author };
 }
 
 /** What `meta` has beside R4's elements; strict parsers refuse a resource that has more than R4 names. */

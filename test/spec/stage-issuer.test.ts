@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { StageIssuer } from '../../shared/identity/projects/stage-issuer.ts';
+import type { StageIssuer } from '../../shared/identity/issuers/manage-issuers.ts';
 import { Browser } from '../issuer/browser.ts';
 import { type OwnIssuer, startOwnIssuer } from '../issuer/own-issuer.ts';
 import { type Portico, startPortico } from './portico.ts';

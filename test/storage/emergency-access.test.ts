@@ -18,9 +18,9 @@ import { changeMember, removeMember } from '../../shared/identity/memberships/ch
 import { allows, hiddenFields, mayInteract } from '../../shared/identity/policies/access.ts';
 import { changeProject as provisionChange } from '../../shared/identity/projects/change-settings.ts';
 import { changeProject } from '../../shared/identity/projects/project.ts';
-import type { AccountServices } from '../../shared/identity/sign-in/account-services.ts';
 import { endEmergency, endOwnEmergency, takeEmergency } from '../../shared/identity/sign-in/emergency.ts';
 import { hashPassword } from '../../shared/identity/sign-in/password.ts';
+import type { AccountServices } from '../../shared/identity/sign-in/proof.ts';
 import { enrolmentOf } from '../../shared/identity/sign-in/second-factor.ts';
 import { beginExport } from '../../shared/records/export/begin-export.ts';
 import { cancelExport } from '../../shared/records/export/read-export.ts';

@@ -165,7 +165,6 @@ test('a token costs two reads and one write, a wrong secret and an unknown clien
   const callsFor = (id: string, secret: string) =>
     callsOf(stage.client, () =>
       clientCredentials(services, {
-        grantType: 'client_credentials',
         parameter: () => undefined,
         client: { id, secret },
         usedBasic: false,

@@ -12,23 +12,22 @@ import { openIssuers } from '../../shared/identity/issuers/issuers.ts';
 import { changeMember } from '../../shared/identity/memberships/change-member.ts';
 import { addAdministrator, recoverAdministrator } from '../../shared/identity/projects/administrators.ts';
 import { provision } from '../../shared/identity/projects/provision.ts';
-import type { AccountServices } from '../../shared/identity/sign-in/account-services.ts';
 import { chooseMembership } from '../../shared/identity/sign-in/choose-membership.ts';
 import type { LoginServices } from '../../shared/identity/sign-in/invitation-of-link.ts';
 import { addressUrl, resetUrl } from '../../shared/identity/sign-in/links.ts';
 import { endLogin, loginOf, loginsOf } from '../../shared/identity/sign-in/logins.ts';
+import { reauthenticate, switchProject } from '../../shared/identity/sign-in/own-login.ts';
 import { disableMfa, renewRecoveryCodes } from '../../shared/identity/sign-in/own-mfa.ts';
+import { replacePassword } from '../../shared/identity/sign-in/password.ts';
 import { changePassword, replaceForgotten } from '../../shared/identity/sign-in/passwords.ts';
 import { newLoginActions } from '../../shared/identity/sign-in/person-login.ts';
-import { replacePassword } from '../../shared/identity/sign-in/replace-password.ts';
+import type { AccountServices } from '../../shared/identity/sign-in/proof.ts';
 import {
   countCodeOfLogin,
   enrolAction,
   enrolmentOf,
   type SecondFactor,
 } from '../../shared/identity/sign-in/second-factor.ts';
-import { reauthenticate } from '../../shared/identity/sign-in/session/reauthenticate.ts';
-import { switchProject } from '../../shared/identity/sign-in/session/switch-project.ts';
 import { signIn } from '../../shared/identity/sign-in/sign-in.ts';
 import { enrollMfaInLogin, verifyMfa } from '../../shared/identity/sign-in/sign-in-step.ts';
 import { verifyEmail } from '../../shared/identity/sign-in/verify-email.ts';

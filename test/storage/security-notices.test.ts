@@ -8,7 +8,7 @@ import type { OutboxServices } from '../../shared/identity/mail/mail-of-item.ts'
 import { sweep } from '../../shared/identity/mail/send-mail.ts';
 import { provision } from '../../shared/identity/projects/provision.ts';
 import { addressUrl } from '../../shared/identity/sign-in/links.ts';
-import { replacePassword } from '../../shared/identity/sign-in/replace-password.ts';
+import { replacePassword } from '../../shared/identity/sign-in/password.ts';
 import { verifyEmail } from '../../shared/identity/sign-in/verify-email.ts';
 import { keyRingsOf } from '../setup/key-rings.ts';
 import { getItem, newProject, person, type Stage, startStage } from './stage.ts';

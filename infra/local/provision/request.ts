@@ -1,10 +1,10 @@
 import type { ParseArgsConfig } from 'node:util';
 import { typedEntries, typedKeys } from '../../../shared/base/values.ts';
+import type { StageIssuerRequest } from '../../../shared/identity/issuers/manage-issuers.ts';
 import type { ChangeRequest } from '../../../shared/identity/projects/change-settings.ts';
 import type { NewAdministrator } from '../../../shared/identity/projects/provision.ts';
 import type { Request } from '../../../shared/identity/projects/requests.ts';
 import { type ProjectNumbers, requireFeatures } from '../../../shared/identity/projects/settings.ts';
-import type { StageIssuerRequest } from '../../../shared/identity/projects/stage-issuer.ts';
 import { flag, text } from '../../command.ts';
 
 /** The options of numbers, by the settings that they are. */

@@ -11,13 +11,13 @@ import {
 } from '../../../shared/identity/sign-in/bodies.ts';
 import { emergencyBody } from '../../../shared/identity/sign-in/emergency.ts';
 import { acceptExternalBody } from '../../../shared/identity/sign-in/external/start-external.ts';
-import { codeBody } from '../../../shared/identity/sign-in/own-mfa.ts';
-import { changePasswordBody } from '../../../shared/identity/sign-in/passwords.ts';
 import {
   reauthenticateBody,
   reauthenticateExternalBody,
-} from '../../../shared/identity/sign-in/session/reauthenticate.ts';
-import { switchBody } from '../../../shared/identity/sign-in/session/switch-project.ts';
+  switchBody,
+} from '../../../shared/identity/sign-in/own-login.ts';
+import { codeBody } from '../../../shared/identity/sign-in/own-mfa.ts';
+import { changePasswordBody } from '../../../shared/identity/sign-in/passwords.ts';
 import { revokeLoginBody } from '../../../shared/identity/sign-in/session.ts';
 import { answersJson, json, redirects, refused, throttled, type WordsOf } from '../words.ts';
 

@@ -5,8 +5,8 @@ import { issuerBody } from '../../../shared/identity/issuers/issuer.ts';
 import { changeClientBody, rotateSecretBody } from '../../../shared/identity/memberships/change-client.ts';
 import { changeMemberBody } from '../../../shared/identity/memberships/change-member.ts';
 import { createClientBody } from '../../../shared/identity/memberships/clients.ts';
-import { setMemberPasswordBody } from '../../../shared/identity/memberships/set-member-password.ts';
 import { changeProjectBody } from '../../../shared/identity/projects/project.ts';
+import { setMemberPasswordBody } from '../../../shared/identity/sign-in/passwords.ts';
 import { answersFhir, answersJson, idempotent, json, paged, refused, text, type WordsOf } from '../words.ts';
 
 const unknown = refused('Not in this Project');

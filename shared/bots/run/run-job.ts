@@ -163,12 +163,8 @@ async function outcomeOf(services: ExecuteServices, job: Job, item: Item): Promi
     return { output, mayRunAgain: hasFailed(result.outcome, input.kind) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    await recordRefused(services, caller, {
-      method: 'POST',
-      route: '/fhir/R4/Bot/{id}/$execute',
-      parameters: { id: job.botId },
-      status: refusalStatus(error.kind),
-    });
+    const asked = { method: 'POST', route: '/fhir/R4/Bot/{id}/$execute', parameters: { id: job.botId } };
+    await recordRefused(services, caller, [{ ...asked, status: refusalStatus(error.kind) }]);
     return { output: failed(refusalOutcome(error)), mayRunAgain: true };
   }
 }

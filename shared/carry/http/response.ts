@@ -168,6 +168,11 @@ export async function done(work: Promise<void>): Promise<HttpResponse> {
   return fhirResponse(200, allOk());
 }
 
+/** Work that answers JSON when it is done. */
+export async function answered(work: Promise<unknown>): Promise<HttpResponse> {
+  return jsonResponse(200, await work);
+}
+
 export function jsonResponse(
   status: number,
   body: unknown,

@@ -90,6 +90,11 @@ export class Found {
   }
 }
 
+/** The item under one key. */
+export async function readItem(table: Pick<Table, 'read'>, key: Key): Promise<Item | undefined> {
+  return (await table.read([key])).get(key);
+}
+
 /** @param now ms since the epoch */
 export function openTable(client: DynamoDBDocumentClient, name: string, now: () => number): Table {
   return {

@@ -51,6 +51,13 @@ export function whenConditionFailed<T>(then: (failed: ReadonlySet<string>) => T)
   };
 }
 
+/** The same where something else is thrown in its place. */
+export function orThrow(make: (failed: ReadonlySet<string>) => Error): (error: unknown) => never {
+  return whenConditionFailed((failed) => {
+    throw make(failed);
+  });
+}
+
 /** No answer came: all of it was written, or nothing. */
 export class OutcomeUnknown extends Error {
   /** The name of the error that came instead, for the log. */

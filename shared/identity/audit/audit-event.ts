@@ -2,6 +2,7 @@ import { invalidField } from '../../base/refusal.ts';
 import {
   auditSubtype,
   auditType,
+  isAdministrative,
   parseReference,
   type Reference,
   type Resource,
@@ -32,6 +33,13 @@ export function doneBy(actor: Pick<Actor, 'profile' | 'membership' | 'emergency'
   return { agent: agentOf(actor), isEmergency: isInEmergency(actor) };
 }
 
+/** Of what an actor does: in which Project, and who. */
+export function byActor(
+  actor: Pick<Actor, 'project' | 'profile' | 'membership'>,
+): Pick<Audited, 'project' | 'agent'> {
+  return { project: actor.project, agent: agentOf(actor) };
+}
+
 /** The same for who was not admitted, as far as an earlier request of this process tells. */
 export function agentOfCaller(
   { memory }: Pick<Services, 'memory'>,
@@ -54,22 +62,13 @@ export function ownUser(actor: Pick<Actor, 'subject' | 'profile' | 'membership'>
 export function targetOf(resource: Pick<Resource, 'resourceType' | 'id'> & Partial<Resource>): Reference {
   const { resourceType, id, name, profile } = resource;
   const display = resourceType === 'ProjectMembership' ? displayOf(profile) : name;
-  return named(`${resourceType}/${id}`, isAdministrative(resourceType) ? display : undefined);
+  return named(`${resourceType}/${id}`, isNamed(resourceType) ? display : undefined);
 }
 
-const administrative = new Set([
-  'AccessPolicy',
-  'Bot',
-  'ClientApplication',
-  'Project',
-  'ProjectMembership',
-  'Subscription',
-  'User',
-]);
-
 /** Whether an entry may name resources of the type: records of patients never. */
-function isAdministrative(type: string | undefined): boolean {
-  return type !== undefined && administrative.has(type);
+function isNamed(type: string | undefined): boolean {
+  if (type === undefined || type === 'AuditEvent') return false;
+  return isAdministrative(type) || type === 'Subscription';
 }
 
 function displayOf(reference: unknown): string | undefined {
@@ -88,8 +87,8 @@ export interface Audited {
   subtype: Subtype | 'delivery';
   /** FHIR AuditEvent.action: create, read, update, delete, execute. */
   action: 'C' | 'R' | 'U' | 'D' | 'E';
-  /** FHIR AuditEvent.outcome: success, minor failure (refused), serious failure. */
-  outcome: '0' | '4' | '8';
+  /** FHIR AuditEvent.outcome: success, also when left out, minor failure (refused), serious failure. */
+  outcome?: '0' | '4' | '8';
   outcomeDesc?: string;
   /** Who did it. */
   agent: Reference;
@@ -158,15 +157,21 @@ export function auditItem(audited: Audited, uuid: string, nowMs: number): Item {
   };
 }
 
-/** What an actor did, noted by the transaction that does it. */
+/** Whoever operates the service. */
+export const operator: Reference = { reference: 'system' };
+
+/** Who did something, and in which Project: an actor, or whoever else it was. */
+type Doer = Pick<Audited, 'project' | 'agent'> | (Pick<Actor, 'project'> & Parameters<typeof doneBy>[0]);
+
+/** What was done, noted by the transaction that does it. */
 export function auditAction(
   { newId, now }: Pick<Services, 'newId' | 'now'>,
-  actor: Pick<Actor, 'project' | 'profile' | 'membership' | 'emergency' | 'run'>,
-  event: Pick<Audited, 'subtype' | 'action' | 'entities'>,
+  doer: Doer,
+  event: Pick<Audited, 'subtype' | 'action' | 'entities' | 'isEmergency'>,
   nowMs = now(),
 ): Action {
-  const audited: Audited = { project: actor.project, ...event, outcome: '0', ...doneBy(actor) };
-  return { name: 'audit', put: auditItem(audited, newId(), nowMs) };
+  const by = 'agent' in doer ? doer : { project: doer.project, ...doneBy(doer) };
+  return { name: 'audit', put: auditItem({ ...by, ...event }, newId(), nowMs) };
 }
 
 /** The AuditEvent with that id, which says where it is; found by its time alone. */
@@ -180,8 +185,8 @@ export function entryOf(audited: Audited, id: string, nowMs: number) {
 }
 
 function auditEvent(audited: Audited, id: string, recorded: string): Resource {
-  const { project, subtype, action, outcome, outcomeDesc, agent, interaction, client, entities } = audited;
-  const { isEmergency = false } = audited;
+  const { project, subtype, action, outcome = '0', outcomeDesc, agent, interaction, client } = audited;
+  const { entities, isEmergency = false } = audited;
   return withoutEmpty({
     resourceType: 'AuditEvent',
     id,
@@ -217,8 +222,8 @@ function systemsOf(client = '') {
 
 /** No name of a patient, whoever calls: clinical records are named by their reference only. */
 function whatOf(reference: string, display: string | undefined): Reference {
-  const isNamed = display !== undefined && isAdministrative(parseReference(reference)?.type);
-  return isNamed ? { reference, display } : { reference };
+  const isShown = display !== undefined && isNamed(parseReference(reference)?.type);
+  return isShown ? { reference, display } : { reference };
 }
 
 /** R4 AuditEvent.purposeOfEvent of what was done with emergency access. */

@@ -73,13 +73,20 @@ async function patientsAmong(
 ): Promise<string[]> {
   const { project, traceId } = of;
   const all = new Set(resources.flatMap((one) => [...patientsOf(one)]));
-  try {
+  await orLost(services, traceId, async () => {
     const contexts = project === undefined ? [] : await contextsOf(services, project, resources);
     for (const context of contexts) for (const patient of patientsOf(context)) all.add(patient);
-  } catch (error) {
-    services.log.error('access record lost', { traceId, error: errorName(error) });
-  }
+  });
   return [...all];
+}
+
+/** What cannot be recorded is not: the log says so. */
+async function orLost({ log }: Pick<Services, 'log'>, traceId: string, work: () => unknown): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    log.error('access record lost', { traceId, error: errorName(error) });
+  }
 }
 
 /**
@@ -138,19 +145,12 @@ export async function recordAccess(
   caller: Who | undefined,
   answered: Answered,
 ): Promise<void> {
-  const shown = [...answered.disclosure.shown];
-  const states = shown.flatMap((reference) => answered.disclosure.whole.get(reference) ?? []);
-  const patients = await patientsAmong(
-    services,
-    { project: caller?.project, traceId: answered.traceId },
-    states,
-  );
-  try {
-    writeLines(services, caller, answered, { shown, patients });
-  } catch (error) {
-    services.log.error('access record lost', { traceId: answered.traceId, error: errorName(error) });
-  }
-  if (caller && (answered.disclosure.isAudited || answered.disclosure.isEmergency))
+  const { traceId, disclosure } = answered;
+  const shown = [...disclosure.shown];
+  const states = shown.flatMap((reference) => disclosure.whole.get(reference) ?? []);
+  const patients = await patientsAmong(services, { project: caller?.project, traceId }, states);
+  await orLost(services, traceId, () => writeLines(services, caller, answered, { shown, patients }));
+  if (caller && (disclosure.isAudited || disclosure.isEmergency))
     await keepEvents(services, caller, answered, { shown, patients });
 }
 
@@ -217,7 +217,7 @@ async function keepEvents(
   const events = Math.ceil(about.length / mostPatients) || (data.length > 0 ? 1 : 0);
   for (let event = 0; event < events; event += 1) {
     await record(services, {
-      ...{ project: caller.project, subtype: 'looked', outcome: '0', interaction },
+      ...{ project: caller.project, subtype: 'looked', interaction },
       isEmergency: disclosure.isEmergency,
       action: isOne ? 'R' : 'E',
       agent: agentOfCaller(services, caller),
@@ -225,13 +225,6 @@ async function keepEvents(
       entities: [...data, ...about.slice(event * mostPatients, (event + 1) * mostPatients)],
     });
   }
-}
-
-/** Which attempt of which delivery. */
-interface Attempt {
-  subscriptionId: string;
-  deliveryId: string;
-  attempt: number;
 }
 
 /**
@@ -243,20 +236,18 @@ interface Attempt {
 export async function recordDelivery(
   services: Pick<Services, 'table' | 'log' | 'accessLog' | 'now'>,
   { project, profile, membershipId }: Pick<Actor, 'project' | 'profile' | 'membershipId'>,
-  { subscriptionId, deliveryId, attempt }: Attempt,
+  { subscriptionId, deliveryId, attempt }: { subscriptionId: string; deliveryId: string; attempt: number },
   resource: Resource,
 ): Promise<void> {
   // As in the traceparent that the endpoint is given.
   const traceId = deliveryId.slice(0, 32);
   const patients = await patientsAmong(services, { project, traceId }, [resource]);
-  try {
+  await orLost(services, traceId, () =>
     services.accessLog.write({
       ...{ time: new Date(services.now()).toISOString(), traceId, project },
       ...{ who: profile, membership: membershipId },
       ...{ subscription: `Subscription/${subscriptionId}`, delivery: deliveryId, attempt },
       ...{ resources: [`${resource.resourceType}/${resource.id}`], patients },
-    });
-  } catch (error) {
-    services.log.error('access record lost', { traceId, error: errorName(error) });
-  }
+    }),
+  );
 }

@@ -3,12 +3,12 @@ import { isId } from '../../base/resource.ts';
 import { errorName } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
 import { type Key, parseHead } from '../../carry/table/keys.ts';
-import type { Table } from '../../carry/table/table.ts';
+import { readItem, type Table } from '../../carry/table/table.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { leadingItems } from '../../store/items/reindex.ts';
 import type { Caller } from '../gate/access-token.ts';
 import { admit } from '../gate/actor.ts';
-import { type Audited, agentOfCaller, auditItem } from './audit-event.ts';
+import { type Audited, agentOfCaller, auditItem, details } from './audit-event.ts';
 
 /**
  * Writes what happened beside the answer, which stands even when this fails; the log then says that
@@ -23,7 +23,7 @@ export async function record(
   try {
     await table.put(auditItem({ ...audited, isEmergency }, newId(), now()));
   } catch (error) {
-    const { project, subtype, outcome } = audited;
+    const { project, subtype, outcome = '0' } = audited;
     log.error('audit entry lost', { project, subtype, outcome, error: errorName(error) });
   }
 }
@@ -46,15 +46,10 @@ function isRefusal({ method, status }: Attempt): boolean {
   return status >= 400 && status < 500 && status !== 401 && status !== 429;
 }
 
-/** The entry of a refused attempt, in the Project of whoever made it. */
-export async function recordRefused(services: Services, caller: Caller, attempt: Attempt): Promise<void> {
-  await recordAllRefused(services, caller, [attempt]);
-}
-
 const mostEntities = 100;
 
-/** One entry for all of the attempts that were refused; none when none was. */
-export async function recordAllRefused(
+/** One entry for all of the attempts that were refused, in the Project of whoever made them; none when none was. */
+export async function recordRefused(
   services: Services,
   caller: Caller,
   attempts: readonly Attempt[],
@@ -71,10 +66,7 @@ export async function recordAllRefused(
     agent: agentOfCaller(services, caller),
     entities: refused.map(({ method, route, parameters, status }) => ({
       ...attemptedTarget(route, parameters),
-      detail: [
-        { type: 'route', valueString: `${method} ${route}`.trim() },
-        { type: 'status', valueString: String(status) },
-      ],
+      detail: details({ route: `${method} ${route}`.trim(), status }),
     })),
   });
 }
@@ -125,7 +117,7 @@ function referenceTo(type: string, id: string): { reference?: string } {
  */
 export async function indexEntry(table: Table, key: Key): Promise<void> {
   const target = parseHead(key);
-  const head = (await table.read([key])).get(key);
+  const head = await readItem(table, key);
   const event = inlineResource('AuditEvent', head);
   if (target && head && event) await table.write(leadingItems(target.project, event, head));
 }

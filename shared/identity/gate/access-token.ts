@@ -16,23 +16,56 @@ export const accessTokenSeconds = 3600;
 const clockSkewSeconds = 5;
 
 /** What an access token says of who calls; nothing of it is trusted beyond naming what to read. */
-export interface Claims {
-  loginId: string;
-  project: string;
-  membershipId: string;
-  /** `Practitioner/<id>` and the like. */
-  profile: string;
-  clientId: string;
-  /** Id of the User or of the ClientApplication. */
-  subject: string;
-  scope: string;
-  /** Id of the Patient whose record the login is for: `patient/` scopes reach no other's. */
-  patient?: string;
-  /** Set when a Bot calls from inside a run. */
-  run?: Run;
+export interface Claims extends InferInput<typeof claimsSchema> {
   /** When they asked, where what they asked for is begun later. */
   askedAtMs?: number;
 }
+
+const callerEntries = {
+  membershipId: string(),
+  /** `Practitioner/<id>` and the like. */
+  profile: string(),
+  scope: string(),
+  /** Id of the Patient whose record the login is for: `patient/` scopes reach no other's. */
+  patient: exactOptional(string()),
+};
+export const runCaller = object(callerEntries);
+
+/** Who called, as far as rights follow from it. */
+export type RunCaller = InferInput<typeof runCaller>;
+
+const runSchema = object({
+  id: string(),
+  /** Id of the run that nobody's run started, from which this one follows; its own when it is that one. */
+  root: string(),
+  /** 1 for a run that no Bot called. */
+  depth: number(),
+  /** Ms since the epoch. */
+  deadlineAtMs: number(),
+  /** Id of the call or tick that it all began with, where that is another than the root's. */
+  origin: exactOptional(string()),
+  /** Whether who asked for it had emergency access, which it has not: what it does is marked so. */
+  isEmergency: exactOptional(boolean()),
+  /** By any of these it is cancelled: its own, and those of the runs that wait for it. */
+  cancelKeys: exactOptional(array(string())),
+  /** Whose rights bound the run beside the Bot's own (`runAsUser`), the nearest caller first. */
+  within: exactOptional(array(runCaller)),
+});
+
+/** A run of a Bot, as its token names it. */
+export type Run = InferInput<typeof runSchema>;
+
+/** `Claims`, where they are stored. */
+export const claimsSchema = object({
+  ...callerEntries,
+  loginId: string(),
+  project: string(),
+  clientId: string(),
+  /** Id of the User or of the ClientApplication. */
+  subject: string(),
+  /** Set when a Bot calls from inside a run. */
+  run: exactOptional(runSchema),
+});
 
 /** What the route of this request asks. `admit` checks it, and notes here that it held. */
 interface Admission<Asked extends Right = Right> {
@@ -140,6 +173,15 @@ export async function verifyAccessToken(
   return claims;
 }
 
+/** The key of ours that the header of a token names. */
+export function keyNamed(publicKeys: PublicKeys, refused: () => Refusal) {
+  return async ({ kid }: { kid?: unknown }) => {
+    const key = typeof kid === 'string' && kid.length <= 64 ? await publicKeys.find(kid) : undefined;
+    if (!key) throw refused();
+    return key;
+  };
+}
+
 async function verifiedPayload(
   publicKeys: PublicKeys,
   token: string,
@@ -148,11 +190,7 @@ async function verifiedPayload(
   try {
     const { payload } = await jwtVerify(
       token,
-      async ({ kid }) => {
-        const key = typeof kid === 'string' && kid.length <= 64 ? await publicKeys.find(kid) : undefined;
-        if (!key) throw unauthorized('unknown kid');
-        return key;
-      },
+      keyNamed(publicKeys, () => unauthorized('unknown kid')),
       {
         algorithms: ['RS256'],
         typ: 'at+jwt',
@@ -179,49 +217,6 @@ function claim(payload: Record<string, unknown>, name: string): string {
   if (typeof value !== 'string') throw unauthorized(`claim ${name} is not a string`);
   return value;
 }
-
-const callerEntries = {
-  membershipId: string(),
-  profile: string(),
-  scope: string(),
-  /** As `Claims.patient`. */
-  patient: exactOptional(string()),
-};
-export const runCaller = object(callerEntries);
-
-/** Who called, as far as rights follow from it. */
-export type RunCaller = InferInput<typeof runCaller>;
-
-const runSchema = object({
-  id: string(),
-  /** Id of the run that nobody's run started, from which this one follows; its own when it is that one. */
-  root: string(),
-  /** 1 for a run that no Bot called. */
-  depth: number(),
-  /** Ms since the epoch. */
-  deadlineAtMs: number(),
-  /** Id of the call or tick that it all began with, where that is another than the root's. */
-  origin: exactOptional(string()),
-  /** Whether who asked for it had emergency access, which it has not: what it does is marked so. */
-  isEmergency: exactOptional(boolean()),
-  /** By any of these it is cancelled: its own, and those of the runs that wait for it. */
-  cancelKeys: exactOptional(array(string())),
-  /** Whose rights bound the run beside the Bot's own (`runAsUser`), the nearest caller first. */
-  within: exactOptional(array(runCaller)),
-});
-
-/** A run of a Bot, as its token names it. */
-export type Run = InferInput<typeof runSchema>;
-
-/** `Claims`, where they are stored. */
-export const claimsSchema = object({
-  ...callerEntries,
-  loginId: string(),
-  project: string(),
-  clientId: string(),
-  subject: string(),
-  run: exactOptional(runSchema),
-});
 
 interface RunIdentity {
   project: string;

@@ -8,7 +8,7 @@ import type { Services } from '../../carry/services.ts';
 import type { Budget } from '../../carry/table/budget.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
-import type { Found } from '../../carry/table/table.ts';
+import { type Found, readItem } from '../../carry/table/table.ts';
 import type { MembershipAccess, ProjectMembership } from '../../store/fhir/membership.ts';
 import { inlineResource, isStanding, openState, type ProjectTable } from '../../store/items/content.ts';
 import { requireRecentSignIn } from '../policies/recent-sign-in.ts';
@@ -21,7 +21,7 @@ import {
   requestShareOf,
 } from '../projects/settings.ts';
 import { type Caller, type Claims, unauthorized } from './access-token.ts';
-import { builtInClient } from './built-in-client.ts';
+import { isOwnClient } from './built-in-client.ts';
 import { activeGrant, type EmergencyGrant, isInEmergency } from './emergency.ts';
 import { hasEndedWith, idleSecondsOf, isIdleItem } from './idle-time.ts';
 
@@ -35,8 +35,7 @@ type ContextReader = (binary: Resource) => Promise<Resource | undefined>;
 function contextReader({ table, project }: ProjectTable): ContextReader {
   const known = new Map<string, Promise<Resource | undefined>>();
   const read = async (type: string, id: string) => {
-    const key = keys.resource(project, type, id);
-    const head = (await table.read([key])).get(key);
+    const head = await readItem(table, keys.resource(project, type, id));
     return isStanding(head) ? (await openState(table, head))?.resource : undefined;
   };
   return async ({ securityContext }) => {
@@ -82,6 +81,13 @@ export interface NamedPolicy {
 
 type PolicyParameter = NonNullable<MembershipAccess['parameter']>[number];
 
+/** Somebody who may call, with what was read for them. */
+export interface Admitted {
+  actor: Actor;
+  found: Found;
+  projectHead: Item | undefined;
+}
+
 /**
  * One strongly consistent read for both: is the caller still who the token says, and what the
  * operation wants. A membership whose policies this process does not remember costs one more. What the
@@ -95,7 +101,7 @@ export async function admit(
   services: Services,
   { admission, ...caller }: Caller,
   wanted: readonly Key[],
-): Promise<{ actor: Actor; found: Found }> {
+): Promise<Admitted> {
   const loginKey = keys.login(caller.loginId);
   const projectKey = keys.resource(caller.project, 'Project', caller.project);
   const clientKey = clientKeyOf(caller);
@@ -113,18 +119,16 @@ export async function admit(
     ...asked.flatMap(({ key, remembered }) => [key, ...remembered]),
     ...wanted,
   ]);
-  services.shares?.provision(caller.project, requestShareOf(found.get(projectKey)));
-  if (isDisabled(found.get(projectKey))) throw unauthorized('project disabled');
-  if (services.disclosure) {
-    services.disclosure.isAudited = auditsReads(found.get(projectKey));
-  }
+  const projectHead = found.get(projectKey);
+  services.shares?.provision(caller.project, requestShareOf(projectHead));
+  if (isDisabled(projectHead)) throw unauthorized('project disabled');
+  if (services.disclosure) services.disclosure.isAudited = auditsReads(projectHead);
   if (!caller.run) {
-    const project = found.get(projectKey);
     const login = requireLogin(found.get(loginKey), caller);
     const memberKey = keys.resource(caller.project, 'ProjectMembership', caller.membershipId);
     if (hasEndedWith(found.get(memberKey), login)) throw unauthorized('login ended with its membership');
-    if (isIdleItem(login, project, caller.askedAtMs ?? services.now())) throw unauthorized('login idle');
-    const idleSeconds = idleSecondsOf(login, project);
+    if (isIdleItem(login, projectHead, caller.askedAtMs ?? services.now())) throw unauthorized('login idle');
+    const idleSeconds = idleSecondsOf(login, projectHead);
     if (idleSeconds !== undefined) admission.idleSeconds = idleSeconds;
   }
   if (clientKey && !found.get(clientKey)) throw unauthorized('client ended');
@@ -134,43 +138,29 @@ export async function admit(
     const { display } = membership.profile;
     if (display !== undefined) services.memory.names.set(one.membershipId, display);
     // A run has what its Bot has, in whosever name it acts.
-    const heads = { member: found.get(key), project: found.get(projectKey) };
+    const heads = { member: found.get(key), project: projectHead };
     const grant = caller.run ? undefined : activeGrant(membership, heads, services.now());
-    const own = namedPolicies(membership, one.project);
-    const added = grant ? addedPolicies(grant, one.project) : [];
-    const named = [...own, ...added];
-    services.memory.policies.set(
-      one.membershipId,
-      named.map((entry) => entry.key),
-    );
-    const missing = named.filter((entry) => !remembered.some((known) => known.pk === entry.key.pk));
-    return { one, membership, own, grant, added, missing: missing.map((entry) => entry.key) };
+    const named = namedPolicies(membership, grant, one.project);
+    services.memory.policies.set(one.membershipId, named.keys);
+    const missing = named.keys.filter(({ pk }) => !remembered.some((known) => known.pk === pk));
+    return { one, membership, named, missing };
   });
   const missing = members.flatMap((member) => member.missing);
   const all = missing.length > 0 ? found.with(await services.table.read(missing)) : found;
-  const lacking = featuresOff(found.get(projectKey));
-  const { budget } = services.table;
-  const contextOf = contextReader({ table: services.table, project: caller.project });
-  const standing = (named: ReturnType<typeof policiesNamed>) =>
-    named.flatMap(({ key, parameters }) => {
-      const policy = inlineResource('AccessPolicy', all.get(key));
-      return policy ? [{ policy, parameters }] : [];
-    });
-  const [first, ...others] = members.map(({ one, membership, own, grant, added }): Actor => {
-    const admin = membership.admin === true;
-    return {
-      ...one,
-      membership,
-      login: caller.run ? undefined : found.get(loginKey),
-      admin,
-      policies: own.length > 0 ? standing(own) : undefined,
-      ...(grant ? { emergency: { grant, policies: standing(added) } } : {}),
-      lacking,
-      contextOf,
-      budget,
-      disclosure: services.disclosure,
-    };
-  });
+  const shared = {
+    login: caller.run ? undefined : found.get(loginKey),
+    lacking: featuresOff(projectHead),
+    contextOf: contextReader({ table: services.table, project: caller.project }),
+    budget: services.table.budget,
+    disclosure: services.disclosure,
+  };
+  const [first, ...others] = members.map(
+    ({ one, membership, named }): Actor => ({
+      ...{ ...one, membership, admin: membership.admin === true },
+      ...named.standing(all),
+      ...shared,
+    }),
+  );
   if (!first) throw new Error('Nobody was asked about');
   if (first.emergency) {
     const leftMs = first.emergency.grant.untilMs - services.now();
@@ -185,12 +175,12 @@ export async function admit(
   if (projectId !== actor.project) throw forbidden();
   if (right === 'administrator') requireAdministrator(actor);
   if (admission.bounds === 'root') requireRoot(actor);
-  if (!isRoot(actor)) budget.blur();
+  if (!isRoot(actor)) actor.budget.blur();
   if (signIn === 'recent') requireRecentSignIn(actor, services.now());
   if (services.disclosure && isInEmergency(actor)) services.disclosure.isEmergency = true;
   services.memory.admitted.set(actor.membershipId, services.now());
   admission.isGranted = true;
-  return { actor, found: all };
+  return { actor, found: all, projectHead };
 }
 
 /** A login that was given scopes for resources has those, and administers nothing. */
@@ -227,7 +217,7 @@ function forbidden(): Refusal {
 
 /** The registered client that a person uses: it ends apart from them. A program's own membership says it. */
 function clientKeyOf({ run, clientId, subject }: Claims): Key | undefined {
-  const isRegistered = clientId !== '' && clientId !== subject && builtInClient(clientId) === undefined;
+  const isRegistered = clientId !== subject && !isOwnClient(clientId);
   return run === undefined && isRegistered ? keys.client(clientId) : undefined;
 }
 
@@ -243,21 +233,37 @@ function requireLogin(login: Item | undefined, caller: Claims): Item {
   return login;
 }
 
-/** `accessPolicy` and each `access[].policy`, as keys of this Project; anything else grants nothing. */
-export function namedPolicies({ accessPolicy, access = [] }: ProjectMembership, project: string) {
-  return policiesNamed([...(accessPolicy ? [{ policy: accessPolicy }] : []), ...access], project);
-}
-
-/** The policy of emergency access, in the same way. */
-export function addedPolicies({ policy }: EmergencyGrant, project: string) {
-  return policiesNamed([{ policy: { reference: policy } }], project);
-}
-
-function policiesNamed(all: readonly MembershipAccess[], project: string) {
-  return all.map(({ policy, parameter = [] }) => ({
-    key: policyKey(project, policy.reference),
-    parameters: parameter,
-  }));
+/**
+ * `accessPolicy`, each `access[].policy` and the policy of emergency access that goes on, in this Project; anything else
+ * grants nothing.
+ * @returns their keys, and what of them stands once these are read
+ */
+export function namedPolicies(
+  { accessPolicy, access = [] }: ProjectMembership,
+  grant: EmergencyGrant | undefined,
+  project: string,
+) {
+  const keyed = (all: readonly MembershipAccess[]) =>
+    all.map(({ policy, parameter = [] }) => ({
+      key: policyKey(project, policy.reference),
+      parameters: parameter,
+    }));
+  const own = keyed([...(accessPolicy ? [{ policy: accessPolicy }] : []), ...access]);
+  const added = keyed(grant ? [{ policy: { reference: grant.policy } }] : []);
+  return {
+    keys: [...own, ...added].map(({ key }) => key),
+    standing(found: Found): Pick<Actor, 'policies' | 'emergency'> {
+      const there = (named: typeof own) =>
+        named.flatMap(({ key, parameters }) => {
+          const policy = inlineResource('AccessPolicy', found.get(key));
+          return policy ? [{ policy, parameters }] : [];
+        });
+      return {
+        policies: own.length > 0 ? there(own) : undefined,
+        ...(grant ? { emergency: { grant, policies: there(added) } } : {}),
+      };
+    },
+  };
 }
 
 /** Of what is no policy, a key that leads nowhere. */

@@ -11,6 +11,11 @@ const builtIn: ReadonlyMap<string, BuiltInClient> = new Map([
   ['medplum-cli', { redirectUris: ['http://localhost:9615'] }],
 ]);
 
+/** Whether a client is the own app or a built-in one: such a login is no app's of others. */
+export function isOwnClient(clientId: string): boolean {
+  return clientId === '' || builtIn.has(clientId);
+}
+
 export function builtInClient(clientId: string): BuiltInClient | undefined {
   return builtIn.get(clientId);
 }

@@ -52,14 +52,8 @@ export function activeGrant(
 }
 
 /** Whether what an actor does is marked: by emergency access, or by a run that somebody asked for who had it. */
-export function isInEmergency({ emergency, run }: Marked): boolean {
-  return emergency !== undefined || run?.isEmergency === true;
-}
-
-/** An actor, as far as that goes. */
-interface Marked {
-  emergency?: object;
-  run?: { isEmergency?: boolean };
+export function isInEmergency(actor: { emergency?: object; run?: { isEmergency?: boolean } }): boolean {
+  return actor.emergency !== undefined || actor.run?.isEmergency === true;
 }
 
 /** Whether the head says that all emergency access from before some later time has ended. */

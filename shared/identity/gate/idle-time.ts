@@ -1,20 +1,24 @@
-import { exactOptional, number, object, string } from 'valibot';
+import { exactOptional, type InferInput, number, object, string } from 'valibot';
 import { idleMinutesBounds } from '../../base/limits.ts';
 import { stored } from '../../base/schema.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { getsRefreshTokens, isOffline } from '../policies/smart-scope.ts';
+import type { ProjectSettings } from '../projects/settings.ts';
 import { accessTokenSeconds } from './access-token.ts';
-import { builtInClient } from './built-in-client.ts';
+import { isOwnClient } from './built-in-client.ts';
+
+const loginUse = object({
+  kind: string(),
+  clientId: string(),
+  scope: string(),
+  createdAtMs: number(),
+  /** When the person was last known to do something; the sign-in when left out. */
+  usedAtMs: exactOptional(number()),
+});
+const readUse = stored('use of a login', loginUse);
 
 /** What a login says of its use. */
-export interface LoginUse {
-  kind: string;
-  clientId: string;
-  scope: string;
-  createdAtMs: number;
-  /** When the person was last known to do something; the sign-in when left out. */
-  usedAtMs?: number;
-}
+export type LoginUse = InferInput<typeof loginUse>;
 
 /** Tokens of under five minutes make common clients ask for new ones at every call. */
 const shortestTokenSeconds = 360;
@@ -29,21 +33,13 @@ export function followsIdleTime({
   clientId,
   scope,
 }: Pick<LoginUse, 'kind' | 'clientId' | 'scope'>): boolean {
-  const isOurs = clientId === '' || builtInClient(clientId) !== undefined;
-  return kind === 'person' && (isOurs || !isOffline(scope));
+  return kind === 'person' && (isOwnClient(clientId) || !isOffline(scope));
 }
 
 /** The idle time of a Project; undefined where there is none. @param project its head */
 export function idleMsOf(project: Item | undefined): number | undefined {
   const minutes = Number(project?.idleMinutes ?? 0);
   return minutes > 0 ? minutes * 60_000 : undefined;
-}
-
-/** What the head of a Project says of its idle time. */
-interface IdleSetting {
-  idleMinutes: number;
-  idleFromMs: number;
-  idleOverMs?: number;
 }
 
 /**
@@ -57,7 +53,7 @@ export function idleSetting(
   before: Item | undefined,
   idleMinutes: number,
   nowMs: number,
-): Partial<IdleSetting> {
+): Pick<ProjectSettings, 'idleMinutes' | 'idleFromMs' | 'idleOverMs'> {
   if (idleMinutes === Number(before?.idleMinutes ?? 0)) return {};
   const idleMs = idleMsOf(before);
   const overMs = idleMs === undefined ? undefined : nowMs - idleMs;
@@ -76,17 +72,6 @@ export function isIdle(login: LoginUse, project: Item | undefined, nowMs: number
   const idleMs = idleMsOf(project);
   return idleMs !== undefined && Math.max(usedAtMs, Number(project?.idleFromMs ?? 0)) + idleMs <= nowMs;
 }
-
-const readUse = stored(
-  'use of a login',
-  object({
-    kind: string(),
-    clientId: string(),
-    scope: string(),
-    createdAtMs: number(),
-    usedAtMs: exactOptional(number()),
-  }),
-);
 
 /** The same for a login as it is stored: asked at every request. */
 export function isIdleItem(login: Item, project: Item | undefined, nowMs: number): boolean {

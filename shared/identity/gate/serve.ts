@@ -322,7 +322,7 @@ function guardOf(services: Services, right: Right, rules: Pick<Row, 'signIn' | '
     },
     refused(caller, { route: routeKey, params: parameters, disclosure }, status) {
       const [method = '', route = ''] = routeKey.split(' ');
-      return recordRefused({ ...services, disclosure }, caller, { method, route, parameters, status });
+      return recordRefused({ ...services, disclosure }, caller, [{ method, route, parameters, status }]);
     },
   };
 }

@@ -4,14 +4,14 @@ import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
 import type { Table } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
-import { isUnbounded, type ProjectMembership } from '../../store/fhir/membership.ts';
+import { isUnbounded, type ProjectMembership, projectIdOf } from '../../store/fhir/membership.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { candidatesMerged, inBatches } from '../../store/items/read-ranges.ts';
 import { readHeads } from '../../store/items/versions.ts';
 import { parseSearch } from '../../store/search/search-request.ts';
-import { type Audited, auditItem, targetOf } from '../audit/audit-event.ts';
+import { auditAction, targetOf } from '../audit/audit-event.ts';
 import { type Actor, requireRoot } from '../gate/actor.ts';
-import { changeMembership } from './membership-actions.ts';
+import { changeMembership, stampOf } from './membership-actions.ts';
 import type { Standing } from './state.ts';
 
 const administratorsAction = 'administrators';
@@ -70,15 +70,8 @@ export function acceptActions(
   { signsIn = false }: { signsIn?: boolean } = {},
 ): Action[] {
   const { membership, invitation } = standing;
-  const project = membership.project.reference.replace(/^Project\//, '');
-  const author = { reference: membership.profile.reference };
-  const stamp = {
-    project,
-    versionId: services.newId(),
-    nowMs: services.now(),
-    author,
-    trace: services.traceId,
-  };
+  const project = projectIdOf(membership);
+  const stamp = stampOf(services, { project, profile: membership.profile.reference });
   const { actions } = changeMembership(
     standing,
     {
@@ -89,27 +82,16 @@ export function acceptActions(
     },
     stamp,
   );
-  const audited: Audited = {
-    project,
-    subtype: 'accept',
-    action: 'U',
-    outcome: '0',
-    agent: membership.profile,
-    entities: [targetOf(membership), membership.user],
-  };
+  const entities = [targetOf(membership), membership.user];
+  const event = { subtype: 'accept', action: 'U', entities } as const;
   return [
     ...actions,
     ...countAdministrator(project, membership.admin === true ? 1 : 0),
-    { name: 'audit', put: auditItem(audited, services.newId(), stamp.nowMs) },
+    auditAction(services, { project, agent: membership.profile }, event, stamp.nowMs),
   ];
 }
 
-/** Notes when the person has last signed in to this Project: on the head alone, it is no new version. */
-export function signInAction({ membership }: Pick<Standing, 'membership'>, nowMs: number): Action {
-  return signedInAction(membership.project.reference.replace(/^Project\//, ''), membership.id, nowMs);
-}
-
-/** The same for a program. */
+/** Notes when a person or a program has last signed in to this Project: on the head alone, it is no new version. */
 export function signedInAction(project: string, membershipId: string, nowMs: number): Action {
   return {
     name: 'signed in',

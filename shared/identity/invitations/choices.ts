@@ -68,10 +68,11 @@ function isChoosable({ membership, invitation }: Standing, nowMs: number, login:
   return isMadeFor(login, membership) && (membership.active || stateOf(invitation, nowMs) === 'pending');
 }
 
-async function mirrorsOf(
-  { table }: Services,
+/** Where the memberships of a User are, a hundred at the most, with their Projects. */
+export async function mirrorsOf(
+  { table }: Pick<Services, 'table'>,
   userId: string,
-  project: string | undefined,
+  project?: string,
 ): Promise<{ key: Key; projectKey: Key }[]> {
   const { pk, sk } = keys.userMembership(userId, project ?? '', '');
   const { items } = await table.query({

@@ -1,8 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Refusal } from '../../base/refusal.ts';
-import type { Reference } from '../../base/resource.ts';
 import type { Action } from '../../carry/table/transact.ts';
-import { type ProjectMembership, type Rights, rightsOf } from '../../store/fhir/membership.ts';
+import {
+  type ProjectMembership,
+  type RightName,
+  type Rights,
+  rightsOf,
+} from '../../store/fhir/membership.ts';
 import type { Gathered } from './gather.ts';
 import {
   bindProfileActions,
@@ -11,6 +15,7 @@ import {
   endMembershipActions,
   issueInvitation,
   outboxAction,
+  type VersionStamp,
 } from './membership-actions.ts';
 import type { Invite } from './parse-invite.ts';
 import {
@@ -23,44 +28,48 @@ import {
 } from './person.ts';
 import { type Invitation, type Standing, stateOf } from './state.ts';
 
-/** Everything one new member needs, as one transaction. */
-export interface NewMember {
-  membership: ProjectMembership;
-  invitation: Invitation;
-  /** Set when the User is created with it. */
-  newUserId: string | undefined;
-  actions: Action[];
+interface NewStamp extends VersionStamp {
+  newId(): string;
 }
 
-interface Stamp {
-  project: string;
-  nowMs: number;
-  author: Reference;
-  newId(): string;
-  /** Of the request. */
-  trace: string | undefined;
+/** What of all that is known of a person and a Project a new member depends on. */
+type Known = Pick<Gathered, 'login' | 'alias' | 'person' | 'knownUserId' | 'isStranger' | 'left'> &
+  Pick<Gathered, 'leftAliasKey' | 'notedProfile' | 'projectName' | 'invitationDays'>;
+
+interface How {
+  /** Invitations of other types that end here. */
+  replaces: readonly Standing[];
+  /** A member at once. */
+  isAccepted?: boolean;
+  isFromOperator?: true;
 }
 
 /**
  * User if missing, profile (new, named, or the one noted from an earlier membership), membership,
- * mirror, person and mail. `replaces` are invitations of other types that end here.
+ * mirror, person and mail, as one transaction.
+ * @returns `newUserId` where the User is created with it
  */
 export function createMember(
   invite: Invite,
-  gathered: Gathered,
-  replaces: readonly Standing[],
-  stamp: Stamp,
-): NewMember {
+  gathered: Known,
+  { replaces, isAccepted = false, isFromOperator }: How,
+  stamp: NewStamp,
+): {
+  membership: ProjectMembership;
+  invitation: Invitation;
+  newUserId: string | undefined;
+  actions: Action[];
+} {
   const { project, nowMs, author, trace } = stamp;
   const { person, isStranger, login, alias, left, leftAliasKey } = gathered;
   const existing = person?.scope === invite.scope && !isStranger ? person.userId : undefined;
   const knownUserId = invite.scope === 'server' ? gathered.knownUserId : existing;
   const userId = knownUserId ?? stamp.newId();
   const membershipId = stamp.newId();
-  const versionId = stamp.newId();
   const profile = chooseProfile(invite, gathered, stamp);
   const display = `${invite.firstName} ${invite.lastName}`;
-  const invitation = issueInvitation(0, invite.sendEmail, nowMs, gathered.invitationDays);
+  const issued = issueInvitation(0, invite.sendEmail, nowMs, gathered.invitationDays);
+  const invitation: Invitation = isAccepted ? { ...issued, state: 'accepted' } : issued;
 
   const created = createMembershipActions(
     {
@@ -72,13 +81,13 @@ export function createMember(
       user: { reference: `User/${userId}`, display },
       profile: { reference: `${invite.profileType}/${profile.id}`, display },
       rights: invite.rights,
-      active: false,
+      active: isAccepted,
       externalId: invite.externalId,
       userName: invite.email,
       invitedBy: author,
     },
     { userId, login: gathered.login, profileType: invite.profileType, invitation },
-    { project, versionId, nowMs, trace },
+    stamp,
   );
   return {
     membership: created.membership,
@@ -89,7 +98,7 @@ export function createMember(
         ? knownUserActions(userId, invite.scope === 'server' ? invite.email : undefined)
         : createUserActions(
             { ...invite, id: userId, project: invite.scope === 'project' ? project : undefined },
-            { versionId, nowMs },
+            stamp,
           )),
       personAction(project, nextPerson(invite, gathered, replaces, { userId, membershipId }), {
         seen: person,
@@ -104,7 +113,15 @@ export function createMember(
         endMembershipActions(standing, { project, versionId: stamp.newId(), nowMs, trace }),
       ),
       ...(invite.sendEmail && invite.email
-        ? [outboxAction(project, membershipId, invite.email, invitation)]
+        ? [
+            outboxAction(
+              project,
+              membershipId,
+              invite.email,
+              invitation,
+              isFromOperator && { isFromOperator },
+            ),
+          ]
         : []),
     ],
   };
@@ -112,20 +129,20 @@ export function createMember(
 
 function chooseProfile(
   invite: Invite,
-  { notedProfile }: Gathered,
-  stamp: Stamp,
+  { notedProfile }: Known,
+  stamp: NewStamp,
 ): { id: string; actions: Action[] } {
-  const { project, nowMs, author } = stamp;
+  const { project } = stamp;
   const existing = invite.profile?.reference.split('/')[1] ?? (invite.newProfile ? undefined : notedProfile);
   if (existing) return { id: existing, actions: bindProfileActions(project, invite.profileType, existing) };
   const id = stamp.newId();
   const profile = { ...invite, id, type: invite.profileType, patients: invite.rights.patient ?? [] };
-  return { id, actions: createProfileActions(profile, { project, versionId: stamp.newId(), nowMs, author }) };
+  return { id, actions: createProfileActions(profile, { ...stamp, versionId: stamp.newId() }) };
 }
 
 function nextPerson(
   invite: Invite,
-  { person, login }: Gathered,
+  { person, login }: Known,
   replaces: readonly Standing[],
   created: { userId: string; membershipId: string },
 ): Omit<Person, 'revision'> {
@@ -201,26 +218,18 @@ function sameRights(a: Rights, b: Rights): boolean {
   return isDeepStrictEqual(comparable(a), comparable(b));
 }
 
-function comparable({
-  admin,
-  accessPolicy,
-  access,
-  emergencyPolicy,
-  mayGrant,
-  patient,
-  authentication,
-  mfaRequired,
-}: Rights) {
+function comparable(rights: Rights) {
+  const { access = [], mayGrant = [], patient = [] } = rights;
   return {
-    admin: admin ?? false,
-    accessPolicy: accessPolicy?.reference,
-    access: (access ?? []).map((one) => ({ policy: one.policy.reference, parameter: one.parameter ?? [] })),
-    emergencyPolicy: emergencyPolicy?.reference,
-    mayGrant: (mayGrant ?? []).map((one) => one.reference),
-    patient: (patient ?? []).map((one) => one.reference),
-    authentication: authentication ?? 'password',
-    mfaRequired: mfaRequired ?? false,
-  };
+    admin: rights.admin ?? false,
+    accessPolicy: rights.accessPolicy?.reference,
+    access: access.map((one) => ({ policy: one.policy.reference, parameter: one.parameter ?? [] })),
+    emergencyPolicy: rights.emergencyPolicy?.reference,
+    mayGrant: mayGrant.map((one) => one.reference),
+    patient: patient.map((one) => one.reference),
+    authentication: rights.authentication ?? 'password',
+    mfaRequired: rights.mfaRequired ?? false,
+  } satisfies Record<RightName, unknown>;
 }
 
 function alreadyMember(how = ''): Refusal {

@@ -5,8 +5,7 @@ import type { Services } from '../../carry/services.ts';
 import { holderOfAddress, type Item, isKept } from '../../carry/table/item.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
 import { queryOf } from '../../carry/table/pages.ts';
-import type { Found, Table } from '../../carry/table/table.ts';
-import { policiesIn } from '../../store/fhir/membership.ts';
+import { type Found, readItem, type Table } from '../../carry/table/table.ts';
 import { indexPartition } from '../../store/index/index-items.ts';
 import { indexedId } from '../../store/index/key-range.ts';
 import { parametersOf } from '../../store/index/registry.ts';
@@ -18,6 +17,7 @@ import type { Caller } from '../gate/access-token.ts';
 import { type Actor, admit, isRoot } from '../gate/actor.ts';
 import type { EmergencyHeads } from '../gate/emergency.ts';
 import { normaliseAddress } from '../mail/address.ts';
+import { policyKeys, requirePolicies } from '../memberships/program.ts';
 import { allows, visible } from '../policies/access.ts';
 import { projectSettings } from '../projects/settings.ts';
 import { emailOf as emailOfUser } from '../sign-in/logins.ts';
@@ -146,33 +146,33 @@ export async function gather(
   invite: Invite,
 ): Promise<Gathered> {
   const { project } = caller;
-  const [firstName, secondName] = namesOf(invite);
-  const firstKey = keys.person(project, firstName);
-  const secondKey = secondName ? keys.person(project, secondName) : undefined;
+  const names = namesOf(invite);
+  const [firstName, secondName] = names;
+  const nameKeys = names.map((name) => keys.person(project, name));
   const addressKey = invite.scope === 'server' && invite.email ? keys.address(invite.email) : undefined;
-  const projectKey = keys.resource(project, 'Project', project);
-  const named = namedResources(project, invite);
+  const named = namedRecords(project, invite);
 
   const profiles = profilesOf(services, project, invite);
-  const { actor, found } = await admit(services, caller, [
-    projectKey,
-    firstKey,
-    ...(secondKey ? [secondKey] : []),
+  const { actor, found, projectHead } = await admit(services, caller, [
+    ...nameKeys,
     ...(addressKey ? [addressKey] : []),
+    ...policyKeys(project, invite.rights),
     ...named.map((one) => one.key),
   ]);
-  await requireNamed(services.table, actor, named, found);
-  if ([firstKey, ...(secondKey ? [secondKey] : [])].some((key) => isKept(found.get(key), services.now())))
+  requirePolicies(project, invite.rights, found);
+  for (const { key, expression, text } of named) {
+    if (!(await mayName(services.table, actor, found.get(key)))) throw invalidField(expression, text);
+  }
+  if (nameKeys.some((key) => isKept(found.get(key), services.now())))
     throw new Refusal(
       'conflict',
       'A member had this address until lately, and may take it back for three days',
     );
 
-  const names = secondName ? [firstName, secondName] : [firstName];
   const { of: known, people } = await knownNames(services.table, project, names, found);
   const login = known(firstName).primary ?? firstName;
   const alias = secondName === login ? undefined : secondName;
-  if (alias && secondKey) requireSecondName(found.get(secondKey), known(alias), login);
+  if (alias) requireSecondName(found.get(keys.person(project, alias)), known(alias), login);
   const person = personOf(people.get(keys.person(project, login)));
   const knownUserId = addressKey && holderOfAddress(found.get(addressKey), services.now());
   // Who had the address before, and is another User now, had a record of their own.
@@ -199,10 +199,9 @@ export async function gather(
     !standings.some(({ invitation }) => isOpen(stateOf(invitation, services.now())));
   const leftAliasKey =
     isStranger && knownEmail !== undefined ? keys.person(project, emailLogin(knownEmail)) : undefined;
-  const leftAlias = leftAliasKey && (await services.table.read([leftAliasKey])).get(leftAliasKey);
+  const leftAlias = leftAliasKey && (await readItem(services.table, leftAliasKey));
   const isFree = isFreeProfile(notedItem) && !isStranger && (await mayName(services.table, actor, notedItem));
-  const projectItem = found.get(projectKey);
-  const { invitesPerHour, invitationDays } = projectSettings(projectItem);
+  const { invitesPerHour, invitationDays } = projectSettings(projectHead);
   const profileItem = invite.profile && found.get(namedKey(project, invite.profile));
 
   return {
@@ -219,12 +218,12 @@ export async function gather(
     standings,
     emergencyHeadsOf: (membershipId) => ({
       member: more.get(keys.resource(project, 'ProjectMembership', membershipId)),
-      project: projectItem,
+      project: projectHead,
     }),
     notedProfile: isFree ? noted : undefined,
     isProfileFree: isFreeProfile(profileItem),
     indexedProfiles: await profiles,
-    projectName: String(inlineResource('Project', projectItem)?.name ?? ''),
+    projectName: String(inlineResource('Project', projectHead)?.name ?? ''),
     invitesPerHour,
     invitationDays,
   };
@@ -251,41 +250,23 @@ function namedKey(project: string, { reference }: Reference): Key {
 
 interface Named {
   key: Key;
-  isRecord?: boolean;
   expression: string;
   text: string;
 }
 
-function namedResources(project: string, { rights, profile }: Invite): Named[] {
-  const name = (reference: string, expression: string, text: string, isRecord = false): Named => ({
-    ...{ key: namedKey(project, { reference }), expression, text, isRecord },
+/** The records that an invite names. */
+function namedRecords(project: string, { rights, profile }: Invite): Named[] {
+  const name = (one: Reference, expression: string, text: string) => ({
+    ...{ key: namedKey(project, one), expression, text },
   });
   return [
-    ...policiesIn(rights).map(({ reference, expression }) =>
-      name(reference, expression, `Access policy ${reference} does not exist`),
-    ),
-    ...(rights.patient ?? []).map(({ reference }) =>
-      name(reference, 'patient', `${reference} does not exist`, true),
-    ),
-    ...(profile ? [name(profile.reference, 'profile', 'Profile does not belong to project', true)] : []),
+    ...(rights.patient ?? []).map((one) => name(one, 'patient', `${one.reference} does not exist`)),
+    ...(profile ? [name(profile, 'profile', 'Profile does not belong to project')] : []),
   ];
 }
 
 function isOpen(state: InvitationState): boolean {
   return state === 'accepted' || state === 'pending';
-}
-
-async function requireNamed(
-  table: Table,
-  actor: Actor,
-  named: readonly Named[],
-  found: Found,
-): Promise<void> {
-  for (const { key, expression, text, isRecord } of named) {
-    const head = found.get(key);
-    const mayBeNamed = isRecord ? await mayName(table, actor, head) : isStanding(head);
-    if (!mayBeNamed) throw invalidField(expression, text);
-  }
 }
 
 /** Whether a record is there for an administrator who gives it to somebody: to who may not read it, it is not. */

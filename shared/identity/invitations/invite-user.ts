@@ -3,9 +3,10 @@ import type { Resource } from '../../base/resource.ts';
 import type { Services } from '../../carry/services.ts';
 import { type Counted, countRate } from '../../carry/table/counter.ts';
 import { keys } from '../../carry/table/keys.ts';
+import { readItem } from '../../carry/table/table.ts';
 import { type Action, ConditionFailed, OutcomeUnknown, untilWritten } from '../../carry/table/transact.ts';
 import { makesAdministrator, type ProjectMembership, rightsOf } from '../../store/fhir/membership.ts';
-import { type Audited, auditAction, targetOf } from '../audit/audit-event.ts';
+import { type Audited, auditAction, details, targetOf } from '../audit/audit-event.ts';
 import type { Caller } from '../gate/access-token.ts';
 import { admit, isLately, requireRoot } from '../gate/actor.ts';
 import { latestGrant } from '../gate/emergency.ts';
@@ -17,7 +18,7 @@ import { hashPassword, parseNewPassword } from '../sign-in/password.ts';
 import { changeAdministrator, refuseLastAdministrator } from './accept.ts';
 import { createMember, type Decision, decide } from './create-member.ts';
 import { type Gathered, gather, unboundProfiles } from './gather.ts';
-import { changeMembership, issueInvitation, outboxAction } from './membership-actions.ts';
+import { changeMembership, issueInvitation, outboxAction, stampOf } from './membership-actions.ts';
 import { type Invite, parseInvite } from './parse-invite.ts';
 import { inUse, personOf } from './person.ts';
 import { type Invitation, withInvitation } from './state.ts';
@@ -39,19 +40,15 @@ function carryOut(
   passwordHash: string | undefined,
 ): Outcome {
   const { actor } = gathered;
-  const author = { reference: actor.profile };
-  const { now, newId, traceId: trace } = services;
-  const stamp = { project: actor.project, nowMs: now(), author, newId, trace };
+  const stamp = { ...stampOf(services, actor), newId: services.newId };
   if (decision.kind === 'create') {
-    const created = createMember(invite, gathered, decision.replaces, stamp);
+    const created = createMember(invite, gathered, decision, stamp);
     const password: Action[] =
       passwordHash && created.newUserId
         ? [{ name: 'password', put: { ...keys.password(created.newUserId), hash: passwordHash } }]
         : [];
-    const ended = decision.replaces.map(({ membership }) => ({
-      ...targetOf(membership),
-      detail: [{ type: 'interaction', valueString: 'deleted' }],
-    }));
+    const detail = details({ interaction: 'deleted' });
+    const ended = decision.replaces.map(({ membership }) => ({ ...targetOf(membership), detail }));
     const replaced = decision.replaces.flatMap(({ membership }) =>
       changeAdministrator(actor, membership, undefined),
     );
@@ -68,7 +65,7 @@ function carryOut(
   const changed = changeMembership(
     standing,
     { rights, invitation: next, emergencyTakenAtMs: latestGrant(heads.member)?.startedAtMs },
-    { ...stamp, versionId: services.newId() },
+    stamp,
   );
   const mail = decision.kind !== 'update' && invite.sendEmail && invite.email;
   return {
@@ -269,8 +266,7 @@ async function requireNoTwin(
   if (email === undefined || notedProfile !== undefined || indexedProfiles.length === 0) return;
   const found = await unboundProfiles(table, actor, { project, type, email }, indexedProfiles);
   if (found.length === 0) return;
-  const key = keys.person(project, login);
-  const now = personOf((await table.read([key])).get(key));
+  const now = personOf(await readItem(table, keys.person(project, login)));
   if (now?.revision !== person?.revision) throw new ConditionFailed(['person']);
   throw new Refusal('conflict', 'There is a profile with this e-mail address already', {
     issues: found.map((reference) => ({

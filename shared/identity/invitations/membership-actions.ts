@@ -1,5 +1,6 @@
-import type { ProfileType, Reference, Resource } from '../../base/resource.ts';
+import { metaOf, type ProfileType, type Reference, type Resource } from '../../base/resource.ts';
 import { typedKeys } from '../../base/values.ts';
+import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import { type ProjectMembership, type Rights, rightsOf } from '../../store/fhir/membership.ts';
@@ -7,7 +8,7 @@ import { createActions, deleteActions, updateActions } from '../../store/items/c
 import type { EmergencyGrant } from '../gate/emergency.ts';
 import type { MailKind } from '../mail/letters.ts';
 import { settingDefaults } from '../projects/settings.ts';
-import type { Relationship } from './parse-rights.ts';
+import type { Invite } from './parse-invite.ts';
 import type { Invitation, Standing } from './state.ts';
 
 const dayMs = 86_400_000;
@@ -28,6 +29,24 @@ export function issueInvitation(
   };
 }
 
+/** By whom and when a version of a membership is written. */
+export interface VersionStamp {
+  project: string;
+  versionId: string;
+  nowMs: number;
+  author: Reference;
+  /** Of the request. */
+  trace?: string | undefined;
+}
+
+/** Of what an actor does now. */
+export function stampOf(
+  { newId, now, traceId: trace }: Pick<Services, 'newId' | 'now' | 'traceId'>,
+  { project, profile }: { project: string; profile: string },
+): VersionStamp {
+  return { project, versionId: newId(), nowMs: now(), author: { reference: profile }, trace };
+}
+
 /**
  * Changes rights, invitation or activity of a membership, when it still has the version that was
  * seen: of two changes decided on one state, one fails. Emergency access ends with the activity, and with another
@@ -46,7 +65,7 @@ export function changeMembership(
     /** When the latest was taken, ms by the clock of that machine: what ends it must not be before. */
     emergencyTakenAtMs?: number | undefined;
   },
-  stamp: { project: string; versionId: string; nowMs: number; author: Reference; trace: string | undefined },
+  stamp: VersionStamp,
 ): { membership: ProjectMembership; actions: Action[] } {
   const bare = { ...membership };
   for (const right of typedKeys(rightsOf(membership))) delete bare[right];
@@ -54,14 +73,8 @@ export function changeMembership(
     ...bare,
     ...change.rights,
     active: change.active ?? membership.active,
-    meta: {
-      ...membership.meta,
-      versionId: stamp.versionId,
-      lastUpdated: new Date(stamp.nowMs).toISOString(),
-      author: stamp.author,
-    },
+    meta: metaOf(stamp, membership.meta),
   };
-  const { trace } = stamp;
   const endsEmergency =
     change.endsEmergency === true ||
     (membership.emergencyPolicy !== undefined &&
@@ -72,12 +85,9 @@ export function changeMembership(
     ...(change.emergency ? { emergency: change.emergency } : {}),
     ...(membership.active && !changed.active ? { loginsEndedAtMs: stamp.nowMs } : {}),
     ...(endsEmergency ? { emergencyEndedAtMs: Math.max(stamp.nowMs, change.emergencyTakenAtMs ?? 0) } : {}),
-    trace,
+    trace: stamp.trace,
   };
-  return {
-    membership: changed,
-    actions: updateActions(stamp.project, changed, membership, extra),
-  };
+  return { membership: changed, actions: updateActions(stamp.project, changed, membership, extra) };
 }
 
 /**
@@ -107,13 +117,9 @@ export function outboxAction(
   };
 }
 
-export interface NewMembership {
+interface NewMembership extends Pick<ProjectMembership, 'project' | 'user' | 'profile' | 'active'> {
   id: string;
-  project: Reference;
-  user: Reference;
-  profile: Reference;
   rights: Rights;
-  active: boolean;
   externalId: string | undefined;
   /** The address that they are invited by. */
   userName: string | undefined;
@@ -124,7 +130,7 @@ export interface NewMembership {
 export function createMembershipActions(
   input: NewMembership,
   person: { userId: string; login: string; profileType: ProfileType; invitation: Invitation },
-  stamp: { project: string; versionId: string; nowMs: number; trace?: string | undefined },
+  stamp: Omit<VersionStamp, 'author'>,
 ): { membership: ProjectMembership; actions: Action[] } {
   const membership = buildMembership(input, stamp);
   const { trace } = stamp;
@@ -147,32 +153,22 @@ export function createMembershipActions(
 /** The membership of a Bot or ClientApplication: nobody is invited, it is active at once. */
 export function createProgramMembershipActions(
   input: Omit<NewMembership, 'user' | 'active' | 'externalId' | 'userName'>,
-  stamp: { project: string; versionId: string; nowMs: number },
+  stamp: Omit<VersionStamp, 'author'>,
 ): { membership: ProjectMembership; actions: Action[] } {
-  const membership = buildMembership(
-    { ...input, user: input.profile, active: true, externalId: undefined, userName: undefined },
-    stamp,
-  );
+  const program = { user: input.profile, active: true, externalId: undefined, userName: undefined };
+  const membership = buildMembership({ ...input, ...program }, stamp);
   return { membership, actions: createActions(stamp.project, membership) };
 }
 
 function buildMembership(
-  { id, project, user, profile, rights, active, externalId, userName, invitedBy }: NewMembership,
-  stamp: { project: string; versionId: string; nowMs: number },
+  { id, rights, externalId, userName, invitedBy, ...given }: NewMembership,
+  stamp: Omit<VersionStamp, 'author'>,
 ): ProjectMembership {
   return {
     resourceType: 'ProjectMembership',
     id,
-    meta: {
-      versionId: stamp.versionId,
-      lastUpdated: new Date(stamp.nowMs).toISOString(),
-      project: stamp.project,
-      author: invitedBy,
-    },
-    project,
-    user,
-    profile,
-    active,
+    meta: metaOf({ ...stamp, author: invitedBy }),
+    ...given,
     ...rightsOf(rights),
     ...(externalId === undefined ? {} : { externalId }),
     ...(userName === undefined ? {} : { userName }),
@@ -180,33 +176,20 @@ function buildMembership(
   };
 }
 
-export interface NewProfile {
+interface NewProfile extends Pick<Invite, 'firstName' | 'lastName' | 'email' | 'relationship'> {
   id: string;
   type: ProfileType;
-  firstName: string;
-  lastName: string;
-  email: string | undefined;
-  externalId: string | undefined;
   /** For a RelatedPerson: whose relative; the resource holds the first. */
   patients: readonly Reference[];
-  relationship?: Relationship | undefined;
 }
 
 /** A new profile resource, already used by one membership. */
-export function createProfileActions(
-  profile: NewProfile,
-  stamp: { project: string; versionId: string; nowMs: number; author: Reference },
-): Action[] {
+export function createProfileActions(profile: NewProfile, stamp: VersionStamp): Action[] {
   const { id, type, firstName, lastName, email, relationship } = profile;
   const resource: Resource = {
     resourceType: type,
     id,
-    meta: {
-      versionId: stamp.versionId,
-      lastUpdated: new Date(stamp.nowMs).toISOString(),
-      project: stamp.project,
-      author: stamp.author,
-    },
+    meta: metaOf(stamp),
     ...(type === 'RelatedPerson' ? { patient: patientOf(profile.patients) } : {}),
     ...(relationship === undefined ? {} : { relationship: [relationship] }),
     name: [{ given: [firstName], family: lastName }],
@@ -245,13 +228,12 @@ function patientOf(patients: readonly Reference[]) {
  */
 export function endMembershipActions(
   standing: Standing,
-  stamp: { project: string; versionId: string; nowMs: number; trace: string | undefined },
+  { project, versionId, nowMs, trace }: Omit<VersionStamp, 'author'>,
 ): Action[] {
   const { membership, userId } = standing;
-  const { project } = stamp;
   const [type = '', id = ''] = membership.profile.reference.split('/');
   return [
-    ...deleteActions(project, membership, stamp),
+    ...deleteActions(project, membership, { versionId, nowMs, trace }),
     { name: 'ended mirror', remove: keys.userMembership(userId, project, membership.id) },
     { name: 'ended mail', remove: keys.outbox(project, membership.id) },
     {

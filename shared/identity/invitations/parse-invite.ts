@@ -2,12 +2,12 @@ import {
   boolean,
   check as checkValue,
   description,
-  forward,
+  type InferOutput,
   maxLength,
   minLength,
-  partialCheck,
   picklist,
   pipe,
+  rawCheck,
   string,
   transform,
   union,
@@ -20,14 +20,9 @@ import { referenceThat } from '../../store/fhir/stored-resource.ts';
 import { normaliseAddress } from '../mail/address.ts';
 import { longestPassword, shortestPassword } from '../sign-in/password.ts';
 import {
+  boundRights,
   controlOrLineEnd,
-  mayBeAdmin,
-  mayHaveEmergencies,
-  mayHavePatients,
-  noEmergencies,
-  noGrants,
-  noPatients,
-  notAdmin,
+  fits,
   personName,
   type Relationship,
   relationship,
@@ -119,89 +114,67 @@ const inviteFields = fields({
   membership: optionalField(fields(membershipEntries, 'Membership must be an object')),
 });
 
+type Sent = InferOutput<typeof inviteFields>;
+
+/**
+ * What fields must be beside each other, where each is by itself what it must be; told of with the first of them.
+ * @param of.text of a refusal, given the fields
+ */
+function beside<const Name extends keyof Sent & string>(
+  names: readonly [Name, ...Name[]],
+  of: { holds(sent: Pick<Sent, Name>): boolean; text(sent: Pick<Sent, Name>): string },
+) {
+  return rawCheck<Sent>(({ dataset: { value, issues = [] }, addIssue }) => {
+    const isSound = issues.every(({ path }) => path && !names.some((name) => name === path[0].key));
+    const sent = value as Pick<Sent, Name>;
+    if (!isSound || of.holds(sent)) return;
+    const [key] = names;
+    const path = [
+      { type: 'object' as const, origin: 'value' as const, input: { ...sent }, key, value: sent[key] },
+    ];
+    addIssue({ message: of.text(sent), path: [path[0] as (typeof path)[number]] });
+  });
+}
+
+function ofType(name: keyof typeof boundRights) {
+  return beside([name, 'resourceType'], {
+    holds: (sent) => fits(name, sent.resourceType, sent[name]),
+    text: ({ resourceType }) => boundRights[name].text(resourceType),
+  });
+}
+
 /** The body of an invite. Beside what each field must be: what fields must be beside each other. */
 export const inviteBody = pipe(
   inviteFields,
-  forward(
-    partialCheck(
-      [['email'], ['externalId']],
-      ({ email, externalId }) => (email ?? externalId) !== undefined,
-      emailText,
-    ),
-    ['email'],
-  ),
-  forward(
-    partialCheck(
-      [['email'], ['scope']],
-      ({ email, scope }) => email !== undefined || scope !== 'server',
-      'A user without e-mail address must have scope project',
-    ),
-    ['scope'],
-  ),
-  forward(
-    partialCheck(
-      [['profile'], ['resourceType']],
-      ({ profile, resourceType }) => !profile || parseReference(profile.reference)?.type === resourceType,
-      'Profile resourceType does not match request',
-    ),
-    ['profile'],
-  ),
-  forward(
-    partialCheck(
-      [['admin'], ['resourceType']],
-      ({ admin, resourceType }) => !admin || mayBeAdmin(resourceType),
-      ({ input }) => notAdmin(input.resourceType),
-    ),
-    ['admin'],
-  ),
-  forward(
-    partialCheck(
-      [['patient'], ['resourceType']],
-      ({ patient, resourceType }) => !patient || mayHavePatients(resourceType),
-      noPatients,
-    ),
-    ['patient'],
-  ),
-  forward(
-    partialCheck(
-      [['emergencyPolicy'], ['resourceType']],
-      ({ emergencyPolicy, resourceType }) => !emergencyPolicy || mayHaveEmergencies(resourceType),
-      noEmergencies,
-    ),
-    ['emergencyPolicy'],
-  ),
-  forward(
-    partialCheck(
-      [['mayGrant'], ['resourceType']],
-      ({ mayGrant, resourceType }) => !mayGrant?.length || mayBeAdmin(resourceType),
-      ({ input }) => noGrants(input.resourceType),
-    ),
-    ['mayGrant'],
-  ),
-  forward(
-    partialCheck(
-      [['relationship'], ['resourceType']],
-      ({ relationship, resourceType }) => !relationship || resourceType === 'RelatedPerson',
-      'Only a RelatedPerson has a relationship',
-    ),
-    ['relationship'],
-  ),
-  forward(
-    partialCheck(
-      [['password'], ['email'], ['scope']],
-      ({ password, email, scope }) => password === undefined || scopeOf(email, scope) === 'project',
-      'Only the user may set the password of a user above Projects',
-    ),
-    ['password'],
-  ),
-  forward(
-    partialCheck(
-      [['profile'], ['newProfile']],
-      ({ profile, newProfile }) => !profile || !newProfile,
-      'Give profile or newProfile, not both',
-    ),
-    ['newProfile'],
-  ),
+  beside(['email', 'externalId'], {
+    holds: ({ email, externalId }) => (email ?? externalId) !== undefined,
+    text: () => emailText,
+  }),
+  beside(['scope', 'email'], {
+    holds: ({ email, scope }) => email !== undefined || scope !== 'server',
+    text: () => 'A user without e-mail address must have scope project',
+  }),
+  beside(['profile', 'resourceType'], {
+    holds: ({ profile, resourceType }) =>
+      !profile || parseReference(profile.reference)?.type === resourceType,
+    text: () => 'Profile resourceType does not match request',
+  }),
+  ofType('admin'),
+  ofType('patient'),
+  ofType('emergencyPolicy'),
+  ofType('mayGrant'),
+  beside(['relationship', 'resourceType'], {
+    holds: ({ relationship, resourceType }) => !relationship || resourceType === 'RelatedPerson',
+    text: () => 'Only a RelatedPerson has a relationship',
+  }),
+  beside(['password', 'email', 'scope'], {
+    holds: ({ password, email, scope }) => password === undefined || scopeOf(email, scope) === 'project',
+    text: () => 'Only the user may set the password of a user above Projects',
+  }),
+  beside(['newProfile', 'profile'], {
+    holds: ({ profile, newProfile }) => !profile || !newProfile,
+    text: () => 'Give profile or newProfile, not both',
+  }),
 );
 
 /** A person without an address lives in the Project that knows them. */
@@ -218,11 +191,7 @@ export function parseInvite(body: unknown): { invite: Invite } | { issues: Refus
   const { resourceType: profileType, email, externalId, profile, password } = output;
   return {
     invite: {
-      profileType,
-      firstName: output.firstName,
-      lastName: output.lastName,
-      email,
-      externalId,
+      ...{ profileType, firstName: output.firstName, lastName: output.lastName, email, externalId },
       scope: scopeOf(email, output.scope),
       sendEmail: output.sendEmail ?? true,
       rights: rightsOf(output),

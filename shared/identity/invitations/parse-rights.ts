@@ -18,7 +18,7 @@ import {
 } from 'valibot';
 import type { RefusalIssue } from '../../base/refusal.ts';
 import { fields, flag, optionalField, readText, whole } from '../../base/schema.ts';
-import { normalised } from '../../base/values.ts';
+import { normalised, typedKeys } from '../../base/values.ts';
 import type { MembershipAccess, NamedRights, RightName } from '../../store/fhir/membership.ts';
 import { referenceThat, referenceTo } from '../../store/fhir/stored-resource.ts';
 import { isIssuerUrl } from '../issuers/issuer.ts';
@@ -117,30 +117,36 @@ export const rightsEntries = {
   mfaRequired: optionalField(flag('mfaRequired')),
 } satisfies Record<RightName, unknown>;
 
-export const mayBeAdmin = (type: string) => type === 'Practitioner' || type === 'ClientApplication';
-export const notAdmin = (type: string) => `A ${type} cannot be an administrator`;
+/** Rights that only some types of profiles have, and what is said of another. */
+export const boundRights = {
+  admin: {
+    types: ['Practitioner', 'ClientApplication'],
+    text: (type: string) => `A ${type} cannot be an administrator`,
+  },
+  emergencyPolicy: {
+    types: ['Practitioner'],
+    text: () => 'Only a Practitioner has an emergency policy',
+  },
+  mayGrant: {
+    types: ['Practitioner', 'ClientApplication'],
+    text: (type: string) => `A ${type} gives no policies: it cannot be an administrator`,
+  },
+  patient: {
+    types: ['RelatedPerson'],
+    text: () => 'Only a RelatedPerson is invited for patients',
+  },
+} satisfies { [Name in RightName]?: { types: readonly string[]; text(type: string): string } };
 
-export const noGrants = (type: string) => `A ${type} gives no policies: it cannot be an administrator`;
-
-export const mayHavePatients = (type: string) => type === 'RelatedPerson';
-export const noPatients = 'Only a RelatedPerson is invited for patients';
-
-export const mayHaveEmergencies = (type: string) => type === 'Practitioner';
-export const noEmergencies = 'Only a Practitioner has an emergency policy';
+/** Whether somebody with a profile of this type may have what is given of a right, if anything is. */
+export function fits(name: keyof typeof boundRights, type: string, given: unknown): boolean {
+  const types: readonly string[] = boundRights[name].types;
+  return !given || (Array.isArray(given) && given.length === 0) || types.includes(type);
+}
 
 /** Which of the rights somebody with a profile of this type cannot have. */
-export function unfitRights(
-  type: string,
-  { admin, patient, emergencyPolicy, mayGrant }: NamedRights,
-): RefusalIssue[] {
-  return [
-    ...(admin && !mayBeAdmin(type) ? [{ expression: 'admin', text: notAdmin(type) }] : []),
-    ...(mayGrant?.length && !mayBeAdmin(type) ? [{ expression: 'mayGrant', text: noGrants(type) }] : []),
-    ...(patient && !mayHavePatients(type) ? [{ expression: 'patient', text: noPatients }] : []),
-    ...(emergencyPolicy && !mayHaveEmergencies(type)
-      ? [{ expression: 'emergencyPolicy', text: noEmergencies }]
-      : []),
-  ];
+export function unfitRights(type: string, rights: NamedRights): RefusalIssue[] {
+  const unfit = typedKeys(boundRights).filter((name) => !fits(name, type, rights[name]));
+  return unfit.map((name) => ({ expression: name, text: boundRights[name].text(type) }));
 }
 
 /** What could end a line of a mail, or hide in one. */

@@ -4,7 +4,7 @@ import { type ProfileType, profileTypes, type Resource } from '../../base/resour
 import { stored } from '../../base/schema.ts';
 import { freeName, type Item } from '../../carry/table/item.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
-import type { Found, Table } from '../../carry/table/table.ts';
+import { type Found, readItem, type Table } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import { textOf } from '../../store/index/value.ts';
 import { headAttributes } from '../../store/items/content.ts';
@@ -52,10 +52,9 @@ export async function findPerson(
   project: string | undefined,
   login: string,
 ): Promise<Person | undefined> {
-  const key = keys.person(project ?? 'none', login);
-  const item = (await table.read([key])).get(key);
-  const primaryKey = keys.person(project ?? 'none', String(item?.primary ?? 'none'));
-  const primary = (await table.read([primaryKey])).get(primaryKey);
+  const find = (name: string) => readItem(table, keys.person(project ?? 'none', name));
+  const item = await find(login);
+  const primary = await find(String(item?.primary ?? 'none'));
   return personOf(item) ?? personOf(primary);
 }
 
@@ -111,12 +110,8 @@ export function dropAlias(alias: Key, login: string): Action {
 }
 
 /** A person who is to be a User. */
-export interface NewUser {
+interface NewUser extends Pick<Invite, 'firstName' | 'lastName' | 'email' | 'externalId'> {
   id: string;
-  firstName: string;
-  lastName: string;
-  email: string | undefined;
-  externalId: string | undefined;
   /** The one Project it lives in; undefined for a User above Projects. */
   project: string | undefined;
 }
@@ -167,11 +162,12 @@ export function knownUserActions(userId: string, email: string | undefined): Act
  * One or two names of the person. A User above Projects is known by the address first; one of a
  * Project by the external id if there is one.
  */
-export function namesOf({ email, externalId, scope }: Invite): [string, string | undefined] {
-  const byEmail = email === undefined ? undefined : emailLogin(email);
-  const byExternal = externalId === undefined ? undefined : externalLogin(externalId);
-  const [first, second] = scope === 'project' ? [byExternal, byEmail] : [byEmail, byExternal];
-  return first ? [first, second] : [second ?? '', undefined];
+export function namesOf({ email, externalId, scope }: Invite): [string, ...string[]] {
+  const byEmail = email === undefined ? [] : [emailLogin(email)];
+  const byExternal = externalId === undefined ? [] : [externalLogin(externalId)];
+  const [first = '', ...second] =
+    scope === 'project' ? [...byExternal, ...byEmail] : [...byEmail, ...byExternal];
+  return [first, ...second];
 }
 
 /** What a name that an invite gives is in a Project. */

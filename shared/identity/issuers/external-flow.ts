@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { type InferOutput, is, number, object, optional, picklist, string } from 'valibot';
 import { Refusal } from '../../base/refusal.ts';
+import { fieldsOf } from '../../base/values.ts';
 import { type KeyRing, type KeyRings, sealWithRing, unsealWithRing } from '../../carry/keys/key-ring.ts';
 import type { Services } from '../../carry/services.ts';
 import { challengeOf } from '../sign-in/person-login.ts';
-import { type ConfiguredIssuer, issuerRedirectUri } from './issuer.ts';
-import { IssuerFault } from './issuer-web.ts';
-import type { Issuers } from './issuers.ts';
+import { type ConfiguredIssuer, issuerRedirectUri, issuerSecret } from './issuer.ts';
+import { type Discovery, IssuerFault } from './issuer-web.ts';
+import { type Identity, type Issuers, identityOf, TokenFault } from './issuers.ts';
 
 /** What a client asks when it sends a person to an external issuer: as RFC 6749 section 4.1.1 and RFC 7636. */
 const requestSchema = object({
@@ -45,25 +46,6 @@ const flowSchema = object({
 export type ExternalFlow = InferOutput<typeof flowSchema>;
 
 const flowSeconds = 600;
-
-function newFlow(
-  of: Pick<ExternalFlow, 'request' | 'issuerId' | 'issuerProject' | 'project' | 'link' | 'loginId'>,
-  nowMs: number,
-): ExternalFlow {
-  return {
-    ...of,
-    state: randomBytes(32).toString('base64url'),
-    nonce: randomBytes(32).toString('base64url'),
-    codeVerifier: randomBytes(32).toString('base64url'),
-    untilMs: nowMs + flowSeconds * 1000,
-  };
-}
-
-/** The value of Set-Cookie that starts a flow. */
-async function flowCookie(baseUrl: string, ring: KeyRing, flow: ExternalFlow): Promise<string> {
-  const sealed = await sealWithRing(ring, [flow.state], JSON.stringify(flow));
-  return cookie(baseUrl, flow.state, sealed, flowSeconds);
-}
 
 export function endedFlowCookie(baseUrl: string, { state }: ExternalFlow): string {
   return cookie(baseUrl, state, '', 0);
@@ -120,7 +102,12 @@ export async function toIssuer(
   const { authorizationEndpoint } = await services.issuers.discover(issuer).catch((error: unknown) => {
     throw asRefusal(error);
   });
-  const flow = newFlow({ ...of, issuerId, issuerProject }, services.now());
+  const random = () => randomBytes(32).toString('base64url');
+  const flow: ExternalFlow = {
+    ...{ ...of, issuerId, issuerProject },
+    ...{ state: random(), nonce: random(), codeVerifier: random() },
+    untilMs: services.now() + flowSeconds * 1000,
+  };
   const url = new URL(authorizationEndpoint);
   const parameters = {
     response_type: 'code',
@@ -135,10 +122,9 @@ export async function toIssuer(
     ...(of.loginId === undefined ? {} : { prompt: 'login', max_age: '0' }),
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  return {
-    location: url.href,
-    cookie: await flowCookie(services.baseUrl, services.keyRings['external-sign-in'], flow),
-  };
+  const ring = services.keyRings['external-sign-in'];
+  const sealed = await sealWithRing(ring, [flow.state], JSON.stringify(flow));
+  return { location: url.href, cookie: cookie(services.baseUrl, flow.state, sealed, flowSeconds) };
 }
 
 /** Nothing has happened yet: to try again is harmless. @throws what is no fault of the issuer */
@@ -148,4 +134,45 @@ export function asRefusal(error: unknown): Refusal {
     reason: error.message,
     retryAfterSeconds: 30,
   });
+}
+
+/**
+ * Exchanges an issuer's code for its ID token, and reads it (OpenID Connect Core section 3.1.3).
+ * @throws {TokenFault} when the issuer does not take the code, or its token is not good
+ * @throws {IssuerFault}
+ */
+export async function redeemCode(
+  services: Services & { issuers: Issuers; keyRings: KeyRings<'issuer-secret'> },
+  configured: ConfiguredIssuer,
+  discovery: Discovery,
+  { code, flow }: { code: string; flow: ExternalFlow },
+): Promise<Identity> {
+  const { issuer, clientId } = configured;
+  const secret = await issuerSecret(services.keyRings['issuer-secret'], configured);
+  const form = new URLSearchParams({
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: issuerRedirectUri(services.baseUrl, configured.id),
+    code_verifier: flow.codeVerifier,
+  });
+  const usesBasic = secret !== undefined && !discovery.wantsSecretInBody;
+  if (!usesBasic) form.set('client_id', clientId);
+  if (secret !== undefined && !usesBasic) form.set('client_secret', secret);
+  const headers: Record<string, string> = usesBasic ? { authorization: basic(clientId, secret) } : {};
+  const { status, json } = await services.issuers.web.post(discovery.tokenEndpoint, form, headers);
+  const token = fieldsOf(json).id_token;
+  if (status !== 200 || typeof token !== 'string') throw new TokenFault(`no ID token, status ${status}`);
+  return identityOf(services.issuers, token, {
+    issuer,
+    jwksUri: discovery.jwksUri,
+    clientId,
+    nonce: flow.nonce,
+    nowMs: services.now(),
+  });
+}
+
+/** RFC 6749 section 2.3.1: both are form-encoded first. */
+function basic(id: string, secret: string): string {
+  const encoded = [id, secret].map((text) => new URLSearchParams({ '': text }).toString().slice(1));
+  return `Basic ${Buffer.from(encoded.join(':')).toString('base64')}`;
 }

@@ -1,5 +1,6 @@
 import { createLocalJWKSet, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { errorCode, errorName, fieldsOf } from '../../base/values.ts';
+import type { ConfiguredIssuer, Subject } from './issuer.ts';
 import { type Discovery, discover, IssuerFault, type IssuerWeb, remembered } from './issuer-web.ts';
 
 /** A signed token that is not good. The text names the fault for the log, nothing that the token says. */
@@ -153,4 +154,19 @@ export async function identityOf(issuers: Issuers, token: string, expected: Expe
       ? { signedInAtMs: Math.min(Number(signedInAt) * 1000, nowMs) }
       : {}),
   };
+}
+
+/** An issuer's word on somebody. */
+export interface Vouched {
+  configured: ConfiguredIssuer;
+  identity: Identity;
+}
+
+/** How they showed who they are, as their login says it. */
+export function madeBy({ configured: { issuer, project }, identity: { subject: _, ...how } }: Vouched) {
+  return { issuer, issuerProject: project, ...how };
+}
+
+export function subjectOf({ configured: { issuer, project }, identity: { subject } }: Vouched): Subject {
+  return { issuer, project, subject };
 }

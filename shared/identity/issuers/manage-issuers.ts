@@ -1,16 +1,23 @@
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { isId } from '../../base/resource.ts';
-import { parse } from '../../base/schema.ts';
+import { check, parse } from '../../base/schema.ts';
 import type { KeyRings } from '../../carry/keys/key-ring.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
-import { type Action, ConditionFailed } from '../../carry/table/transact.ts';
-import { auditAction, projectOf } from '../audit/audit-event.ts';
+import { type Action, orThrow } from '../../carry/table/transact.ts';
+import { auditAction, details, projectOf } from '../audit/audit-event.ts';
 import type { Subtype } from '../audit/subtypes.ts';
 import type { Caller } from '../gate/access-token.ts';
 import { type Actor, admit } from '../gate/actor.ts';
-import { configuredIssuer, issuerBody, issuerItem, issuerRedirectUri } from './issuer.ts';
+import {
+  type ConfiguredIssuer,
+  configuredIssuer,
+  findIssuer,
+  issuerBody,
+  issuerItem,
+  issuerRedirectUri,
+} from './issuer.ts';
 import { discover, IssuerFault } from './issuer-web.ts';
 import { type Issuers, parseKeySet } from './issuers.ts';
 
@@ -41,12 +48,17 @@ export async function listIssuers(
 function issuerAnswer(baseUrl: string, item: Item): IssuerAnswer {
   const configured = configuredIssuer(item);
   if (!configured) throw new Error('No issuer');
-  const { id, issuer, clientId, sealedSecret } = configured;
-  const hasSecret = sealedSecret !== undefined;
-  return { id, issuer, clientId, hasSecret, redirectUri: issuerRedirectUri(baseUrl, id) };
+  return { ...shown(baseUrl, configured), hasSecret: configured.sealedSecret !== undefined };
 }
 
-interface IssuerServices extends Services {
+function shown(
+  baseUrl: string,
+  { id, issuer, clientId }: Pick<ConfiguredIssuer, 'id' | 'issuer' | 'clientId'>,
+) {
+  return { id, issuer, clientId, redirectUri: issuerRedirectUri(baseUrl, id) };
+}
+
+export interface IssuerServices extends Services {
   issuers: Issuers;
   keyRings: KeyRings<'issuer-secret'>;
 }
@@ -88,7 +100,7 @@ async function requireDiscovery(issuers: Issuers, issuer: string): Promise<void>
 }
 
 function issuerAudit(services: Services, actor: Actor, subtype: Subtype, issuerId: string): Action {
-  const entities = [{ ...projectOf(actor), detail: [{ type: 'issuer', valueString: issuerId }] }];
+  const entities = [{ ...projectOf(actor), detail: details({ issuer: issuerId }) }];
   return auditAction(services, actor, { subtype, action: 'U', entities });
 }
 
@@ -103,17 +115,16 @@ export async function removeIssuer(
   { issuerId }: { issuerId: string },
 ): Promise<void> {
   const { actor } = await admit(services, caller, []);
-  const notFound = new Refusal('not-found', 'Not found');
-  if (!isId(issuerId)) throw notFound;
-  try {
-    await services.table.transact([
-      { name: 'issuer', remove: keys.issuer(caller.project, issuerId), if: 'attribute_exists(pk)' },
-      issuerAudit(services, actor, 'remove-issuer', issuerId),
-    ]);
-  } catch (error) {
-    if (error instanceof ConditionFailed) throw notFound;
-    throw error;
-  }
+  if (!isId(issuerId)) throw notFound();
+  const actions: Action[] = [
+    { name: 'issuer', remove: keys.issuer(caller.project, issuerId), if: 'attribute_exists(pk)' },
+    issuerAudit(services, actor, 'remove-issuer', issuerId),
+  ];
+  await services.table.transact(actions).catch(orThrow(notFound));
+}
+
+function notFound(): Refusal {
+  return new Refusal('not-found', 'Not found');
 }
 
 /** What an issuer answers just now. */
@@ -138,7 +149,7 @@ export async function testIssuer(
   const key = keys.issuer(caller.project, isId(issuerId) ? issuerId : 'none');
   const { found } = await admit(services, caller, [key]);
   const configured = configuredIssuer(found.get(key));
-  if (!configured) throw new Refusal('not-found', 'Not found');
+  if (!configured) throw notFound();
   const { web } = services.issuers;
   try {
     const { authorizationEndpoint, tokenEndpoint, jwksUri } = await discover(web, configured.issuer);
@@ -148,4 +159,42 @@ export async function testIssuer(
     if (!(error instanceof IssuerFault)) throw error;
     return { works: false, problem: error.message };
   }
+}
+
+/** The event that has the stage trust an issuer for all its Projects, or trust it no more. */
+export interface StageIssuerRequest {
+  issuer: { issuer: string; clientId: string; clientSecret?: string } | { issuer: string; remove: true };
+}
+
+export interface StageIssuer {
+  issuer: { id: string; issuer: string; clientId: string; redirectUri: string; removed?: true };
+}
+
+/**
+ * An issuer of the stage vouches for people in every Project that invites them with it: only whoever runs
+ * the stage may say so.
+ * @throws {Error} when the request is not valid, or the issuer cannot be reached
+ */
+export async function stageIssuer(
+  services: IssuerServices,
+  { issuer: request }: StageIssuerRequest,
+): Promise<StageIssuer> {
+  if ('remove' in request) return removeStageIssuer(services, request.issuer);
+  const { output, issues } = check(issuerBody(services.issuers.web), request);
+  if (issues) throw new Error(issues.map(({ text }) => text).join('. '));
+  const { clientSecret: secret, ...fields } = output;
+  await services.issuers.discover(fields.issuer);
+  const ring = services.keyRings['issuer-secret'];
+  const item = await issuerItem(ring, { ...fields, secret, project: undefined });
+  await services.table.put(item);
+  services.log.info('issuer of the stage added', { issuerId: item.sk });
+  return { issuer: shown(services.baseUrl, { id: item.sk, ...fields }) };
+}
+
+async function removeStageIssuer(services: IssuerServices, issuer: string): Promise<StageIssuer> {
+  const configured = await findIssuer(services.table, undefined, issuer);
+  if (!configured) throw new Error('The stage has no such issuer');
+  await services.table.transact([{ name: 'issuer', remove: keys.issuer(undefined, configured.id) }]);
+  services.log.info('issuer of the stage removed', { issuerId: configured.id });
+  return { issuer: { ...shown(services.baseUrl, configured), removed: true } };
 }

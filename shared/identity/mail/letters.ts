@@ -1,4 +1,4 @@
-import { normalised } from '../../base/values.ts';
+import { normalised, typedKeys } from '../../base/values.ts';
 
 declare const harmless: unique symbol;
 
@@ -33,13 +33,22 @@ function withoutLinks(text: string): string {
     .trim();
 }
 
-/** The two parts of a mail that asks its reader to open a link. Names are text: escaped in HTML. */
-function letter(of: { lines: readonly MailText[]; action: MailText; url: string; closing: MailText }): {
-  text: string;
-  html: string;
-} {
-  const { lines, action, url, closing } = of;
+/** A mail that asks its reader to open a link. Names are text: escaped in HTML, kept out of headers by SES. */
+function letter(of: {
+  to: string;
+  /** The name of the Project that it comes from; ours when left out. */
+  senderName?: string;
+  subject: MailText;
+  greeting?: MailText;
+  lines: readonly MailText[];
+  action: MailText;
+  url: string;
+  closing: MailText;
+}): Mail {
+  const { to, senderName, subject, greeting = words`Hello,`, action, url, closing } = of;
+  const lines = [greeting, ...of.lines];
   return {
+    ...{ to, senderName: senderName === undefined ? words`Portico` : senderOf(senderName), subject },
     text: `${lines.join('\n\n')}\n\n${url}\n\n${closing}\n`,
     html: [
       '<!doctype html><html lang="en"><body style="font-family:sans-serif;line-height:1.5">',
@@ -55,18 +64,6 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Changes to how a person signs in, which they are told of: it may not have been them. */
-export type SecurityEvent =
-  | 'address-changed'
-  | 'address-restored'
-  | 'address-undone'
-  | 'password-changed'
-  | 'second-factor-added'
-  | 'second-factor-removed'
-  | 'recovery-code-used'
-  | 'recovery-codes-renewed'
-  | 'sign-in-recovered';
-
 interface Notice {
   subject: MailText;
   /** What has happened; it names nobody and, of addresses, not the new one. */
@@ -75,7 +72,8 @@ interface Notice {
   next?: { action: MailText; page: string };
 }
 
-const notices: Record<SecurityEvent, Notice> = {
+/** Changes to how a person signs in, which they are told of: it may not have been them. */
+const notices = {
   'address-changed': {
     subject: words`Your address was changed`,
     line: words`your sign-in is with another address from now on, which was confirmed by a mail to it.`,
@@ -114,59 +112,63 @@ const notices: Record<SecurityEvent, Notice> = {
     line: words`whoever operates the service was asked to let you in again: your password, your authenticator app and your recovery codes are good no more, and you are signed out everywhere. Ask for a link to choose a new password, then add an authenticator app.`,
     next: { action: words`Choose a password`, page: 'forgot' },
   },
-};
+} satisfies Record<string, Notice>;
+
+export type SecurityEvent = keyof typeof notices;
+export const securityEvents = typedKeys(notices);
+
+const notThem = words`If it was not you, choose a new password and tell the administrators of your project at once.`;
 
 /** @param of.undoUrl of a change of address, where it can be undone */
 export function securityMail(
   event: SecurityEvent,
   { to, baseUrl, undoUrl }: { to: string; baseUrl: string; undoUrl?: string | undefined },
 ): Mail {
-  const { subject, line, next = { action: words`Sign in`, page: 'sign-in' } } = notices[event];
-  if (undoUrl !== undefined) {
-    return {
-      ...{ to, senderName: words`Portico`, subject },
-      ...letter({
-        lines: [
-          words`Hello,`,
-          line,
-          words`If it was not you, take your address back: open this link within three days.`,
-        ],
-        action: words`Take the address back`,
-        url: undoUrl,
-        closing: words`It signs you out everywhere, and you choose a new password. If it was you, there is nothing to do.`,
-      }),
-    };
+  const { subject, line, next = { action: words`Sign in`, page: 'sign-in' } }: Notice = notices[event];
+  if (undoUrl === undefined) {
+    const url = `${baseUrl}/app/${next.page}`;
+    return letter({ to, subject, lines: [line], action: next.action, url, closing: notThem });
   }
-  return {
-    to,
-    senderName: words`Portico`,
-    subject,
-    ...letter({
-      lines: [words`Hello,`, line],
-      action: next.action,
-      url: `${baseUrl}/app/${next.page}`,
-      closing: words`If it was not you, choose a new password and tell the administrators of your project at once.`,
-    }),
-  };
+  return letter({
+    ...{ to, subject, url: undoUrl },
+    lines: [line, words`If it was not you, take your address back: open this link within three days.`],
+    action: words`Take the address back`,
+    closing: words`It signs you out everywhere, and you choose a new password. If it was you, there is nothing to do.`,
+  });
 }
 
 /** The mail to a new address: whoever reads it there may confirm it. It names nobody. */
 export function confirmAddressMail({ to, url }: { to: string; url: string }): Mail {
-  return {
-    to,
-    senderName: words`Portico`,
-    subject: words`Confirm your address`,
-    ...letter({
-      lines: [
-        words`Hello,`,
-        words`somebody, probably you, wants to sign in with this address from now on.`,
-        words`To confirm it, open this link within a day:`,
-      ],
-      action: words`Confirm the address`,
-      url,
-      closing: words`If it was not you, ignore this mail: nothing happens.`,
-    }),
-  };
+  return letter({
+    ...{ to, url, subject: words`Confirm your address` },
+    lines: [
+      words`somebody, probably you, wants to sign in with this address from now on.`,
+      words`To confirm it, open this link within a day:`,
+    ],
+    action: words`Confirm the address`,
+    closing: words`If it was not you, ignore this mail: nothing happens.`,
+  });
+}
+
+/** The mail that lets a person choose a new password. It names nobody: an address may have changed hands. */
+export function resetMail({ to, url }: { to: string; url: string }): Mail {
+  return letter({
+    ...{ to, url, subject: words`Choose a new password` },
+    lines: [
+      words`somebody, probably you, asked for a new password.`,
+      words`To choose one, open this link within an hour:`,
+    ],
+    action: words`Choose a new password`,
+    closing: words`If it was not you, ignore this mail: your password stays as it is.`,
+  });
+}
+
+/** To whom a mail of a Project goes, where it leads, and how the Project is called: in words, and as the sender. */
+interface OfProject {
+  to: string;
+  url: string;
+  projectName: string;
+  senderName: string;
 }
 
 /**
@@ -174,50 +176,34 @@ export function confirmAddressMail({ to, url }: { to: string; url: string }): Ma
  * and a mail is no place for that.
  * @param input.name of the person who took it
  * @param input.isTheirs whether it goes to that person
+ * @param input.isUnasked whether their issuer did not answer, so that their session alone had to do
  */
-export function emergencyMail(input: {
-  to: string;
-  isTheirs: boolean;
-  /** Whether their issuer did not answer, so that their session alone had to do. */
-  isUnasked: boolean;
-  name: string;
-  projectName: string;
-  senderName: string;
-  untilMs: number;
-  url: string;
-}): Mail {
-  const { to, isTheirs, isUnasked, name, projectName, senderName, untilMs, url } = input;
+export function emergencyMail(
+  input: OfProject & { isTheirs: boolean; isUnasked: boolean; name: string; untilMs: number },
+): Mail {
+  const { isTheirs, isUnasked, name, projectName, untilMs, ...to } = input;
   const until = `${new Date(untilMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  return {
-    to,
-    senderName: senderOf(senderName),
-    subject: isTheirs
-      ? words`You have emergency access in ${projectName}`
-      : words`Emergency access was taken in ${projectName}`,
-    ...letter({
-      lines: isTheirs
-        ? [
-            words`Hello,`,
-            words`you have taken emergency access in ${projectName}. It ends at ${until}, or as soon as you end it.`,
-            words`Everything that you read and change until then is recorded.`,
-          ]
-        : [
-            words`Hello,`,
-            words`${name} has taken emergency access in ${projectName}. It ends at ${until}; you can end it at once.`,
-            words`The audit log has the reason that was given, and what was read and changed.`,
-            ...(isUnasked
-              ? [
-                  words`Where they sign in did not answer, so they were not asked to sign in again. Ask them whether it was them.`,
-                ]
-              : []),
-          ],
-      action: isTheirs ? words`Open the app` : words`Look at it`,
-      url,
-      closing: isTheirs
-        ? words`If it was not you, choose a new password and tell the administrators of your project at once.`
-        : words`You get this mail as an administrator of the project, whenever somebody takes emergency access.`,
-    }),
-  };
+  if (isTheirs) {
+    return letter({
+      ...{ ...to, subject: words`You have emergency access in ${projectName}` },
+      lines: [
+        words`you have taken emergency access in ${projectName}. It ends at ${until}, or as soon as you end it.`,
+        words`Everything that you read and change until then is recorded.`,
+      ],
+      ...{ action: words`Open the app`, closing: notThem },
+    });
+  }
+  const unasked = words`Where they sign in did not answer, so they were not asked to sign in again. Ask them whether it was them.`;
+  return letter({
+    ...{ ...to, subject: words`Emergency access was taken in ${projectName}` },
+    lines: [
+      words`${name} has taken emergency access in ${projectName}. It ends at ${until}; you can end it at once.`,
+      words`The audit log has the reason that was given, and what was read and changed.`,
+      ...(isUnasked ? [unasked] : []),
+    ],
+    action: words`Look at it`,
+    closing: words`You get this mail as an administrator of the project, whenever somebody takes emergency access.`,
+  });
 }
 
 /**
@@ -225,49 +211,32 @@ export function emergencyMail(input: {
  * endpoint and records are nothing for a mail.
  * @param input.reason in words of ours
  */
-export function failureMail(input: {
-  to: string;
-  projectName: string;
-  senderName: string;
-  subscriptionId: string;
-  reason: string;
-  url: string;
-}): Mail {
-  const { to, projectName, senderName, subscriptionId, reason, url } = input;
-  return {
-    to,
-    senderName: senderOf(senderName),
-    subject: words`A Subscription of ${projectName} has failed`,
-    ...letter({
-      lines: [
-        words`Hello,`,
-        words`Subscription/${subscriptionId} of ${projectName} is in error and delivers nothing: ${reason}.`,
-        words`What it is to deliver waits for 14 days. When the cause is mended, set its status to active again.`,
-      ],
-      action: words`Look at it`,
-      url,
-      closing: words`You get this mail as an administrator of the project, once a day at most for a Subscription.`,
-    }),
-  };
+export function failureMail(input: OfProject & { subscriptionId: string; reason: string }): Mail {
+  const { projectName, subscriptionId, reason, ...to } = input;
+  return letter({
+    ...{ ...to, subject: words`A Subscription of ${projectName} has failed` },
+    lines: [
+      words`Subscription/${subscriptionId} of ${projectName} is in error and delivers nothing: ${reason}.`,
+      words`What it is to deliver waits for 14 days. When the cause is mended, set its status to active again.`,
+    ],
+    action: words`Look at it`,
+    closing: words`You get this mail as an administrator of the project, once a day at most for a Subscription.`,
+  });
 }
 
-/** The mail that lets a person choose a new password. It names nobody: an address may have changed hands. */
-export function resetMail({ to, url }: { to: string; url: string }): Mail {
-  return {
-    to,
-    senderName: words`Portico`,
-    subject: words`Choose a new password`,
-    ...letter({
-      lines: [
-        words`Hello,`,
-        words`somebody, probably you, asked for a new password.`,
-        words`To choose one, open this link within an hour:`,
-      ],
-      action: words`Choose a new password`,
-      url,
-      closing: words`If it was not you, ignore this mail: your password stays as it is.`,
-    }),
-  };
+/** The mail that brings an invitation. */
+export function invitationMail(
+  input: OfProject & { invitee: string; expiresAtMs: number; tags: NonNullable<Mail['tags']> },
+): Mail {
+  const { projectName, invitee, expiresAtMs, tags, ...to } = input;
+  const until = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }).format(expiresAtMs);
+  const mail = letter({
+    ...{ ...to, subject: words`Invitation to ${projectName}`, greeting: words`Hello ${invitee},` },
+    lines: [words`you are invited to join ${projectName}.`, words`To accept, open this link by ${until}:`],
+    action: words`Accept the invitation`,
+    closing: words`If you did not expect this invitation, ignore this mail: nothing happens until you accept.`,
+  });
+  return { ...mail, tags };
 }
 
 /** What an item of the outbox asks for. `shared/identity/mail/send-mail.ts` makes a mail of each. */
@@ -294,34 +263,4 @@ export interface Mail {
 /** Sends mail. @throws {Error} when the service did not take it */
 export interface Mailer {
   send(mail: Mail): Promise<void>;
-}
-
-/** The mail that brings an invitation. Names are text: escaped in HTML, kept out of headers by SES. */
-export function invitationMail(input: {
-  to: string;
-  projectName: string;
-  senderName: string;
-  invitee: string;
-  url: string;
-  expiresAtMs: number;
-  tags: NonNullable<Mail['tags']>;
-}): Mail {
-  const { to, projectName, senderName, invitee, url, expiresAtMs, tags } = input;
-  const until = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }).format(expiresAtMs);
-  return {
-    to,
-    tags,
-    senderName: senderOf(senderName),
-    subject: words`Invitation to ${projectName}`,
-    ...letter({
-      lines: [
-        words`Hello ${invitee},`,
-        words`you are invited to join ${projectName}.`,
-        words`To accept, open this link by ${until}:`,
-      ],
-      action: words`Accept the invitation`,
-      url,
-      closing: words`If you did not expect this invitation, ignore this mail: nothing happens until you accept.`,
-    }),
-  };
 }

@@ -2,9 +2,11 @@ import { isId } from '../../base/resource.ts';
 import { fieldsOf } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
-import { ConditionFailed } from '../../carry/table/transact.ts';
+import { readItem } from '../../carry/table/table.ts';
+import { type Action, whenConditionFailed } from '../../carry/table/transact.ts';
 import { inlineResource } from '../../store/items/content.ts';
-import { type Audited, auditItem, targetOf } from '../audit/audit-event.ts';
+import { auditAction, operator, targetOf } from '../audit/audit-event.ts';
+import { stayingAction } from '../projects/settings.ts';
 import { normaliseAddress } from './address.ts';
 
 /** Which mail of which invitation. */
@@ -37,23 +39,11 @@ function readMailEvent(detail: unknown): MailEvent | undefined {
   const [project, membershipId, generation] = ['project', 'membership', 'generation'].map((name) =>
     firstText(fieldsOf(tags)[name]),
   );
-  if (
-    !project ||
-    !membershipId ||
-    !isId(project) ||
-    !isId(membershipId) ||
-    !/^\d{1,9}$/.test(generation ?? '')
-  ) {
-    return undefined;
-  }
   const delivery = deliveryOf(eventType, fieldsOf(bounce));
-  return (
-    delivery && {
-      mail: { project, membershipId, generation: Number(generation) },
-      address: normaliseAddress(firstText(destination) ?? ''),
-      delivery,
-    }
-  );
+  if (!delivery || !project || !membershipId || !isId(project) || !isId(membershipId)) return undefined;
+  if (!/^\d{1,9}$/.test(generation ?? '')) return undefined;
+  const address = normaliseAddress(firstText(destination) ?? '');
+  return { mail: { project, membershipId, generation: Number(generation) }, address, delivery };
 }
 
 function deliveryOf(eventType: unknown, bounce: Record<string, unknown>): MailEvent['delivery'] | undefined {
@@ -84,15 +74,11 @@ export async function noteMailEvent(services: Store, detail: unknown): Promise<v
 
 /** Nothing for a Project that is being deleted or is gone: people complain for weeks. */
 async function keepComplaint({ table, now }: Store, project: string, address: string): Promise<void> {
-  const check = keys.resource(project, 'Project', project);
-  try {
-    await table.transact([
-      { name: 'project', check, if: 'attribute_exists(pk) AND attribute_not_exists(deletion)' },
-      { name: 'complaint', put: { ...keys.complaint(project, address), atMs: now() } },
-    ]);
-  } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error;
-  }
+  const actions: Action[] = [
+    stayingAction(project),
+    { name: 'complaint', put: { ...keys.complaint(project, address), atMs: now() } },
+  ];
+  await table.transact(actions).catch(whenConditionFailed(() => undefined));
 }
 
 /**
@@ -105,36 +91,20 @@ export async function markDelivery(
   delivery: 'bounced' | 'complained',
 ): Promise<void> {
   const membershipKey = keys.resource(project, 'ProjectMembership', membershipId);
-  const membership = inlineResource(
-    'ProjectMembership',
-    (await table.read([membershipKey])).get(membershipKey),
-  );
+  const membership = inlineResource('ProjectMembership', await readItem(table, membershipKey));
   if (!membership) return;
   const isNews = delivery === 'complained' ? ' OR invitation.delivery = :bounced' : '';
-  const audited: Audited = {
-    project,
-    subtype: delivery === 'bounced' ? 'mail-bounced' : 'mail-complained',
-    action: 'U',
-    outcome: '0',
-    agent: { reference: 'system' },
-    entities: [targetOf(membership)],
+  const marked: Action = {
+    name: 'invitation',
+    update: membershipKey,
+    set: 'SET invitation.delivery = :delivery',
+    if: `invitation.generation = :generation AND attribute_not_exists(deleted) AND (attribute_not_exists(invitation.delivery)${isNews})`,
+    values: {
+      ...{ ':delivery': delivery, ':generation': generation },
+      ...(isNews ? { ':bounced': 'bounced' } : {}),
+    },
   };
-  try {
-    await table.transact([
-      {
-        name: 'invitation',
-        update: membershipKey,
-        set: 'SET invitation.delivery = :delivery',
-        if: `invitation.generation = :generation AND attribute_not_exists(deleted) AND (attribute_not_exists(invitation.delivery)${isNews})`,
-        values: {
-          ':delivery': delivery,
-          ':generation': generation,
-          ...(isNews ? { ':bounced': 'bounced' } : {}),
-        },
-      },
-      { name: 'audit', put: auditItem(audited, newId(), now()) },
-    ]);
-  } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error;
-  }
+  const event = { subtype: `mail-${delivery}`, action: 'U', entities: [targetOf(membership)] } as const;
+  const audit = auditAction({ newId, now }, { project, agent: operator }, event);
+  await table.transact([marked, audit]).catch(whenConditionFailed(() => undefined));
 }

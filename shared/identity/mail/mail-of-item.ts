@@ -5,7 +5,9 @@ import { fieldsOf } from '../../base/values.ts';
 import type { KeyRings } from '../../carry/keys/key-ring.ts';
 import type { Services } from '../../carry/services.ts';
 import { type Item, ownerOfAddress } from '../../carry/table/item.ts';
-import { keys } from '../../carry/table/keys.ts';
+import { type Key, keys } from '../../carry/table/keys.ts';
+import { readItem } from '../../carry/table/table.ts';
+import type { ProjectMembership } from '../../store/fhir/membership.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { emailLogin, findPerson } from '../invitations/person.ts';
 import { standingOf, stateOf } from '../invitations/state.ts';
@@ -42,32 +44,51 @@ const readInvitation = stored(
  */
 export async function invitationOfItem(services: OutboxServices, item: Item): Promise<Mail | undefined> {
   const { project, membershipId, generation, email, isFromOperator = false } = readInvitation(item);
-  const membershipKey = keys.resource(project, 'ProjectMembership', membershipId);
-  const projectKey = keys.resource(project, 'Project', project);
   const complaintKey = keys.complaint(project, email);
-  const found = await services.table.read([membershipKey, projectKey, complaintKey]);
-  const standing = standingOf(found.get(membershipKey));
+  const { found, member, head, names } = await readProject(services, { project, membershipId }, [
+    complaintKey,
+  ]);
+  const standing = standingOf(member);
   const isLive =
     standing?.invitation.generation === generation &&
     stateOf(standing.invitation, services.now()) === 'pending';
-  const head = found.get(projectKey);
   const mayMail = isFromOperator || !lacks(head, 'email');
   if (!standing || !isLive || isDisabled(head) || !mayMail) return undefined;
-  const link = { project: project, membershipId: membershipId, ...standing.invitation };
+  const link = { project, membershipId, ...standing.invitation };
   if (found.get(complaintKey)) {
     await markDelivery(services, link, 'complained');
     return undefined;
   }
-  const projectName = String(inlineResource('Project', found.get(projectKey))?.name ?? '');
   return invitationMail({
-    to: email,
-    projectName,
-    senderName: senderNameOf(found.get(projectKey), projectName),
+    ...{ to: email, ...names },
     invitee: standing.membership.profile.display ?? '',
     url: await invitationUrl(services.baseUrl, services.keyRings['invitation-link'], link),
     expiresAtMs: standing.invitation.expiresAtMs,
     tags: mailTags(link),
   });
+}
+
+/** What a mail of a Project looks at: head and names of the Project, the membership, and what else is asked for. */
+async function readProject(
+  { table }: OutboxServices,
+  { project, membershipId }: { project: string; membershipId: string },
+  more: readonly Key[] = [],
+) {
+  const memberKey = keys.resource(project, 'ProjectMembership', membershipId);
+  const projectKey = keys.resource(project, 'Project', project);
+  const found = await table.read([memberKey, projectKey, ...more]);
+  const head = found.get(projectKey);
+  const projectName = String(inlineResource('Project', head)?.name ?? '');
+  const names = { projectName, senderName: senderNameOf(head, projectName) };
+  return { found, member: found.get(memberKey), head, names };
+}
+
+/** The address of a member's User. */
+async function addressOfMember(
+  { table }: OutboxServices,
+  { user }: ProjectMembership,
+): Promise<string | undefined> {
+  return emailOf(await readItem(table, keys.user(parseReference(user.reference)?.id ?? 'none')));
 }
 
 const readConfirmation = stored(
@@ -95,8 +116,7 @@ export async function addressChangedOfItem(
 /** The mail with the link; undefined when the person has asked for another address since, or confirmed. */
 export async function confirmationOfItem(services: OutboxServices, item: Item): Promise<Mail | undefined> {
   const { userId, generation } = readConfirmation(item);
-  const key = keys.addressChange(userId);
-  const change = readChange((await services.table.read([key])).get(key));
+  const change = readChange(await readItem(services.table, keys.addressChange(userId)));
   if (change?.generation !== generation || generation + addressMs <= services.now()) return undefined;
   const { email } = change;
   const ring = services.keyRings['address-link'];
@@ -123,24 +143,17 @@ const readEmergency = stored(
  * and did not take it themself, or has no address.
  */
 export async function emergencyOfItem(services: OutboxServices, item: Item): Promise<Mail | undefined> {
-  const { table, baseUrl } = services;
-  const order = readEmergency(item);
-  if (!order) return undefined;
-  const { project, takenBy, toldId, untilMs, isUnasked = false } = order;
-  const memberKey = keys.resource(project, 'ProjectMembership', toldId);
-  const projectKey = keys.resource(project, 'Project', project);
-  const found = await table.read([memberKey, projectKey]);
-  const member = inlineResource('ProjectMembership', found.get(memberKey));
+  const { project, takenBy, toldId, untilMs, isUnasked = false } = readEmergency(item);
+  const read = await readProject(services, { project, membershipId: toldId });
+  const member = inlineResource('ProjectMembership', read.member);
   const isTheirs = toldId === takenBy.membershipId;
   if (!member || (!isTheirs && !(member.active && member.admin))) return undefined;
-  const userKey = keys.user(parseReference(member.user.reference)?.id ?? 'none');
-  const email = emailOf((await table.read([userKey])).get(userKey));
+  const email = await addressOfMember(services, member);
   if (email === undefined) return undefined;
-  const projectName = String(inlineResource('Project', found.get(projectKey))?.name ?? '');
+  const url = `${services.baseUrl}/app${isTheirs ? '' : `/members/${takenBy.membershipId}`}`;
   return emergencyMail({
-    ...{ to: email, isTheirs, isUnasked, name: takenBy.name, projectName, untilMs },
-    senderName: senderNameOf(found.get(projectKey), projectName),
-    url: isTheirs ? `${baseUrl}/app` : `${baseUrl}/app/members/${takenBy.membershipId}`,
+    ...{ to: email, url, isTheirs, isUnasked, name: takenBy.name, untilMs },
+    ...read.names,
   });
 }
 
@@ -154,32 +167,20 @@ const readFailure = stored(
  * complained of this Project's mails.
  */
 export async function failureOfItem(services: OutboxServices, item: Item): Promise<Mail | undefined> {
-  const { table, baseUrl } = services;
   const { project, subscriptionId, membershipId } = readFailure(item);
   const subscriptionKey = keys.resource(project, 'Subscription', subscriptionId);
-  const memberKey = keys.resource(project, 'ProjectMembership', membershipId);
-  const projectKey = keys.resource(project, 'Project', project);
-  const found = await table.read([subscriptionKey, memberKey, projectKey]);
-  const subscription = inlineResource('Subscription', found.get(subscriptionKey));
-  const member = inlineResource('ProjectMembership', found.get(memberKey));
-  if (isDisabled(found.get(projectKey))) return undefined;
+  const read = await readProject(services, { project, membershipId }, [subscriptionKey]);
+  const subscription = inlineResource('Subscription', read.found.get(subscriptionKey));
+  const member = inlineResource('ProjectMembership', read.member);
+  if (isDisabled(read.head)) return undefined;
   if (subscription?.status !== 'error' || !member?.active || !member.admin) return undefined;
-  const userKey = keys.user(parseReference(member.user.reference)?.id ?? 'none');
-  const email = emailOf((await table.read([userKey])).get(userKey));
+  const email = await addressOfMember(services, member);
   if (email === undefined) return undefined;
-  const complaintKey = keys.complaint(project, email);
-  if ((await table.read([complaintKey])).get(complaintKey)) return undefined;
-  const { endpoint } = fieldsOf(subscription.channel);
-  const isOfBot = parseReference(endpoint)?.type === 'Bot';
-  const projectName = String(inlineResource('Project', found.get(projectKey))?.name ?? '');
-  return failureMail({
-    to: email,
-    projectName,
-    senderName: senderNameOf(found.get(projectKey), projectName),
-    subscriptionId,
-    reason: String(subscription.error ?? ''),
-    url: isOfBot ? `${baseUrl}/app/bots/${parseReference(endpoint)?.id}` : `${baseUrl}/app`,
-  });
+  if (await readItem(services.table, keys.complaint(project, email))) return undefined;
+  const endpoint = parseReference(fieldsOf(subscription.channel).endpoint);
+  const url = `${services.baseUrl}/app${endpoint?.type === 'Bot' ? `/bots/${endpoint.id}` : ''}`;
+  const reason = String(subscription.error ?? '');
+  return failureMail({ to: email, url, subscriptionId, reason, ...read.names });
 }
 
 const readReset = stored('mail for a new password', object({ email: string(), project: optional(string()) }));
@@ -203,12 +204,7 @@ export async function resetOfItem(services: OutboxServices, item: Item): Promise
   const passwordHash = passwordHashOf(found.get(passwordKey));
   if (passwordHash === undefined || inlineResource('User', found.get(userKey))?.email !== email)
     return undefined;
-  const link = {
-    userId,
-    expiresAtMs: services.now() + resetMs,
-    passwordHash,
-    email,
-  };
+  const link = { userId, expiresAtMs: services.now() + resetMs, passwordHash, email };
   const url = await resetUrl(services.baseUrl, services.keyRings['reset-link'], link);
   return resetMail({ to: email, url });
 }

@@ -1,9 +1,11 @@
-import { isKeyOf } from '../../base/values.ts';
+import { isKeyOf, recordOf } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
 import { count } from '../../carry/table/counter.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { type Key, keys, outboxPartitions } from '../../carry/table/keys.ts';
-import { type Mail, type MailKind, type SecurityEvent, securityMail } from './letters.ts';
+import { readPages } from '../../carry/table/pages.ts';
+import { readItem } from '../../carry/table/table.ts';
+import { type Mail, type MailKind, type SecurityEvent, securityEvents, securityMail } from './letters.ts';
 import {
   addressChangedOfItem,
   confirmationOfItem,
@@ -76,19 +78,6 @@ interface Kind {
   mostADay: number | undefined;
 }
 
-/** Not counted: nobody can use up the mails of an address and then change its sign-in unseen. */
-const notices: Readonly<Record<SecurityEvent, Kind>> = {
-  'address-changed': { mailOf: addressChangedOfItem, mostADay: undefined },
-  'address-restored': noticeOf('address-restored'),
-  'address-undone': noticeOf('address-undone'),
-  'password-changed': noticeOf('password-changed'),
-  'second-factor-added': noticeOf('second-factor-added'),
-  'second-factor-removed': noticeOf('second-factor-removed'),
-  'recovery-code-used': noticeOf('recovery-code-used'),
-  'recovery-codes-renewed': noticeOf('recovery-codes-renewed'),
-  'sign-in-recovered': noticeOf('sign-in-recovered'),
-};
-
 const kinds: Readonly<Record<MailKind, Kind>> = {
   invitation: { mailOf: invitationOfItem, mostADay: 5 },
   // Anybody can ask for one of these: they leave room for invitations.
@@ -98,7 +87,9 @@ const kinds: Readonly<Record<MailKind, Kind>> = {
   'subscription-failed': { mailOf: failureOfItem, mostADay: undefined },
   // Counted when it is taken: a person takes it so often a day.
   'emergency-access': { mailOf: emergencyOfItem, mostADay: undefined },
-  ...notices,
+  // Not counted: nobody can use up the mails of an address and then change its sign-in unseen.
+  ...recordOf(securityEvents, noticeOf),
+  'address-changed': { mailOf: addressChangedOfItem, mostADay: undefined },
 };
 
 function noticeOf(event: SecurityEvent): Kind {
@@ -121,7 +112,7 @@ function kindOf({ kind }: Item): Kind {
  * @throws {Error} when the mail service did not take it, or the kind is unknown; the item stays for the next sweep
  */
 export async function sendMail(services: OutboxServices, outboxKey: Key): Promise<void> {
-  const item = (await services.table.read([outboxKey])).get(outboxKey);
+  const item = await readItem(services.table, outboxKey);
   if (!item) return;
   const kind = kindOf(item);
   const mail = await kind.mailOf(services, item);
@@ -147,19 +138,12 @@ export async function sendMail(services: OutboxServices, outboxKey: Key): Promis
 /** Tries every unsent mail once more. One that fails again stays for the next sweep. */
 export async function sweep(services: OutboxServices): Promise<void> {
   for (const partition of outboxPartitions()) {
-    let from: Key | undefined;
-    do {
-      const page = await services.table.query({
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': partition },
-        ...(from ? { ExclusiveStartKey: from } : {}),
-      });
-      for (const { pk, sk } of page.items) {
+    for await (const page of readPages(services.table, partition)) {
+      for (const { pk, sk } of page) {
         await sendMail(services, { pk, sk }).catch((error: Error) => {
           services.log.error('mail not sent', { error: error.name });
         });
       }
-      from = page.next;
-    } while (from);
+    }
   }
 }

@@ -5,7 +5,7 @@ import { flag, onlyFields, optionalField, parse, readText, wholeNumber } from '.
 import { hashClientSecret, newClientSecret } from '../../carry/keys/credential.ts';
 import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
-import { type Action, ConditionFailed } from '../../carry/table/transact.ts';
+import { type Action, orThrow } from '../../carry/table/transact.ts';
 import { auditAction, targetOf } from '../audit/audit-event.ts';
 import type { Caller } from '../gate/access-token.ts';
 import { provided } from '../policies/bounds.ts';
@@ -58,26 +58,19 @@ export async function changeClient(
   ].join(' ');
   if (set === '') return clientState(client.id, credential, nowMs);
   const event = { subtype: 'change-client', action: 'U', entities: [targetOf(client)] } as const;
-  try {
-    const actions: Action[] = [
-      {
-        name: 'credential',
-        update: keys.client(client.id),
-        set,
-        // A deleted client does not come back, and one that was made public meanwhile stays without a date.
-        if:
-          typeof expires === 'number'
-            ? 'attribute_exists(pk) AND attribute_not_exists(isPublic)'
-            : 'attribute_exists(pk)',
-        ...(typeof expires === 'number' ? { values: { ':expires': expires } } : {}),
-      },
-      auditAction(services, actor, event, nowMs),
-    ];
-    await services.table.transact(provided(actions, bounds));
-  } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error;
-    throw new Refusal('conflict', 'The client was changed or deleted at the same time');
-  }
+  const actions: Action[] = [
+    {
+      name: 'credential',
+      update: keys.client(client.id),
+      set,
+      // A deleted client does not come back, and one that was made public meanwhile stays without a date.
+      if: `attribute_exists(pk)${typeof expires === 'number' ? ' AND attribute_not_exists(isPublic)' : ''}`,
+      ...(typeof expires === 'number' ? { values: { ':expires': expires } } : {}),
+    },
+    auditAction(services, actor, event, nowMs),
+  ];
+  const refused = () => new Refusal('conflict', 'The client was changed or deleted at the same time');
+  await services.table.transact(provided(actions, bounds)).catch(orThrow(refused));
   return readClient(services, caller, { clientId: client.id });
 }
 
@@ -110,7 +103,6 @@ export async function rotateSecret(
   { clientId, receivedAtMs, body }: { clientId: string; receivedAtMs: number; body?: unknown },
 ): Promise<Resource> {
   const { actor, client, credential, bounds } = await findOwnClient(services, caller, clientId);
-  const credentialKey = keys.client(client.id);
   if (credential.isPublic === true) throw new Refusal('conflict', 'This client is public: it has no secret');
   if ((credential.rotatedAtMs ?? 0) >= receivedAtMs) throw rotatedMeanwhile();
 
@@ -120,32 +112,26 @@ export async function rotateSecret(
   const retiring = seen !== undefined && keepOldHours > 0 ? { secretHash: seen, untilMs } : undefined;
   const secret = newClientSecret();
   const event = { subtype: 'rotate-secret', action: 'U', entities: [targetOf(client)] } as const;
-  try {
-    const actions: Action[] = [
-      {
-        name: 'credential',
-        update: credentialKey,
-        set: `SET secretHash = :next, rotatedAtMs = :now${retiring ? ', retiring = :old' : ' REMOVE retiring'}`,
-        // A deleted client does not come back, and one that was made public meanwhile stays so.
-        ...(seen === undefined
-          ? {
-              if: 'attribute_exists(pk) AND attribute_not_exists(secretHash) AND attribute_not_exists(isPublic)',
-            }
-          : { if: 'secretHash = :seen' }),
-        values: {
-          ':next': hashClientSecret(secret),
-          ':now': services.now(),
-          ...(seen === undefined ? {} : { ':seen': seen }),
-          ...(retiring ? { ':old': retiring } : {}),
-        },
+  const actions: Action[] = [
+    {
+      name: 'credential',
+      update: keys.client(client.id),
+      set: `SET secretHash = :next, rotatedAtMs = :now${retiring ? ', retiring = :old' : ' REMOVE retiring'}`,
+      // A deleted client does not come back, and one that was made public meanwhile stays so.
+      if:
+        seen === undefined
+          ? 'attribute_exists(pk) AND attribute_not_exists(secretHash) AND attribute_not_exists(isPublic)'
+          : 'secretHash = :seen',
+      values: {
+        ':next': hashClientSecret(secret),
+        ':now': services.now(),
+        ...(seen === undefined ? {} : { ':seen': seen }),
+        ...(retiring ? { ':old': retiring } : {}),
       },
-      auditAction(services, actor, event),
-    ];
-    await services.table.transact(provided(actions, bounds));
-  } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error;
-    throw rotatedMeanwhile();
-  }
+    },
+    auditAction(services, actor, event),
+  ];
+  await services.table.transact(provided(actions, bounds)).catch(orThrow(rotatedMeanwhile));
   return { ...client, secret };
 }
 

@@ -2,12 +2,19 @@ import { Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
+import { readItem } from '../../carry/table/table.ts';
 import { type Action, untilWritten } from '../../carry/table/transact.ts';
 import type { Subtype } from '../audit/subtypes.ts';
 import type { Caller } from '../gate/access-token.ts';
-import { type Actor, admit } from '../gate/actor.ts';
+import { type Admitted, admit } from '../gate/actor.ts';
 import { changeAdministrator } from '../invitations/accept.ts';
-import { changeMembership, issueInvitation, outboxAction } from '../invitations/membership-actions.ts';
+import {
+  changeMembership,
+  issueInvitation,
+  outboxAction,
+  stampOf,
+} from '../invitations/membership-actions.ts';
+import { addressOf } from '../invitations/person.ts';
 import { type Invitation, type Standing, withInvitation } from '../invitations/state.ts';
 import { provided, requireWithin } from '../policies/bounds.ts';
 import { projectSettings, requireFeature } from '../projects/settings.ts';
@@ -23,14 +30,12 @@ export function resendInvitation(
   caller: Caller<'administrator'>,
   which: Which,
 ): Promise<Resource> {
-  const projectKey = keys.resource(caller.project, 'Project', caller.project);
-  return changeInvitation(services, caller, which, async (standing, actor) => {
+  return changeInvitation(services, caller, which, async (standing, { actor, projectHead }) => {
     requireFeature(actor, 'email');
-    const userKey = keys.user(standing.userId);
-    const found = await services.table.read([projectKey, userKey]);
-    const known = standing.login.startsWith('E:') ? standing.login.slice(2) : found.get(userKey)?.email;
+    const known =
+      addressOf(standing.login) ?? (await readItem(services.table, keys.user(standing.userId)))?.email;
     if (typeof known !== 'string') throw new Refusal('invalid', 'The person has no e-mail address');
-    const { invitationDays: days } = projectSettings(found.get(projectKey));
+    const { invitationDays: days } = projectSettings(projectHead);
     const next = issueInvitation(standing.invitation.generation, true, services.now(), days);
     const mail = outboxAction(caller.project, standing.membership.id, known, next);
     return { next, subtype: 'resend-invitation', actions: [mail] };
@@ -43,7 +48,7 @@ export function revokeInvitation(
   caller: Caller<'administrator'>,
   which: Which,
 ): Promise<Resource> {
-  return changeInvitation(services, caller, which, async ({ membership, invitation }, actor) => {
+  return changeInvitation(services, caller, which, async ({ membership, invitation }, { actor }) => {
     if (invitation.state === 'revoked') throw new Refusal('not-found', 'Not found');
     const unsent = keys.outbox(caller.project, membership.id);
     return {
@@ -63,32 +68,26 @@ async function changeInvitation(
   { membershipId }: Which,
   decide: (
     standing: Standing,
-    actor: Actor,
+    by: Pick<Admitted, 'actor' | 'projectHead'>,
   ) => Promise<{ next: Invitation; subtype: Subtype; actions: Action[] }>,
 ): Promise<Resource> {
   const key = memberKey(caller.project, membershipId);
   return untilWritten(async () => {
-    const { actor, found } = await admit(services, caller, [key]);
+    const admitted = await admit(services, caller, [key]);
+    const { actor, found } = admitted;
     const { membership, standing } = requireMember(found.get(key));
     if (!standing) throw new Refusal('not-found', 'Not found');
     if (standing.invitation.state === 'accepted') {
       throw new Refusal('conflict', 'User is already a member of this project');
     }
-    const { next, subtype, actions } = await decide(standing, actor);
+    const { next, subtype, actions } = await decide(standing, admitted);
     // A link that is revoked opens nothing.
     const grants = next.state === 'revoked' ? [] : [{ membership }];
     const bounds = await requireWithin(services, { caller, actor }, grants);
-    const changed = changeMembership(
-      standing,
-      { rights: membership, invitation: next },
-      stampOf(services, actor),
-    );
+    const change = { rights: membership, invitation: next };
+    const changed = changeMembership(standing, change, stampOf(services, actor));
     const audit = memberAudit(services, actor, membership, { subtype, action: 'U' });
     await services.table.transact(provided([...changed.actions, ...actions, audit], bounds));
     return withInvitation(changed.membership, next, services.now());
   });
-}
-
-function stampOf({ newId, now, traceId: trace }: Services, { project, profile }: Actor) {
-  return { project, versionId: newId(), nowMs: now(), author: { reference: profile }, trace };
 }

@@ -4,7 +4,7 @@ import { parseReference, type Resource } from '../../base/resource.ts';
 import { fields, flag, optionalField, parse, whole } from '../../base/schema.ts';
 import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
-import type { Found } from '../../carry/table/table.ts';
+import { type Found, readItem } from '../../carry/table/table.ts';
 import { untilWritten } from '../../carry/table/transact.ts';
 import {
   makesAdministrator,
@@ -18,7 +18,7 @@ import { type Actor, admit, requireAdministrator } from '../gate/actor.ts';
 import { latestGrant } from '../gate/emergency.ts';
 import { changeAdministrator, refuseLastAdministrator } from '../invitations/accept.ts';
 import { mayName } from '../invitations/gather.ts';
-import { changeMembership, endMembershipActions } from '../invitations/membership-actions.ts';
+import { changeMembership, endMembershipActions, stampOf } from '../invitations/membership-actions.ts';
 import { rightsEntries, unfitRights } from '../invitations/parse-rights.ts';
 import { type Person, personAction, personOf } from '../invitations/person.ts';
 import { type Standing, withInvitation } from '../invitations/state.ts';
@@ -56,13 +56,12 @@ export async function changeMember(
   input: { membershipId: string; body: unknown },
 ): Promise<Resource> {
   const key = memberKey(caller.project, input.membershipId);
-  const projectKey = keys.resource(caller.project, 'Project', caller.project);
   return untilWritten(async () => {
-    const { actor, found } = await admit(services, caller, [key, projectKey]);
+    const { actor, found, projectHead: project } = await admit(services, caller, [key]);
     const member = requireMember(found.get(key));
     const { rights, active } = changeOf(input.body, member);
     const named = await requireNamed(services, actor, rights, member.membership);
-    const heads = { member: found.get(key), project: found.get(projectKey) };
+    const heads = { member: found.get(key), project };
     const emergencyTakenAtMs = latestGrant(heads.member)?.startedAtMs;
     const change = { rights, active, emergencyTakenAtMs };
     const { changed, actions } = decideChange(services, actor, member, change);
@@ -88,14 +87,7 @@ function decideChange(
   { membership, standing }: Member,
   change: { rights: Rights; active: boolean; emergencyTakenAtMs: number | undefined },
 ) {
-  const stamp = {
-    project: actor.project,
-    versionId: services.newId(),
-    nowMs: services.now(),
-    author: { reference: actor.profile },
-    trace: services.traceId,
-  };
-  const changed = changeMembership({ membership }, change, stamp);
+  const changed = changeMembership({ membership }, change, stampOf(services, actor));
   return {
     changed: changed.membership,
     actions: [
@@ -177,9 +169,8 @@ export async function removeMember(
 ): Promise<void> {
   const key = memberKey(caller.project, membershipId);
   const { project } = caller;
-  const projectKey = keys.resource(project, 'Project', project);
   await untilWritten(async () => {
-    const { actor, found } = await admit(services, caller, [key, projectKey]);
+    const { actor, found, projectHead } = await admit(services, caller, [key]);
     // An app that was given scopes for resources must not take the person out.
     const leaves = membershipId === caller.membershipId && !isForResourcesOnly(actor.scope);
     if (!leaves) requireAdministrator(actor);
@@ -187,11 +178,9 @@ export async function removeMember(
     if (!standing) {
       throw new Refusal('invalid', 'This membership ends when its Bot or ClientApplication is deleted');
     }
-    const personKey = keys.person(project, standing.login);
-    const person = personOf((await services.table.read([personKey])).get(personKey));
-    const { newId, now, traceId: trace } = services;
-    const stamp = { project, versionId: newId(), nowMs: now(), trace };
-    const heads = { member: found.get(key), project: found.get(projectKey) };
+    const person = personOf(await readItem(services.table, keys.person(project, standing.login)));
+    const stamp = stampOf(services, actor);
+    const heads = { member: found.get(key), project: projectHead };
     await services.table.transact([
       ...endMembershipActions(standing, stamp),
       ...(person
@@ -211,10 +200,7 @@ function withoutMembership(
   const kept = Object.entries(memberships).filter(([, id]) => id !== membership.id);
   const profileId = membership.profile.reference.split('/')[1] ?? '';
   return {
-    login,
-    userId,
-    scope,
-    memberships: Object.fromEntries(kept),
+    ...{ login, userId, scope, memberships: Object.fromEntries(kept) },
     profiles: { ...profiles, [profileType]: profileId },
   };
 }

@@ -1,4 +1,4 @@
-import { array, description, looseObject, maxLength, pipe, string } from 'valibot';
+import { array, description, type InferOutput, looseObject, maxLength, pipe, string } from 'valibot';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { isId, type Resource } from '../../base/resource.ts';
 import { fields, flag, optionalField, readText, whole } from '../../base/schema.ts';
@@ -15,8 +15,14 @@ import { IssuerFault } from '../issuers/issuer-web.ts';
 import { parseKeySet } from '../issuers/issuers.ts';
 import { newProfile, provided, requireWithin, requireWithinMembers } from '../policies/bounds.ts';
 import { isRedirectUri, redirectUriText } from '../sign-in/redirect-uri.ts';
-import { isAppOfPeople } from './app-of-people.ts';
-import { newClient, policyKeys, programEntries, programOf, requirePolicies } from './program.ts';
+import {
+  isAppOfPeople,
+  newClient,
+  policyKeys,
+  programEntries,
+  programOf,
+  requirePolicies,
+} from './program.ts';
 
 /** How a client authenticates, as its administrators see it; instants as FHIR writes them. */
 export interface ClientState {
@@ -107,17 +113,12 @@ const clientKeyEntries = {
   jwks: optionalField(whole(looseObject({ keys: array(looseObject({ kty: string() })) }), setText)),
 };
 
-interface SentKeys {
-  public?: boolean | undefined;
-  jwksUri?: string | undefined;
-  jwks?: { keys: { kty: string; [member: string]: unknown }[] } | undefined;
-}
-
 /**
  * @param baseUrl of our own API: where it is on loopback, `jwksUri` may be too
  * @throws {Refusal} invalid for keys that are not public, cannot be used, or belong to a public client
  */
-function requireUsableKeys({ public: isPublic, jwksUri, jwks }: SentKeys, baseUrl: string): void {
+function requireUsableKeys(sent: InferOutput<typeof createClientBody>, baseUrl: string): void {
+  const { public: isPublic, jwksUri, jwks } = sent;
   if (isPublic && (jwks ?? jwksUri) !== undefined)
     throw invalidField('public', 'A public client has no keys');
   if (jwksUri !== undefined && jwks) throw invalidField('jwks', 'Give jwksUri or jwks, not both');
@@ -190,22 +191,16 @@ export async function createClient(
     const stamp = { project: caller.project, nowMs: services.now(), author, newId: services.newId };
     const { client, membership, actions } = newClient(
       {
-        ...program,
-        redirectUris,
-        postLogoutRedirectUris,
+        ...{ ...program, redirectUris, postLogoutRedirectUris, secret },
         ...(jwks ? { jwks } : {}),
         ...(jwksUri === undefined ? {} : { jwksUri: new URL(jwksUri).href }),
-        secret,
       },
       { reference: `Project/${caller.project}` },
       stamp,
     );
     if (isAppOfPeople(client)) requireRoot(actor);
-    const event = {
-      subtype: 'create-client',
-      action: 'C',
-      entities: [targetOf(client), targetOf(membership)],
-    } as const;
+    const entities = [targetOf(client), targetOf(membership)];
+    const event = { subtype: 'create-client', action: 'C', entities } as const;
     const audit = auditAction(services, actor, event, stamp.nowMs);
     await services.table.transact(provided([...actions, audit], bounds));
     return secret === undefined ? client : { ...client, secret };

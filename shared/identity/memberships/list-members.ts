@@ -2,7 +2,6 @@ import type { Reference, Resource } from '../../base/resource.ts';
 import { noteShown } from '../../carry/disclosure.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
-import { type Key, keys } from '../../carry/table/keys.ts';
 import type { MembershipAccess, ProjectMembership } from '../../store/fhir/membership.ts';
 import {
   isMemberFound,
@@ -18,7 +17,7 @@ import { readHeads } from '../../store/items/versions.ts';
 import { type Filter, matchesAll } from '../../store/search/filter.ts';
 import { parseSearch } from '../../store/search/search-request.ts';
 import type { Caller } from '../gate/access-token.ts';
-import { admit } from '../gate/actor.ts';
+import { admit, policyKey } from '../gate/actor.ts';
 import { memberView } from './member.ts';
 import { afterAll, groupsBy, type MemberQuery, parseMemberQuery, readSortKeys } from './member-query.ts';
 
@@ -137,9 +136,7 @@ export async function listMembers(
   caller: Caller<'administrator'>,
   query: URLSearchParams,
 ): Promise<MemberList> {
-  const projectKey = keys.resource(caller.project, 'Project', caller.project);
-  const { found: heads } = await admit(services, caller, [projectKey]);
-  const projectHead = heads.get(projectKey);
+  const { projectHead } = await admit(services, caller, []);
   const asked = parseMemberQuery(query);
   const { project } = caller;
   const listing = { project, name: asked.canonical };
@@ -215,15 +212,11 @@ async function withPolicyNames(
   project: string,
   members: readonly Resource[],
 ): Promise<Resource[]> {
-  const keyOf = (reference: string): Key | undefined => {
-    const id = /^AccessPolicy\/([A-Za-z0-9.-]{1,64})$/.exec(reference)?.[1];
-    return id === undefined ? undefined : keys.resource(project, 'AccessPolicy', id);
-  };
-  const wanted = members.flatMap(policiesOf).flatMap(({ reference }) => keyOf(reference) ?? []);
+  const wanted = members.flatMap(policiesOf).map(({ reference }) => policyKey(project, reference));
   const policies = await table.read(wanted);
   const named = (policy: Reference): Reference => {
-    const key = keyOf(policy.reference);
-    const name = key && inlineResource('AccessPolicy', policies.get(key))?.name;
+    const head = policies.get(policyKey(project, policy.reference));
+    const name = inlineResource('AccessPolicy', head)?.name;
     return typeof name === 'string' ? { ...policy, display: name } : policy;
   };
   return members.map((member) => ({

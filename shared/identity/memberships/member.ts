@@ -48,23 +48,17 @@ export function memberAudit(
 const lastSignInExtension = 'urn:portico:extension:last-sign-in';
 const emergencyExtension = 'urn:portico:extension:emergency-access';
 
-/** A membership as administrators see it. */
-export interface MemberView {
-  /**
-   * With the state of its invitation, the last sign-in to this Project, if there was one, and the emergency access that
-   * goes on.
-   */
-  resource: Resource;
-  /** Of the invitation; undefined for programs, which nobody invites. */
-  state: InvitationState | undefined;
-}
-
-/** @param project its head @returns undefined for a deleted membership */
+/**
+ * A membership as administrators see it: with the state of its invitation, the last sign-in to this Project, if there was
+ * one, and the emergency access that goes on.
+ * @param project its head
+ * @returns undefined for a deleted membership; the state is undefined for programs, which nobody invites
+ */
 export function memberView(
   item: Item | undefined,
   project: Item | undefined,
   nowMs: number,
-): MemberView | undefined {
+): { resource: Resource; state: InvitationState | undefined } | undefined {
   const membership = inlineResource('ProjectMembership', item);
   if (!membership) return undefined;
   const standing = standingOf(item);
@@ -75,18 +69,17 @@ export function memberView(
   const resource = withInvitation(known, invitation, nowMs);
   const signedIn = item?.signedInAtMs;
   const grant = activeGrant(membership, { member: item, project }, nowMs);
-  const more = [
-    ...(typeof signedIn === 'number' ? [lastSignIn(signedIn)] : []),
+  const extension = [
+    ...(Array.isArray(resource.extension) ? resource.extension : []),
+    ...(typeof signedIn === 'number'
+      ? [{ url: lastSignInExtension, valueInstant: new Date(signedIn).toISOString() }]
+      : []),
     ...(grant ? [emergencyAccess(grant)] : []),
   ];
   return {
     state: invitation && stateOf(invitation, nowMs),
-    resource: more.length > 0 ? { ...resource, extension: [...extensionsOf(resource), ...more] } : resource,
+    resource: extension.length > 0 ? { ...resource, extension } : resource,
   };
-}
-
-function lastSignIn(atMs: number) {
-  return { url: lastSignInExtension, valueInstant: new Date(atMs).toISOString() };
 }
 
 function emergencyAccess({ startedAtMs, untilMs, reason }: EmergencyGrant) {
@@ -100,21 +93,15 @@ function emergencyAccess({ startedAtMs, untilMs, reason }: EmergencyGrant) {
   };
 }
 
-function extensionsOf({ extension }: Resource): unknown[] {
-  return Array.isArray(extension) ? extension : [];
-}
-
 /** One membership of the Project, with the state of its invitation and the last sign-in. @throws {Refusal} not-found */
 export async function readMember(
   services: Services,
   caller: Caller<'administrator'>,
   { membershipId }: { membershipId: string },
 ): Promise<Resource> {
-  if (!isId(membershipId)) throw new Refusal('not-found', 'Not found');
-  const key = keys.resource(caller.project, 'ProjectMembership', membershipId);
-  const projectKey = keys.resource(caller.project, 'Project', caller.project);
-  const { found } = await admit(services, caller, [key, projectKey]);
-  const view = memberView(found.get(key), found.get(projectKey), services.now());
+  const key = memberKey(caller.project, membershipId);
+  const { found, projectHead } = await admit(services, caller, [key]);
+  const view = memberView(found.get(key), projectHead, services.now());
   if (!view) throw new Refusal('not-found', 'Not found');
   if (services.disclosure) noteShown(services.disclosure, view.resource);
   return view.resource;

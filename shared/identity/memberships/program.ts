@@ -1,19 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import { check, maxLength, pipe, string, trim } from 'valibot';
-import { invalidField, type Refusal } from '../../base/refusal.ts';
+import { invalidField } from '../../base/refusal.ts';
 import { isId, newMeta, type Reference, type Resource, type Stamp } from '../../base/resource.ts';
 import { optionalField } from '../../base/schema.ts';
 import { credentialOf, hashClientSecret } from '../../carry/keys/credential.ts';
 import type { Services } from '../../carry/services.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
-import type { Found, Table } from '../../carry/table/table.ts';
+import { type Found, readItem, type Table } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
-import {
-  type NamedRights,
-  type ProjectMembership,
-  policiesIn,
-  type Rights,
-  rightsOf,
-} from '../../store/fhir/membership.ts';
+import { type NamedRights, policiesIn, type Rights, rightsOf } from '../../store/fhir/membership.ts';
 import { createActions } from '../../store/items/change.ts';
 import { inlineResource, isStanding } from '../../store/items/content.ts';
 import { policyKey } from '../gate/actor.ts';
@@ -78,19 +73,10 @@ export function requirePolicies(project: string, rights: Rights, found: Found): 
   }
 }
 
-export interface NewClient {
-  client: Resource;
-  membership: ProjectMembership;
-  actions: Action[];
-}
-
-/** The public keys of a client that signs its assertions: where they are, or themselves (RFC 7517). */
-interface ClientKeys {
+interface ClientProgram extends Program {
+  /** The public keys of a client that signs its assertions: where they are, or themselves (RFC 7517). */
   jwksUri?: string;
   jwks?: object;
-}
-
-interface ClientProgram extends Program, ClientKeys {
   redirectUris?: readonly string[];
   postLogoutRedirectUris?: readonly string[];
   /** Shown to its owner once; only its hash is stored. Undefined for a public client, which keeps none. */
@@ -98,7 +84,7 @@ interface ClientProgram extends Program, ClientKeys {
 }
 
 /** A ClientApplication, its membership, its secret and its keys, as one transaction. */
-export function newClient(program: ClientProgram, project: Reference, stamp: Stamp): NewClient {
+export function newClient(program: ClientProgram, project: Reference, stamp: Stamp) {
   const id = stamp.newId();
   const membershipId = stamp.newId();
   const { name, description, rights, redirectUris, postLogoutRedirectUris, jwksUri, jwks, secret } = program;
@@ -130,15 +116,12 @@ export function newClient(program: ClientProgram, project: Reference, stamp: Sta
     ...(secret === undefined ? { isPublic: true } : { secretHash: hashClientSecret(secret) }),
     ...(jwks ? { jwks } : {}),
   };
-  return {
-    client,
-    membership,
-    actions: [
-      ...createActions(stamp.project, client, { refs: 1, membershipId }),
-      ...actions,
-      { name: 'credential', put: credential, if: 'attribute_not_exists(pk)' },
-    ],
-  };
+  const all: Action[] = [
+    ...createActions(stamp.project, client, { refs: 1, membershipId }),
+    ...actions,
+    { name: 'credential', put: credential, if: 'attribute_not_exists(pk)' },
+  ];
+  return { client, membership, actions: all };
 }
 
 /** A ClientApplication and its Project, by its id alone, as requests of no Project name it. */
@@ -147,11 +130,10 @@ export async function findClientApplication(
   clientId: string,
 ): Promise<{ project: string; client: Resource } | undefined> {
   if (!isId(clientId)) return undefined;
-  const credentialKey = keys.client(clientId);
-  const project = credentialOf((await table.read([credentialKey])).get(credentialKey))?.project;
+  const project = credentialOf(await readItem(table, keys.client(clientId)))?.project;
   if (project === undefined) return undefined;
-  const key = keys.resource(project, 'ClientApplication', clientId);
-  const client = inlineResource('ClientApplication', (await table.read([key])).get(key));
+  const head = await readItem(table, keys.resource(project, 'ClientApplication', clientId));
+  const client = inlineResource('ClientApplication', head);
   return client && { project, client };
 }
 
@@ -164,16 +146,25 @@ export async function requireRedirectUri(
   services: Services,
   { clientId, redirectUri }: { clientId: string; redirectUri: string },
 ): Promise<string | undefined> {
-  if (clientId === '') {
-    if (isOwnPage(services.baseUrl, redirectUri)) return undefined;
-    throw unknownRedirect();
-  }
   // A built-in client belongs to no Project: it asks no issuer of one.
   const found = await findClientApplication(services.table, clientId);
-  if (!found || !redirectUrisOf(found.client).includes(redirectUri)) throw unknownRedirect();
-  return found.project;
+  const known = found ? redirectUrisOf(found.client) : [];
+  const isOwn = clientId === '' && isOwnPage(services.baseUrl, redirectUri);
+  if (isOwn || known.includes(redirectUri)) return found?.project;
+  throw invalidField('redirectUri', 'The client is not registered with this redirectUri');
 }
 
-function unknownRedirect(): Refusal {
-  return invalidField('redirectUri', 'The client is not registered with this redirectUri');
+/** Whether people sign in by a client, with rights of their own, whatever its own are: to make and to change one is for root. */
+export function isAppOfPeople(client: Resource): boolean {
+  return client.resourceType === 'ClientApplication' && redirectUrisOf(client).length > 0;
+}
+
+/** What says how a client authenticates, where it has people sent, and what they are shown. */
+const signInFields = [
+  ...['public', 'jwksUri', 'jwks', 'redirectUri', 'redirectUris'],
+  ...['postLogoutRedirectUris', 'launchUri', 'signInForm'],
+];
+
+export function changesSignIn(before: Resource | undefined, after: Resource): boolean {
+  return signInFields.some((name) => !isDeepStrictEqual(before?.[name], after[name]));
 }

@@ -16,10 +16,30 @@ function everyone(actor: Actor): readonly Actor[] {
   return [actor, ...(actor.within ?? [])];
 }
 
-/** Whether any rule could allow this on the type: what a search or a create asks first. */
-export function mayInteract(actor: Actor, interaction: Interaction, type: string): boolean {
-  return everyone(actor).every((one) => own.mayInteract(one, interaction, type));
+/** What all of them may. */
+function byEach<Asked extends unknown[]>(may: (actor: Actor, ...asked: Asked) => boolean) {
+  return (actor: Actor, ...asked: Asked): boolean => everyone(actor).every((one) => may(one, ...asked));
 }
+
+/** The same, one after the other. */
+function inTurn<Asked extends unknown[]>(may: (actor: Actor, ...asked: Asked) => Promise<boolean>) {
+  return async (actor: Actor, ...asked: Asked): Promise<boolean> => {
+    for (const one of everyone(actor)) if (!(await may(one, ...asked))) return false;
+    return true;
+  };
+}
+
+/** Whether any rule could allow this on the type: what a search or a create asks first. */
+export const mayInteract = byEach(own.mayInteract);
+
+/** Whether the actor sees every resource of a type by this interaction, and all that is in it. */
+export const seesAll = byEach(own.seesAll);
+
+/** Whether the actor may do this with this very resource, as it stands. */
+export const allows = inTurn(own.allows);
+
+/** Whether the actor may turn one state of a resource into the next, undefined for none. */
+export const allowsChange = inTurn(own.allowsChange);
 
 /** The rules of which one must speak of a resource for it to be found; `all` when nothing narrows the actor. */
 export function searchRules(actor: Actor, type: string): 'all' | readonly Rule[] {
@@ -27,17 +47,6 @@ export function searchRules(actor: Actor, type: string): 'all' | readonly Rule[]
     (rules, one) => (rules === 'all' ? own.searchRules(one, type) : rules),
     'all',
   );
-}
-
-/** Whether the actor sees every resource of a type by this interaction, and all that is in it. */
-export function seesAll(actor: Actor, interaction: Interaction, type: string): boolean {
-  return everyone(actor).every((one) => own.seesAll(one, interaction, type));
-}
-
-/** Whether the actor may do this with this very resource, as it stands. */
-export async function allows(actor: Actor, interaction: Interaction, resource: Resource): Promise<boolean> {
-  for (const one of everyone(actor)) if (!(await own.allows(one, interaction, resource))) return false;
-  return true;
 }
 
 /**
@@ -66,8 +75,7 @@ function unsearchableFields(actor: Actor, type: string): readonly string[] {
 }
 
 /**
- * What was sent, with all that is closed to the actor as it is stored; of a new resource it is left
- * out. What is closed by some rules only, and changed, is for `allowsChange` to refuse.
+ * What was sent, with all that is closed to any of them.
  * @param emptied what in it nobody has sent empty: it goes, as what is emptied here
  */
 export async function keepClosed<T extends { resourceType: string }>(
@@ -79,16 +87,6 @@ export async function keepClosed<T extends { resourceType: string }>(
   let kept = sent;
   for (const one of everyone(actor)) kept = await own.keepClosed(one, kept, before, emptied);
   return withoutEmpty(kept, (empty) => emptied.has(empty));
-}
-
-/** Whether the actor may turn one state of a resource into the next, undefined for none. */
-export async function allowsChange(
-  actor: Actor,
-  before: Resource | undefined,
-  after: Resource,
-): Promise<boolean> {
-  for (const one of everyone(actor)) if (!(await own.allowsChange(one, before, after))) return false;
-  return true;
 }
 
 /** @throws {Refusal} forbidden */

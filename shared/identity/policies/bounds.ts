@@ -157,18 +157,14 @@ export async function requireWithinMembers(
  */
 export function requirePolicyWithin(
   { caller, actor }: Giver,
-  {
-    before,
-    after,
-    writtenBy,
-    isRevived,
-  }: {
+  policy: {
     before: Resource | undefined;
     after: Resource | undefined;
     writtenBy: string | undefined;
     isRevived: boolean;
   },
 ): Action[] {
+  const { before, after, writtenBy, isRevived } = policy;
   givesNothing(caller);
   if (isRoot(actor)) return [];
   const isOthers = before !== undefined && writtenBy !== actor.membershipId;
@@ -182,7 +178,7 @@ export function requirePolicyWithin(
     [after, 'This'],
   ] as const) {
     const rules = policy ? rulesForAnybody(policy) : [];
-    const more = exceedingWithin(actor, holderOf(actor).rules.standing, rules);
+    const more = exceedingWithin(actor, rulesHeld(actor), rules);
     if (!more) continue;
     const text = `${what} allows more than your own accessPolicy does: ${more.resourceType}`;
     throw new Refusal('forbidden', text, {
@@ -217,21 +213,9 @@ function exceedingWithin(
   return exceeding(held, rules);
 }
 
-interface Holder {
-  /** By which a policy may be held; in an emergency; listed as one to be given. */
-  rules: Record<PolicyInRights['kind'], readonly Rule[]>;
-  /** References of policies that may be given to members who do not administer. */
-  mayGive: readonly string[];
-  /** References of policies that may be listed as ones to be given. */
-  mayGrant: readonly string[];
-}
-
-function holderOf(actor: Actor): Holder {
-  const { membership, policies = [] } = actor;
-  const mayGrant = (membership.mayGrant ?? []).map(({ reference }) => reference);
-  // Not what an emergency adds: what is given would outlive it.
-  const own = policyRules(actor, policies);
-  return { rules: { standing: own, emergency: own, mayGrant: own }, mayGive: mayGrant, mayGrant };
+/** The rules that an actor holds; not what an emergency adds: what is given would outlive it. */
+function rulesHeld(actor: Actor): readonly Rule[] {
+  return policyRules(actor, actor.policies ?? []);
 }
 
 type PolicyAt = (reference: string) => Resource | undefined;
@@ -241,11 +225,8 @@ function faultOf(actor: Actor, grant: Grant, policyAt: PolicyAt): RefusalIssue |
   const { membership } = grant;
   const asked = 'asked' in grant ? (grant.asked ?? []) : [];
   const demand = demands.find((name) => asked.some((one) => asksLess[name](one, membership)));
-  if (demand)
-    return {
-      text: 'What is asked of their sign-in is lowered without an accessPolicy only',
-      expression: demand,
-    };
+  const lowered = 'What is asked of their sign-in is lowered without an accessPolicy only';
+  if (demand) return { text: lowered, expression: demand };
   if ('isHeld' in grant) return undefined;
   const more =
     'of' in grant && holdsNothing(membership, policyAt)
@@ -287,11 +268,13 @@ function beyond(
   policyAt: PolicyAt,
 ): { expression: string; what: string } | undefined {
   if (isUnbounded(membership)) return { expression: 'accessPolicy', what: everything };
-  const { rules, mayGive, mayGrant } = holderOf(actor);
+  const held = rulesHeld(actor);
+  const mayGrant = (actor.membership.mayGrant ?? []).map(({ reference }) => reference);
   for (const part of partsOf(membership, policyAt)) {
-    const given = part.kind === 'mayGrant' ? mayGrant : membership.admin ? [] : mayGive;
+    // Listed as ones to be given, or given to members who do not administer.
+    const given = part.kind === 'mayGrant' || !membership.admin ? mayGrant : [];
     if (part.reference !== undefined && given.includes(part.reference) && !part.replacesOwnVariable) continue;
-    const more = exceedingWithin(actor, rules[part.kind], part.rules);
+    const more = exceedingWithin(actor, held, part.rules);
     if (more) return { expression: part.expression, what: more.resourceType };
   }
   return undefined;

@@ -40,6 +40,11 @@ export function closedFields({ hiddenFields, readonlyFields }: Rule): string[] {
   return [...hiddenFields, ...readonlyFields];
 }
 
+/** Its bytes are all there is to a Binary: a rule that closes them grants nothing on it. */
+export function closesBytes(rule: Rule): boolean {
+  return closedFields(rule).some((path) => path === 'data' || path === 'contentType');
+}
+
 /** Whether each of the paths, or an element that it is part of, is closed. */
 export function closesAll(closed: readonly string[], paths: readonly string[]): boolean {
   return paths.every((path) => closed.some((one) => one === path || path.startsWith(`${one}.`)));

@@ -1,8 +1,7 @@
 import { parseReference, type Resource } from '../../base/resource.ts';
 import type { Services } from '../../carry/services.ts';
 import type { ProjectMembership } from '../../store/fhir/membership.ts';
-import { inlineResource } from '../../store/items/content.ts';
-import { type Actor, addedPolicies, namedPolicies } from '../gate/actor.ts';
+import { type Actor, namedPolicies } from '../gate/actor.ts';
 import { activeGrant, type EmergencyHeads } from '../gate/emergency.ts';
 import { matchingRules } from './own-access.ts';
 import type { Interaction } from './rule.ts';
@@ -27,15 +26,8 @@ export async function eyesOf(
   membership: ProjectMembership,
   heads: EmergencyHeads,
 ): Promise<MemberEyes> {
-  const named = namedPolicies(membership, asker.project);
   const grant = activeGrant(membership, heads, services.now());
-  const added = grant ? addedPolicies(grant, asker.project) : [];
-  const found = await services.table.read([...named, ...added].map(({ key }) => key));
-  const standing = (some: typeof named) =>
-    some.flatMap(({ key, parameters }) => {
-      const policy = inlineResource('AccessPolicy', found.get(key));
-      return policy ? [{ policy, parameters }] : [];
-    });
+  const named = namedPolicies(membership, grant, asker.project);
   const own: Actor = {
     loginId: '',
     clientId: '',
@@ -46,8 +38,7 @@ export async function eyesOf(
     profile: membership.profile.reference,
     membership,
     admin: membership.admin === true,
-    policies: named.length > 0 ? standing(named) : undefined,
-    ...(grant ? { emergency: { grant, policies: standing(added) } } : {}),
+    ...named.standing(await services.table.read(named.keys)),
     onlooker: asker,
     contextOf: asker.contextOf,
     budget: asker.budget,

@@ -5,8 +5,8 @@ import { stringifyJson } from '../../base/json.ts';
 import { isAdministrative, type Resource } from '../../base/resource.ts';
 import { commonFields, keepFields, withoutFields } from '../../store/fhir/fields.ts';
 import { type Actor, mayAdminister } from '../gate/actor.ts';
-import { closedFields, isInEvery } from './contains.ts';
-import type { Interaction, Rule } from './rule.ts';
+import { closedFields, closesBytes, isInEvery } from './contains.ts';
+import { type Interaction, type Rule, reading } from './rule.ts';
 import {
   type Criterion,
   criterionOf,
@@ -16,8 +16,6 @@ import {
   policyRules,
   scopeRules,
 } from './rules.ts';
-
-const reading = new Set<Interaction>(['read', 'vread', 'search', 'history']);
 
 /** What narrows the actor: from each list one rule must match; undefined where nothing narrows. */
 interface Rules {
@@ -75,15 +73,10 @@ function narrow(actor: Actor, { policy, scope }: Rules, interaction: Interaction
   return { policy: policy?.filter(speaks(inPolicy)), scope: scope?.filter(speaks(inScope)) };
 }
 
-/** Its bytes are all there is to a Binary: a rule that closes them grants nothing on it. */
-function closesBytes(rule: Rule): boolean {
-  return closedFields(rule).some((path) => path === 'data' || path === 'contentType');
-}
-
 /** To write them is to administer: a client's keys or a policy would make more of what scopes allow. */
 function isAdministratorsOnly(actor: Actor, interaction: Interaction, type: string): boolean {
   if (!isAdministrative(type)) return false;
-  if (reading.has(interaction)) return type === 'AuditEvent' && !actor.admin;
+  if (reading.includes(interaction)) return type === 'AuditEvent' && !actor.admin;
   return interaction !== 'execute' && !mayAdminister(actor);
 }
 
@@ -97,7 +90,7 @@ async function isClosedByContext(
   resource: Resource,
 ): Promise<boolean> {
   if (resource.resourceType !== 'Binary' || resource.securityContext === undefined) return false;
-  const needed = reading.has(interaction) ? 'read' : 'update';
+  const needed = reading.includes(interaction) ? 'read' : 'update';
   const context = await actor.contextOf(resource);
   return context ? !(await allows(actor, needed, context)) : !mayInteract(actor, needed, 'Project');
 }
@@ -128,9 +121,8 @@ function opensAll({ compartment, criteria, hiddenFields }: Rule): boolean {
 
 /** Whether the actor may do this with this very resource, as it stands. */
 export async function allows(actor: Actor, interaction: Interaction, resource: Resource): Promise<boolean> {
-  if (await isClosedByContext(actor, interaction, resource)) return false;
-  const { policy, scope } = candidates(actor, interaction, resource.resourceType);
-  return (await isInScope(actor, scope, [resource])) && (await matchesSome(actor, policy, [resource]));
+  const rules = await rulesFor(actor, interaction, resource);
+  return rules !== undefined && matchesSome(actor, rules.policy, [resource]);
 }
 
 /**
@@ -145,11 +137,20 @@ export async function hiddenFields(
   resource: Resource,
   also: readonly string[] = [],
 ): Promise<readonly string[] | undefined> {
+  const rules = await rulesFor(actor, interaction, resource, also);
+  return rules && hiddenByPolicy(actor, rules.policy, resource);
+}
+
+/** The rules of the interaction with the type; undefined where the context or the scopes close the resource. */
+async function rulesFor(
+  actor: Actor,
+  interaction: Interaction,
+  resource: Resource,
+  also: readonly string[] = [],
+): Promise<Rules | undefined> {
   if (await isClosedByContext(actor, interaction, resource)) return undefined;
-  const { policy, scope } = candidates(actor, interaction, resource.resourceType);
-  return (await isInScope(actor, scope, [resource], also))
-    ? hiddenByPolicy(actor, policy, resource)
-    : undefined;
+  const rules = candidates(actor, interaction, resource.resourceType);
+  return (await isInScope(actor, rules.scope, [resource], also)) ? rules : undefined;
 }
 
 async function hiddenByPolicy(
@@ -170,10 +171,9 @@ export async function matchingRules(
   interaction: Interaction,
   resource: Resource,
 ): Promise<'all' | readonly Rule[]> {
-  if (await isClosedByContext(actor, interaction, resource)) return [];
-  const { policy, scope } = candidates(actor, interaction, resource.resourceType);
-  if (!(await isInScope(actor, scope, [resource]))) return [];
-  return policy ? matching(actor, policy, resource) : 'all';
+  const rules = await rulesFor(actor, interaction, resource);
+  if (!rules) return [];
+  return rules.policy ? matching(actor, rules.policy, resource) : 'all';
 }
 
 /** The elements that a search must not speak of, whatever the resource: every rule hides them. */
@@ -200,8 +200,8 @@ export async function keepClosed<T extends { resourceType: string }>(
   if (!policy) return sent;
   if (!before) return withoutFields(sent, commonFields(policy.map(closedFields)), emptied);
   const closed = commonFields((await matching(actor, policy, before)).map(closedFields));
-  const reading = candidates(actor, 'read', sent.resourceType).policy;
-  const hidden = (await hiddenByPolicy(actor, reading, before)) ?? [];
+  const read = candidates(actor, 'read', sent.resourceType).policy;
+  const hidden = (await hiddenByPolicy(actor, read, before)) ?? [];
   return keepFields(sent, before, [...closed, ...hidden], { emptied, spend: spendOn(actor) });
 }
 

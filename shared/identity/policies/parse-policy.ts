@@ -1,20 +1,12 @@
 import { fieldsOf, isObject } from '../../base/values.ts';
-import type { Interaction, Rule } from './rule.ts';
+import { type Interaction, type Rule, reading, writing } from './rule.ts';
 
-const reading: readonly Interaction[] = ['read', 'vread', 'search', 'history'];
-const writing: readonly Interaction[] = ['create', 'update', 'delete'];
 const interactions: readonly Interaction[] = [...reading, ...writing, 'execute'];
 
 /** Elements of an entry that are understood; one that is not could be meant to narrow. */
 const entryElements = new Set([
-  'id',
-  'extension',
-  'resourceType',
-  'criteria',
-  'readonly',
-  'interaction',
-  'hiddenFields',
-  'readonlyFields',
+  ...['id', 'extension', 'resourceType', 'criteria'],
+  ...['readonly', 'interaction', 'hiddenFields', 'readonlyFields'],
 ]);
 
 /** Elements of a policy that other implementations know, all of which narrow. */

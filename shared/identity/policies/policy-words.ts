@@ -1,7 +1,7 @@
 import { fieldsOf } from '../../base/values.ts';
 import { closedFields, closesAll, contains, speaksOfAll } from './contains.ts';
 import { type PolicyEntry, parsePolicy } from './parse-policy.ts';
-import { type Interaction, variable } from './rule.ts';
+import { type Interaction, reading, variable } from './rule.ts';
 import { joinWords, ruleWords, type Statement, type Whom } from './rule-words.ts';
 
 /** A statement, and which entry of the policy says so, counted from 0. */
@@ -45,8 +45,6 @@ function overlapWarnings(entries: readonly (PolicyEntry | undefined)[]): string[
     ];
   });
 }
-
-const reading = ['read', 'vread', 'search', 'history'] as const;
 
 /** Of two that are the same the later one is void. */
 function isVoid(entry: PolicyEntry, i: number, other: PolicyEntry, j: number): boolean {

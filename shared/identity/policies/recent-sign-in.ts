@@ -1,27 +1,20 @@
-import { exactOptional, number, object, optional, string } from 'valibot';
+import { exactOptional, type InferInput, number, object, optional, string } from 'valibot';
 import { signInMaxAgeSeconds } from '../../base/limits.ts';
 import { Refusal } from '../../base/refusal.ts';
 import { stored } from '../../base/schema.ts';
 import type { Item } from '../../carry/table/item.ts';
 
-/** What a login says of how its person signed in, or its program got a token. */
-interface LoginStart {
-  kind: string;
-  createdAtMs: number;
+const loginStart = object({
+  kind: string(),
+  createdAtMs: number(),
   /** When the person last showed who they are, where that was not when the login was made, or an issuer said when. */
-  signedInAtMs?: number;
-  issuer?: string | undefined;
-}
+  signedInAtMs: exactOptional(number()),
+  issuer: optional(string()),
+});
+const read = stored('sign-in of a login', loginStart);
 
-const read = stored(
-  'sign-in of a login',
-  object({
-    kind: string(),
-    createdAtMs: number(),
-    signedInAtMs: exactOptional(number()),
-    issuer: optional(string()),
-  }),
-);
+/** What a login says of how its person signed in, or its program got a token. */
+type LoginStart = InferInput<typeof loginStart>;
 
 /** Undefined where nobody knows: an issuer may vouch for somebody who signed in there a week ago. */
 export function signedInAtMs({ issuer, createdAtMs, signedInAtMs }: LoginStart): number | undefined {
@@ -48,12 +41,8 @@ export function requireRecentSignIn(
   const start = read(login);
   const isProgram = start?.kind === 'client';
   if ((isProgram && of === 'people') || (start && hasSignedInRecently(start, nowMs))) return;
-  throw insufficientSignIn(isProgram);
-}
-
-function insufficientSignIn(isProgram = false): Refusal {
   const minutes = signInMaxAgeSeconds / 60;
-  return new Refusal(
+  throw new Refusal(
     'insufficient-user-authentication',
     isProgram
       ? `This needs a token of the last ${minutes} minutes: ask for another`

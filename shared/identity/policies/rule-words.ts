@@ -1,5 +1,5 @@
 import { isAdministrative } from '../../base/resource.ts';
-import { isKeyOf } from '../../base/values.ts';
+import { isKeyOf, typedKeys } from '../../base/values.ts';
 import {
   isResourceType,
   type Modifier,
@@ -7,7 +7,8 @@ import {
   type SearchParameter,
 } from '../../store/index/registry.ts';
 import { splitValue, unescapeValue } from '../../store/index/value.ts';
-import { type Interaction, type Rule, variable } from './rule.ts';
+import { closesBytes } from './contains.ts';
+import { type Interaction, type Rule, reading, variable, writing } from './rule.ts';
 import { rulesOfKind } from './rules-of-kind.ts';
 
 /** `a`, `a and b`, `a, b and c`. */
@@ -62,7 +63,8 @@ function parseConditions(type: string, criteria: string, variables?: Variables):
 function conditionWords({ parameter, modifier, values }: Condition): string {
   const name = names[parameter.code] ?? parameter.code;
   if (modifier === 'missing') return `${name} ${values[0] === 'true' ? 'has no value' : 'has a value'}`;
-  const verb = modifier === undefined ? verbs[parameter.type] : verbOfModifier(modifier);
+  const usual = parameter.type === 'string' ? 'starts with' : 'is';
+  const verb = modifier === undefined ? usual : verbOfModifier(modifier);
   // What has no words of its own stands as it was written.
   if (verb === undefined) return `${name}:${modifier} is ${joinWords(values.map(valueWords), 'or')}`;
   const isOrdered = modifier === undefined && ordered.has(parameter.type);
@@ -78,17 +80,6 @@ const names: Readonly<Record<string, string>> = {
   _id: 'the id',
   _tag: 'a tag',
   _security: 'a security label',
-};
-
-const verbs: Record<SearchParameter['type'], string> = {
-  token: 'is',
-  string: 'starts with',
-  reference: 'is',
-  date: 'is',
-  number: 'is',
-  quantity: 'is',
-  uri: 'is',
-  composite: 'is',
 };
 
 /** Undefined: it stands as it was written. */
@@ -152,18 +143,12 @@ export interface Whom {
   variables?: Variables;
 }
 
-/** What is closed on administrative types, whatever a policy says (SPEC section 1). */
-const reading: readonly Interaction[] = ['read', 'vread', 'search', 'history'];
-const writing: readonly Interaction[] = ['create', 'update', 'delete'];
-
 /** A rule as a sentence: what it lets somebody do, to what, and with which parts closed. Pure. */
 export function ruleWords(rule: Rule, whom: Whom): Statement {
   const { resourceType } = rule;
   const interactions = effectiveInteractions(rule, whom);
   const nothing = (why: string): Statement => ({
-    resourceType,
-    interactions: [],
-    text: `Grants nothing: ${why}.`,
+    ...{ resourceType, interactions: [], text: `Grants nothing: ${why}.` },
   });
   if (resourceType !== '*' && !isResourceType(resourceType))
     return nothing(`${resourceType} is not a resource type`);
@@ -199,11 +184,6 @@ function effectiveInteractions(rule: Rule, { isAdministrator }: Whom): Interacti
   });
 }
 
-/** Its bytes are all there is to a Binary. */
-function closesBytes({ hiddenFields, readonlyFields }: Rule): boolean {
-  return [...hiddenFields, ...readonlyFields].some((path) => path === 'data' || path === 'contentType');
-}
-
 /** Changed by no FHIR interaction, and made by none. */
 const system = ['AuditEvent', 'Project', 'ProjectMembership'];
 const unwritable = ['Bot create', 'ClientApplication create'];
@@ -217,26 +197,23 @@ function whyNothing(type: string): string {
     : 'only Bots can be run';
 }
 
-function verbsOf(interactions: readonly Interaction[]): string {
-  const has = (one: Interaction) => interactions.includes(one);
-  const isAll = reading.every(has);
-  const verbs = [
-    ...(isAll ? ['read'] : partOfReading(has)),
-    ...(has('create') ? ['create'] : []),
-    ...(has('update') ? ['change'] : []),
-    ...(has('delete') ? ['delete'] : []),
-    ...(has('execute') ? ['run'] : []),
-  ];
-  return joinWords(verbs);
-}
+/** In the order in which a sentence names them. */
+const interactionWords: Record<Interaction, string> = {
+  ...{
+    read: 'open',
+    search: 'search',
+    vread: 'open earlier versions of',
+    history: 'list earlier versions of',
+  },
+  ...{ create: 'create', update: 'change', delete: 'delete', execute: 'run' },
+};
 
-function partOfReading(has: (one: Interaction) => boolean): string[] {
-  return [
-    ...(has('read') ? ['open'] : []),
-    ...(has('search') ? ['search'] : []),
-    ...(has('vread') ? ['open earlier versions of'] : []),
-    ...(has('history') ? ['list earlier versions of'] : []),
-  ];
+function verbsOf(interactions: readonly Interaction[]): string {
+  const isAll = reading.every((one) => interactions.includes(one));
+  const named = typedKeys(interactionWords).filter(
+    (one) => interactions.includes(one) && !(isAll && reading.includes(one)),
+  );
+  return joinWords([...(isAll ? ['read'] : []), ...named.map((one) => interactionWords[one])]);
 }
 
 function objectOf(rule: Rule, where: string | undefined): string {

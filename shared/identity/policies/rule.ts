@@ -9,6 +9,9 @@ export type Interaction =
   | 'history'
   | 'execute';
 
+export const reading: readonly Interaction[] = ['read', 'vread', 'search', 'history'];
+export const writing: readonly Interaction[] = ['create', 'update', 'delete'];
+
 /** One entry of AccessPolicy.resource, its variables already replaced. */
 export interface Rule {
   /** A resource type, or `*` for every type that is not administrative. */

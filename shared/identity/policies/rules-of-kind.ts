@@ -1,17 +1,6 @@
 import type { ProfileType } from '../../base/resource.ts';
 import { isKeyOf } from '../../base/values.ts';
-import type { Interaction, Rule } from './rule.ts';
-
-const everything: readonly Interaction[] = [
-  'create',
-  'read',
-  'vread',
-  'update',
-  'delete',
-  'search',
-  'history',
-];
-const reading: readonly Interaction[] = ['read', 'vread', 'search', 'history'];
+import { type Interaction, type Rule, reading, writing } from './rule.ts';
 
 /** A record by its reference, and by its id alone. */
 interface Named {
@@ -21,7 +10,7 @@ interface Named {
 
 type RulesOf = (own: Named, patients: readonly Named[]) => Rule[];
 
-const all: RulesOf = () => [rule('*', everything), rule('Bot', ['execute'])];
+const all: RulesOf = () => [newRule('*', [...reading, ...writing]), newRule('Bot', ['execute'])];
 
 const kinds: Record<ProfileType | 'ClientApplication' | 'Bot', RulesOf> = {
   Practitioner: all,
@@ -29,7 +18,7 @@ const kinds: Record<ProfileType | 'ClientApplication' | 'Bot', RulesOf> = {
   Bot: all,
   Patient: patientRules,
   RelatedPerson: ({ id }, patients) => [
-    rule('RelatedPerson', reading, { criteria: `RelatedPerson?_id=${id}` }),
+    newRule('RelatedPerson', reading, { criteria: `RelatedPerson?_id=${id}` }),
     ...patients.flatMap((patient) => patientRules(patient)),
   ],
 };
@@ -48,14 +37,19 @@ const patientContactFields = ['telecom', 'address', 'communication', 'photo', 'c
 
 function patientRules({ reference, id }: Named): Rule[] {
   return [
-    rule('Patient', [...reading, 'update'], {
+    newRule('Patient', [...reading, 'update'], {
       criteria: `Patient?_id=${id}`,
       writableFields: patientContactFields,
     }),
-    rule('*', reading, { compartment: reference }),
+    newRule('*', reading, { compartment: reference }),
   ];
 }
 
-function rule(resourceType: string, interactions: readonly Interaction[], more: Partial<Rule> = {}): Rule {
+/** A rule that closes no element. */
+export function newRule(
+  resourceType: string,
+  interactions: Iterable<Interaction>,
+  more: Pick<Rule, 'criteria' | 'compartment' | 'writableFields'> = {},
+): Rule {
   return { resourceType, interactions: new Set(interactions), hiddenFields: [], readonlyFields: [], ...more };
 }

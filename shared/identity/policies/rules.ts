@@ -7,7 +7,7 @@ import type { Filter } from '../../store/search/filter.ts';
 import type { Actor, NamedPolicy } from '../gate/actor.ts';
 import { parsePolicy } from './parse-policy.ts';
 import { type Rule, variable } from './rule.ts';
-import { rulesOfKind } from './rules-of-kind.ts';
+import { newRule, rulesOfKind } from './rules-of-kind.ts';
 import { interactionsOf, type ResourceScope, resourceScopes } from './smart-scope.ts';
 
 /** Whose rights they are, as far as variables and the rights of a kind of profile depend on it. */
@@ -136,14 +136,7 @@ export function scopeRules(
 function ownProfileRules(actor: Pick<Actor, 'scope' | 'profile'>): Rule[] {
   const own = parseReference(actor.profile);
   if (!own || isProgram(actor) || !actor.scope.split(' ').includes('fhirUser')) return [];
-  const criteria = `${own.type}?_id=${own.id}`;
-  return [
-    {
-      ...{ resourceType: own.type, criteria, interactions: new Set(['read']) },
-      hiddenFields: [],
-      readonlyFields: [],
-    },
-  ];
+  return [newRule(own.type, ['read'], { criteria: `${own.type}?_id=${own.id}` })];
 }
 
 function patientsInContext({ membership, patient }: Pick<Actor, 'membership' | 'patient'>): string[] {
@@ -152,13 +145,8 @@ function patientsInContext({ membership, patient }: Pick<Actor, 'membership' | '
 }
 
 function ruleOf(scope: ResourceScope): Rule {
-  return {
-    resourceType: scope.type,
-    ...(scope.query === undefined ? {} : { criteria: `${scope.type}?${scope.query}` }),
-    interactions: interactionsOf(scope),
-    hiddenFields: [],
-    readonlyFields: [],
-  };
+  const more = scope.query === undefined ? {} : { criteria: `${scope.type}?${scope.query}` };
+  return newRule(scope.type, interactionsOf(scope), more);
 }
 
 function isProgram({ profile }: Pick<Actor, 'profile'>): boolean {

@@ -1,20 +1,23 @@
 import type { Services } from '../../carry/services.ts';
 import { ownerOfAddress } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
-import { type Action, ConditionFailed } from '../../carry/table/transact.ts';
+import { readItem } from '../../carry/table/table.ts';
+import { type Action, orThrow, whenConditionFailed } from '../../carry/table/transact.ts';
 import { inlineResource } from '../../store/items/content.ts';
-import { auditItem, targetOf } from '../audit/audit-event.ts';
+import { auditAction, details, operator, targetOf } from '../audit/audit-event.ts';
 import { choicesOf } from '../invitations/choices.ts';
 import type { Standing } from '../invitations/state.ts';
 import { normaliseAddress } from '../mail/address.ts';
 import { endLogins, noticeActions } from '../sign-in/logins.ts';
-import { invalidPasswordAction } from '../sign-in/replace-password.ts';
+import { invalidPasswordAction } from '../sign-in/password.ts';
 import {
   firstAdministrator,
   knownAdministrator,
+  madeAudit,
   type NewAdministrator,
   type Provisioned,
 } from './provision.ts';
+import { stayingAction } from './settings.ts';
 
 /** The event that lets an administrator of a Project sign in again who has lost their second factor. */
 export interface RecoverRequest {
@@ -40,20 +43,18 @@ export async function recoverAdministrator(services: Services, request: RecoverR
   const email = normaliseAddress(request.recover) ?? '';
   const { project } = request;
   const addressKey = keys.address(email || 'none');
-  const userId = ownerOfAddress((await services.table.read([addressKey])).get(addressKey));
+  const userId = ownerOfAddress(await readItem(services.table, addressKey));
   const { membership } = await requireAdministrator(services, project, userId);
   const id = userId ?? '';
-  const audit = (what: string): Action => {
-    const event = {
-      ...({ project, subtype: 'provision', action: 'U', outcome: '0' } as const),
-      agent: { reference: 'system' },
-      entities: [
-        { reference: `User/${id}`, detail: [{ type: 'recovered', valueString: what }] },
-        targetOf(membership),
-      ],
-    };
-    return { name: 'audit', put: auditItem(event, services.newId(), services.now()) };
-  };
+  const audit = (recovered: string) =>
+    auditAction(
+      services,
+      { project, agent: operator },
+      {
+        ...({ subtype: 'provision', action: 'U' } as const),
+        entities: [{ reference: `User/${id}`, detail: details({ recovered }) }, targetOf(membership)],
+      },
+    );
   // The link to another password is mailed there: whoever has a login might move the address away meanwhile.
   const addressed: Action = {
     name: 'address',
@@ -71,7 +72,7 @@ export async function recoverAdministrator(services: Services, request: RecoverR
     addressed,
     audit('second factor removed'),
   ];
-  await services.table.transact(removed).catch(refuseMoved);
+  await services.table.transact(removed).catch(orThrow(moved));
   return { recovered: { email, membershipId: membership.id } };
 }
 
@@ -81,18 +82,18 @@ async function invalidatePassword(
   userId: string,
   more: readonly Action[],
 ): Promise<boolean> {
-  try {
-    await table.transact([await invalidPasswordAction(userId), ...more]);
-    return true;
-  } catch (error) {
-    const isWithout = error instanceof ConditionFailed && !error.failed.has('address');
-    return isWithout ? false : refuseMoved(error);
-  }
+  const actions = [await invalidPasswordAction(userId), ...more];
+  return table.transact(actions).then(
+    () => true,
+    whenConditionFailed((failed) => {
+      if (failed.has('address')) throw moved();
+      return false;
+    }),
+  );
 }
 
-function refuseMoved(error: unknown): never {
-  if (!(error instanceof ConditionFailed)) throw error;
-  throw new Error(
+function moved(): Error {
+  return new Error(
     'Their address was changed meanwhile, and the second factor stays: find out whether it was them before you recover by the new one',
   );
 }
@@ -122,37 +123,21 @@ export interface AddRequest {
 export async function addAdministrator(services: Services, request: AddRequest): Promise<Provisioned> {
   const { project, admin } = request;
   const known = await knownAdministrator(services, admin);
-  const projectKey = keys.resource(project, 'Project', project);
-  const head = (await services.table.read([projectKey])).get(projectKey);
+  const head = await readItem(services.table, keys.resource(project, 'Project', project));
   const resource = inlineResource('Project', head);
   if (!resource) throw new Error('There is no such Project');
   const name = String(resource.name ?? project);
   const reference = { reference: `Project/${project}`, display: name };
-  const author = { reference: 'system' };
-  const stamp = { project, nowMs: services.now(), author, newId: services.newId };
+  const stamp = { project, nowMs: services.now(), author: operator, newId: services.newId };
   const { password } = admin;
   const about = { ...admin, ...known, password, project: reference, invitationDays: undefined };
   const member = await firstAdministrator(about, stamp);
-  const event = {
-    ...({ project, subtype: 'provision', action: 'C', outcome: '0' } as const),
-    agent: author,
-    entities: member.made,
-  };
-  try {
-    await services.table.transact([
-      // Nobody joins a Project that is being deleted: they would outlive it.
-      {
-        name: 'project',
-        check: projectKey,
-        if: 'attribute_exists(pk) AND attribute_not_exists(deletion)',
-      },
-      ...member.actions,
-      { name: 'audit', put: auditItem(event, services.newId(), stamp.nowMs) },
-    ]);
-  } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error;
-    if (error.failed.has('project')) throw new Error('The Project is being deleted');
-    throw new Error('The Project knows this person already: an administrator of it, or --recover, can help');
-  }
+  // Nobody joins a Project that is being deleted: they would outlive it.
+  const actions = [stayingAction(project), ...member.actions, madeAudit(services, stamp, member.made)];
+  const refused = (failed: ReadonlySet<string>) =>
+    failed.has('project')
+      ? new Error('The Project is being deleted')
+      : new Error('The Project knows this person already: an administrator of it, or --recover, can help');
+  await services.table.transact(actions).catch(orThrow(refused));
   return { project: { id: project, name }, admin: { email: known.email, membershipId: member.membershipId } };
 }

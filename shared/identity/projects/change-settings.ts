@@ -2,15 +2,18 @@ import { typedKeys } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
-import { type Action, ConditionFailed } from '../../carry/table/transact.ts';
+import { readItem } from '../../carry/table/table.ts';
+import { type Action, orThrow } from '../../carry/table/transact.ts';
 import type { Queue } from '../../carry/work/queue.ts';
 import { listSubscriptions } from '../../records/subscriptions/listed.ts';
-import { auditItem } from '../audit/audit-event.ts';
+import { auditAction, details, operator } from '../audit/audit-event.ts';
 import { idleSetting, requireIdleMinutes } from '../gate/idle-time.ts';
 import {
   featuresOff,
   isDisabled,
+  isStaying,
   type ProjectFeature,
+  type ProjectFlags,
   type ProjectNumbers,
   projectSettings,
   requireFeatures,
@@ -20,19 +23,15 @@ import {
 } from './settings.ts';
 
 /** The event that changes what a Project that is there may do. What is left out stays. */
-export interface ChangeRequest extends ProjectNumbers {
+export interface ChangeRequest extends ProjectNumbers, ProjectFlags {
   /** The features that it has no more: all that it is to lack, none to give it all. */
   featuresOff?: readonly ProjectFeature[];
   /** Id of a Project. */
   project: string;
   /** Stops all its Bots, Subscriptions and schedules, or lets them go on. */
   paused?: boolean;
-  /** Whether the bus tells of its runs. */
-  emitExecutions?: boolean;
   /** Ends all that goes on in the Project from the next request on, or lets it go on as it was. */
   disabled?: boolean;
-  /** Whether AuditEvents are kept of what is read. */
-  auditReads?: boolean;
   /** After how many minutes without use people are signed out; 0 for never. */
   idleMinutes?: number;
 }
@@ -42,12 +41,11 @@ export interface Changed {
   project: {
     id: string;
     paused: boolean;
-    emitExecutions: boolean;
-    auditReads: boolean;
     disabled: boolean;
     featuresOff: readonly ProjectFeature[];
     idleMinutes: number;
-  } & ProjectNumbers;
+  } & ProjectNumbers &
+    Required<ProjectFlags>;
 }
 
 interface ChangeServices extends Services {
@@ -59,33 +57,22 @@ interface ChangeServices extends Services {
  * @throws {Error} when the request is not valid, there is no such Project, or not all was told: then once more
  */
 export async function changeProject(services: ChangeServices, request: ChangeRequest): Promise<Changed> {
-  const { table, newId, now } = services;
+  const { table, now } = services;
   const { project } = request;
   const asked = changeOf(request);
-  const detail = Object.entries(asked).map(([type, value]) => ({
-    type,
-    valueString: String(value) || 'none',
-  }));
-  const event = {
-    ...({ project, subtype: 'provision', action: 'U', outcome: '0' } as const),
-    agent: { reference: 'system' },
-    entities: [{ reference: `Project/${project}`, detail }],
-  };
+  const named = Object.entries(asked).map(([name, value]) => [name, String(value) || 'none']);
+  const detail = details(Object.fromEntries(named));
+  const entities = [{ reference: `Project/${project}`, detail }];
+  const event = { subtype: 'provision', action: 'U', entities } as const;
   const key = keys.resource(project, 'Project', project);
   const { idleMinutes } = request;
-  const before = idleMinutes === undefined ? undefined : (await table.read([key])).get(key);
+  const before = idleMinutes === undefined ? undefined : await readItem(table, key);
   const change = { ...asked, ...(idleMinutes === undefined ? {} : idleSetting(before, idleMinutes, now())) };
-  try {
-    await table.transact([
-      headAction(key, change, now()),
-      { name: 'audit', put: auditItem(event, newId(), now()) },
-    ]);
-  } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error;
-    throw new Error(`There is no Project ${project}, or it is being deleted`);
-  }
+  const audit = auditAction(services, { project, agent: operator }, event);
+  const refused = () => new Error(`There is no Project ${project}, or it is being deleted`);
+  await table.transact([headAction(key, change, now()), audit]).catch(orThrow(refused));
   if (goesOn(request)) await wakeSubscriptions(services, project);
-  return standing(project, (await table.read([key])).get(key));
+  return standing(project, await readItem(table, key));
 }
 
 /** Whether deliveries that were held may go on; to be told so when they may not harms none. */
@@ -137,7 +124,7 @@ function headAction(update: Key, change: Change, nowMs: number): Action {
     update,
     set: parts.join(' '),
     // A Project that is being deleted does not come back.
-    if: 'attribute_exists(pk) AND attribute_not_exists(deletion)',
+    if: isStaying,
     ...(Object.keys(values).length > 0 ? { values } : {}),
   };
 }

@@ -1,9 +1,11 @@
 import { boolean, exactOptional, type InferInput, number, object, string } from 'valibot';
+import { inParallel } from '../../base/in-parallel.ts';
 import { stored } from '../../base/schema.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
-import { type Key, keys } from '../../carry/table/keys.ts';
-import { ConditionFailed } from '../../carry/table/transact.ts';
+import { keys } from '../../carry/table/keys.ts';
+import { readItem } from '../../carry/table/table.ts';
+import { orThrow } from '../../carry/table/transact.ts';
 import { endUser } from './forget-user.ts';
 
 /** What a scan asks for: all that may belong to a Project, and more than that nothing. */
@@ -107,13 +109,12 @@ export async function deleteProject(
 }
 
 async function progressIn({ table }: Services, project: string): Promise<Progress | undefined> {
-  const key = keys.deletion(project);
-  return progressOf((await table.read([key])).get(key));
+  return progressOf(await readItem(table, keys.deletion(project)));
 }
 
 async function begin({ table, now }: Services, project: string): Promise<Progress> {
   const key = keys.resource(project, 'Project', project);
-  const head = (await table.read([key])).get(key);
+  const head = await readItem(table, key);
   if (!head) throw new Error('There is no such Project');
   const disabledAtMs = Number(head.disabledAtMs ?? Number.NaN);
   if (Number.isNaN(disabledAtMs)) throw new Error('Disable the Project first: --disabled');
@@ -160,11 +161,9 @@ async function nextPage(services: Services, before: Progress): Promise<Progress>
 async function endUsers(services: Services, project: string, items: readonly Item[]): Promise<number> {
   const people = new Set(items.flatMap((item) => personIn(project, item) ?? []));
   let ended = 0;
-  const work = people.values();
-  const atOnce = Array.from({ length: 8 }, async () => {
-    for (const userId of work) if ((await endUser(services, project, userId)) === 'ended') ended++;
+  await inParallel(people, 8, async (userId) => {
+    if ((await endUser(services, project, userId)) === 'ended') ended++;
   });
-  await Promise.all(atOnce);
   return ended;
 }
 
@@ -172,21 +171,14 @@ async function endUsers(services: Services, project: string, items: readonly Ite
 async function advance({ table }: Services, before: Progress, after: Progress): Promise<Progress> {
   const { project, done } = after;
   const next = { ...after, step: before.step + 1 };
-  const head: Key = keys.resource(project, 'Project', project);
-  try {
-    await table.transact([
-      {
-        name: 'deletion',
-        put: { ...keys.deletion(project), ...next },
-        if: 'step = :step',
-        values: { ':step': before.step },
-      },
-      ...(done ? [{ name: 'project', remove: head }] : []),
-    ]);
-  } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error;
-    throw new Error('Somebody else is deleting this Project: see how far they are by asking again');
-  }
+  const put = { ...keys.deletion(project), ...next };
+  const actions = [
+    { name: 'deletion', put, if: 'step = :step', values: { ':step': before.step } },
+    ...(done ? [{ name: 'project', remove: keys.resource(project, 'Project', project) }] : []),
+  ];
+  const refused = () =>
+    new Error('Somebody else is deleting this Project: see how far they are by asking again');
+  await table.transact(actions).catch(orThrow(refused));
   return next;
 }
 

@@ -3,10 +3,12 @@ import { parseReference } from '../../base/resource.ts';
 import type { Services } from '../../carry/services.ts';
 import { type Item, ownerOf, ownerOfAddress } from '../../carry/table/item.ts';
 import { type Key, keys, noticePrefix } from '../../carry/table/keys.ts';
+import { readAll } from '../../carry/table/pages.ts';
+import { readItem } from '../../carry/table/table.ts';
 import { type Action, ConditionFailed } from '../../carry/table/transact.ts';
 import { normaliseAddress } from '../mail/address.ts';
-import { undoableEmails } from '../sign-in/address-undo.ts';
 import { emailOf } from '../sign-in/logins.ts';
+import { undoableEmails } from '../sign-in/undo-address.ts';
 
 const attempts = 8;
 
@@ -22,7 +24,7 @@ export async function endUser(
   userId: string,
 ): Promise<'ended' | 'stays' | 'gone'> {
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const items = await itemsOf(services, userId);
+    const items = await readAll(services.table, keys.user(userId).pk);
     const head = items.find(({ sk }) => sk === keys.user(userId).sk);
     const others = items.filter(({ sk }) => sk.startsWith('M#') && !sk.startsWith(`M#${project}#`));
     if (others.length > 0) return 'stays';
@@ -38,25 +40,11 @@ export async function endUser(
   throw new Refusal('conflict', 'Somebody is being invited over and over');
 }
 
-async function itemsOf({ table }: Services, userId: string): Promise<Item[]> {
-  const found: Item[] = [];
-  for (let from: Key | undefined; ; ) {
-    const page = await table.query({
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': keys.user(userId).pk },
-      ...(from ? { ExclusiveStartKey: from } : {}),
-    });
-    found.push(...page.items);
-    from = page.next;
-    if (!from) return found;
-  }
-}
-
 /** Every invite counts the joins of the User whom it finds: one that came in between is noticed. */
 async function endActions({ table }: Services, userId: string, head: Item): Promise<Action[]> {
   const email = emailOf(head);
   const addressKey = email === undefined ? undefined : keys.address(email);
-  const isOwn = addressKey && ownerOf((await table.read([addressKey])).get(addressKey)) === userId;
+  const isOwn = addressKey && ownerOf(await readItem(table, addressKey)) === userId;
   const unjoined =
     head.joins === undefined
       ? { if: 'attribute_not_exists(joins)' }
@@ -102,17 +90,9 @@ async function keptAddresses(
 /** Mails that still wait and hold an address; others look theirs up when they are sent. */
 async function mailsTo(table: Services['table'], userId: string): Promise<Key[]> {
   const { pk } = keys.addressMail(userId);
-  const found: Key[] = [keys.addressMail(userId)];
-  for (let from: Key | undefined; ; ) {
-    const page = await table.query({
-      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
-      ExpressionAttributeValues: { ':pk': pk, ':prefix': noticePrefix },
-      ...(from ? { ExclusiveStartKey: from } : {}),
-    });
-    found.push(...page.items.filter(({ sk }) => sk.split('#').includes(userId)));
-    from = page.next;
-    if (!from) return found.map(({ pk, sk }) => ({ pk, sk }));
-  }
+  const notices = await readAll(table, pk, { prefix: noticePrefix });
+  const theirs = notices.filter(({ sk }) => sk.split('#').includes(userId));
+  return [keys.addressMail(userId), ...theirs.map(({ pk, sk }) => ({ pk, sk }))];
 }
 
 /** The event that erases the account of a person who is a member of no Project any more. */
@@ -133,8 +113,7 @@ export interface Forgotten {
 export async function forgetUser(services: Services, { forget }: ForgetRequest): Promise<Forgotten> {
   const key = keys.address(normaliseAddress(forget) ?? 'none');
   const named = parseReference(forget);
-  const userId =
-    named?.type === 'User' ? named.id : ownerOfAddress((await services.table.read([key])).get(key));
+  const userId = named?.type === 'User' ? named.id : ownerOfAddress(await readItem(services.table, key));
   if (userId === undefined) throw new Error('Nobody has this address');
   services.log.info('account is being erased', { userId });
   if ((await endUser(services, undefined, userId)) === 'stays') {

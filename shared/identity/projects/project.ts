@@ -1,12 +1,13 @@
 import { check, description, maxLength, number, pipe, string, trim } from 'valibot';
 import { Refusal } from '../../base/refusal.ts';
-import type { Resource } from '../../base/resource.ts';
+import { metaOf, type Resource } from '../../base/resource.ts';
 import { fields, optionalField, parse, wholeNumber } from '../../base/schema.ts';
 import { typedKeys } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
-import { ConditionFailed } from '../../carry/table/transact.ts';
+import { readItem } from '../../carry/table/table.ts';
+import { orThrow } from '../../carry/table/transact.ts';
 import { updateActions } from '../../store/items/change.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { auditAction, details, projectOf } from '../audit/audit-event.ts';
@@ -14,6 +15,7 @@ import type { Caller } from '../gate/access-token.ts';
 import { admit } from '../gate/actor.ts';
 import { emergencyMinutesOf, emergencySetting } from '../gate/emergency.ts';
 import { idleMinutesText, idleSetting, isIdleMinutes } from '../gate/idle-time.ts';
+import { stampOf } from '../invitations/membership-actions.ts';
 import {
   auditsReads,
   lacks,
@@ -46,11 +48,15 @@ export async function readProject(
   services: Services,
   caller: Caller<'administrator'>,
 ): Promise<ProjectAnswer> {
-  const key = keys.resource(caller.project, 'Project', caller.project);
-  const { found } = await admit(services, caller, [key]);
-  const project = inlineResource('Project', found.get(key));
+  const { projectHead } = await admit(services, caller, []);
+  return projectAnswer(requireProject(projectHead), projectHead);
+}
+
+/** @throws {Refusal} not-found */
+function requireProject(head: Item | undefined): Resource {
+  const project = inlineResource('Project', head);
   if (!project) throw new Refusal('not-found', 'Not found');
-  return projectAnswer(project, found.get(key));
+  return project;
 }
 
 /** @param head of the Project */
@@ -118,49 +124,29 @@ export async function changeProject(
   caller: Caller<'administrator'>,
   body: unknown,
 ): Promise<ProjectAnswer> {
-  const key = keys.resource(caller.project, 'Project', caller.project);
-  const { actor, found } = await admit(services, caller, [key]);
-  const before = inlineResource('Project', found.get(key));
-  if (!before) throw new Refusal('not-found', 'Not found');
+  const { actor, projectHead: head } = await admit(services, caller, []);
+  const before = requireProject(head);
   const { name, senderName, idleMinutes, emergencyMinutes } = parse(changeProjectBody, body);
   const nowMs = services.now();
-  const changed: Resource = {
-    ...before,
-    ...(name === undefined ? {} : { name }),
-    meta: {
-      ...before.meta,
-      versionId: services.newId(),
-      lastUpdated: new Date(nowMs).toISOString(),
-      author: { reference: actor.profile },
-    },
-  };
-  const settings = projectSettings(found.get(key));
+  const meta = metaOf({ ...stampOf(services, actor), nowMs }, before.meta);
+  const changed: Resource = { ...before, ...(name === undefined ? {} : { name }), meta };
+  const settings = projectSettings(head);
   const sender = senderName ?? settings.senderName ?? '';
   // Saved once more as it is, it does not count anew.
   const isNewIdle = idleMinutes !== undefined && idleMinutes !== (settings.idleMinutes ?? 0);
-  const detail = detailOf({ ...(isNewIdle ? { idleMinutes } : {}), emergencyMinutes });
-  const event = {
-    subtype: 'change-project',
-    action: 'U',
-    entities: [{ ...projectOf(actor), ...detail }],
-  } as const;
-  try {
-    await services.table.transact([
-      ...updateActions(caller.project, changed, before, {
-        senderName: sender,
-        ...(isNewIdle ? idleSetting(found.get(key), idleMinutes, nowMs) : {}),
-        ...(emergencyMinutes === undefined ? {} : emergencySetting(found.get(key), emergencyMinutes, nowMs)),
-      }),
-      auditAction(services, actor, event, nowMs),
-    ]);
-  } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error;
-    throw new Refusal('conflict', 'The Project was changed at the same time');
-  }
-  return projectAnswer(changed, (await services.table.read([key])).get(key));
-}
-
-function detailOf(settings: Record<string, number | undefined>) {
-  const detail = details(settings);
-  return detail.length > 0 ? { detail } : {};
+  const detail = details({ ...(isNewIdle ? { idleMinutes } : {}), emergencyMinutes });
+  const entities = [{ ...projectOf(actor), ...(detail.length > 0 ? { detail } : {}) }];
+  const event = { subtype: 'change-project', action: 'U', entities } as const;
+  const actions = [
+    ...updateActions(caller.project, changed, before, {
+      senderName: sender,
+      ...(isNewIdle ? idleSetting(head, idleMinutes, nowMs) : {}),
+      ...(emergencyMinutes === undefined ? {} : emergencySetting(head, emergencyMinutes, nowMs)),
+    }),
+    auditAction(services, actor, event, nowMs),
+  ];
+  const refused = () => new Refusal('conflict', 'The Project was changed at the same time');
+  await services.table.transact(actions).catch(orThrow(refused));
+  const key = keys.resource(caller.project, 'Project', caller.project);
+  return projectAnswer(changed, await readItem(services.table, key));
 }

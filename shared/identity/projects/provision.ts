@@ -4,23 +4,21 @@ import { newClientSecret } from '../../carry/keys/credential.ts';
 import type { Services } from '../../carry/services.ts';
 import { holderOfAddress } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
+import { readItem } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import { createActions } from '../../store/items/change.ts';
-import { type Audited, auditItem, targetOf } from '../audit/audit-event.ts';
+import { auditAction, operator, targetOf } from '../audit/audit-event.ts';
 import { requireIdleMinutes } from '../gate/idle-time.ts';
 import { countAdministrator } from '../invitations/accept.ts';
-import {
-  createMembershipActions,
-  createProfileActions,
-  issueInvitation,
-  outboxAction,
-} from '../invitations/membership-actions.ts';
-import { createUserActions, emailLogin, knownUserActions, personAction } from '../invitations/person.ts';
+import { createMember } from '../invitations/create-member.ts';
+import type { Invite } from '../invitations/parse-invite.ts';
+import { emailLogin } from '../invitations/person.ts';
 import { normaliseAddress } from '../mail/address.ts';
 import { newClient } from '../memberships/program.ts';
 import { hashPassword, parseNewPassword } from '../sign-in/password.ts';
 import {
   type ProjectFeature,
+  type ProjectFlags,
   type ProjectNumbers,
   requireFeatures,
   requireNumbers,
@@ -47,62 +45,29 @@ export async function firstAdministrator(
   person: FirstAdministrator,
   stamp: Stamp,
 ): Promise<{ membershipId: string; made: Reference[]; actions: Action[] }> {
-  const { email, firstName, lastName, password, knownUserId } = person;
-  const { project, nowMs } = stamp;
-  const userId = knownUserId ?? stamp.newId();
-  const membershipId = stamp.newId();
-  const profileId = stamp.newId();
-  const versionId = stamp.newId();
-  const display = `${firstName} ${lastName}`;
-  const profileType = 'Practitioner' as const;
-  const issued = issueInvitation(0, password === undefined, nowMs, person.invitationDays);
-  const invitation = password === undefined ? issued : { ...issued, state: 'accepted' as const };
-
-  const { actions } = createMembershipActions(
-    {
-      id: membershipId,
-      project: person.project,
-      user: { reference: `User/${userId}`, display },
-      profile: { reference: `${profileType}/${profileId}`, display },
-      rights: { admin: true },
-      active: password !== undefined,
-      externalId: undefined,
-      userName: email,
-      invitedBy: stamp.author,
-    },
-    { userId, login: emailLogin(email), profileType, invitation },
-    { project, versionId, nowMs },
-  );
-  const user = { id: userId, firstName, lastName, email, externalId: undefined, project: undefined };
-  const profile = { ...user, id: profileId, type: profileType, patients: [] };
-  const login = emailLogin(email);
+  const { email, firstName, lastName, project, password, knownUserId, invitationDays } = person;
+  const isAccepted = password !== undefined;
+  const nobody = { externalId: undefined, profile: undefined, password: undefined };
+  const invite: Invite = {
+    ...{ email, firstName, lastName, ...nobody },
+    ...{ scope: 'server', profileType: 'Practitioner', rights: { admin: true } },
+    ...{ sendEmail: !isAccepted, newProfile: false, upsert: false, forceNewMembership: false },
+  };
   const known = {
-    login,
-    userId,
-    scope: 'server' as const,
-    memberships: { [profileType]: membershipId },
-    profiles: {},
+    ...{ login: emailLogin(email), alias: undefined, person: undefined, isStranger: false },
+    ...{ left: { login: undefined, alias: undefined }, leftAliasKey: undefined, notedProfile: undefined },
+    ...{ knownUserId, projectName: project.display ?? '', invitationDays },
   };
-  return {
-    membershipId,
-    made: [
-      { reference: `ProjectMembership/${membershipId}`, display },
-      { reference: `${profileType}/${profileId}` },
-      { reference: `User/${userId}`, display },
-    ],
-    actions: [
-      ...(knownUserId ? knownUserActions(userId, email) : createUserActions(user, { versionId, nowMs })),
-      ...createProfileActions(profile, { ...stamp, versionId }),
-      ...actions,
-      personAction(project, known, { seen: undefined, nowMs }),
-      ...(password === undefined
-        ? [outboxAction(project, membershipId, email, invitation, { isFromOperator: true })]
-        : [
-            { name: 'password', put: { ...keys.password(userId), hash: await hashPassword(password) } },
-            ...countAdministrator(project, 1),
-          ]),
-    ],
-  };
+  const how = { replaces: [], isAccepted, isFromOperator: true } as const;
+  const by = { ...stamp, versionId: stamp.newId() };
+  const { membership, newUserId, actions } = createMember(invite, known, how, by);
+  if (isAccepted && newUserId !== undefined) {
+    const hash = await hashPassword(password);
+    actions.push({ name: 'password', put: { ...keys.password(newUserId), hash } });
+  }
+  actions.push(...countAdministrator(stamp.project, isAccepted ? 1 : 0));
+  const made = [targetOf(membership), { reference: membership.profile.reference }, membership.user];
+  return { membershipId: membership.id, made, actions };
 }
 
 /** Who is to administer a Project. */
@@ -115,31 +80,11 @@ export interface NewAdministrator {
 }
 
 /** The event of the provision function, which only IAM principals of the account may invoke. */
-export interface ProvisionRequest extends ProjectNumbers {
+export interface ProvisionRequest extends ProjectNumbers, ProjectFlags {
   name: string;
   admin: NewAdministrator;
   /** Whether to create an API key with `admin: true` as well. */
   client?: boolean;
-  /** Rate limit; 1,000 when left out. */
-  invitesPerHour?: number;
-  /** Lifetime of invitations, 1 to 30; 7 when left out. */
-  invitationDays?: number;
-  /** How long execution records are kept, 1 to 3,650; 365 when left out. */
-  executionDays?: number;
-  /** How many runs of Bots may go on at once, 1 to 1,000; left out, 50 of those that runs and jobs start. */
-  concurrentRuns?: number;
-  /** How many runs a run and all that follow from it may start, 1 to 1,000; 64 when left out. */
-  treeRuns?: number;
-  /** What it may have of a function's executions at once, in hundredths; what the stage says when left out. */
-  requestShare?: number;
-  /** How many Subscriptions it may have, 1 to 1,000; 100 when left out. */
-  subscriptions?: number;
-  /** How many of its Bots may have a schedule, 1 to 1,000; 100 when left out. */
-  schedules?: number;
-  /** Whether the bus tells of its runs. */
-  emitExecutions?: boolean;
-  /** Whether AuditEvents are kept of what is read. */
-  auditReads?: boolean;
   /** The features that it lacks; none when left out. */
   featuresOff?: readonly ProjectFeature[];
   /** After how many minutes without use people are signed out, 10 to 1,440; never when left out or 0. */
@@ -165,19 +110,12 @@ export async function provision(services: Services, request: ProvisionRequest): 
 
   const projectId = services.newId();
   const project = { reference: `Project/${projectId}`, display: name };
-  const author = { reference: 'system' };
-  const stamp: Stamp = { project: projectId, nowMs: services.now(), author, newId: services.newId };
-  const member = await firstAdministrator(
-    {
-      ...admin,
-      email,
-      password: admin.password,
-      knownUserId,
-      project,
-      invitationDays: request.invitationDays,
-    },
-    stamp,
-  );
+  const { now, newId } = services;
+  const stamp: Stamp = { project: projectId, nowMs: now(), author: operator, newId };
+  const { password } = admin;
+  const { invitationDays } = request;
+  const about = { ...admin, email, password, knownUserId, project, invitationDays };
+  const member = await firstAdministrator(about, stamp);
   const program = { name: `${name} client`, description: undefined, rights: { admin: true } };
   const secret = newClientSecret();
   const client = request.client ? newClient({ ...program, secret }, project, stamp) : undefined;
@@ -185,7 +123,10 @@ export async function provision(services: Services, request: ProvisionRequest): 
     ...projectActions(request, stamp),
     ...member.actions,
     ...(client?.actions ?? []),
-    auditAction(stamp, [project, ...member.made, ...(client ? madeWith(client) : [])]),
+    madeAudit(services, stamp, [
+      ...[project, ...member.made],
+      ...(client ? [targetOf(client.client), targetOf(client.membership)] : []),
+    ]),
   ]);
   return {
     project: { id: projectId, name },
@@ -206,8 +147,7 @@ export async function knownAdministrator(
   if (admin.password !== undefined) {
     await parseNewPassword(admin.password, { field: 'admin.password', email });
   }
-  const known = (await table.read([keys.address(email)])).get(keys.address(email));
-  const knownUserId = holderOfAddress(known, now());
+  const knownUserId = holderOfAddress(await readItem(table, keys.address(email)), now());
   if (knownUserId !== undefined && admin.password)
     throw new Error('This person exists already and has a password of their own');
   return { email, knownUserId };
@@ -230,18 +170,12 @@ function projectActions(request: ProvisionRequest, stamp: Stamp): Action[] {
   return createActions(stamp.project, resource, { ...settings, ...told, ...off, ...idle });
 }
 
-function madeWith({ client, membership }: ReturnType<typeof newClient>): Reference[] {
-  return [targetOf(client), targetOf(membership)];
-}
-
-function auditAction(stamp: Stamp, made: readonly Reference[]): Action {
-  const audited: Audited = {
-    project: stamp.project,
-    subtype: 'provision',
-    action: 'C',
-    outcome: '0',
-    agent: stamp.author,
-    entities: made,
-  };
-  return { name: 'audit', put: auditItem(audited, stamp.newId(), stamp.nowMs) };
+/** The entry of what was made in a Project. */
+export function madeAudit(
+  services: Services,
+  { project, nowMs }: Stamp,
+  entities: readonly Reference[],
+): Action {
+  const event = { subtype: 'provision', action: 'C', entities } as const;
+  return auditAction(services, { project, agent: operator }, event, nowMs);
 }

@@ -1,4 +1,5 @@
 import { typedKeys } from '../../base/values.ts';
+import type { StageIssuer, StageIssuerRequest } from '../issuers/manage-issuers.ts';
 import type { AddRequest, Recovered, RecoverRequest } from './administrators.ts';
 import type { Changed, ChangeRequest } from './change-settings.ts';
 import type { DeleteRequest, Deletion } from './delete-project.ts';
@@ -11,7 +12,6 @@ import type {
   Retirement,
 } from './retire-stage-key.ts';
 import { settingBounds, settingFlags } from './settings.ts';
-import type { StageIssuer, StageIssuerRequest } from './stage-issuer.ts';
 
 /** The events that the function takes, one for each thing that it does. */
 export type Request =

@@ -11,29 +11,35 @@ import {
 } from 'valibot';
 import { Refusal } from '../../base/refusal.ts';
 import { stored } from '../../base/schema.ts';
-import { typedEntries } from '../../base/values.ts';
+import { recordOf, typedEntries, typedKeys } from '../../base/values.ts';
 import { usualShares } from '../../carry/shares.ts';
 import type { Item } from '../../carry/table/item.ts';
+import { type Key, keys } from '../../carry/table/keys.ts';
+import type { Action } from '../../carry/table/transact.ts';
 
-/** Numbers that a Project is provisioned with, each the most that it may be. What is left out has its default. */
-export const settingBounds = {
+/** Numbers that a Project is provisioned with: the most that each may be, and what it is when left out. */
+const numbers = {
   /** How many people may be invited within an hour. */
-  invitesPerHour: Number.MAX_SAFE_INTEGER,
+  invitesPerHour: { most: Number.MAX_SAFE_INTEGER, usual: 1_000 },
   /** Lifetime of an invitation. */
-  invitationDays: 30,
+  invitationDays: { most: 30, usual: 7 },
   /** How long an execution record with its log is kept. */
-  executionDays: 3_650,
-  /** How many runs may go on at once. */
-  concurrentRuns: 1_000,
+  executionDays: { most: 3_650, usual: 365 },
+  /** How many runs may go on at once; of those that runs and jobs start when left out. */
+  concurrentRuns: { most: 1_000, usual: 50 },
   /** How many runs a run and all that follow from it may start. */
-  treeRuns: 1_000,
+  treeRuns: { most: 1_000, usual: 64 },
   /** What it may have of a function's executions at once, in hundredths; the stage's `projectShare` when left out. */
-  requestShare: 100,
+  requestShare: { most: 100, usual: usualShares.project },
   /** How many Subscriptions it may have. */
-  subscriptions: 1_000,
+  subscriptions: { most: 1_000, usual: 100 },
   /** How many of its Bots may have a schedule. */
-  schedules: 1_000,
+  schedules: { most: 1_000, usual: 100 },
 };
+const numberNames = typedKeys(numbers);
+
+export const settingBounds = recordOf(numberNames, (name) => numbers[name].most);
+export const settingDefaults = recordOf(numberNames, (name) => numbers[name].usual);
 
 /** What a Project is provisioned with beside the numbers: off when left out. */
 export const settingFlags = {
@@ -43,22 +49,10 @@ export const settingFlags = {
   auditReads: true,
 } as const;
 
-type SettingName = keyof typeof settingBounds;
-
-/** What a Project has that was provisioned without them. */
-export const settingDefaults: Record<SettingName, number> = {
-  invitesPerHour: 1_000,
-  invitationDays: 7,
-  executionDays: 365,
-  concurrentRuns: 50,
-  treeRuns: 64,
-  requestShare: usualShares.project,
-  subscriptions: 100,
-  schedules: 100,
-};
-
 /** Such settings as they are asked for. */
-export type ProjectNumbers = Partial<Record<SettingName, number>>;
+export type ProjectNumbers = Partial<typeof settingBounds>;
+
+export type ProjectFlags = Partial<Record<keyof typeof settingFlags, boolean>>;
 
 /** @throws {Error} naming one that is none of its numbers */
 export function requireNumbers(asked: ProjectNumbers): void {
@@ -72,22 +66,10 @@ export function requireNumbers(asked: ProjectNumbers): void {
 const count = exactOptional(pipe(number(), integer()));
 
 const settingsSchema = object({
-  ...({
-    invitesPerHour: count,
-    invitationDays: count,
-    executionDays: count,
-    concurrentRuns: count,
-    treeRuns: count,
-    requestShare: count,
-    subscriptions: count,
-    schedules: count,
-  } satisfies Record<SettingName, typeof count>),
-  /** Whether the bus tells of its runs. */
-  emitExecutions: exactOptional(boolean()),
+  ...recordOf(numberNames, () => count),
+  ...recordOf(typedKeys(settingFlags), () => exactOptional(boolean())),
   /** From whom its mails come; the name of the Project when it is left out or empty. */
   senderName: exactOptional(string()),
-  /** Whether AuditEvents are kept of what is read. */
-  auditReads: exactOptional(boolean()),
   /** After how many minutes without use people are signed out; 0 or left out for never. */
   idleMinutes: exactOptional(number()),
   /** When that was set. */
@@ -113,6 +95,14 @@ const read = stored('head of a Project', settingsSchema);
 export function isDisabled(item: Item | undefined): boolean {
   return item?.disabledAtMs !== undefined;
 }
+
+/** For a transaction that writes into a Project: nothing comes into one that is being deleted. Named `project` when it fails. */
+export function stayingAction(project: string): Action & { check: Key; if: string } {
+  return { name: 'project', check: keys.resource(project, 'Project', project), if: isStaying };
+}
+
+/** That a Project is there, and is not being deleted. */
+export const isStaying = 'attribute_exists(pk) AND attribute_not_exists(deletion)';
 
 /** From whom the mails of a Project come. @param item its head */
 export function senderNameOf(item: Item | undefined, projectName: string): string {

@@ -1,6 +1,6 @@
-import { boolean, check, fallback, picklist, pipe, string } from 'valibot';
+import { boolean, fallback } from 'valibot';
 import { invalidField, Refusal } from '../../base/refusal.ts';
-import { isId, type Resource } from '../../base/resource.ts';
+import type { Resource } from '../../base/resource.ts';
 import { fields, optionalField, optionalText, parse, requiredText } from '../../base/schema.ts';
 import { fieldsOf, isObject } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
@@ -8,27 +8,18 @@ import { builtInClient } from '../gate/built-in-client.ts';
 import { findClientApplication } from '../memberships/program.ts';
 import { readScope, scopeFault } from '../policies/scope.ts';
 import { getsRefreshTokens } from '../policies/smart-scope.ts';
-import { optionalId } from './bodies.ts';
+import { clientEntries, optionalId } from './bodies.ts';
 import { isOwnPage, redirectUrisOf } from './redirect-uri.ts';
 
-/** The client that asks a person to sign in. */
-interface SignInClient {
-  id: string;
-  /** Undefined for a built-in client, which belongs to none. */
-  project?: string;
-  /** Codes go nowhere else; compared as they stand. */
-  redirectUris: readonly string[];
-  needsPkce: boolean;
-}
-
-/** Undefined for an unknown client, and for none: the own app asks at its own page. */
-async function findClient(services: Services, clientId: string): Promise<SignInClient | undefined> {
+/**
+ * Where the codes of a client go, and nowhere else: compared as they stand.
+ * @returns undefined for an unknown client, and for none: the own app asks at its own page
+ */
+async function redirectUrisIn(services: Services, clientId: string): Promise<readonly string[] | undefined> {
   const builtIn = builtInClient(clientId);
-  if (builtIn) return { id: clientId, redirectUris: builtIn.redirectUris, needsPkce: false };
+  if (builtIn) return builtIn.redirectUris;
   const found = await findClientApplication(services.table, clientId);
-  if (!found) return undefined;
-  const { project, client } = found;
-  return { id: clientId, project, redirectUris: redirectUrisOf(client), needsPkce: true };
+  return found && redirectUrisOf(found.client);
 }
 
 /**
@@ -44,8 +35,8 @@ export function requireRedirect(
 ): void {
   if (redirectUri === undefined && codeChallenge !== undefined) return;
   const known = client ? redirectUrisOf(client) : (builtInClient(clientId)?.redirectUris ?? []);
-  const isKnown = (uri: string) => (clientId === '' && isOwnPage(baseUrl, uri)) || known.includes(uri);
-  if (redirectUri !== undefined && isKnown(redirectUri)) return;
+  const isOwn = clientId === '' && isOwnPage(baseUrl, redirectUri ?? '');
+  if (redirectUri !== undefined && (isOwn || known.includes(redirectUri))) return;
   throw invalidField('redirectUri', 'The redirect URI is not one of the client');
 }
 
@@ -83,13 +74,14 @@ interface Fault {
  * @throws {Refusal} invalid for an unknown client or redirect URI: nobody is sent there
  */
 export async function authorize(services: Services, query: URLSearchParams): Promise<string> {
-  const client = await findClient(services, only(query, 'client_id') ?? '');
-  if (!client) throw new Refusal('invalid', 'Unknown client');
+  const clientId = only(query, 'client_id') ?? '';
+  const redirectUris = await redirectUrisIn(services, clientId);
+  if (!redirectUris) throw new Refusal('invalid', 'Unknown client');
   const redirectUri = only(query, 'redirect_uri');
-  if (redirectUri === undefined || !client.redirectUris.includes(redirectUri)) {
+  if (redirectUri === undefined || !redirectUris.includes(redirectUri)) {
     throw new Refusal('invalid', 'The redirect URI is not one of the client');
   }
-  const fault = findFault(services, client, query);
+  const fault = findFault(services, clientId, query);
   if (fault) return backToClient(redirectUri, fault, query);
   const known = passedOn.flatMap((name): [string, string][] => {
     const value = query.get(name);
@@ -98,7 +90,7 @@ export async function authorize(services: Services, query: URLSearchParams): Pro
   return `${services.baseUrl}/app/sign-in?${new URLSearchParams(known)}`;
 }
 
-function findFault(services: Services, client: SignInClient, query: URLSearchParams): Fault | undefined {
+function findFault(services: Services, clientId: string, query: URLSearchParams): Fault | undefined {
   const invalid = (text: string): Fault => ({ error: 'invalid_request', text });
   const one = (name: string) => query.get(name) || undefined;
   if (new Set(query.keys()).size !== [...query.keys()].length) {
@@ -118,7 +110,7 @@ function findFault(services: Services, client: SignInClient, query: URLSearchPar
     return { error: 'invalid_scope', text: scopeFault(one('scope')) };
   if (one('launch')) return invalid('launch is not supported: ask for launch/patient');
   const challenge = one('code_challenge');
-  if (challenge === undefined && client.needsPkce) return invalid('Missing code_challenge');
+  if (challenge === undefined && !builtInClient(clientId)) return invalid('Missing code_challenge');
   if (!['S256', 'plain'].includes(one('code_challenge_method') ?? 'plain')) {
     return invalid('code_challenge_method must be S256 or plain');
   }
@@ -148,67 +140,44 @@ function only(query: URLSearchParams, name: string): string | undefined {
   return values.length === 1 && values[0] !== '' ? values[0] : undefined;
 }
 
-export interface SignIn {
-  email: string;
-  password: string;
-  /** Empty for a client that is not registered, such as the own app. */
-  clientId: string;
-  projectId: string | undefined;
-  scope: string;
-  /** Undefined for a client that goes without PKCE. */
-  codeChallenge: string | undefined;
-  codeChallengeMethod: 'S256' | 'plain' | undefined;
-  /** Where the code goes; undefined when the client itself has asked. */
-  redirectUri: string | undefined;
-  nonce: string | undefined;
-}
-
 /** Far beyond all that is meant. */
 const longest = 2000;
 const longestScope = 1000;
-const clientIdText = 'clientId must be an id';
 
 export const signInBody = fields({
   email: requiredText('email', longest),
   password: requiredText('password', longest),
-  clientId: optionalField(
-    pipe(
-      string(clientIdText),
-      check((id) => id === '' || isId(id), clientIdText),
-    ),
-  ),
+  clientId: clientEntries.clientId,
   projectId: optionalId('projectId'),
   scope: optionalText('scope', longestScope),
   remember: fallback(optionalField(boolean()), false),
   codeChallenge: optionalText('codeChallenge', longest),
-  codeChallengeMethod: optionalField(
-    picklist(['S256', 'plain'], 'codeChallengeMethod must be S256 or plain'),
-  ),
+  codeChallengeMethod: clientEntries.codeChallengeMethod,
   redirectUri: optionalText('redirectUri', longest),
   nonce: optionalText('nonce', longest),
 });
 
 /** @throws {Refusal} invalid, naming the fields */
-export function parseSignIn(body: unknown): SignIn {
-  const sent = parse(signInBody, body);
-  const { clientId = '', codeChallenge, codeChallengeMethod = 'plain', scope = 'openid' } = sent;
+export function parseSignIn(body: unknown) {
+  const { remember, clientId = '', scope = 'openid', ...sent } = parse(signInBody, body);
+  const { codeChallenge, codeChallengeMethod = 'plain' } = sent;
   const known = readScope(scope);
   if (known === undefined) throw invalidField('scope', scopeFault(scope));
   if (codeChallenge === undefined && !builtInClient(clientId)) {
     throw invalidField('codeChallenge', 'codeChallenge is required');
   }
   return {
-    email: sent.email,
-    password: sent.password,
+    ...sent,
+    /** Empty for a client that is not registered, such as the own app. */
     clientId,
-    projectId: sent.projectId,
-    scope: sent.remember && !getsRefreshTokens(known) ? `${known} offline_access` : known,
-    codeChallenge,
+    scope: remember && !getsRefreshTokens(known) ? `${known} offline_access` : known,
+    /** Undefined for a client that goes without PKCE. */
     codeChallengeMethod: codeChallenge === undefined ? undefined : codeChallengeMethod,
-    redirectUri: sent.redirectUri,
-    nonce: sent.nonce,
   };
 }
+
+/** The client, where its code goes unless the client itself has asked, and what it asks for. */
+export type SignIn = ReturnType<typeof parseSignIn>;
 
 /** What a sign-in page may show of the app that people sign in to, in the shape that clients of this field read. */
 export interface ClientInfo {

@@ -1,4 +1,4 @@
-import { check, fallback, type InferOutput, pipe, string, transform } from 'valibot';
+import { check, fallback, type InferOutput, picklist, pipe, string, transform } from 'valibot';
 import { isId } from '../../base/resource.ts';
 import { anyText, fields, optionalField, optionalText, readText } from '../../base/schema.ts';
 import { normaliseAddress } from '../mail/address.ts';
@@ -17,6 +17,21 @@ export const optionalId = (name: string) => {
       transform((id) => id || undefined),
     ),
   );
+};
+
+const clientIdText = 'clientId must be an id';
+
+/** Of every body by which a client has a person sign in: who it is, empty for the own app, and how it asks (RFC 7636). */
+export const clientEntries = {
+  clientId: optionalField(
+    pipe(
+      string(clientIdText),
+      check((id) => id === '' || isId(id), clientIdText),
+    ),
+  ),
+  codeChallengeMethod: optionalField(
+    picklist(['S256', 'plain'], 'codeChallengeMethod must be S256 or plain'),
+  ),
 };
 
 export const methodBody = fields({ email: address });

@@ -1,18 +1,17 @@
-import { Refusal } from '../../base/refusal.ts';
 import { isId, parseReference, type Reference } from '../../base/resource.ts';
-import { fieldsOf } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
-import { type Action, ConditionFailed } from '../../carry/table/transact.ts';
-import { textOf } from '../../store/index/value.ts';
+import { readItem } from '../../carry/table/table.ts';
+import { type Action, orThrow } from '../../carry/table/transact.ts';
+import { projectIdOf } from '../../store/fhir/membership.ts';
 import { openState } from '../../store/items/content.ts';
-import { auditItem } from '../audit/audit-event.ts';
+import { auditAction } from '../audit/audit-event.ts';
 import { isToPickPatient, patientInContext } from '../gate/launch-context.ts';
-import { acceptActions, signInAction } from '../invitations/accept.ts';
+import { acceptActions, signedInAction } from '../invitations/accept.ts';
 import type { Standing } from '../invitations/state.ts';
 import { patientsOf } from '../policies/rules.ts';
-import { noteViewer } from './invitation-of-link.ts';
-import { type Login, loginOf } from './logins.ts';
+import { nameOf, noteViewer } from './invitation-of-link.ts';
+import { isAlive, type Login, loginOf, signInAgain } from './logins.ts';
 import { codeMs, newLoginCode } from './person-login.ts';
 
 /** A login whose app asks whose record it is for, of a member with several patients. */
@@ -38,7 +37,7 @@ async function choosePatient(
   const { membership } = standing;
   const { scope } = login;
   if (picked !== undefined && !patientsOf(membership).some((one) => one === picked)) {
-    throw new Refusal('invalid', 'Sign in again');
+    throw signInAgain();
   }
   if (picked === undefined && isToPickPatient(scope, membership)) {
     const named = await namedPatients(services, standing, login);
@@ -55,7 +54,7 @@ async function namedPatients(services: Services, standing: Standing, login: Open
   const { table } = services;
   const { membership } = standing;
   const patients = patientsOf(membership);
-  const project = membership.project.reference.replace(/^Project\//, '');
+  const project = projectIdOf(membership);
   const written = new Map(membership.patient?.map(({ reference, display }) => [reference, display]));
   const hasPolicy = membership.accessPolicy !== undefined || (membership.access?.length ?? 0) > 0;
   const keyOf = (reference: string) =>
@@ -68,16 +67,10 @@ async function namedPatients(services: Services, standing: Standing, login: Open
   return Promise.all(
     patients.map(async (reference) => {
       const head = found.get(keyOf(reference));
-      const display = written.get(reference) ?? (head && nameIn(await openState(table, head)));
+      const display = written.get(reference) ?? (head && nameOf((await openState(table, head))?.resource));
       return { reference, ...(display ? { display } : {}) };
     }),
   );
-}
-
-function nameIn(opened: { resource: object } | undefined): string | undefined {
-  const { name } = fieldsOf(opened?.resource);
-  const { text, given, family } = fieldsOf(fieldsOf(name)[0]);
-  return textOf(text) ?? [given ?? [], family].flat().filter(Boolean).join(' ');
 }
 
 /** What a client exchanges for tokens. */
@@ -108,37 +101,27 @@ export async function finishWith(
 
 /** The login that goes on as this one. When it has ended meanwhile, so has the sign-in that both rest on. */
 function endActions(
-  { newId, now }: Services,
+  services: Services,
   { loginId, project, profile }: NonNullable<OpenLogin['replaces']>,
 ): Action[] {
-  const audited = {
-    ...({ subtype: 'sign-out', action: 'E', outcome: '0' } as const),
-    project,
-    agent: { reference: profile },
-    entities: [],
-  };
+  const event = { subtype: 'sign-out', action: 'E', entities: [] } as const;
   return [
     {
       name: 'replaced login',
       update: keys.login(loginId),
       set: 'SET revoked = :true',
-      if: 'attribute_exists(pk) AND attribute_not_exists(revoked)',
+      if: isAlive,
       values: { ':true': true },
     },
-    { name: 'sign-out', put: auditItem(audited, newId(), now()) },
+    auditAction(services, { project, agent: { reference: profile } }, event),
   ];
 }
 
 /** Tells the Project that a recovery code stood for the phone. */
-function recoveredAction({ newId, now }: Services, { membership, userId }: Standing): Action {
-  const { project, profile } = membership;
-  const audited = {
-    ...({ subtype: 'use-recovery-code', action: 'E', outcome: '0' } as const),
-    project: project.reference.replace(/^Project\//, ''),
-    agent: profile,
-    entities: [{ reference: `User/${userId}` }],
-  };
-  return { name: 'audit', put: auditItem(audited, newId(), now()) };
+function recoveredAction(services: Services, { membership, userId }: Standing): Action {
+  const by = { project: projectIdOf(membership), agent: membership.profile };
+  const entities = [{ reference: `User/${userId}` }];
+  return auditAction(services, by, { subtype: 'use-recovery-code', action: 'E', entities });
 }
 
 /**
@@ -155,36 +138,25 @@ export async function chooseMembership(
 ): Promise<LoginCode> {
   const { membership } = standing;
   const { code, hash } = newLoginCode(loginId);
-  try {
-    await services.table.transact([
-      {
-        name: 'login',
-        update: keys.login(loginId),
-        set: `SET membershipId = :membership, #project = :project, codeHash = :hash, codeExpiresAtMs = :until, chosenAtMs = :now${
-          patient === undefined ? '' : ', patient = :patient'
-        }`,
-        if: 'attribute_exists(pk) AND attribute_not_exists(membershipId) AND attribute_not_exists(revoked) AND (attribute_not_exists(needsMfa) OR needsMfa = :false OR mfa = :true)',
-        names: { '#project': 'project' },
-        values: {
-          ':membership': membership.id,
-          ':project': membership.project.reference.replace(/^Project\//, ''),
-          ':hash': hash,
-          ':until': services.now() + codeMs,
-          ':now': services.now(),
-          ':false': false,
-          ':true': true,
-          ...(patient === undefined ? {} : { ':patient': patient }),
-        },
-      },
-      ...(membership.active
-        ? [signInAction(standing, services.now())]
-        : acceptActions(services, standing, { signsIn: true })),
-      ...extra,
-    ]);
-  } catch (error) {
-    if (error instanceof ConditionFailed) throw new Refusal('invalid', 'Sign in again');
-    throw error;
-  }
+  const nowMs = services.now();
+  const chosen: Action = {
+    name: 'login',
+    update: keys.login(loginId),
+    set: `SET membershipId = :membership, #project = :project, codeHash = :hash, codeExpiresAtMs = :until, chosenAtMs = :now${
+      patient === undefined ? '' : ', patient = :patient'
+    }`,
+    if: 'attribute_exists(pk) AND attribute_not_exists(membershipId) AND attribute_not_exists(revoked) AND (attribute_not_exists(needsMfa) OR needsMfa = :false OR mfa = :true)',
+    names: { '#project': 'project' },
+    values: {
+      ...{ ':membership': membership.id, ':project': projectIdOf(membership) },
+      ...{ ':hash': hash, ':until': nowMs + codeMs, ':now': nowMs, ':false': false, ':true': true },
+      ...(patient === undefined ? {} : { ':patient': patient }),
+    },
+  };
+  const joined = membership.active
+    ? [signedInAction(projectIdOf(membership), membership.id, nowMs)]
+    : acceptActions(services, standing, { signsIn: true });
+  await services.table.transact([chosen, ...joined, ...extra]).catch(orThrow(signInAgain));
   return { login: loginId, code };
 }
 
@@ -214,10 +186,9 @@ export async function requireOpenLogin(
   { table }: Services,
   id: string,
 ): Promise<{ login: OpenLogin; item: Login }> {
-  const refused = new Refusal('invalid', 'Sign in again');
-  if (!isId(id)) throw refused;
-  const key = keys.login(id);
-  const item = loginOf((await table.read([key])).get(key));
-  if (item?.kind !== 'person' || item.membershipId !== undefined || item.revoked === true) throw refused;
+  if (!isId(id)) throw signInAgain();
+  const item = loginOf(await readItem(table, keys.login(id)));
+  if (item?.kind !== 'person' || item.membershipId !== undefined || item.revoked === true)
+    throw signInAgain();
   return { login: { ...item, id, userId: item.subject }, item };
 }

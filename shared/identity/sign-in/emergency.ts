@@ -1,15 +1,15 @@
 import { check, description, maxLength, minLength, pipe, string, trim } from 'valibot';
-import { invalidField, Refusal } from '../../base/refusal.ts';
+import { Refusal } from '../../base/refusal.ts';
 import { parseReference, type Reference, type Resource } from '../../base/resource.ts';
 import { fields, parse } from '../../base/schema.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
-import type { Found, Table } from '../../carry/table/table.ts';
+import { type Found, readItem, type Table } from '../../carry/table/table.ts';
 import { type Action, untilWritten } from '../../carry/table/transact.ts';
 import { type ProjectMembership, rightsOf } from '../../store/fhir/membership.ts';
 import { inlineResource } from '../../store/items/content.ts';
-import { agentOf, auditItem, targetOf } from '../audit/audit-event.ts';
+import { auditAction, details, targetOf } from '../audit/audit-event.ts';
 import type { Caller } from '../gate/access-token.ts';
 import { type Actor, admit } from '../gate/actor.ts';
 import {
@@ -20,17 +20,16 @@ import {
   latestGrant,
 } from '../gate/emergency.ts';
 import { listAdministrators } from '../invitations/accept.ts';
-import { changeMembership } from '../invitations/membership-actions.ts';
+import { changeMembership, stampOf } from '../invitations/membership-actions.ts';
 import { discover, IssuerFault } from '../issuers/issuer-web.ts';
 import type { MailKind } from '../mail/letters.ts';
 import { memberKey, requireMember } from '../memberships/member.ts';
 import { policyWords } from '../policies/policy-words.ts';
 import { hasSignedInRecently, requireRecentSignIn } from '../policies/recent-sign-in.ts';
 import { isForResourcesOnly } from '../policies/smart-scope.ts';
-import type { AccountServices } from './account-services.ts';
 import { type Login, loginOf } from './logins.ts';
 import { isMadeFor } from './person-login.ts';
-import { type Proof, proofEntries, proofKeys, prove } from './proof.ts';
+import { type AccountServices, type Proof, proofEntries, proofKeys, prove, refuseProof } from './proof.ts';
 
 /** A person takes it so often on a day (UTC): what is needed more often is no emergency. */
 const mostADay = 5;
@@ -70,49 +69,36 @@ function emergencyActions(
   membership: ProjectMembership,
   change: EmergencyChange,
 ): Action[] {
-  const { project } = actor;
-  const author = { reference: actor.profile };
-  const stamp = {
-    ...{ project, author, versionId: services.newId(), nowMs: services.now() },
-    trace: services.traceId,
+  const changed = {
+    rights: rightsOf(membership),
+    ...('begins' in change
+      ? { emergency: change.begins }
+      : { endsEmergency: true, emergencyTakenAtMs: change.ends.startedAtMs }),
   };
-  const { actions } = changeMembership(
-    { membership },
-    {
-      rights: rightsOf(membership),
-      ...('begins' in change
-        ? { emergency: change.begins }
-        : { endsEmergency: true, emergencyTakenAtMs: change.ends.startedAtMs }),
-    },
-    stamp,
-  );
+  const { actions } = changeMembership({ membership }, changed, stampOf(services, actor));
   return [...actions, emergencyAudit(services, actor, membership, change)];
 }
 
 /** The entry of the audit log that tells of it. */
 function emergencyAudit(
-  { now, newId }: Pick<Place, 'now' | 'newId'>,
+  services: Pick<Place, 'now' | 'newId'>,
   actor: Actor,
   membership: ProjectMembership,
   change: EmergencyChange,
 ): Action {
   const { startedAtMs, untilMs, reason, policy } = 'begins' in change ? change.begins : change.ends;
-  const detail = [
-    { type: 'reason', valueString: reason },
-    { type: 'began', valueString: new Date(startedAtMs).toISOString() },
-    { type: 'until', valueString: new Date(untilMs).toISOString() },
-    ...('begins' in change && change.isUnasked
-      ? [{ type: 'sign-in', valueString: 'not asked for: the issuer did not answer' }]
-      : []),
-  ];
-  const audited = {
-    project: actor.project,
-    subtype: 'begins' in change ? ('emergency-access' as const) : ('end-emergency-access' as const),
-    ...({ action: 'E', outcome: '0', isEmergency: true } as const),
-    agent: agentOf(actor),
+  const isUnasked = 'begins' in change && change.isUnasked;
+  const detail = details({
+    reason,
+    began: new Date(startedAtMs).toISOString(),
+    until: new Date(untilMs).toISOString(),
+    'sign-in': isUnasked ? 'not asked for: the issuer did not answer' : undefined,
+  });
+  return auditAction(services, actor, {
+    subtype: 'begins' in change ? 'emergency-access' : 'end-emergency-access',
+    ...({ action: 'E', isEmergency: true } as const),
     entities: [{ ...targetOf(membership), detail }, { reference: policy }],
-  };
-  return { name: 'emergency audit', put: auditItem(audited, newId(), now()) };
+  });
 }
 
 /** The entry for a change by which a membership's emergency access ends too; none when it has none. */
@@ -173,8 +159,7 @@ export async function emergencyPolicyOf(
 ): Promise<Resource | undefined> {
   const id = parseReference(emergencyPolicy?.reference ?? '')?.id;
   if (id === undefined) return undefined;
-  const key = keys.resource(project, 'AccessPolicy', id);
-  return inlineResource('AccessPolicy', (await table.read([key])).get(key));
+  return inlineResource('AccessPolicy', await readItem(table, keys.resource(project, 'AccessPolicy', id)));
 }
 
 /** @param projectHead of the membership's Project */
@@ -227,16 +212,12 @@ export async function takeEmergency(
 ): Promise<EmergencyState> {
   const { reason, ...proof } = parse(emergencyBody, body);
   const { project, membershipId } = caller;
-  const memberKey = keys.resource(project, 'ProjectMembership', membershipId);
-  const projectKey = keys.resource(project, 'Project', project);
+  const key = memberKey(project, membershipId);
   let shown: Shown | undefined;
   return untilWritten(async () => {
-    const { actor, found } = await admit(services, caller, [
-      ...[memberKey, projectKey],
-      ...proofKeys(caller.subject),
-    ]);
+    const wanted = [key, ...proofKeys(caller.subject)];
+    const { actor, found, projectHead } = await admit(services, caller, wanted);
     const { membership, emergency } = actor;
-    const projectHead = found.get(projectKey);
     const login = requirePersonally(caller, membership, loginOf(actor.login));
     const policy = await emergencyPolicyOf(services.table, project, membership);
     const minutes = emergencyMinutesOf(projectHead);
@@ -248,9 +229,9 @@ export async function takeEmergency(
         throw new Refusal('conflict', 'You have emergency access already: end it before you take it again');
       return emergencyState(policy, { grant: emergency.grant, projectHead });
     }
-    const heads = { member: found.get(memberKey), project: projectHead };
-    const wanted = { reason, policy: `AccessPolicy/${policy.id}`, minutes, nowMs: services.now() };
-    const grant = newGrant(heads, wanted);
+    const heads = { member: found.get(key), project: projectHead };
+    const asked = { reason, policy: `AccessPolicy/${policy.id}`, minutes, nowMs: services.now() };
+    const grant = newGrant(heads, asked);
     shown ??= await showAgain(services, login, { ...proof, found, source });
     const { isUnasked } = shown;
     await services.table.transact([
@@ -303,12 +284,6 @@ async function answers({ issuers }: AccountServices, issuer: string): Promise<bo
   }
 }
 
-/** They show again who they are: of a password or a code that was good a moment ago nothing else is told. */
-function refuseProof(failed: ReadonlySet<string>): void {
-  if (failed.has('password')) throw invalidField('password', 'The password was changed meanwhile');
-  if (failed.has('second factor')) throw invalidField('token', 'The code is not right');
-}
-
 /** @throws {Refusal} forbidden for whom an emergency is none of: what no person has decided on at this moment */
 function requirePersonally(
   { scope }: Caller,
@@ -339,11 +314,10 @@ export async function endEmergency(
   { membershipId }: { membershipId: string },
 ): Promise<void> {
   const key = memberKey(caller.project, membershipId);
-  const projectKey = keys.resource(caller.project, 'Project', caller.project);
   await untilWritten(async () => {
-    const { actor, found } = await admit(services, caller, [key, projectKey]);
+    const { actor, found, projectHead: project } = await admit(services, caller, [key]);
     const { membership } = requireMember(found.get(key));
-    const heads = { member: found.get(key), project: found.get(projectKey) };
+    const heads = { member: found.get(key), project };
     const ends = activeGrant(membership, heads, services.now());
     if (ends) await services.table.transact(emergencyActions(services, actor, membership, { ends }));
   });

@@ -1,10 +1,12 @@
 import { Refusal } from '../../base/refusal.ts';
 import { isId, parseReference, type Reference, type Resource } from '../../base/resource.ts';
 import { parse } from '../../base/schema.ts';
+import { fieldsOf } from '../../base/values.ts';
 import { noteNamed } from '../../carry/disclosure.ts';
 import type { KeyPurpose, KeyRings } from '../../carry/keys/key-ring.ts';
 import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
+import { projectIdOf } from '../../store/fhir/membership.ts';
 import { inlineResource, openState } from '../../store/items/content.ts';
 import { activeGrant, type EmergencyHeads } from '../gate/emergency.ts';
 import { addressOf } from '../invitations/person.ts';
@@ -47,26 +49,22 @@ export function deadLink(): Refusal {
   return new Refusal('invalid', deadLinkText);
 }
 
-interface Names {
-  /** Of the membership and of its Project. */
-  heads: EmergencyHeads;
-  /** The login on its way, where there is one. */
-  login?: { id: string; clientId: string };
-  /** References of whom the answer names. */
-  named: readonly string[];
-}
-
-/** Notes for the access record to whom a route without a caller names people, and whom it names. */
+/**
+ * Notes for the access record to whom a route without a caller names people, and whom it names.
+ * @param of.login on its way, where there is one
+ * @param of.named references of whom the answer names
+ */
 export function noteViewer(
   { disclosure, memory, now }: Services,
   { membership }: Standing,
-  { heads, login, named }: Names,
+  of: { heads: EmergencyHeads; login?: { id: string; clientId: string }; named: readonly string[] },
 ): void {
   if (!disclosure) return;
-  const { id, project, profile } = membership;
+  const { heads, login, named } = of;
+  const { id, profile } = membership;
   if (profile.display !== undefined) memory.names.set(id, profile.display);
   disclosure.viewer = {
-    project: project.reference.replace(/^Project\//, ''),
+    project: projectIdOf(membership),
     profile: profile.reference,
     membershipId: id,
     clientId: login?.clientId ?? '',
@@ -99,7 +97,7 @@ export interface InvitationOfLink {
 export async function readInvitation(services: LoginServices, body: unknown): Promise<InvitationOfLink> {
   const standing = await requireLink(services, parse(linkBody, body));
   const { membership, invitation, userId, login, profileType } = standing;
-  const project = membership.project.reference.replace(/^Project\//, '');
+  const project = projectIdOf(membership);
   const inviter = parseReference(membership.invitedBy?.reference ?? '');
   const [passwordKey, projectKey] = [keys.password(userId), keys.resource(project, 'Project', project)];
   const inviterKey = inviter && keys.resource(project, inviter.type, inviter.id);
@@ -108,6 +106,7 @@ export async function readInvitation(services: LoginServices, body: unknown): Pr
   const opened = head && (await openState(services.table, head));
   const name = inlineResource('Project', found.get(projectKey))?.name;
   const { authentication } = membership;
+  const email = addressOf(login);
   const from = opened && nameOf(opened.resource);
   noteViewer(services, standing, {
     // Nobody has taken emergency access before they have accepted.
@@ -117,7 +116,7 @@ export async function readInvitation(services: LoginServices, body: unknown): Pr
   return {
     project: { reference: `Project/${project}`, ...(typeof name === 'string' ? { display: name } : {}) },
     ...(membership.profile.display ? { name: membership.profile.display } : {}),
-    ...emailIn(addressOf(login)),
+    ...(email ? { email } : {}),
     ...(from ? { inviter: from } : {}),
     profileType,
     expires: new Date(invitation.expiresAtMs).toISOString(),
@@ -130,17 +129,14 @@ export async function readInvitation(services: LoginServices, body: unknown): Pr
   };
 }
 
-function emailIn(email: string | undefined): { email?: string } {
-  return email ? { email } : {};
-}
-
 /** Of a person or a program, as text. */
-function nameOf({ name }: Resource): string | undefined {
+export function nameOf(resource: Resource | undefined): string | undefined {
+  const { name } = fieldsOf(resource);
   if (typeof name === 'string') return name;
-  const [first] = Array.isArray(name) ? name : [];
-  const { text, given, family } = { ...(first as Record<string, unknown> | undefined) };
+  const { text, given, family } = fieldsOf(fieldsOf(name)[0]);
   if (typeof text === 'string') return text;
-  return [...(Array.isArray(given) ? given : []), family]
+  return [given ?? [], family]
+    .flat()
     .filter((part) => typeof part === 'string')
     .join(' ');
 }

@@ -1,5 +1,16 @@
 import { isMac, type KeyRing, macOf } from '../../carry/keys/key-ring.ts';
 
+/** A page of our own that a link opens; the fragment never reaches a server or its logs. */
+async function linkUrl(page: string, id: string, secret: Promise<string>): Promise<string> {
+  return `${page}#${new URLSearchParams({ id, secret: await secret })}`;
+}
+
+/** `<user>.<ms since the epoch>`; the id of an invitation's link has three parts. Undefined for another form. */
+function parseUserId(id: string): { userId: string; atMs: number } | undefined {
+  const [, userId, at] = /^([\w-]{1,64})\.(\d{13})$/.exec(id) ?? [];
+  return userId && at ? { userId, atMs: Number(at) } : undefined;
+}
+
 /** A new address is to be confirmed within a day. */
 export const addressMs = 86_400_000;
 
@@ -28,22 +39,19 @@ function addressText(deed: AddressDeed, { userId, generation, email }: AddressLi
   return JSON.stringify([...(deed === 'undo' ? [deed] : []), userId, generation, email]);
 }
 
-/** `<user>.<generation>`; undefined for another form. */
 export function parseAddressId(id: string): Pick<AddressLink, 'userId' | 'generation'> | undefined {
-  const [, userId, generation] = /^([\w-]{1,64})\.(\d{13})$/.exec(id) ?? [];
-  return userId && generation ? { userId, generation: Number(generation) } : undefined;
+  const parsed = parseUserId(id);
+  return parsed && { userId: parsed.userId, generation: parsed.atMs };
 }
 
-/** Opens on the stage's own origin; the fragment never reaches a server or its logs. */
-export async function addressUrl(
+export function addressUrl(
   baseUrl: string,
   ring: KeyRing,
   deed: AddressDeed,
   link: AddressLink,
 ): Promise<string> {
   const id = `${link.userId}.${link.generation}`;
-  const fragment = new URLSearchParams({ id, secret: await macOf(ring, addressText(deed, link)) });
-  return `${baseUrl}/app/${deed}#${fragment}`;
+  return linkUrl(`${baseUrl}/app/${deed}`, id, macOf(ring, addressText(deed, link)));
 }
 
 /** A link is good for an hour. */
@@ -68,17 +76,13 @@ function resetText({ userId, expiresAtMs, passwordHash, email }: ResetLink): str
   return JSON.stringify([userId, expiresAtMs, passwordHash, email]);
 }
 
-/** `<user>.<expiry>`; the id of an invitation's link has three parts. Undefined for another form. */
 export function parseResetId(id: string): Pick<ResetLink, 'userId' | 'expiresAtMs'> | undefined {
-  const [, userId, expiry] = /^([\w-]{1,64})\.(\d{13})$/.exec(id) ?? [];
-  return userId && expiry ? { userId, expiresAtMs: Number(expiry) } : undefined;
+  const parsed = parseUserId(id);
+  return parsed && { userId: parsed.userId, expiresAtMs: parsed.atMs };
 }
 
-/** Opens on the stage's own origin; the fragment never reaches a server or its logs. */
-export async function resetUrl(baseUrl: string, ring: KeyRing, link: ResetLink): Promise<string> {
-  const id = `${link.userId}.${link.expiresAtMs}`;
-  const fragment = new URLSearchParams({ id, secret: await macOf(ring, resetText(link)) });
-  return `${baseUrl}/app/reset#${fragment}`;
+export function resetUrl(baseUrl: string, ring: KeyRing, link: ResetLink): Promise<string> {
+  return linkUrl(`${baseUrl}/app/reset`, `${link.userId}.${link.expiresAtMs}`, macOf(ring, resetText(link)));
 }
 
 /** One link of one membership. A new generation or expiry makes another secret. */
@@ -107,8 +111,6 @@ export function linkId({ project, membershipId, generation }: InvitationLink): s
   return `${project}.${membershipId}.${generation}`;
 }
 
-/** Opens on the stage's own origin; the fragment never reaches a server or its logs. */
-export async function invitationUrl(baseUrl: string, ring: KeyRing, link: InvitationLink): Promise<string> {
-  const fragment = new URLSearchParams({ id: linkId(link), secret: await invitationSecret(ring, link) });
-  return `${baseUrl}/app/accept#${fragment}`;
+export function invitationUrl(baseUrl: string, ring: KeyRing, link: InvitationLink): Promise<string> {
+  return linkUrl(`${baseUrl}/app/accept`, linkId(link), invitationSecret(ring, link));
 }

@@ -4,10 +4,11 @@ import { stored } from '../../base/schema.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
+import { readAll } from '../../carry/table/pages.ts';
 import type { Table } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import { inlineResource } from '../../store/items/content.ts';
-import { builtInClient } from '../gate/built-in-client.ts';
+import { isOwnClient } from '../gate/built-in-client.ts';
 import type { MailKind, SecurityEvent } from '../mail/letters.ts';
 import { isForResourcesOnly } from '../policies/smart-scope.ts';
 
@@ -31,12 +32,15 @@ const loginSchema = object({
   membershipId: optional(string()),
   /** Reference of the Patient whose record it is for. */
   patient: optional(string()),
-  /** Memberships of this Project only. */
+  /** Memberships of this Project only: its client asks, or the person said so. */
   onlyProject: optional(string()),
+  /** Undefined only for the one client that goes without PKCE. */
   codeChallenge: optional(string()),
   codeChallengeMethod: optional(picklist(['S256', 'plain'])),
+  /** When given, the code is exchanged with the same. */
   redirectUri: optional(string()),
   nonce: optional(string()),
+  /** The second factor is still to come: no membership can be chosen before. */
   needsMfa: optional(boolean()),
   /** Whether a second factor was shown. */
   mfa: optional(boolean()),
@@ -74,20 +78,9 @@ export function idOfLogin({ pk }: Pick<Login, 'pk'>): string {
 
 /** A person's logins that are alive, whatever they were made for. */
 export async function loginsOf({ table }: Services, userId: string): Promise<Login[]> {
-  const { pk, sk } = keys.userLogin(userId, '');
-  const mirrors: Item[] = [];
-  for (let from: Key | undefined; ; ) {
-    const page = await table.query({
-      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
-      ExpressionAttributeValues: { ':pk': pk, ':prefix': sk },
-      ...(from ? { ExclusiveStartKey: from } : {}),
-    });
-    mirrors.push(...page.items);
-    from = page.next;
-    if (!from) break;
-  }
+  const { pk, sk: prefix } = keys.userLogin(userId, '');
+  const mirrors = await readAll(table, pk, { prefix });
   const wanted = mirrors.map(({ loginId }) => keys.login(String(loginId)));
-  if (wanted.length === 0) return [];
   const found = await table.read(wanted);
   return wanted.flatMap((key) => {
     const login = loginOf(found.get(key));
@@ -104,7 +97,7 @@ export async function endLogin(table: Table, loginId: string): Promise<boolean> 
   const { held } = await table.updateIf({
     Key: keys.login(loginId),
     UpdateExpression: 'SET revoked = :true',
-    ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(revoked)',
+    ConditionExpression: isAlive,
     ExpressionAttributeValues: { ':true': true },
   });
   return held;
@@ -130,8 +123,12 @@ export async function endLogins(services: Services, userId: string, keep?: strin
  */
 export function isOwnLogin(login: Login): boolean {
   const { kind, issuer, clientId, scope } = login;
-  const isOurs = clientId === '' || builtInClient(clientId) !== undefined;
-  return kind === 'person' && issuer === undefined && isOurs && !isForResourcesOnly(scope);
+  return kind === 'person' && issuer === undefined && isOwnClient(clientId) && !isForResourcesOnly(scope);
+}
+
+/** One text for whatever has become of a login that is not finished. */
+export function signInAgain(): Refusal {
+  return new Refusal('invalid', 'Sign in again');
 }
 
 /** @throws {Refusal} forbidden */
@@ -145,13 +142,12 @@ export function requireOwnLogin(item: Item | undefined): Login {
  * For a transaction that a person may make by this login: it has not ended since it was read. Named `login` when it
  * fails.
  */
-export function aliveAction(loginId: string): Action {
-  return {
-    name: 'login',
-    check: keys.login(loginId),
-    if: 'attribute_exists(pk) AND attribute_not_exists(revoked)',
-  };
+export function aliveAction(loginId: string): Action & { check: Key } {
+  return { name: 'login', check: keys.login(loginId), if: isAlive };
 }
+
+/** That a login is there, and has not ended. */
+export const isAlive = 'attribute_exists(pk) AND attribute_not_exists(revoked)';
 
 const noticeSeconds = 7 * 86_400;
 

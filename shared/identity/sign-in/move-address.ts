@@ -1,12 +1,13 @@
 import { Refusal } from '../../base/refusal.ts';
-import type { Resource } from '../../base/resource.ts';
+import { metaOf, type Resource } from '../../base/resource.ts';
 import type { Services } from '../../carry/services.ts';
 import { freeName, type Item, isKept } from '../../carry/table/item.ts';
-import { type Key, keys } from '../../carry/table/keys.ts';
+import { keys } from '../../carry/table/keys.ts';
+import { readAll } from '../../carry/table/pages.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import { updateActions } from '../../store/items/change.ts';
 import { headAttributes } from '../../store/items/content.ts';
-import { type Audited, auditItem } from '../audit/audit-event.ts';
+import { auditAction } from '../audit/audit-event.ts';
 import { emailLogin, externalLogin, personOf } from '../invitations/person.ts';
 import { type Standing, standingOf } from '../invitations/state.ts';
 
@@ -35,13 +36,8 @@ export function moveActions(
   const nowMs = services.now();
   const meta = { ...user.meta, versionId: services.newId(), lastUpdated: new Date(nowMs).toISOString() };
   const { versionId, lastUpdated, content } = headAttributes({ ...user, meta, email });
-  const of = {
-    userId: user.id,
-    old,
-    email,
-    nowMs,
-    kept: keptUntilMs === undefined ? undefined : keptFor(keptUntilMs),
-  };
+  const kept = keptUntilMs === undefined ? undefined : keptFor(keptUntilMs);
+  const of = { userId: user.id, old, email, nowMs, kept };
   const actions: Action[] = [
     {
       name: 'user',
@@ -50,10 +46,7 @@ export function moveActions(
       if: `versionId = :seen AND ${joins === undefined ? 'attribute_not_exists(joins)' : 'joins = :joins'}`,
       names: { '#email': 'email' },
       values: {
-        ':version': versionId,
-        ':at': lastUpdated,
-        ':content': content,
-        ':email': email,
+        ...{ ':version': versionId, ':at': lastUpdated, ':content': content, ':email': email },
         ':seen': user.meta.versionId,
         ...(joins === undefined ? {} : { ':joins': joins }),
       },
@@ -104,14 +97,10 @@ function projectActions(
   { userId, old, email, kept, subtype }: Moving & Pick<MoveOptions, 'subtype'>,
 ): Action[] {
   const [from, to] = [emailLogin(old), emailLogin(email)];
-  const audited: Audited = {
-    project,
-    subtype,
-    action: 'U',
-    outcome: '0',
-    agent: standings[0]?.membership.profile ?? { reference: `User/${userId}` },
-    entities: [standings[0]?.membership.user ?? { reference: `User/${userId}` }],
+  const { profile: agent, user: entity } = standings[0]?.membership ?? {
+    ...{ profile: { reference: `User/${userId}` }, user: { reference: `User/${userId}` } },
   };
+  const event = { subtype, action: 'U', entities: [entity] } as const;
   return [
     ...(known
       ? renameActions(project, { known, replaced }, { from, to, kept: kept && { keptFor: userId, ...kept } })
@@ -127,7 +116,7 @@ function projectActions(
     ...standings
       .filter(({ login }) => login === from)
       .flatMap((standing) => memberActions({ newId, now }, project, standing, email)),
-    { name: 'audit', put: auditItem(audited, newId(), now()) },
+    auditAction({ newId, now }, { project, agent }, event),
   ];
 }
 
@@ -138,12 +127,8 @@ function memberActions(
   { membership }: Standing,
   email: string,
 ): Action[] {
-  const meta = {
-    ...membership.meta,
-    versionId: newId(),
-    lastUpdated: new Date(now()).toISOString(),
-    author: membership.profile,
-  };
+  const stamp = { project, versionId: newId(), nowMs: now(), author: membership.profile };
+  const meta = metaOf(stamp, membership.meta);
   return updateActions(project, { ...membership, meta, userName: email }, membership, {
     login: emailLogin(email),
   });
@@ -210,7 +195,8 @@ export async function gatherMove(
   { user, joins }: Pick<AddressMove, 'user' | 'joins'>,
   email: string,
 ): Promise<AddressMove> {
-  const mirrors = await membershipsOf(services, user.id);
+  const { pk, sk } = keys.userMembership(user.id, '', '');
+  const mirrors = await readAll(services.table, pk, { prefix: sk.slice(0, 2) });
   const byProject = [...Map.groupBy(mirrors, ({ project }) => String(project))];
   const projects = await Promise.all(
     byProject.map(([project, of]) => gatherProject(services, { project, of, user, email })),
@@ -261,20 +247,4 @@ function isGivenUp(item: Item, userId: string, nowMs: number): boolean {
 function isLeftOver(item: Item): boolean {
   const person = personOf(item);
   return person?.scope === 'server' && Object.keys(person.memberships).length === 0;
-}
-
-async function membershipsOf({ table }: Services, userId: string): Promise<Item[]> {
-  const { pk, sk } = keys.userMembership(userId, '', '');
-  const found: Item[] = [];
-  for (let from: Key | undefined; ; ) {
-    const page = await table.query({
-      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
-      ExpressionAttributeValues: { ':pk': pk, ':prefix': sk.slice(0, 2) },
-      ConsistentRead: true,
-      ...(from ? { ExclusiveStartKey: from } : {}),
-    });
-    found.push(...page.items);
-    from = page.next;
-    if (!from) return found;
-  }
 }

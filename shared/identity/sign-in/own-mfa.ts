@@ -1,15 +1,17 @@
 import { Refusal } from '../../base/refusal.ts';
 import { anyText, fields, parse } from '../../base/schema.ts';
 import { keys } from '../../carry/table/keys.ts';
-import { type Action, ConditionFailed } from '../../carry/table/transact.ts';
-import { auditAction, ownUser } from '../audit/audit-event.ts';
+import { type Action, orThrow } from '../../carry/table/transact.ts';
+import { auditAction, details, ownUser } from '../audit/audit-event.ts';
 import type { Subtype } from '../audit/subtypes.ts';
 import { type Caller, unauthorized } from '../gate/access-token.ts';
 import { type Actor, admit } from '../gate/actor.ts';
+import type { SecurityEvent } from '../mail/letters.ts';
 import { requireRecentSignIn } from '../policies/recent-sign-in.ts';
-import type { AccountServices } from './account-services.ts';
 import { aliveAction, emailOf, noticeActions, requireOwnLogin } from './logins.ts';
+import type { AccountServices } from './proof.ts';
 import {
+  type Change,
   countCode,
   enrolAction,
   enrolmentOf,
@@ -68,13 +70,10 @@ export async function enrollMfa(
 
 /** @param body `{token}`, six digits or a recovery code @throws {Refusal} forbidden, invalid, throttled */
 export async function disableMfa(services: AccountServices, caller: Caller, body: unknown): Promise<void> {
-  const { actor, factor, email } = await ownEnrolled(services, caller);
-  await useOwn(services, factor, body, async (shown) => [
-    ...noticeActions('second-factor-removed', { userId: factor.userId, email, nowMs: shown.nowMs }),
-    await useCodeAction(services.keyRings.totp, factor, { ...shown, change: 'removal' }),
-    aliveAction(caller.loginId),
-    mfaAudit(services, actor, { subtype: 'disable-second-factor', code: shown.code }),
-  ]);
+  await changeOwn(services, caller, body, {
+    change: 'removal',
+    ...({ event: 'second-factor-removed', subtype: 'disable-second-factor' } as const),
+  });
 }
 
 /**
@@ -87,21 +86,29 @@ export async function renewRecoveryCodes(
   caller: Caller,
   body: unknown,
 ): Promise<NewRecoveryCodes> {
-  const { actor, factor, email } = await ownEnrolled(services, caller);
-  const { codes, hashes } = newRecoveryCodes(factor.userId);
-  await useOwn(services, factor, body, async (shown) => [
-    ...noticeActions('recovery-codes-renewed', { userId: factor.userId, email, nowMs: shown.nowMs }),
-    await useCodeAction(services.keyRings.totp, factor, { ...shown, change: { recovery: hashes } }),
-    aliveAction(caller.loginId),
-    mfaAudit(services, actor, { subtype: 'renew-recovery-codes', code: shown.code }),
-  ]);
+  const { codes, hashes } = newRecoveryCodes(caller.subject);
+  await changeOwn(services, caller, body, {
+    change: { recovery: hashes },
+    ...({ event: 'recovery-codes-renewed', subtype: 'renew-recovery-codes' } as const),
+  });
   return { recoveryCodes: codes };
 }
 
-async function ownEnrolled(services: AccountServices, caller: Caller) {
-  const owned = await own(services, caller);
-  if (owned.factor.seed === undefined) throw new Refusal('invalid', 'There is no second factor');
-  return owned;
+/** Changes what is enrolled, by a code of it. */
+async function changeOwn(
+  services: AccountServices,
+  caller: Caller,
+  body: unknown,
+  { change, event, subtype }: { change: Change; event: SecurityEvent; subtype: Subtype },
+): Promise<void> {
+  const { actor, factor, email } = await own(services, caller);
+  if (factor.seed === undefined) throw new Refusal('invalid', 'There is no second factor');
+  await useOwn(services, factor, body, async (shown) => [
+    ...noticeActions(event, { userId: factor.userId, email, nowMs: shown.nowMs }),
+    await useCodeAction(services.keyRings.totp, factor, { ...shown, change }),
+    aliveAction(caller.loginId),
+    mfaAudit(services, actor, { subtype, code: shown.code }),
+  ]);
 }
 
 async function own(services: AccountServices, caller: Caller) {
@@ -120,12 +127,10 @@ async function useOwn(
 ): Promise<void> {
   const { token } = parse(codeBody, body);
   const takeBack = await countCode(services, userId, 'session');
-  try {
-    await services.table.transact(await actionsOf({ code: token, nowMs: services.now() }));
-  } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error;
-    throw error.failed.has('login') ? unauthorized('login ended') : wrongCode();
-  }
+  const actions = await actionsOf({ code: token, nowMs: services.now() });
+  const refused = (failed: ReadonlySet<string>) =>
+    failed.has('login') ? unauthorized('login ended') : wrongCode();
+  await services.table.transact(actions).catch(orThrow(refused));
   await takeBack();
 }
 
@@ -135,7 +140,7 @@ function mfaAudit(
   { subtype, code = '' }: { subtype: Subtype; code?: string },
 ): Action {
   const isRecovered = recoveryHash(actor.subject, code) !== undefined;
-  const detail = [{ type: 'shown', valueString: 'recovery code' }];
+  const detail = details({ shown: 'recovery code' });
   const entities = [{ ...ownUser(actor), ...(isRecovered ? { detail } : {}) }];
   return auditAction(services, actor, { subtype, action: 'U', entities });
 }

@@ -1,23 +1,26 @@
+import { string } from 'valibot';
 import { invalidField, Refusal } from '../../base/refusal.ts';
-import { anyText, fields, parse } from '../../base/schema.ts';
+import { anyText, fields, optionalField, parse, readText } from '../../base/schema.ts';
 import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
-import { type Action, ConditionFailed, OutcomeUnknown } from '../../carry/table/transact.ts';
-import { agentOf, ownUser } from '../audit/audit-event.ts';
+import { readItem } from '../../carry/table/table.ts';
+import { type Action, OutcomeUnknown, orThrow } from '../../carry/table/transact.ts';
+import { inlineResource } from '../../store/items/content.ts';
+import { byActor, ownUser } from '../audit/audit-event.ts';
 import { record } from '../audit/record.ts';
 import { type Caller, unauthorized } from '../gate/access-token.ts';
 import { admit } from '../gate/actor.ts';
 import { acceptActions } from '../invitations/accept.ts';
-import { addressOf } from '../invitations/person.ts';
+import { addressOf, emailLogin, externalLogin, findPerson, membershipKeys } from '../invitations/person.ts';
+import { normaliseAddress } from '../mail/address.ts';
 import type { MailKind } from '../mail/letters.ts';
 import { countAttempt, countReset } from './attempts.ts';
 import { type PasswordOfLink, resetPasswordBody, setPasswordBody } from './bodies.ts';
 import { deadLink, type LoginServices, requireLink } from './invitation-of-link.ts';
 import { isResetSecret, parseResetId, resetMs } from './links.ts';
 import { emailOf, requireOwnLogin } from './logins.ts';
-import { hashPassword, parseNewPassword, passwordHashOf } from './password.ts';
+import { hashPassword, parseNewPassword, passwordHashOf, replacePassword } from './password.ts';
 import { provePassword } from './proof.ts';
-import { replacePassword } from './replace-password.ts';
 
 /**
  * Uses the link of a password reset, once: all of the person's logins end, no invitation is accepted.
@@ -40,24 +43,13 @@ export async function replaceForgotten(
     (await isResetSecret(services.keyRings['reset-link'], { ...link, email, passwordHash }, secret));
   if (!isLive) throw deadLink();
   const password = await parseNewPassword(given, { email });
-  try {
-    await replacePassword(services, link.userId, {
-      ...{ password, seenHash: passwordHash, email },
-      // Who has left an address meanwhile is not reached by what was mailed there.
-      provided: [
-        {
-          name: 'address',
-          check: userKey,
-          if: '#email = :email',
-          names: { '#email': 'email' },
-          values: { ':email': email },
-        },
-      ],
-    });
-  } catch (error) {
-    if (error instanceof ConditionFailed) throw deadLink();
-    throw error;
-  }
+  // Who has left an address meanwhile is not reached by what was mailed there.
+  const addressed: Action = {
+    ...{ name: 'address', check: userKey, if: '#email = :email' },
+    ...{ names: { '#email': 'email' }, values: { ':email': email } },
+  };
+  const chosen = { password, seenHash: passwordHash, email, provided: [addressed] };
+  await replacePassword(services, link.userId, chosen).catch(orThrow(deadLink));
 }
 
 /**
@@ -109,7 +101,7 @@ async function acceptInvitation(
 ): Promise<void> {
   const standing = await requireLink(services, fields);
   const passwordKey = keys.password(standing.userId);
-  const stored = passwordHashOf((await services.table.read([passwordKey])).get(passwordKey));
+  const stored = passwordHashOf(await readItem(services.table, passwordKey));
   const chosen =
     stored === undefined
       ? await parseNewPassword(fields.password, { email: addressOf(standing.login) })
@@ -122,25 +114,16 @@ async function acceptInvitation(
   if (typeof standing.membership.authentication === 'object') {
     throw new Refusal('invalid', 'This invitation is accepted by signing in with its issuer');
   }
-  const credential: Action[] =
-    chosen !== undefined
-      ? [
-          {
-            name: 'password',
-            put: { ...passwordKey, hash: await hashPassword(chosen, { source }) },
-            if: 'attribute_not_exists(pk)',
-          },
-        ]
-      : [];
-  try {
-    await services.table.transact([...acceptActions(services, standing), ...credential]);
-  } catch (error) {
-    if (error instanceof ConditionFailed) throw deadLink();
-    if (error instanceof OutcomeUnknown) {
-      throw new Refusal('conflict', 'It may have been done: try to sign in', { reason: error.cause });
-    }
-    throw error;
+  const credential: Action[] = [];
+  if (chosen !== undefined) {
+    const put = { ...passwordKey, hash: await hashPassword(chosen, { source }) };
+    credential.push({ name: 'password', put, if: 'attribute_not_exists(pk)' });
   }
+  const actions = [...acceptActions(services, standing), ...credential];
+  await services.table.transact(actions).catch((error: unknown) => {
+    if (!(error instanceof OutcomeUnknown)) return orThrow(deadLink)(error);
+    throw new Refusal('conflict', 'It may have been done: try to sign in', { reason: error.cause });
+  });
 }
 
 export const changePasswordBody = fields({ oldPassword: anyText, newPassword: anyText });
@@ -166,19 +149,62 @@ export async function changePassword(
   const seenHash = passwordHashOf(found.get(passwordKey));
   const shown = { userId: caller.subject, hash: seenHash, password: oldPassword, source };
   await provePassword(services, shown, invalidField('oldPassword', 'The old password is not right'));
-  try {
-    await replacePassword(services, caller.subject, { password, seenHash, email, keep: caller.loginId });
-  } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error;
-    if (error.failed.has('login')) throw unauthorized('login ended');
-    throw new Refusal('conflict', 'The password was changed meanwhile');
+  const refused = (failed: ReadonlySet<string>) =>
+    failed.has('login') ? unauthorized('login ended') : changedMeanwhile();
+  const chosen = { password, seenHash, email, keep: caller.loginId };
+  await replacePassword(services, caller.subject, chosen).catch(orThrow(refused));
+  const event = { subtype: 'change-password', action: 'U', entities: [ownUser(actor)] } as const;
+  await record(services, { ...byActor(actor), ...event });
+}
+
+function changedMeanwhile(): Refusal {
+  return new Refusal('conflict', 'The password was changed meanwhile');
+}
+
+const emailText = 'Valid email address is required';
+
+export const setMemberPasswordBody = fields({
+  email: optionalField(readText(emailText, normaliseAddress)),
+  externalId: optionalField(string(emailText)),
+  password: anyText,
+});
+
+/**
+ * Sets the password of a User that lives in this Project only; its logins end. Above Projects a password
+ * is the user's own. It is root's to set: whoever knows it has all that the person comes to hold.
+ * @param body `{email, password}`, or `externalId` instead of the address
+ * @throws {Refusal} not-found, invalid, conflict
+ */
+export async function setMemberPassword(
+  services: Services,
+  caller: Caller<'administrator'>,
+  body: unknown,
+): Promise<void> {
+  const { email, externalId, password: given } = parse(setMemberPasswordBody, body);
+  const { project } = caller;
+  const name = nameOf(email, externalId);
+  const { actor } = await admit(services, caller, []);
+  const person = await findPerson(services.table, project, name);
+  if (!person) throw new Refusal('not-found', 'Not found');
+  if (person.scope !== 'project') {
+    throw new Refusal('invalid', 'Only the user may set the password of a user above Projects');
   }
-  await record(services, {
-    project: caller.project,
-    subtype: 'change-password',
-    action: 'U',
-    outcome: '0',
-    agent: agentOf(actor),
-    entities: [ownUser(actor)],
-  });
+  const [passwordKey, userKey] = [keys.password(person.userId), keys.user(person.userId)];
+  const stored = await services.table.read([passwordKey, userKey, ...membershipKeys(project, person)]);
+  const memberships = membershipKeys(project, person).flatMap(
+    (key) => inlineResource('ProjectMembership', stored.get(key)) ?? [],
+  );
+  const seenHash = passwordHashOf(stored.get(passwordKey));
+  const address = emailOf(stored.get(userKey));
+  const password = await parseNewPassword(given, { email: address });
+  const chosen = { password, seenHash, email: address };
+  await replacePassword(services, person.userId, chosen).catch(orThrow(changedMeanwhile));
+  const entities = [memberships[0]?.user ?? { reference: `User/${person.userId}` }];
+  await record(services, { ...byActor(actor), subtype: 'set-password', action: 'U', entities });
+}
+
+function nameOf(email: string | undefined, externalId: string | undefined): string {
+  if (email !== undefined) return emailLogin(email);
+  if (externalId) return externalLogin(externalId);
+  throw invalidField('email', emailText);
 }

@@ -35,30 +35,14 @@ const longestLoginSeconds = 30 * 86_400;
 const choosingMs = 2 * codeMs;
 
 /** A login of a person who has shown who they are; which membership it is for comes later. */
-export interface NewPersonLogin {
+export interface NewPersonLogin
+  extends LoginMade,
+    Pick<Login, 'clientId' | 'scope' | 'onlyProject' | 'codeChallenge' | 'codeChallengeMethod'>,
+    Pick<Login, 'redirectUri' | 'nonce' | 'needsMfa' | 'signedInAtMs' | 'replaces'> {
   id: string;
   userId: string;
-  /** Empty for the own app. */
-  clientId: string;
-  scope: string;
-  /** Memberships of this Project only: its client asks, or the person said so. */
-  onlyProject?: string | undefined;
-  /** Undefined only for the one client that goes without PKCE. */
-  codeChallenge?: string | undefined;
-  codeChallengeMethod?: 'S256' | 'plain' | undefined;
-  /** When given, the code is exchanged with the same. */
-  redirectUri?: string | undefined;
-  nonce?: string | undefined;
-  /** The second factor is still to come: no membership can be chosen before. */
-  needsMfa?: boolean;
-  /** Of one that an issuer vouched for, as `LoginMade`. */
-  issuer?: string;
-  issuerProject?: string | undefined;
-  mfa?: boolean;
-  signedInAtMs?: number;
-  /** Of one that goes on from another: when that was made, and which login ends with the choice. */
+  /** Of one that goes on from another: when that was made. */
   createdAtMs?: number;
-  replaces?: NonNullable<Login['replaces']>;
 }
 
 /** The login, and its mirror under the User, by which all of a person's logins are found. */

@@ -1,14 +1,24 @@
-import { invalidField, type Refusal } from '../../base/refusal.ts';
+import { invalidField, Refusal } from '../../base/refusal.ts';
 import { optionalText } from '../../base/schema.ts';
 import type { KeyRings } from '../../carry/keys/key-ring.ts';
 import type { Services } from '../../carry/services.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
 import type { Found } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
+import { auditAction, byActor, ownUser } from '../audit/audit-event.ts';
+import type { Actor } from '../gate/actor.ts';
+import type { Issuers } from '../issuers/issuers.ts';
+import { isForResourcesOnly } from '../policies/smart-scope.ts';
 import { countAttempt } from './attempts.ts';
-import { emailOf, noticeActions } from './logins.ts';
+import { emailOf, isAlive, type Login, loginOf, noticeActions } from './logins.ts';
 import { longestPassword, passwordHashOf, unchangedPassword, verifyPassword } from './password.ts';
-import { countCode, recoveryHash, secondFactorOf, useCodeAction } from './second-factor.ts';
+import { countCode, recoveryHash, secondFactorOf, useCodeAction, wrongCode } from './second-factor.ts';
+
+/** What it takes to do what a person asks of their own account. */
+export interface AccountServices extends Services {
+  issuers: Issuers;
+  keyRings: KeyRings<'totp' | 'drafts' | 'external-sign-in'>;
+}
 
 /** Of bodies by which a person who is signed in shows again who they are: with either, or both. */
 export const proofEntries = {
@@ -80,4 +90,33 @@ export async function provePassword(
   if (hash === undefined || !(await verifyPassword(given, hash, { source }))) throw wrong;
   await takeBack();
   return unchangedPassword(userId, hash);
+}
+
+/** For a transaction that was proven for: of a password or a code that was good a moment ago nothing else is told. */
+export function refuseProof(failed: ReadonlySet<string>): void {
+  if (failed.has('password')) throw invalidField('password', 'The password was changed meanwhile');
+  if (failed.has('second factor')) throw wrongCode();
+}
+
+/** The login of a caller who may show again who they are. @throws {Refusal} forbidden */
+export function requirePersonal({ login: item, scope }: Pick<Actor, 'login' | 'scope'>): Login {
+  const login = loginOf(item);
+  if (login?.kind === 'person' && !isForResourcesOnly(scope)) return login;
+  throw new Refusal('forbidden', 'Only a person shows again who they are; a program asks for another token');
+}
+
+/** The person of a login has shown again who they are, if it has not ended meanwhile: named `login` when it has. */
+export function renewActions(
+  services: Pick<Services, 'newId' | 'now'>,
+  actor: Pick<Actor, 'project' | 'loginId' | 'membership' | 'subject' | 'profile'>,
+  atMs: number,
+): Action[] {
+  const event = { subtype: 'reauthenticate', action: 'E', entities: [ownUser(actor)] } as const;
+  return [
+    {
+      ...{ name: 'login', update: keys.login(actor.loginId), if: isAlive },
+      ...{ set: 'SET signedInAtMs = :at', values: { ':at': atMs } },
+    },
+    auditAction(services, byActor(actor), event),
+  ];
 }

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { renderSVG } from 'uqr';
 import { exactOptional, number, object, set, string } from 'valibot';
-import { invalidField, Refusal } from '../../base/refusal.ts';
+import { invalidField, type Refusal } from '../../base/refusal.ts';
 import { stored } from '../../base/schema.ts';
 import type { KeyRing, KeyRings } from '../../carry/keys/key-ring.ts';
 import type { Services } from '../../carry/services.ts';
@@ -11,7 +11,7 @@ import type { Found } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { countAttempt } from './attempts.ts';
-import { endLogin, idOfLogin, type Login } from './logins.ts';
+import { endLogin, idOfLogin, isAlive, type Login, signInAgain } from './logins.ts';
 
 /** One enrolment of one person; another seed makes another secret. */
 export interface TotpOf {
@@ -70,20 +70,17 @@ const howMany = 10;
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const length = 24;
 
-/** Codes as a person writes them down, and what is stored of them. */
-export interface RecoveryCodes {
-  /** Shown once: six groups of four characters with dashes between them, 120 random bits each. */
-  codes: string[];
-  hashes: Set<string>;
-}
-
 /** The codes as they are answered, once. */
 export interface NewRecoveryCodes {
   recoveryCodes: string[];
 }
 
-/** What opens a sign-in when the phone is gone, each code once. */
-export function newRecoveryCodes(userId: string): RecoveryCodes {
+/**
+ * What opens a sign-in when the phone is gone, each code once.
+ * @returns as a person writes them down, six groups of four characters with dashes between them, 120 random bits each;
+ *   and what is stored of them
+ */
+export function newRecoveryCodes(userId: string): { codes: string[]; hashes: Set<string> } {
   const plain = Array.from({ length: howMany }, () =>
     Array.from(randomBytes(length), (byte) => alphabet[byte % alphabet.length]).join(''),
   );
@@ -141,7 +138,7 @@ function newSeed(loginId: string, { earlier }: Pick<SecondFactor, 'earlier'>, ve
 }
 
 /** What becomes of the second factor with the code: nothing else, its removal, or other recovery codes. */
-type Change = 'none' | 'removal' | { recovery: ReadonlySet<string> };
+export type Change = 'none' | 'removal' | { recovery: ReadonlySet<string> };
 
 interface Shown {
   code: string;
@@ -291,13 +288,8 @@ export function provenAction({ pk, sk }: Key, shown?: { atMs: number; isRecovere
     ...(shown ? ['signedInAtMs = :at'] : []),
     ...(shown?.isRecovered ? ['recovered = :true'] : []),
   ];
-  return {
-    name: 'login',
-    update: { pk, sk },
-    set: `SET ${set.join(', ')}`,
-    if: 'attribute_exists(pk) AND attribute_not_exists(revoked)',
-    values: { ':true': true, ...(shown ? { ':at': shown.atMs } : {}) },
-  };
+  const values = { ':true': true, ...(shown ? { ':at': shown.atMs } : {}) };
+  return { name: 'login', update: { pk, sk }, set: `SET ${set.join(', ')}`, if: isAlive, values };
 }
 
 export function wrongCode(): Refusal {
@@ -347,10 +339,10 @@ export async function countCodeOfLogin(services: Services, login: Login): Promis
     ExpressionAttributeValues: { ':one': 1 },
     ReturnValues: 'UPDATED_NEW',
   });
-  if (!counted.held) throw new Refusal('invalid', 'Sign in again');
+  if (!counted.held) throw signInAgain();
   if (Number(counted.attributes.codes) > mostInOneLogin) {
     await endLogin(services.table, idOfLogin(login));
-    throw new Refusal('invalid', 'Sign in again');
+    throw signInAgain();
   }
   return countCode(services, login.subject, 'sign-in');
 }

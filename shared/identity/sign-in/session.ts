@@ -5,19 +5,20 @@ import { noteShown } from '../../carry/disclosure.ts';
 import { draftKeyOf } from '../../carry/keys/key-ring.ts';
 import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
-import type { ProjectMembership } from '../../store/fhir/membership.ts';
+import { type ProjectMembership, projectIdOf } from '../../store/fhir/membership.ts';
 import { inlineResource, openState } from '../../store/items/content.ts';
-import { agentOf, ownUser } from '../audit/audit-event.ts';
+import { byActor, ownUser } from '../audit/audit-event.ts';
 import { record } from '../audit/record.ts';
 import { type Caller, unauthorized } from '../gate/access-token.ts';
 import { admit } from '../gate/actor.ts';
 import { isIdle } from '../gate/idle-time.ts';
+import { mirrorsOf } from '../invitations/choices.ts';
 import { visible } from '../policies/access.ts';
 import { requireRecentSignIn } from '../policies/recent-sign-in.ts';
 import { isForResourcesOnly } from '../policies/smart-scope.ts';
-import type { AccountServices } from './account-services.ts';
 import { type EmergencyState, emergencyPolicyOf, emergencyState } from './emergency.ts';
 import { endLogin, idOfLogin, isOwnLogin, type Login, loginOf, loginsOf } from './logins.ts';
+import type { AccountServices } from './proof.ts';
 import { secondFactorOf } from './second-factor.ts';
 
 /** What a person sees of their own sign-ins, in the shape that clients of this field read. */
@@ -59,7 +60,7 @@ async function readSecurity(
         current: login === current,
       })),
     memberships: memberships
-      .filter(({ project }) => isSeen(project.reference.replace(/^Project\//, '')))
+      .filter((membership) => isSeen(projectIdOf(membership)))
       .map(({ id, project, profile }) => ({ id, project, profile })),
   };
 }
@@ -68,23 +69,15 @@ async function readSecurity(
 async function headsOf({ table }: Services, logins: readonly Login[]) {
   const projects = [...new Set(logins.flatMap(({ project }) => project ?? []))];
   const keyOf = (project: string) => keys.resource(project, 'Project', project);
-  const found = projects.length > 0 ? await table.read(projects.map(keyOf)) : undefined;
-  return (project: string | undefined) => (project === undefined ? undefined : found?.get(keyOf(project)));
+  const found = await table.read(projects.map(keyOf));
+  return (project: string | undefined) => (project === undefined ? undefined : found.get(keyOf(project)));
 }
 
 /** The memberships of a User that are active. */
 async function membershipsOf({ table }: Services, userId: string): Promise<ProjectMembership[]> {
-  const { items } = await table.query({
-    KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
-    ExpressionAttributeValues: { ':pk': keys.user(userId).pk, ':prefix': 'M#' },
-    Limit: 100,
-  });
-  const wanted = items.map((item) =>
-    keys.resource(String(item.project), 'ProjectMembership', String(item.membershipId)),
-  );
-  if (wanted.length === 0) return [];
-  const found = await table.read(wanted);
-  return wanted.flatMap((key) => {
+  const mirrors = await mirrorsOf({ table }, userId);
+  const found = await table.read(mirrors.map(({ key }) => key));
+  return mirrors.flatMap(({ key }) => {
     const membership = inlineResource('ProjectMembership', found.get(key));
     return membership?.active ? [membership] : [];
   });
@@ -192,26 +185,13 @@ export async function revokeLogin(services: Services, caller: Caller, body: unkn
   if (!isTheirs || !isSeen) throw new Refusal('not-found', 'There is no such login');
   if (loginId !== caller.loginId) requireRecentSignIn(actor, services.now());
   await endLogin(services.table, loginId);
-  await record(services, {
-    project: caller.project,
-    subtype: 'revoke-login',
-    action: 'U',
-    outcome: '0',
-    agent: agentOf(actor),
-    entities: [ownUser(actor)],
-  });
+  const event = { subtype: 'revoke-login', action: 'U', entities: [ownUser(actor)] } as const;
+  await record(services, { ...byActor(actor), ...event });
 }
 
 /** Ends the login of the token: every token of it is refused from the next request on. */
 export async function signOut(services: Services, caller: Caller): Promise<void> {
   const { actor } = await admit(services, caller, []);
   await endLogin(services.table, caller.loginId);
-  await record(services, {
-    project: caller.project,
-    subtype: 'sign-out',
-    action: 'E',
-    outcome: '0',
-    agent: agentOf(actor),
-    entities: [],
-  });
+  await record(services, { ...byActor(actor), subtype: 'sign-out', action: 'E', entities: [] });
 }

@@ -1,16 +1,10 @@
-import { Refusal } from '../../base/refusal.ts';
 import { parse } from '../../base/schema.ts';
-import { fieldsOf } from '../../base/values.ts';
 import type { KeyRing } from '../../carry/keys/key-ring.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
-import { type Action, ConditionFailed } from '../../carry/table/transact.ts';
+import { type Action, orThrow } from '../../carry/table/transact.ts';
 import { choice, choicesWithin, type LoginChoices, type LoginWantsCode } from '../invitations/choices.ts';
 import type { Standing } from '../invitations/state.ts';
-import type { ExternalFlow } from '../issuers/external-flow.ts';
-import { type ConfiguredIssuer, issuerRedirectUri, issuerSecret } from '../issuers/issuer.ts';
-import type { Discovery } from '../issuers/issuer-web.ts';
-import { type Identity, identityOf, TokenFault } from '../issuers/issuers.ts';
 import type { SecurityEvent } from '../mail/letters.ts';
 import { hasSignedInRecently, requireRecentSignIn } from '../policies/recent-sign-in.ts';
 import { codeOfLoginBody, profileBody } from './bodies.ts';
@@ -21,9 +15,8 @@ import {
   type OpenLogin,
   requireOpenLogin,
 } from './choose-membership.ts';
-import type { ExternalServices } from './external/start-external.ts';
 import type { LoginServices } from './invitation-of-link.ts';
-import { aliveAction, emailOf, loginOf, noticeActions } from './logins.ts';
+import { aliveAction, emailOf, loginOf, noticeActions, signInAgain } from './logins.ts';
 import { isMadeFor } from './person-login.ts';
 import {
   countCodeOfLogin,
@@ -64,7 +57,7 @@ export async function nextStep(
   if (login.needsMfa === true && login.mfa !== true) return { login: login.id, mfaRequired: true };
   const within = choices ?? (await choicesWithin(services, login));
   const [first] = within;
-  if (!first) throw new Refusal('invalid', 'Sign in again');
+  if (!first) throw signInAgain();
   if (!within.some(({ membership }) => isMadeFor(login, membership))) return enrolmentStep(services, login);
   if (within.length === 1 && first.membership.active) return finishWith(services, login, first);
   return { login: login.id, memberships: within.map(choice) };
@@ -84,54 +77,12 @@ async function enrolmentStep(services: LoginServices, login: OpenLogin): Promise
 export async function chooseProfile(services: LoginServices, body: unknown): Promise<SignInStep> {
   const { login: id, profile, patient } = parse(profileBody, body);
   const { login } = await requireOpenLogin(services, id);
-  const refused = new Refusal('invalid', 'Sign in again');
-  if (login.needsMfa === true && login.mfa !== true) throw refused;
+  if (login.needsMfa === true && login.mfa !== true) throw signInAgain();
   const choices = await choicesWithin(services, login);
   const chosen = choices.find(({ membership }) => membership.id === profile);
-  if (!chosen) throw refused;
+  if (!chosen) throw signInAgain();
   if (!isMadeFor(login, chosen.membership)) return enrolmentStep(services, login);
   return finishWith(services, login, chosen, patient);
-}
-
-/**
- * Exchanges an issuer's code for its ID token, and reads it (OpenID Connect Core section 3.1.3).
- * @throws {TokenFault} when the issuer does not take the code, or its token is not good
- * @throws {IssuerFault}
- */
-export async function redeemCode(
-  services: ExternalServices,
-  configured: ConfiguredIssuer,
-  discovery: Discovery,
-  { code, flow }: { code: string; flow: ExternalFlow },
-): Promise<Identity> {
-  const { issuer, clientId } = configured;
-  const secret = await issuerSecret(services.keyRings['issuer-secret'], configured);
-  const form = new URLSearchParams({
-    grant_type: 'authorization_code',
-    code,
-    redirect_uri: issuerRedirectUri(services.baseUrl, configured.id),
-    code_verifier: flow.codeVerifier,
-  });
-  const usesBasic = secret !== undefined && !discovery.wantsSecretInBody;
-  if (!usesBasic) form.set('client_id', clientId);
-  if (secret !== undefined && !usesBasic) form.set('client_secret', secret);
-  const headers: Record<string, string> = usesBasic ? { authorization: basic(clientId, secret) } : {};
-  const { status, json } = await services.issuers.web.post(discovery.tokenEndpoint, form, headers);
-  const token = fieldsOf(json).id_token;
-  if (status !== 200 || typeof token !== 'string') throw new TokenFault(`no ID token, status ${status}`);
-  return identityOf(services.issuers, token, {
-    issuer,
-    jwksUri: discovery.jwksUri,
-    clientId,
-    nonce: flow.nonce,
-    nowMs: services.now(),
-  });
-}
-
-/** RFC 6749 section 2.3.1: both are form-encoded first. */
-function basic(id: string, secret: string): string {
-  const encoded = [id, secret].map((text) => new URLSearchParams({ '': text }).toString().slice(1));
-  return `Basic ${Buffer.from(encoded.join(':')).toString('base64')}`;
 }
 
 /**
@@ -167,7 +118,7 @@ export async function enrollMfaInLogin(
 function requireRecentStart({ replaces }: OpenLogin, start: Item | undefined, nowMs: number): void {
   const login = loginOf(start);
   if (replaces) requireRecentSignIn({ login }, nowMs);
-  else if (!login || !hasSignedInRecently(login, nowMs)) throw new Refusal('invalid', 'Sign in again');
+  else if (!login || !hasSignedInRecently(login, nowMs)) throw signInAgain();
 }
 
 type ActionOfCode = (
@@ -184,7 +135,7 @@ async function prove(
   const { login: id, token: code } = parse(codeOfLoginBody, body);
   const { login, item } = await requireOpenLogin(services, id);
   // An issuer vouches for one Project perhaps: it neither sets nor shows what is the person's own.
-  if (login.issuer !== undefined) throw new Refusal('invalid', 'Sign in again');
+  if (login.issuer !== undefined) throw signInAgain();
   const takeBack = await countCodeOfLogin(services, item);
   const [mfaKey, userKey] = [keys.mfa(login.userId), keys.user(login.userId)];
   const from = login.replaces ? keys.login(login.replaces.loginId) : { pk: item.pk, sk: item.sk };
@@ -196,17 +147,14 @@ async function prove(
   const isRecovered = event === undefined && recoveryHash(login.userId, code) !== undefined;
   const told = isRecovered ? 'recovery-code-used' : event;
   const of = { userId: login.userId, email: emailOf(found.get(userKey)), nowMs };
-  try {
-    await services.table.transact([
-      action,
-      provenAction(item, event === undefined ? { atMs: nowMs, isRecovered } : undefined),
-      ...(login.replaces ? [aliveAction(login.replaces.loginId)] : []),
-      ...(told === undefined ? [] : noticeActions(told, of)),
-    ]);
-  } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error;
-    throw error.failed.has('login') ? new Refusal('invalid', 'Sign in again') : wrongCode();
-  }
+  const actions = [
+    action,
+    provenAction(item, event === undefined ? { atMs: nowMs, isRecovered } : undefined),
+    ...(login.replaces ? [aliveAction(login.replaces.loginId)] : []),
+    ...(told === undefined ? [] : noticeActions(told, of)),
+  ];
+  const refused = (failed: ReadonlySet<string>) => (failed.has('login') ? signInAgain() : wrongCode());
+  await services.table.transact(actions).catch(orThrow(refused));
   await takeBack();
   return nextStep(services, { ...login, mfa: true, recovered: isRecovered });
 }

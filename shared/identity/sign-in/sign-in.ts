@@ -2,7 +2,7 @@ import { invalidField, Refusal } from '../../base/refusal.ts';
 import { parse } from '../../base/schema.ts';
 import { ownerOfAddress } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
-import { ConditionFailed } from '../../carry/table/transact.ts';
+import { orThrow } from '../../carry/table/transact.ts';
 import { textOf } from '../../store/index/value.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { builtInClient } from '../gate/built-in-client.ts';
@@ -63,11 +63,8 @@ export async function signIn(
   if (choices.length === 0 || (clientProject && clientProject !== wanted)) return fail(sourceTry);
   await Promise.all([takeBack(), sourceTry.signedIn()]);
 
-  await services.table
-    .transact([...newLoginActions(login, services.now()), unchangedPassword(userId, hash)])
-    .catch((error: unknown) => {
-      throw error instanceof ConditionFailed ? refused() : error;
-    });
+  const actions = [...newLoginActions(login, services.now()), unchangedPassword(userId, hash)];
+  await services.table.transact(actions).catch(orThrow(refused));
   return nextStep(services, login, choices);
 }
 

@@ -2,12 +2,12 @@ import { invalidField, Refusal } from '../../base/refusal.ts';
 import { parse } from '../../base/schema.ts';
 import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
+import { readItem } from '../../carry/table/table.ts';
 import { type Action, untilWritten } from '../../carry/table/transact.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import type { Caller } from '../gate/access-token.ts';
 import { admit } from '../gate/actor.ts';
 import { hasSignedInRecently, requireRecentSignIn } from '../policies/recent-sign-in.ts';
-import { addressUndos, undoMs, undosAction } from './address-undo.ts';
 import { verifyEmailBody } from './bodies.ts';
 import { deadLink, type LoginServices } from './invitation-of-link.ts';
 import { addressMs, isAddressSecret, parseAddressId } from './links.ts';
@@ -16,6 +16,7 @@ import { gatherMove, moveActions } from './move-address.ts';
 import { passwordHashOf } from './password.ts';
 import { provePassword } from './proof.ts';
 import { secondFactorOf } from './second-factor.ts';
+import { addressUndos, undoMs, undosAction } from './undo-address.ts';
 
 /** How somebody shows that it was them who asked. */
 interface Shown {
@@ -42,8 +43,7 @@ async function requireAsker(
     return { ...aliveAction(caller.loginId), name: 'asker' };
   }
   if (!password) throw notThey();
-  const passwordKey = keys.password(userId);
-  const hash = passwordHashOf((await services.table.read([passwordKey])).get(passwordKey));
+  const hash = passwordHashOf(await readItem(services.table, keys.password(userId)));
   const wrong = invalidField('password', 'This is not the password of the person who asked for this address');
   return { ...(await provePassword(services, { userId, hash, password, source }, wrong)), name: 'asker' };
 }
@@ -104,10 +104,8 @@ export async function verifyEmail(
     const more: Action[] = [
       asked,
       {
-        name: 'change',
-        remove: changeKey,
-        if: 'generation = :generation',
-        values: { ':generation': generation },
+        ...{ name: 'change', remove: changeKey },
+        ...{ if: 'generation = :generation', values: { ':generation': generation } },
       },
       undosAction(userId, found.get(undoKey), back < 0 ? [...undos, undo] : undos.slice(0, back), nowMs),
       ...(back < 0 ? noticeActions('address-changed', { userId, email: left, nowMs: undo.generation }) : []),

@@ -3,16 +3,32 @@ import type { Resource } from '../../base/resource.ts';
 import { type Credential, credentialOf, hasExpired, isSecretOf } from '../../carry/keys/credential.ts';
 import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
+import { readItem } from '../../carry/table/table.ts';
 import type { ProjectMembership } from '../../store/fhir/membership.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { IssuerFault } from '../issuers/issuer-web.ts';
 import { type Issuers, parseKeySet, TokenFault, verifySigned } from '../issuers/issuers.ts';
 import { isDisabled } from '../projects/settings.ts';
 import { issueTokens, noteUse, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
-import { OAuthError, parseScope, type TokenRequest } from './token-request.ts';
+import { type ClientRequest, OAuthError, parseClientRequest, parseScope } from './token-request.ts';
 
 /** Services that reach other people's keys too. */
 export type WithIssuers<S> = S & { issuers: Issuers };
+
+/** A request to one of these endpoints, as it came. */
+export interface FormRequest {
+  headers: Record<string, string | undefined>;
+  body: Buffer | undefined;
+}
+
+/** Its parameters, with the client that it authenticates. @throws {OAuthError} invalid_request, invalid_client */
+export async function readClientRequest(
+  services: WithIssuers<Services>,
+  { headers, body }: FormRequest,
+): Promise<ClientRequest> {
+  const request = parseClientRequest(headers, body);
+  return { ...request, assertedClientId: await assertedClient(services, request) };
+}
 
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 /** An assertion lives at most so long, and its `jti` is kept until then. */
@@ -29,7 +45,7 @@ const skewSeconds = 5;
  */
 export async function assertedClient(
   services: WithIssuers<Services>,
-  { parameter, client }: Omit<TokenRequest, 'grantType'>,
+  { parameter, client }: ClientRequest,
 ): Promise<string | undefined> {
   const assertion = parameter('client_assertion');
   const type = parameter('client_assertion_type');
@@ -70,10 +86,9 @@ async function verifyAssertion(
   assertion: string,
 ): Promise<JWTPayload> {
   const { table, baseUrl, issuers } = services;
-  const credentialKey = keys.client(clientId);
-  const credential = (await table.read([credentialKey])).get(credentialKey);
+  const credential = await readItem(table, keys.client(clientId));
   const clientKey = keys.resource(String(credential?.project ?? 'none'), 'ClientApplication', clientId);
-  const client = inlineResource('ClientApplication', (await table.read([clientKey])).get(clientKey));
+  const client = inlineResource('ClientApplication', await readItem(table, clientKey));
   const options = {
     issuer: clientId,
     subject: clientId,
@@ -123,7 +138,7 @@ function refused(reason?: string): OAuthError {
 /** A program gets a token for itself (RFC 6749 section 4.4). */
 export async function clientCredentials(
   services: TokenServices,
-  request: TokenRequest,
+  request: ClientRequest,
 ): Promise<TokenAnswer> {
   const { credential, ...client } = await authenticateClient(services, request);
   const scope = parseScope(request.parameter('scope'), 'program');
@@ -147,13 +162,12 @@ interface AuthenticatedClient {
  */
 export async function authenticateClient(
   services: Services,
-  { client, usedBasic, assertedClientId }: Omit<TokenRequest, 'grantType'>,
+  { client, usedBasic, assertedClientId }: ClientRequest,
 ): Promise<AuthenticatedClient> {
   const refused = new OAuthError('invalid_client', 'Invalid client id or secret', usedBasic);
   const clientId = assertedClientId ?? client?.id;
   if (clientId === undefined || clientId.length > 64) throw refused;
-  const key = keys.client(clientId);
-  const item = credentialOf((await services.table.read([key])).get(key));
+  const item = credentialOf(await readItem(services.table, keys.client(clientId)));
   const projectId = item?.project ?? 'none';
   const membershipKey = keys.resource(projectId, 'ProjectMembership', item?.membershipId ?? 'none');
   const projectKey = keys.resource(projectId, 'Project', projectId);

@@ -4,29 +4,31 @@ import { isId } from '../../base/resource.ts';
 import { fieldsOf } from '../../base/values.ts';
 import { matchesClientSecret } from '../../carry/keys/credential.ts';
 import { keys } from '../../carry/table/keys.ts';
-import { callerOf, verifyAccessToken } from '../gate/access-token.ts';
+import { readItem } from '../../carry/table/table.ts';
+import { callerOf, keyNamed, verifyAccessToken } from '../gate/access-token.ts';
 import { admit } from '../gate/actor.ts';
 import { patientId, patientInContext } from '../gate/launch-context.ts';
 import { findClientApplication } from '../memberships/program.ts';
 import { type Login, loginOf } from '../sign-in/logins.ts';
 import { parseRefreshToken } from '../sign-in/person-login.ts';
 import { postLogoutRedirectUrisOf } from '../sign-in/redirect-uri.ts';
-import { assertedClient, authenticateClient, type WithIssuers } from './client-authentication.ts';
+import {
+  authenticateClient,
+  type FormRequest,
+  readClientRequest,
+  type WithIssuers,
+} from './client-authentication.ts';
 import type { TokenServices } from './issue-tokens.ts';
 import { endAndRecord, hasGoneIdle, idleMsSaid, namedClient, requireAuthenticated } from './person-grant.ts';
-import { OAuthError, parseClientRequest, type TokenRequest } from './token-request.ts';
+import { type ClientRequest, OAuthError } from './token-request.ts';
 
 /**
  * A client is done with a token (RFC 7009): the login that it is of ends, and with it every token of that login. A
  * token that is unknown, or good no more, is as good as revoked.
  * @throws {OAuthError} invalid_request; invalid_client as at the token endpoint; invalid_grant for another client's
  */
-export async function revoke(
-  services: WithIssuers<TokenServices>,
-  input: { headers: Record<string, string | undefined>; body: Buffer | undefined },
-): Promise<object> {
-  const parsed = parseClientRequest(input.headers, input.body);
-  const request = { ...parsed, assertedClientId: await assertedClient(services, parsed) };
+export async function revoke(services: WithIssuers<TokenServices>, input: FormRequest): Promise<object> {
+  const request = await readClientRequest(services, input);
   const token = request.parameter('token');
   if (token === undefined) throw new OAuthError('invalid_request', 'Missing token');
   const named = namedClient(request);
@@ -36,11 +38,8 @@ export async function revoke(
   const { clientId } = login;
   if (named === undefined) await requireClient(services, request, clientId);
   else if (named !== clientId) throw new OAuthError('invalid_grant', 'The token is of another client');
-  await endAndRecord(
-    services,
-    login,
-    (await isByIdleness(services, login, request)) ? 'sign-out-idle' : 'sign-out',
-  );
+  const isIdle = await isByIdleness(services, login, request);
+  await endAndRecord(services, login, isIdle ? 'sign-out-idle' : 'sign-out');
   return {};
 }
 
@@ -48,18 +47,18 @@ export async function revoke(
 async function isByIdleness(
   { table, now }: TokenServices,
   login: Login,
-  request: Pick<TokenRequest, 'parameter'>,
+  request: Pick<ClientRequest, 'parameter'>,
 ): Promise<boolean> {
   const idleMs = idleMsSaid(request);
   if (idleMs === 0 || login.project === undefined) return false;
-  const key = keys.resource(login.project, 'Project', login.project);
+  const head = await readItem(table, keys.resource(login.project, 'Project', login.project));
   const nowMs = now();
-  return hasGoneIdle(login, (await table.read([key])).get(key), { usedAtMs: nowMs - idleMs, nowMs });
+  return hasGoneIdle(login, head, { usedAtMs: nowMs - idleMs, nowMs });
 }
 
 async function requireClient(
   { table, now }: TokenServices,
-  request: Omit<TokenRequest, 'grantType'>,
+  request: ClientRequest,
   clientId: string,
 ): Promise<void> {
   if (clientId === '') return;
@@ -72,8 +71,7 @@ async function findLogin(services: TokenServices, token: string): Promise<Login 
   const refresh = parseRefreshToken(token);
   const loginId = refresh?.loginId ?? (await loginOfAccessToken(services, token));
   if (loginId === undefined) return undefined;
-  const key = keys.login(loginId);
-  const login = loginOf((await services.table.read([key])).get(key));
+  const login = loginOf(await readItem(services.table, keys.login(loginId)));
   if (!login || !refresh) return login;
   return matchesClientSecret(refresh.family, login.refreshFamilyHash) ? login : undefined;
 }
@@ -98,11 +96,10 @@ export type Introspection = { active: false } | ({ active: true } & Record<strin
  */
 export async function introspect(
   services: WithIssuers<TokenServices>,
-  input: { headers: Record<string, string | undefined>; body: Buffer | undefined },
+  input: FormRequest,
 ): Promise<Introspection> {
-  const request = parseClientRequest(input.headers, input.body);
-  const assertedClientId = await assertedClient(services, request);
-  const { project } = await authenticateClient(services, { ...request, assertedClientId });
+  const request = await readClientRequest(services, input);
+  const { project } = await authenticateClient(services, request);
   const token = request.parameter('token') ?? '';
   try {
     const { baseUrl, publicKeys } = services;
@@ -169,11 +166,7 @@ async function readHint({ publicKeys, baseUrl }: TokenServices, hint: string): P
   try {
     const { payload, protectedHeader } = await compactVerify(
       hint,
-      async ({ kid }) => {
-        const key = typeof kid === 'string' && kid.length <= 64 ? await publicKeys.find(kid) : undefined;
-        if (!key) throw refused;
-        return key;
-      },
+      keyNamed(publicKeys, () => refused),
       { algorithms: ['RS256'] },
     );
     const { iss, aud, sub, sid } = fieldsOf(JSON.parse(new TextDecoder().decode(payload)));
@@ -188,8 +181,7 @@ async function readHint({ publicKeys, baseUrl }: TokenServices, hint: string): P
 
 async function endHinted(services: TokenServices, { clientId, subject, loginId }: Hint): Promise<void> {
   if (loginId === undefined) return;
-  const key = keys.login(loginId);
-  const login = loginOf((await services.table.read([key])).get(key));
+  const login = loginOf(await readItem(services.table, keys.login(loginId)));
   if (login?.subject === subject && login.clientId === clientId) await endAndRecord(services, login);
 }
 

@@ -2,10 +2,12 @@ import { credentialOf, hashClientSecret, matchesClientSecret } from '../../carry
 import { seal, unseal } from '../../carry/keys/key-ring.ts';
 import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
+import { readItem } from '../../carry/table/table.ts';
 import { tokenSeconds, usedAt } from '../gate/idle-time.ts';
 import { isStillTrusted } from '../issuers/issuer.ts';
 import { signedInAtMs } from '../policies/recent-sign-in.ts';
-import { endLogin, type Login, loginOf } from '../sign-in/logins.ts';
+import { getsRefreshTokens } from '../policies/smart-scope.ts';
+import { endLogin, idOfLogin, type Login, loginOf } from '../sign-in/logins.ts';
 import {
   challengeOf,
   newRefreshToken,
@@ -17,7 +19,6 @@ import {
 import { noteUse, signTokens, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
 import {
   endAndRecord,
-  firstRefreshToken,
   grantable,
   grantKeys,
   hasGoneIdle,
@@ -26,7 +27,7 @@ import {
   requireAuthenticated,
   spendCode,
 } from './person-grant.ts';
-import { narrowScope, OAuthError, parseScope, type TokenRequest } from './token-request.ts';
+import { type ClientRequest, narrowScope, OAuthError, parseScope } from './token-request.ts';
 
 /**
  * A person's client exchanges the code of a sign-in (RFC 6749 section 4.1.3), with PKCE (RFC 7636).
@@ -35,15 +36,14 @@ import { narrowScope, OAuthError, parseScope, type TokenRequest } from './token-
  */
 export async function authorizationCode(
   services: TokenServices,
-  request: TokenRequest,
+  request: ClientRequest,
 ): Promise<TokenAnswer> {
   const text = request.parameter('code');
   if (text === undefined) throw new OAuthError('invalid_request', 'Missing code');
   const code = parseLoginCode(text);
   if (!code) throw invalidGrant();
   const { loginId } = code;
-  const key = keys.login(loginId);
-  const login = loginOf((await services.table.read([key])).get(key));
+  const login = loginOf(await readItem(services.table, keys.login(loginId)));
   if (!login || !matchesClientSecret(code.secret, login.codeHash)) throw invalidGrant();
   const isLate = Number(login.codeExpiresAtMs) <= services.now();
   if (isLate || login.granted === true || login.revoked === true || !isProven(request, login)) {
@@ -58,16 +58,10 @@ export async function authorizationCode(
   const granted = grantable(login, found);
   if (!granted || !(await isStillTrusted(services.table, login))) throw invalidGrant();
   const scope = parseScope(login.scope);
-  const refresh = firstRefreshToken(loginId, login.scope, of);
+  const refresh = getsRefreshTokens(login.scope) ? newRefreshToken({ loginId, ...of }) : undefined;
   // Before the code is spent: it stays good where KMS fails.
-  const answer = await signTokens(
-    services,
-    { loginId, clientId: of.clientId, subject: login.subject, scope, ...granted },
-    {
-      ...{ nonce: login.nonce, patient: login.patient, signedInAtMs: signedInAtMs(login) },
-      ...{ refreshToken: refresh?.text, lifetimeSeconds: tokenSeconds(login, granted.head) },
-    },
-  );
+  const more = { nonce: login.nonce, refreshToken: refresh?.text };
+  const answer = await tokensOf(services, login, { ...granted, scope }, more);
   if (!(await spendCode(services, login, refresh))) {
     await endLogin(services.table, loginId);
     throw invalidGrant();
@@ -76,8 +70,23 @@ export async function authorizationCode(
   return answer;
 }
 
+/** The tokens of a person's login, for as long as its Project lets them live. */
+function tokensOf(
+  services: TokenServices,
+  login: Login,
+  { head, ...granted }: NonNullable<ReturnType<typeof grantable>> & { scope: string },
+  more: { nonce?: string | undefined; refreshToken?: string | undefined } = {},
+): Promise<TokenAnswer> {
+  const { clientId, subject, patient } = login;
+  return signTokens(
+    services,
+    { loginId: idOfLogin(login), clientId, subject, ...granted },
+    { ...more, patient, signedInAtMs: signedInAtMs(login), lifetimeSeconds: tokenSeconds(login, head) },
+  );
+}
+
 /** The client that began the login finishes it: same client, verifier (RFC 7636) and redirect URI. */
-function isProven(request: TokenRequest, login: Login): boolean {
+function isProven(request: ClientRequest, login: Login): boolean {
   const { codeChallenge, codeChallengeMethod, redirectUri, clientId } = login;
   const verifier = request.parameter('code_verifier');
   const challenge = verifier === undefined ? undefined : challengeOf(verifier, codeChallengeMethod);
@@ -94,8 +103,6 @@ function invalidGrant(): OAuthError {
 
 /** An answer that got lost is asked for again within this time. */
 const repeatMs = 10_000;
-
-type Rotation = NonNullable<Login['rotation']>;
 
 /**
  * The refresh token that follows one which is spent by this. Shown again within ten seconds, or several times at
@@ -114,10 +121,8 @@ export async function successorOf(
   if (repeated !== undefined) return repeated;
   const next = newRefreshToken(token);
   const spentHash = hashClientSecret(token.secret);
-  const rotation: Rotation = {
-    sealed: seal(Buffer.from(token.secret), useOf(token), next.secret),
-    untilMs: now() + repeatMs,
-  };
+  const sealed = seal(Buffer.from(token.secret), useOf(token), next.secret);
+  const rotation = { sealed, untilMs: now() + repeatMs } satisfies Login['rotation'];
   const key = { pk: login.pk, sk: login.sk };
   const noted = usedAtMs === undefined ? '' : ', usedAtMs = :used';
   const { held } = await table.updateIf({
@@ -130,7 +135,7 @@ export async function successorOf(
     },
   });
   if (held) return next.text;
-  const latest = loginOf((await table.read([key])).get(key));
+  const latest = loginOf(await readItem(table, key));
   return latest && latest.revoked !== true ? repeatOf(latest, token, now()) : undefined;
 }
 
@@ -153,7 +158,7 @@ function useOf({ loginId }: RefreshToken) {
  * whose it is. One read, one conditional write; a read more for a client that is not named, and where an
  * issuer vouched for the login.
  */
-export async function refreshTokens(services: TokenServices, request: TokenRequest): Promise<TokenAnswer> {
+export async function refreshTokens(services: TokenServices, request: ClientRequest): Promise<TokenAnswer> {
   const text = request.parameter('refresh_token');
   if (text === undefined) throw new OAuthError('invalid_request', 'Missing refresh_token');
   const token = parseRefreshToken(text);
@@ -181,14 +186,7 @@ export async function refreshTokens(services: TokenServices, request: TokenReque
   if (!(await isStillTrusted(services.table, login))) throw invalidRefreshToken();
   const scope = narrowScope(login.scope, request.parameter('scope'));
   // Before the token is spent: it stays good where KMS fails, for longer than a spent one may be shown again.
-  const answer = await signTokens(
-    services,
-    { loginId: token.loginId, clientId, subject: login.subject, scope, ...granted },
-    {
-      ...{ signedInAtMs: signedInAtMs(login), patient: login.patient },
-      lifetimeSeconds: tokenSeconds(login, granted.head),
-    },
-  );
+  const answer = await tokensOf(services, login, { ...granted, scope });
   const [refreshToken] = await Promise.all([
     successorOf(services, login, token, usedAt(login, usedAtMs)),
     noteUse(services, clientId, credentialOf(found.get(keys.client(clientId)))),

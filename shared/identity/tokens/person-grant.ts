@@ -2,33 +2,23 @@ import { isId, type Resource } from '../../base/resource.ts';
 import { credentialOf, hasExpired, isSecretOf } from '../../carry/keys/credential.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
-import type { Found } from '../../carry/table/table.ts';
+import { type Found, readItem } from '../../carry/table/table.ts';
 import type { ProjectMembership } from '../../store/fhir/membership.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { record } from '../audit/record.ts';
-import { builtInClient } from '../gate/built-in-client.ts';
+import { isOwnClient } from '../gate/built-in-client.ts';
 import { followsIdleTime, hasEndedWith, idleMsOf, isIdle, usedAt } from '../gate/idle-time.ts';
-import { getsRefreshTokens } from '../policies/smart-scope.ts';
 import { isDisabled } from '../projects/settings.ts';
-import { endLogin, idOfLogin, type Login } from '../sign-in/logins.ts';
-import {
-  isMadeFor,
-  loginEndSeconds,
-  type NewRefreshToken,
-  newRefreshToken,
-} from '../sign-in/person-login.ts';
+import { endLogin, idOfLogin, isAlive, type Login } from '../sign-in/logins.ts';
+import { isMadeFor, loginEndSeconds, type NewRefreshToken } from '../sign-in/person-login.ts';
 import type { TokenServices } from './issue-tokens.ts';
-import { OAuthError, type TokenRequest } from './token-request.ts';
+import { type ClientRequest, OAuthError } from './token-request.ts';
 
 /**
  * The client that a request names; undefined when it names none, as the own app does.
  * @throws {OAuthError} invalid_client for what cannot be an id
  */
-export function namedClient({
-  parameter,
-  client,
-  assertedClientId,
-}: Omit<TokenRequest, 'grantType'>): string | undefined {
+export function namedClient({ parameter, client, assertedClientId }: ClientRequest): string | undefined {
   const clientId = parameter('client_id') ?? client?.id ?? assertedClientId;
   if (clientId === undefined || isId(clientId)) return clientId;
   throw new OAuthError('invalid_client', 'Unknown client');
@@ -44,17 +34,11 @@ export function grantKeys(of: { project: string; membershipId: string; clientId:
   ];
 }
 
-/** What was read of a client, and when. */
-interface Looked {
-  found: Found;
-  nowMs: number;
-}
-
 /** @throws {OAuthError} invalid_client when the client showed a secret that is not its own, or has expired */
 export function requireOwnSecret(
-  { client, usedBasic }: Omit<TokenRequest, 'grantType'>,
+  { client, usedBasic }: ClientRequest,
   clientId: string,
-  { found, nowMs }: Looked,
+  { found, nowMs }: { found: Found; nowMs: number },
 ): void {
   const credential = credentialOf(found.get(keys.client(clientId)));
   if (client && !(client.id === clientId && isSecretOf(credential, client.secret, nowMs)))
@@ -69,9 +53,9 @@ export function requireOwnSecret(
  * @throws {OAuthError} invalid_client
  */
 export function requireAuthenticated(
-  request: Omit<TokenRequest, 'grantType'>,
+  request: ClientRequest,
   clientId: string,
-  looked: Looked,
+  looked: Parameters<typeof requireOwnSecret>[2],
 ): void {
   requireOwnSecret(request, clientId, looked);
   const credential = credentialOf(looked.found.get(keys.client(clientId)));
@@ -92,7 +76,8 @@ export function grantable(
   found: Found,
 ): { membership: ProjectMembership; project: Resource; head: Item | undefined } | undefined {
   const { project: id, membershipId } = login;
-  if (id === undefined || membershipId === undefined || !isThere(login.clientId, found)) return undefined;
+  const isThere = isOwnClient(login.clientId) || found.get(keys.client(login.clientId)) !== undefined;
+  if (id === undefined || membershipId === undefined || !isThere) return undefined;
   const memberHead = found.get(keys.resource(id, 'ProjectMembership', membershipId));
   const membership = hasEndedWith(memberHead, login)
     ? undefined
@@ -101,20 +86,6 @@ export function grantable(
   const project = isDisabled(projectHead) ? undefined : inlineResource('Project', projectHead);
   if (membership?.active !== true || !project || !isMadeFor(login, membership)) return undefined;
   return { membership, project, head: projectHead };
-}
-
-function isThere(clientId: string, found: Found): boolean {
-  const isOurs = clientId === '' || builtInClient(clientId) !== undefined;
-  return isOurs || found.get(keys.client(clientId)) !== undefined;
-}
-
-/** The first refresh token of a login that asked for one. */
-export function firstRefreshToken(
-  loginId: string,
-  scope: string,
-  { project, membershipId }: { project: string; membershipId: string },
-): NewRefreshToken | undefined {
-  return getsRefreshTokens(scope) ? newRefreshToken({ loginId, project, membershipId }) : undefined;
 }
 
 /**
@@ -135,8 +106,7 @@ export async function spendCode(
   const { held } = await table.updateIf({
     Key: { pk: login.pk, sk: login.sk },
     UpdateExpression: `SET ${set.join(', ')}`,
-    ConditionExpression:
-      'attribute_exists(pk) AND attribute_not_exists(revoked) AND (attribute_not_exists(granted) OR grantedBy = :claim)',
+    ConditionExpression: `${isAlive} AND (attribute_not_exists(granted) OR grantedBy = :claim)`,
     ExpressionAttributeNames: { '#ttl': 'ttl' },
     ExpressionAttributeValues: {
       ':true': true,
@@ -155,7 +125,7 @@ export async function spendCode(
  * @returns ms; 0 when it says nothing
  * @throws {OAuthError} invalid_request
  */
-export function idleMsSaid({ parameter }: Pick<TokenRequest, 'parameter'>): number {
+export function idleMsSaid({ parameter }: Pick<ClientRequest, 'parameter'>): number {
   const said = parameter('idle_seconds');
   if (said === undefined) return 0;
   if (/^\d{1,9}$/.test(said)) return Number(said) * 1000;
@@ -185,14 +155,7 @@ export async function endAndRecord(
   const { project, membershipId } = login;
   // One that has chosen no membership is of no Project yet.
   if (project === undefined || membershipId === undefined) return;
-  const key = keys.resource(project, 'ProjectMembership', membershipId);
-  const membership = inlineResource('ProjectMembership', (await services.table.read([key])).get(key));
-  await record(services, {
-    project,
-    subtype,
-    action: 'E',
-    outcome: '0',
-    agent: membership?.profile ?? { reference: `User/${login.subject}` },
-    entities: [],
-  });
+  const head = await readItem(services.table, keys.resource(project, 'ProjectMembership', membershipId));
+  const agent = inlineResource('ProjectMembership', head)?.profile ?? { reference: `User/${login.subject}` };
+  await record(services, { project, subtype, action: 'E', agent, entities: [] });
 }

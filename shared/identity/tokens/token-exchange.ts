@@ -4,15 +4,15 @@ import { inlineResource } from '../../store/items/content.ts';
 import { tokenSeconds } from '../gate/idle-time.ts';
 import { choicesOf } from '../invitations/choices.ts';
 import type { Standing } from '../invitations/state.ts';
-import { type ConfiguredIssuer, findIssuer, linkedUser } from '../issuers/issuer.ts';
+import { findIssuer, linkedUser } from '../issuers/issuer.ts';
 import { IssuerFault } from '../issuers/issuer-web.ts';
-import { type Identity, identityOf, TokenFault } from '../issuers/issuers.ts';
+import { identityOf, madeBy, subjectOf, TokenFault, type Vouched } from '../issuers/issuers.ts';
 import { getsRefreshTokens } from '../policies/smart-scope.ts';
 import { chosenLoginItems, isMadeFor } from '../sign-in/person-login.ts';
 import { claims, type WithIssuers } from './client-authentication.ts';
 import { noteUse, signTokens, type TokenAnswer, type TokenServices } from './issue-tokens.ts';
 import { namedClient, requireOwnSecret } from './person-grant.ts';
-import { OAuthError, parseScope, type TokenRequest } from './token-request.ts';
+import { type ClientRequest, OAuthError, parseScope } from './token-request.ts';
 
 const tokenType = 'urn:ietf:params:oauth:token-type:';
 const types = ['id_token', 'access_token', 'jwt'].map((name) => tokenType + name);
@@ -25,7 +25,7 @@ const types = ['id_token', 'access_token', 'jwt'].map((name) => tokenType + name
  */
 export async function tokenExchange(
   services: WithIssuers<TokenServices>,
-  request: TokenRequest,
+  request: ClientRequest,
 ): Promise<TokenAnswer> {
   const { parameter } = request;
   const clientId = namedClient(request) ?? '';
@@ -41,11 +41,10 @@ export async function tokenExchange(
   const scope = withoutOffline(parseScope(parameter('scope')));
 
   const vouched = await verifySubject(services, project, token);
-  const { configured, identity } = vouched;
-  const { subject, ...how } = identity;
-  const userId = await linkedUser(services.table, { ...configured, subject }, project);
+  const { configured } = vouched;
+  const userId = await linkedUser(services.table, subjectOf(vouched), project);
   if (userId === undefined) throw unknownSubject();
-  const made = { issuer: configured.issuer, issuerProject: configured.project, ...how };
+  const made = madeBy(vouched);
   const choices = (await choicesOf(services, userId, project, made)).filter(
     ({ membership }) => membership.active && isMadeFor(made, membership),
   );
@@ -80,7 +79,7 @@ async function verifySubject(
   services: WithIssuers<TokenServices>,
   project: string,
   token: string,
-): Promise<{ configured: ConfiguredIssuer; identity: Identity }> {
+): Promise<Vouched> {
   try {
     const { iss } = claims(token);
     const configured = typeof iss === 'string' && (await findIssuer(services.table, project, iss));
@@ -88,10 +87,8 @@ async function verifySubject(
     const { issuer, clientId } = configured;
     const { jwksUri } = await services.issuers.discover(issuer);
     const nowMs = services.now();
-    return {
-      configured,
-      identity: await identityOf(services.issuers, token, { issuer, jwksUri, clientId, nowMs }),
-    };
+    const identity = await identityOf(services.issuers, token, { issuer, jwksUri, clientId, nowMs });
+    return { configured, identity };
   } catch (error) {
     if (!(error instanceof TokenFault || error instanceof IssuerFault)) throw error;
     throw invalid(

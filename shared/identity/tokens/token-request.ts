@@ -36,9 +36,8 @@ export function oauthErrorResponse({ code, message, challenge }: OAuthError): Ht
   return jsonResponse(challenge ? 401 : 400, { error: code, error_description: message }, headers);
 }
 
-/** A token request (RFC 6749 section 3.2): its parameters, and the client's credentials from either place. */
-export interface TokenRequest {
-  grantType: string;
+/** A request of a client: its parameters, and the client's credentials from either place. */
+export interface ClientRequest {
   parameter(name: string): string | undefined;
   client: ClientCredentials | undefined;
   /** The client authenticated with HTTP Basic. */
@@ -54,22 +53,11 @@ interface ClientCredentials {
 
 const longestRequest = 64 * 1024;
 
-/** @throws {OAuthError} invalid_request without a grant type, and as `parseClientRequest` */
-export function parseTokenRequest(
-  headers: Record<string, string | undefined>,
-  body: Buffer | undefined,
-): TokenRequest {
-  const request = parseClientRequest(headers, body);
-  const grantType = request.parameter('grant_type');
-  if (!grantType) throw new OAuthError('invalid_request', 'Missing grant_type');
-  return { grantType, ...request };
-}
-
 /** @throws {OAuthError} invalid_request for another content type, a repeated parameter, two different clients */
 export function parseClientRequest(
   headers: Record<string, string | undefined>,
   body: Buffer | undefined,
-): Omit<TokenRequest, 'grantType'> {
+): ClientRequest {
   const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (mediaType !== 'application/x-www-form-urlencoded') {
     throw new OAuthError('invalid_request', 'Unsupported content type');

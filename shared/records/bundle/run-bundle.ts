@@ -5,7 +5,7 @@ import { fieldsOf } from '../../base/values.ts';
 import { asRefusal, failureOf } from '../../carry/http/errors.ts';
 import { allOk, refusalOutcome, refusalStatus } from '../../carry/http/response.ts';
 import type { Services } from '../../carry/services.ts';
-import { recordAllRefused } from '../../identity/audit/record.ts';
+import { recordRefused } from '../../identity/audit/record.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { admit, mayAdminister } from '../../identity/gate/actor.ts';
 import { givesNothing } from '../../identity/policies/bounds.ts';
@@ -157,7 +157,7 @@ async function batch(
     ...{ method, route: 'batch', parameters: { resourceType, ...(id === undefined ? {} : { id }) } },
     status: Number(answers[i]?.response?.status),
   }));
-  await recordAllRefused(services, caller, attempts);
+  await recordRefused(services, caller, attempts);
   return { resourceType: 'Bundle', type: 'batch-response', entry: fitting(entries, answers) };
 }
 

@@ -10,7 +10,7 @@ import { keys } from '../../carry/table/keys.ts';
 import { queryOf } from '../../carry/table/pages.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import { isRoot, requireRoot } from '../../identity/gate/actor.ts';
-import { changesSignIn, isAppOfPeople } from '../../identity/memberships/app-of-people.ts';
+import { changesSignIn, isAppOfPeople } from '../../identity/memberships/program.ts';
 import {
   type Giver,
   givesNothing,

@@ -57,6 +57,11 @@ export interface ProjectMembership extends Resource, InferOutput<typeof membersh
 
 export type MembershipAccess = NonNullable<ProjectMembership['access']>[number];
 
+/** Id of the Project that a membership is of. */
+export function projectIdOf({ project }: Pick<ProjectMembership, 'project'>): string {
+  return project.reference.replace(/^Project\//, '');
+}
+
 export type RightName = keyof typeof rightsFields;
 
 /** What a membership allows; an invite names all of it, an update some. */

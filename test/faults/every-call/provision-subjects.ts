@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type Key, keys } from '../../../shared/carry/table/keys.ts';
 import { openTable } from '../../../shared/carry/table/table.ts';
+import type { StageIssuerRequest } from '../../../shared/identity/issuers/manage-issuers.ts';
 import type { AddRequest, RecoverRequest } from '../../../shared/identity/projects/administrators.ts';
 import type { ChangeRequest } from '../../../shared/identity/projects/change-settings.ts';
 import type { DeleteRequest } from '../../../shared/identity/projects/delete-project.ts';
@@ -12,7 +13,6 @@ import type {
   ForgetEarlierRequest,
   RetireKeyRequest,
 } from '../../../shared/identity/projects/retire-stage-key.ts';
-import type { StageIssuerRequest } from '../../../shared/identity/projects/stage-issuer.ts';
 import type { Portico } from '../../spec/portico.ts';
 import { carriedOut } from './follow-up.ts';
 import type { StillStack } from './still-stack.ts';

@@ -1,9 +1,12 @@
 import { Refusal } from '../../../base/refusal.ts';
+import type { Services } from '../../../carry/services.ts';
 import { keys } from '../../../carry/table/keys.ts';
+import { readItem } from '../../../carry/table/table.ts';
+import { orThrow } from '../../../carry/table/transact.ts';
 import { textOf } from '../../../store/index/value.ts';
+import { inlineResource } from '../../../store/items/content.ts';
 import { isToPickPatient, patientInContext } from '../../gate/launch-context.ts';
-import { choicesOf } from '../../invitations/choices.ts';
-import type { Standing } from '../../invitations/state.ts';
+import { choice, choicesOf } from '../../invitations/choices.ts';
 import {
   asRefusal,
   type ExternalFlow,
@@ -11,21 +14,16 @@ import {
   flowCookieName,
   openFlow,
   type Redirect,
+  redeemCode,
 } from '../../issuers/external-flow.ts';
-import {
-  type ConfiguredIssuer,
-  configuredIssuer,
-  linkActions,
-  linkedUser,
-  type Subject,
-  subjectWithin,
-} from '../../issuers/issuer.ts';
-import { type Identity, TokenFault } from '../../issuers/issuers.ts';
+import { configuredIssuer, linkActions, linkedUser, subjectWithin } from '../../issuers/issuer.ts';
+import { madeBy, subjectOf, TokenFault, type Vouched } from '../../issuers/issuers.ts';
+import { hasSignedInRecently, signedInAtMs } from '../../policies/recent-sign-in.ts';
 import { chooseMembership } from '../choose-membership.ts';
 import { requireLink } from '../invitation-of-link.ts';
+import { loginOf } from '../logins.ts';
 import { isMadeFor, newLoginActions } from '../person-login.ts';
-import { redeemCode } from '../sign-in-step.ts';
-import { renewSignIn } from './renew-sign-in.ts';
+import { renewActions } from '../proof.ts';
 import type { ExternalServices } from './start-external.ts';
 
 interface Callback {
@@ -33,12 +31,6 @@ interface Callback {
   issuerId: string;
   query: URLSearchParams;
   cookie(name: string): string | undefined;
-}
-
-/** An issuer's word on who came back. */
-interface Vouched {
-  configured: ConfiguredIssuer;
-  identity: Identity;
 }
 
 /**
@@ -78,12 +70,42 @@ async function comeBack(
 ): Promise<ClientAnswer> {
   const vouched = await identify(services, flow, query);
   if (flow.loginId !== undefined) {
-    const { configured, identity } = vouched;
-    const of = { configured, made: madeBy(vouched), subject: identity.subject };
-    await renewSignIn(services, flow, flow.loginId, of);
+    await renewSignIn(services, flow, flow.loginId, vouched);
     return {};
   }
   return flow.link ? accept(services, flow, flow.link, vouched) : signInAs(services, flow, vouched);
+}
+
+/**
+ * They are back, and it is them: their login is as good as one that was made when the issuer says that they signed in.
+ * @throws {Refusal} forbidden for another person, and where the issuer has asked for nothing, or does not say when
+ */
+async function renewSignIn(
+  services: Services,
+  { project }: ExternalFlow,
+  loginId: string,
+  vouched: Vouched,
+): Promise<void> {
+  const { table, now } = services;
+  const made = madeBy(vouched);
+  const login = loginOf(await readItem(table, keys.login(loginId)));
+  const { membershipId } = login ?? {};
+  if (!login || membershipId === undefined || project === undefined) throw notThey();
+  if ((await linkedUser(table, subjectOf(vouched), project)) !== login.subject) throw notThey();
+  const head = await readItem(table, keys.resource(project, 'ProjectMembership', membershipId));
+  const membership = inlineResource('ProjectMembership', head);
+  if (!membership || !isMadeFor(made, membership)) throw notThey();
+  const { signedInAtMs: atMs } = made;
+  if (atMs === undefined || !hasSignedInRecently({ ...login, signedInAtMs: atMs }, now()))
+    throw new Refusal('forbidden', 'The issuer does not say that you have just signed in there');
+  if ((signedInAtMs(login) ?? 0) >= atMs) return;
+  const profile = membership.profile.reference;
+  const actor = { project, loginId, membership, subject: login.subject, profile };
+  await table.transact(renewActions(services, actor, atMs)).catch(orThrow(notThey));
+}
+
+function notThey(): Refusal {
+  return new Refusal('forbidden', 'This is not the sign-in that was to be renewed, or it has ended');
 }
 
 async function identify(
@@ -92,7 +114,7 @@ async function identify(
   query: URLSearchParams,
 ): Promise<Vouched> {
   const key = keys.issuer(flow.issuerProject, flow.issuerId);
-  const configured = configuredIssuer((await services.table.read([key])).get(key));
+  const configured = configuredIssuer(await readItem(services.table, key));
   if (!configured) throw new Refusal('forbidden', 'This issuer is not configured any more');
   const discovery = await services.issuers.discover(configured.issuer);
   const from = query.get('iss');
@@ -116,8 +138,7 @@ async function accept(
   if (!isMadeFor(made, standing.membership)) {
     throw new Refusal('forbidden', 'The membership wants another issuer, or a second factor');
   }
-  const userKey = keys.user(standing.userId);
-  const livesIn = textOf((await services.table.read([userKey])).get(userKey)?.scopeProject);
+  const livesIn = textOf((await readItem(services.table, keys.user(standing.userId)))?.scopeProject);
   const subject = livesIn === undefined ? subjectOf(vouched) : subjectWithin(subjectOf(vouched), livesIn);
   const links = await linkActions(services.table, subject, standing.userId);
   const loginId = await newLogin(services, flow, standing.userId, made);
@@ -149,18 +170,6 @@ async function signInAs(
   const patient = patientInContext(scope, only.membership, undefined);
   const { code } = await chooseMembership(services, loginId, only, { patient });
   return { query: { code } };
-}
-
-function choice({ membership: { id, project, profile } }: Standing) {
-  return { id, project, profile };
-}
-
-function madeBy({ configured: { issuer, project }, identity: { subject: _, ...how } }: Vouched) {
-  return { issuer, issuerProject: project, ...how };
-}
-
-function subjectOf({ configured: { issuer, project }, identity: { subject } }: Vouched): Subject {
-  return { issuer, project, subject };
 }
 
 async function newLogin(
