@@ -55,7 +55,7 @@ export function requireOwnSecret(
 export function requireAuthenticated(
   request: ClientRequest,
   clientId: string,
-  looked: Parameters<typeof requireOwnSecret>[2],
+  looked: { found: Found; nowMs: number },
 ): void {
   requireOwnSecret(request, clientId, looked);
   const credential = credentialOf(looked.found.get(keys.client(clientId)));
